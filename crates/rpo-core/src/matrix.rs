@@ -1,0 +1,309 @@
+//! Dense or CSR matrices of `f32`, owned and borrowed.
+
+use ndarray::{Array2, ArrayView2, Axis};
+use sprs::{CsMatI, CsMatViewI};
+
+/// A compressed sparse row matrix: column indices `u32`, row pointers `usize`.
+pub type CsrMatrix<T = f32> = CsMatI<T, u32, usize>;
+/// A borrowed [`CsrMatrix`].
+pub type CsrView<'a, T = f32> = CsMatViewI<'a, T, u32, usize>;
+
+/// What can be wrong with a matrix.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MatrixError {
+    /// A value that is NaN or infinite where only finite ones are allowed.
+    #[error("value {value} at row {row}, column {column} is not finite")]
+    NonFinite {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The value.
+        value: f32,
+    },
+    /// A dense matrix that would need more memory than the caller allows.
+    #[error("a dense {rows} x {columns} matrix needs {bytes} bytes, the budget is {budget}")]
+    OverBudget {
+        /// Number of rows.
+        rows: usize,
+        /// Number of columns.
+        columns: usize,
+        /// Bytes it would need.
+        bytes: usize,
+        /// Bytes allowed.
+        budget: usize,
+    },
+}
+
+/// A matrix of `f32`, dense and row-major or compressed sparse row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Matrix {
+    /// Row-major dense storage.
+    Dense(Array2<f32>),
+    /// Compressed sparse rows; entries that are not stored are 0.
+    Sparse(CsrMatrix),
+}
+
+/// A borrowed [`Matrix`]. Cheap to copy; what every numeric function of the workspace takes.
+#[derive(Debug, Clone, Copy)]
+pub enum MatrixView<'a> {
+    /// Dense; rows need not be contiguous.
+    Dense(ArrayView2<'a, f32>),
+    /// Compressed sparse rows.
+    Sparse(CsrView<'a>),
+}
+
+impl Matrix {
+    /// Borrows the matrix.
+    pub fn view(&self) -> MatrixView<'_> {
+        match self {
+            Self::Dense(a) => MatrixView::Dense(a.view()),
+            Self::Sparse(a) => MatrixView::Sparse(a.view()),
+        }
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.view().n_rows()
+    }
+
+    /// Number of columns.
+    pub fn n_cols(&self) -> usize {
+        self.view().n_cols()
+    }
+}
+
+impl From<Array2<f32>> for Matrix {
+    fn from(a: Array2<f32>) -> Self {
+        Self::Dense(a)
+    }
+}
+
+impl From<CsrMatrix> for Matrix {
+    /// Converts to CSR if the matrix is stored by columns.
+    fn from(a: CsrMatrix) -> Self {
+        Self::Sparse(if a.is_csr() { a } else { a.to_csr() })
+    }
+}
+
+impl<'a> From<ArrayView2<'a, f32>> for MatrixView<'a> {
+    fn from(a: ArrayView2<'a, f32>) -> Self {
+        Self::Dense(a)
+    }
+}
+
+impl<'a> From<&'a Array2<f32>> for MatrixView<'a> {
+    fn from(a: &'a Array2<f32>) -> Self {
+        Self::Dense(a.view())
+    }
+}
+
+impl<'a> From<&'a Matrix> for MatrixView<'a> {
+    fn from(a: &'a Matrix) -> Self {
+        a.view()
+    }
+}
+
+impl<'a> MatrixView<'a> {
+    /// Number of rows.
+    pub fn n_rows(self) -> usize {
+        match self {
+            Self::Dense(a) => a.nrows(),
+            Self::Sparse(a) => a.rows(),
+        }
+    }
+
+    /// Number of columns.
+    pub fn n_cols(self) -> usize {
+        match self {
+            Self::Dense(a) => a.ncols(),
+            Self::Sparse(a) => a.cols(),
+        }
+    }
+
+    /// Number of stored values: all of them if dense.
+    pub fn n_stored(self) -> usize {
+        match self {
+            Self::Dense(a) => a.len(),
+            Self::Sparse(a) => a.nnz(),
+        }
+    }
+
+    /// Calls `f(column, value)` for the stored values of a row, in increasing column order.
+    pub fn for_each_in_row(self, row: usize, mut f: impl FnMut(u32, f32)) {
+        match self {
+            Self::Dense(a) => a.row(row).iter().enumerate().for_each(|(j, &v)| f(j as u32, v)),
+            Self::Sparse(a) => {
+                let (columns, values) = csr_row(&a, row);
+                columns.iter().zip(values).for_each(|(&j, &v)| f(j, v));
+            }
+        }
+    }
+
+    /// Copies a row into `out`, writing zeros where nothing is stored.
+    ///
+    /// # Panics
+    /// If `out` is not as long as the matrix has columns.
+    pub fn copy_row(self, row: usize, out: &mut [f32]) {
+        assert_eq!(out.len(), self.n_cols(), "one value per column");
+        match self {
+            Self::Dense(a) => out.iter_mut().zip(a.row(row)).for_each(|(o, &v)| *o = v),
+            Self::Sparse(a) => {
+                out.fill(0.0);
+                let (columns, values) = csr_row(&a, row);
+                columns
+                    .iter()
+                    .zip(values)
+                    .for_each(|(&j, &v)| out[j as usize] = v);
+            }
+        }
+    }
+
+    /// An owned copy of the given rows, in the given order; rows may repeat.
+    ///
+    /// # Panics
+    /// If a row index is out of range.
+    pub fn select_rows(self, rows: &[usize]) -> Matrix {
+        match self {
+            Self::Dense(a) => Matrix::Dense(a.select(Axis(0), rows)),
+            Self::Sparse(a) => {
+                let mut indptr = Vec::with_capacity(rows.len() + 1);
+                let (mut columns, mut values) = (Vec::new(), Vec::new());
+                indptr.push(0);
+                for &row in rows {
+                    let (c, v) = csr_row(&a, row);
+                    columns.extend_from_slice(c);
+                    values.extend_from_slice(v);
+                    indptr.push(columns.len());
+                }
+                Matrix::Sparse(CsrMatrix::new((rows.len(), a.cols()), indptr, columns, values))
+            }
+        }
+    }
+
+    /// An owned copy.
+    pub fn to_owned(self) -> Matrix {
+        match self {
+            Self::Dense(a) => Matrix::Dense(a.to_owned()),
+            Self::Sparse(a) => Matrix::Sparse(a.to_owned()),
+        }
+    }
+
+    /// A dense copy, refused when it would take more than `budget` bytes.
+    ///
+    /// # Errors
+    /// [`MatrixError::OverBudget`], before anything is allocated.
+    pub fn to_dense(self, budget: usize) -> Result<Array2<f32>, MatrixError> {
+        let (rows, columns) = (self.n_rows(), self.n_cols());
+        let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
+        if bytes > budget {
+            return Err(MatrixError::OverBudget {
+                rows,
+                columns,
+                bytes,
+                budget,
+            });
+        }
+        Ok(match self {
+            Self::Dense(a) => a.to_owned(),
+            Self::Sparse(_) => {
+                let mut out = Array2::zeros((rows, columns));
+                for i in 0..rows {
+                    self.for_each_in_row(i, |j, v| out[[i, j as usize]] = v);
+                }
+                out
+            }
+        })
+    }
+
+    /// Checks that every stored value is finite.
+    ///
+    /// # Errors
+    /// [`MatrixError::NonFinite`] with the first offender in row order.
+    pub fn check_finite(self) -> Result<(), MatrixError> {
+        for row in 0..self.n_rows() {
+            let mut bad = None;
+            self.for_each_in_row(row, |column, value| {
+                if !value.is_finite() && bad.is_none() {
+                    bad = Some(MatrixError::NonFinite {
+                        row,
+                        column: column as usize,
+                        value,
+                    });
+                }
+            });
+            bad.map_or(Ok(()), Err)?;
+        }
+        Ok(())
+    }
+}
+
+/// The column indices and values stored in a row.
+///
+/// # Panics
+/// If the row is out of range.
+pub fn csr_row<'b>(a: &'b CsrView<'_>, row: usize) -> (&'b [u32], &'b [f32]) {
+    let range = a.indptr().outer_inds_sz(row);
+    (&a.indices()[range.clone()], &a.data()[range])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn csr(a: &Array2<f32>) -> CsrMatrix {
+        let (mut indptr, mut columns, mut values) = (vec![0], vec![], vec![]);
+        for row in a.rows() {
+            for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                columns.push(j as u32);
+                values.push(v);
+            }
+            indptr.push(columns.len());
+        }
+        CsrMatrix::new(a.dim(), indptr, columns, values)
+    }
+
+    #[test]
+    fn first_offender_is_named() {
+        let a = array![[0.0, 1.0], [2.0, f32::NAN], [f32::INFINITY, 0.0]];
+        let found = MatrixView::from(&a).check_finite().unwrap_err();
+        assert!(matches!(
+            found,
+            MatrixError::NonFinite {
+                row: 1,
+                column: 1,
+                ..
+            }
+        ));
+    }
+
+    #[test]
+    fn over_budget_is_refused() {
+        let a = Matrix::from(CsrMatrix::zero((1 << 20, 1 << 20)));
+        let bytes = 1_usize << 42;
+        let expected = MatrixError::OverBudget {
+            rows: 1 << 20,
+            columns: 1 << 20,
+            bytes,
+            budget: 1 << 30,
+        };
+        assert_eq!(a.view().to_dense(1 << 30), Err(expected));
+    }
+
+    proptest! {
+        #[test]
+        fn sparse_and_dense_agree(values in proptest::collection::vec(-2_i8..3, 12), rows in proptest::collection::vec(0_usize..4, 0..6)) {
+            let dense = Array2::from_shape_vec((4, 3), values.into_iter().map(f32::from).collect()).unwrap();
+            let sparse = Matrix::from(csr(&dense));
+            prop_assert_eq!(&sparse.view().to_dense(usize::MAX).unwrap(), &dense);
+            let picked = sparse.view().select_rows(&rows).view().to_dense(usize::MAX).unwrap();
+            prop_assert_eq!(picked, dense.select(Axis(0), &rows));
+            let mut out = [7.0; 3];
+            sparse.view().copy_row(2, &mut out);
+            prop_assert_eq!(out.to_vec(), dense.row(2).to_vec());
+        }
+    }
+}
