@@ -1,0 +1,176 @@
+//! Training features coded as ranks.
+//!
+//! Every column is coded once into the ranks of its distinct values, so that growing compares integers and a
+//! strictly increasing transform of a feature changes no split. Zero is one of the values (where a row has
+//! it) in both layouts, and missing values rank after all present ones. Trees share the columns read-only.
+//!
+//! The dense layout holds a rank per value, in 1, 2 or 4 bytes. The sparse layout holds the non-zero entries
+//! twice: by column in rank order, for nodes with many rows, and by row, for nodes with few.
+
+mod dense;
+mod sparse;
+
+pub use dense::{DenseColumns, Ranks};
+pub use sparse::{RowEntry, SparseColumns};
+
+use crate::TreeError;
+use rpo_core::MatrixView;
+
+/// Ranked training features, dense or sparse after the layout of the matrix they were coded from.
+#[derive(Debug, Clone)]
+pub enum Columns {
+    /// From a dense matrix.
+    Dense(DenseColumns),
+    /// From a CSR matrix.
+    Sparse(SparseColumns),
+}
+
+/// The distinct values of one column over the training set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ColumnValues {
+    /// Distinct present values in increasing order; rank r stands for `values[r]`.
+    pub values: Vec<f32>,
+    /// Number of negative values: the rank of zero, or of the first positive value if there is no zero.
+    pub n_negative: u32,
+    /// Whether some row holds zero.
+    pub has_zero: bool,
+}
+
+impl ColumnValues {
+    fn new(values: Vec<f32>) -> Self {
+        let n_negative = values.partition_point(|&v| v < 0.0);
+        let has_zero = values.get(n_negative) == Some(&0.0);
+        Self {
+            values,
+            n_negative: n_negative as u32,
+            has_zero,
+        }
+    }
+
+    /// The rank that stands for a missing value.
+    pub fn missing_rank(&self) -> u32 {
+        self.values.len() as u32
+    }
+
+    /// The rank of zero, if some row holds zero.
+    pub fn zero_rank(&self) -> Option<u32> {
+        self.has_zero.then_some(self.n_negative)
+    }
+
+    /// The threshold between two neighbouring ranks: the midpoint of their values in `f64`, rounded to `f32`,
+    /// or the lower value where rounding would reach the upper one.
+    pub fn threshold(&self, low: u32, high: u32) -> f32 {
+        let (low, high) = (self.values[low as usize], self.values[high as usize]);
+        let middle = (f64::from(low) + (f64::from(high) - f64::from(low)) / 2.0) as f32;
+        if middle >= high { low } else { middle }
+    }
+}
+
+impl Columns {
+    /// Codes a feature matrix. NaN means missing.
+    ///
+    /// # Errors
+    /// [`TreeError::Empty`] without rows or columns, [`TreeError::InfiniteFeature`] with the first offender in
+    /// row order, [`TreeError::TooLarge`] beyond 32-bit indices.
+    pub fn new(x: MatrixView<'_>) -> Result<Self, TreeError> {
+        let (rows, columns) = (x.n_rows(), x.n_cols());
+        if rows == 0 || columns == 0 {
+            return Err(TreeError::Empty { rows, columns });
+        }
+        for (what, given, limit) in [
+            ("the number of rows", rows, u32::MAX as usize - 1),
+            ("the number of columns", columns, i32::MAX as usize),
+        ] {
+            if given > limit {
+                return Err(TreeError::TooLarge { what, given, limit });
+            }
+        }
+        for row in 0..rows {
+            let mut bad = None;
+            x.for_each_in_row(row, |column, value| {
+                if value.is_infinite() && bad.is_none() {
+                    bad = Some(TreeError::InfiniteFeature {
+                        row,
+                        column: column as usize,
+                        value,
+                    });
+                }
+            });
+            bad.map_or(Ok(()), Err)?;
+        }
+        match x {
+            MatrixView::Dense(a) => Ok(Self::Dense(DenseColumns::new(a))),
+            MatrixView::Sparse(a) => SparseColumns::new(a).map(Self::Sparse),
+        }
+    }
+
+    /// Number of training rows.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Self::Dense(c) => c.n_rows(),
+            Self::Sparse(c) => c.n_rows(),
+        }
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        match self {
+            Self::Dense(c) => c.n_features(),
+            Self::Sparse(c) => c.n_features(),
+        }
+    }
+
+    /// The distinct values of a feature.
+    pub fn values(&self, feature: u32) -> &ColumnValues {
+        match self {
+            Self::Dense(c) => c.values(feature),
+            Self::Sparse(c) => c.values(feature),
+        }
+    }
+}
+
+/// Bits that sort like the value; NaN last, -0 equal to 0.
+fn sortable(value: f32) -> u32 {
+    if value.is_nan() {
+        return u32::MAX;
+    }
+    let bits = (value + 0.0).to_bits();
+    if bits >> 31 == 1 {
+        !bits
+    } else {
+        bits | 0x8000_0000
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sortable_bits_order_values() {
+        let values = [
+            f32::MIN,
+            -1.5,
+            -f32::MIN_POSITIVE,
+            0.0,
+            1e-40,
+            2.0,
+            f32::MAX,
+            f32::NAN,
+        ];
+        assert!(values.windows(2).all(|w| sortable(w[0]) < sortable(w[1])));
+        assert_eq!(sortable(-0.0), sortable(0.0));
+    }
+
+    #[test]
+    fn thresholds_stay_below_the_upper_value() {
+        let next = f32::from_bits(1.0_f32.to_bits() + 1);
+        let third = f32::from_bits(1.0_f32.to_bits() + 2);
+        let column = ColumnValues::new(vec![-3.0, 1.0, next, third, f32::MAX]);
+        assert_eq!(column.threshold(0, 1), -1.0);
+        assert_eq!(column.threshold(1, 2), 1.0);
+        assert_eq!(column.threshold(2, 3), next);
+        assert!(column.threshold(0, 4).is_finite());
+        assert_eq!((column.n_negative, column.zero_rank()), (1, None));
+    }
+}

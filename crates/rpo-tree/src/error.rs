@@ -1,0 +1,74 @@
+//! What can go wrong when a tree is grown, labelled or asked.
+
+/// An input that a tree cannot be grown from or applied to.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TreeError {
+    /// No rows or no columns.
+    #[error("the training set is empty: {rows} rows, {columns} columns")]
+    Empty {
+        /// Number of rows given.
+        rows: usize,
+        /// Number of columns given.
+        columns: usize,
+    },
+    /// More rows, columns or stored values than 32-bit indices can name.
+    #[error("{what} is {given}, at most {limit} are supported")]
+    TooLarge {
+        /// What is counted.
+        what: &'static str,
+        /// The count given.
+        given: usize,
+        /// The largest count supported.
+        limit: usize,
+    },
+    /// A feature value that is infinite. NaN is allowed and means missing.
+    #[error("feature value {value} at row {row}, column {column} is infinite; use NaN for a missing value")]
+    InfiniteFeature {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+        /// The value.
+        value: f32,
+    },
+    /// Two arguments that must agree in a length do not.
+    #[error("{what}: expected {expected}, given {given}")]
+    Mismatch {
+        /// Which length.
+        what: &'static str,
+        /// The length required.
+        expected: usize,
+        /// The length given.
+        given: usize,
+    },
+    /// A sample weight that is negative, NaN or infinite.
+    #[error("the weight of row {row} is {value}; weights are finite and not negative")]
+    Weight {
+        /// Row, from 0.
+        row: usize,
+        /// The weight.
+        value: f32,
+    },
+    /// No row has a positive weight.
+    #[error("no row has a positive weight")]
+    NoWeight,
+    /// A parameter outside its range.
+    #[error("{name} is {given}; expected {expected}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        given: String,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// A stored structure that is not a tree.
+    #[error("node {node} is invalid: {why}")]
+    Structure {
+        /// The node, in storage order.
+        node: usize,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}

@@ -1,0 +1,321 @@
+//! Growers: the order in which nodes are split. They know splitters only by their trait.
+
+use crate::TreeError;
+use crate::rule::Rule;
+use crate::splitter::{NodeRows, Splitter};
+use crate::structure::{Node, Structure};
+use rpo_core::Seed;
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// When growth stops, whatever the splitter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrowParams {
+    /// Largest depth of a leaf; the root has depth 0. Default none.
+    pub max_depth: Option<u32>,
+    /// Fewest distinct rows a node must hold to be split; values below 2 mean 2, as a single row cannot be
+    /// split. Default 2. (The papers' `n_min = 1` with "nodes of at least `n_min`" reads the same.)
+    pub min_samples_split: usize,
+    /// Largest number of leaves. If set, growth is best-first: the leaf whose split has the largest gain
+    /// comes next. Default none: depth-first.
+    pub max_leaves: Option<usize>,
+}
+
+impl Default for GrowParams {
+    fn default() -> Self {
+        Self {
+            max_depth: None,
+            min_samples_split: 2,
+            max_leaves: None,
+        }
+    }
+}
+
+impl GrowParams {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] if `max_leaves` is 0.
+    pub fn check(&self) -> Result<(), TreeError> {
+        if self.max_leaves == Some(0) {
+            let (name, given) = ("max_leaves", "0".to_owned());
+            return Err(TreeError::Parameter {
+                name,
+                given,
+                expected: "at least 1",
+            });
+        }
+        Ok(())
+    }
+}
+
+/// A grown structure with the training rows of each leaf.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Grown<R> {
+    /// The structure.
+    pub structure: Structure<R>,
+    /// The gain of each node's split, 0 for leaves, in node order.
+    pub gains: Vec<f64>,
+    /// The training rows, leaf by leaf, increasing inside a leaf.
+    pub rows: Vec<u32>,
+    /// Where the rows of each leaf begin in `rows`, and their number at the end.
+    pub leaf_start: Vec<u32>,
+}
+
+impl<R> Grown<R> {
+    /// The training rows of a leaf.
+    pub fn leaf_rows(&self, leaf: usize) -> &[u32] {
+        &self.rows[self.leaf_start[leaf] as usize..self.leaf_start[leaf + 1] as usize]
+    }
+}
+
+/// Grows a structure on the given training rows.
+///
+/// Node seeds follow the path from the root, so that the result does not depend on the order of growth:
+/// depth-first and best-first growth without a leaf limit find the same tree.
+///
+/// # Panics
+/// If `rows` is empty or not strictly increasing.
+pub fn grow<S: Splitter>(
+    splitter: &S,
+    workspace: &mut S::Workspace,
+    rows: Vec<u32>,
+    params: &GrowParams,
+    seed: Seed,
+) -> Grown<S::Rule> {
+    assert!(!rows.is_empty(), "a tree needs rows");
+    assert!(rows.is_sorted_by(|a, b| a < b), "rows are strictly increasing");
+    let mut growth = Growth {
+        splitter,
+        workspace,
+        params,
+        buffer: vec![0; rows.len()],
+        children: Vec::new(),
+        nodes: vec![Node::Leaf(0)],
+        gains: vec![0.0],
+        leaves: Vec::new(),
+        rows,
+    };
+    let root = Pending {
+        node: 0,
+        start: 0,
+        end: growth.rows.len(),
+        depth: 0,
+        seed,
+    };
+    match params.max_leaves {
+        None => growth.depth_first(root),
+        Some(max_leaves) => growth.best_first(root, max_leaves),
+    }
+    growth.finish()
+}
+
+/// A node that holds rows `start..end` and waits to be split.
+#[derive(Debug, Clone, Copy)]
+struct Pending {
+    node: usize,
+    start: usize,
+    end: usize,
+    depth: u32,
+    seed: Seed,
+}
+
+/// A node with its split found and its rows already in the order of the children.
+struct Ready<R> {
+    pending: Pending,
+    rule: R,
+    gain: f64,
+    child_ends: Vec<usize>,
+}
+
+struct Growth<'s, S: Splitter> {
+    splitter: &'s S,
+    workspace: &'s mut S::Workspace,
+    params: &'s GrowParams,
+    rows: Vec<u32>,
+    buffer: Vec<u32>,
+    children: Vec<u16>,
+    nodes: Vec<Node<S::Rule>>,
+    gains: Vec<f64>,
+    leaves: Vec<(usize, usize)>,
+}
+
+impl<S: Splitter> Growth<'_, S> {
+    fn depth_first(&mut self, root: Pending) {
+        let mut stack = vec![root];
+        while let Some(pending) = stack.pop() {
+            match self.split(pending) {
+                Some(ready) => {
+                    let first = stack.len();
+                    self.open(&ready, |child| stack.push(child));
+                    // Child 0 next.
+                    stack[first..].reverse();
+                }
+                None => self.close(pending),
+            }
+        }
+    }
+
+    fn best_first(&mut self, root: Pending, max_leaves: usize) {
+        let mut frontier = BinaryHeap::new();
+        let mut n_leaves = 1;
+        let consider = |growth: &mut Self, pending, frontier: &mut BinaryHeap<_>| match growth.split(pending)
+        {
+            Some(ready) => frontier.push(ByGain(ready)),
+            None => growth.close(pending),
+        };
+        if max_leaves == 1 {
+            self.close(root);
+            return;
+        }
+        consider(self, root, &mut frontier);
+        let mut children = Vec::new();
+        while let Some(ByGain(ready)) = frontier.pop() {
+            let more = ready.child_ends.len() - 1;
+            if n_leaves + more > max_leaves {
+                self.close_split(&ready);
+                continue;
+            }
+            n_leaves += more;
+            self.open(&ready, |child| children.push(child));
+            for child in children.drain(..) {
+                // Once the limit is reached no further split is looked for.
+                if n_leaves < max_leaves {
+                    consider(self, child, &mut frontier);
+                } else {
+                    self.close(child);
+                }
+            }
+        }
+    }
+
+    /// Looks for a split and, if there is one, sorts the node's rows by child, keeping their order.
+    fn split(&mut self, pending: Pending) -> Option<Ready<S::Rule>> {
+        let Pending {
+            start,
+            end,
+            depth,
+            seed,
+            ..
+        } = pending;
+        let rows = &self.rows[start..end];
+        if rows.len() < self.params.min_samples_split.max(2)
+            || self.params.max_depth.is_some_and(|max| depth >= max)
+        {
+            return None;
+        }
+        self.children.clear();
+        self.children.resize(rows.len(), 0);
+        let node = NodeRows { rows, depth, seed };
+        let split = self.splitter.split(node, self.workspace, &mut self.children)?;
+        let mut child_ends = vec![0; split.rule.arity()];
+        for &child in &self.children {
+            child_ends[child as usize] += 1;
+        }
+        let mut sum = start;
+        for end in &mut child_ends {
+            debug_assert!(*end > 0, "a splitter leaves no child empty");
+            let first = sum;
+            sum += *end;
+            *end = first;
+        }
+        for (&row, &child) in rows.iter().zip(&self.children) {
+            let place = &mut child_ends[child as usize];
+            self.buffer[*place] = row;
+            *place += 1;
+        }
+        self.rows[start..end].copy_from_slice(&self.buffer[start..end]);
+        Some(Ready {
+            pending,
+            rule: split.rule,
+            gain: split.gain,
+            child_ends,
+        })
+    }
+
+    /// Turns a node into a split and hands out its children.
+    fn open(&mut self, ready: &Ready<S::Rule>, mut child: impl FnMut(Pending)) {
+        let Pending {
+            node,
+            start,
+            depth,
+            seed,
+            ..
+        } = ready.pending;
+        let first_child = self.nodes.len();
+        self.nodes[node] = Node::Split {
+            rule: ready.rule.clone(),
+            first_child: first_child as u32,
+        };
+        self.gains[node] = ready.gain;
+        let mut start = start;
+        for (i, &end) in ready.child_ends.iter().enumerate() {
+            self.nodes.push(Node::Leaf(0));
+            self.gains.push(0.0);
+            child(Pending {
+                node: first_child + i,
+                start,
+                end,
+                depth: depth + 1,
+                seed: seed.child(i as u64),
+            });
+            start = end;
+        }
+    }
+
+    fn close(&mut self, pending: Pending) {
+        self.nodes[pending.node] = Node::Leaf(self.leaves.len() as u32);
+        self.leaves.push((pending.start, pending.end));
+    }
+
+    /// Makes a leaf of a node whose split was found but not used.
+    fn close_split(&mut self, ready: &Ready<S::Rule>) {
+        let Pending { start, end, .. } = ready.pending;
+        self.rows[start..end].sort_unstable();
+        self.close(ready.pending);
+    }
+
+    fn finish(self) -> Grown<S::Rule> {
+        let mut rows = Vec::with_capacity(self.rows.len());
+        let mut leaf_start = Vec::with_capacity(self.leaves.len() + 1);
+        for &(start, end) in &self.leaves {
+            leaf_start.push(rows.len() as u32);
+            rows.extend_from_slice(&self.rows[start..end]);
+        }
+        leaf_start.push(rows.len() as u32);
+        let structure = Structure::from_grower(self.nodes, self.leaves.len() as u32);
+        Grown {
+            structure,
+            gains: self.gains,
+            rows,
+            leaf_start,
+        }
+    }
+}
+
+/// Largest gain first; equal gains by node number, earliest first.
+struct ByGain<R>(Ready<R>);
+
+impl<R> PartialEq for ByGain<R> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl<R> Eq for ByGain<R> {}
+
+impl<R> PartialOrd for ByGain<R> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<R> Ord for ByGain<R> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (a, b) = (&self.0, &other.0);
+        a.gain
+            .total_cmp(&b.gain)
+            .then(b.pending.node.cmp(&a.pending.node))
+    }
+}

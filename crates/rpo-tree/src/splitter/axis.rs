@@ -1,0 +1,398 @@
+//! One feature against a threshold.
+//!
+//! For each candidate feature the best threshold (CART, random forests) or a random one (Extra-Trees) is
+//! scored, and the best candidate wins; of equal scores the feature drawn first, and inside a feature the
+//! smallest threshold. A split may gain nothing: an impure node with two distinct values is split, as fully
+//! developed trees need (think of exclusive or).
+
+use super::candidates::{FeatureDraw, further_rank};
+use super::collect::{SparseCollector, dense_entries};
+use super::sweep::{Cut, Feature, rank_of, row_of};
+use super::{NodeRows, Split, Splitter};
+use crate::TreeError;
+use crate::columns::{ColumnValues, Columns, SparseColumns};
+use crate::criterion::Criterion;
+use crate::rule::AxisRule;
+use rpo_core::Seed;
+use serde::{Deserialize, Serialize};
+
+/// How thresholds are chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Thresholds {
+    /// The best midpoint between neighbouring distinct values of the node.
+    #[default]
+    Best,
+    /// One, uniform between the node's smallest and largest value (Geurts, Ernst, Wehenkel 2006).
+    Random,
+}
+
+/// Parameters of the axis-aligned search.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AxisParams {
+    /// Features drawn at each node, constant ones included; `None` means all. Default all.
+    pub max_features: Option<usize>,
+    /// Fewest distinct rows of a child. Default 1.
+    pub min_samples_leaf: usize,
+    /// Smallest weighted impurity decrease $|S| \Delta I$ of a split. Default 0: any split may be made.
+    pub min_gain: f64,
+    /// How thresholds are chosen. Default best.
+    pub thresholds: Thresholds,
+}
+
+impl Default for AxisParams {
+    fn default() -> Self {
+        Self {
+            max_features: None,
+            min_samples_leaf: 1,
+            min_gain: 0.0,
+            thresholds: Thresholds::Best,
+        }
+    }
+}
+
+impl AxisParams {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] with the first parameter out of range.
+    pub fn check(&self) -> Result<(), TreeError> {
+        let fail = |name, given: String, expected| {
+            Err(TreeError::Parameter {
+                name,
+                given,
+                expected,
+            })
+        };
+        if self.max_features == Some(0) {
+            return fail("max_features", "0".to_owned(), "at least 1");
+        }
+        if self.min_samples_leaf == 0 {
+            return fail("min_samples_leaf", "0".to_owned(), "at least 1");
+        }
+        if !(0.0..f64::INFINITY).contains(&self.min_gain) {
+            return fail("min_gain", self.min_gain.to_string(), "finite and not negative");
+        }
+        Ok(())
+    }
+}
+
+/// The outcome of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AxisSplit {
+    /// The rule.
+    pub rule: AxisRule,
+    /// The weighted impurity decrease.
+    pub gain: f64,
+}
+
+/// The search with its buffers: composes with any [`Criterion`], also one whose targets change by node.
+#[derive(Debug, Clone)]
+pub struct AxisSearch {
+    draw: FeatureDraw,
+    features: Vec<u32>,
+    sparse: Option<SparseCollector>,
+    /// Entries by candidate (sparse), or of the current and the best candidate (dense).
+    entries: Vec<Vec<u64>>,
+    /// Per training row: its child, 0 between calls.
+    child_of_row: Vec<u8>,
+}
+
+/// The best candidate so far: its feature, cut and place in the buffers.
+type Best = Option<(u32, Cut, usize)>;
+
+impl AxisSearch {
+    /// Buffers for a training set.
+    pub fn new(columns: &Columns) -> Self {
+        Self {
+            draw: FeatureDraw::new(columns.n_features()),
+            features: Vec::new(),
+            sparse: match columns {
+                Columns::Dense(_) => None,
+                Columns::Sparse(c) => Some(SparseCollector::new(c)),
+            },
+            entries: vec![Vec::new(); 2],
+            child_of_row: vec![0; columns.n_rows()],
+        }
+    }
+
+    /// Searches a node on which the criterion was started, and writes the child of each row.
+    pub fn search(
+        &mut self,
+        columns: &Columns,
+        node: NodeRows<'_>,
+        criterion: &mut impl Criterion,
+        params: &AxisParams,
+        children: &mut [u16],
+    ) -> Option<AxisSplit> {
+        if node.rows.len() < 2 * params.min_samples_leaf {
+            return None;
+        }
+        let k = params
+            .max_features
+            .unwrap_or(usize::MAX)
+            .min(columns.n_features());
+        self.draw
+            .draw(k, node.seed.purpose("features"), &mut self.features);
+        let best = match columns {
+            Columns::Dense(c) => {
+                let gather = |f, out: &mut Vec<u64>| dense_entries(c, f, node.rows, out);
+                let (best, all_constant) = self.search_dense(columns, &gather, node, criterion, params);
+                if all_constant && k < columns.n_features() {
+                    self.features = further_order(columns.n_features(), node.seed);
+                    self.search_further(columns, &gather, node, criterion, params)
+                } else {
+                    best
+                }
+            }
+            Columns::Sparse(c) => {
+                let (best, all_constant) = self.search_sparse(columns, c, node, criterion, params);
+                if all_constant && k < columns.n_features() {
+                    self.features = first_varying(c, node).into_iter().collect();
+                    self.search_sparse(columns, c, node, criterion, params).0
+                } else {
+                    best
+                }
+            }
+        };
+        let (feature, cut, place) = best?;
+        let gain = criterion.gain(cut.score);
+        if gain < params.min_gain {
+            return None;
+        }
+        self.route(columns.values(feature), &cut, place, node.rows, children);
+        Some(AxisSplit {
+            rule: AxisRule::new(feature, cut.threshold, cut.missing_left),
+            gain,
+        })
+    }
+
+    /// Scores the drawn features; also says whether all of them were constant.
+    fn search_dense(
+        &mut self,
+        columns: &Columns,
+        gather: &impl Fn(u32, &mut Vec<u64>),
+        node: NodeRows<'_>,
+        criterion: &mut impl Criterion,
+        params: &AxisParams,
+    ) -> (Best, bool) {
+        let (mut best, mut all_constant) = (None, true);
+        for &feature in &self.features {
+            gather(feature, &mut self.entries[0]);
+            let values = columns.values(feature);
+            match evaluate(&mut self.entries[0], values, feature, node, criterion, params) {
+                Evaluation::Constant => {}
+                Evaluation::Cut(cut) => {
+                    all_constant = false;
+                    if better(&cut, &best) {
+                        best = cut.map(|c| (feature, c, 1));
+                        self.entries.swap(0, 1);
+                    }
+                }
+            }
+        }
+        (best, all_constant)
+    }
+
+    /// Goes through the features in their further order up to the first that varies.
+    fn search_further(
+        &mut self,
+        columns: &Columns,
+        gather: &impl Fn(u32, &mut Vec<u64>),
+        node: NodeRows<'_>,
+        criterion: &mut impl Criterion,
+        params: &AxisParams,
+    ) -> Best {
+        for &feature in &self.features {
+            gather(feature, &mut self.entries[0]);
+            let values = columns.values(feature);
+            if let Evaluation::Cut(cut) =
+                evaluate(&mut self.entries[0], values, feature, node, criterion, params)
+            {
+                return cut.map(|c| (feature, c, 0));
+            }
+        }
+        None
+    }
+
+    fn search_sparse(
+        &mut self,
+        columns: &Columns,
+        sparse: &SparseColumns,
+        node: NodeRows<'_>,
+        criterion: &mut impl Criterion,
+        params: &AxisParams,
+    ) -> (Best, bool) {
+        let collector = self.sparse.as_mut().expect("made for sparse columns");
+        collector.collect(sparse, &self.features, node.rows, &mut self.entries);
+        let (mut best, mut all_constant) = (None, true);
+        for (place, &feature) in self.features.iter().enumerate() {
+            let values = columns.values(feature);
+            match evaluate(&mut self.entries[place], values, feature, node, criterion, params) {
+                Evaluation::Constant => {}
+                Evaluation::Cut(cut) => {
+                    all_constant = false;
+                    if better(&cut, &best) {
+                        best = cut.map(|c| (feature, c, place));
+                    }
+                }
+            }
+        }
+        (best, all_constant)
+    }
+
+    /// Writes the child of each row: first the side of zero for all, then that of the entries.
+    fn route(&mut self, values: &ColumnValues, cut: &Cut, place: usize, rows: &[u32], children: &mut [u16]) {
+        let first_right = values.values.partition_point(|&v| v <= cut.threshold) as u32;
+        let right = |entry: u64| {
+            let rank = rank_of(entry);
+            if rank == values.missing_rank() {
+                !cut.missing_left
+            } else {
+                rank >= first_right
+            }
+        };
+        let zero_right = 0.0 > cut.threshold;
+        let entries = &self.entries[place];
+        for &entry in entries {
+            self.child_of_row[row_of(entry) as usize] = u8::from(right(entry) != zero_right);
+        }
+        for (child, &row) in children.iter_mut().zip(rows) {
+            *child = u16::from((self.child_of_row[row as usize] != 0) != zero_right);
+        }
+        for &entry in entries {
+            self.child_of_row[row_of(entry) as usize] = 0;
+        }
+        debug_assert_eq!(children.iter().filter(|c| **c == 0).count(), cut.n_left);
+    }
+}
+
+enum Evaluation {
+    Constant,
+    /// The feature varies; `None` if no cut leaves both children large enough.
+    Cut(Option<Cut>),
+}
+
+fn better(cut: &Option<Cut>, best: &Best) -> bool {
+    cut.as_ref()
+        .is_some_and(|cut| best.as_ref().is_none_or(|(_, b, _)| cut.score > b.score))
+}
+
+fn evaluate(
+    entries: &mut [u64],
+    values: &ColumnValues,
+    feature: u32,
+    node: NodeRows<'_>,
+    criterion: &mut impl Criterion,
+    params: &AxisParams,
+) -> Evaluation {
+    if entries.is_empty() {
+        return Evaluation::Constant;
+    }
+    if !entries.is_sorted() {
+        entries.sort_unstable();
+    }
+    let sorted = Feature::new(entries, values, node.rows.len(), params.min_samples_leaf);
+    if sorted.is_constant() {
+        return Evaluation::Constant;
+    }
+    Evaluation::Cut(match params.thresholds {
+        Thresholds::Best => sorted.best_cut(criterion),
+        Thresholds::Random => {
+            let bits = node.seed.purpose("threshold").hash(u64::from(feature)) >> 11;
+            sorted.random_cut(criterion, bits as f64 / (1_u64 << 53) as f64)
+        }
+    })
+}
+
+/// All features in the order in which a node goes on past its draws.
+fn further_order(n_features: usize, seed: Seed) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..n_features as u32).collect();
+    order.sort_unstable_by_key(|&f| further_rank(seed, f));
+    order
+}
+
+/// The first feature of [`further_order`] that varies in the node, found from the rows' entries.
+fn first_varying(columns: &SparseColumns, node: NodeRows<'_>) -> Option<u32> {
+    // A feature that some row holds is constant only if all rows hold it with one rank: then it is among the
+    // entries of the first row. So those are checked against the other rows, and all others vary.
+    let (first, others) = node.rows.split_first()?;
+    let first = columns.row(*first);
+    let mut same: Vec<bool> = vec![true; first.len()];
+    let mut found: Option<(u64, u32)> = None;
+    let mut consider = |feature| {
+        let rank = further_rank(node.seed, feature);
+        if found.is_none_or(|f| rank < f) {
+            found = Some(rank);
+        }
+    };
+    for &row in others {
+        // Both rows are in feature order.
+        let mut mine = first.iter().zip(&mut same).peekable();
+        for entry in columns.row(row) {
+            while let Some((_, same)) = mine.next_if(|(e, _)| e.feature < entry.feature) {
+                *same = false;
+            }
+            match mine.next_if(|(e, _)| e.feature == entry.feature) {
+                Some((e, same)) => *same &= e.rank == entry.rank,
+                None => consider(entry.feature),
+            }
+        }
+        mine.for_each(|(_, same)| *same = false);
+    }
+    first
+        .iter()
+        .zip(&same)
+        .filter(|(_, same)| !**same)
+        .for_each(|(e, _)| consider(e.feature));
+    found.map(|(_, feature)| feature)
+}
+
+/// Splits one feature against a threshold; see the [module](crate::splitter).
+#[derive(Debug, Clone)]
+pub struct AxisSplitter<'a, C> {
+    columns: &'a Columns,
+    criterion: C,
+    params: AxisParams,
+}
+
+impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
+    /// Ranked features, node statistics over the same rows, and parameters.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] with the first parameter out of range.
+    pub fn new(columns: &'a Columns, criterion: C, params: AxisParams) -> Result<Self, TreeError> {
+        params.check()?;
+        Ok(Self {
+            columns,
+            criterion,
+            params,
+        })
+    }
+}
+
+impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
+    type Rule = AxisRule;
+    type Workspace = (AxisSearch, C);
+
+    fn workspace(&self) -> Self::Workspace {
+        (AxisSearch::new(self.columns), self.criterion.clone())
+    }
+
+    fn split(
+        &self,
+        node: NodeRows<'_>,
+        (search, criterion): &mut Self::Workspace,
+        children: &mut [u16],
+    ) -> Option<Split<AxisRule>> {
+        if node.rows.len() < 2 * self.params.min_samples_leaf {
+            return None;
+        }
+        criterion.start(node.rows);
+        if criterion.is_pure() {
+            return None;
+        }
+        let AxisSplit { rule, gain } =
+            search.search(self.columns, node, criterion, &self.params, children)?;
+        Some(Split { rule, gain })
+    }
+}

@@ -1,0 +1,59 @@
+//! The seam of the crate: a splitter proposes how a node is split.
+//!
+//! A splitter owns its view of the training set (features, split targets, weights, parameters) and shares it
+//! read-only between threads; what changes while it works is in a workspace, one per thread. Growers know
+//! only this trait, so any way to split fits: one feature against a threshold, a hyperplane, the nearest of
+//! k centroids. For everything a splitter decides by chance it draws from the node's seed.
+
+mod axis;
+mod candidates;
+mod collect;
+mod sweep;
+
+pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, Thresholds};
+
+use crate::rule::Rule;
+use rpo_core::Seed;
+
+/// The training rows of a node, and where its randomness comes from.
+#[derive(Debug, Clone, Copy)]
+pub struct NodeRows<'a> {
+    /// Distinct rows of positive weight, increasing.
+    pub rows: &'a [u32],
+    /// Depth of the node; the root has depth 0.
+    pub depth: u32,
+    /// The node's seed.
+    pub seed: Seed,
+}
+
+/// A proposed split.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split<R> {
+    /// Routes any row to a child.
+    pub rule: R,
+    /// How much the split improves the node, in the splitter's own unit; for variance $|S| \Delta I$.
+    /// Best-first growth compares it.
+    pub gain: f64,
+}
+
+/// Finds the split of a node.
+pub trait Splitter: Sync {
+    /// The kind of rule it proposes.
+    type Rule: Rule;
+    /// Buffers and node statistics, one per thread.
+    type Workspace: Send;
+
+    /// A workspace for a thread.
+    fn workspace(&self) -> Self::Workspace;
+
+    /// The split of a node, or `None` to make it a leaf.
+    ///
+    /// Writes the child of each row into `children` (as long as `node.rows`), consistent with the rule's
+    /// routing, every child receiving at least one row. Called for nodes of at least two rows.
+    fn split(
+        &self,
+        node: NodeRows<'_>,
+        workspace: &mut Self::Workspace,
+        children: &mut [u16],
+    ) -> Option<Split<Self::Rule>>;
+}

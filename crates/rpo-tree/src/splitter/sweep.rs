@@ -1,0 +1,265 @@
+//! The search for a threshold inside one feature.
+//!
+//! Input are the entries of a node (`rank << 32 | row`, rows whose value is not zero) sorted by rank, then
+//! row. Rows that hold zero are never touched: the sweep moves the negative values upwards towards zero and
+//! the positive ones downwards towards it, and the rest of the node is whatever was not moved. As a score
+//! does not depend on which side is called moved, every boundary between neighbouring values is met once.
+
+use crate::columns::ColumnValues;
+use crate::criterion::Criterion;
+use std::ops::Range;
+
+/// Where a feature is cut.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Cut {
+    pub(super) score: f64,
+    /// Present values up to this one go left.
+    pub(super) threshold: f32,
+    /// Whether missing values go left; decided by the sizes of the children if the node misses none.
+    pub(super) missing_left: bool,
+    /// Number of distinct rows that go left.
+    pub(super) n_left: usize,
+}
+
+/// The entries of one feature in a node, split at zero.
+pub(super) struct Feature<'a> {
+    entries: &'a [u64],
+    values: &'a ColumnValues,
+    negative: Range<usize>,
+    positive: Range<usize>,
+    missing: Range<usize>,
+    n_rows: usize,
+    min_leaf: usize,
+}
+
+pub(super) fn rank_of(entry: u64) -> u32 {
+    (entry >> 32) as u32
+}
+
+pub(super) fn row_of(entry: u64) -> u32 {
+    entry as u32
+}
+
+impl<'a> Feature<'a> {
+    /// `entries` sorted; `n_rows` distinct rows in the node; each child needs `min_leaf` of them.
+    pub(super) fn new(entries: &'a [u64], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
+        let negative = entries.partition_point(|&e| rank_of(e) < values.n_negative);
+        let positive = entries.partition_point(|&e| rank_of(e) < values.missing_rank());
+        Self {
+            entries,
+            values,
+            negative: 0..negative,
+            positive: negative..positive,
+            missing: positive..entries.len(),
+            n_rows,
+            min_leaf,
+        }
+    }
+
+    fn n_zero(&self) -> usize {
+        self.n_rows - self.entries.len()
+    }
+
+    /// The smallest and the largest rank present, zero included; `None` if all values are missing.
+    fn rank_range(&self) -> Option<(u32, u32)> {
+        let zero = (self.n_zero() > 0).then_some(self.values.n_negative);
+        let present = &self.entries[..self.missing.start];
+        let low = present
+            .first()
+            .map(|&e| rank_of(e))
+            .into_iter()
+            .chain(zero)
+            .min()?;
+        let high = present
+            .last()
+            .map(|&e| rank_of(e))
+            .into_iter()
+            .chain(zero)
+            .max()?;
+        Some((low, high))
+    }
+
+    /// Whether all rows of the node hold the same value, missing being one.
+    pub(super) fn is_constant(&self) -> bool {
+        match self.rank_range() {
+            None => true,
+            Some((low, high)) => low == high && self.missing.is_empty(),
+        }
+    }
+
+    /// The best threshold: the largest score, of equal ones the smallest threshold. With missing values each
+    /// threshold is tried with all of them left and all of them right, then "present left, missing right".
+    pub(super) fn best_cut(&self, criterion: &mut impl Criterion) -> Option<Cut> {
+        let mut best = None;
+        for with_missing in [false, true] {
+            if with_missing && self.missing.is_empty() {
+                break;
+            }
+            self.sweep_up(criterion, with_missing, &mut best);
+            self.sweep_down(criterion, with_missing, &mut best);
+        }
+        keep_better(&mut best, self.missing_apart(criterion));
+        best
+    }
+
+    /// One threshold drawn between the smallest and the largest present value by `uniform` in [0, 1).
+    ///
+    /// Missing values go to the better side. If all present values are equal, they part from the missing ones.
+    pub(super) fn random_cut(&self, criterion: &mut impl Criterion, uniform: f64) -> Option<Cut> {
+        let (low, high) = self.rank_range()?;
+        if low == high {
+            return self.missing_apart(criterion);
+        }
+        let value = |rank: u32| f64::from(self.values.values[rank as usize]);
+        let drawn = (value(low) + uniform * (value(high) - value(low))) as f32;
+        let threshold = if f64::from(drawn) >= value(high) {
+            value(low) as f32
+        } else {
+            drawn
+        };
+        // Present entries on the side away from zero are moved; of the sparse layouts' orders take row order.
+        let first_right = self.values.values.partition_point(|&v| v <= threshold) as u32;
+        let first_right = self.entries[..self.missing.start].partition_point(|&e| rank_of(e) < first_right);
+        let zero_left = threshold >= 0.0;
+        let moved = if zero_left {
+            first_right..self.missing.start
+        } else {
+            0..first_right
+        };
+        let mut best = None;
+        for with_missing in [false, true] {
+            if with_missing && self.missing.is_empty() {
+                break;
+            }
+            self.begin(criterion, with_missing);
+            moved
+                .clone()
+                .for_each(|i| criterion.move_row(row_of(self.entries[i])));
+            let n_moved = moved.len() + if with_missing { self.missing.len() } else { 0 };
+            let left_moved = !zero_left;
+            keep_better(
+                &mut best,
+                self.cut(criterion, n_moved, left_moved, with_missing, threshold),
+            );
+        }
+        best
+    }
+
+    /// Moves nothing, or all missing rows.
+    fn begin(&self, criterion: &mut impl Criterion, with_missing: bool) {
+        criterion.clear();
+        if with_missing {
+            self.missing
+                .clone()
+                .for_each(|i| criterion.move_row(row_of(self.entries[i])));
+        }
+    }
+
+    /// Moves negative values in increasing order: the moved rows are the left child.
+    fn sweep_up(&self, criterion: &mut impl Criterion, with_missing: bool, best: &mut Option<Cut>) {
+        self.begin(criterion, with_missing);
+        let mut i = self.negative.start;
+        while i < self.negative.end {
+            let rank = rank_of(self.entries[i]);
+            while i < self.negative.end && rank_of(self.entries[i]) == rank {
+                criterion.move_row(row_of(self.entries[i]));
+                i += 1;
+            }
+            let next = if i < self.negative.end {
+                rank_of(self.entries[i])
+            } else if self.n_zero() > 0 {
+                self.values.n_negative
+            } else if i < self.positive.end {
+                rank_of(self.entries[i])
+            } else {
+                return;
+            };
+            let n_moved = i + if with_missing { self.missing.len() } else { 0 };
+            if self.admits(n_moved) {
+                let threshold = self.values.threshold(rank, next);
+                keep_better(best, self.cut(criterion, n_moved, true, with_missing, threshold));
+            }
+        }
+    }
+
+    /// Moves positive values in decreasing order: the moved rows are the right child.
+    fn sweep_down(&self, criterion: &mut impl Criterion, with_missing: bool, best: &mut Option<Cut>) {
+        self.begin(criterion, with_missing);
+        // Among equal scores of this direction the last one met has the smallest threshold.
+        let mut found: Option<Cut> = None;
+        let mut i = self.positive.end;
+        while i > self.positive.start {
+            let rank = rank_of(self.entries[i - 1]);
+            let end = i;
+            while i > self.positive.start && rank_of(self.entries[i - 1]) == rank {
+                i -= 1;
+            }
+            let next = if i > self.positive.start {
+                rank_of(self.entries[i - 1])
+            } else if self.n_zero() > 0 {
+                self.values.n_negative
+            } else {
+                // Below lie negative values, met from the other side, or nothing.
+                break;
+            };
+            self.entries[i..end]
+                .iter()
+                .for_each(|&e| criterion.move_row(row_of(e)));
+            let n_moved = self.positive.end - i + if with_missing { self.missing.len() } else { 0 };
+            if self.admits(n_moved) {
+                let threshold = self.values.threshold(next, rank);
+                let cut = self.cut(criterion, n_moved, false, with_missing, threshold);
+                if let Some(cut) = cut.filter(|c| found.is_none_or(|f| c.score >= f.score)) {
+                    found = Some(cut);
+                }
+            }
+        }
+        keep_better(best, found);
+    }
+
+    /// Present values left, missing ones right.
+    fn missing_apart(&self, criterion: &mut impl Criterion) -> Option<Cut> {
+        if self.missing.is_empty() || self.missing.len() == self.n_rows {
+            return None;
+        }
+        self.begin(criterion, true);
+        self.cut(criterion, self.missing.len(), false, true, f32::INFINITY)
+    }
+
+    fn admits(&self, n_moved: usize) -> bool {
+        n_moved >= self.min_leaf && self.n_rows - n_moved >= self.min_leaf
+    }
+
+    /// The cut with what is moved now.
+    fn cut(
+        &self,
+        criterion: &impl Criterion,
+        n_moved: usize,
+        left_moved: bool,
+        missing_moved: bool,
+        threshold: f32,
+    ) -> Option<Cut> {
+        let n_left = if left_moved {
+            n_moved
+        } else {
+            self.n_rows - n_moved
+        };
+        let missing_left = if self.missing.is_empty() {
+            n_left > self.n_rows - n_left
+        } else {
+            missing_moved == left_moved
+        };
+        self.admits(n_moved).then(|| Cut {
+            score: criterion.score(),
+            threshold,
+            missing_left,
+            n_left,
+        })
+    }
+}
+
+fn keep_better(best: &mut Option<Cut>, cut: Option<Cut>) {
+    if let Some(cut) = cut.filter(|c| best.is_none_or(|b| c.score > b.score)) {
+        *best = Some(cut);
+    }
+}

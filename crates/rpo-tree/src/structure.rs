@@ -1,0 +1,117 @@
+//! The structure of a tree: rules without outputs.
+
+use crate::TreeError;
+use crate::rule::{Row, Rule};
+
+/// A node: a rule with children, or a leaf.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Node<R> {
+    /// Routes to `first_child + rule.child(row)`.
+    Split {
+        /// The rule.
+        rule: R,
+        /// The node of child 0; the others follow it.
+        first_child: u32,
+    },
+    /// A leaf, with its index among the leaves.
+    Leaf(u32),
+}
+
+/// A grown tree before it is labelled: which rule at which node, and which leaf a row reaches.
+///
+/// Nodes lie in one vector, the children of a node side by side; node 0 is the root. A structure never
+/// changes once it exists; giving its leaves outputs makes a [`Tree`](crate::Tree).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Structure<R> {
+    nodes: Vec<Node<R>>,
+    n_leaves: u32,
+}
+
+impl<R: Rule> Structure<R> {
+    /// Checks and takes nodes: every node but the root is the child of exactly one earlier node, and leaves
+    /// are numbered 0, 1, ... each once.
+    ///
+    /// # Errors
+    /// [`TreeError::Structure`] with the first offending node.
+    pub fn new(nodes: Vec<Node<R>>) -> Result<Self, TreeError> {
+        let fail = |node, why| Err(TreeError::Structure { node, why });
+        let mut has_parent = vec![false; nodes.len()];
+        let n_leaves = nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).count();
+        let mut seen = vec![false; n_leaves];
+        if nodes.is_empty() {
+            return fail(0, "a tree has a root");
+        }
+        has_parent[0] = true;
+        for (i, node) in nodes.iter().enumerate() {
+            if !has_parent[i] {
+                return fail(i, "no earlier node leads here");
+            }
+            match node {
+                Node::Leaf(leaf) => match seen.get_mut(*leaf as usize) {
+                    Some(seen @ false) => *seen = true,
+                    _ => return fail(i, "leaves are numbered from 0 without gap or repetition"),
+                },
+                Node::Split { rule, first_child } => {
+                    let first = *first_child as usize;
+                    if rule.arity() == 0 || first <= i || first.saturating_add(rule.arity()) > nodes.len() {
+                        return fail(i, "children lie behind their parent and inside the tree");
+                    }
+                    for child in first..first + rule.arity() {
+                        if std::mem::replace(&mut has_parent[child], true) {
+                            return fail(child, "a node has one parent");
+                        }
+                    }
+                }
+            }
+        }
+        Ok(Self {
+            nodes,
+            n_leaves: n_leaves as u32,
+        })
+    }
+
+    /// Takes nodes that a grower made.
+    pub(crate) fn from_grower(nodes: Vec<Node<R>>, n_leaves: u32) -> Self {
+        debug_assert!(Self::new(nodes.clone()).is_ok_and(|s| s.n_leaves == n_leaves));
+        Self { nodes, n_leaves }
+    }
+
+    /// The nodes, root first.
+    pub fn nodes(&self) -> &[Node<R>] {
+        &self.nodes
+    }
+
+    /// Number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.n_leaves as usize
+    }
+
+    /// The leaf a row reaches.
+    pub fn leaf(&self, row: Row<'_>) -> u32 {
+        let mut node = 0;
+        loop {
+            match &self.nodes[node] {
+                Node::Leaf(leaf) => return *leaf,
+                Node::Split { rule, first_child } => node = *first_child as usize + rule.child(row),
+            }
+        }
+    }
+
+    /// Depth of each node; the root has depth 0.
+    pub fn depths(&self) -> Vec<u32> {
+        let mut depths = vec![0; self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            if let Node::Split { rule, first_child } = node {
+                let first = *first_child as usize;
+                let depth = depths[i] + 1;
+                depths[first..first + rule.arity()].fill(depth);
+            }
+        }
+        depths
+    }
+
+    /// Largest depth of a leaf.
+    pub fn depth(&self) -> usize {
+        self.depths().into_iter().max().unwrap_or(0) as usize
+    }
+}
