@@ -1,1 +1,117 @@
-//! rpo-projections
+#![doc = include_str!("../README.md")]
+
+mod components;
+mod dense_map;
+mod error;
+mod gaussian;
+mod hadamard;
+mod hashing;
+mod identity;
+mod kind;
+mod label_table;
+pub mod linalg;
+mod memory;
+mod outputs;
+mod pca;
+mod rademacher;
+mod sparse_map;
+mod subsample;
+
+use std::fmt::Debug;
+
+use ndarray::{Array2, ArrayViewMut2};
+use rpo_core::{MatrixView, Seed};
+
+pub use components::Components;
+pub use error::ProjectionError;
+pub use gaussian::Gaussian;
+pub use hadamard::Hadamard;
+pub use hashing::{Hashing, HashingMap};
+pub use identity::Identity;
+pub use kind::ProjectionKind;
+pub use pca::{Pca, PrincipalComponents};
+pub use rademacher::Rademacher;
+pub use subsample::Subsample;
+
+/// A fitted linear map from d outputs to m components: Z = Y Φᵀ with Φ of shape m x d.
+///
+/// Z is `f32`. A row of Z is a sum over the values stored in the row of Y, in increasing column order and in
+/// `f32`: with the few dozen labels of a multi-label row its relative rounding error is about 1e-6, far below
+/// the distortion of any projection. A row's result depends on that row alone, and no instruction set is chosen
+/// at run time, so a random map gives the same bits on every machine (the logarithms and exponentials of the
+/// standard library, used when some families are drawn, permitting).
+pub trait LinearMap: Debug + Send + Sync {
+    /// Number of outputs d that the map takes.
+    fn n_outputs(&self) -> usize;
+
+    /// Number of components m that it gives.
+    fn n_components(&self) -> usize;
+
+    /// Writes Z (n x m, row-major and contiguous, overwritten) for Y (n x d).
+    ///
+    /// # Errors
+    /// If a shape or a layout does not fit ([`ProjectionError::OutputMismatch`],
+    /// [`ProjectionError::TargetShape`], [`ProjectionError::TargetLayout`], [`ProjectionError::NotCsr`]), if a
+    /// value of Y is not finite ([`ProjectionError::Matrix`]) or one of Z would not be
+    /// ([`ProjectionError::Overflow`]). What Z holds after an error is not specified.
+    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError>;
+
+    /// Z (n x m) for Y (n x d).
+    ///
+    /// # Errors
+    /// As [`LinearMap::apply_into`], and [`ProjectionError::OutOfMemory`] if Z does not fit in memory.
+    fn apply(&self, y: MatrixView<'_>) -> Result<Array2<f32>, ProjectionError> {
+        let mut z = memory::zeros(y.n_rows(), self.n_components())?;
+        self.apply_into(y, z.view_mut())?;
+        Ok(z)
+    }
+}
+
+/// A family of projections.
+///
+/// Random families look only at the number of columns of `y` and, to draw no more than is needed, at which
+/// columns occur; the map they give does not depend on it. Learned ones ([`Pca`]) look at the values.
+pub trait Projection: Debug + Send + Sync {
+    /// The map from the outputs `y` (n x d) to `n_components` components, a function of the arguments alone.
+    ///
+    /// # Errors
+    /// If there are no outputs or components, or more components than the family can give.
+    fn fit(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError>;
+}
+
+/// A family whose maps do not depend on the outputs, scaled so that E‖Φu‖² = ‖u‖² for every u.
+pub trait RandomProjection: Projection {
+    /// The map that [`Projection::fit`] gives for any `y` with `n_outputs` columns.
+    ///
+    /// # Errors
+    /// As [`Projection::fit`].
+    fn draw(
+        &self,
+        n_outputs: usize,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError>;
+}
+
+/// Checks what all families ask: something to project, onto something, within 32-bit indices.
+fn check_sizes(n_outputs: usize, n_components: usize) -> Result<(), ProjectionError> {
+    let limit = u32::MAX as usize - 1;
+    if n_outputs == 0 {
+        Err(ProjectionError::NoOutputs)
+    } else if n_components == 0 {
+        Err(ProjectionError::NoComponents)
+    } else if n_outputs > limit || n_components > limit {
+        Err(ProjectionError::IndexRange {
+            n_outputs,
+            n_components,
+            limit,
+        })
+    } else {
+        Ok(())
+    }
+}

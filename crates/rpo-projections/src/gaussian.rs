@@ -1,0 +1,67 @@
+//! Gaussian projection of the output space: Z = Y Φᵀ with independent entries `Φ_kj` ~ N(0, 1/m).
+//!
+//! Shapes: Y (n x d), Φ (m x d), Z (n x m). Units: those of Y; E‖Φu‖² = ‖u‖² and Var(‖Φu‖²) = 2‖u‖⁴/m.
+//! Cost: at most O(m min(d, nnz(Y))) to draw, O(m nnz(Y)) to apply.
+//! Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2, lemma 1 (Johnson-Lindenstrauss).
+
+use rand::distributions::Distribution;
+use rand_distr::StandardNormal;
+use rpo_core::{MatrixView, Seed};
+
+use crate::dense_map::{DenseMap, LabelRows};
+use crate::{LinearMap, Projection, ProjectionError, RandomProjection};
+
+/// The family of maps with independent entries from N(0, 1/m); 1/m is the variance.
+///
+/// Any number of components is allowed, more than outputs too. The m numbers of an output come from a stream
+/// keyed by (seed, output), which is what lets outputs that do not occur go undrawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Gaussian;
+
+#[derive(Debug)]
+struct NormalRows(Seed);
+
+impl LabelRows for NormalRows {
+    fn fill(&self, label: u32, row: &mut [f32]) {
+        let mut rng = self.0.child(label.into()).stream();
+        row.iter_mut().for_each(|x| *x = StandardNormal.sample(&mut rng));
+    }
+}
+
+impl Gaussian {
+    fn make(
+        (n_outputs, n_components): (usize, usize),
+        seed: Seed,
+        y: Option<MatrixView<'_>>,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        let scale = (n_components as f64).sqrt().recip();
+        Ok(Box::new(DenseMap::new(
+            NormalRows(seed),
+            (n_outputs, n_components),
+            scale,
+            y,
+        )?))
+    }
+}
+
+impl Projection for Gaussian {
+    fn fit(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Self::make((y.n_cols(), n_components), seed, Some(y))
+    }
+}
+
+impl RandomProjection for Gaussian {
+    fn draw(
+        &self,
+        n_outputs: usize,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Self::make((n_outputs, n_components), seed, None)
+    }
+}

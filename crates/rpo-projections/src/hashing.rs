@@ -1,0 +1,100 @@
+//! Hashing projection (count sketch): each output goes to one component, with a sign.
+//!
+//! Column j of Φ (row j of P = Φᵀ) has a single entry ξ(j) = ±1, in row h(j), h uniform. Shapes: Y (n x d),
+//! Φ (m x d), Z (n x m). Units: those of Y, unscaled; E⟨Φu, Φv⟩ = ⟨u, v⟩ with variance at most
+//! (‖u‖²‖v‖² + ⟨u, v⟩²)/m. Cost: nothing to draw or store, O(nnz(Y) + n m) to apply.
+//! Source: Weinberger et al., ICML 2009; used by CRAFTML (Siblini, Kuntz, Meyer, ICML 2018), section 3.
+
+use ndarray::ArrayViewMut2;
+use rpo_core::{MatrixView, Seed};
+
+use crate::label_table::stored;
+use crate::outputs::{Outputs, checked};
+use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
+
+/// The family of signed hashings. Any number of components is allowed, more than outputs too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Hashing;
+
+impl Hashing {
+    /// The map itself, for callers that need its entries and not only products with them.
+    ///
+    /// # Errors
+    /// As [`RandomProjection::draw`].
+    pub fn map(n_outputs: usize, n_components: usize, seed: Seed) -> Result<HashingMap, ProjectionError> {
+        check_sizes(n_outputs, n_components)?;
+        Ok(HashingMap {
+            n_outputs,
+            n_components,
+            seed,
+        })
+    }
+}
+
+impl Projection for Hashing {
+    fn fit(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        self.draw(y.n_cols(), n_components, seed)
+    }
+}
+
+impl RandomProjection for Hashing {
+    fn draw(
+        &self,
+        n_outputs: usize,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Ok(Box::new(Self::map(n_outputs, n_components, seed)?))
+    }
+}
+
+/// A signed hashing of outputs to components: a seed and two sizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HashingMap {
+    n_outputs: usize,
+    n_components: usize,
+    seed: Seed,
+}
+
+impl HashingMap {
+    /// The component h(j) and the sign ξ(j), 1 or -1, of output j.
+    pub const fn entry(&self, output: u32) -> (u32, f32) {
+        let hash = self.seed.hash(output as u64);
+        // The upper half of the hash picks the component by a product instead of a division; the lowest bit,
+        // which it does not use, the sign.
+        let component = ((hash >> 32) * self.n_components as u64) >> 32;
+        (component as u32, if hash & 1 == 0 { 1.0 } else { -1.0 })
+    }
+}
+
+impl LinearMap for HashingMap {
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn n_components(&self) -> usize {
+        self.n_components
+    }
+
+    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
+        checked(self, y, z, |y, z| {
+            z.fill(0.0);
+            for (i, z) in z.chunks_exact_mut(self.n_components).enumerate() {
+                let mut add = |(j, v): (u32, f32)| {
+                    let (component, sign) = self.entry(j);
+                    z[component as usize] += sign * v;
+                };
+                match &y {
+                    Outputs::Dense(a) => (0..).zip(a.row(i).iter().copied()).for_each(&mut add),
+                    Outputs::Csr(a) | Outputs::Ones(a) => stored(a, i).for_each(&mut add),
+                }
+            }
+            Ok(())
+        })
+    }
+}

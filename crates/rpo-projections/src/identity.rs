@@ -1,0 +1,64 @@
+//! The identity: Z = Y, bit for bit. What every other projection is compared with.
+
+use ndarray::ArrayViewMut2;
+use rpo_core::{MatrixView, Seed};
+
+use crate::outputs::checked;
+use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
+
+/// The "family" of the identity map, with as many components as outputs. It ignores the seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Identity;
+
+#[derive(Debug)]
+struct IdentityMap {
+    n_outputs: usize,
+}
+
+impl Projection for Identity {
+    fn fit(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        self.draw(y.n_cols(), n_components, seed)
+    }
+}
+
+impl RandomProjection for Identity {
+    fn draw(
+        &self,
+        n_outputs: usize,
+        n_components: usize,
+        _seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        check_sizes(n_outputs, n_components)?;
+        if n_components != n_outputs {
+            return Err(ProjectionError::IdentitySize {
+                n_outputs,
+                n_components,
+            });
+        }
+        Ok(Box::new(IdentityMap { n_outputs }))
+    }
+}
+
+impl LinearMap for IdentityMap {
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn n_components(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
+        checked(self, y, z, |_, z| {
+            z.chunks_exact_mut(self.n_outputs)
+                .enumerate()
+                .for_each(|(i, z)| y.copy_row(i, z));
+            Ok(())
+        })
+    }
+}

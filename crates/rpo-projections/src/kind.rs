@@ -1,0 +1,172 @@
+//! The families by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rpo_core::{MatrixView, Seed};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Gaussian, Hadamard, Hashing, Identity, LinearMap, Pca, Projection, ProjectionError, Rademacher, Subsample,
+};
+
+/// A projection that can be named on a command line or in a file; itself a [`Projection`].
+///
+/// Names: `gaussian`, `rademacher` (s = 1), `rademacher:S`, `achlioptas`, `sparse`, `hadamard`, `subsample`,
+/// `subsample-replace`, `hashing`, `pca`, `identity`.
+///
+/// ```
+/// use rpo_projections::ProjectionKind;
+/// assert_eq!("sparse".parse(), Ok(ProjectionKind::Sparse));
+/// assert_eq!(ProjectionKind::Rademacher { s: 2.5 }.to_string(), "rademacher:2.5");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum ProjectionKind {
+    /// [`Gaussian`].
+    Gaussian,
+    /// [`Rademacher::new`] with this s.
+    Rademacher {
+        /// One over the share of entries that are not zero.
+        s: f64,
+    },
+    /// [`Rademacher::achlioptas`]: s = 3.
+    Achlioptas,
+    /// [`Rademacher::sqrt_outputs`]: s = √d.
+    Sparse,
+    /// [`Hadamard`].
+    Hadamard,
+    /// [`Subsample::without_replacement`].
+    Subsample,
+    /// [`Subsample::with_replacement`].
+    SubsampleReplace,
+    /// [`Hashing`].
+    Hashing,
+    /// [`Pca`] with its defaults.
+    Pca,
+    /// [`Identity`].
+    Identity,
+}
+
+/// The kinds without a parameter and their names.
+const NAMES: [(&str, ProjectionKind); 10] = [
+    ("gaussian", ProjectionKind::Gaussian),
+    ("rademacher", ProjectionKind::Rademacher { s: 1.0 }),
+    ("achlioptas", ProjectionKind::Achlioptas),
+    ("sparse", ProjectionKind::Sparse),
+    ("hadamard", ProjectionKind::Hadamard),
+    ("subsample", ProjectionKind::Subsample),
+    ("subsample-replace", ProjectionKind::SubsampleReplace),
+    ("hashing", ProjectionKind::Hashing),
+    ("pca", ProjectionKind::Pca),
+    ("identity", ProjectionKind::Identity),
+];
+
+impl ProjectionKind {
+    /// The kinds that have a name of their own, in the order of the list above.
+    pub fn named() -> impl Iterator<Item = Self> {
+        NAMES.into_iter().map(|(_, kind)| kind)
+    }
+
+    /// The family.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Sparsity`] if the s of `Rademacher` is out of its range.
+    pub fn family(self) -> Result<Box<dyn Projection>, ProjectionError> {
+        Ok(match self {
+            Self::Gaussian => Box::new(Gaussian),
+            Self::Rademacher { s } => Box::new(Rademacher::new(s)?),
+            Self::Achlioptas => Box::new(Rademacher::achlioptas()),
+            Self::Sparse => Box::new(Rademacher::sqrt_outputs()),
+            Self::Hadamard => Box::new(Hadamard),
+            Self::Subsample => Box::new(Subsample::without_replacement()),
+            Self::SubsampleReplace => Box::new(Subsample::with_replacement()),
+            Self::Hashing => Box::new(Hashing),
+            Self::Pca => Box::new(Pca::default()),
+            Self::Identity => Box::new(Identity),
+        })
+    }
+}
+
+impl Projection for ProjectionKind {
+    fn fit(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        self.family()?.fit(y, n_components, seed)
+    }
+}
+
+impl fmt::Display for ProjectionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (NAMES.iter().find(|(_, kind)| kind == self), self) {
+            (Some((name, _)), _) => f.write_str(name),
+            (None, Self::Rademacher { s }) => write!(f, "rademacher:{s}"),
+            (None, _) => unreachable!("every kind without a parameter has a name"),
+        }
+    }
+}
+
+impl FromStr for ProjectionKind {
+    type Err = ProjectionError;
+
+    fn from_str(text: &str) -> Result<Self, ProjectionError> {
+        if let Some((_, kind)) = NAMES.iter().find(|(name, _)| *name == text) {
+            return Ok(*kind);
+        }
+        let unknown = || ProjectionError::UnknownKind(text.to_owned());
+        let s = text.strip_prefix("rademacher:").ok_or_else(unknown)?;
+        let kind = Self::Rademacher {
+            s: s.parse().map_err(|_| unknown())?,
+        };
+        kind.family()?;
+        Ok(kind)
+    }
+}
+
+impl TryFrom<String> for ProjectionKind {
+    type Error = ProjectionError;
+
+    fn try_from(text: String) -> Result<Self, ProjectionError> {
+        text.parse()
+    }
+}
+
+impl From<ProjectionKind> for String {
+    fn from(kind: ProjectionKind) -> Self {
+        kind.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for kind in ProjectionKind::named().chain([ProjectionKind::Rademacher { s: 7.25 }]) {
+            assert_eq!(kind.to_string().parse(), Ok(kind));
+            let json = serde_json::to_string(&kind).unwrap();
+            assert_eq!(json, format!("\"{kind}\""));
+            assert_eq!(serde_json::from_str::<ProjectionKind>(&json).unwrap(), kind);
+        }
+        assert_eq!("rademacher:1".parse(), Ok(ProjectionKind::Rademacher { s: 1.0 }));
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        for text in ["", "Gaussian", "rademacher:", "rademacher:x", "gaussian:2"] {
+            let expected = ProjectionError::UnknownKind(text.to_owned());
+            assert_eq!(text.parse::<ProjectionKind>(), Err(expected));
+        }
+        assert_eq!(
+            "rademacher:0.5".parse::<ProjectionKind>(),
+            Err(ProjectionError::Sparsity(0.5))
+        );
+        assert!("rademacher:NaN".parse::<ProjectionKind>().is_err());
+        assert!(serde_json::from_str::<ProjectionKind>("\"nope\"").is_err());
+    }
+}

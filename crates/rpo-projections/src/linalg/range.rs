@@ -1,0 +1,71 @@
+//! Randomized range finder.
+
+use nalgebra::DMatrix;
+use ndarray::{Array2, ArrayView2};
+use rand::distributions::Distribution;
+use rand_distr::StandardNormal;
+use rpo_core::Seed;
+
+use super::LinearOperator;
+use super::svd::{dense_svd, to_nalgebra, to_ndarray};
+use crate::{ProjectionError, memory};
+
+/// A matrix of independent N(0, 1) entries, filled row by row: the probe of [`range_finder`].
+///
+/// # Errors
+/// [`ProjectionError::OutOfMemory`] if it does not fit.
+pub fn standard_normal(rows: usize, columns: usize, seed: Seed) -> Result<Array2<f64>, ProjectionError> {
+    let mut rng = seed.stream();
+    let mut out: Array2<f64> = memory::zeros(rows, columns)?;
+    out.iter_mut().for_each(|x| *x = StandardNormal.sample(&mut rng));
+    Ok(out)
+}
+
+/// An orthonormal basis Q (r x k', k' <= k) of the range of A (r x k).
+///
+/// Householder QR, then the singular value decomposition of the small factor: directions below
+/// `max(r, k)` times the rounding unit, relative to the largest singular value, are dropped. A zero matrix has
+/// the empty basis.
+///
+/// # Errors
+/// [`ProjectionError::FactorValue`] for a value that is not finite.
+pub fn orthonormal_basis(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError> {
+    let a = to_nalgebra(a, "the matrix of a basis")?;
+    if a.is_empty() {
+        return Ok(Array2::zeros((a.nrows(), 0)));
+    }
+    let tolerance = a.nrows().max(a.ncols()) as f64 * f64::EPSILON;
+    let (q, r) = a.qr().unpack();
+    let svd = dense_svd(&r);
+    let rank = svd
+        .singular_values
+        .iter()
+        .take_while(|s| **s > tolerance * svd.singular_values[0])
+        .count();
+    let basis: DMatrix<f64> = q * svd.u.columns(0, rank);
+    Ok(to_ndarray(&basis))
+}
+
+/// An orthonormal basis Q (r x k', k' <= k) that approximately spans the range of the operator A (r x c), from a
+/// probe Ω (c x k): Q = orth(A Ω), then `power_iterations` times Q = orth(A orth(Aᵀ Q)).
+///
+/// Take k a little larger than the rank wanted (10 more, say) and one or two iterations where singular values
+/// fall slowly. Cost: 1 + 2 q products of A with k columns.
+///
+/// Source: Halko, Martinsson, Tropp, SIAM Review 53, 2011, algorithms 4.1 and 4.4.
+///
+/// # Errors
+/// [`ProjectionError::FactorRows`] if Ω has not c rows, those of the operator, and
+/// [`ProjectionError::FactorValue`] if a product is not finite.
+pub fn range_finder(
+    a: &impl LinearOperator,
+    omega: ArrayView2<'_, f64>,
+    power_iterations: usize,
+) -> Result<Array2<f64>, ProjectionError> {
+    let mut q = orthonormal_basis(a.apply(omega)?.view())?;
+    for _ in 0..power_iterations {
+        let back = orthonormal_basis(a.apply_transpose(q.view())?.view())?;
+        q = orthonormal_basis(a.apply(back.view())?.view())?;
+    }
+    Ok(q)
+}

@@ -1,0 +1,88 @@
+//! Output sub-sampling: Φ = √(d/m) times m rows of the identity, so that a tree sees m of the d outputs.
+//!
+//! Shapes: Y (n x d), Φ (m x d), Z (n x m). Units: those of Y times √(d/m); E‖Φu‖² = ‖u‖².
+//! Cost: O(d) to draw, O(nnz(Y)) to apply. Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2.
+
+use rand::Rng;
+use rand::seq::index::sample;
+use rpo_core::{MatrixView, Seed};
+
+use crate::sparse_map::{Entry, SparseMap};
+use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, memory};
+
+/// The family of maps that keep m outputs chosen uniformly, in random order.
+///
+/// The forest paper allows both ways to choose. Without replacement is the default: its m outputs are
+/// different ones, and with m = d the map is a permutation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Subsample {
+    with_replacement: bool,
+}
+
+impl Subsample {
+    /// Every output at most once; at most d components.
+    pub const fn without_replacement() -> Self {
+        Self {
+            with_replacement: false,
+        }
+    }
+
+    /// Independent choices, so that an output may come several times; any number of components.
+    pub const fn with_replacement() -> Self {
+        Self {
+            with_replacement: true,
+        }
+    }
+}
+
+impl Projection for Subsample {
+    fn fit(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        self.draw(y.n_cols(), n_components, seed)
+    }
+}
+
+impl RandomProjection for Subsample {
+    fn draw(
+        &self,
+        n_outputs: usize,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        check_sizes(n_outputs, n_components)?;
+        let mut rng = seed.rng();
+        let mut entries: Vec<Entry> = memory::filled((0, 0, 1.0), n_components, 1)?;
+        if self.with_replacement {
+            for (entry, component) in entries.iter_mut().zip(0..) {
+                *entry = (rng.gen_range(0..n_outputs as u32), component, 1.0);
+            }
+        } else if n_components <= n_outputs {
+            for ((entry, component), label) in
+                entries
+                    .iter_mut()
+                    .zip(0..)
+                    .zip(sample(&mut rng, n_outputs, n_components))
+            {
+                *entry = (label as u32, component, 1.0);
+            }
+        } else {
+            let family = "sub-sampling without replacement";
+            return Err(ProjectionError::TooManyComponents {
+                family,
+                n_components,
+                limit: n_outputs,
+            });
+        }
+        entries.sort_unstable_by_key(|entry| (entry.0, entry.1));
+        let scale = (n_outputs as f64 / n_components as f64).sqrt();
+        Ok(Box::new(SparseMap::new(
+            (n_outputs, n_components),
+            scale,
+            &entries,
+        )?))
+    }
+}
