@@ -1,1 +1,13 @@
-//! rpo-ensemble
+#![doc = include_str!("../README.md")]
+
+mod error;
+mod fit;
+mod forest;
+mod params;
+mod predict;
+
+pub use error::EnsembleError;
+pub use fit::FitOptions;
+pub use forest::{Forest, ForestTree, Importances};
+pub use params::{ForestParams, MaxFeatures, OutputProjection, ProjectionScope, ValidForestParams};
+pub use predict::DEFAULT_BUDGET;

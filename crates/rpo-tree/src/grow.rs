@@ -1,6 +1,7 @@
 //! Growers: the order in which nodes are split. They know splitters only by their trait.
 
 use crate::TreeError;
+use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, Splitter};
 use crate::structure::{Node, Structure};
@@ -57,17 +58,8 @@ pub struct Grown<R> {
     pub structure: Structure<R>,
     /// The gain of each node's split, 0 for leaves, in node order.
     pub gains: Vec<f64>,
-    /// The training rows, leaf by leaf, increasing inside a leaf.
-    pub rows: Vec<u32>,
-    /// Where the rows of each leaf begin in `rows`, and their number at the end.
-    pub leaf_start: Vec<u32>,
-}
-
-impl<R> Grown<R> {
-    /// The training rows of a leaf.
-    pub fn leaf_rows(&self, leaf: usize) -> &[u32] {
-        &self.rows[self.leaf_start[leaf] as usize..self.leaf_start[leaf + 1] as usize]
-    }
+    /// The training rows of each leaf.
+    pub members: LeafMembers,
 }
 
 /// Grows a structure on the given training rows.
@@ -288,8 +280,7 @@ impl<S: Splitter> Growth<'_, S> {
         Grown {
             structure,
             gains: self.gains,
-            rows,
-            leaf_start,
+            members: LeafMembers::new(rows, leaf_start),
         }
     }
 }

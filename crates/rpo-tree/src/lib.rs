@@ -4,11 +4,18 @@ pub mod columns;
 pub mod criterion;
 mod error;
 mod grow;
+mod importance;
+mod input;
+pub mod leaves;
 mod rule;
 pub mod splitter;
 mod structure;
+mod tree;
 
 pub use error::TreeError;
 pub use grow::{GrowParams, Grown, grow};
+pub use input::RowBlock;
+pub use leaves::{LeafKind, LeafMembers, LeafModel, Leaves};
 pub use rule::{AxisRule, Row, Rule};
 pub use structure::{Node, Structure};
+pub use tree::{Tree, apply};

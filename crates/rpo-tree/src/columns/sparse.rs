@@ -155,7 +155,6 @@ fn from_sortable(bits: u32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::super::{Columns, Ranks};
-    use super::*;
     use ndarray::Array2;
     use proptest::prelude::*;
     use rpo_core::{CsrMatrix, MatrixView};

@@ -1,0 +1,259 @@
+//! Growing a forest.
+
+use crate::EnsembleError;
+use crate::forest::{Forest, ForestTree, Importances};
+use crate::params::{ForestParams, ProjectionScope, ValidForestParams};
+use ndarray::{Array2, Axis};
+use rand::Rng;
+use rayon::prelude::*;
+use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_projections::LinearMap;
+use rpo_tree::columns::Columns;
+use rpo_tree::criterion::{Criterion, SparseVariance, Variance};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
+use std::sync::Arc;
+
+/// What a fit may be given beside features and outputs.
+#[derive(Clone, Copy, Default)]
+pub struct FitOptions<'a> {
+    /// One weight per row, finite and not negative; `None` means 1. A bootstrap draws rows whatever their
+    /// weight and multiplies its counts by it.
+    pub weights: Option<&'a [f32]>,
+    /// Called whenever a tree is finished, from any thread.
+    pub on_tree: Option<&'a (dyn Fn() + Sync)>,
+}
+
+/// Everything the trees of a fit share.
+struct Training<'a> {
+    params: &'a ForestParams,
+    columns: Columns,
+    /// The outputs that leaves answer with.
+    outputs: Arc<Matrix>,
+    /// The outputs to grow on, or to project before: centred if dense.
+    targets: Matrix,
+    shared: Option<Array2<f32>>,
+    weights: Option<&'a [f32]>,
+    leaves: LeafKind,
+}
+
+impl ValidForestParams {
+    /// Fits a forest to features `x` (n x p, NaN for missing) and outputs `y` (n x d).
+    ///
+    /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree j
+    /// draws its bootstrap, its projection and its features from streams of their own, keyed by the seed and
+    /// j. In-bag rows with their multiplicities grow the tree and label its leaves.
+    ///
+    /// # Errors
+    /// [`EnsembleError`] for shapes that do not fit, values that are not finite, or parameters that the data
+    /// make impossible (more components than a projection allows).
+    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Forest, EnsembleError> {
+        self.fit_with(x, y, FitOptions::default())
+    }
+
+    /// [`fit`](Self::fit) with weights or an observer.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and for weights that are not finite, negative, or all zero.
+    pub fn fit_with(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: FitOptions<'_>,
+    ) -> Result<Forest, EnsembleError> {
+        let params = &self.0;
+        check(x, y, options.weights)?;
+        let outputs = Arc::new(y.to_owned());
+        let targets = match y {
+            MatrixView::Dense(y) => {
+                let mut centred = y.as_standard_layout().into_owned();
+                centre(&mut centred);
+                Matrix::Dense(centred)
+            }
+            MatrixView::Sparse(_) => y.to_owned(),
+        };
+        let shared = match &params.projection {
+            Some(p) if p.scope == ProjectionScope::Shared => Some(project(params, &targets, 0)?),
+            _ => None,
+        };
+        let columns = Columns::new(x)?;
+        let leaves = params.leaves.unwrap_or_else(|| default_leaves(params, y));
+        let training = Training {
+            params,
+            columns,
+            outputs,
+            targets,
+            shared,
+            weights: options.weights,
+            leaves,
+        };
+        let grown: Vec<(ForestTree, Importances)> = (0..params.n_trees)
+            .into_par_iter()
+            .map(|i| {
+                let tree = training.tree(params.first_tree + i);
+                if let Some(on_tree) = options.on_tree {
+                    on_tree();
+                }
+                tree
+            })
+            .collect::<Result<_, EnsembleError>>()?;
+        let mut importances = Importances::zero(x.n_cols());
+        let mut trees = Vec::with_capacity(grown.len());
+        for (tree, part) in grown {
+            importances.add(&part);
+            trees.push(tree);
+        }
+        Forest::from_parts(
+            trees,
+            importances,
+            params.bootstrap,
+            x.n_rows(),
+            x.n_cols(),
+            y.n_cols(),
+        )
+    }
+}
+
+impl Training<'_> {
+    fn tree(&self, index: usize) -> Result<(ForestTree, Importances), EnsembleError> {
+        let params = self.params;
+        let seed = params.seed.purpose("tree").child(index as u64);
+        let n_rows = self.columns.n_rows();
+        let mut weights = if params.bootstrap {
+            bootstrap_counts(seed, n_rows)
+        } else {
+            vec![1.0; n_rows]
+        };
+        if let Some(given) = self.weights {
+            weights.iter_mut().zip(given).for_each(|(w, g)| *w *= g);
+        }
+        let grown = match (&params.projection, &self.shared, &self.targets) {
+            (Some(_), Some(shared), _) => self.grow(Variance::new(shared.view(), &weights), &weights, seed),
+            (Some(_), None, targets) => {
+                let projected = project(params, targets, index)?;
+                self.grow(Variance::new(projected.view(), &weights), &weights, seed)
+            }
+            (None, _, Matrix::Dense(y)) => self.grow(Variance::new(y.view(), &weights), &weights, seed),
+            (None, _, Matrix::Sparse(y)) => {
+                self.grow(SparseVariance::new(y.view(), &weights), &weights, seed)
+            }
+        }?;
+        let importances = Importances::new(&grown.importances(self.columns.n_features()));
+        let leaves = Leaves::label(self.leaves, &grown.members, &weights, &self.outputs)?;
+        Ok((
+            ForestTree {
+                tree: Tree::new(grown.structure, leaves)?,
+                seed,
+            },
+            importances,
+        ))
+    }
+
+    fn grow<C: Criterion + Sync>(
+        &self,
+        criterion: C,
+        weights: &[f32],
+        seed: Seed,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        let params = self.params;
+        let rows: Vec<u32> = (0..weights.len() as u32)
+            .filter(|&i| weights[i as usize] > 0.0)
+            .collect();
+        if rows.is_empty() {
+            return Err(rpo_tree::TreeError::NoWeight.into());
+        }
+        let n_targets = match (&params.projection, &self.shared) {
+            (_, Some(shared)) => shared.ncols(),
+            (Some(p), None) => p.components.resolve(self.targets.n_cols())?,
+            (None, None) => self.targets.n_cols(),
+        };
+        let total: f64 = rows.iter().map(|&i| f64::from(weights[i as usize])).sum();
+        let axis = AxisParams {
+            max_features: Some(params.max_features.resolve(self.columns.n_features())),
+            min_samples_leaf: params.min_samples_leaf,
+            min_gain: params.min_impurity_decrease * total * n_targets as f64,
+            thresholds: params.thresholds,
+        };
+        let splitter = AxisSplitter::new(&self.columns, criterion, axis)?;
+        Ok(grow(
+            &splitter,
+            &mut splitter.workspace(),
+            rows,
+            &params.grow,
+            seed.purpose("grow"),
+        ))
+    }
+}
+
+/// How often each of n rows is drawn by the bootstrap of a tree: n draws with replacement.
+pub(crate) fn bootstrap_counts(tree: Seed, n_rows: usize) -> Vec<f32> {
+    let mut rng = tree.purpose("bootstrap").rng();
+    let mut counts = vec![0.0; n_rows];
+    for _ in 0..n_rows {
+        counts[rng.gen_range(0..n_rows as u32) as usize] += 1.0;
+    }
+    counts
+}
+
+/// Draws the projection of a tree and applies it. The shared projection is that of tree 0.
+fn project(params: &ForestParams, targets: &Matrix, index: usize) -> Result<Array2<f32>, EnsembleError> {
+    let projection = params.projection.as_ref().expect("called with a projection");
+    let n_components = projection.components.resolve(targets.n_cols())?;
+    let seed = params.seed.purpose("projection").child(index as u64);
+    let map: Box<dyn LinearMap> = projection.family.fit(targets.view(), n_components, seed)?;
+    Ok(map.apply(targets.view())?)
+}
+
+/// Subtracts the mean of each column. No split gain depends on it, and sums of targets far from zero would
+/// lose the digits in which the targets differ. Sparse targets keep their zeros and are left as they are.
+fn centre(y: &mut Array2<f32>) {
+    let n = y.nrows() as f64;
+    for mut column in y.axis_iter_mut(Axis(1)) {
+        let mean = column.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
+        column.mapv_inplace(|v| (f64::from(v) - mean) as f32);
+    }
+}
+
+fn default_leaves(params: &ForestParams, y: MatrixView<'_>) -> LeafKind {
+    let grow = &params.grow;
+    let few_rows = grow.max_depth.is_none()
+        && grow.max_leaves.is_none()
+        && grow.min_samples_split <= 16
+        && params.min_samples_leaf <= 8
+        && params.min_impurity_decrease == 0.0;
+    match y {
+        _ if few_rows => LeafKind::Samples,
+        MatrixView::Dense(_) => LeafKind::Dense,
+        MatrixView::Sparse(_) => LeafKind::Sparse,
+    }
+}
+
+fn check(x: MatrixView<'_>, y: MatrixView<'_>, weights: Option<&[f32]>) -> Result<(), EnsembleError> {
+    let mismatch = |what, expected, given| {
+        Err(EnsembleError::Mismatch {
+            what,
+            expected,
+            given,
+        })
+    };
+    if x.n_rows() != y.n_rows() {
+        return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
+    }
+    if y.n_cols() == 0 {
+        return mismatch("number of outputs of at least", 1, 0);
+    }
+    y.check_finite().map_err(EnsembleError::Outputs)?;
+    if let Some(weights) = weights {
+        if weights.len() != x.n_rows() {
+            return mismatch("weights for the rows of features", x.n_rows(), weights.len());
+        }
+        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(rpo_tree::TreeError::Weight {
+                row,
+                value: weights[row],
+            }
+            .into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! The fitted forest.
+
+use crate::EnsembleError;
+use rpo_core::{Matrix, Seed};
+use rpo_tree::{AxisRule, LeafModel, Leaves, Tree};
+use std::sync::Arc;
+
+/// A tree of a forest with the seed it was grown from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForestTree {
+    /// The tree.
+    pub tree: Tree<AxisRule>,
+    /// Where its randomness came from; tells which rows were out of its bag.
+    pub seed: Seed,
+}
+
+/// Sums of impurity importances over trees, in units of 2⁻⁴⁰.
+///
+/// Integers, so that a sum does not depend on how a forest was put together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Importances(Vec<u64>);
+
+impl Importances {
+    const UNIT: f64 = (1_u64 << 40) as f64;
+
+    pub(crate) fn zero(n_features: usize) -> Self {
+        Self(vec![0; n_features])
+    }
+
+    /// The importances of one tree, in [0, 1].
+    pub(crate) fn new(values: &[f64]) -> Self {
+        Self(values.iter().map(|v| (v * Self::UNIT).round() as u64).collect())
+    }
+
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.0
+            .iter_mut()
+            .zip(&other.0)
+            .for_each(|(a, b)| *a = a.saturating_add(*b));
+    }
+
+    /// Takes stored units.
+    pub fn from_units(units: Vec<u64>) -> Self {
+        Self(units)
+    }
+
+    /// The units, for storage.
+    pub fn units(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+/// A fitted forest: predicts the mean of its trees' answers. Immutable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Forest {
+    trees: Vec<ForestTree>,
+    importances: Importances,
+    bootstrap: bool,
+    n_train: usize,
+    n_features: usize,
+    n_outputs: usize,
+}
+
+impl Forest {
+    /// Puts a forest together from its parts, as a model file holds them.
+    ///
+    /// # Errors
+    /// [`EnsembleError`] if there is no tree, or a tree or the importances do not fit the numbers of features
+    /// and outputs.
+    pub fn from_parts(
+        trees: Vec<ForestTree>,
+        importances: Importances,
+        bootstrap: bool,
+        n_train: usize,
+        n_features: usize,
+        n_outputs: usize,
+    ) -> Result<Self, EnsembleError> {
+        let mismatch = |what, expected, given| {
+            Err(EnsembleError::Mismatch {
+                what,
+                expected,
+                given,
+            })
+        };
+        if trees.is_empty() {
+            return mismatch("number of trees of at least", 1, 0);
+        }
+        if importances.0.len() != n_features {
+            return mismatch("features with an importance", n_features, importances.0.len());
+        }
+        for ForestTree { tree, .. } in &trees {
+            if tree.leaves().n_outputs() != n_outputs {
+                return mismatch("outputs of a tree", n_outputs, tree.leaves().n_outputs());
+            }
+            let features = tree.structure().nodes().iter().filter_map(|node| match node {
+                rpo_tree::Node::Split { rule, .. } => Some(rule.feature() as usize),
+                rpo_tree::Node::Leaf(_) => None,
+            });
+            if let Some(feature) = features.max().filter(|f| *f >= n_features) {
+                return mismatch("features for the rules of a tree", feature + 1, n_features);
+            }
+        }
+        Ok(Self {
+            trees,
+            importances,
+            bootstrap,
+            n_train,
+            n_features,
+            n_outputs,
+        })
+    }
+
+    /// The trees.
+    pub fn trees(&self) -> &[ForestTree] {
+        &self.trees
+    }
+
+    /// Number of features p.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Number of outputs d.
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// Number of training rows n.
+    pub fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    /// Whether the trees saw bootstraps of the rows.
+    pub fn bootstrap(&self) -> bool {
+        self.bootstrap
+    }
+
+    /// Stored sums of importances.
+    pub fn importance_sums(&self) -> &Importances {
+        &self.importances
+    }
+
+    /// Impurity importance of each feature: the mean over trees of each tree's normalised decrease of
+    /// impurity, normalised to sum 1; all 0 if no split gained anything.
+    pub fn importances(&self) -> Vec<f64> {
+        let total: f64 = self.importances.0.iter().map(|&u| u as f64).sum();
+        let scale = if total > 0.0 { 1.0 / total } else { 0.0 };
+        self.importances.0.iter().map(|&u| u as f64 * scale).collect()
+    }
+
+    /// The training outputs that sample-reference leaves share, if the forest has such leaves.
+    pub fn training_outputs(&self) -> Option<&Arc<Matrix>> {
+        self.trees.iter().find_map(|t| match t.tree.leaves() {
+            Leaves::Samples(leaves) => Some(leaves.outputs()),
+            _ => None,
+        })
+    }
+
+    /// One forest of the trees of both, in order. Forests grown apart with the same seed and successive
+    /// [`first_tree`](crate::ForestParams::first_tree) give exactly the forest one fit would have grown.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] or [`EnsembleError::Merge`] if they were not fitted to data of the same
+    /// shape and outputs.
+    pub fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
+        for (what, expected, given) in [
+            ("features of the other forest", self.n_features, other.n_features),
+            ("outputs of the other forest", self.n_outputs, other.n_outputs),
+            ("training rows of the other forest", self.n_train, other.n_train),
+        ] {
+            if expected != given {
+                return Err(EnsembleError::Mismatch {
+                    what,
+                    expected,
+                    given,
+                });
+            }
+        }
+        if self.bootstrap != other.bootstrap {
+            return Err(EnsembleError::Merge("only one of them was grown on bootstraps"));
+        }
+        let mine = self.training_outputs().cloned();
+        if let (Some(mine), Some(theirs)) = (&mine, other.training_outputs()) {
+            if mine != theirs {
+                return Err(EnsembleError::Merge("they refer to different training outputs"));
+            }
+        }
+        self.importances.add(&other.importances);
+        for ForestTree { tree, seed } in other.trees {
+            // Keep one copy of the training outputs.
+            let leaves = match (tree.leaves(), &mine) {
+                (Leaves::Samples(leaves), Some(outputs)) => {
+                    Leaves::Samples(leaves.clone().with_outputs(Arc::clone(outputs))?)
+                }
+                (leaves, _) => leaves.clone(),
+            };
+            self.trees.push(ForestTree {
+                tree: Tree::new(tree.structure().clone(), leaves)?,
+                seed,
+            });
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,388 @@
+//! Parameters of forests: a builder, and the checked value that fits.
+
+use crate::EnsembleError;
+use rpo_core::Seed;
+use rpo_projections::{Components, Projection, ProjectionKind};
+use rpo_tree::splitter::{AxisParams, Thresholds};
+use rpo_tree::{GrowParams, LeafKind};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// How many features a node draws.
+///
+/// As text: `all`, `sqrt`, `log2`, a whole number, or a share such as `0.1`.
+///
+/// ```
+/// use rpo_ensemble::MaxFeatures;
+/// assert_eq!("sqrt".parse(), Ok(MaxFeatures::Sqrt));
+/// assert_eq!(MaxFeatures::Sqrt.resolve(500), 22);
+/// assert_eq!(MaxFeatures::Share(0.1).resolve(5), 1);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum MaxFeatures {
+    /// All of them, in their own order.
+    All,
+    /// ⌊√p⌋: the forest paper's k.
+    Sqrt,
+    /// ⌊log₂ p⌋.
+    Log2,
+    /// This many, at most p.
+    Count(usize),
+    /// ⌊share · p⌋, with the share in (0, 1].
+    Share(f64),
+}
+
+impl MaxFeatures {
+    /// The number of features out of `n_features`, at least 1.
+    pub fn resolve(self, n_features: usize) -> usize {
+        let p = n_features as f64;
+        let k = match self {
+            Self::All => n_features,
+            Self::Sqrt => p.sqrt() as usize,
+            Self::Log2 => p.log2() as usize,
+            Self::Count(k) => k,
+            Self::Share(share) => (share * p) as usize,
+        };
+        k.clamp(1, n_features.max(1))
+    }
+
+    fn is_valid(self) -> bool {
+        match self {
+            Self::All | Self::Sqrt | Self::Log2 => true,
+            Self::Count(k) => k > 0,
+            Self::Share(share) => share > 0.0 && share <= 1.0,
+        }
+    }
+}
+
+impl fmt::Display for MaxFeatures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Sqrt => f.write_str("sqrt"),
+            Self::Log2 => f.write_str("log2"),
+            Self::Count(k) => write!(f, "{k}"),
+            // Always with a point, so that a share of 1 does not read as one feature.
+            Self::Share(share) => write!(f, "{share:?}"),
+        }
+    }
+}
+
+impl FromStr for MaxFeatures {
+    type Err = EnsembleError;
+
+    fn from_str(text: &str) -> Result<Self, EnsembleError> {
+        let parsed = match text {
+            "all" => Some(Self::All),
+            "sqrt" => Some(Self::Sqrt),
+            "log2" => Some(Self::Log2),
+            _ => text
+                .parse()
+                .map(Self::Count)
+                .or_else(|_| text.parse().map(Self::Share))
+                .ok(),
+        };
+        parsed
+            .filter(|m| m.is_valid())
+            .ok_or_else(|| EnsembleError::Parameter {
+                name: "max_features",
+                given: text.to_owned(),
+                expected: MAX_FEATURES,
+            })
+    }
+}
+
+const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
+
+/// Whether trees share a projection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ProjectionScope {
+    /// One projection for all trees: Algorithm 1 of the forest paper (shared subspace).
+    Shared,
+    /// One per tree: Algorithm 2 (individual subspaces). In expectation of squared error never worse, as it
+    /// divides the variance due to the projection by the number of trees (section 3.3).
+    Tree,
+}
+
+/// A projection of the outputs on which trees grow.
+#[derive(Debug, Clone)]
+pub struct OutputProjection {
+    /// The family.
+    pub family: Arc<dyn Projection>,
+    /// How many components.
+    pub components: Components,
+    /// One for all trees, or one per tree.
+    pub scope: ProjectionScope,
+}
+
+impl OutputProjection {
+    /// A family of this workspace with one draw per tree.
+    pub fn new(family: ProjectionKind, components: Components) -> Self {
+        Self {
+            family: Arc::new(family),
+            components,
+            scope: ProjectionScope::Tree,
+        }
+    }
+
+    /// The same with one draw for all trees.
+    #[must_use]
+    pub fn shared(self) -> Self {
+        Self {
+            scope: ProjectionScope::Shared,
+            ..self
+        }
+    }
+}
+
+/// Parameters of a forest. Start from [`random_forest`](Self::random_forest),
+/// [`extra_trees`](Self::extra_trees) or [`cart`](Self::cart), set what differs, then
+/// [`check`](Self::check) and fit.
+#[derive(Debug, Clone)]
+pub struct ForestParams {
+    pub(crate) n_trees: usize,
+    pub(crate) first_tree: usize,
+    pub(crate) bootstrap: bool,
+    pub(crate) max_features: MaxFeatures,
+    pub(crate) grow: GrowParams,
+    pub(crate) min_samples_leaf: usize,
+    pub(crate) min_impurity_decrease: f64,
+    pub(crate) thresholds: Thresholds,
+    pub(crate) projection: Option<OutputProjection>,
+    pub(crate) leaves: Option<LeafKind>,
+    pub(crate) seed: Seed,
+}
+
+impl ForestParams {
+    /// Breiman's random forest: bootstrap of n rows with replacement, best thresholds, k = ⌊√p⌋ features per
+    /// node, fully developed trees; 100 trees and no projection. The forest paper's protocol (section 4).
+    pub fn random_forest() -> Self {
+        Self {
+            n_trees: 100,
+            first_tree: 0,
+            bootstrap: true,
+            max_features: MaxFeatures::Sqrt,
+            grow: GrowParams::default(),
+            min_samples_leaf: 1,
+            min_impurity_decrease: 0.0,
+            thresholds: Thresholds::Best,
+            projection: None,
+            leaves: None,
+            seed: Seed::new(0),
+        }
+    }
+
+    /// Extra-Trees: no bootstrap, one random threshold per feature drawn, otherwise as the random forest.
+    pub fn extra_trees() -> Self {
+        Self {
+            bootstrap: false,
+            thresholds: Thresholds::Random,
+            ..Self::random_forest()
+        }
+    }
+
+    /// One fully developed CART tree: no bootstrap, best thresholds, all features.
+    pub fn cart() -> Self {
+        Self {
+            n_trees: 1,
+            bootstrap: false,
+            max_features: MaxFeatures::All,
+            ..Self::random_forest()
+        }
+    }
+
+    /// Number of trees.
+    #[must_use]
+    pub fn n_trees(self, n_trees: usize) -> Self {
+        Self { n_trees, ..self }
+    }
+
+    /// Index of the first tree. A tree depends on the seed and its index alone, so a forest can be grown in
+    /// parts, anywhere, and merged.
+    #[must_use]
+    pub fn first_tree(self, first_tree: usize) -> Self {
+        Self { first_tree, ..self }
+    }
+
+    /// Whether each tree sees a bootstrap of the rows or all of them.
+    #[must_use]
+    pub fn bootstrap(self, bootstrap: bool) -> Self {
+        Self { bootstrap, ..self }
+    }
+
+    /// Features drawn per node.
+    #[must_use]
+    pub fn max_features(self, max_features: MaxFeatures) -> Self {
+        Self { max_features, ..self }
+    }
+
+    /// Largest depth of a leaf.
+    #[must_use]
+    pub fn max_depth(mut self, max_depth: Option<u32>) -> Self {
+        self.grow.max_depth = max_depth;
+        self
+    }
+
+    /// Largest number of leaves of a tree; if set, trees grow best-first.
+    #[must_use]
+    pub fn max_leaves(mut self, max_leaves: Option<usize>) -> Self {
+        self.grow.max_leaves = max_leaves;
+        self
+    }
+
+    /// Fewest distinct rows of a node that is split.
+    #[must_use]
+    pub fn min_samples_split(mut self, min_samples_split: usize) -> Self {
+        self.grow.min_samples_split = min_samples_split;
+        self
+    }
+
+    /// Fewest distinct rows of a leaf.
+    #[must_use]
+    pub fn min_samples_leaf(self, min_samples_leaf: usize) -> Self {
+        Self {
+            min_samples_leaf,
+            ..self
+        }
+    }
+
+    /// Smallest decrease of impurity of a split, (|S| / |root|) · ΔI / m: the node's share of the weight
+    /// times the decrease of the variance averaged over the m split targets (scikit-learn's definition).
+    #[must_use]
+    pub fn min_impurity_decrease(self, min_impurity_decrease: f64) -> Self {
+        Self {
+            min_impurity_decrease,
+            ..self
+        }
+    }
+
+    /// How thresholds are chosen.
+    #[must_use]
+    pub fn thresholds(self, thresholds: Thresholds) -> Self {
+        Self { thresholds, ..self }
+    }
+
+    /// The projection of the outputs to grow on; `None` grows on the outputs themselves.
+    #[must_use]
+    pub fn projection(self, projection: Option<OutputProjection>) -> Self {
+        Self { projection, ..self }
+    }
+
+    /// How leaves are stored. `None`, the default, refers to training rows where trees are fully developed
+    /// (their leaves hold few rows), and otherwise keeps means in the layout of the outputs.
+    #[must_use]
+    pub fn leaves(self, leaves: Option<LeafKind>) -> Self {
+        Self { leaves, ..self }
+    }
+
+    /// The master seed.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self {
+            seed: Seed::new(seed),
+            ..self
+        }
+    }
+
+    /// Checks every parameter that can be checked without data.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Parameter`], [`EnsembleError::Tree`] or [`EnsembleError::Projection`] with the first
+    /// parameter out of range.
+    pub fn check(self) -> Result<ValidForestParams, EnsembleError> {
+        let fail = |name, given: String, expected| {
+            Err(EnsembleError::Parameter {
+                name,
+                given,
+                expected,
+            })
+        };
+        if self.n_trees == 0 {
+            return fail("n_trees", "0".to_owned(), "at least 1");
+        }
+        if !self.max_features.is_valid() {
+            return fail("max_features", self.max_features.to_string(), MAX_FEATURES);
+        }
+        if !(0.0..f64::INFINITY).contains(&self.min_impurity_decrease) {
+            return fail(
+                "min_impurity_decrease",
+                self.min_impurity_decrease.to_string(),
+                "finite, not negative",
+            );
+        }
+        self.grow.check()?;
+        AxisParams {
+            min_samples_leaf: self.min_samples_leaf,
+            ..AxisParams::default()
+        }
+        .check()?;
+        if let Some(projection) = &self.projection {
+            // Refuses 0 components whatever the number of outputs.
+            projection.components.resolve(1)?;
+        }
+        Ok(ValidForestParams(self))
+    }
+}
+
+/// Checked [`ForestParams`].
+#[derive(Debug, Clone)]
+pub struct ValidForestParams(pub(crate) ForestParams);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn max_features_read_what_they_write() {
+        for (text, expected) in [
+            ("all", MaxFeatures::All),
+            ("sqrt", MaxFeatures::Sqrt),
+            ("log2", MaxFeatures::Log2),
+            ("7", MaxFeatures::Count(7)),
+            ("0.25", MaxFeatures::Share(0.25)),
+            ("1.0", MaxFeatures::Share(1.0)),
+        ] {
+            assert_eq!(text.parse(), Ok(expected));
+            assert_eq!(expected.to_string(), text);
+        }
+        for bad in ["0", "-1", "0.0", "1.5", "nan", "sq", ""] {
+            assert!(bad.parse::<MaxFeatures>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn parameters_are_checked_at_their_bounds() {
+        let name = |params: ForestParams| match params.check() {
+            Err(
+                EnsembleError::Parameter { name, .. }
+                | EnsembleError::Tree(rpo_tree::TreeError::Parameter { name, .. }),
+            ) => name,
+            Err(EnsembleError::Projection(_)) => "projection",
+            other => panic!("{other:?}"),
+        };
+        let base = ForestParams::random_forest;
+        assert_eq!(name(base().n_trees(0)), "n_trees");
+        assert_eq!(name(base().max_features(MaxFeatures::Count(0))), "max_features");
+        assert_eq!(
+            name(base().max_features(MaxFeatures::Share(f64::NAN))),
+            "max_features"
+        );
+        assert_eq!(name(base().max_leaves(Some(0))), "max_leaves");
+        assert_eq!(name(base().min_samples_leaf(0)), "min_samples_leaf");
+        for bad in [-1e-300, f64::NAN, f64::INFINITY] {
+            assert_eq!(name(base().min_impurity_decrease(bad)), "min_impurity_decrease");
+        }
+        let none = OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(0));
+        assert_eq!(name(base().projection(Some(none))), "projection");
+        assert!(
+            base()
+                .n_trees(1)
+                .max_leaves(Some(1))
+                .min_samples_split(0)
+                .check()
+                .is_ok()
+        );
+    }
+}

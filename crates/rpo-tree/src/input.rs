@@ -1,0 +1,142 @@
+//! Input rows in blocks, ready for rules.
+
+use crate::rule::Row;
+use ndarray::s;
+use rpo_core::{MatrixView, csr_row};
+use std::ops::Range;
+
+/// A block of consecutive rows of a matrix, each available as a [`Row`].
+///
+/// Contiguous dense rows are used where they lie; sparse rows are spread out into a buffer that stays zero
+/// elsewhere, so that a block costs its stored values.
+#[derive(Debug)]
+pub struct RowBlock<'a> {
+    x: MatrixView<'a>,
+    range: Range<usize>,
+    buffer: Vec<f32>,
+}
+
+impl<'a> RowBlock<'a> {
+    /// Bytes of spread rows that keep a block inside a core's cache.
+    const BYTES: usize = 256 << 10;
+
+    /// Number of rows that make a good block of this matrix.
+    pub fn good_size(x: MatrixView<'_>) -> usize {
+        (Self::BYTES / (size_of::<f32>() * x.n_cols().max(1))).clamp(1, 64)
+    }
+
+    /// An empty block.
+    pub fn new(x: MatrixView<'a>) -> Self {
+        Self {
+            x,
+            range: 0..0,
+            buffer: Vec::new(),
+        }
+    }
+
+    /// Takes the given rows of the matrix.
+    ///
+    /// # Panics
+    /// If the range goes past the last row.
+    pub fn load(&mut self, range: Range<usize>) {
+        let p = self.x.n_cols();
+        match self.x {
+            MatrixView::Dense(x) if x.is_standard_layout() => {}
+            MatrixView::Dense(x) => {
+                self.buffer.clear();
+                self.buffer.extend(x.slice(s![range.clone(), ..]).iter());
+            }
+            MatrixView::Sparse(x) => {
+                for (i, row) in self.range.clone().enumerate() {
+                    let place = &mut self.buffer[i * p..][..p];
+                    csr_row(&x, row).0.iter().for_each(|&j| place[j as usize] = 0.0);
+                }
+                self.buffer.resize(range.len() * p, 0.0);
+                for (i, row) in range.clone().enumerate() {
+                    let place = &mut self.buffer[i * p..][..p];
+                    let (columns, values) = csr_row(&x, row);
+                    columns
+                        .iter()
+                        .zip(values)
+                        .for_each(|(&j, &v)| place[j as usize] = v);
+                }
+            }
+        }
+        self.range = range;
+    }
+
+    /// Number of rows in the block.
+    pub fn len(&self) -> usize {
+        self.range.len()
+    }
+
+    /// Whether the block holds no row.
+    pub fn is_empty(&self) -> bool {
+        self.range.is_empty()
+    }
+
+    /// Calls `f(i, row)` for the rows of the block, `i` from 0.
+    pub fn for_each(&self, mut f: impl FnMut(usize, Row<'_>)) {
+        let p = self.x.n_cols();
+        for (i, row) in self.range.clone().enumerate() {
+            match &self.x {
+                MatrixView::Dense(x) => {
+                    let values = match x.as_slice() {
+                        Some(all) => &all[row * p..][..p],
+                        None => &self.buffer[i * p..][..p],
+                    };
+                    f(i, Row::dense(values));
+                }
+                MatrixView::Sparse(x) => {
+                    let values = &self.buffer[i * p..][..p];
+                    f(
+                        i,
+                        Row {
+                            values,
+                            stored: Some(csr_row(x, row).0),
+                        },
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use rpo_core::CsrMatrix;
+
+    #[test]
+    fn blocks_show_the_rows_in_every_layout() {
+        let x = Array2::from_shape_fn(
+            (7, 3),
+            |(i, j)| if (i + j) % 2 == 0 { (i * 3 + j) as f32 } else { 0.0 },
+        );
+        let mut triplets = sprs::TriMatI::<f32, u32>::new((7, 3));
+        x.indexed_iter()
+            .filter(|(_, v)| **v != 0.0)
+            .for_each(|((i, j), &v)| triplets.add_triplet(i, j, v));
+        let sparse: CsrMatrix = triplets.to_csr();
+        let columns_first = x.t().to_owned();
+        for view in [
+            (&x).into(),
+            MatrixView::Dense(columns_first.t()),
+            MatrixView::Sparse(sparse.view()),
+        ] {
+            let mut block = RowBlock::new(view);
+            for range in [0..3, 3..4, 2..7, 0..0, 1..3] {
+                block.load(range.clone());
+                assert_eq!(block.len(), range.len());
+                let mut seen = Vec::new();
+                block.for_each(|i, row| {
+                    assert_eq!(i, seen.len());
+                    seen.push(row.values.to_vec());
+                });
+                let expected: Vec<_> = range.map(|i| x.row(i).to_vec()).collect();
+                assert_eq!(seen, expected);
+            }
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Leaves as dense vectors.
+
+use super::LeafModel;
+use ndarray::Array2;
+
+/// One `f32` per leaf and output.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DenseLeaves {
+    values: Array2<f32>,
+}
+
+impl DenseLeaves {
+    /// Takes values (leaves x outputs).
+    pub fn new(values: Array2<f32>) -> Self {
+        Self { values }
+    }
+
+    /// Writes out the answers of any leaf model.
+    pub fn from_model(model: &impl LeafModel) -> Self {
+        let mut values = Array2::zeros((model.n_leaves(), model.n_outputs()));
+        let mut sums = vec![0.0; model.n_outputs()];
+        for (leaf, mut row) in values.rows_mut().into_iter().enumerate() {
+            sums.fill(0.0);
+            model.for_each(leaf as u32, |j, v| sums[j as usize] += v);
+            row.iter_mut()
+                .zip(&sums)
+                .for_each(|(out, &sum)| *out = sum as f32);
+        }
+        Self { values }
+    }
+
+    /// The values (leaves x outputs).
+    pub fn values(&self) -> &Array2<f32> {
+        &self.values
+    }
+}
+
+impl LeafModel for DenseLeaves {
+    fn n_leaves(&self) -> usize {
+        self.values.nrows()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.values.ncols()
+    }
+
+    #[inline]
+    fn for_each(&self, leaf: u32, mut f: impl FnMut(u32, f64)) {
+        let row = self.values.row(leaf as usize);
+        row.iter()
+            .enumerate()
+            .for_each(|(j, &v)| f(j as u32, f64::from(v)));
+    }
+}

@@ -1,0 +1,183 @@
+//! How leaves answer: labels in the original output space.
+//!
+//! A leaf answers the weighted mean of the outputs of its training rows,
+//! $$\hat y_\mathrm{leaf} = \frac{\sum_{i \in \mathrm{leaf}} c_i y_i}{\sum_{i \in \mathrm{leaf}} c_i} \in
+//! \mathbb{R}^d$$
+//! (forest paper, section 3.1; the boosting paper's appendix B reads the same sum as weights of training
+//! rows). It is stored as a dense vector, as a sparse one, or not at all: as a reference to the training
+//! rows, whose outputs the whole ensemble keeps once. Then labelling costs nothing, the size of a tree does
+//! not depend on the number of outputs, and any relabelling is free.
+
+mod dense;
+mod samples;
+mod sparse;
+
+pub use dense::DenseLeaves;
+pub use samples::SampleLeaves;
+pub use sparse::SparseLeaves;
+
+use crate::TreeError;
+use rpo_core::Matrix;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Which training rows are in which leaf.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeafMembers {
+    rows: Vec<u32>,
+    start: Vec<u32>,
+}
+
+impl LeafMembers {
+    pub(crate) fn new(rows: Vec<u32>, start: Vec<u32>) -> Self {
+        Self { rows, start }
+    }
+
+    /// Sorts rows into leaves: `leaf_of[i]` is the leaf of row i.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] for a leaf that does not exist.
+    pub fn from_assignment(leaf_of: &[u32], n_leaves: usize) -> Result<Self, TreeError> {
+        let mut start = vec![0_u32; n_leaves + 1];
+        for &leaf in leaf_of {
+            let Some(count) = start.get_mut(leaf as usize + 1) else {
+                return Err(TreeError::Mismatch {
+                    what: "leaf index",
+                    expected: n_leaves,
+                    given: leaf as usize,
+                });
+            };
+            *count += 1;
+        }
+        for leaf in 0..n_leaves {
+            start[leaf + 1] += start[leaf];
+        }
+        let mut next = start.clone();
+        let mut rows = vec![0; leaf_of.len()];
+        for (row, &leaf) in leaf_of.iter().enumerate() {
+            rows[next[leaf as usize] as usize] = row as u32;
+            next[leaf as usize] += 1;
+        }
+        Ok(Self { rows, start })
+    }
+
+    /// Number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// The rows of a leaf, increasing.
+    pub fn rows(&self, leaf: usize) -> &[u32] {
+        &self.rows[self.start[leaf] as usize..self.start[leaf + 1] as usize]
+    }
+}
+
+/// A way for leaves to answer. Implemented by the three storages here and open for others.
+pub trait LeafModel: Send + Sync {
+    /// Number of leaves.
+    fn n_leaves(&self) -> usize;
+    /// Number of outputs.
+    fn n_outputs(&self) -> usize;
+    /// Calls `f(output, value)` for terms whose sum per output is the leaf's answer; an output that is not
+    /// met is 0, one that is met more than once counts with the sum.
+    fn for_each(&self, leaf: u32, f: impl FnMut(u32, f64));
+}
+
+/// Which storage leaves use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LeafKind {
+    /// One value per leaf and output.
+    Dense,
+    /// The non-zero values of each leaf.
+    Sparse,
+    /// The training rows of each leaf.
+    Samples,
+}
+
+/// The leaves of a tree in one of the storages.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Leaves {
+    /// One value per leaf and output.
+    Dense(DenseLeaves),
+    /// The non-zero values of each leaf.
+    Sparse(SparseLeaves),
+    /// The training rows of each leaf.
+    Samples(SampleLeaves),
+}
+
+impl Leaves {
+    /// Labels leaves with the weighted means of `outputs` over their members.
+    ///
+    /// A leaf whose members weigh nothing, as relabelling with other rows can leave it, answers the weighted
+    /// mean of all members.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] if there is not one weight per row of outputs or a member has no row,
+    /// [`TreeError::NoWeight`] if nothing weighs anything.
+    pub fn label(
+        kind: LeafKind,
+        members: &LeafMembers,
+        weights: &[f32],
+        outputs: &Arc<Matrix>,
+    ) -> Result<Self, TreeError> {
+        let n_rows = outputs.n_rows();
+        if weights.len() != n_rows {
+            let what = "weights for the rows of outputs";
+            return Err(TreeError::Mismatch {
+                what,
+                expected: n_rows,
+                given: weights.len(),
+            });
+        }
+        if let Some(&row) = members.rows.iter().max().filter(|r| **r as usize >= n_rows) {
+            let what = "rows of outputs for the members of leaves";
+            return Err(TreeError::Mismatch {
+                what,
+                expected: row as usize + 1,
+                given: n_rows,
+            });
+        }
+        let samples = SampleLeaves::new(members, weights, Arc::clone(outputs))?;
+        Ok(match kind {
+            LeafKind::Samples => Self::Samples(samples),
+            LeafKind::Dense => Self::Dense(DenseLeaves::from_model(&samples)),
+            LeafKind::Sparse => Self::Sparse(SparseLeaves::from_model(&samples)),
+        })
+    }
+
+    /// The storage in use.
+    pub fn kind(&self) -> LeafKind {
+        match self {
+            Self::Dense(_) => LeafKind::Dense,
+            Self::Sparse(_) => LeafKind::Sparse,
+            Self::Samples(_) => LeafKind::Samples,
+        }
+    }
+}
+
+impl LeafModel for Leaves {
+    fn n_leaves(&self) -> usize {
+        match self {
+            Self::Dense(l) => l.n_leaves(),
+            Self::Sparse(l) => l.n_leaves(),
+            Self::Samples(l) => l.n_leaves(),
+        }
+    }
+
+    fn n_outputs(&self) -> usize {
+        match self {
+            Self::Dense(l) => l.n_outputs(),
+            Self::Sparse(l) => l.n_outputs(),
+            Self::Samples(l) => l.n_outputs(),
+        }
+    }
+
+    #[inline]
+    fn for_each(&self, leaf: u32, f: impl FnMut(u32, f64)) {
+        match self {
+            Self::Dense(l) => l.for_each(leaf, f),
+            Self::Sparse(l) => l.for_each(leaf, f),
+            Self::Samples(l) => l.for_each(leaf, f),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Leaves as references to training rows.
+
+use super::{LeafMembers, LeafModel};
+use crate::TreeError;
+use rpo_core::Matrix;
+use std::sync::Arc;
+
+/// The training rows of each leaf with their weights; the outputs are shared by all trees of an ensemble.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampleLeaves {
+    start: Vec<u32>,
+    rows: Vec<u32>,
+    /// Weight of each entry of `rows`; `None` if all are 1.
+    weights: Option<Vec<f32>>,
+    outputs: Arc<Matrix>,
+}
+
+impl SampleLeaves {
+    /// References the members of each leaf; one without weight references all members.
+    pub(super) fn new(
+        members: &LeafMembers,
+        weights: &[f32],
+        outputs: Arc<Matrix>,
+    ) -> Result<Self, TreeError> {
+        let weight = |row: &&u32| weights[**row as usize] > 0.0;
+        let all: Vec<u32> = members.rows.iter().filter(weight).copied().collect();
+        if all.is_empty() {
+            return Err(TreeError::NoWeight);
+        }
+        let mut rows = Vec::with_capacity(all.len());
+        let mut start = vec![0];
+        for leaf in 0..members.n_leaves() {
+            let before = rows.len();
+            rows.extend(members.rows(leaf).iter().filter(weight));
+            if rows.len() == before {
+                rows.extend_from_slice(&all);
+            }
+            start.push(rows.len() as u32);
+        }
+        let entry_weights: Vec<f32> = rows.iter().map(|&row| weights[row as usize]).collect();
+        let weights = entry_weights.iter().any(|w| *w != 1.0).then_some(entry_weights);
+        Ok(Self {
+            start,
+            rows,
+            weights,
+            outputs,
+        })
+    }
+
+    /// Takes stored parts: where each leaf begins in `rows` (and the end), rows, weights (`None`: all 1).
+    ///
+    /// # Errors
+    /// [`TreeError`] if the parts do not fit together: a leaf that is empty, a row that has no outputs, a
+    /// weight that is not positive.
+    pub fn from_parts(
+        start: Vec<u32>,
+        rows: Vec<u32>,
+        weights: Option<Vec<f32>>,
+        outputs: Arc<Matrix>,
+    ) -> Result<Self, TreeError> {
+        let mismatch = |what, expected, given| {
+            Err(TreeError::Mismatch {
+                what,
+                expected,
+                given,
+            })
+        };
+        if start.first() != Some(&0) || start.last().is_none_or(|&end| end as usize != rows.len()) {
+            let given = start.last().map_or(0, |&end| end as usize);
+            return mismatch("end of the last leaf", rows.len(), given);
+        }
+        if let Some(leaf) = start.windows(2).position(|w| w[0] >= w[1]) {
+            return mismatch("rows of a leaf that is empty, leaf", 1, leaf);
+        }
+        if let Some(&row) = rows.iter().find(|r| **r as usize >= outputs.n_rows()) {
+            return mismatch(
+                "rows of outputs for a leaf's row",
+                row as usize + 1,
+                outputs.n_rows(),
+            );
+        }
+        if let Some(weights) = &weights {
+            if weights.len() != rows.len() {
+                return mismatch("weights of the leaves' rows", rows.len(), weights.len());
+            }
+            let bad = weights
+                .iter()
+                .zip(&rows)
+                .find(|(w, _)| !(w.is_finite() && **w > 0.0));
+            if let Some((&value, &row)) = bad {
+                return Err(TreeError::Weight {
+                    row: row as usize,
+                    value,
+                });
+            }
+        }
+        Ok(Self {
+            start,
+            rows,
+            weights,
+            outputs,
+        })
+    }
+
+    /// The rows of a leaf and their weights (`None`: all 1): which training rows explain an answer.
+    pub fn members(&self, leaf: u32) -> (&[u32], Option<&[f32]>) {
+        let range = self.start[leaf as usize] as usize..self.start[leaf as usize + 1] as usize;
+        (
+            &self.rows[range.clone()],
+            self.weights.as_ref().map(|w| &w[range]),
+        )
+    }
+
+    /// Calls `f(row, share)` for the training rows of a leaf; the shares sum to 1.
+    pub fn for_each_member(&self, leaf: u32, mut f: impl FnMut(u32, f64)) {
+        let (rows, weights) = self.members(leaf);
+        match weights {
+            None => {
+                let share = 1.0 / rows.len() as f64;
+                rows.iter().for_each(|&row| f(row, share));
+            }
+            Some(weights) => {
+                let total: f64 = weights.iter().map(|&w| f64::from(w)).sum();
+                rows.iter()
+                    .zip(weights)
+                    .for_each(|(&row, &w)| f(row, f64::from(w) / total));
+            }
+        }
+    }
+
+    /// The training outputs the leaves refer to.
+    pub fn outputs(&self) -> &Arc<Matrix> {
+        &self.outputs
+    }
+
+    /// Refers to the same rows of other outputs: a change of the target space without growing again.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] if the new outputs do not have as many rows.
+    pub fn with_outputs(mut self, outputs: Arc<Matrix>) -> Result<Self, TreeError> {
+        if outputs.n_rows() != self.outputs.n_rows() {
+            let (expected, given) = (self.outputs.n_rows(), outputs.n_rows());
+            return Err(TreeError::Mismatch {
+                what: "rows of new outputs",
+                expected,
+                given,
+            });
+        }
+        self.outputs = outputs;
+        Ok(self)
+    }
+}
+
+impl LeafModel for SampleLeaves {
+    fn n_leaves(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.outputs.n_cols()
+    }
+
+    #[inline]
+    fn for_each(&self, leaf: u32, mut f: impl FnMut(u32, f64)) {
+        let outputs = self.outputs.view();
+        self.for_each_member(leaf, |row, share| {
+            outputs.for_each_in_row(row as usize, |j, v| f(j, share * f64::from(v)));
+        });
+    }
+}

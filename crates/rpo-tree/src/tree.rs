@@ -1,0 +1,106 @@
+//! A structure with labelled leaves.
+
+use crate::TreeError;
+use crate::input::RowBlock;
+use crate::leaves::{LeafKind, LeafMembers, LeafModel, Leaves};
+use crate::rule::Rule;
+use crate::structure::Structure;
+use ndarray::Array2;
+use rpo_core::{Matrix, MatrixView};
+use std::sync::Arc;
+
+/// A tree that predicts: a structure, and what its leaves answer in the original output space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tree<R> {
+    structure: Structure<R>,
+    leaves: Leaves,
+}
+
+impl<R: Rule> Tree<R> {
+    /// Joins a structure and its leaves.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] if they differ in the number of leaves.
+    pub fn new(structure: Structure<R>, leaves: Leaves) -> Result<Self, TreeError> {
+        if structure.n_leaves() != leaves.n_leaves() {
+            let (expected, given) = (structure.n_leaves(), leaves.n_leaves());
+            return Err(TreeError::Mismatch {
+                what: "leaves of the structure",
+                expected,
+                given,
+            });
+        }
+        Ok(Self { structure, leaves })
+    }
+
+    /// The structure.
+    pub fn structure(&self) -> &Structure<R> {
+        &self.structure
+    }
+
+    /// The leaves.
+    pub fn leaves(&self) -> &Leaves {
+        &self.leaves
+    }
+
+    /// The leaf of each row.
+    pub fn apply(&self, x: MatrixView<'_>) -> Vec<u32> {
+        apply(&self.structure, x)
+    }
+
+    /// Labels the leaves anew with the rows of `x` that reach them: other outputs, other rows, or both, as
+    /// for honest trees. A leaf that no weight reaches answers the mean of all rows.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] if `x`, `weights` and `outputs` differ in rows; [`TreeError::NoWeight`].
+    pub fn relabel(
+        self,
+        kind: LeafKind,
+        x: MatrixView<'_>,
+        weights: &[f32],
+        outputs: &Arc<Matrix>,
+    ) -> Result<Self, TreeError> {
+        if x.n_rows() != outputs.n_rows() {
+            let (expected, given) = (x.n_rows(), outputs.n_rows());
+            return Err(TreeError::Mismatch {
+                what: "rows of outputs",
+                expected,
+                given,
+            });
+        }
+        let members = LeafMembers::from_assignment(&self.apply(x), self.structure.n_leaves())?;
+        let leaves = Leaves::label(kind, &members, weights, outputs)?;
+        Ok(Self {
+            structure: self.structure,
+            leaves,
+        })
+    }
+
+    /// Predictions (rows x outputs).
+    pub fn predict(&self, x: MatrixView<'_>) -> Array2<f32> {
+        let mut out = Array2::zeros((x.n_rows(), self.leaves.n_outputs()));
+        let mut sums = vec![0.0; self.leaves.n_outputs()];
+        for (mut row, leaf) in out.rows_mut().into_iter().zip(self.apply(x)) {
+            sums.fill(0.0);
+            self.leaves.for_each(leaf, |j, v| sums[j as usize] += v);
+            row.iter_mut()
+                .zip(&sums)
+                .for_each(|(out, &sum)| *out = sum as f32);
+        }
+        out
+    }
+}
+
+/// The leaf of each row.
+pub fn apply<R: Rule>(structure: &Structure<R>, x: MatrixView<'_>) -> Vec<u32> {
+    let mut leaves = Vec::with_capacity(x.n_rows());
+    let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));
+    let mut start = 0;
+    while start < x.n_rows() {
+        let end = (start + size).min(x.n_rows());
+        block.load(start..end);
+        block.for_each(|_, row| leaves.push(structure.leaf(row)));
+        start = end;
+    }
+    leaves
+}
