@@ -243,9 +243,12 @@ impl<'a> MatrixView<'a> {
 ///
 /// # Panics
 /// If the row is out of range.
-pub fn csr_row<'b>(a: &'b CsrView<'_>, row: usize) -> (&'b [u32], &'b [f32]) {
-    let range = a.indptr().outer_inds_sz(row);
-    (&a.indices()[range.clone()], &a.data()[range])
+#[inline]
+pub fn csr_row<'a>(a: &CsrView<'a>, row: usize) -> (&'a [u32], &'a [f32]) {
+    let (indptr, columns, values) = a.into_raw_storage();
+    // A view of some rows of a matrix keeps the row pointers of the whole.
+    let range = indptr[row] - indptr[0]..indptr[row + 1] - indptr[0];
+    (&columns[range.clone()], &values[range])
 }
 
 #[cfg(test)]
@@ -301,6 +304,11 @@ mod tests {
             prop_assert_eq!(&sparse.view().to_dense(usize::MAX).unwrap(), &dense);
             let picked = sparse.view().select_rows(&rows).view().to_dense(usize::MAX).unwrap();
             prop_assert_eq!(picked, dense.select(Axis(0), &rows));
+            let middle = match &sparse {
+                Matrix::Sparse(a) => MatrixView::Sparse(a.slice_outer(1..3)).to_dense(usize::MAX).unwrap(),
+                Matrix::Dense(_) => unreachable!("made from CSR"),
+            };
+            prop_assert_eq!(middle, dense.slice(ndarray::s![1..3, ..]));
             let mut out = [7.0; 3];
             sparse.view().copy_row(2, &mut out);
             prop_assert_eq!(out.to_vec(), dense.row(2).to_vec());

@@ -9,6 +9,8 @@ pub struct Variance<'a> {
     targets: &'a [f32],
     n_targets: usize,
     weights: &'a [f32],
+    /// Per row: ‖z‖².
+    squares: Vec<f64>,
     sums: NodeSums,
     total: Vec<f64>,
     moved: Vec<f64>,
@@ -22,10 +24,13 @@ impl<'a> Variance<'a> {
     pub fn new(targets: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.nrows(), weights.len(), "one weight per row of targets");
         let n_targets = targets.ncols();
+        let targets = targets.to_slice().expect("targets are contiguous in row order");
+        let norm = |row: &[f32]| row.iter().map(|&z| f64::from(z) * f64::from(z)).sum();
         Self {
-            targets: targets.to_slice().expect("targets are contiguous in row order"),
+            targets,
             n_targets,
             weights,
+            squares: targets.chunks_exact(n_targets.max(1)).map(norm).collect(),
             sums: NodeSums::default(),
             total: vec![0.0; n_targets],
             moved: vec![0.0; n_targets],
@@ -37,26 +42,47 @@ fn target_row(targets: &[f32], n_targets: usize, row: u32) -> &[f32] {
     &targets[row as usize * n_targets..][..n_targets]
 }
 
+#[inline]
+fn add_scaled(sums: &mut [f64], weight: f64, z: &[f32]) {
+    for (sum, &z) in sums.iter_mut().zip(z) {
+        *sum += weight * f64::from(z);
+    }
+}
+
+/// ‖a‖² and ‖b - a‖², each in eight partial sums: a single one would wait for itself at every addition.
+#[inline]
+fn norms(a: &[f64], b: &[f64]) -> (f64, f64) {
+    const LANES: usize = 8;
+    let (mut norm, mut rest_norm) = ([0.0; LANES], [0.0; LANES]);
+    let mut add = |a: &[f64], b: &[f64]| {
+        for (lane, (&a, &b)) in a.iter().zip(b).enumerate() {
+            let rest = b - a;
+            norm[lane] += a * a;
+            rest_norm[lane] += rest * rest;
+        }
+    };
+    let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let (a_rest, b_rest) = (a_chunks.remainder(), b_chunks.remainder());
+    a_chunks.zip(b_chunks).for_each(|(a, b)| add(a, b));
+    add(a_rest, b_rest);
+    (norm.iter().sum(), rest_norm.iter().sum())
+}
+
 impl Criterion for Variance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.total.fill(0.0);
         self.sums = NodeSums::default();
         for &row in rows {
             let weight = f64::from(self.weights[row as usize]);
-            let mut squares = 0.0;
-            for (total, &z) in self
-                .total
-                .iter_mut()
-                .zip(target_row(self.targets, self.n_targets, row))
-            {
-                let z = f64::from(z);
-                *total += weight * z;
-                squares += z * z;
-            }
+            add_scaled(
+                &mut self.total,
+                weight,
+                target_row(self.targets, self.n_targets, row),
+            );
             self.sums.weight += weight;
-            self.sums.squares += weight * squares;
+            self.sums.squares += weight * self.squares[row as usize];
         }
-        self.sums.norm = self.total.iter().map(|t| t * t).sum();
+        self.sums.norm = norms(&self.total, &self.total).0;
         self.moved.fill(0.0);
     }
 
@@ -69,25 +95,20 @@ impl Criterion for Variance<'_> {
         self.sums.moved_weight = 0.0;
     }
 
+    #[inline]
     fn move_row(&mut self, row: u32) {
         let weight = f64::from(self.weights[row as usize]);
-        for (moved, &z) in self
-            .moved
-            .iter_mut()
-            .zip(target_row(self.targets, self.n_targets, row))
-        {
-            *moved += weight * f64::from(z);
-        }
+        add_scaled(
+            &mut self.moved,
+            weight,
+            target_row(self.targets, self.n_targets, row),
+        );
         self.sums.moved_weight += weight;
     }
 
+    #[inline]
     fn score(&self) -> f64 {
-        let (mut moved_norm, mut rest_norm) = (0.0, 0.0);
-        for (&moved, &total) in self.moved.iter().zip(&self.total) {
-            let rest = total - moved;
-            moved_norm += moved * moved;
-            rest_norm += rest * rest;
-        }
+        let (moved_norm, rest_norm) = norms(&self.moved, &self.total);
         self.sums.score(moved_norm, rest_norm)
     }
 

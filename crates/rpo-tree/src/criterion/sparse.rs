@@ -15,10 +15,12 @@ pub struct SparseVariance<'a> {
     targets: CsrView<'a>,
     weights: &'a [f32],
     sums: NodeSums,
-    /// Per target: its sum over the node and over the moved rows, side by side as they are read together.
-    counts: Vec<[f64; 2]>,
+    /// Per target: its sum over the node.
+    total: Vec<f64>,
+    /// Per target: its sum over the moved rows.
+    moved: Vec<f64>,
     node: Vec<u32>,
-    moved: Vec<u32>,
+    moved_rows: Vec<u32>,
     moved_norm: f64,
     moved_dot_total: f64,
 }
@@ -34,11 +36,25 @@ impl<'a> SparseVariance<'a> {
             targets,
             weights,
             sums: NodeSums::default(),
-            counts: vec![[0.0; 2]; targets.cols()],
+            total: vec![0.0; targets.cols()],
+            moved: vec![0.0; targets.cols()],
             node: Vec::new(),
-            moved: Vec::new(),
+            moved_rows: Vec::new(),
             moved_norm: 0.0,
             moved_dot_total: 0.0,
+        }
+    }
+}
+
+/// Zeroes the sums that the targets of these rows went into, or all of them if those are few.
+fn zero(sums: &mut [f64], targets: &CsrView<'_>, rows: &[u32]) {
+    if sums.len() <= 4 * rows.len() {
+        sums.fill(0.0);
+        return;
+    }
+    for &row in rows {
+        for &j in csr_row(targets, row as usize).0 {
+            sums[j as usize] = 0.0;
         }
     }
 }
@@ -46,11 +62,7 @@ impl<'a> SparseVariance<'a> {
 impl Criterion for SparseVariance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.clear();
-        for &row in &self.node {
-            for &j in csr_row(&self.targets, row as usize).0 {
-                self.counts[j as usize][0] = 0.0;
-            }
-        }
+        zero(&mut self.total, &self.targets, &self.node);
         self.node.clear();
         self.node.extend_from_slice(rows);
         self.sums = NodeSums::default();
@@ -58,7 +70,7 @@ impl Criterion for SparseVariance<'_> {
             let weight = f64::from(self.weights[row as usize]);
             let (columns, values) = csr_row(&self.targets, row as usize);
             for (&j, &z) in columns.iter().zip(values) {
-                let (z, total) = (f64::from(z), &mut self.counts[j as usize][0]);
+                let (z, total) = (f64::from(z), &mut self.total[j as usize]);
                 let step = weight * z;
                 self.sums.squares += step * z;
                 self.sums.norm += step * (2.0 * *total + step);
@@ -73,31 +85,29 @@ impl Criterion for SparseVariance<'_> {
     }
 
     fn clear(&mut self) {
-        for &row in &self.moved {
-            for &j in csr_row(&self.targets, row as usize).0 {
-                self.counts[j as usize][1] = 0.0;
-            }
-        }
-        self.moved.clear();
+        zero(&mut self.moved, &self.targets, &self.moved_rows);
+        self.moved_rows.clear();
         self.sums.moved_weight = 0.0;
         self.moved_norm = 0.0;
         self.moved_dot_total = 0.0;
     }
 
+    #[inline]
     fn move_row(&mut self, row: u32) {
         let weight = f64::from(self.weights[row as usize]);
         let (columns, values) = csr_row(&self.targets, row as usize);
         for (&j, &z) in columns.iter().zip(values) {
             let step = weight * f64::from(z);
-            let [total, moved] = &mut self.counts[j as usize];
+            let moved = &mut self.moved[j as usize];
             self.moved_norm += step * (2.0 * *moved + step);
-            self.moved_dot_total += step * *total;
+            self.moved_dot_total += step * self.total[j as usize];
             *moved += step;
         }
         self.sums.moved_weight += weight;
-        self.moved.push(row);
+        self.moved_rows.push(row);
     }
 
+    #[inline]
     fn score(&self) -> f64 {
         let rest_norm = self.sums.norm - 2.0 * self.moved_dot_total + self.moved_norm;
         self.sums.score(self.moved_norm, rest_norm)
