@@ -1,1 +1,34 @@
-//! rpo-metrics
+#![doc = include_str!("../README.md")]
+
+mod area;
+mod at_k;
+mod error;
+mod evaluation;
+mod labels;
+mod levels;
+mod mean;
+mod metric;
+mod propensity;
+mod ranking;
+mod regression;
+mod score;
+mod sets;
+pub mod stats;
+mod top_k;
+
+pub use area::{
+    average_precision_per_label, macro_average_precision, macro_roc_auc, micro_average_precision,
+    micro_roc_auc, roc_auc_per_label, weighted_roc_auc,
+};
+pub use at_k::{PropensityScored, ndcg_at_k, one_error, precision_at_k, psndcg_at_k, psp_at_k};
+pub use error::MetricError;
+pub use evaluation::{Evaluation, Scores};
+pub use labels::{LabelSets, Thresholds};
+pub use mean::{EmptyRows, Mean, UndefinedLabels};
+pub use metric::{Metric, Needs};
+pub use propensity::Propensity;
+pub use ranking::{coverage_error, lrap, ranking_loss};
+pub use regression::{Baseline, MissingTruth, RegressionSums};
+pub use score::Score;
+pub use sets::{Average, Confusion, SetComparison, ZeroDivision};
+pub use top_k::TopK;

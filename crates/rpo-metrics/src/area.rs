@@ -1,0 +1,242 @@
+//! Areas under curves: ROC AUC and average precision, per label, macro, weighted and micro.
+//!
+//! Shapes: truth and scores n_samples x n_labels. A per-label value is NaN where it is undefined. All are
+//! computed by counting scores against the relevant ones, exactly and in integers up to the last division; the
+//! micro averages need memory for the ones of the truth only, never a sorted copy of all entries.
+
+use crate::levels::{Counts, Level, Levels, average_precision};
+use crate::score::{check_scores, row_slice};
+use crate::{LabelSets, Mean, MetricError, Score, UndefinedLabels};
+use ndarray::{ArrayView2, s};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Labels whose columns are gathered together: one cache line of `f32` from each row.
+const BLOCK: usize = 16;
+
+/// The area under the ROC curve of each label: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻) over pairs of a row that has the label
+/// and one that has not. NaN for labels that all rows or none have. Larger is better.
+///
+/// # Errors
+/// Shapes that differ, scores that are not finite.
+pub fn roc_auc_per_label<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<Vec<f64>, MetricError> {
+    check_scores(truth, scores)?;
+    let n_rows = truth.n_rows() as u64;
+    Ok(per_label::<S, true>(truth, scores, &|levels, counts| {
+        roc_auc(levels.walk(counts), levels.n_relevant(), n_rows)
+    }))
+}
+
+/// The mean of [`roc_auc_per_label`] over the labels where it is defined.
+///
+/// # Errors
+/// As [`roc_auc_per_label`].
+pub fn macro_roc_auc<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<Mean, MetricError> {
+    Ok(Mean::of_defined(roc_auc_per_label(truth, scores)?))
+}
+
+/// The mean of [`roc_auc_per_label`], each label weighted by the number of rows that have it.
+///
+/// # Errors
+/// As [`roc_auc_per_label`].
+pub fn weighted_roc_auc<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<Mean, MetricError> {
+    let areas = roc_auc_per_label(truth, scores)?;
+    let mut mean = Mean::of_defined(areas.iter().copied());
+    let (mut sum, mut weight) = (0.0, 0.0);
+    for (area, count) in areas.into_iter().zip(truth.label_counts()) {
+        if !area.is_nan() {
+            sum += area * count as f64;
+            weight += count as f64;
+        }
+    }
+    mean.value = sum / weight;
+    Ok(mean)
+}
+
+/// The area under the ROC curve of all entries taken together; NaN if all are relevant or none is.
+///
+/// # Errors
+/// Shapes that differ, scores that are not finite.
+pub fn micro_roc_auc<S: Score>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
+    let (levels, counts) = all_entries::<S, true>(truth, scores)?;
+    Ok(roc_auc(
+        levels.walk(&counts),
+        levels.n_relevant(),
+        scores.len() as u64,
+    ))
+}
+
+/// The average precision of each label: the sum over distinct thresholds of precision times the gain in recall,
+/// without interpolation. NaN for labels that no row has. Larger is better.
+///
+/// # Errors
+/// Shapes that differ, scores that are not finite.
+pub fn average_precision_per_label<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<Vec<f64>, MetricError> {
+    check_scores(truth, scores)?;
+    Ok(per_label::<S, false>(truth, scores, &|levels, counts| {
+        average_precision(levels.walk(counts), levels.n_relevant())
+    }))
+}
+
+/// The mean of [`average_precision_per_label`]; labels that no row has are left out or count as 0.
+///
+/// # Errors
+/// As [`average_precision_per_label`].
+pub fn macro_average_precision<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+    undefined: UndefinedLabels,
+) -> Result<Mean, MetricError> {
+    let mut values = average_precision_per_label(truth, scores)?;
+    if undefined == UndefinedLabels::Zero {
+        values.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = 0.0);
+    }
+    Ok(Mean::of_defined(values))
+}
+
+/// The average precision of all entries taken together; NaN if none is relevant.
+///
+/// # Errors
+/// Shapes that differ, scores that are not finite.
+pub fn micro_average_precision<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<f64, MetricError> {
+    let (levels, counts) = all_entries::<S, false>(truth, scores)?;
+    Ok(average_precision(levels.walk(&counts), levels.n_relevant()))
+}
+
+/// Mann-Whitney U over the number of pairs, from twice U, which is an integer.
+fn roc_auc(levels: impl Iterator<Item = Level>, n_relevant: u64, n_items: u64) -> f64 {
+    let n_irrelevant = n_items - n_relevant;
+    let twice_u: u128 = levels
+        .map(|l| {
+            let tied = l.tied - l.relevant;
+            let above = l.at_least - l.relevant_at_least - tied;
+            u128::from(l.relevant) * u128::from(2 * n_irrelevant - 2 * above - tied)
+        })
+        .sum();
+    twice_u as f64 / (2.0 * n_relevant as f64 * n_irrelevant as f64)
+}
+
+/// Calls `value` with the counts of each column that has a relevant row; NaN for the others.
+fn per_label<S: Score, const TIES: bool>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+    value: &(impl Fn(&Levels<S>, &Counts) -> f64 + Sync),
+) -> Vec<f64> {
+    let (starts, rows) = truth.rows_by_label();
+    let (n_rows, n_labels) = scores.dim();
+    let n_blocks = n_labels.div_ceil(BLOCK);
+    let scratch = || (Vec::new(), Levels::default(), Counts::default());
+    let blocks = (0..n_blocks)
+        .into_par_iter()
+        .map_init(scratch, |(columns, levels, counts), block| {
+            let labels = block * BLOCK..n_labels.min((block + 1) * BLOCK);
+            if starts[labels.start] == starts[labels.end] {
+                return vec![f64::NAN; labels.len()];
+            }
+            gather_columns(scores, labels.clone(), columns);
+            let one = |(label, column): (usize, &[S])| {
+                let relevant = &rows[starts[label]..starts[label + 1]];
+                if relevant.is_empty() {
+                    return f64::NAN;
+                }
+                levels.set(relevant.iter().map(|&i| column[i as usize]));
+                counts.reset(levels);
+                levels.count::<TIES>(column, counts);
+                value(levels, counts)
+            };
+            labels.zip(columns.chunks_exact(n_rows)).map(one).collect()
+        });
+    blocks.collect::<Vec<_>>().concat()
+}
+
+/// Copies some columns of a row-major matrix, one after the other.
+fn gather_columns<S: Score>(scores: ArrayView2<'_, S>, columns: Range<usize>, out: &mut Vec<S>) {
+    let n_rows = scores.nrows();
+    out.clear();
+    out.resize(n_rows * columns.len(), S::default());
+    for (i, row) in scores.slice(s![.., columns]).rows().into_iter().enumerate() {
+        for (c, &score) in row.iter().enumerate() {
+            out[c * n_rows + i] = score;
+        }
+    }
+}
+
+/// Counts every entry against the relevant ones, one share of the rows per thread; the counts are integers, so
+/// the shares may be added in any order.
+fn all_entries<S: Score, const TIES: bool>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<(Levels<S>, Counts), MetricError> {
+    check_scores(truth, scores)?;
+    let n_rows = truth.n_rows();
+    let mut levels = Levels::default();
+    levels.set((0..n_rows).flat_map(|i| truth.row(i).iter().map(move |&j| scores[[i, j as usize]])));
+    let new_counts = || {
+        let mut counts = Counts::default();
+        counts.reset(&levels);
+        counts
+    };
+    let share = n_rows.div_ceil(rayon::current_num_threads());
+    let counts = (0..n_rows.div_ceil(share))
+        .into_par_iter()
+        .map(|part| {
+            let (mut counts, mut buffer) = (new_counts(), Vec::new());
+            for i in part * share..n_rows.min((part + 1) * share) {
+                levels.count::<TIES>(row_slice(scores.row(i), &mut buffer), &mut counts);
+            }
+            counts
+        })
+        .reduce(new_counts, |a, b| a.merge(&b));
+    Ok((levels, counts))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn two_labels_by_hand() {
+        // Label 0: relevant 0.9 and 0.5, others 0.5 and 0.1: pairs 1, 1, 1/2, 1. Label 1: every row has it.
+        let truth = LabelSets::from_rows(2, &[vec![0, 1], vec![0, 1], vec![1], vec![1]]).unwrap();
+        let scores = array![[0.9_f32, 0.3], [0.5, 0.2], [0.5, 0.1], [0.1, 0.0]];
+        let areas = roc_auc_per_label(&truth, scores.view()).unwrap();
+        assert_eq!(areas[0], 0.875);
+        assert!(areas[1].is_nan());
+        let expected = Mean {
+            value: 0.875,
+            n_used: 1,
+            n_skipped: 1,
+        };
+        assert_eq!(macro_roc_auc(&truth, scores.view()).unwrap(), expected);
+        assert_eq!(weighted_roc_auc(&truth, scores.view()).unwrap(), expected);
+        // Label 0: precision 1 at the first, 2/3 at the tie.
+        let precisions = average_precision_per_label(&truth, scores.view()).unwrap();
+        assert_eq!(precisions, [f64::midpoint(1.0, 2.0 / 3.0), 1.0]);
+    }
+
+    #[test]
+    fn labels_without_rows_are_skipped_or_zero() {
+        let truth = LabelSets::from_rows(2, &[vec![0], vec![]]).unwrap();
+        let scores = array![[1.0, 1.0], [0.0, 0.0]];
+        let skip = macro_average_precision(&truth, scores.view(), UndefinedLabels::Skip).unwrap();
+        let zero = macro_average_precision(&truth, scores.view(), UndefinedLabels::Zero).unwrap();
+        assert_eq!((skip.value, skip.n_skipped), (1.0, 1));
+        assert_eq!((zero.value, zero.n_skipped), (0.5, 0));
+    }
+}

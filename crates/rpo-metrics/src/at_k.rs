@@ -1,0 +1,264 @@
+//! Metrics on the best k labels of a row: precision, nDCG, their propensity-scored forms, one-error.
+//!
+//! Rows without relevant labels contribute 0 and stay in the mean (one-error lets the caller choose). Always
+//! divided by k, also where a row lists fewer labels or k exceeds the number of labels: what was not predicted
+//! is not a hit. Ties between scores were settled by the smaller label when the lists were made ([`TopK`]).
+
+use crate::{EmptyRows, LabelSets, Mean, MetricError, Score, TopK};
+use rayon::prelude::*;
+
+/// Precision at k: $\frac{1}{n} \sum_i |\mathrm{top}_k(i) \cap R_i| / k$, larger is better.
+///
+/// # Errors
+/// k = 0, predictions cut below k, shapes that differ.
+pub fn precision_at_k<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
+    check(truth, top, k)?;
+    let hits = |i| hits(truth, top, i, k).count() as f64;
+    Ok(row_mean(truth.n_rows(), hits) / k as f64)
+}
+
+/// Normalised discounted cumulative gain at k, larger is better.
+///
+/// Gain 1, discount $1/\log_2(\mathrm{rank} + 1)$, divided per row by the best possible, which is the sum of the
+/// first min(k, |R|) discounts.
+///
+/// # Errors
+/// As [`precision_at_k`].
+pub fn ndcg_at_k<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
+    check(truth, top, k)?;
+    let discounts = Discounts::new(truth, k);
+    Ok(row_mean(truth.n_rows(), |i| {
+        let gain: f64 = hits(truth, top, i, k).map(|(rank, _)| discounts.at[rank]).sum();
+        discounts.normalise(gain, truth.row(i).len())
+    }))
+}
+
+/// A propensity-scored metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PropensityScored {
+    /// Divided by the value of the best possible ranking: in \[0, 1\]; NaN if no row has a relevant label.
+    pub value: f64,
+    /// Not divided: an unbiased estimate of the metric on complete labels, may exceed 1.
+    pub unnormalised: f64,
+}
+
+/// Propensity-scored precision at k, larger is better.
+///
+/// $\frac{1}{n} \sum_i \frac{1}{k} \sum_{l \in \mathrm{top}_k(i) \cap R_i} 1/p_l$, and the same divided by its largest
+/// possible value (a ratio of means over the whole set). `inverse` holds 1/p per label
+/// ([`Propensity::inverse`](crate::Propensity::inverse)). Source: Jain, Prabhu, Varma, KDD 2016.
+///
+/// # Errors
+/// As [`precision_at_k`]; inverse propensities that are not one positive number per label.
+pub fn psp_at_k<S: Score>(
+    truth: &LabelSets<'_>,
+    top: &TopK<S>,
+    inverse: &[f64],
+    k: usize,
+) -> Result<PropensityScored, MetricError> {
+    check(truth, top, k)?;
+    check_inverse(truth, inverse)?;
+    let gain = |i| hits(truth, top, i, k).map(|(_, l)| inverse[l as usize]).sum();
+    let best = |i| best_first(truth, inverse, i, k).iter().sum();
+    Ok(scored(truth.n_rows(), k as f64, gain, best))
+}
+
+/// Propensity-scored nDCG at k, larger is better.
+///
+/// Per row the discounted sum of 1/p over the hits, divided by the first min(k, |R|) discounts; the mean over
+/// rows, and the same divided by its largest possible value. `inverse` holds 1/p per label.
+/// Source: Jain, Prabhu, Varma, KDD 2016.
+///
+/// # Errors
+/// As [`psp_at_k`].
+pub fn psndcg_at_k<S: Score>(
+    truth: &LabelSets<'_>,
+    top: &TopK<S>,
+    inverse: &[f64],
+    k: usize,
+) -> Result<PropensityScored, MetricError> {
+    check(truth, top, k)?;
+    check_inverse(truth, inverse)?;
+    let discounts = Discounts::new(truth, k);
+    let gain = |i| {
+        let weight = |(rank, l): (usize, u32)| discounts.at[rank] * inverse[l as usize];
+        discounts.normalise(hits(truth, top, i, k).map(weight).sum(), truth.row(i).len())
+    };
+    let best = |i| {
+        let weights = best_first(truth, inverse, i, k);
+        let sum = weights.iter().zip(&discounts.at).map(|(w, d)| w * d).sum();
+        discounts.normalise(sum, truth.row(i).len())
+    };
+    Ok(scored(truth.n_rows(), 1.0, gain, best))
+}
+
+/// One-error: the share of rows whose best label is not relevant, smaller is better. A row that lists no label
+/// is an error.
+///
+/// # Errors
+/// Shapes that differ.
+pub fn one_error<S: Score>(
+    truth: &LabelSets<'_>,
+    top: &TopK<S>,
+    empty_rows: EmptyRows,
+) -> Result<Mean, MetricError> {
+    check(truth, top, 1)?;
+    Ok(Mean::of_defined((0..truth.n_rows()).map(|i| {
+        if truth.row(i).is_empty() && empty_rows == EmptyRows::Skip {
+            return f64::NAN;
+        }
+        f64::from(u8::from(hits(truth, top, i, 1).next().is_none()))
+    })))
+}
+
+fn check<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(), MetricError> {
+    truth.check_shape("predictions", (top.n_rows(), top.n_labels()))?;
+    if k == 0 {
+        return Err(MetricError::ZeroK);
+    }
+    if k > top.k() {
+        return Err(MetricError::TopKTooShort {
+            asked: k,
+            held: top.k(),
+        });
+    }
+    Ok(())
+}
+
+fn check_inverse(truth: &LabelSets<'_>, inverse: &[f64]) -> Result<(), MetricError> {
+    if inverse.len() != truth.n_labels() {
+        return Err(MetricError::Length {
+            what: "inverse propensities",
+            len: inverse.len(),
+            expected: truth.n_labels(),
+        });
+    }
+    match inverse.iter().position(|v| !(*v > 0.0 && v.is_finite())) {
+        Some(label) => Err(MetricError::InversePropensity {
+            label,
+            value: inverse[label],
+        }),
+        None => Ok(()),
+    }
+}
+
+/// The relevant ones among the best k of a row: (rank from 0, label).
+fn hits<'a, S: Score>(
+    truth: &'a LabelSets<'_>,
+    top: &'a TopK<S>,
+    row: usize,
+    k: usize,
+) -> impl Iterator<Item = (usize, u32)> + 'a {
+    let relevant = truth.row(row);
+    let listed = top.labels(row).iter().copied().take(k).enumerate();
+    listed.filter(|(_, label)| relevant.binary_search(label).is_ok())
+}
+
+/// The weights of the best possible k hits of a row.
+fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> Vec<f64> {
+    let mut best: Vec<f64> = truth.row(row).iter().map(|&l| weights[l as usize]).collect();
+    best.sort_unstable_by(|a, b| b.total_cmp(a));
+    best.truncate(k);
+    best
+}
+
+/// The mean over rows, taken in parallel and summed in row order.
+fn row_mean(n_rows: usize, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
+    let values: Vec<f64> = (0..n_rows).into_par_iter().map(value).collect();
+    values.iter().sum::<f64>() / n_rows as f64
+}
+
+fn scored(
+    n_rows: usize,
+    divisor: f64,
+    gain: impl Fn(usize) -> f64 + Sync + Send,
+    best: impl Fn(usize) -> f64 + Sync + Send,
+) -> PropensityScored {
+    let (gain, best) = (row_mean(n_rows, gain), row_mean(n_rows, best));
+    PropensityScored {
+        value: gain / best,
+        unnormalised: gain / divisor,
+    }
+}
+
+/// Discounts of the first ranks and their running sums.
+struct Discounts {
+    at: Vec<f64>,
+    /// `sums[r]` is the sum of the first `r`.
+    sums: Vec<f64>,
+}
+
+impl Discounts {
+    /// No more ranks than there are labels can hold one.
+    fn new(truth: &LabelSets<'_>, k: usize) -> Self {
+        let n_ranks = k.min(truth.n_labels());
+        let at: Vec<f64> = (0..n_ranks)
+            .map(|rank| 1.0 / (rank as f64 + 2.0).log2())
+            .collect();
+        let mut sums = vec![0.0];
+        sums.extend(at.iter().scan(0.0, |sum, d| {
+            *sum += d;
+            Some(*sum)
+        }));
+        Self { at, sums }
+    }
+
+    fn normalise(&self, gain: f64, n_relevant: usize) -> f64 {
+        if n_relevant == 0 {
+            return 0.0;
+        }
+        gain / self.sums[n_relevant.min(self.at.len())]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> (LabelSets<'static>, TopK) {
+        let truth = LabelSets::from_rows(4, &[vec![0, 2], vec![], vec![1]]).unwrap();
+        let rows = [
+            vec![(2, 0.9), (1, 0.8), (0, 0.7)],
+            vec![(0, 0.5)],
+            vec![(3, 0.5), (1, 0.25)],
+        ];
+        (truth, TopK::from_rows(4, 3, &rows).unwrap())
+    }
+
+    #[test]
+    fn by_hand() {
+        let (truth, top) = example();
+        assert_eq!(precision_at_k(&truth, &top, 1).unwrap(), 1.0 / 3.0);
+        // Short lists are still divided by k: 2/3, 0 and 1/3.
+        assert_eq!(precision_at_k(&truth, &top, 3).unwrap(), 1.0 / 3.0);
+        let half = 1.0 / 3.0_f64.log2();
+        let expected = (1.0 / (1.0 + half) + half) / 3.0;
+        assert!((ndcg_at_k(&truth, &top, 2).unwrap() - expected).abs() < 1e-15);
+        let skip = one_error(&truth, &top, EmptyRows::Skip).unwrap();
+        assert_eq!((skip.value, skip.n_skipped), (0.5, 1));
+        assert_eq!(one_error(&truth, &top, EmptyRows::One).unwrap().value, 2.0 / 3.0);
+        let scored = psp_at_k(&truth, &top, &[4.0, 2.0, 1.0, 8.0], 1).unwrap();
+        assert_eq!((scored.value, scored.unnormalised), (1.0 / 6.0, 1.0 / 3.0));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let (truth, top) = example();
+        assert_eq!(precision_at_k(&truth, &top, 0), Err(MetricError::ZeroK));
+        let short = MetricError::TopKTooShort { asked: 4, held: 3 };
+        assert_eq!(ndcg_at_k(&truth, &top, 4), Err(short));
+        let other = TopK::from_rows(5, 3, &[[(0, 1.0)]]).unwrap();
+        assert!(matches!(
+            one_error(&truth, &other, EmptyRows::Skip),
+            Err(MetricError::Shape { .. })
+        ));
+        let expected = MetricError::InversePropensity { label: 1, value: 0.0 };
+        assert_eq!(psp_at_k(&truth, &top, &[1.0, 0.0, 1.0, 1.0], 1), Err(expected));
+        let expected = MetricError::Length {
+            what: "inverse propensities",
+            len: 3,
+            expected: 4,
+        };
+        assert_eq!(psndcg_at_k(&truth, &top, &[1.0; 3], 1), Err(expected));
+    }
+}

@@ -1,0 +1,380 @@
+//! Sets of labels, one per row: the truth of every multi-label metric, and thresholded predictions.
+
+use crate::{MetricError, Score, TopK, score};
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, CsrView, MatrixView};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// The labels of each row, checked once and then used by any number of metrics.
+///
+/// Borrows the column indices of a CSR matrix that stores only ones; rows are increasing lists of labels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelSets<'a> {
+    n_labels: usize,
+    /// Row `i` is `labels[starts[i]..starts[i + 1]]`.
+    starts: Vec<usize>,
+    labels: Cow<'a, [u32]>,
+}
+
+impl<'a> LabelSets<'a> {
+    /// The ones of a matrix of 0 and 1 (n_samples x n_labels), dense or CSR; stored zeros are zeros.
+    ///
+    /// # Errors
+    /// No row or no column, a value that is neither 0 nor 1, a sparse matrix compressed by columns.
+    pub fn new(matrix: MatrixView<'a>) -> Result<Self, MetricError> {
+        match matrix {
+            MatrixView::Sparse(sparse) => Self::from_csr(sparse),
+            MatrixView::Dense(dense) => {
+                let rows = dense
+                    .rows()
+                    .into_iter()
+                    .map(|row| row.into_iter().copied().enumerate());
+                Self::gather(dense.dim(), rows)
+            }
+        }
+    }
+
+    /// The ones of a CSR matrix of 0 and 1; stored zeros are zeros.
+    ///
+    /// # Errors
+    /// As [`LabelSets::new`].
+    pub fn from_csr(sparse: CsrView<'a>) -> Result<Self, MetricError> {
+        if !sparse.is_csr() {
+            return Err(MetricError::NotRowMajor);
+        }
+        let shape = sparse.shape();
+        let ranges: Vec<Range<usize>> = (0..shape.0).map(|i| sparse.indptr().outer_inds_sz(i)).collect();
+        let (_, columns, values) = sparse.into_raw_storage();
+        if values.iter().any(|&v| v.to_bits() != 1.0_f32.to_bits()) {
+            let entries = |range: Range<usize>| range.map(|at| (columns[at] as usize, values[at]));
+            return Self::gather(shape, ranges.into_iter().map(entries));
+        }
+        check_not_empty(shape)?;
+        Ok(Self {
+            n_labels: shape.1,
+            starts: std::iter::once(0).chain(ranges.iter().map(|r| r.end)).collect(),
+            labels: Cow::Borrowed(columns),
+        })
+    }
+
+    /// Owned sets from lists of labels, in any order.
+    ///
+    /// # Errors
+    /// No row or no label, a label not below `n_labels`, a label listed twice in a row.
+    pub fn from_rows<R: AsRef<[u32]>>(n_labels: usize, rows: &[R]) -> Result<Self, MetricError> {
+        check_not_empty((rows.len(), n_labels))?;
+        let (mut starts, mut labels) = (vec![0], Vec::new());
+        for (row, list) in rows.iter().enumerate() {
+            let from = labels.len();
+            labels.extend_from_slice(list.as_ref());
+            labels[from..].sort_unstable();
+            check_labels(row, &labels[from..], n_labels)?;
+            starts.push(labels.len());
+        }
+        Ok(Self {
+            n_labels,
+            starts,
+            labels: Cow::Owned(labels),
+        })
+    }
+
+    fn gather<I>(shape: (usize, usize), rows: impl Iterator<Item = I>) -> Result<Self, MetricError>
+    where
+        I: Iterator<Item = (usize, f32)>,
+    {
+        check_not_empty(shape)?;
+        let (mut starts, mut labels) = (vec![0], Vec::new());
+        for (row, entries) in rows.enumerate() {
+            for (column, value) in entries {
+                if value == 1.0 {
+                    labels.push(column as u32);
+                } else if value != 0.0 {
+                    return Err(MetricError::NotBinary { row, column, value });
+                }
+            }
+            starts.push(labels.len());
+        }
+        Ok(Self {
+            n_labels: shape.1,
+            starts,
+            labels: Cow::Owned(labels),
+        })
+    }
+
+    /// The labels whose score reaches its threshold (s >= t, compared in `f64`).
+    ///
+    /// # Errors
+    /// Thresholds that are NaN or not one per label, scores that are not finite, no row or no column.
+    pub fn from_scores<S: Score>(
+        scores: ArrayView2<'_, S>,
+        thresholds: &Thresholds,
+    ) -> Result<LabelSets<'static>, MetricError> {
+        thresholds.check(scores.ncols())?;
+        score::check_finite("scores", scores)?;
+        let pick = |i: usize| {
+            let row = scores.row(i).into_iter().enumerate();
+            row.filter(|&(j, &s)| s.into() >= thresholds.of(j))
+                .map(|(j, _)| j as u32)
+                .collect()
+        };
+        Ok(LabelSets::collect(scores.ncols(), scores.nrows(), pick))
+    }
+
+    /// The labels among the best k whose score reaches its threshold.
+    ///
+    /// Labels that the predictions do not list are not predicted, so k should be at least the largest number
+    /// of labels that a row may be given.
+    ///
+    /// # Errors
+    /// Thresholds that are NaN or not one per label.
+    pub fn from_top_k<S: Score>(
+        top: &TopK<S>,
+        thresholds: &Thresholds,
+    ) -> Result<LabelSets<'static>, MetricError> {
+        thresholds.check(top.n_labels())?;
+        let pick = |i: usize| {
+            let listed = top.labels(i).iter().zip(top.scores(i));
+            let mut labels: Vec<u32> = listed
+                .filter(|&(&j, &s)| s.into() >= thresholds.of(j as usize))
+                .map(|(&j, _)| j)
+                .collect();
+            labels.sort_unstable();
+            labels
+        };
+        Ok(LabelSets::collect(top.n_labels(), top.n_rows(), pick))
+    }
+
+    fn collect(
+        n_labels: usize,
+        n_rows: usize,
+        pick: impl Fn(usize) -> Vec<u32> + Sync + Send,
+    ) -> LabelSets<'static> {
+        let rows: Vec<Vec<u32>> = (0..n_rows).into_par_iter().map(pick).collect();
+        let mut starts = vec![0];
+        starts.extend(rows.iter().scan(0, |end, row| {
+            *end += row.len();
+            Some(*end)
+        }));
+        LabelSets {
+            n_labels,
+            starts,
+            labels: Cow::Owned(rows.concat()),
+        }
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of labels: columns of the matrix.
+    pub fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    /// Number of ones.
+    pub fn n_ones(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The labels of a row, increasing.
+    ///
+    /// # Panics
+    /// If the row is out of range.
+    pub fn row(&self, row: usize) -> &[u32] {
+        &self.labels[self.starts[row]..self.starts[row + 1]]
+    }
+
+    /// How many rows have no label.
+    pub fn n_empty_rows(&self) -> usize {
+        self.starts.windows(2).filter(|w| w[0] == w[1]).count()
+    }
+
+    /// How often each label occurs.
+    pub fn label_counts(&self) -> Vec<usize> {
+        let mut counts = vec![0; self.n_labels];
+        self.labels.iter().for_each(|&j| counts[j as usize] += 1);
+        counts
+    }
+
+    /// A CSR matrix of ones.
+    pub fn to_csr(&self) -> CsrMatrix {
+        let shape = (self.n_rows(), self.n_labels);
+        let ones = vec![1.0; self.n_ones()];
+        CsrMatrix::new(shape, self.starts.clone(), self.labels.to_vec(), ones)
+    }
+
+    /// The rows of each label, increasing: (starts, rows), label `j` has `rows[starts[j]..starts[j + 1]]`.
+    pub(crate) fn rows_by_label(&self) -> (Vec<usize>, Vec<u32>) {
+        let mut starts = vec![0; self.n_labels + 1];
+        self.labels.iter().for_each(|&j| starts[j as usize + 1] += 1);
+        for j in 0..self.n_labels {
+            starts[j + 1] += starts[j];
+        }
+        let (mut next, mut rows) = (starts.clone(), vec![0; self.n_ones()]);
+        for row in 0..self.n_rows() {
+            for &j in self.row(row) {
+                rows[next[j as usize]] = row as u32;
+                next[j as usize] += 1;
+            }
+        }
+        (starts, rows)
+    }
+
+    pub(crate) fn check_shape(&self, what: &'static str, shape: (usize, usize)) -> Result<(), MetricError> {
+        let expected = (self.n_rows(), self.n_labels);
+        if shape == expected {
+            return Ok(());
+        }
+        Err(MetricError::Shape {
+            what,
+            rows: shape.0,
+            columns: shape.1,
+            expected_rows: expected.0,
+            expected_columns: expected.1,
+        })
+    }
+}
+
+/// From which score on a label is predicted (s >= t).
+#[derive(Debug, Clone, PartialEq)]
+pub enum Thresholds {
+    /// The same for every label.
+    One(f64),
+    /// One per label, for example chosen on out-of-bag scores.
+    PerLabel(Vec<f64>),
+}
+
+impl Default for Thresholds {
+    /// 0.5: with calibrated probabilities the rule that minimises the expected Hamming loss.
+    fn default() -> Self {
+        Self::One(0.5)
+    }
+}
+
+impl Thresholds {
+    fn of(&self, label: usize) -> f64 {
+        match self {
+            Self::One(t) => *t,
+            Self::PerLabel(t) => t[label],
+        }
+    }
+
+    fn check(&self, n_labels: usize) -> Result<(), MetricError> {
+        let values = match self {
+            Self::One(t) => std::slice::from_ref(t),
+            Self::PerLabel(t) if t.len() == n_labels => t,
+            Self::PerLabel(t) => {
+                return Err(MetricError::Length {
+                    what: "thresholds",
+                    len: t.len(),
+                    expected: n_labels,
+                });
+            }
+        };
+        match values.iter().position(|t| t.is_nan()) {
+            Some(index) => Err(MetricError::Threshold { index }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Checks a sorted list of labels.
+pub(crate) fn check_labels(row: usize, sorted: &[u32], n_labels: usize) -> Result<(), MetricError> {
+    if let Some(&label) = sorted.last().filter(|&&j| j as usize >= n_labels) {
+        return Err(MetricError::LabelOutOfRange { row, label, n_labels });
+    }
+    match sorted.windows(2).find(|w| w[0] == w[1]) {
+        Some(twice) => Err(MetricError::DuplicateLabel { row, label: twice[0] }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_not_empty((rows, columns): (usize, usize)) -> Result<(), MetricError> {
+    if rows == 0 || columns == 0 {
+        return Err(MetricError::Empty { rows, columns });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use rpo_core::Matrix;
+
+    #[test]
+    fn dense_csr_and_lists_agree() {
+        let dense = array![[0.0, 1.0, 1.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]];
+        let ones = CsrMatrix::new((3, 3), vec![0, 2, 2, 3], vec![1, 2, 0], vec![1.0; 3]);
+        let zeros_stored = CsrMatrix::new(
+            (3, 3),
+            vec![0, 3, 3, 4],
+            vec![0, 1, 2, 0],
+            vec![0.0, 1.0, 1.0, 1.0],
+        );
+        let expected = LabelSets::from_rows(3, &[vec![2, 1], vec![], vec![0]]).unwrap();
+        assert_eq!(LabelSets::new((&dense).into()).unwrap(), expected);
+        assert_eq!(LabelSets::from_csr(ones.view()).unwrap(), expected);
+        assert_eq!(LabelSets::from_csr(zeros_stored.view()).unwrap(), expected);
+        assert_eq!(expected.to_csr(), ones);
+        assert_eq!(expected.label_counts(), [1, 1, 1]);
+        assert_eq!(expected.n_empty_rows(), 1);
+        assert_eq!(expected.rows_by_label(), (vec![0, 1, 2, 3], vec![2, 0, 0]));
+    }
+
+    #[test]
+    fn a_slice_of_a_csr_matrix_keeps_its_rows() {
+        let ones = CsrMatrix::new((3, 3), vec![0, 2, 2, 3], vec![1, 2, 0], vec![1.0; 3]);
+        let tail = ones.slice_outer(1..3);
+        let sets = LabelSets::from_csr(tail.view()).unwrap();
+        assert_eq!((sets.n_rows(), sets.row(0), sets.row(1)), (2, &[][..], &[0][..]));
+    }
+
+    #[test]
+    fn bad_labels_are_named() {
+        let half = array![[0.0, 1.0], [0.5, 0.0]];
+        let expected = MetricError::NotBinary {
+            row: 1,
+            column: 0,
+            value: 0.5,
+        };
+        assert_eq!(LabelSets::new((&half).into()), Err(expected));
+        let by_columns = CsrMatrix::new((1, 2), vec![0, 1], vec![0], vec![1.0]).transpose_into();
+        assert_eq!(
+            LabelSets::from_csr(by_columns.view()),
+            Err(MetricError::NotRowMajor)
+        );
+        let none = Matrix::from(CsrMatrix::zero((0, 4)));
+        assert_eq!(
+            LabelSets::new(none.view()),
+            Err(MetricError::Empty { rows: 0, columns: 4 })
+        );
+        let out_of_range = MetricError::LabelOutOfRange {
+            row: 1,
+            label: 4,
+            n_labels: 4,
+        };
+        assert_eq!(LabelSets::from_rows(4, &[vec![0], vec![4, 1]]), Err(out_of_range));
+        let twice = MetricError::DuplicateLabel { row: 0, label: 2 };
+        assert_eq!(LabelSets::from_rows(4, &[[2, 1, 2]]), Err(twice));
+    }
+
+    #[test]
+    fn thresholds_are_reached_or_not() {
+        let scores = array![[0.5_f32, 0.25, 0.75], [0.0, 0.5, 1.0]];
+        let sets = LabelSets::from_scores(scores.view(), &Thresholds::default()).unwrap();
+        assert_eq!(sets, LabelSets::from_rows(3, &[[0, 2], [1, 2]]).unwrap());
+        let per_label = Thresholds::PerLabel(vec![0.0, 0.75, 1.0]);
+        let sets = LabelSets::from_scores(scores.view(), &per_label).unwrap();
+        assert_eq!(sets, LabelSets::from_rows(3, &[vec![0], vec![0, 2]]).unwrap());
+        let top = TopK::from_scores(scores.view(), 2).unwrap();
+        let sets = LabelSets::from_top_k(&top, &per_label).unwrap();
+        assert_eq!(sets, LabelSets::from_rows(3, &[vec![0], vec![2]]).unwrap());
+        let nan = Thresholds::PerLabel(vec![0.0, f64::NAN, 1.0]);
+        let found = LabelSets::from_scores(scores.view(), &nan);
+        assert_eq!(found, Err(MetricError::Threshold { index: 1 }));
+    }
+}

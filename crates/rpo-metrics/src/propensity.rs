@@ -1,0 +1,87 @@
+//! Propensities: how likely a relevant label is to have been recorded at all.
+
+use crate::MetricError;
+
+/// The propensity model of Jain, Prabhu and Varma, KDD 2016.
+///
+/// $1/p_l = 1 + C (N_l + B)^{-A}$ with $C = (\ln N - 1)(B + 1)^A$, N training rows of which $N_l$ have label l.
+/// The defaults A = 0.55, B = 1.5 are the paper's for data of unknown origin; it fits A = 0.5, B = 0.4 to
+/// Wikipedia and A = 0.6, B = 2.6 to Amazon.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Propensity {
+    /// Exponent A.
+    pub a: f64,
+    /// Offset B.
+    pub b: f64,
+}
+
+impl Default for Propensity {
+    fn default() -> Self {
+        Self { a: 0.55, b: 1.5 }
+    }
+}
+
+impl Propensity {
+    /// The inverse propensity of each label from its count in a training set of `n_train` rows.
+    ///
+    /// # Errors
+    /// A or B out of range, fewer than 3 training rows (C would not be positive), a count above `n_train`.
+    pub fn inverse(self, label_counts: &[usize], n_train: usize) -> Result<Vec<f64>, MetricError> {
+        let Self { a, b } = self;
+        if !(a >= 0.0 && a.is_finite() && b > 0.0 && b.is_finite()) {
+            return Err(MetricError::PropensityParameters { a, b });
+        }
+        if n_train < 3 {
+            return Err(MetricError::TooFewTrainingRows { n_train });
+        }
+        if let Some(label) = label_counts.iter().position(|&count| count > n_train) {
+            let count = label_counts[label];
+            return Err(MetricError::LabelCount {
+                label,
+                count,
+                n_train,
+            });
+        }
+        let c = ((n_train as f64).ln() - 1.0) * (b + 1.0).powf(a);
+        Ok(label_counts
+            .iter()
+            .map(|&count| 1.0 + c * (count as f64 + b).powf(-a))
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rare_labels_weigh_more() {
+        // B + 1 = N_l + B for a label seen once, so 1 + C (B + 1)^-A = ln N.
+        let inverse = Propensity::default().inverse(&[0, 1, 50, 100], 100).unwrap();
+        assert!((inverse[1] - 100.0_f64.ln()).abs() < 1e-14);
+        assert!(inverse.windows(2).all(|w| w[0] > w[1]) && inverse[3] > 1.0);
+    }
+
+    #[test]
+    fn bounds() {
+        let model = |a, b| Propensity { a, b }.inverse(&[1], 3);
+        assert!(model(0.0, f64::MIN_POSITIVE).is_ok());
+        for (a, b) in [
+            (-0.1, 1.5),
+            (0.5, 0.0),
+            (f64::INFINITY, 1.0),
+            (0.5, f64::INFINITY),
+        ] {
+            assert_eq!(model(a, b), Err(MetricError::PropensityParameters { a, b }));
+        }
+        assert!(model(f64::NAN, 1.5).is_err() && model(0.5, f64::NAN).is_err());
+        let few = Propensity::default().inverse(&[1], 2);
+        assert_eq!(few, Err(MetricError::TooFewTrainingRows { n_train: 2 }));
+        let expected = MetricError::LabelCount {
+            label: 1,
+            count: 4,
+            n_train: 3,
+        };
+        assert_eq!(Propensity::default().inverse(&[3, 4], 3), Err(expected));
+    }
+}

@@ -1,0 +1,164 @@
+//! Metrics on the order of a row's scores: LRAP, coverage error, ranking loss.
+//!
+//! Shapes: truth and scores n_samples x n_labels. Ties count against the ranking everywhere. Rows are scored in
+//! parallel and summed in row order, so results do not depend on the number of threads.
+
+use crate::levels::{Counts, Levels, average_precision};
+use crate::score::{check_scores, row_slice};
+use crate::{EmptyRows, LabelSets, Mean, MetricError, Score};
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+
+/// Label ranking average precision, larger is better.
+///
+/// For a row with relevant labels R: $\frac{1}{|R|} \sum_{j \in R} \frac{|\{l \in R : s_l \ge s_j\}|}{|\{l : s_l
+/// \ge s_j\}|}$; the mean over rows with R ≠ ∅ (or also the others, each as 1). 1 for a perfect ranking, |R|/d if
+/// all scores tie.
+/// Source: Joly, Geurts, Wehenkel 2014, eq. 6, which leaves rows without labels out: hence the default
+/// [`EmptyRows::Skip`]. scikit-learn counts them as 1.
+///
+/// # Errors
+/// Shapes that differ, scores that are not finite.
+pub fn lrap<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+    empty_rows: EmptyRows,
+) -> Result<Mean, MetricError> {
+    let empty = match empty_rows {
+        EmptyRows::Skip => f64::NAN,
+        EmptyRows::One => 1.0,
+    };
+    let rows = each_row(truth, scores, |relevant, row, levels, counts| {
+        if relevant.is_empty() {
+            return empty;
+        }
+        count_row(relevant, row, levels, counts);
+        average_precision(levels.walk(counts), relevant.len() as u64)
+    })?;
+    Ok(Mean::of_defined(rows))
+}
+
+/// Coverage error: how far down the ranking one has to go to meet every relevant label, smaller is better.
+///
+/// $\frac{1}{n} \sum_i \max_{j \in R_i} |\{l : s_l \ge s_j\}|$, a depth counted from 1; a row without relevant
+/// labels contributes 0 (scikit-learn's convention). Between the mean number of labels and d.
+///
+/// # Errors
+/// Shapes that differ, scores that are not finite.
+pub fn coverage_error<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<f64, MetricError> {
+    let rows = each_row(truth, scores, |relevant, row, levels, counts| {
+        // The lowest relevant score decides.
+        let lowest = relevant
+            .iter()
+            .map(|&j| row[j as usize])
+            .min_by(|a, b| a.order(*b));
+        levels.set(lowest.into_iter());
+        counts.reset(levels);
+        levels.count::<false>(row, counts);
+        levels.walk(counts).last().map_or(0.0, |l| l.at_least as f64)
+    })?;
+    Ok(Mean::of_defined(rows).value)
+}
+
+/// Ranking loss: the share of wrongly ordered pairs (relevant, irrelevant), smaller is better.
+///
+/// $\frac{1}{n} \sum_i \frac{|\{(j, l) : j \in R_i, l \notin R_i, s_l \ge s_j\}|}{|R_i| (d - |R_i|)}$; a tie counts
+/// as a full error and rows with no or all labels relevant contribute 0 (scikit-learn's convention).
+///
+/// # Errors
+/// Shapes that differ, scores that are not finite.
+pub fn ranking_loss<S: Score>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
+    let rows = each_row(truth, scores, |relevant, row, levels, counts| {
+        let n_pairs = relevant.len() * (row.len() - relevant.len());
+        if n_pairs == 0 {
+            return 0.0;
+        }
+        count_row(relevant, row, levels, counts);
+        let wrong: u64 = levels
+            .walk(counts)
+            .map(|l| l.relevant * (l.at_least - l.relevant_at_least))
+            .sum();
+        wrong as f64 / n_pairs as f64
+    })?;
+    Ok(Mean::of_defined(rows).value)
+}
+
+fn count_row<S: Score>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, counts: &mut Counts) {
+    levels.set(relevant.iter().map(|&j| row[j as usize]));
+    counts.reset(levels);
+    levels.count::<false>(row, counts);
+}
+
+/// Calls `score_row(relevant labels, scores, scratch, scratch)` for every row; results in row order.
+fn each_row<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+    score_row: impl Fn(&[u32], &[S], &mut Levels<S>, &mut Counts) -> f64 + Sync,
+) -> Result<Vec<f64>, MetricError> {
+    check_scores(truth, scores)?;
+    let scratch = || (Vec::new(), Levels::default(), Counts::default());
+    Ok((0..truth.n_rows())
+        .into_par_iter()
+        .map_init(scratch, |(buffer, levels, counts), i| {
+            let row = row_slice(scores.row(i), buffer);
+            score_row(truth.row(i), row, levels, counts)
+        })
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn one_row_by_hand() {
+        // Ranking 0, 1, 2, 3; relevant 1 and 3: precisions 1/2 and 2/4, depth 4, wrong pairs (1,0) (3,0) (3,2).
+        let truth = LabelSets::from_rows(4, &[[1, 3]]).unwrap();
+        let scores = array![[0.9, 0.8, 0.7, 0.6]];
+        assert_eq!(lrap(&truth, scores.view(), EmptyRows::Skip).unwrap().value, 0.5);
+        assert_eq!(coverage_error(&truth, scores.view()).unwrap(), 4.0);
+        assert_eq!(ranking_loss(&truth, scores.view()).unwrap(), 0.75);
+    }
+
+    #[test]
+    fn rows_without_labels_are_counted() {
+        let truth = LabelSets::from_rows(2, &[vec![0], vec![]]).unwrap();
+        let scores = array![[0.0_f32, 1.0], [0.0, 1.0]];
+        let skipped = Mean {
+            value: 0.5,
+            n_used: 1,
+            n_skipped: 1,
+        };
+        assert_eq!(lrap(&truth, scores.view(), EmptyRows::Skip).unwrap(), skipped);
+        assert_eq!(lrap(&truth, scores.view(), EmptyRows::One).unwrap().value, 0.75);
+        let none = LabelSets::from_rows(2, &[vec![], vec![]]).unwrap();
+        let found = lrap(&none, scores.view(), EmptyRows::Skip).unwrap();
+        assert!(found.value.is_nan() && found.n_skipped == 2);
+    }
+
+    #[test]
+    fn bad_scores_are_named() {
+        let truth = LabelSets::from_rows(2, &[[0], [1]]).unwrap();
+        let wide = array![[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]];
+        let expected = MetricError::Shape {
+            what: "scores",
+            rows: 2,
+            columns: 3,
+            expected_rows: 2,
+            expected_columns: 2,
+        };
+        assert_eq!(ranking_loss(&truth, wide.view()), Err(expected));
+        let infinite = array![[0.0, 1.0], [f64::INFINITY, f64::NAN]];
+        let expected = MetricError::NonFinite {
+            what: "scores",
+            row: 1,
+            column: 0,
+            value: f64::INFINITY,
+        };
+        assert_eq!(coverage_error(&truth, infinite.view()), Err(expected));
+    }
+}

@@ -1,0 +1,393 @@
+//! Metrics of multi-output regression: r², relative RMSE, MSE, MAE, RMSE.
+
+use crate::labels::check_not_empty;
+use crate::score::{check_finite, check_values};
+use crate::{Mean, MetricError, Score};
+use ndarray::{ArrayView2, s};
+use rayon::prelude::*;
+use rpo_core::{CsrView, csr_row};
+use std::ops::Range;
+
+/// Outputs that are read together, so that the rows of a block stay in the cache.
+const BLOCK: usize = 256;
+
+/// What to do with true values that are NaN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingTruth {
+    /// Refuse them. The default.
+    #[default]
+    Refuse,
+    /// Leave these entries out of the sums of their output. An output without any value is undefined (NaN) and
+    /// left out of the averages.
+    Skip,
+}
+
+/// What an output's error is compared with in the relative RMSE.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Baseline<'a> {
+    /// The mean of the evaluated true values.
+    TestMean,
+    /// One constant per output: the mean of the training values.
+    Given(&'a [f64]),
+}
+
+/// The sums of one output from which every metric follows.
+#[derive(Debug, Clone, Copy, Default)]
+struct OutputSums {
+    n: usize,
+    /// ȳ, the mean of the true values.
+    mean: f64,
+    /// Σ (y - ȳ)².
+    total: f64,
+    /// Σ (y - ŷ)².
+    residual: f64,
+    /// Σ |y - ŷ|.
+    absolute: f64,
+}
+
+/// Truth and prediction (n_samples x n_outputs) reduced once to five sums per output; every metric follows.
+///
+/// All means of an output are over the *evaluated* rows. Averages over outputs are plain means. Sums are taken in
+/// `f64`, in row order, and the total sum of squares is exactly 0 for a constant output. A metric of the first outputs only
+/// (half-macro-r² of Joly, Wehenkel, Geurts 2019, section 4.1.1) is that of a slice of the matrices.
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_metrics::{MissingTruth, RegressionSums};
+/// let (y, predicted) = (array![[1.0], [2.0], [3.0]], array![[1.0], [2.0], [4.0]]);
+/// let sums = RegressionSums::new(y.view(), predicted.view(), MissingTruth::Refuse)?;
+/// assert_eq!(sums.macro_r2(), 0.5);
+/// # Ok::<(), rpo_metrics::MetricError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RegressionSums {
+    outputs: Vec<OutputSums>,
+}
+
+impl RegressionSums {
+    /// Reduces dense true values and predictions.
+    ///
+    /// # Errors
+    /// No row or no column, shapes that differ, predictions that are not finite, true values that are infinite
+    /// or, unless they are to be skipped, NaN.
+    pub fn new<T: Score, P: Score>(
+        truth: ArrayView2<'_, T>,
+        predicted: ArrayView2<'_, P>,
+        missing: MissingTruth,
+    ) -> Result<Self, MetricError> {
+        match missing {
+            MissingTruth::Refuse => check_finite("true values", truth)?,
+            MissingTruth::Skip => check_values("true values", truth, |v| !v.is_infinite())?,
+        }
+        Self::reduce(truth.dim(), predicted, |row, columns, out| {
+            let values = truth.slice(s![row, columns]);
+            out.iter_mut().zip(values).for_each(|(o, &v)| *o = v.into());
+        })
+    }
+
+    /// Reduces CSR true values, where what is not stored is 0, and dense predictions.
+    ///
+    /// # Errors
+    /// As [`RegressionSums::new`]; a matrix compressed by columns.
+    pub fn from_csr<P: Score>(truth: CsrView<'_>, predicted: ArrayView2<'_, P>) -> Result<Self, MetricError> {
+        check_not_empty(truth.shape())?;
+        if !truth.is_csr() {
+            return Err(MetricError::NotRowMajor);
+        }
+        for row in 0..truth.rows() {
+            let (columns, values) = csr_row(&truth, row);
+            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+                return Err(MetricError::NonFinite {
+                    what: "true values",
+                    row,
+                    column: columns[at] as usize,
+                    value: values[at].into(),
+                });
+            }
+        }
+        Self::reduce(truth.shape(), predicted, |row, block, out| {
+            out.fill(0.0);
+            let (columns, values) = csr_row(&truth, row);
+            let from = columns.partition_point(|&j| (j as usize) < block.start);
+            let stored = columns[from..].iter().zip(&values[from..]);
+            for (&j, &v) in stored.take_while(|(j, _)| (**j as usize) < block.end) {
+                out[j as usize - block.start] = v.into();
+            }
+        })
+    }
+
+    /// `read(row, columns, out)` copies true values; NaN ones are left out.
+    fn reduce<P: Score>(
+        (n_rows, n_outputs): (usize, usize),
+        predicted: ArrayView2<'_, P>,
+        read: impl Fn(usize, Range<usize>, &mut [f64]) + Sync,
+    ) -> Result<Self, MetricError> {
+        if predicted.dim() != (n_rows, n_outputs) {
+            return Err(MetricError::Shape {
+                what: "predictions",
+                rows: predicted.nrows(),
+                columns: predicted.ncols(),
+                expected_rows: n_rows,
+                expected_columns: n_outputs,
+            });
+        }
+        check_finite("predictions", predicted)?;
+        let mut outputs = vec![OutputSums::default(); n_outputs];
+        outputs
+            .par_chunks_mut(BLOCK)
+            .enumerate()
+            .for_each(|(block, sums)| {
+                let columns = block * BLOCK..block * BLOCK + sums.len();
+                let mut truth = vec![0.0; sums.len()];
+                // Around the first value, so that a constant output has exactly its value as mean.
+                let mut first = vec![f64::NAN; sums.len()];
+                for row in 0..n_rows {
+                    read(row, columns.clone(), &mut truth);
+                    let guesses = predicted.slice(s![row, columns.clone()]);
+                    for (j, (&y, &guess)) in truth.iter().zip(guesses).enumerate() {
+                        if y.is_nan() {
+                            continue;
+                        }
+                        if first[j].is_nan() {
+                            first[j] = y;
+                        }
+                        let error = y - guess.into();
+                        let sum = &mut sums[j];
+                        sum.n += 1;
+                        sum.mean += y - first[j];
+                        sum.residual += error * error;
+                        sum.absolute += error.abs();
+                    }
+                }
+                for (sum, first) in sums.iter_mut().zip(first) {
+                    sum.mean = first + sum.mean / sum.n as f64;
+                }
+                for row in 0..n_rows {
+                    read(row, columns.clone(), &mut truth);
+                    for (sum, &y) in sums.iter_mut().zip(&truth).filter(|(_, y)| !y.is_nan()) {
+                        sum.total += (y - sum.mean) * (y - sum.mean);
+                    }
+                }
+            });
+        Ok(Self { outputs })
+    }
+
+    /// Number of outputs.
+    pub fn n_outputs(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// How many outputs have a constant truth, where r² is set by convention.
+    pub fn n_constant(&self) -> usize {
+        self.outputs.iter().filter(|o| o.n > 0 && o.total == 0.0).count()
+    }
+
+    /// The mean of the evaluated true values of each output.
+    pub fn truth_means(&self) -> Vec<f64> {
+        self.outputs.iter().map(|o| o.mean).collect()
+    }
+
+    /// 1 - Σ(y - ŷ)² / Σ(y - ȳ)² of each output, larger is better. A constant output has 1 if it is predicted
+    /// exactly, else 0.
+    pub fn r2(&self) -> Vec<f64> {
+        let value = |o: &OutputSums| match (o.total == 0.0, o.residual == 0.0) {
+            _ if o.n == 0 => f64::NAN,
+            (true, true) => 1.0,
+            (true, false) => 0.0,
+            (false, _) => 1.0 - o.residual / o.total,
+        };
+        self.outputs.iter().map(value).collect()
+    }
+
+    /// As [`r2`](Self::r2) without the convention: a constant output has NaN if predicted exactly, else -∞.
+    pub fn raw_r2(&self) -> Vec<f64> {
+        self.outputs.iter().map(|o| 1.0 - o.residual / o.total).collect()
+    }
+
+    /// Macro-r², larger is better: the mean of [`r2`](Self::r2) over all outputs.
+    ///
+    /// Source: Joly, Wehenkel, Geurts 2019, eq. 26; [`n_constant`](Self::n_constant) outputs enter by convention.
+    pub fn macro_r2(&self) -> f64 {
+        Mean::of_defined(self.r2()).value
+    }
+
+    /// The mean of r² over the outputs that are not constant; NaN if all are.
+    pub fn macro_r2_skip_constant(&self) -> Mean {
+        let varies = |(r2, o): (f64, &OutputSums)| if o.total > 0.0 { r2 } else { f64::NAN };
+        Mean::of_defined(self.r2().into_iter().zip(&self.outputs).map(varies))
+    }
+
+    /// r² of each output weighted by its Σ(y - ȳ)²; the plain mean if all outputs are constant.
+    pub fn variance_weighted_r2(&self) -> f64 {
+        let varying = || self.outputs.iter().filter(|o| o.total > 0.0);
+        let total: f64 = varying().map(|o| o.total).sum();
+        if total == 0.0 {
+            return self.macro_r2();
+        }
+        1.0 - varying().map(|o| o.residual).sum::<f64>() / total
+    }
+
+    /// The relative RMSE of each output, sqrt(Σ(y - ŷ)² / Σ(y - m)²), smaller is better; m is the baseline. NaN
+    /// where the baseline makes no error.
+    ///
+    /// # Errors
+    /// A baseline that is not one finite value per output.
+    pub fn relative_rmse(&self, baseline: Baseline<'_>) -> Result<Vec<f64>, MetricError> {
+        let means = match baseline {
+            Baseline::TestMean => &self.truth_means(),
+            Baseline::Given(means) => {
+                self.check_means(means)?;
+                means
+            }
+        };
+        let value = |(o, m): (&OutputSums, &f64)| {
+            // Σ(y - m)² = Σ(y - ȳ)² + n (ȳ - m)².
+            let shift = o.mean - m;
+            let denominator = o.total + o.n as f64 * shift * shift;
+            if denominator > 0.0 {
+                (o.residual / denominator).sqrt()
+            } else {
+                f64::NAN
+            }
+        };
+        Ok(self.outputs.iter().zip(means).map(value).collect())
+    }
+
+    fn check_means(&self, means: &[f64]) -> Result<(), MetricError> {
+        if means.len() != self.n_outputs() {
+            return Err(MetricError::Length {
+                what: "baseline means",
+                len: means.len(),
+                expected: self.n_outputs(),
+            });
+        }
+        match means.iter().position(|m| !m.is_finite()) {
+            Some(column) => Err(MetricError::NonFinite {
+                what: "baseline means",
+                row: 0,
+                column,
+                value: means[column],
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// Average relative RMSE (aRRMSE), smaller is better: the mean of [`relative_rmse`](Self::relative_rmse)
+    /// over the outputs where it is defined.
+    ///
+    /// # Errors
+    /// As [`relative_rmse`](Self::relative_rmse).
+    pub fn arrmse(&self, baseline: Baseline<'_>) -> Result<Mean, MetricError> {
+        Ok(Mean::of_defined(self.relative_rmse(baseline)?))
+    }
+
+    /// Mean squared error of each output, in its units squared.
+    pub fn mse_per_output(&self) -> Vec<f64> {
+        self.outputs.iter().map(|o| o.residual / o.n as f64).collect()
+    }
+
+    /// Mean absolute error of each output, in its units.
+    pub fn mae_per_output(&self) -> Vec<f64> {
+        self.outputs.iter().map(|o| o.absolute / o.n as f64).collect()
+    }
+
+    /// Root mean squared error of each output, in its units.
+    pub fn rmse_per_output(&self) -> Vec<f64> {
+        self.mse_per_output().into_iter().map(f64::sqrt).collect()
+    }
+
+    /// The mean of [`mse_per_output`](Self::mse_per_output), smaller is better.
+    pub fn mse(&self) -> f64 {
+        Mean::of_defined(self.mse_per_output()).value
+    }
+
+    /// The mean of [`mae_per_output`](Self::mae_per_output), smaller is better.
+    pub fn mae(&self) -> f64 {
+        Mean::of_defined(self.mae_per_output()).value
+    }
+
+    /// The mean of [`rmse_per_output`](Self::rmse_per_output), smaller is better.
+    pub fn mean_rmse(&self) -> f64 {
+        Mean::of_defined(self.rmse_per_output()).value
+    }
+
+    /// The square root of [`mse`](Self::mse), smaller is better.
+    pub fn pooled_rmse(&self) -> f64 {
+        self.mse().sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+    use rpo_core::CsrMatrix;
+
+    #[test]
+    fn missing_values_are_refused_or_left_out() {
+        let truth = array![
+            [1.0, f64::NAN, f64::NAN],
+            [f64::NAN, 2.0, f64::NAN],
+            [3.0, 4.0, f64::NAN]
+        ];
+        let predicted = array![[1.0_f32, 9.0, 0.0], [9.0, 2.0, 0.0], [2.0, 4.0, 0.0]];
+        assert!(matches!(
+            RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Refuse),
+            Err(MetricError::NonFinite {
+                row: 0,
+                column: 1,
+                ..
+            })
+        ));
+        let sums = RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Skip).unwrap();
+        assert_eq!(sums.r2()[..2], [0.5, 1.0]);
+        assert!(sums.r2()[2].is_nan());
+        assert_eq!((sums.macro_r2(), sums.mse(), sums.n_constant()), (0.75, 0.25, 0));
+        let infinite = array![[1.0, f64::INFINITY]];
+        let found = RegressionSums::new(infinite.view(), array![[0.0, 0.0]].view(), MissingTruth::Skip);
+        assert!(matches!(found, Err(MetricError::NonFinite { column: 1, .. })));
+    }
+
+    #[test]
+    fn a_constant_that_no_sum_represents_is_constant() {
+        let truth = array![[0.1], [0.1], [0.1]];
+        let sums = RegressionSums::new(
+            truth.view(),
+            array![[0.1], [0.1], [0.2]].view(),
+            MissingTruth::Refuse,
+        );
+        let sums = sums.unwrap();
+        assert_eq!((sums.n_constant(), sums.macro_r2()), (1, 0.0));
+        assert_eq!(sums.raw_r2(), [f64::NEG_INFINITY]);
+        assert_eq!(sums.arrmse(Baseline::TestMean).unwrap().n_skipped, 1);
+        assert!(sums.arrmse(Baseline::Given(&[0.3])).unwrap().value > 0.0);
+    }
+
+    #[test]
+    fn sparse_truth_is_dense_truth() {
+        let n_outputs = BLOCK + 2;
+        let columns = vec![1, BLOCK as u32, 0];
+        let sparse = CsrMatrix::new((3, n_outputs), vec![0, 2, 2, 3], columns, vec![2.0, -1.0, 0.5]);
+        let mut dense = ndarray::Array2::<f32>::zeros((3, n_outputs));
+        (dense[[0, 1]], dense[[0, BLOCK]], dense[[2, 0]]) = (2.0, -1.0, 0.5);
+        let predicted = dense.mapv(|v| 0.25 + v / 2.0);
+        let from_dense = RegressionSums::new(dense.view(), predicted.view(), MissingTruth::Refuse).unwrap();
+        let from_sparse = RegressionSums::from_csr(sparse.view(), predicted.view()).unwrap();
+        assert_eq!(from_sparse.r2(), from_dense.r2());
+        assert_eq!(from_sparse.mae_per_output(), from_dense.mae_per_output());
+    }
+
+    #[test]
+    fn baselines_are_checked() {
+        let y = array![[1.0_f32, 2.0]];
+        let sums = RegressionSums::new(y.view(), y.view(), MissingTruth::Refuse).unwrap();
+        let expected = MetricError::Length {
+            what: "baseline means",
+            len: 1,
+            expected: 2,
+        };
+        assert_eq!(sums.arrmse(Baseline::Given(&[1.0])), Err(expected));
+        let found = sums.arrmse(Baseline::Given(&[1.0, f64::NAN]));
+        assert!(matches!(found, Err(MetricError::NonFinite { column: 1, .. })));
+    }
+}

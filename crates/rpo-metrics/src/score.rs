@@ -1,0 +1,73 @@
+//! Scores: `f32` or `f64`, read row by row, finite.
+
+use crate::labels::check_not_empty;
+use crate::{LabelSets, MetricError};
+use ndarray::{ArrayView1, ArrayView2};
+use rayon::prelude::*;
+use std::cmp::Ordering;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+}
+
+/// A score: `f32` or `f64`. Sums over scores are taken in `f64` whatever the storage.
+pub trait Score: Copy + Default + PartialOrd + Into<f64> + Send + Sync + sealed::Sealed {
+    /// The order of finite scores; -0 equals 0, as everywhere that scores are compared.
+    fn order(self, other: Self) -> Ordering {
+        self.partial_cmp(&other).unwrap_or(Ordering::Equal)
+    }
+}
+
+impl Score for f32 {}
+impl Score for f64 {}
+
+/// The values of a row as a slice; copied to `buffer` if they are not contiguous.
+pub(crate) fn row_slice<'a, S: Score>(row: ArrayView1<'a, S>, buffer: &'a mut Vec<S>) -> &'a [S] {
+    match row.to_slice() {
+        Some(values) => values,
+        None => {
+            buffer.clear();
+            buffer.extend(row.iter().copied());
+            buffer
+        }
+    }
+}
+
+/// Checks that there is something to score and that every value is finite; names the first that is not.
+pub(crate) fn check_finite<S: Score>(
+    what: &'static str,
+    values: ArrayView2<'_, S>,
+) -> Result<(), MetricError> {
+    check_values(what, values, f64::is_finite)
+}
+
+/// Checks that there is something to score and that every value is allowed; names the first that is not.
+pub(crate) fn check_values<S: Score>(
+    what: &'static str,
+    values: ArrayView2<'_, S>,
+    allowed: impl Fn(f64) -> bool + Sync,
+) -> Result<(), MetricError> {
+    let (rows, columns) = values.dim();
+    check_not_empty((rows, columns))?;
+    let offender = (0..rows).into_par_iter().find_map_first(|row| {
+        let column = values.row(row).iter().position(|&v| !allowed(v.into()))?;
+        Some(MetricError::NonFinite {
+            what,
+            row,
+            column,
+            value: values[[row, column]].into(),
+        })
+    });
+    offender.map_or(Ok(()), Err)
+}
+
+/// Checks that the scores have the truth's shape and are finite.
+pub(crate) fn check_scores<S: Score>(
+    truth: &LabelSets<'_>,
+    scores: ArrayView2<'_, S>,
+) -> Result<(), MetricError> {
+    truth.check_shape("scores", scores.dim())?;
+    check_finite("scores", scores)
+}

@@ -1,0 +1,232 @@
+//! Metrics that compare two label sets per row: Hamming, subset accuracy, precision, recall, F1, Jaccard.
+
+use crate::{LabelSets, MetricError};
+
+/// How values of several labels or rows become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Average {
+    /// The ratio of the counts added over all entries.
+    Micro,
+    /// The mean over labels.
+    Macro,
+    /// The mean over rows ("example-based").
+    Samples,
+}
+
+/// The value of 0/0, where nothing is relevant and nothing predicted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ZeroDivision {
+    /// 0, as scikit-learn has it. The default.
+    #[default]
+    Zero,
+    /// 1, as Mulan has it for macro averages.
+    One,
+}
+
+/// Counts of agreement and disagreement between truth and prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Confusion {
+    /// Relevant and predicted.
+    pub true_positives: u64,
+    /// Predicted, not relevant.
+    pub false_positives: u64,
+    /// Relevant, not predicted.
+    pub false_negatives: u64,
+}
+
+impl Confusion {
+    /// TP / (TP + FP).
+    pub fn precision(self, zero: ZeroDivision) -> f64 {
+        ratio(self.true_positives, self.false_positives, zero)
+    }
+
+    /// TP / (TP + FN).
+    pub fn recall(self, zero: ZeroDivision) -> f64 {
+        ratio(self.true_positives, self.false_negatives, zero)
+    }
+
+    /// 2 TP / (2 TP + FP + FN).
+    pub fn f1(self, zero: ZeroDivision) -> f64 {
+        ratio(2 * self.true_positives, self.errors(), zero)
+    }
+
+    /// TP / (TP + FP + FN).
+    pub fn jaccard(self, zero: ZeroDivision) -> f64 {
+        ratio(self.true_positives, self.errors(), zero)
+    }
+
+    /// FP + FN.
+    pub fn errors(self) -> u64 {
+        self.false_positives + self.false_negatives
+    }
+
+    fn add(&mut self, other: Self) {
+        self.true_positives += other.true_positives;
+        self.false_positives += other.false_positives;
+        self.false_negatives += other.false_negatives;
+    }
+}
+
+fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
+    match (good + bad, zero) {
+        (0, ZeroDivision::Zero) => 0.0,
+        (0, ZeroDivision::One) => 1.0,
+        (total, _) => good as f64 / total as f64,
+    }
+}
+
+/// Truth and prediction compared once, in time proportional to their ones; every set metric follows.
+///
+/// ```
+/// use rpo_metrics::{Average, LabelSets, SetComparison, ZeroDivision};
+/// let truth = LabelSets::from_rows(3, &[vec![0, 1], vec![2]])?;
+/// let predicted = LabelSets::from_rows(3, &[vec![0], vec![2]])?;
+/// let sets = SetComparison::new(&truth, &predicted)?;
+/// assert_eq!(sets.hamming_loss(), 1.0 / 6.0);
+/// assert_eq!(sets.f1(Average::Micro, ZeroDivision::Zero), 0.8);
+/// # Ok::<(), rpo_metrics::MetricError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetComparison {
+    per_label: Vec<Confusion>,
+    per_row: Vec<Confusion>,
+}
+
+impl SetComparison {
+    /// Compares row by row.
+    ///
+    /// # Errors
+    /// Shapes that differ.
+    pub fn new(truth: &LabelSets<'_>, predicted: &LabelSets<'_>) -> Result<Self, MetricError> {
+        truth.check_shape("predicted label sets", (predicted.n_rows(), predicted.n_labels()))?;
+        let mut per_label = vec![Confusion::default(); truth.n_labels()];
+        let compare = |i| {
+            let mut sum = Confusion::default();
+            each_difference(truth.row(i), predicted.row(i), |label, found| {
+                per_label[label as usize].add(found);
+                sum.add(found);
+            });
+            sum
+        };
+        let per_row = (0..truth.n_rows()).map(compare).collect();
+        Ok(Self { per_label, per_row })
+    }
+
+    /// The counts of each label.
+    pub fn per_label(&self) -> &[Confusion] {
+        &self.per_label
+    }
+
+    /// The counts of each row.
+    pub fn per_row(&self) -> &[Confusion] {
+        &self.per_row
+    }
+
+    /// The counts of all entries.
+    pub fn total(&self) -> Confusion {
+        let mut total = Confusion::default();
+        self.per_row.iter().for_each(|&c| total.add(c));
+        total
+    }
+
+    /// The share of wrong entries of the n_samples x n_labels matrix, smaller is better.
+    pub fn hamming_loss(&self) -> f64 {
+        let n_entries = self.per_row.len() as f64 * self.per_label.len() as f64;
+        self.total().errors() as f64 / n_entries
+    }
+
+    /// The share of rows predicted without any error, larger is better.
+    pub fn subset_accuracy(&self) -> f64 {
+        let exact = self.per_row.iter().filter(|c| c.errors() == 0).count();
+        exact as f64 / self.per_row.len() as f64
+    }
+
+    /// The share of rows with an error, smaller is better: 1 - [`subset_accuracy`](Self::subset_accuracy).
+    pub fn zero_one_loss(&self) -> f64 {
+        let wrong = self.per_row.iter().filter(|c| c.errors() > 0).count();
+        wrong as f64 / self.per_row.len() as f64
+    }
+
+    /// Precision, larger is better.
+    pub fn precision(&self, average: Average, zero: ZeroDivision) -> f64 {
+        self.average(average, |c| c.precision(zero))
+    }
+
+    /// Recall, larger is better.
+    pub fn recall(&self, average: Average, zero: ZeroDivision) -> f64 {
+        self.average(average, |c| c.recall(zero))
+    }
+
+    /// F1, larger is better. The macro F1 is the mean of the labels' F1, not the F1 of mean precision and recall.
+    pub fn f1(&self, average: Average, zero: ZeroDivision) -> f64 {
+        self.average(average, |c| c.f1(zero))
+    }
+
+    /// Jaccard similarity, larger is better. Over samples it is also called multi-label accuracy.
+    pub fn jaccard(&self, average: Average, zero: ZeroDivision) -> f64 {
+        self.average(average, |c| c.jaccard(zero))
+    }
+
+    fn average(&self, average: Average, value: impl Fn(Confusion) -> f64) -> f64 {
+        let mean = |of: &[Confusion]| of.iter().map(|&c| value(c)).sum::<f64>() / of.len() as f64;
+        match average {
+            Average::Micro => value(self.total()),
+            Average::Macro => mean(&self.per_label),
+            Average::Samples => mean(&self.per_row),
+        }
+    }
+}
+
+/// Merges two increasing lists, telling for each label in either what it is.
+fn each_difference(truth: &[u32], predicted: &[u32], mut found: impl FnMut(u32, Confusion)) {
+    let (mut t, mut p) = (
+        truth.iter().copied().peekable(),
+        predicted.iter().copied().peekable(),
+    );
+    while let Some(label) = t.peek().into_iter().chain(p.peek()).min().copied() {
+        let relevant = t.next_if_eq(&label).is_some();
+        let chosen = p.next_if_eq(&label).is_some();
+        let count = Confusion {
+            true_positives: (relevant && chosen).into(),
+            false_positives: (!relevant && chosen).into(),
+            false_negatives: (relevant && !chosen).into(),
+        };
+        found(label, count);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_relevant_and_nothing_predicted() {
+        let none = LabelSets::from_rows(2, &[vec![], vec![0]]).unwrap();
+        let sets = SetComparison::new(&none, &none).unwrap();
+        // Label 1 and row 0 are 0/0.
+        for average in [Average::Macro, Average::Samples] {
+            assert_eq!(sets.f1(average, ZeroDivision::Zero), 0.5);
+            assert_eq!(sets.f1(average, ZeroDivision::One), 1.0);
+            assert_eq!(sets.jaccard(average, ZeroDivision::One), 1.0);
+        }
+        assert_eq!(sets.subset_accuracy(), 1.0);
+    }
+
+    #[test]
+    fn one_row_by_hand() {
+        let truth = LabelSets::from_rows(6, &[[0, 2, 3]]).unwrap();
+        let predicted = LabelSets::from_rows(6, &[[2, 3, 4, 5]]).unwrap();
+        let sets = SetComparison::new(&truth, &predicted).unwrap();
+        let expected = Confusion {
+            true_positives: 2,
+            false_positives: 2,
+            false_negatives: 1,
+        };
+        assert_eq!(sets.total(), expected);
+        assert_eq!(sets.precision(Average::Samples, ZeroDivision::Zero), 0.5);
+        assert_eq!(sets.recall(Average::Micro, ZeroDivision::Zero), 2.0 / 3.0);
+        assert_eq!(sets.jaccard(Average::Samples, ZeroDivision::Zero), 0.4);
+        assert_eq!(sets.hamming_loss(), 0.5);
+        assert_eq!(sets.zero_one_loss(), 1.0);
+    }
+}

@@ -1,0 +1,63 @@
+//! Critical differences of mean ranks after Friedman's test.
+
+use super::distributions::{normal_quantile, studentized_range_quantile};
+use super::{StatsError, check_count, check_probability};
+use std::f64::consts::FRAC_1_SQRT_2;
+
+/// Nemenyi's quantile for comparing all pairs of `k` methods at level `alpha`: the studentized range's with
+/// infinite degrees of freedom, divided by √2 (Demšar 2006, table 5a, which this computes rather than tabulates).
+///
+/// # Errors
+/// Fewer than two methods, a level outside (0, 1).
+pub fn nemenyi_quantile(k: usize, alpha: f64) -> Result<f64, StatsError> {
+    check_count("methods", k, 2)?;
+    check_probability("the level alpha", alpha)?;
+    Ok(studentized_range_quantile(alpha, k) * FRAC_1_SQRT_2)
+}
+
+/// Bonferroni-Dunn's quantile for comparing `k` - 1 methods with a control at level `alpha`: the normal quantile
+/// at 1 - alpha / (2 (k - 1)) (Demšar 2006, table 5b).
+///
+/// # Errors
+/// Fewer than two methods, a level outside (0, 1).
+pub fn bonferroni_dunn_quantile(k: usize, alpha: f64) -> Result<f64, StatsError> {
+    check_count("methods", k, 2)?;
+    check_probability("the level alpha", alpha)?;
+    Ok(-normal_quantile(alpha / (2.0 * (k - 1) as f64)))
+}
+
+/// The difference of mean ranks over `n` data sets from which two of `k` methods differ: q √(k (k + 1) / (6 n)),
+/// with q from [`nemenyi_quantile`] or [`bonferroni_dunn_quantile`] (Demšar 2006, section 3.2.2).
+///
+/// # Errors
+/// Fewer than two methods, no data set.
+pub fn critical_difference(quantile: f64, k: usize, n: usize) -> Result<f64, StatsError> {
+    check_count("methods", k, 2)?;
+    check_count("data sets", n, 1)?;
+    Ok(quantile * rank_difference_unit(k, n))
+}
+
+/// The standard deviation of a difference of two mean ranks under the hypothesis of no difference.
+pub(super) fn rank_difference_unit(k: usize, n: usize) -> f64 {
+    ((k * (k + 1)) as f64 / (6 * n) as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds() {
+        let too_few = StatsError::TooFew {
+            what: "methods",
+            given: 1,
+            needed: 2,
+        };
+        assert_eq!(nemenyi_quantile(1, 0.05), Err(too_few.clone()));
+        assert_eq!(bonferroni_dunn_quantile(1, 0.05), Err(too_few));
+        for alpha in [0.0, 1.0, -0.5, f64::NAN] {
+            assert!(nemenyi_quantile(3, alpha).is_err() && bonferroni_dunn_quantile(3, alpha).is_err());
+        }
+        assert!(critical_difference(2.0, 3, 0).is_err());
+    }
+}

@@ -1,0 +1,300 @@
+//! The best k labels of each row, with their scores.
+
+use crate::labels::{check_labels, check_not_empty};
+use crate::score::check_finite;
+use crate::{MetricError, Score};
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+use rpo_core::{CsrView, csr_row};
+use std::cmp::Ordering;
+
+/// The best k labels of each row, by decreasing score, ties by increasing label.
+///
+/// What a model over very many labels predicts, and what every metric "at k" reads. A row may list fewer than k
+/// labels; labels that are not listed are not predicted.
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_metrics::TopK;
+/// let top = TopK::from_scores(array![[0.1_f32, 0.7, 0.7, 0.2]].view(), 3)?;
+/// assert_eq!(top.labels(0), [1, 2, 3]);
+/// # Ok::<(), rpo_metrics::MetricError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct TopK<S = f32> {
+    n_labels: usize,
+    k: usize,
+    /// Row `i` is at `starts[i]..starts[i + 1]`.
+    starts: Vec<usize>,
+    labels: Vec<u32>,
+    scores: Vec<S>,
+}
+
+impl<S: Score> TopK<S> {
+    /// Selects from dense scores (n_samples x n_labels): O(d + k log k) per row. If k exceeds the number of
+    /// labels, rows list all of them.
+    ///
+    /// # Errors
+    /// k = 0, no row or no column, scores that are not finite.
+    pub fn from_scores(scores: ArrayView2<'_, S>, k: usize) -> Result<Self, MetricError> {
+        check_k(k)?;
+        check_finite("scores", scores)?;
+        let kept = k.min(scores.ncols());
+        Ok(Self::collect(scores.dim(), k, |i, found| {
+            let candidates = scores.row(i).into_iter().enumerate();
+            select(candidates.map(|(j, &s)| (j as u32, s)), kept, found);
+        }))
+    }
+
+    /// Keeps the best k of lists of (label, score), one list per row in any order, of any length.
+    ///
+    /// # Errors
+    /// k = 0, no row or no label, a label out of range or listed twice, a score that is not finite.
+    pub fn from_rows<R>(n_labels: usize, k: usize, rows: &[R]) -> Result<Self, MetricError>
+    where
+        R: AsRef<[(u32, S)]>,
+    {
+        check_k(k)?;
+        check_not_empty((rows.len(), n_labels))?;
+        let mut sorted = Vec::new();
+        for (row, list) in rows.iter().enumerate() {
+            sorted.clear();
+            sorted.extend(list.as_ref().iter().map(|&(label, _)| label));
+            sorted.sort_unstable();
+            check_labels(row, &sorted, n_labels)?;
+            if let Some(&(label, score)) = list.as_ref().iter().find(|(_, s)| !(*s).into().is_finite()) {
+                return Err(MetricError::NonFinite {
+                    what: "scores",
+                    row,
+                    column: label as usize,
+                    value: score.into(),
+                });
+            }
+        }
+        let mut top = Self::with_rows(n_labels, k, rows.len());
+        for list in rows {
+            let mut list = list.as_ref().to_vec();
+            list.sort_unstable_by(best_first);
+            list.truncate(k);
+            top.push(&list);
+        }
+        Ok(top)
+    }
+
+    fn with_rows(n_labels: usize, k: usize, n_rows: usize) -> Self {
+        let mut starts = Vec::with_capacity(n_rows + 1);
+        starts.push(0);
+        Self {
+            n_labels,
+            k,
+            starts,
+            labels: Vec::new(),
+            scores: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, row: &[(u32, S)]) {
+        self.labels.extend(row.iter().map(|&(label, _)| label));
+        self.scores.extend(row.iter().map(|&(_, score)| score));
+        self.starts.push(self.labels.len());
+    }
+
+    /// Fills rows of min(k, d) entries in parallel.
+    fn collect(
+        (n_rows, n_labels): (usize, usize),
+        k: usize,
+        select_row: impl Fn(usize, &mut Vec<(u32, S)>) + Sync,
+    ) -> Self {
+        let width = k.min(n_labels);
+        let (mut labels, mut scores) = (vec![0; n_rows * width], vec![S::default(); n_rows * width]);
+        labels
+            .par_chunks_exact_mut(width)
+            .zip(scores.par_chunks_exact_mut(width))
+            .enumerate()
+            .for_each_init(Vec::new, |found, (i, (labels, scores))| {
+                found.clear();
+                select_row(i, found);
+                for (at, &(label, score)) in found.iter().enumerate() {
+                    (labels[at], scores[at]) = (label, score);
+                }
+            });
+        Self {
+            n_labels,
+            k,
+            starts: (0..=n_rows).map(|i| i * width).collect(),
+            labels,
+            scores,
+        }
+    }
+
+    /// Number of rows.
+    pub fn n_rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of labels that were ranked.
+    pub fn n_labels(&self) -> usize {
+        self.n_labels
+    }
+
+    /// The k the rows were cut to.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// The labels of a row, best first.
+    ///
+    /// # Panics
+    /// If the row is out of range.
+    pub fn labels(&self, row: usize) -> &[u32] {
+        &self.labels[self.starts[row]..self.starts[row + 1]]
+    }
+
+    /// The scores of a row's labels, decreasing.
+    ///
+    /// # Panics
+    /// If the row is out of range.
+    pub fn scores(&self, row: usize) -> &[S] {
+        &self.scores[self.starts[row]..self.starts[row + 1]]
+    }
+}
+
+impl TopK<f32> {
+    /// Selects from CSR scores, where labels that are not stored score 0: the same lists as from the dense
+    /// matrix, in O(stored + k log k) per row.
+    ///
+    /// # Errors
+    /// k = 0, no row or no column, a matrix compressed by columns, scores that are not finite.
+    pub fn from_csr(scores: CsrView<'_>, k: usize) -> Result<Self, MetricError> {
+        check_k(k)?;
+        check_not_empty(scores.shape())?;
+        if !scores.is_csr() {
+            return Err(MetricError::NotRowMajor);
+        }
+        for row in 0..scores.rows() {
+            let (columns, values) = csr_row(&scores, row);
+            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+                return Err(MetricError::NonFinite {
+                    what: "scores",
+                    row,
+                    column: columns[at] as usize,
+                    value: values[at].into(),
+                });
+            }
+        }
+        let (n_labels, kept) = (scores.cols(), k.min(scores.cols()));
+        Ok(Self::collect(scores.shape(), k, |i, found| {
+            let (columns, values) = csr_row(&scores, i);
+            found.extend(columns.iter().copied().zip(values.iter().copied()));
+            // The first k labels that are not stored are the only zeros that can be among the best k.
+            let mut stored = columns.iter().copied().peekable();
+            let absent = (0..n_labels as u32).filter(|j| stored.next_if_eq(j).is_none());
+            found.extend(absent.take(kept).map(|j| (j, 0.0)));
+            keep_best(found, kept);
+            found.sort_unstable_by(best_first);
+        }))
+    }
+}
+
+/// Higher score first, then smaller label.
+fn best_first<S: Score>(a: &(u32, S), b: &(u32, S)) -> Ordering {
+    b.1.order(a.1).then(a.0.cmp(&b.0))
+}
+
+fn keep_best<S: Score>(found: &mut Vec<(u32, S)>, k: usize) {
+    if found.len() > k {
+        found.select_nth_unstable_by(k - 1, best_first);
+        found.truncate(k);
+    }
+}
+
+/// Leaves the best k candidates in `found`, sorted. Candidates come by increasing label.
+///
+/// A candidate has to beat the k-th best known so far (a later label loses a tie), and the k-th best is updated
+/// whenever 2k have collected, so that each update costs O(k) and is paid for by k candidates.
+fn select<S: Score>(candidates: impl Iterator<Item = (u32, S)>, k: usize, found: &mut Vec<(u32, S)>) {
+    let mut floor = None;
+    for (label, score) in candidates {
+        if floor.is_none_or(|floor| score > floor) {
+            found.push((label, score));
+            if found.len() >= 2 * k {
+                keep_best(found, k);
+                floor = found.iter().map(|&(_, s)| s).min_by(|a, b| a.order(*b));
+            }
+        }
+    }
+    keep_best(found, k);
+    found.sort_unstable_by(best_first);
+}
+
+fn check_k(k: usize) -> Result<(), MetricError> {
+    if k == 0 {
+        return Err(MetricError::ZeroK);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+    use proptest::prelude::*;
+    use rpo_core::CsrMatrix;
+
+    #[test]
+    fn bad_lists_are_refused() {
+        let range = MetricError::LabelOutOfRange {
+            row: 0,
+            label: 3,
+            n_labels: 3,
+        };
+        assert_eq!(TopK::from_rows(3, 2, &[[(0, 1.0), (3, 0.5)]]), Err(range));
+        let twice = MetricError::DuplicateLabel { row: 1, label: 1 };
+        let rows = [vec![(0, 1.0_f32)], vec![(1, 0.5), (1, 0.25)]];
+        assert_eq!(TopK::from_rows(3, 2, &rows), Err(twice));
+        let infinite = TopK::from_rows(3, 2, &[[(2, f64::NEG_INFINITY)]]);
+        let expected = MetricError::NonFinite {
+            what: "scores",
+            row: 0,
+            column: 2,
+            value: f64::NEG_INFINITY,
+        };
+        assert_eq!(infinite, Err(expected));
+        assert_eq!(
+            TopK::from_scores(array![[1.0]].view(), 0),
+            Err(MetricError::ZeroK)
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn selection_is_a_cut_sort(values in proptest::collection::vec(-3_i8..4, 60), k in 1_usize..25, width in 1_usize..20) {
+            let n = values.len() / width;
+            let values: Vec<f32> = values.into_iter().take(n * width).map(f32::from).collect();
+            let dense = Array2::from_shape_vec((n, width), values).unwrap();
+            let top = TopK::from_scores(dense.view(), k).unwrap();
+            for i in 0..n {
+                let mut expected: Vec<(u32, f32)> = dense.row(i).iter().enumerate().map(|(j, &s)| (j as u32, s)).collect();
+                expected.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+                expected.truncate(k);
+                let (labels, scores): (Vec<u32>, Vec<f32>) = expected.into_iter().unzip();
+                prop_assert_eq!(top.labels(i), labels);
+                prop_assert_eq!(top.scores(i), scores);
+            }
+            // The same lists from the same matrix in CSR, and from lists in any order.
+            let mut indptr = vec![0];
+            let (mut columns, mut stored, mut lists) = (vec![], vec![], vec![]);
+            for row in dense.rows() {
+                for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                    columns.push(j as u32);
+                    stored.push(v);
+                }
+                indptr.push(columns.len());
+                lists.push(row.iter().enumerate().map(|(j, &s)| (j as u32, s)).rev().collect::<Vec<_>>());
+            }
+            let csr = CsrMatrix::new((n, width), indptr, columns, stored);
+            prop_assert_eq!(&TopK::from_csr(csr.view(), k).unwrap(), &top);
+            prop_assert_eq!(&TopK::from_rows(width, k, &lists).unwrap(), &top);
+        }
+    }
+}

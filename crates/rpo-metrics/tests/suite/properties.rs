@@ -1,0 +1,290 @@
+//! Invariants of the metrics, and agreement with their definitions.
+
+use crate::naive;
+use ndarray::{Array2, Axis};
+use proptest::prelude::*;
+use rpo_metrics::*;
+
+/// A truth of 0 and 1 and scores with many ties, 1 to 9 rows, 1 to 45 labels: beyond the size where counting
+/// changes its way.
+fn example() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
+    (1_usize..10, 1_usize..46, 1_u8..100, 1_i8..40).prop_flat_map(|(n, d, percent, spread)| {
+        let truth = proptest::collection::vec(
+            (0_u8..100).prop_map(move |v| f32::from(u8::from(v < percent))),
+            n * d,
+        );
+        let scores = proptest::collection::vec((-spread..=spread).prop_map(f32::from), n * d);
+        (truth, scores).prop_map(move |(t, s)| (shaped(n, d, t), shaped(n, d, s)))
+    })
+}
+
+/// The same with scores that all differ.
+fn example_without_ties() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
+    let with_order = |(truth, _): (Array2<f32>, Array2<f32>)| {
+        let (n, d) = truth.dim();
+        let order: Vec<f32> = (0..n * d).map(|v| v as f32).collect();
+        (
+            Just(truth),
+            Just(order).prop_shuffle().prop_map(move |s| shaped(n, d, s)),
+        )
+    };
+    example().prop_flat_map(with_order)
+}
+
+fn shaped(n: usize, d: usize, values: Vec<f32>) -> Array2<f32> {
+    Array2::from_shape_vec((n, d), values).unwrap()
+}
+
+fn sets(truth: &Array2<f32>) -> LabelSets<'_> {
+    LabelSets::new(truth.into()).unwrap()
+}
+
+fn close(a: f64, b: f64) -> bool {
+    (a - b).abs() < 1e-12 || (a.is_nan() && b.is_nan())
+}
+
+fn all_close(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(*a, *b))
+}
+
+/// Every metric that depends only on the order of the scores.
+fn rank_metrics(truth: &Array2<f32>, scores: &Array2<f32>) -> Vec<f64> {
+    let metrics = [
+        Metric::Lrap,
+        Metric::Coverage,
+        Metric::RankingLoss,
+        Metric::OneError,
+        Metric::PrecisionAt(1),
+        Metric::PrecisionAt(3),
+        Metric::NdcgAt(3),
+        Metric::MacroAuc,
+        Metric::MicroAuc,
+        Metric::AveragePrecision,
+    ];
+    Evaluation::new(truth.into(), Scores::Dense(scores.view()))
+        .evaluate(&metrics)
+        .unwrap()
+}
+
+fn bits(values: &[f64]) -> Vec<u64> {
+    values.iter().map(|v| v.to_bits()).collect()
+}
+
+proptest! {
+    #[test]
+    fn row_metrics_are_their_definitions((truth, scores) in example(), k in 1_usize..50) {
+        let (t, s) = (sets(&truth), scores.view());
+        let mean = |value: naive::Value| naive::row_mean(&truth, &scores, value);
+        let found = lrap(&t, s, EmptyRows::Skip).unwrap();
+        prop_assert!(close(found.value, mean(naive::average_precision)));
+        prop_assert_eq!(found.n_skipped, t.n_empty_rows());
+        prop_assert!(close(coverage_error(&t, s).unwrap(), mean(naive::coverage)));
+        prop_assert!(close(ranking_loss(&t, s).unwrap(), mean(naive::ranking_loss)));
+        let top = TopK::from_scores(s, k).unwrap();
+        let precision = naive::row_mean(&truth, &scores, |t, s| naive::precision(t, s, k));
+        prop_assert!(close(precision_at_k(&t, &top, k).unwrap(), precision));
+        let ndcg = naive::row_mean(&truth, &scores, |t, s| naive::ndcg(t, s, k));
+        prop_assert!(close(ndcg_at_k(&t, &top, k).unwrap(), ndcg));
+        let error = naive::row_mean(&truth, &scores, |t, s| 1.0 - naive::precision(t, s, 1));
+        prop_assert!(close(one_error(&t, &top, EmptyRows::One).unwrap().value, error));
+    }
+
+    #[test]
+    fn label_metrics_are_their_definitions((truth, scores) in example()) {
+        let (t, s) = (sets(&truth), scores.view());
+        let columns = |value: naive::Value| -> Vec<f64> {
+            (0..truth.ncols()).map(|j| value(truth.column(j), scores.column(j))).collect()
+        };
+        prop_assert!(all_close(&roc_auc_per_label(&t, s).unwrap(), &columns(naive::roc_auc)));
+        prop_assert!(all_close(&average_precision_per_label(&t, s).unwrap(), &columns(naive::average_precision)));
+        let (flat_truth, flat_scores) = (naive::flat(&truth), naive::flat(&scores));
+        let auc = naive::roc_auc(flat_truth.view(), flat_scores.view());
+        prop_assert!(close(micro_roc_auc(&t, s).unwrap(), auc));
+        let precision = naive::average_precision(flat_truth.view(), flat_scores.view());
+        prop_assert!(close(micro_average_precision(&t, s).unwrap(), precision));
+    }
+
+    #[test]
+    fn increasing_transforms_change_nothing((truth, scores) in example()) {
+        // Small integers: these maps are exact, and one of them is far from linear.
+        let expected = bits(&rank_metrics(&truth, &scores));
+        for transform in [|s: f32| 0.25 * s - 3.0, |s: f32| s * s * s, |s: f32| s.exp2()] {
+            prop_assert_eq!(&bits(&rank_metrics(&truth, &scores.mapv(transform))), &expected);
+        }
+    }
+
+    #[test]
+    fn zeros_of_either_sign_are_equal((truth, scores) in example()) {
+        let mut signed = scores.clone();
+        signed.iter_mut().step_by(2).filter(|s| **s == 0.0).for_each(|s| *s = -0.0);
+        prop_assert_eq!(bits(&rank_metrics(&truth, &signed)), bits(&rank_metrics(&truth, &scores)));
+    }
+
+    #[test]
+    fn order_of_rows_and_labels_is_irrelevant((truth, scores) in example_without_ties(), shift in 0_usize..50) {
+        let expected = rank_metrics(&truth, &scores);
+        let turned = |n: usize| (0..n).map(|i| (n - 1 - i + shift) % n).collect::<Vec<_>>();
+        for axis in [Axis(0), Axis(1)] {
+            let order = turned(truth.len_of(axis));
+            let found = rank_metrics(&truth.select(axis, &order), &scores.select(axis, &order));
+            prop_assert!(all_close(&found, &expected), "{found:?} {expected:?}");
+        }
+    }
+
+    #[test]
+    fn narrow_and_wide_scores_agree((truth, scores) in example()) {
+        let (t, wide) = (sets(&truth), scores.mapv(f64::from));
+        prop_assert_eq!(
+            bits(&roc_auc_per_label(&t, wide.view()).unwrap()),
+            bits(&roc_auc_per_label(&t, scores.view()).unwrap())
+        );
+        let skip = EmptyRows::Skip;
+        let narrow = lrap(&t, scores.view(), skip).unwrap().value;
+        prop_assert!(close(lrap(&t, wide.view(), skip).unwrap().value, narrow));
+    }
+
+    #[test]
+    fn lrap_lies_between_its_worst_and_one((truth, scores) in example_without_ties()) {
+        let t = sets(&truth);
+        let d = t.n_labels() as f64;
+        let found = lrap(&t, scores.view(), EmptyRows::Skip).unwrap();
+        prop_assert!(found.n_used == 0 || found.value <= 1.0);
+        // The worst: all relevant labels last.
+        let worst = scores.clone() - truth.mapv(|v| 1e6 * v);
+        let worst = lrap(&t, worst.view(), EmptyRows::Skip).unwrap().value;
+        let bounds = (0..t.n_rows()).map(|i| t.row(i).len()).filter(|r| *r > 0).map(|r| {
+            let terms = (1..=r).map(|i| i as f64 / (d - r as f64 + i as f64));
+            terms.sum::<f64>() / r as f64
+        });
+        prop_assert!(close(worst, Mean::of_defined(bounds).value));
+        prop_assert!(found.n_used == 0 || found.value >= worst - 1e-12);
+        // The best: all relevant labels first. And a tie of all labels is worth the share of relevant ones.
+        let best = scores.clone() + truth.mapv(|v| 1e6 * v);
+        let best = lrap(&t, best.view(), EmptyRows::One).unwrap().value;
+        prop_assert_eq!(best, 1.0);
+        let tied = lrap(&t, Array2::<f32>::zeros(scores.dim()).view(), EmptyRows::Skip).unwrap().value;
+        let shares = (0..t.n_rows()).map(|i| t.row(i).len() as f64 / d).filter(|s| *s > 0.0);
+        prop_assert!(close(tied, Mean::of_defined(shares).value));
+    }
+
+    #[test]
+    fn more_predictions_hit_more((truth, scores) in example()) {
+        let t = sets(&truth);
+        let d = t.n_labels();
+        let top = TopK::from_scores(scores.view(), d + 3).unwrap();
+        let hits: Vec<f64> = (1..=d + 3).map(|k| k as f64 * precision_at_k(&t, &top, k).unwrap()).collect();
+        prop_assert!(hits.windows(2).all(|w| w[0] <= w[1] + 1e-12));
+        prop_assert!(close(hits[d - 1], t.n_ones() as f64 / t.n_rows() as f64));
+        prop_assert!(close(hits[d + 2], hits[d - 1]));
+        // Selecting fewer labels at once gives the same values.
+        for k in [1, d.div_ceil(2), d] {
+            let cut = TopK::from_scores(scores.view(), k).unwrap();
+            prop_assert_eq!(precision_at_k(&t, &cut, k).unwrap().to_bits(), precision_at_k(&t, &top, k).unwrap().to_bits());
+            prop_assert_eq!(ndcg_at_k(&t, &cut, k).unwrap().to_bits(), ndcg_at_k(&t, &top, k).unwrap().to_bits());
+        }
+    }
+
+    #[test]
+    fn equal_propensities_are_none((truth, scores) in example(), k in 1_usize..9) {
+        let t = sets(&truth);
+        let top = TopK::from_scores(scores.view(), k).unwrap();
+        let psp = psp_at_k(&t, &top, &vec![1.0; t.n_labels()], k).unwrap();
+        prop_assert!(close(psp.unnormalised, precision_at_k(&t, &top, k).unwrap()));
+        let psndcg = psndcg_at_k(&t, &top, &vec![2.0; t.n_labels()], k).unwrap();
+        prop_assert!(close(psndcg.unnormalised, 2.0 * ndcg_at_k(&t, &top, k).unwrap()));
+        let inverse = Propensity::default().inverse(&t.label_counts(), t.n_rows() + 2).unwrap();
+        for value in [psp_at_k(&t, &top, &inverse, k).unwrap().value, psndcg_at_k(&t, &top, &inverse, k).unwrap().value] {
+            prop_assert!(value.is_nan() == (t.n_ones() == 0) && (value.is_nan() || (0.0..=1.0 + 1e-12).contains(&value)));
+        }
+    }
+
+    #[test]
+    fn set_metrics_are_counts((truth, scores) in example(), threshold in -3_i8..4) {
+        let t = sets(&truth);
+        let predicted = LabelSets::from_scores(scores.view(), &Thresholds::One(threshold.into())).unwrap();
+        let compared = SetComparison::new(&t, &predicted).unwrap();
+        let chosen = scores.mapv(|s| f32::from(u8::from(s >= f32::from(threshold))));
+        prop_assert_eq!(&sets(&chosen), &predicted);
+        let wrong = truth.iter().zip(&chosen).filter(|(t, c)| t != c).count();
+        prop_assert!(close(compared.hamming_loss(), wrong as f64 / truth.len() as f64));
+        let exact = truth.rows().into_iter().zip(chosen.rows()).filter(|(t, c)| t == c).count();
+        prop_assert!(close(compared.subset_accuracy(), exact as f64 / truth.nrows() as f64));
+        for (j, counts) in compared.per_label().iter().enumerate() {
+            let both = truth.column(j).iter().zip(chosen.column(j)).map(|(t, c)| t * c).sum::<f32>();
+            prop_assert_eq!(counts.true_positives, both as u64);
+            prop_assert_eq!(counts.false_positives, (chosen.column(j).sum() - both) as u64);
+            prop_assert_eq!(counts.false_negatives, (truth.column(j).sum() - both) as u64);
+        }
+        // Truth and prediction exchanged: precision and recall are, the rest stays.
+        let exchanged = SetComparison::new(&predicted, &t).unwrap();
+        for average in [Average::Micro, Average::Macro, Average::Samples] {
+            for zero in [ZeroDivision::Zero, ZeroDivision::One] {
+                prop_assert_eq!(exchanged.precision(average, zero), compared.recall(average, zero));
+                prop_assert_eq!(exchanged.f1(average, zero), compared.f1(average, zero));
+                let (jaccard, f1) = (compared.jaccard(average, zero), compared.f1(average, zero));
+                prop_assert!((0.0..=1.0).contains(&f1) && jaccard <= f1);
+            }
+        }
+        // Every label is among the best d, so the top-k form loses nothing.
+        let top = TopK::from_scores(scores.view(), t.n_labels()).unwrap();
+        let from_top = LabelSets::from_top_k(&top, &Thresholds::One(threshold.into())).unwrap();
+        prop_assert_eq!(from_top, predicted);
+    }
+
+    #[test]
+    fn constant_mean_explains_nothing(values in proptest::collection::vec(-1e3_f64..1e3, 12), offset in -1e6_f64..1e6) {
+        let truth = Array2::from_shape_vec((4, 3), values).unwrap() + offset;
+        let mean = truth.mean_axis(Axis(0)).unwrap();
+        let constant = mean.broadcast((4, 3)).unwrap();
+        let sums = RegressionSums::new(truth.view(), constant, MissingTruth::Refuse).unwrap();
+        prop_assert!(sums.r2().iter().all(|r2| r2.abs() < 1e-12), "{:?}", sums.r2());
+        prop_assert!((sums.arrmse(Baseline::TestMean).unwrap().value - 1.0).abs() < 1e-12);
+        let perfect = RegressionSums::new(truth.view(), truth.view(), MissingTruth::Refuse).unwrap();
+        prop_assert_eq!((perfect.macro_r2(), perfect.mse(), perfect.mae()), (1.0, 0.0, 0.0));
+    }
+
+    #[test]
+    fn relative_errors_have_no_units(
+        values in proptest::collection::vec((-8_i8..9, -8_i8..9), 10),
+        scale in prop_oneof![Just(0.25_f64), Just(-4.0)],
+    ) {
+        let (truth, predicted): (Vec<f64>, Vec<f64>) = values.into_iter().map(|(a, b)| (f64::from(a), f64::from(b))).unzip();
+        let shape = |v: &[f64]| Array2::from_shape_vec((5, 2), v.to_vec()).unwrap();
+        let (truth, predicted) = (shape(&truth), shape(&predicted));
+        let plain = RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Refuse).unwrap();
+        let (truth, predicted) = (truth * scale + 3.0, predicted * scale + 3.0);
+        let scaled = RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Refuse).unwrap();
+        prop_assert!(all_close(&scaled.r2(), &plain.r2()));
+        prop_assert!(close(scaled.mse(), scale * scale * plain.mse()));
+        prop_assert!(close(scaled.mean_rmse(), scale.abs() * plain.mean_rmse()));
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let (n, d) = (203, 57);
+    let mixed = |i: usize, j: usize, m: usize| ((i * 7919 + j * 104_729) * 2_654_435_761 % m) as f32;
+    let truth = Array2::from_shape_fn((n, d), |(i, j)| f32::from(u8::from(mixed(i, j, 11) < 2.0)));
+    let scores = Array2::from_shape_fn((n, d), |(i, j)| mixed(j, i, 1009) / 1009.0);
+    let inverse = vec![1.7; d];
+    let metrics = Metric::NAMES.map(|name| name.replace('K', "5").parse::<Metric>().unwrap());
+    let evaluate = || {
+        let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
+        bits(
+            &evaluation
+                .inverse_propensities(&inverse)
+                .evaluate(&metrics)
+                .unwrap(),
+        )
+    };
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap();
+        pool.install(evaluate)
+    };
+    let expected = on(1);
+    assert_eq!(on(2), expected);
+    assert_eq!(on(8), expected);
+}
