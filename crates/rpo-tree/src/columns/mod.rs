@@ -5,8 +5,11 @@
 //! it) in both layouts, and missing values rank after all present ones. Trees share the columns read-only.
 //!
 //! The dense layout holds a rank per value, in 1, 2 or 4 bytes. The sparse layout holds the non-zero entries
-//! twice: by column in rank order, for nodes with many rows, and by row, for nodes with few.
+//! twice: by column in rank order, for nodes with many rows, and by row, for nodes with few. Where at least
+//! one cell in 64 is not zero, so that it takes less room than the entries do, a bit per cell says which, and
+//! candidate features are looked up 64 at a time.
 
+pub(crate) mod bits;
 mod dense;
 mod sparse;
 

@@ -1,5 +1,6 @@
 //! Sparse ranked columns: the non-zero entries by column and by row.
 
+use super::bits::BitMatrix;
 use super::{ColumnValues, sortable};
 use crate::TreeError;
 use rpo_core::{CsrView, csr_row};
@@ -13,7 +14,7 @@ pub struct RowEntry {
     pub rank: u32,
 }
 
-/// Ranked columns of a CSR matrix. Memory: 16 bytes per non-zero entry.
+/// Ranked columns of a CSR matrix. Memory: 16 bytes per non-zero entry, and at most 16 more for the bits.
 ///
 /// Stored zeros are dropped: an entry is what differs from zero, missing values included.
 #[derive(Debug, Clone)]
@@ -24,6 +25,14 @@ pub struct SparseColumns {
     column_entries: Vec<u64>,
     row_start: Vec<usize>,
     row_entries: Vec<RowEntry>,
+    bits: Option<CellBits>,
+}
+
+/// Which cells are not zero, by row and by column.
+#[derive(Debug, Clone)]
+pub(crate) struct CellBits {
+    pub(crate) rows: BitMatrix,
+    pub(crate) columns: BitMatrix,
 }
 
 impl SparseColumns {
@@ -71,13 +80,43 @@ impl SparseColumns {
             let entries = &mut column_entries[column_start[j]..column_start[j + 1]];
             values.push(code(entries, n_rows, &row_of, &mut row_entries));
         }
-        Ok(Self {
+        let mut columns = Self {
             values,
             column_start,
             column_entries,
             row_start,
             row_entries,
-        })
+            bits: None,
+        };
+        if n_entries >= n_rows.div_ceil(64) * n_features && n_entries >= n_features.div_ceil(64) * n_rows {
+            columns.bits = Some(columns.cell_bits());
+        }
+        Ok(columns)
+    }
+
+    fn cell_bits(&self) -> CellBits {
+        let (n_rows, n_features) = (self.n_rows(), self.n_features());
+        let mut rows = BitMatrix::new(n_rows, n_features);
+        let mut columns = BitMatrix::new(n_features, n_rows);
+        for row in 0..n_rows {
+            for entry in self.row(row as u32) {
+                rows.set(row, entry.feature as usize);
+                columns.set(entry.feature as usize, row);
+            }
+        }
+        CellBits { rows, columns }
+    }
+
+    /// Which cells are not zero, unless the matrix is too sparse for that to pay.
+    pub(crate) fn bits(&self) -> Option<&CellBits> {
+        self.bits.as_ref()
+    }
+
+    /// The rank of a non-zero cell.
+    pub(crate) fn rank(&self, row: u32, feature: u32) -> u32 {
+        let entries = self.row(row);
+        let place = entries.binary_search_by_key(&feature, |e| e.feature);
+        entries[place.expect("the cell is not zero")].rank
     }
 
     pub(crate) fn n_rows(&self) -> usize {

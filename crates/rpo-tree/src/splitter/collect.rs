@@ -4,7 +4,8 @@
 //! layouts give the same entries, so that the search that follows, and the order of every sum in it, is the
 //! same and sparse and dense features grow the same tree.
 
-use crate::columns::{DenseColumns, Ranks, SparseColumns};
+use super::sweep::rank_of;
+use crate::columns::{DenseColumns, Ranks, SparseColumns, bits};
 
 /// Collects the entries of one dense feature, in row order.
 pub(super) fn dense_entries(columns: &DenseColumns, feature: u32, rows: &[u32], out: &mut Vec<u64>) {
@@ -35,18 +36,21 @@ fn gather<T: Copy + Into<u32>>(ranks: &[T], zero: u32, rows: &[u32], out: &mut V
 pub(super) struct SparseCollector {
     /// Per feature: 1 + its place among the candidates, or 0.
     place: Vec<u32>,
-    /// Per row: the node it was last seen in.
-    stamp: Vec<u32>,
-    current_stamp: u32,
+    /// The candidates as bits; clear between calls.
+    is_candidate: Vec<u64>,
+    /// The rows of the node as bits; clear between calls.
+    in_node: Vec<u64>,
+    /// Per candidate: the rank of its non-zero entries if they all have one.
+    only_rank: Vec<Option<u32>>,
 }
 
 impl SparseCollector {
     pub(super) fn new(columns: &SparseColumns) -> Self {
-        let n_rows = columns.n_rows();
         Self {
             place: vec![0; columns.n_features()],
-            stamp: vec![0; n_rows],
-            current_stamp: 0,
+            is_candidate: vec![0; columns.n_features().div_ceil(64)],
+            in_node: vec![0; columns.n_rows().div_ceil(64)],
+            only_rank: Vec::new(),
         }
     }
 
@@ -65,9 +69,28 @@ impl SparseCollector {
             out.resize_with(features.len(), Vec::new);
         }
         out.iter_mut().for_each(Vec::clear);
-        let by_row = rows.len() as f64 * columns.mean_row_entries();
-        let by_column: usize = features.iter().map(|&f| columns.column(f).len()).sum();
-        if by_row <= (by_column + rows.len()) as f64 {
+        self.only_rank.clear();
+        self.only_rank
+            .extend(features.iter().map(|&f| only_rank(columns, f)));
+        let (by_row, by_column) = match columns.bits() {
+            // In words; a column that is shorter than its bits is walked by its entries.
+            Some(_) => {
+                let words = self.in_node.len();
+                let by_column = features
+                    .iter()
+                    .map(|&f| columns.column(f).len().min(words))
+                    .sum::<usize>();
+                (rows.len() * self.is_candidate.len(), by_column + rows.len())
+            }
+            None => {
+                let by_column = features.iter().map(|&f| columns.column(f).len()).sum::<usize>();
+                (
+                    (rows.len() as f64 * columns.mean_row_entries()) as usize,
+                    by_column + rows.len(),
+                )
+            }
+        };
+        if by_row <= by_column {
             self.walk_rows(columns, features, rows, out);
         } else {
             self.walk_columns(columns, features, rows, out);
@@ -77,17 +100,27 @@ impl SparseCollector {
     fn walk_rows(&mut self, columns: &SparseColumns, features: &[u32], rows: &[u32], out: &mut [Vec<u64>]) {
         for (i, &feature) in features.iter().enumerate() {
             self.place[feature as usize] = i as u32 + 1;
+            bits::set(&mut self.is_candidate, feature as usize);
         }
         for &row in rows {
-            for entry in columns.row(row) {
-                let place = self.place[entry.feature as usize];
-                if place != 0 {
-                    out[place as usize - 1].push(u64::from(entry.rank) << 32 | u64::from(row));
+            if let Some(cells) = columns.bits() {
+                bits::for_each_common(cells.rows.row(row as usize), &self.is_candidate, |feature| {
+                    let place = self.place[feature] as usize - 1;
+                    let rank = self.only_rank[place].unwrap_or_else(|| columns.rank(row, feature as u32));
+                    out[place].push(u64::from(rank) << 32 | u64::from(row));
+                });
+            } else {
+                for entry in columns.row(row) {
+                    let place = self.place[entry.feature as usize];
+                    if place != 0 {
+                        out[place as usize - 1].push(u64::from(entry.rank) << 32 | u64::from(row));
+                    }
                 }
             }
         }
         for &feature in features {
             self.place[feature as usize] = 0;
+            self.is_candidate[feature as usize / 64] = 0;
         }
     }
 
@@ -98,17 +131,32 @@ impl SparseCollector {
         rows: &[u32],
         out: &mut [Vec<u64>],
     ) {
-        if self.current_stamp == u32::MAX {
-            self.stamp.fill(0);
-            self.current_stamp = 0;
+        rows.iter()
+            .for_each(|&row| bits::set(&mut self.in_node, row as usize));
+        for (i, (&feature, out)) in features.iter().zip(out).enumerate() {
+            let column = columns.column(feature);
+            match columns.bits() {
+                Some(cells) if column.len() > self.in_node.len() => {
+                    bits::for_each_common(cells.columns.row(feature as usize), &self.in_node, |row| {
+                        let rank = self.only_rank[i].unwrap_or_else(|| columns.rank(row as u32, feature));
+                        out.push(u64::from(rank) << 32 | row as u64);
+                    });
+                }
+                _ => out.extend(
+                    column
+                        .iter()
+                        .copied()
+                        .filter(|&e| bits::is_set(&self.in_node, e as u32 as usize)),
+                ),
+            }
         }
-        self.current_stamp += 1;
-        for &row in rows {
-            self.stamp[row as usize] = self.current_stamp;
-        }
-        for (&feature, out) in features.iter().zip(out) {
-            let stamped = |entry: &u64| self.stamp[*entry as u32 as usize] == self.current_stamp;
-            out.extend(columns.column(feature).iter().copied().filter(stamped));
-        }
+        rows.iter().for_each(|&row| self.in_node[row as usize / 64] = 0);
     }
+}
+
+/// The rank of a feature's non-zero entries if they all have one, as in binary data.
+fn only_rank(columns: &SparseColumns, feature: u32) -> Option<u32> {
+    let column = columns.column(feature);
+    let (first, last) = (rank_of(*column.first()?), rank_of(*column.last()?));
+    (first == last).then_some(first)
 }
