@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn equal_goes_left_and_missing_where_told() {
         let check = |rule: AxisRule, value, child| {
-            assert_eq!(rule.child(Row::dense(&[9.0, value])), child, "{rule:?}")
+            assert_eq!(rule.child(Row::dense(&[9.0, value])), child, "{rule:?}");
         };
         for missing_left in [false, true] {
             let rule = AxisRule::new(1, 0.5, missing_left);

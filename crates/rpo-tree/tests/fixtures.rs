@@ -11,9 +11,9 @@ use common::{Data, answer, csr, grow_axis};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{SparseVariance, Variance};
+use rpo_tree::criterion::{Criterion, SparseVariance, Variance};
 use rpo_tree::splitter::AxisParams;
-use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, LeafModel, Leaves, Node, Structure, Tree};
+use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Leaves, Node, Structure, Tree};
 use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -22,6 +22,8 @@ use std::sync::Arc;
 struct Fixture {
     header: Header,
     cases: Vec<Case>,
+    #[serde(default)]
+    gain_tables: Vec<GainTable>,
 }
 
 #[derive(Deserialize)]
@@ -36,6 +38,7 @@ struct Tolerance {
     impurity_absolute: f64,
     #[serde(default = "default_importances")]
     importances_absolute: f64,
+    gain_absolute: Option<f64>,
 }
 
 /// `tree_gini.json` names no tolerance for importances; that of `tree_variance.json` serves.
@@ -88,6 +91,16 @@ struct TheirTree {
     n_node_samples: Vec<usize>,
     weighted_n_node_samples: Vec<f64>,
     value: Vec<Vec<f64>>,
+}
+
+/// The impurity decrease of every threshold of one feature.
+#[derive(Deserialize)]
+struct GainTable {
+    name: String,
+    x: Vec<f32>,
+    y: Vec<f32>,
+    columns: Vec<String>,
+    splits: Vec<Vec<f64>>,
 }
 
 fn read(file: &str) -> Option<Fixture> {
@@ -169,11 +182,7 @@ impl<'a> Check<'a> {
         self.check(&grown[0]);
     }
 
-    fn grow<C: rpo_tree::criterion::Criterion + Sync>(
-        &self,
-        columns: &Columns,
-        criterion: C,
-    ) -> Grown<AxisRule> {
+    fn grow<C: Criterion + Sync>(&self, columns: &Columns, criterion: C) -> Grown<AxisRule> {
         let params = &self.case.params;
         let total: f64 = self.data.weights.iter().map(|&w| f64::from(w)).sum();
         let axis = AxisParams {
@@ -362,4 +371,51 @@ fn trees_of_least_variance() {
 #[test]
 fn trees_of_least_gini_impurity_and_entropy() {
     rebuild("tree_gini.json");
+}
+
+/// The gain of a criterion for moving `left`, per unit of weight.
+fn gain(mut criterion: impl Criterion, n_rows: usize, left: &[u32]) -> f64 {
+    criterion.start(&(0..n_rows as u32).collect::<Vec<_>>());
+    left.iter().for_each(|&row| criterion.move_row(row));
+    criterion.gain(criterion.score()) / n_rows as f64
+}
+
+#[test]
+fn gains_of_every_threshold() {
+    let Some(fixture) = read("tree_gini.json") else {
+        return;
+    };
+    let tolerance = fixture
+        .header
+        .tolerance
+        .gain_absolute
+        .expect("a tolerance for gains");
+    for table in &fixture.gain_tables {
+        let n = table.x.len();
+        let labels = Array2::from_shape_vec((n, 1), table.y.clone()).unwrap();
+        let sparse = csr(&labels);
+        let weights = vec![1.0; n];
+        let column = |name: &str| table.columns.iter().position(|c| c == name).expect("a column");
+        for split in &table.splits {
+            let threshold = split[column("threshold")];
+            let left: Vec<u32> = (0..n as u32)
+                .filter(|&i| f64::from(table.x[i as usize]) <= threshold)
+                .collect();
+            let gini = split[column("gini_decrease")];
+            let entropy = split[column("entropy_decrease_bits")];
+            // Gini impurity is twice the variance.
+            let found = [
+                2.0 * gain(Variance::new(labels.view(), &weights), n, &left) - gini,
+                2.0 * gain(SparseVariance::new(sparse.view(), &weights), n, &left) - gini,
+                gain(Entropy::new(labels.view(), &weights), n, &left) - entropy,
+            ];
+            for error in found {
+                assert!(
+                    error.abs() <= tolerance,
+                    "{} at {threshold}: off by {error}",
+                    table.name
+                );
+            }
+        }
+    }
 }

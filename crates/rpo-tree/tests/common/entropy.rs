@@ -5,7 +5,7 @@ use rpo_tree::criterion::Criterion;
 
 /// Binary entropy in bits, summed over the labels. The score is minus the weighted entropy of the two sides.
 #[derive(Debug, Clone)]
-pub struct Entropy<'a> {
+pub(crate) struct Entropy<'a> {
     labels: ArrayView2<'a, f32>,
     weights: &'a [f32],
     node: Side,
@@ -51,7 +51,7 @@ fn spread(ones: f64, weight: f64) -> f64 {
 }
 
 impl<'a> Entropy<'a> {
-    pub fn new(labels: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
+    pub(crate) fn new(labels: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
         let side = Side::empty(labels.ncols());
         Self {
             labels,

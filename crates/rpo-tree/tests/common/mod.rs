@@ -1,17 +1,17 @@
 //! What the tests of this crate share. Every test file compiles it and uses what it needs.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-pub mod entropy;
+pub(crate) mod entropy;
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, MatrixView, Seed, csr_row};
+use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{Criterion, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, GrowParams, Grown, LeafModel, Node, Row, Rule, Structure, grow};
 
 /// The entries of a matrix that differ from zero, missing values included.
-pub fn csr(a: &Array2<f32>) -> CsrMatrix {
+pub(crate) fn csr(a: &Array2<f32>) -> CsrMatrix {
     let (mut indptr, mut columns, mut values) = (vec![0], vec![], vec![]);
     for row in a.rows() {
         for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
@@ -24,14 +24,14 @@ pub fn csr(a: &Array2<f32>) -> CsrMatrix {
 }
 
 /// The rows of positive weight.
-pub fn weighted_rows(weights: &[f32]) -> Vec<u32> {
+pub(crate) fn weighted_rows(weights: &[f32]) -> Vec<u32> {
     (0..weights.len() as u32)
         .filter(|&i| weights[i as usize] > 0.0)
         .collect()
 }
 
 /// Grows an axis-aligned tree.
-pub fn grow_axis<C: Criterion + Sync>(
+pub(crate) fn grow_axis<C: Criterion + Sync>(
     columns: &Columns,
     criterion: C,
     weights: &[f32],
@@ -51,25 +51,25 @@ pub fn grow_axis<C: Criterion + Sync>(
 
 /// A training set in its dense form.
 #[derive(Debug, Clone)]
-pub struct Data {
-    pub x: Array2<f32>,
-    pub y: Array2<f32>,
-    pub weights: Vec<f32>,
+pub(crate) struct Data {
+    pub(crate) x: Array2<f32>,
+    pub(crate) y: Array2<f32>,
+    pub(crate) weights: Vec<f32>,
 }
 
 /// How the features and the targets of a [`Data`] are handed over.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout {
-    pub sparse_x: bool,
-    pub sparse_y: bool,
+pub(crate) struct Layout {
+    pub(crate) sparse_x: bool,
+    pub(crate) sparse_y: bool,
 }
 
 impl Layout {
-    pub const DENSE: Self = Self {
+    pub(crate) const DENSE: Self = Self {
         sparse_x: false,
         sparse_y: false,
     };
-    pub const ALL: [Self; 4] = [
+    pub(crate) const ALL: [Self; 4] = [
         Self::DENSE,
         Self {
             sparse_x: true,
@@ -87,13 +87,19 @@ impl Layout {
 }
 
 impl Data {
-    pub fn unweighted(x: Array2<f32>, y: Array2<f32>) -> Self {
+    pub(crate) fn unweighted(x: Array2<f32>, y: Array2<f32>) -> Self {
         let weights = vec![1.0; x.nrows()];
         Self { x, y, weights }
     }
 
     /// Grows a tree on the summed variance of `y`.
-    pub fn grow(&self, layout: Layout, axis: AxisParams, params: &GrowParams, seed: Seed) -> Grown<AxisRule> {
+    pub(crate) fn grow(
+        &self,
+        layout: Layout,
+        axis: AxisParams,
+        params: &GrowParams,
+        seed: Seed,
+    ) -> Grown<AxisRule> {
         let (x, y) = (csr(&self.x), csr(&self.y));
         let x = if layout.sparse_x {
             MatrixView::Sparse(x.view())
@@ -111,7 +117,7 @@ impl Data {
     }
 
     /// The training rows of each node, in node order, routed one by one.
-    pub fn rows_of_nodes(&self, structure: &Structure<AxisRule>) -> Vec<Vec<u32>> {
+    pub(crate) fn rows_of_nodes(&self, structure: &Structure<AxisRule>) -> Vec<Vec<u32>> {
         let mut rows_of = vec![Vec::new(); structure.nodes().len()];
         for i in weighted_rows(&self.weights) {
             let row = self.x.row(i as usize).to_vec();
@@ -130,12 +136,12 @@ impl Data {
     }
 
     /// Sum of the weights of rows.
-    pub fn weight(&self, rows: &[u32]) -> f64 {
+    pub(crate) fn weight(&self, rows: &[u32]) -> f64 {
         rows.iter().map(|&i| f64::from(self.weights[i as usize])).sum()
     }
 
     /// Weighted mean of `y` over rows.
-    pub fn mean(&self, rows: &[u32]) -> Vec<f64> {
+    pub(crate) fn mean(&self, rows: &[u32]) -> Vec<f64> {
         let weight = self.weight(rows);
         let share = |i: u32| f64::from(self.weights[i as usize]) / weight;
         (0..self.y.ncols())
@@ -148,7 +154,7 @@ impl Data {
     }
 
     /// |S| Var(S) in two passes: the weighted squared distances to the mean, summed over outputs.
-    pub fn spread(&self, rows: &[u32]) -> f64 {
+    pub(crate) fn spread(&self, rows: &[u32]) -> f64 {
         let mean = self.mean(rows);
         rows.iter()
             .map(|&i| {
@@ -164,23 +170,8 @@ impl Data {
 }
 
 /// The answer of a leaf in `f64`.
-pub fn answer(leaves: &impl LeafModel, leaf: u32) -> Vec<f64> {
+pub(crate) fn answer(leaves: &impl LeafModel, leaf: u32) -> Vec<f64> {
     let mut sums = vec![0.0; leaves.n_outputs()];
     leaves.for_each(leaf, |j, v| sums[j as usize] += v);
     sums
-}
-
-/// The stored row of a CSR matrix spread out, as rules want it.
-pub fn with_sparse_row<T>(x: &CsrMatrix, row: usize, f: impl FnOnce(Row<'_>) -> T) -> T {
-    let view = x.view();
-    let (columns, stored) = csr_row(&view, row);
-    let mut values = vec![0.0; x.cols()];
-    columns
-        .iter()
-        .zip(stored)
-        .for_each(|(&j, &v)| values[j as usize] = v);
-    f(Row {
-        values: &values,
-        stored: Some(columns),
-    })
 }
