@@ -25,6 +25,8 @@ pub struct SparseColumns {
     column_entries: Vec<u64>,
     row_start: Vec<usize>,
     row_entries: Vec<RowEntry>,
+    /// Per feature: the rank of its entries if they all have one, as in binary data.
+    only_rank: Vec<Option<u32>>,
     bits: Option<CellBits>,
 }
 
@@ -80,7 +82,11 @@ impl SparseColumns {
             let entries = &mut column_entries[column_start[j]..column_start[j + 1]];
             values.push(code(entries, n_rows, &row_of, &mut row_entries));
         }
+        let only_rank = (0..n_features)
+            .map(|j| only_rank(&column_entries[column_start[j]..column_start[j + 1]]))
+            .collect();
         let mut columns = Self {
+            only_rank,
             values,
             column_start,
             column_entries,
@@ -113,7 +119,11 @@ impl SparseColumns {
     }
 
     /// The rank of a non-zero cell.
+    #[inline]
     pub(crate) fn rank(&self, row: u32, feature: u32) -> u32 {
+        if let Some(rank) = self.only_rank[feature as usize] {
+            return rank;
+        }
         let entries = self.row(row);
         let place = entries.binary_search_by_key(&feature, |e| e.feature);
         entries[place.expect("the cell is not zero")].rank
@@ -141,10 +151,15 @@ impl SparseColumns {
         &self.row_entries[self.row_start[row as usize]..self.row_start[row as usize + 1]]
     }
 
-    /// Mean number of non-zero entries per row.
-    pub fn mean_row_entries(&self) -> f64 {
-        self.row_entries.len() as f64 / self.n_rows() as f64
+    /// Number of non-zero entries.
+    pub fn n_entries(&self) -> usize {
+        self.row_entries.len()
     }
+}
+
+fn only_rank(column: &[u64]) -> Option<u32> {
+    let (first, last) = (column.first()? >> 32, column.last()? >> 32);
+    (first == last).then_some(first as u32)
 }
 
 /// Sorts a column's entries, turns their values into ranks and their places into rows.

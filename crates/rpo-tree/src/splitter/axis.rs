@@ -91,8 +91,8 @@ pub struct AxisSearch {
     draw: FeatureDraw,
     features: Vec<u32>,
     sparse: Option<SparseCollector>,
-    /// Entries by candidate (sparse), or of the current and the best candidate (dense).
-    entries: Vec<Vec<u64>>,
+    /// Entries of the current and the best candidate of dense features.
+    dense: [Vec<u64>; 2],
     /// Per training row: its child, 0 between calls.
     child_of_row: Vec<u8>,
 }
@@ -110,7 +110,7 @@ impl AxisSearch {
                 Columns::Dense(_) => None,
                 Columns::Sparse(c) => Some(SparseCollector::new(c)),
             },
-            entries: vec![Vec::new(); 2],
+            dense: Default::default(),
             child_of_row: vec![0; columns.n_rows()],
         }
     }
@@ -177,15 +177,15 @@ impl AxisSearch {
     ) -> (Best, bool) {
         let (mut best, mut all_constant) = (None, true);
         for &feature in &self.features {
-            gather(feature, &mut self.entries[0]);
+            gather(feature, &mut self.dense[0]);
             let values = columns.values(feature);
-            match evaluate(&mut self.entries[0], values, feature, node, criterion, params) {
+            match evaluate(&mut self.dense[0], values, feature, node, criterion, params) {
                 Evaluation::Constant => {}
                 Evaluation::Cut(cut) => {
                     all_constant = false;
                     if better(&cut, &best) {
                         best = cut.map(|c| (feature, c, 1));
-                        self.entries.swap(0, 1);
+                        self.dense.swap(0, 1);
                     }
                 }
             }
@@ -203,10 +203,10 @@ impl AxisSearch {
         params: &AxisParams,
     ) -> Best {
         for &feature in &self.features {
-            gather(feature, &mut self.entries[0]);
+            gather(feature, &mut self.dense[0]);
             let values = columns.values(feature);
             if let Evaluation::Cut(cut) =
-                evaluate(&mut self.entries[0], values, feature, node, criterion, params)
+                evaluate(&mut self.dense[0], values, feature, node, criterion, params)
             {
                 return cut.map(|c| (feature, c, 0));
             }
@@ -223,11 +223,20 @@ impl AxisSearch {
         params: &AxisParams,
     ) -> (Best, bool) {
         let collector = self.sparse.as_mut().expect("made for sparse columns");
-        collector.collect(sparse, &self.features, node.rows, &mut self.entries);
+        collector.collect(sparse, &self.features, node.rows);
         let (mut best, mut all_constant) = (None, true);
-        for (place, &feature) in self.features.iter().enumerate() {
+        for i in 0..collector.held().len() {
+            let place = collector.held()[i] as usize;
+            let feature = self.features[place];
             let values = columns.values(feature);
-            match evaluate(&mut self.entries[place], values, feature, node, criterion, params) {
+            match evaluate(
+                collector.entries_mut(place),
+                values,
+                feature,
+                node,
+                criterion,
+                params,
+            ) {
                 Evaluation::Constant => {}
                 Evaluation::Cut(cut) => {
                     all_constant = false;
@@ -252,14 +261,17 @@ impl AxisSearch {
             }
         };
         let zero_right = 0.0 > cut.threshold;
-        let entries = &self.entries[place];
-        for &entry in entries {
+        let entries = match &mut self.sparse {
+            Some(collector) => collector.entries_mut(place),
+            None => &mut self.dense[place],
+        };
+        for &entry in entries.iter() {
             self.child_of_row[row_of(entry) as usize] = u8::from(right(entry) != zero_right);
         }
         for (child, &row) in children.iter_mut().zip(rows) {
             *child = u16::from((self.child_of_row[row as usize] != 0) != zero_right);
         }
-        for &entry in entries {
+        for &entry in entries.iter() {
             self.child_of_row[row_of(entry) as usize] = 0;
         }
         debug_assert_eq!(children.iter().filter(|c| **c == 0).count(), cut.n_left);

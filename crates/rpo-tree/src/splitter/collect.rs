@@ -4,7 +4,7 @@
 //! layouts give the same entries, so that the search that follows, and the order of every sum in it, is the
 //! same and sparse and dense features grow the same tree.
 
-use super::sweep::rank_of;
+use super::sweep::{entry, row_of};
 use crate::columns::{DenseColumns, Ranks, SparseColumns, bits};
 
 /// Collects the entries of one dense feature, in row order.
@@ -25,7 +25,7 @@ fn gather<T: Copy + Into<u32>>(ranks: &[T], zero: u32, rows: &[u32], out: &mut V
     let mut n = 0;
     for &row in rows {
         let rank: u32 = ranks[row as usize].into();
-        out[n] = u64::from(rank) << 32 | u64::from(row);
+        out[n] = entry(rank, row);
         n += usize::from(rank != zero);
     }
     out.truncate(n);
@@ -34,129 +34,130 @@ fn gather<T: Copy + Into<u32>>(ranks: &[T], zero: u32, rows: &[u32], out: &mut V
 /// Collects the entries of several sparse features at once.
 #[derive(Debug, Clone)]
 pub(super) struct SparseCollector {
-    /// Per feature: 1 + its place among the candidates, or 0.
-    place: Vec<u32>,
     /// The candidates as bits; clear between calls.
     is_candidate: Vec<u64>,
+    /// Per candidate feature: its place among the candidates.
+    place: Vec<u32>,
     /// The rows of the node as bits; clear between calls.
     in_node: Vec<u64>,
-    /// Per candidate: the rank of its non-zero entries if they all have one.
-    only_rank: Vec<Option<u32>>,
+    /// The places of the candidates that some row holds, in increasing order.
+    held: Vec<u32>,
+    /// Entries by place; empty but for the places held.
+    entries: Vec<Vec<u64>>,
 }
 
 impl SparseCollector {
     pub(super) fn new(columns: &SparseColumns) -> Self {
         Self {
-            place: vec![0; columns.n_features()],
             is_candidate: vec![0; columns.n_features().div_ceil(64)],
+            place: vec![0; columns.n_features()],
             in_node: vec![0; columns.n_rows().div_ceil(64)],
-            only_rank: Vec::new(),
+            held: Vec::new(),
+            entries: Vec::new(),
         }
     }
 
-    /// Collects the entries of `features[i]` into `out[i]`.
+    /// The entries of the feature at a place.
+    pub(super) fn entries_mut(&mut self, place: usize) -> &mut Vec<u64> {
+        &mut self.entries[place]
+    }
+
+    /// The places of the features that some row of the node holds, increasing.
+    pub(super) fn held(&self) -> &[u32] {
+        &self.held
+    }
+
+    /// Collects the entries of all features.
     ///
     /// With few rows it walks the rows and looks the features up; with many it walks the features' columns
-    /// and looks the rows up, whichever reads less.
-    pub(super) fn collect(
-        &mut self,
-        columns: &SparseColumns,
-        features: &[u32],
-        rows: &[u32],
-        out: &mut Vec<Vec<u64>>,
-    ) {
-        if out.len() < features.len() {
-            out.resize_with(features.len(), Vec::new);
+    /// and looks the rows up, whichever is expected to read less.
+    pub(super) fn collect(&mut self, columns: &SparseColumns, features: &[u32], rows: &[u32]) {
+        for place in self.held.drain(..) {
+            self.entries[place as usize].clear();
         }
-        out.iter_mut().for_each(Vec::clear);
-        self.only_rank.clear();
-        self.only_rank
-            .extend(features.iter().map(|&f| only_rank(columns, f)));
-        let (by_row, by_column) = match columns.bits() {
-            // In words; a column that is shorter than its bits is walked by its entries.
-            Some(_) => {
-                let words = self.in_node.len();
-                let by_column = features
-                    .iter()
-                    .map(|&f| columns.column(f).len().min(words))
-                    .sum::<usize>();
-                (rows.len() * self.is_candidate.len(), by_column + rows.len())
-            }
-            None => {
-                let by_column = features.iter().map(|&f| columns.column(f).len()).sum::<usize>();
-                (
-                    (rows.len() as f64 * columns.mean_row_entries()) as usize,
-                    by_column + rows.len(),
-                )
-            }
+        if self.entries.len() < features.len() {
+            self.entries.resize_with(features.len(), Vec::new);
+        }
+        // Words or entries to read.
+        let (per_row, per_column) = match columns.bits() {
+            Some(_) => (self.is_candidate.len(), self.in_node.len()),
+            None => (
+                columns.n_entries() / columns.n_rows(),
+                columns.n_entries() / columns.n_features(),
+            ),
         };
-        if by_row <= by_column {
-            self.walk_rows(columns, features, rows, out);
+        if rows.len() * per_row <= features.len() * per_column + rows.len() {
+            self.walk_rows(columns, features, rows);
         } else {
-            self.walk_columns(columns, features, rows, out);
+            self.walk_columns(columns, features, rows);
         }
     }
 
-    fn walk_rows(&mut self, columns: &SparseColumns, features: &[u32], rows: &[u32], out: &mut [Vec<u64>]) {
+    fn walk_rows(&mut self, columns: &SparseColumns, features: &[u32], rows: &[u32]) {
         for (i, &feature) in features.iter().enumerate() {
-            self.place[feature as usize] = i as u32 + 1;
+            self.place[feature as usize] = i as u32;
             bits::set(&mut self.is_candidate, feature as usize);
         }
+        let Self {
+            is_candidate,
+            place,
+            held,
+            entries,
+            ..
+        } = self;
+        let mut push = |feature: u32, entry: u64| {
+            let place = place[feature as usize];
+            let entries = &mut entries[place as usize];
+            if entries.is_empty() {
+                held.push(place);
+            }
+            entries.push(entry);
+        };
         for &row in rows {
-            if let Some(cells) = columns.bits() {
-                bits::for_each_common(cells.rows.row(row as usize), &self.is_candidate, |feature| {
-                    let place = self.place[feature] as usize - 1;
-                    let rank = self.only_rank[place].unwrap_or_else(|| columns.rank(row, feature as u32));
-                    out[place].push(u64::from(rank) << 32 | u64::from(row));
-                });
-            } else {
-                for entry in columns.row(row) {
-                    let place = self.place[entry.feature as usize];
-                    if place != 0 {
-                        out[place as usize - 1].push(u64::from(entry.rank) << 32 | u64::from(row));
-                    }
+            match columns.bits() {
+                Some(cells) => bits::for_each_common(cells.rows.row(row as usize), is_candidate, |feature| {
+                    let feature = feature as u32;
+                    push(feature, entry(columns.rank(row, feature), row));
+                }),
+                None => {
+                    let candidates = columns
+                        .row(row)
+                        .iter()
+                        .filter(|e| bits::is_set(is_candidate, e.feature as usize));
+                    candidates.for_each(|e| push(e.feature, entry(e.rank, row)));
                 }
             }
         }
+        held.sort_unstable();
         for &feature in features {
-            self.place[feature as usize] = 0;
-            self.is_candidate[feature as usize / 64] = 0;
+            is_candidate[feature as usize / 64] = 0;
         }
     }
 
-    fn walk_columns(
-        &mut self,
-        columns: &SparseColumns,
-        features: &[u32],
-        rows: &[u32],
-        out: &mut [Vec<u64>],
-    ) {
+    fn walk_columns(&mut self, columns: &SparseColumns, features: &[u32], rows: &[u32]) {
         rows.iter()
             .for_each(|&row| bits::set(&mut self.in_node, row as usize));
-        for (i, (&feature, out)) in features.iter().zip(out).enumerate() {
+        for (place, (&feature, out)) in features.iter().zip(&mut self.entries).enumerate() {
             let column = columns.column(feature);
             match columns.bits() {
+                // A column that has fewer entries than words is walked by its entries.
                 Some(cells) if column.len() > self.in_node.len() => {
                     bits::for_each_common(cells.columns.row(feature as usize), &self.in_node, |row| {
-                        let rank = self.only_rank[i].unwrap_or_else(|| columns.rank(row as u32, feature));
-                        out.push(u64::from(rank) << 32 | row as u64);
+                        let row = row as u32;
+                        out.push(entry(columns.rank(row, feature), row));
                     });
                 }
                 _ => out.extend(
                     column
                         .iter()
                         .copied()
-                        .filter(|&e| bits::is_set(&self.in_node, e as u32 as usize)),
+                        .filter(|&e| bits::is_set(&self.in_node, row_of(e) as usize)),
                 ),
+            }
+            if !out.is_empty() {
+                self.held.push(place as u32);
             }
         }
         rows.iter().for_each(|&row| self.in_node[row as usize / 64] = 0);
     }
-}
-
-/// The rank of a feature's non-zero entries if they all have one, as in binary data.
-fn only_rank(columns: &SparseColumns, feature: u32) -> Option<u32> {
-    let column = columns.column(feature);
-    let (first, last) = (rank_of(*column.first()?), rank_of(*column.last()?));
-    (first == last).then_some(first)
 }

@@ -32,6 +32,11 @@ pub(super) struct Feature<'a> {
     min_leaf: usize,
 }
 
+/// What a row holds in a feature.
+pub(super) fn entry(rank: u32, row: u32) -> u64 {
+    u64::from(rank) << 32 | u64::from(row)
+}
+
 pub(super) fn rank_of(entry: u64) -> u32 {
     (entry >> 32) as u32
 }
@@ -95,8 +100,12 @@ impl<'a> Feature<'a> {
             if with_missing && self.missing.is_empty() {
                 break;
             }
-            self.sweep_up(criterion, with_missing, &mut best);
-            self.sweep_down(criterion, with_missing, &mut best);
+            if !self.negative.is_empty() {
+                self.sweep_up(criterion, with_missing, &mut best);
+            }
+            if !self.positive.is_empty() {
+                self.sweep_down(criterion, with_missing, &mut best);
+            }
         }
         keep_better(&mut best, self.missing_apart(criterion));
         best

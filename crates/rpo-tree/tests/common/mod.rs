@@ -2,13 +2,17 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub(crate) mod entropy;
+pub(crate) mod random;
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{Criterion, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-use rpo_tree::{AxisRule, GrowParams, Grown, LeafModel, Node, Row, Rule, Structure, grow};
+use rpo_tree::{
+    AxisRule, GrowParams, Grown, LeafKind, LeafModel, Leaves, Node, Row, Rule, Structure, Tree, grow,
+};
+use std::sync::Arc;
 
 /// The entries of a matrix that differ from zero, missing values included.
 pub(crate) fn csr(a: &Array2<f32>) -> CsrMatrix {
@@ -174,4 +178,15 @@ pub(crate) fn answer(leaves: &impl LeafModel, leaf: u32) -> Vec<f64> {
     let mut sums = vec![0.0; leaves.n_outputs()];
     leaves.for_each(leaf, |j, v| sums[j as usize] += v);
     sums
+}
+
+/// The targets as outputs to label with.
+pub(crate) fn outputs(data: &Data) -> Arc<Matrix> {
+    Arc::new(data.y.clone().into())
+}
+
+/// A tree that answers with the targets it was grown on.
+pub(crate) fn label(data: &Data, grown: &Grown<AxisRule>, kind: LeafKind) -> Tree<AxisRule> {
+    let leaves = Leaves::label(kind, &grown.members, &data.weights, &outputs(data)).unwrap();
+    Tree::new(grown.structure.clone(), leaves).unwrap()
 }
