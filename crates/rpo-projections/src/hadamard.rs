@@ -1,11 +1,4 @@
-//! Sub-sampled Hadamard projection: Φ = (1/√m) R H C, with H the Hadamard matrix of Sylvester of order
-//! N = 2^⌈log2 max(m, d)⌉, R a choice of m of its rows and C of d of its columns, both uniform and without
-//! replacement. The entry of H in row a and column b is (-1)^popcount(a AND b).
-//!
-//! Shapes: Y (n x d), Φ (m x d), Z (n x m). Units: those of Y; E‖Φu‖² = ‖u‖² up to a term of order 1/N, as H has
-//! orthogonal columns. Cost: O(N) to draw; per row O(N log N), or O(m) per stored value where that is less.
-//! H is never formed. Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2; Candes, Plan, IEEE Trans.
-//! Inf. Theory 57, 2011.
+//! Sub-sampled Hadamard projection, by fast transforms.
 
 use ndarray::ArrayViewMut2;
 use rand::seq::index::sample;
@@ -16,11 +9,20 @@ use crate::linalg::fwht;
 use crate::outputs::{Outputs, checked};
 use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, memory};
 
-/// Additions per stored value and component that cost as much as one of the N log2 N additions of a transform.
-/// Measured: both are four-lane additions, but a transform also walks its N numbers log2 N times.
-const SUMS_PER_BUTTERFLY: usize = 1;
+/// Additions of a transform, of N log2 N, that cost as much as one of the m additions per stored value. Measured:
+/// a transform passes over N contiguous numbers, a sum gathers.
+const BUTTERFLIES_PER_SUM: usize = 2;
 
-/// The family of maps made of rows and columns of a Hadamard matrix. More components than outputs are allowed.
+/// Sub-sampled Hadamard maps: Φ = (1/√m) R H C, with H the Hadamard matrix of Sylvester of order
+/// N = 2^⌈log2 max(m, d)⌉, R a choice of m of its rows and C of d of its columns, both uniform and without
+/// replacement. The entry of H in row a and column b is (-1)^popcount(a AND b).
+///
+/// Shapes: Y (n x d), Φ (m x d), Z (n x m); m may exceed d. Units: those of Y; E‖Φu‖² = ‖u‖², as HᵀH = N I and
+/// every row of H is as likely. Cost: O(N) to draw; per row O(N log N), or O(m) per stored value where that is
+/// less. H is never formed: a row is transformed, or the m signs of the outputs that occur are added up. For
+/// 0/1 outputs both give the same bits, for others they differ by rounding.
+///
+/// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2; Candes, Plan, IEEE Trans. Inf. Theory 57, 2011.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hadamard;
 
@@ -52,6 +54,12 @@ impl RandomProjection for Hadamard {
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Ok(Box::new(HadamardMap::choose(n_outputs, n_components, seed)?))
+    }
+}
+
+impl HadamardMap {
+    fn choose(n_outputs: usize, n_components: usize, seed: Seed) -> Result<Self, ProjectionError> {
         check_sizes(n_outputs, n_components)?;
         let limit = 1 << 31;
         if n_outputs.max(n_components) > limit {
@@ -70,15 +78,17 @@ impl RandomProjection for Hadamard {
             pick("hadamard rows", n_components),
             pick("hadamard columns", n_outputs),
         );
-        Ok(Box::new(HadamardMap { order, rows, columns }))
+        Ok(Self { order, rows, columns })
     }
-}
 
-impl HadamardMap {
-    /// Whether adding up the signs of `stored` values costs less than a transform.
-    fn is_short(&self, stored: usize) -> bool {
-        let butterflies = self.order.saturating_mul(self.order.ilog2() as usize);
-        stored.saturating_mul(self.rows.len()) < butterflies.saturating_mul(SUMS_PER_BUTTERFLY)
+    /// Whether adding up the signs of the values stored in a row costs less than a transform.
+    fn is_short(&self, y: &Outputs<'_>, row: usize) -> bool {
+        let stored_here = match y {
+            Outputs::Dense(a) => a.ncols(),
+            Outputs::Csr(a) | Outputs::Ones(a) => stored(a, row).len(),
+        };
+        let sums = stored_here.saturating_mul(self.rows.len());
+        sums.saturating_mul(BUTTERFLIES_PER_SUM) < self.order.saturating_mul(self.order.ilog2() as usize)
     }
 
     /// The column of RHC that belongs to an output.
@@ -93,21 +103,19 @@ impl HadamardMap {
         }
     }
 
-    /// The signs of the outputs in short rows; `None` if there is no such row.
-    fn sign_table(&self, y: &Outputs<'_>) -> Result<Option<LabelTable>, ProjectionError> {
+    /// The signs of the outputs that occur in the given rows.
+    fn sign_table(
+        &self,
+        y: &Outputs<'_>,
+        rows: impl Iterator<Item = usize>,
+    ) -> Result<LabelTable, ProjectionError> {
         let (d, m) = (self.columns.len(), self.rows.len());
         let fill = |label, row: &mut [f32]| self.signs(label, row);
         match y {
-            Outputs::Dense(_) if self.is_short(d) => LabelTable::all(d, m, fill).map(Some),
-            Outputs::Dense(_) => Ok(None),
+            Outputs::Dense(_) => LabelTable::all(d, m, fill),
             Outputs::Csr(a) | Outputs::Ones(a) => {
-                let is_short = |i: &usize| self.is_short(stored(a, *i).len());
-                let mut short = (0..a.rows()).filter(is_short).peekable();
-                if short.peek().is_none() {
-                    return Ok(None);
-                }
-                let labels = short.flat_map(|i| stored(a, i).map(|(j, _)| j));
-                LabelTable::occurring(d, m, labels, fill).map(Some)
+                let labels = rows.flat_map(|i| stored(a, i).map(|(j, _)| j));
+                LabelTable::occurring(d, m, labels, fill)
             }
         }
     }
@@ -140,35 +148,91 @@ impl LinearMap for HadamardMap {
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
         checked(self, y, z, |y, z| {
             let scale = (self.rows.len() as f64).sqrt().recip() as f32;
-            let table = self.sign_table(&y)?;
+            let short = (0..y.n_rows()).filter(|&i| self.is_short(&y, i));
+            let long = (0..y.n_rows()).filter(|&i| !self.is_short(&y, i));
+            if short.clone().next().is_some() {
+                self.sign_table(&y, short.clone())?
+                    .project_some(&y, &short, scale, z);
+            }
             let mut buffer = Vec::new();
-            for (i, z) in z.chunks_exact_mut(self.rows.len()).enumerate() {
-                let stored_here = match &y {
-                    Outputs::Dense(a) => a.ncols(),
-                    Outputs::Csr(a) | Outputs::Ones(a) => stored(a, i).len(),
-                };
-                let table = table.as_ref().filter(|_| self.is_short(stored_here));
-                if table.is_none() && buffer.is_empty() {
+            for i in long {
+                if buffer.is_empty() {
                     buffer = memory::filled(0.0, self.order, 1)?;
                 }
-                match (&y, table) {
-                    (Outputs::Dense(a), Some(table)) => {
-                        let row = (0..).zip(a.row(i)).map(|(j, &v)| (j, v));
-                        table.project_row(&row, scale, z);
+                let z = &mut z[i * self.rows.len()..][..self.rows.len()];
+                match &y {
+                    Outputs::Dense(a) => {
+                        self.transform((0..).zip(a.row(i).iter().copied()), &mut buffer, scale, z);
                     }
-                    (Outputs::Dense(a), None) => {
-                        let row = (0..).zip(a.row(i)).map(|(j, &v)| (j, v));
-                        self.transform(row, &mut buffer, scale, z);
-                    }
-                    (Outputs::Csr(a) | Outputs::Ones(a), Some(table)) => {
-                        table.project_row(&stored(a, i), scale, z);
-                    }
-                    (Outputs::Csr(a) | Outputs::Ones(a), None) => {
-                        self.transform(stored(a, i), &mut buffer, scale, z);
-                    }
+                    Outputs::Csr(a) | Outputs::Ones(a) => self.transform(stored(a, i), &mut buffer, scale, z),
                 }
             }
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpo_core::CsrMatrix;
+
+    #[test]
+    fn agrees_with_the_sylvester_matrix() {
+        // Below and above N = d, a power of two and not; the last rows hold few values, the first ones all.
+        for (d, m) in [
+            (1, 1),
+            (1, 5),
+            (5, 1),
+            (7, 3),
+            (8, 8),
+            (8, 9),
+            (33, 20),
+            (100, 64),
+        ] {
+            let map = HadamardMap::choose(d, m, Seed::new(3)).unwrap();
+            let entry = |a: u32, b: u32| {
+                if (a & b).count_ones().is_multiple_of(2) {
+                    1.0_f64
+                } else {
+                    -1.0
+                }
+            };
+
+            let (mut indptr, mut indices, mut values) = (vec![0], vec![], vec![]);
+            for i in 0..=d {
+                let occurring = (0..d).filter(|j| i == 0 || j % i == 0);
+                indices.extend(occurring.clone().map(|j| j as u32));
+                values.extend(occurring.map(|j| (i * 7 + j * 3) as f32 % 5.0 - 1.5));
+                indptr.push(indices.len());
+            }
+            let y = CsrMatrix::new((d + 1, d), indptr, indices, values);
+            let z = map.apply(MatrixView::Sparse(y.view())).unwrap();
+            for i in 0..=d {
+                for k in 0..m {
+                    let sum: f64 = stored(&y.view(), i)
+                        .map(|(j, v)| entry(map.rows[k], map.columns[j as usize]) * f64::from(v))
+                        .sum();
+                    let expected = sum / (m as f64).sqrt();
+                    assert!(
+                        (f64::from(z[[i, k]]) - expected).abs() < 1e-4,
+                        "d {d}, m {m}, row {i}, {k}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_and_columns_are_distinct() {
+        let map = HadamardMap::choose(983, 1024, Seed::new(5)).unwrap();
+        assert_eq!(map.order, 1024);
+        for mut chosen in [map.rows, map.columns] {
+            let amount = chosen.len();
+            chosen.sort_unstable();
+            chosen.dedup();
+            assert_eq!(chosen.len(), amount);
+            assert!(chosen.iter().all(|&index| index < 1024));
+        }
     }
 }

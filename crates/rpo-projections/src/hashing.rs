@@ -1,9 +1,4 @@
-//! Hashing projection (count sketch): each output goes to one component, with a sign.
-//!
-//! Column j of Φ (row j of P = Φᵀ) has a single entry ξ(j) = ±1, in row h(j), h uniform. Shapes: Y (n x d),
-//! Φ (m x d), Z (n x m). Units: those of Y, unscaled; E⟨Φu, Φv⟩ = ⟨u, v⟩ with variance at most
-//! (‖u‖²‖v‖² + ⟨u, v⟩²)/m. Cost: nothing to draw or store, O(nnz(Y) + n m) to apply.
-//! Source: Weinberger et al., ICML 2009; used by CRAFTML (Siblini, Kuntz, Meyer, ICML 2018), section 3.
+//! Hashing projection (count sketch).
 
 use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};
@@ -12,7 +7,14 @@ use crate::label_table::stored;
 use crate::outputs::{Outputs, checked};
 use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
 
-/// The family of signed hashings. Any number of components is allowed, more than outputs too.
+/// Hashing maps (count sketch): output j goes to component h(j) with sign ξ(j), h uniform and ξ = ±1, both from a
+/// hash of (seed, j).
+///
+/// Shapes: Y (n x d), Φ (m x d) with one entry per column, Z (n x m); m may exceed d. Units: those of Y, without
+/// a scale; E⟨Φu, Φv⟩ = ⟨u, v⟩ with variance at most (‖u‖²‖v‖² + ⟨u, v⟩²)/m. Cost: nothing to draw or to store,
+/// O(nnz(Y) + n m) to apply.
+///
+/// Source: Weinberger et al., ICML 2009; used by CRAFTML (Siblini, Kuntz, Meyer, ICML 2018).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hashing;
 
@@ -68,7 +70,11 @@ impl HashingMap {
         // The upper half of the hash picks the component by a product instead of a division; the lowest bit,
         // which it does not use, the sign.
         let component = ((hash >> 32) * self.n_components as u64) >> 32;
-        (component as u32, if hash & 1 == 0 { 1.0 } else { -1.0 })
+        // The sign bit of 1.0: a branch on a random bit would be mispredicted half the time.
+        (
+            component as u32,
+            f32::from_bits(1.0_f32.to_bits() | (hash as u32) << 31),
+        )
     }
 }
 

@@ -1,4 +1,4 @@
-//! The identity: Z = Y, bit for bit. What every other projection is compared with.
+//! The identity: what every other projection is compared with.
 
 use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};
@@ -6,7 +6,7 @@ use rpo_core::{MatrixView, Seed};
 use crate::outputs::checked;
 use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
 
-/// The "family" of the identity map, with as many components as outputs. It ignores the seed.
+/// The identity map, with as many components as outputs: Z = Y, bit for bit. It ignores the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Identity;
 

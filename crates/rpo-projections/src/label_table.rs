@@ -103,49 +103,58 @@ impl LabelTable {
     ///
     /// The table must cover `y`.
     pub(crate) fn project(&self, y: &Outputs<'_>, scale: f32, z: &mut [f32]) {
-        let n = y.n_rows();
+        self.project_some(y, &(0..y.n_rows()), scale, z);
+    }
+
+    /// As [`LabelTable::project`] for some of the rows, which the table must cover; the others are left alone.
+    pub(crate) fn project_some(
+        &self,
+        y: &Outputs<'_>,
+        rows: &(impl Iterator<Item = usize> + Clone),
+        scale: f32,
+        z: &mut [f32],
+    ) {
         let slot = |j: u32| self.slots.as_ref().map_or(j, |slots| slots[j as usize]) as usize;
         match y {
             Outputs::Dense(a) => {
                 // A zero adds nothing to any sum: dense 0/1 outputs cost what sparse ones cost.
                 let row = |i| (0..).zip(a.index_axis(Axis(0), i)).filter(|(_, v)| **v != 0.0);
-                self.sum_rows(n, |i| row(i).map(|(j, &v)| (j, v)), scale, z);
+                self.sum_rows(rows, |i| row(i).map(|(j, &v)| (j, v)), scale, z);
             }
-            Outputs::Csr(a) => self.sum_rows(n, |i| stored(a, i).map(|(j, v)| (slot(j), v)), scale, z),
+            Outputs::Csr(a) => self.sum_rows(rows, |i| stored(a, i).map(|(j, v)| (slot(j), v)), scale, z),
             Outputs::Ones(a) => {
-                self.sum_rows(n, |i| csr_row(a, i).0.iter().map(|&j| (slot(j), 1.0)), scale, z);
+                self.sum_rows(
+                    rows,
+                    |i| csr_row(a, i).0.iter().map(|&j| (slot(j), 1.0)),
+                    scale,
+                    z,
+                );
             }
         }
     }
 
-    /// As [`LabelTable::project`] for a single row given by its (output, value) pairs.
-    pub(crate) fn project_row(
+    fn sum_rows<I>(
         &self,
-        row: &(impl Iterator<Item = (u32, f32)> + Clone),
+        rows: &(impl Iterator<Item = usize> + Clone),
+        row: impl Fn(usize) -> I,
         scale: f32,
         z: &mut [f32],
-    ) {
-        let slot = |j: u32| self.slots.as_ref().map_or(j, |slots| slots[j as usize]) as usize;
-        self.sum_rows(1, |_| row.clone().map(|(j, v)| (slot(j), v)), scale, z);
-    }
-
-    fn sum_rows<I>(&self, n: usize, row: impl Fn(usize) -> I, scale: f32, z: &mut [f32])
-    where
+    ) where
         I: Iterator<Item = (usize, f32)>,
     {
         for block in (0..self.stride).step_by(BLOCK) {
-            let target = (block, scale);
+            let (rows, target) = (rows.clone(), (block, scale));
             match (self.stride - block).min(BLOCK) {
-                1 => self.sum_block::<1, I>(n, &row, target, z),
-                2 => self.sum_block::<2, I>(n, &row, target, z),
-                4 => self.sum_block::<4, I>(n, &row, target, z),
-                8 => self.sum_block::<8, I>(n, &row, target, z),
-                12 => self.sum_block::<12, I>(n, &row, target, z),
-                16 => self.sum_block::<16, I>(n, &row, target, z),
-                20 => self.sum_block::<20, I>(n, &row, target, z),
-                24 => self.sum_block::<24, I>(n, &row, target, z),
-                28 => self.sum_block::<28, I>(n, &row, target, z),
-                _ => self.sum_block::<BLOCK, I>(n, &row, target, z),
+                1 => self.sum_block::<1, I>(rows, &row, target, z),
+                2 => self.sum_block::<2, I>(rows, &row, target, z),
+                4 => self.sum_block::<4, I>(rows, &row, target, z),
+                8 => self.sum_block::<8, I>(rows, &row, target, z),
+                12 => self.sum_block::<12, I>(rows, &row, target, z),
+                16 => self.sum_block::<16, I>(rows, &row, target, z),
+                20 => self.sum_block::<20, I>(rows, &row, target, z),
+                24 => self.sum_block::<24, I>(rows, &row, target, z),
+                28 => self.sum_block::<28, I>(rows, &row, target, z),
+                _ => self.sum_block::<BLOCK, I>(rows, &row, target, z),
             }
         }
     }
@@ -153,7 +162,7 @@ impl LabelTable {
     /// The sums of components `block..block + W`, held in registers over a row.
     fn sum_block<const W: usize, I>(
         &self,
-        n: usize,
+        rows: impl Iterator<Item = usize>,
         row: impl Fn(usize) -> I,
         (block, scale): (usize, f32),
         z: &mut [f32],
@@ -162,7 +171,7 @@ impl LabelTable {
     {
         let m = self.n_components;
         let width = W.min(m - block);
-        for i in 0..n {
+        for i in rows {
             let mut sums = [0.0_f32; W];
             for (slot, value) in row(i) {
                 let at = slot * self.stride + block;

@@ -1,9 +1,4 @@
 //! Principal components of the outputs, a projection that is learned and not drawn.
-//!
-//! Φ has the leading m eigenvectors of the covariance C = (1/(n-1)) Σᵢ (yᵢ - μ)(yᵢ - μ)ᵀ as rows, in decreasing
-//! order of their eigenvalues, and Z = Y Φᵀ is not centred: a shift changes no variance and hence no tree.
-//! Shapes: Y (n x d), Φ (m x d), Z (n x m). Units: those of Y; ‖Φu‖² <= ‖u‖², with equality for m = d.
-//! Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2 and figure 3c.
 
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
 use rpo_core::{MatrixView, Seed};
@@ -16,16 +11,24 @@ use crate::linalg::{
 use crate::outputs::checked;
 use crate::{LinearMap, Projection, ProjectionError, check_sizes, memory};
 
-/// Up to this many outputs the whole covariance is decomposed. Measured: at 256 outputs that takes 20 ms, as
-/// long as the randomized way with 25 components.
+/// Up to this many outputs the whole covariance is decomposed. Measured: that takes 30 ms for 256 outputs, as
+/// does the randomized way with 25 components of 400 to 1000 outputs.
 const EXACT_OUTPUTS: usize = 256;
 
-/// The family of principal component maps, fitted on the whole learning set and at most d components.
+/// Principal component maps: Φ has the leading m eigenvectors of the covariance
+/// C = (1/(n-1)) Σᵢ (yᵢ - μ)(yᵢ - μ)ᵀ of the outputs as rows, in decreasing order of their eigenvalues.
 ///
-/// With few outputs, or when nearly all components are wanted, the covariance is decomposed exactly. Otherwise
-/// its leading eigenvectors are found by randomized subspace iteration (Halko, Martinsson, Tropp, SIAM Review
-/// 53, 2011): the range finder on C and the eigenvectors of the small Qᵀ C Q. Rows are centred as they pass, so
-/// nothing of size n x d is formed; the cost is (2q + 2) passes of O(nnz(Y)(m + oversampling)).
+/// Shapes: Y (n x d), Φ (m x d), Z (n x m), at most d components. Units: those of Y; ‖Φu‖² <= ‖u‖², with equality
+/// for m = d. Z = Y Φᵀ is not centred, as a linear map cannot be: a shift changes no variance and hence no tree.
+/// Meant to be fitted on the whole learning set, not on bootstrap samples.
+///
+/// With few outputs, or when a large share of the components is wanted, the covariance is decomposed exactly.
+/// Otherwise its leading eigenvectors are found by randomized subspace iteration: the range finder on C, then
+/// the eigenvectors of the small Qᵀ C Q. Rows are centred as they pass, so nothing of size n x d is formed; the
+/// cost is 2q + 2 passes of O(nnz(Y)(m + oversampling)) for q power iterations.
+///
+/// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2 and figure 3c; Halko, Martinsson, Tropp, SIAM Review
+/// 53, 2011, algorithms 4.4 and 5.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pca {
     oversampling: usize,

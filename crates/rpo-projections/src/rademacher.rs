@@ -1,9 +1,4 @@
-//! Sparse Rademacher projections: entries ±√(s/m) with probability 1/(2s) each, 0 with probability 1 - 1/s.
-//!
-//! Shapes: Y (n x d), Φ (m x d), Z (n x m). Units: those of Y; E‖Φu‖² = ‖u‖². A share of 1/s of the entries is
-//! not zero. Cost: O(m d/s) to draw and O(m nnz(Y)/s) to apply, or those of the Gaussian family for s < 8.
-//! Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2; Achlioptas, J. Comput. Syst. Sci. 66, 2003,
-//! theorem 1.1 (s = 1 and 3); Li, Hastie, Church, KDD 2006 (s = √d).
+//! Projections whose entries are signs, all of them or a few.
 
 use rand::{Rng, RngCore};
 use rpo_core::{MatrixView, Seed};
@@ -12,14 +7,26 @@ use crate::dense_map::{DenseMap, LabelRows};
 use crate::sparse_map::{Entry, SparseMap};
 use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
 
-/// From this s on the non-zero entries are stored one by one. Below, whole rows are added four lanes at a
-/// time, zeros included, which costs less than as many single additions.
-const STORED_ONE_BY_ONE: f64 = 8.0;
+/// Whether to store the rows of outputs with their zeros.
+///
+/// Rows are added four lanes at a time and without branches, single entries one by one and a varying number
+/// of them per output. Measured: with few entries per output rows win up to s = 64, where drawing them begins
+/// to tell; with four or more only below s = 8.
+fn store_rows(s: f64, n_components: usize) -> bool {
+    s < 8.0 || (s < 64.0 && (n_components as f64) < 4.0 * s)
+}
 
 /// One over the resolution of uniform random numbers.
 const MAX_SPARSITY: f64 = (1_u64 << 53) as f64;
 
-/// The family of maps with independent entries ±√(s/m), each with probability 1/(2s), and 0 else.
+/// Maps of signs: independent entries ±√(s/m), each with probability 1/(2s), and 0 with probability 1 - 1/s.
+///
+/// Shapes: Y (n x d), Φ (m x d), Z (n x m); m may exceed d. Units: those of Y; E‖Φu‖² = ‖u‖².
+/// Cost: O(m d/s) to draw and O(m nnz(Y)/s) to apply, or those of [`Gaussian`](crate::Gaussian) maps where zeros
+/// cost less than leaving them out.
+///
+/// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2; Achlioptas, J. Comput. Syst. Sci. 66, 2003,
+/// theorem 1.1 (s = 1 and 3); Li, Hastie, Church, KDD 2006 (s = √d).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rademacher {
     sparsity: Sparsity,
@@ -74,7 +81,7 @@ impl Rademacher {
             Sparsity::SqrtOutputs => (n_outputs as f64).sqrt(),
         };
         let scale = (s / n_components as f64).sqrt();
-        Ok(if s < STORED_ONE_BY_ONE {
+        Ok(if store_rows(s, n_components) {
             Box::new(DenseMap::new(SignRows::new(s, seed), shape, scale, y)?)
         } else {
             Box::new(SparseMap::new(shape, scale, &sparse_signs(shape, s, seed)?)?)
@@ -117,15 +124,20 @@ impl RandomProjection for Rademacher {
 #[derive(Debug)]
 struct SignRows {
     seed: Seed,
-    /// A 32-bit number below it means +1, below twice it -1: 2³²/(2s), so probabilities are exact to 2⁻³².
-    threshold: u64,
+    /// A uniform `i32` below the first bound means +1, one above the second -1. Either happens for
+    /// ⌊2³²/(2s)⌋ of the 2³² numbers, so probabilities are exact to 2⁻³².
+    bounds: (i32, i32),
 }
 
 impl SignRows {
     fn new(s: f64, seed: Seed) -> Self {
+        let count = (2_f64.powi(31) / s) as i64;
         Self {
             seed,
-            threshold: (2_f64.powi(31) / s) as u64,
+            bounds: (
+                (i64::from(i32::MIN) + count) as i32,
+                (i64::from(i32::MAX) - count) as i32,
+            ),
         }
     }
 }
@@ -133,11 +145,16 @@ impl SignRows {
 impl LabelRows for SignRows {
     fn fill(&self, label: u32, row: &mut [f32]) {
         let mut rng = self.seed.child(label.into()).stream();
-        for pair in row.chunks_mut(2) {
-            let word = rng.next_u64();
-            for (x, half) in pair.iter_mut().zip([word >> 32, word & 0xffff_ffff]) {
-                let (plus, any) = (half < self.threshold, half < 2 * self.threshold);
-                *x = f32::from(i8::from(plus)) * 2.0 - f32::from(i8::from(any));
+        let (below, above) = self.bounds;
+        // Numbers first, comparisons after: the latter are then vectorised.
+        let mut numbers = [0_i32; 16];
+        for block in row.chunks_mut(numbers.len()) {
+            for pair in numbers[..block.len().next_multiple_of(2)].chunks_exact_mut(2) {
+                let word = rng.next_u64();
+                pair.copy_from_slice(&[(word >> 32) as i32, word as i32]);
+            }
+            for (x, &number) in block.iter_mut().zip(&numbers) {
+                *x = f32::from(u8::from(number < below)) - f32::from(u8::from(number > above));
             }
         }
     }

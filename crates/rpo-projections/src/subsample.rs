@@ -1,7 +1,4 @@
-//! Output sub-sampling: Φ = √(d/m) times m rows of the identity, so that a tree sees m of the d outputs.
-//!
-//! Shapes: Y (n x d), Φ (m x d), Z (n x m). Units: those of Y times √(d/m); E‖Φu‖² = ‖u‖².
-//! Cost: O(d) to draw, O(nnz(Y)) to apply. Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2.
+//! Output sub-sampling.
 
 use rand::Rng;
 use rand::seq::index::sample;
@@ -10,10 +7,16 @@ use rpo_core::{MatrixView, Seed};
 use crate::sparse_map::{Entry, SparseMap};
 use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, memory};
 
-/// The family of maps that keep m outputs chosen uniformly, in random order.
+/// Output sub-sampling: Φ = √(d/m) times m rows of the identity, chosen uniformly and in random order, so that a
+/// tree sees m of the d outputs.
 ///
-/// The forest paper allows both ways to choose. Without replacement is the default: its m outputs are
+/// Shapes: Y (n x d), Φ (m x d), Z (n x m). Units: those of Y times √(d/m); E‖Φu‖² = ‖u‖².
+/// Cost: O(d) to draw, O(nnz(Y)) to apply.
+///
+/// The forest paper allows a choice with or without replacement. Without is the default here: its m outputs are
 /// different ones, and with m = d the map is a permutation.
+///
+/// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Subsample {
     with_replacement: bool,

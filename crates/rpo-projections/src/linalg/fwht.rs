@@ -2,8 +2,6 @@
 
 use std::ops::{Add, Sub};
 
-use nalgebra::{RealField, convert};
-
 use crate::ProjectionError;
 
 /// Replaces x by H x with H the Hadamard matrix of Sylvester (natural order): H₁ = \[1\],
@@ -68,9 +66,9 @@ where
 ///
 /// # Errors
 /// As [`fwht`].
-pub fn fwht_orthonormal<T: RealField + Copy>(x: &mut [T]) -> Result<(), ProjectionError> {
+pub fn fwht_orthonormal(x: &mut [f64]) -> Result<(), ProjectionError> {
     fwht(x)?;
-    let scale = convert::<f64, T>((x.len() as f64).sqrt().recip());
+    let scale = (x.len() as f64).sqrt().recip();
     x.iter_mut().for_each(|x| *x *= scale);
     Ok(())
 }

@@ -1,13 +1,13 @@
 //! Randomized range finder.
 
-use nalgebra::DMatrix;
-use ndarray::{Array2, ArrayView2};
+use ndarray::{Array2, ArrayView2, s};
 use rand::distributions::Distribution;
 use rand_distr::StandardNormal;
 use rpo_core::Seed;
 
 use super::LinearOperator;
-use super::svd::{dense_svd, to_nalgebra, to_ndarray};
+use super::qr::qr;
+use super::svd::{check_finite, dense_svd, magnitude};
 use crate::{ProjectionError, memory};
 
 /// A matrix of independent N(0, 1) entries, filled row by row: the probe of [`range_finder`].
@@ -30,20 +30,17 @@ pub fn standard_normal(rows: usize, columns: usize, seed: Seed) -> Result<Array2
 /// # Errors
 /// [`ProjectionError::FactorValue`] for a value that is not finite.
 pub fn orthonormal_basis(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError> {
-    let a = to_nalgebra(a, "the matrix of a basis")?;
-    if a.is_empty() {
-        return Ok(Array2::zeros((a.nrows(), 0)));
-    }
+    check_finite(a, "the matrix of a basis")?;
     let tolerance = a.nrows().max(a.ncols()) as f64 * f64::EPSILON;
-    let (q, r) = a.qr().unpack();
-    let svd = dense_svd(&r);
+    let scale = magnitude(a);
+    let (qt, r) = qr(a.mapv(|v| v / scale).view());
+    let svd = dense_svd(r.view());
     let rank = svd
         .singular_values
         .iter()
         .take_while(|s| **s > tolerance * svd.singular_values[0])
         .count();
-    let basis: DMatrix<f64> = q * svd.u.columns(0, rank);
-    Ok(to_ndarray(&basis))
+    Ok(qt.t().dot(&svd.u.slice(s![.., ..rank])))
 }
 
 /// An orthonormal basis Q (r x k', k' <= k) that approximately spans the range of the operator A (r x c), from a
