@@ -1,1 +1,17 @@
-//! rpo-data
+#![doc = include_str!("../README.md")]
+
+mod builder;
+mod catalogue;
+mod dataset;
+pub mod generate;
+mod names;
+pub mod preprocess;
+pub mod read;
+pub mod split;
+mod statistics;
+pub mod write;
+
+pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};
+pub use dataset::{AUTO_DENSITY, DEFAULT_DENSE_BUDGET, Dataset, DatasetError, FeatureKind, Layout, Task};
+pub use names::Names;
+pub use statistics::LabelStatistics;

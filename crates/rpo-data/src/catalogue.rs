@@ -1,0 +1,420 @@
+//! Benchmark data sets by name.
+
+use crate::dataset::{Dataset, DatasetError, Task};
+use crate::read::{Format, ReadError, ReadOptions, Targets, read};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// The environment variable that names the folder of [`Catalogue::from_env`].
+pub const CATALOGUE_VARIABLE: &str = "RPO_DATA";
+
+/// Why a catalogue or one of its sets cannot be had.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CatalogueError {
+    /// The environment variable is not set.
+    #[error(
+        "environment variable {CATALOGUE_VARIABLE} is not set; it names the folder that holds manifest.json"
+    )]
+    NoFolder,
+    /// A file that cannot be read.
+    #[error("{}: cannot read: {message}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        message: String,
+    },
+    /// A manifest that is not as described at [`Catalogue`].
+    #[error("{}: {message}", path.display())]
+    Manifest {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// A name that is not in the catalogue.
+    #[error("no data set {name:?}; there are {}", known.join(", "))]
+    UnknownName {
+        /// The name.
+        name: String,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// A file that is not the one the manifest describes.
+    #[error("{}: SHA-256 is {found}, the manifest says {expected}", path.display())]
+    Checksum {
+        /// The file.
+        path: PathBuf,
+        /// By the manifest.
+        expected: String,
+        /// Of the file.
+        found: String,
+    },
+    /// A set with other dimensions than the manifest says.
+    #[error("{}: {found} {what}, the manifest says {expected}", path.display())]
+    Count {
+        /// The file.
+        path: PathBuf,
+        /// "samples", "features" or "outputs".
+        what: &'static str,
+        /// By the manifest.
+        expected: usize,
+        /// In the file.
+        found: usize,
+    },
+    /// A malformed data file.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Parts that do not make one set.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+}
+
+/// A folder of data sets with a `manifest.json`: an object whose `datasets` lists, for each set, its `name`,
+/// `task` (`multilabel` or `regression`), `files` (with `sha256`), counts (`n` or `n_train` and `n_test`, `p`,
+/// `d`) and, for ARFF, where the outputs are (`label_columns`).
+///
+/// ```no_run
+/// use rpo_data::Catalogue;
+/// let catalogue = Catalogue::from_env()?;
+/// let emotions = catalogue.load("emotions")?;
+/// println!("{} training samples", emotions.train.n_samples());
+/// # Ok::<(), rpo_data::CatalogueError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Catalogue {
+    folder: PathBuf,
+    entries: Vec<Entry>,
+}
+
+/// A data set of a [`Catalogue`], by its manifest.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// What its outputs are.
+    #[serde(deserialize_with = "task")]
+    pub task: Task,
+    /// Its files.
+    pub files: Vec<EntryFile>,
+    /// Number of samples where no split is published.
+    #[serde(default, rename = "n")]
+    pub n_samples: Option<usize>,
+    /// Number of training samples of the published split.
+    #[serde(default)]
+    pub n_train: Option<usize>,
+    /// Number of test samples of the published split.
+    #[serde(default)]
+    pub n_test: Option<usize>,
+    /// Number of features, nominal ones counted once.
+    #[serde(rename = "p")]
+    pub n_features: usize,
+    /// Number of outputs.
+    #[serde(rename = "d")]
+    pub n_outputs: usize,
+    /// Share of missing feature values.
+    #[serde(default)]
+    pub missing_share: f64,
+    /// What is worth knowing about it.
+    #[serde(default)]
+    pub notes: String,
+    label_columns: LabelColumns,
+}
+
+/// A file of an [`Entry`].
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct EntryFile {
+    /// Path relative to the folder of the catalogue.
+    pub file: PathBuf,
+    /// SHA-256 of its content, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Where the outputs are: columns of a table, or in words if the format marks them.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+enum LabelColumns {
+    Named { named_by: String },
+    Counted { position: Position, count: usize },
+    Marked(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Position {
+    First,
+    Last,
+}
+
+fn task<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Task, D::Error> {
+    match String::deserialize(deserializer)?.as_str() {
+        "multilabel" => Ok(Task::MultiLabel),
+        "regression" => Ok(Task::Regression),
+        other => Err(serde::de::Error::custom(format!(
+            "unknown task {other:?}; multilabel or regression expected"
+        ))),
+    }
+}
+
+/// A data set with its published split, if it has one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The training part, or everything.
+    pub train: Dataset,
+    /// The test part.
+    pub test: Option<Dataset>,
+}
+
+impl Loaded {
+    /// Everything in one set, training part first.
+    ///
+    /// # Errors
+    /// [`DatasetError::Incompatible`] if the parts have different columns.
+    pub fn whole(self) -> Result<Dataset, DatasetError> {
+        match &self.test {
+            None => Ok(self.train),
+            Some(test) => self.train.concat(test),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    datasets: Vec<Entry>,
+}
+
+impl Catalogue {
+    /// The catalogue in the folder that the environment variable `RPO_DATA` names.
+    ///
+    /// # Errors
+    /// [`CatalogueError::NoFolder`] if it is not set, else as [`Catalogue::open`].
+    pub fn from_env() -> Result<Self, CatalogueError> {
+        let folder = std::env::var_os(CATALOGUE_VARIABLE).ok_or(CatalogueError::NoFolder)?;
+        Self::open(Path::new(&folder))
+    }
+
+    /// The catalogue in a folder.
+    ///
+    /// # Errors
+    /// [`CatalogueError::Io`], [`CatalogueError::Manifest`].
+    pub fn open(folder: &Path) -> Result<Self, CatalogueError> {
+        let path = folder.join("manifest.json");
+        let text = std::fs::read(&path).map_err(|e| io_error(&path, &e))?;
+        let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| CatalogueError::Manifest {
+            path,
+            message: e.to_string(),
+        })?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            entries: manifest.datasets,
+        })
+    }
+
+    /// The names of the sets, in the order of the manifest.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.name.as_str())
+    }
+
+    /// What the manifest says of a set.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownName`].
+    pub fn entry(&self, name: &str) -> Result<&Entry, CatalogueError> {
+        let found = self.entries.iter().find(|entry| entry.name == name);
+        found.ok_or_else(|| CatalogueError::UnknownName {
+            name: name.to_owned(),
+            known: self.names().map(str::to_owned).collect(),
+        })
+    }
+
+    /// Compares the files of a set with the checksums of the manifest.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownName`], [`CatalogueError::Io`], [`CatalogueError::Checksum`].
+    pub fn verify(&self, name: &str) -> Result<(), CatalogueError> {
+        for file in &self.entry(name)?.files {
+            let path = self.folder.join(&file.file);
+            let found = sha256(&path).map_err(|e| io_error(&path, &e))?;
+            if !found.eq_ignore_ascii_case(&file.sha256) {
+                let expected = file.sha256.clone();
+                return Err(CatalogueError::Checksum {
+                    path,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a set and compares its dimensions with the manifest.
+    ///
+    /// # Errors
+    /// [`CatalogueError::UnknownName`], [`CatalogueError::Manifest`] if the data file or the label file is not
+    /// listed, [`CatalogueError::Read`], [`CatalogueError::Count`].
+    pub fn load(&self, name: &str) -> Result<Loaded, CatalogueError> {
+        let entry = self.entry(name)?;
+        let (train, test) = match (entry.n_train, entry.n_test) {
+            (Some(n_train), Some(n_test)) => {
+                let test = self.load_part(entry, "-test", n_test)?;
+                (self.load_part(entry, "-train", n_train)?, Some(test))
+            }
+            _ => {
+                let n = entry
+                    .n_samples
+                    .ok_or_else(|| self.incomplete(entry, "says no number of samples"))?;
+                (self.load_part(entry, "", n)?, None)
+            }
+        };
+        Ok(Loaded { train, test })
+    }
+
+    fn load_part(&self, entry: &Entry, suffix: &str, n_samples: usize) -> Result<Dataset, CatalogueError> {
+        let stem = format!("{}{suffix}", entry.name);
+        let named =
+            |wanted: &dyn Fn(&Path) -> bool| entry.files.iter().map(|f| f.file.as_path()).find(|f| wanted(f));
+        let is_data = |file: &Path| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            let extension = name.strip_prefix(&stem).and_then(|rest| rest.strip_prefix('.'));
+            extension.is_some_and(|extension| extension != "xml" && !extension.is_empty())
+        };
+        let file = named(&is_data).ok_or_else(|| self.incomplete(entry, "lists no data file"))?;
+        let targets = match &entry.label_columns {
+            LabelColumns::Named { named_by } => {
+                let is_label_file = |file: &Path| file.file_name().is_some_and(|n| *n == **named_by);
+                let labels =
+                    named(&is_label_file).ok_or_else(|| self.incomplete(entry, "lists no label file"))?;
+                Targets::LabelFile(self.folder.join(labels))
+            }
+            LabelColumns::Counted { position, count } => match position {
+                Position::First => Targets::First(*count),
+                Position::Last => Targets::Last(*count),
+            },
+            LabelColumns::Marked(_) => Targets::None,
+        };
+        let path = self.folder.join(file);
+        let mut options = ReadOptions::default().format(Format::Auto).targets(targets);
+        if matches!(entry.label_columns, LabelColumns::Counted { .. }) {
+            options = options.task(entry.task);
+        }
+        let data = read(&path, &options)?.named(&entry.name);
+        for (what, expected, found) in [
+            ("samples", n_samples, data.n_samples()),
+            ("features", entry.n_features, data.n_features()),
+            ("outputs", entry.n_outputs, data.n_outputs()),
+        ] {
+            if expected != found {
+                return Err(CatalogueError::Count {
+                    path,
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(data)
+    }
+
+    fn incomplete(&self, entry: &Entry, what: &str) -> CatalogueError {
+        CatalogueError::Manifest {
+            path: self.folder.join("manifest.json"),
+            message: format!("data set {:?} {what}", entry.name),
+        }
+    }
+}
+
+fn io_error(path: &Path, e: &io::Error) -> CatalogueError {
+    CatalogueError::Io {
+        path: path.to_owned(),
+        message: e.to_string(),
+    }
+}
+
+/// SHA-256 of a file, in hexadecimal.
+fn sha256(path: &Path) -> io::Result<String> {
+    let mut reader = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let mut hasher = Sha256::new();
+    loop {
+        let block = reader.fill_buf()?;
+        if block.is_empty() {
+            break;
+        }
+        hasher.update(block);
+        let length = block.len();
+        reader.consume(length);
+    }
+    Ok(hasher.finalize().iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(manifest: &str, data: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("manifest.json"), manifest).unwrap();
+        std::fs::write(folder.path().join("tiny.arff"), data).unwrap();
+        folder
+    }
+
+    const MANIFEST: &str = r#"{"datasets": [{"name": "tiny", "task": "regression", "n": 2, "p": 1, "d": 1,
+        "files": [{"file": "tiny.arff", "sha256": "0000"}], "label_columns": {"position": "last", "count": 1}}]}"#;
+
+    #[test]
+    fn dimensions_and_checksums_are_compared() {
+        let header = "@relation t\n@attribute x real\n@attribute y real\n@data\n1,2\n";
+        let folder = folder(MANIFEST, header);
+        let catalogue = Catalogue::open(folder.path()).unwrap();
+        let path = folder.path().join("tiny.arff");
+        assert_eq!(
+            catalogue.load("tiny"),
+            Err(CatalogueError::Count {
+                path: path.clone(),
+                what: "samples",
+                expected: 2,
+                found: 1
+            })
+        );
+        std::fs::write(&path, "abc").unwrap();
+        // The test vector "abc" of FIPS 180-2.
+        let found = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad".to_owned();
+        assert_eq!(
+            catalogue.verify("tiny"),
+            Err(CatalogueError::Checksum {
+                path,
+                expected: "0000".into(),
+                found
+            })
+        );
+        assert_eq!(
+            catalogue.entry("huge").unwrap_err(),
+            CatalogueError::UnknownName {
+                name: "huge".into(),
+                known: vec!["tiny".into()]
+            }
+        );
+    }
+
+    #[test]
+    fn a_broken_manifest_is_named() {
+        let folder = folder(&MANIFEST.replace("regression", "clustering"), "");
+        let e = Catalogue::open(folder.path()).unwrap_err();
+        assert!(
+            matches!(&e, CatalogueError::Manifest { message, .. } if message.contains("clustering")),
+            "{e}"
+        );
+        assert!(matches!(
+            Catalogue::open(Path::new("/nonexistent")),
+            Err(CatalogueError::Io { .. })
+        ));
+    }
+}

@@ -1,0 +1,732 @@
+//! The data set: features, outputs, their names and kinds.
+
+use crate::builder::MatrixBuilder;
+use crate::names::Names;
+use rpo_core::{Matrix, MatrixError, MatrixView};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Memory, in bytes, above which a conversion to dense storage is refused unless the caller sets a budget of
+/// its own: 4 GiB.
+pub const DEFAULT_DENSE_BUDGET: usize = 4 << 30;
+
+/// Share of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words to
+/// the one of a dense entry and costs an indirection to read, so sparse storage pays from about 1 in 4.
+pub const AUTO_DENSITY: f64 = 0.25;
+
+/// What the outputs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Task {
+    /// Each output is a label, 0 or 1.
+    MultiLabel,
+    /// Each output is a finite number.
+    Regression,
+}
+
+/// How features are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Layout {
+    /// Row-major dense.
+    Dense,
+    /// Compressed sparse rows.
+    Sparse,
+    /// Sparse below a density of [`AUTO_DENSITY`], dense otherwise.
+    Auto,
+}
+
+/// What a feature's values mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeatureKind<'a> {
+    /// A quantity.
+    Numeric,
+    /// The position, from 0, in this list of values.
+    Nominal(&'a [String]),
+}
+
+/// Why a data set cannot be.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatasetError {
+    /// Features and outputs disagree about the number of samples.
+    #[error("features have {features} rows, outputs {outputs}; they must agree")]
+    RowMismatch {
+        /// Rows of the features.
+        features: usize,
+        /// Rows of the outputs.
+        outputs: usize,
+    },
+    /// Not one name per column.
+    #[error("{names} names given for {columns} {what}")]
+    NameCount {
+        /// "features" or "outputs".
+        what: &'static str,
+        /// Names given.
+        names: usize,
+        /// Columns there are.
+        columns: usize,
+    },
+    /// A name that occurs twice.
+    #[error("{what} name {name:?} is used twice")]
+    DuplicateName {
+        /// "feature" or "output".
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A label that is neither 0 nor 1.
+    #[error("label {column} of row {row} is {value}; labels are 0 or 1")]
+    NotALabel {
+        /// Row, from 0.
+        row: usize,
+        /// Output, from 0.
+        column: usize,
+        /// The value.
+        value: f32,
+    },
+    /// A regression target that is NaN or infinite.
+    #[error("outputs: {0}; targets must be finite")]
+    Output(MatrixError),
+    /// An infinite feature.
+    #[error("feature {column} of row {row} is {value}; features are finite, or NaN where missing")]
+    InfiniteFeature {
+        /// Row, from 0.
+        row: usize,
+        /// Feature, from 0.
+        column: usize,
+        /// The value.
+        value: f32,
+    },
+    /// A nominal feature whose value is no position in its list.
+    #[error("nominal feature {column} of row {row} is {value}; its values are 0 to {n_values} exclusive")]
+    NotAPosition {
+        /// Row, from 0.
+        row: usize,
+        /// Feature, from 0.
+        column: usize,
+        /// The value.
+        value: f32,
+        /// Length of the list.
+        n_values: usize,
+    },
+    /// A nominal feature without values.
+    #[error("nominal feature {0} has an empty list of values")]
+    NoValues(usize),
+    /// A row, feature or output that does not exist.
+    #[error("{what} {index} asked for, there are {count}")]
+    OutOfRange {
+        /// "row", "feature" or "output".
+        what: &'static str,
+        /// The index.
+        index: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// Two sets that cannot be joined.
+    #[error("the sets differ in their {0}; they can only be joined if these agree")]
+    Incompatible(&'static str),
+    /// A conversion to dense storage over its budget.
+    #[error(transparent)]
+    Dense(#[from] MatrixError),
+}
+
+/// Samples with features and outputs.
+///
+/// Invariants: as many rows of features as of outputs; features finite or NaN (missing); labels are 0 or 1 and
+/// stored as CSR whose stored values are all 1; regression targets finite; a nominal feature holds positions
+/// in its list of values, as `f32`.
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_data::{Dataset, Task};
+/// let data = Dataset::new(
+///     array![[0.5, 1.0], [0.1, f32::NAN]].into(), // NaN is a missing value
+///     array![[0.0, 1.0, 1.0], [0.0, 0.0, 1.0]].into(),
+///     Task::MultiLabel,
+/// )?;
+/// assert_eq!((data.n_samples(), data.n_features(), data.n_outputs()), (2, 2, 3));
+/// assert_eq!(data.label_statistics().counts, [0, 1, 2]);
+/// # Ok::<(), rpo_data::DatasetError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dataset {
+    name: String,
+    task: Task,
+    features: Matrix,
+    outputs: Matrix,
+    feature_names: Names,
+    output_names: Names,
+    nominal: BTreeMap<usize, Arc<[String]>>,
+}
+
+impl Dataset {
+    /// A set with numbered columns and numeric features. Labels are brought into CSR.
+    ///
+    /// # Errors
+    /// [`DatasetError::RowMismatch`], [`DatasetError::InfiniteFeature`], [`DatasetError::NotALabel`],
+    /// [`DatasetError::Output`].
+    pub fn new(features: Matrix, outputs: Matrix, task: Task) -> Result<Self, DatasetError> {
+        if features.n_rows() != outputs.n_rows() {
+            return Err(DatasetError::RowMismatch {
+                features: features.n_rows(),
+                outputs: outputs.n_rows(),
+            });
+        }
+        let features = as_csr_or_dense(features);
+        if let Some((row, column, value)) = find(features.view(), |_, v| v.is_infinite()) {
+            return Err(DatasetError::InfiniteFeature { row, column, value });
+        }
+        let outputs = match task {
+            Task::MultiLabel => label_matrix(as_csr_or_dense(outputs))?,
+            Task::Regression => {
+                outputs.view().check_finite().map_err(DatasetError::Output)?;
+                as_csr_or_dense(outputs)
+            }
+        };
+        Ok(Self {
+            name: String::new(),
+            task,
+            feature_names: Names::Numbered(features.n_cols()),
+            output_names: Names::Numbered(outputs.n_cols()),
+            features,
+            outputs,
+            nominal: BTreeMap::new(),
+        })
+    }
+
+    /// Sets the name of the set.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the names of the features.
+    ///
+    /// # Errors
+    /// [`DatasetError::NameCount`], [`DatasetError::DuplicateName`].
+    pub fn with_feature_names(mut self, names: Names) -> Result<Self, DatasetError> {
+        check_names("feature", "features", &names, self.n_features())?;
+        self.feature_names = names;
+        Ok(self)
+    }
+
+    /// Sets the names of the outputs.
+    ///
+    /// # Errors
+    /// [`DatasetError::NameCount`], [`DatasetError::DuplicateName`].
+    pub fn with_output_names(mut self, names: Names) -> Result<Self, DatasetError> {
+        check_names("output", "outputs", &names, self.n_outputs())?;
+        self.output_names = names;
+        Ok(self)
+    }
+
+    /// Declares which features are nominal, with their values; all others are numeric.
+    ///
+    /// # Errors
+    /// [`DatasetError::OutOfRange`] for a feature that does not exist, [`DatasetError::NoValues`] for one with an
+    /// empty list, [`DatasetError::NotAPosition`] for a value that is not a position in the feature's list.
+    pub fn with_nominal(mut self, nominal: BTreeMap<usize, Arc<[String]>>) -> Result<Self, DatasetError> {
+        if let Some((&index, _)) = nominal.last_key_value() {
+            check_range("feature", &[index], self.n_features())?;
+            if let Some((&j, _)) = nominal.iter().find(|(_, values)| values.is_empty()) {
+                return Err(DatasetError::NoValues(j));
+            }
+            let mut limits = vec![f32::INFINITY; self.n_features()];
+            nominal
+                .iter()
+                .for_each(|(&j, values)| limits[j] = values.len() as f32);
+            let found = find(self.features.view(), |j, v| {
+                limits[j].is_finite() && !(v.is_nan() || (v >= 0.0 && v < limits[j] && v.fract() == 0.0))
+            });
+            if let Some((row, column, value)) = found {
+                let n_values = nominal[&column].len();
+                return Err(DatasetError::NotAPosition {
+                    row,
+                    column,
+                    value,
+                    n_values,
+                });
+            }
+        }
+        self.nominal = nominal;
+        Ok(self)
+    }
+
+    /// The name of the set; empty unless given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What the outputs are.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// Features, n_samples x n_features; NaN where missing.
+    pub fn features(&self) -> &Matrix {
+        &self.features
+    }
+
+    /// Outputs, n_samples x n_outputs.
+    pub fn outputs(&self) -> &Matrix {
+        &self.outputs
+    }
+
+    /// Features and outputs, leaving the rest behind.
+    pub fn into_matrices(self) -> (Matrix, Matrix) {
+        (self.features, self.outputs)
+    }
+
+    /// Names of the features.
+    pub fn feature_names(&self) -> &Names {
+        &self.feature_names
+    }
+
+    /// Names of the outputs.
+    pub fn output_names(&self) -> &Names {
+        &self.output_names
+    }
+
+    /// The nominal features and their values.
+    pub fn nominal(&self) -> &BTreeMap<usize, Arc<[String]>> {
+        &self.nominal
+    }
+
+    /// The kind of a feature.
+    pub fn feature_kind(&self, feature: usize) -> FeatureKind<'_> {
+        self.nominal
+            .get(&feature)
+            .map_or(FeatureKind::Numeric, |values| FeatureKind::Nominal(values))
+    }
+
+    /// Number of rows.
+    pub fn n_samples(&self) -> usize {
+        self.features.n_rows()
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.features.n_cols()
+    }
+
+    /// Number of outputs.
+    pub fn n_outputs(&self) -> usize {
+        self.outputs.n_cols()
+    }
+
+    /// Number of missing feature values.
+    pub fn n_missing(&self) -> usize {
+        let count = |values: &[f32]| values.iter().filter(|v| v.is_nan()).count();
+        match &self.features {
+            Matrix::Dense(a) => a.iter().filter(|v| v.is_nan()).count(),
+            Matrix::Sparse(a) => count(a.data()),
+        }
+    }
+
+    /// Share of feature values that are neither 0 nor absent; 0 for an empty set.
+    pub fn feature_density(&self) -> f64 {
+        let nonzero = match &self.features {
+            Matrix::Dense(a) => a.iter().filter(|v| **v != 0.0).count(),
+            Matrix::Sparse(a) => a.nnz(),
+        };
+        nonzero as f64 / (self.n_samples() as f64 * self.n_features() as f64).max(1.0)
+    }
+
+    /// The given rows, in the given order; rows may repeat.
+    ///
+    /// # Errors
+    /// [`DatasetError::OutOfRange`].
+    pub fn select_rows(&self, rows: &[usize]) -> Result<Self, DatasetError> {
+        check_range("row", rows, self.n_samples())?;
+        Ok(Self {
+            features: self.features.view().select_rows(rows),
+            outputs: self.outputs.view().select_rows(rows),
+            ..self.without_matrices()
+        })
+    }
+
+    /// The given features, in increasing order without repetition whatever the order given, names and kinds kept.
+    ///
+    /// # Errors
+    /// [`DatasetError::OutOfRange`].
+    pub fn select_features(&self, features: &[usize]) -> Result<Self, DatasetError> {
+        check_range("feature", features, self.n_features())?;
+        let kept = sorted(features);
+        let nominal = kept
+            .iter()
+            .enumerate()
+            .filter_map(|(new, old)| self.nominal.get(old).map(|values| (new, Arc::clone(values))))
+            .collect();
+        Ok(Self {
+            features: select_columns(self.features.view(), &kept),
+            outputs: self.outputs.clone(),
+            feature_names: self.feature_names.select(&kept),
+            nominal,
+            ..self.without_matrices()
+        })
+    }
+
+    /// The given outputs, in increasing order without repetition whatever the order given, names kept.
+    ///
+    /// # Errors
+    /// [`DatasetError::OutOfRange`].
+    pub fn select_outputs(&self, outputs: &[usize]) -> Result<Self, DatasetError> {
+        check_range("output", outputs, self.n_outputs())?;
+        let kept = sorted(outputs);
+        Ok(Self {
+            features: self.features.clone(),
+            outputs: select_columns(self.outputs.view(), &kept),
+            output_names: self.output_names.select(&kept),
+            ..self.without_matrices()
+        })
+    }
+
+    /// The rows of this set followed by those of another with the same columns. The features of the result
+    /// are sparse if those of either set are.
+    ///
+    /// # Errors
+    /// [`DatasetError::Incompatible`] if task, names or kinds differ.
+    pub fn concat(&self, other: &Self) -> Result<Self, DatasetError> {
+        let same = [
+            (self.task == other.task, "task"),
+            (self.feature_names == other.feature_names, "features"),
+            (self.output_names == other.output_names, "outputs"),
+            (self.nominal == other.nominal, "nominal features"),
+        ];
+        if let Some((_, what)) = same.iter().find(|(same, _)| !same) {
+            return Err(DatasetError::Incompatible(what));
+        }
+        Ok(Self {
+            features: stack(self.features.view(), other.features.view()),
+            outputs: stack(self.outputs.view(), other.outputs.view()),
+            ..self.without_matrices()
+        })
+    }
+
+    /// Brings the features into a layout. A dense one may take up to `budget` bytes
+    /// ([`DEFAULT_DENSE_BUDGET`] is a reasonable limit).
+    ///
+    /// # Errors
+    /// [`DatasetError::Dense`] before more than the budget is allocated.
+    pub fn with_layout(mut self, layout: Layout, budget: usize) -> Result<Self, DatasetError> {
+        let sparse = match layout {
+            Layout::Dense => false,
+            Layout::Sparse => true,
+            Layout::Auto => self.feature_density() < AUTO_DENSITY,
+        };
+        self.features = match self.features {
+            Matrix::Dense(a) if sparse => {
+                let mut builder = MatrixBuilder::sparse(a.ncols());
+                for row in a.rows() {
+                    row.iter()
+                        .enumerate()
+                        .for_each(|(j, &v)| builder.push(j as u32, v));
+                    builder.end_row();
+                }
+                builder.finish()
+            }
+            Matrix::Sparse(_) if !sparse => Matrix::Dense(self.features.view().to_dense(budget)?),
+            as_it_is => as_it_is,
+        };
+        Ok(self)
+    }
+
+    /// This set with other features, as a transform makes them: rows, finiteness and kinds are its business,
+    /// names are checked.
+    pub(crate) fn replace_features(
+        &self,
+        features: Matrix,
+        feature_names: Names,
+        nominal: BTreeMap<usize, Arc<[String]>>,
+    ) -> Result<Self, DatasetError> {
+        debug_assert_eq!(features.n_rows(), self.n_samples());
+        check_names("feature", "features", &feature_names, features.n_cols())?;
+        Ok(Self {
+            features,
+            outputs: self.outputs.clone(),
+            feature_names,
+            nominal,
+            ..self.without_matrices()
+        })
+    }
+
+    /// This set with other values of its outputs.
+    pub(crate) fn replace_outputs(&self, outputs: Matrix) -> Self {
+        debug_assert_eq!(
+            (outputs.n_rows(), outputs.n_cols()),
+            (self.n_samples(), self.n_outputs())
+        );
+        Self {
+            features: self.features.clone(),
+            outputs,
+            ..self.without_matrices()
+        }
+    }
+
+    /// Everything but the numbers, for struct update syntax.
+    fn without_matrices(&self) -> Self {
+        let empty = || Matrix::Dense(ndarray::Array2::zeros((0, 0)));
+        Self {
+            name: self.name.clone(),
+            task: self.task,
+            features: empty(),
+            outputs: empty(),
+            feature_names: self.feature_names.clone(),
+            output_names: self.output_names.clone(),
+            nominal: self.nominal.clone(),
+        }
+    }
+}
+
+/// CSR if sparse: the variant may hold a matrix stored by columns.
+fn as_csr_or_dense(a: Matrix) -> Matrix {
+    match a {
+        Matrix::Sparse(a) => Matrix::from(a),
+        dense @ Matrix::Dense(_) => dense,
+    }
+}
+
+/// The first stored value, in row order, that a test holds for.
+fn find(a: MatrixView<'_>, test: impl Fn(usize, f32) -> bool) -> Option<(usize, usize, f32)> {
+    (0..a.n_rows()).find_map(|row| {
+        let mut found = None;
+        a.for_each_in_row(row, |column, value| {
+            if found.is_none() && test(column as usize, value) {
+                found = Some((row, column as usize, value));
+            }
+        });
+        found
+    })
+}
+
+/// CSR labels whose stored values are all 1.
+fn label_matrix(outputs: Matrix) -> Result<Matrix, DatasetError> {
+    if let Some((row, column, value)) = find(outputs.view(), |_, v| v != 0.0 && v != 1.0) {
+        return Err(DatasetError::NotALabel { row, column, value });
+    }
+    if let Matrix::Sparse(a) = &outputs
+        && a.data().iter().all(|&v| v == 1.0)
+    {
+        return Ok(outputs);
+    }
+    let mut builder = MatrixBuilder::sparse(outputs.n_cols());
+    for row in 0..outputs.n_rows() {
+        outputs.view().for_each_in_row(row, |j, v| builder.push(j, v));
+        builder.end_row();
+    }
+    Ok(builder.finish())
+}
+
+fn check_names(
+    one: &'static str,
+    many: &'static str,
+    names: &Names,
+    columns: usize,
+) -> Result<(), DatasetError> {
+    if names.len() != columns {
+        return Err(DatasetError::NameCount {
+            what: many,
+            names: names.len(),
+            columns,
+        });
+    }
+    names.duplicate().map_or(Ok(()), |name| {
+        Err(DatasetError::DuplicateName {
+            what: one,
+            name: name.to_owned(),
+        })
+    })
+}
+
+pub(crate) fn check_range(what: &'static str, indices: &[usize], count: usize) -> Result<(), DatasetError> {
+    indices
+        .iter()
+        .find(|&&index| index >= count)
+        .map_or(Ok(()), |&index| {
+            Err(DatasetError::OutOfRange { what, index, count })
+        })
+}
+
+fn sorted(columns: &[usize]) -> Vec<usize> {
+    let mut kept = columns.to_vec();
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+/// The given columns, which must increase.
+fn select_columns(a: MatrixView<'_>, columns: &[usize]) -> Matrix {
+    match a {
+        MatrixView::Dense(a) => Matrix::Dense(a.select(ndarray::Axis(1), columns)),
+        MatrixView::Sparse(_) => {
+            let mut builder = MatrixBuilder::sparse(columns.len());
+            for row in 0..a.n_rows() {
+                a.for_each_in_row(row, |j, v| {
+                    if let Ok(new) = columns.binary_search(&(j as usize)) {
+                        builder.push(new as u32, v);
+                    }
+                });
+                builder.end_row();
+            }
+            builder.finish()
+        }
+    }
+}
+
+fn stack<'a>(a: MatrixView<'a>, b: MatrixView<'a>) -> Matrix {
+    let mut builder = match (a, b) {
+        (MatrixView::Dense(_), MatrixView::Dense(_)) => MatrixBuilder::dense(a.n_cols()),
+        _ => MatrixBuilder::sparse(a.n_cols()),
+    };
+    for part in [a, b] {
+        for row in 0..part.n_rows() {
+            part.for_each_in_row(row, |j, v| builder.push(j, v));
+            builder.end_row();
+        }
+    }
+    builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    fn mixed() -> Dataset {
+        let features = array![[0.0, 1.5, 2.0], [1.0, f32::NAN, 0.0], [0.0, -1.0, 1.0]];
+        let outputs = array![[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]];
+        let values: Arc<[String]> = ["a", "b", "c"].map(String::from).into();
+        Dataset::new(features.into(), outputs.into(), Task::MultiLabel)
+            .unwrap()
+            .with_nominal([(2, values)].into())
+            .unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_with_its_place() {
+        let x = || Matrix::from(array![[1.0], [2.0]]);
+        let new = |x: Matrix, y: Matrix, task| Dataset::new(x, y, task).unwrap_err();
+        assert_eq!(
+            new(x(), array![[1.0]].into(), Task::Regression),
+            DatasetError::RowMismatch {
+                features: 2,
+                outputs: 1
+            }
+        );
+        assert_eq!(
+            new(x(), array![[0.0, 1.0], [1.0, 2.0]].into(), Task::MultiLabel),
+            DatasetError::NotALabel {
+                row: 1,
+                column: 1,
+                value: 2.0
+            }
+        );
+        assert!(matches!(
+            new(x(), array![[0.0], [f32::NAN]].into(), Task::MultiLabel),
+            DatasetError::NotALabel {
+                row: 1,
+                column: 0,
+                ..
+            }
+        ));
+        assert!(matches!(
+            new(x(), array![[0.0], [f32::NAN]].into(), Task::Regression),
+            DatasetError::Output(MatrixError::NonFinite {
+                row: 1,
+                column: 0,
+                ..
+            })
+        ));
+        assert_eq!(
+            new(
+                array![[1.0, f32::INFINITY]].into(),
+                array![[1.0]].into(),
+                Task::Regression
+            ),
+            DatasetError::InfiniteFeature {
+                row: 0,
+                column: 1,
+                value: f32::INFINITY
+            }
+        );
+        assert_eq!(
+            mixed().select_rows(&[3]),
+            Err(DatasetError::OutOfRange {
+                what: "row",
+                index: 3,
+                count: 3
+            })
+        );
+        assert_eq!(
+            mixed().with_feature_names(["x"; 3].into_iter().collect()),
+            Err(DatasetError::DuplicateName {
+                what: "feature",
+                name: "x".into()
+            })
+        );
+        assert_eq!(
+            mixed().with_output_names(Names::Numbered(3)),
+            Err(DatasetError::NameCount {
+                what: "outputs",
+                names: 3,
+                columns: 2
+            })
+        );
+        assert_eq!(
+            mixed().with_nominal([(1, [].into())].into()),
+            Err(DatasetError::NoValues(1))
+        );
+        let two: Arc<[String]> = ["a", "b"].map(String::from).into();
+        assert_eq!(
+            mixed().with_nominal([(2, two)].into()),
+            Err(DatasetError::NotAPosition {
+                row: 0,
+                column: 2,
+                value: 2.0,
+                n_values: 2
+            })
+        );
+    }
+
+    #[test]
+    fn columns_keep_names_and_kinds() {
+        let data = mixed().select_features(&[2, 1]).unwrap();
+        assert_eq!(data.feature_names(), &["1", "2"].into_iter().collect());
+        assert_eq!(data.feature_kind(0), FeatureKind::Numeric);
+        assert!(matches!(data.feature_kind(1), FeatureKind::Nominal(values) if values.len() == 3));
+        let data = data.select_outputs(&[1]).unwrap();
+        assert_eq!(data.label_statistics().counts, [1]);
+    }
+
+    #[test]
+    fn layouts_hold_the_same_values() {
+        let dense = mixed();
+        let sparse = dense.clone().with_layout(Layout::Sparse, 0).unwrap();
+        assert_eq!((sparse.n_missing(), dense.n_missing()), (1, 1));
+        assert_eq!(sparse.feature_density(), dense.feature_density());
+        let joined = sparse.concat(&dense).unwrap();
+        assert!(matches!(joined.features(), Matrix::Sparse(_)));
+        let again = joined
+            .select_rows(&[3, 1, 5])
+            .unwrap()
+            .with_layout(Layout::Auto, usize::MAX)
+            .unwrap();
+        assert!(matches!(again.features(), Matrix::Dense(_)));
+        assert_eq!(
+            format!("{:?}", again.features()),
+            format!("{:?}", dense.features())
+        );
+        assert_eq!(again.outputs(), dense.outputs());
+        assert!(matches!(
+            sparse.with_layout(Layout::Dense, 35),
+            Err(DatasetError::Dense(MatrixError::OverBudget {
+                bytes: 36,
+                budget: 35,
+                ..
+            }))
+        ));
+    }
+}

@@ -1,0 +1,149 @@
+//! Names of columns, given or implied.
+
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The names of a set's features or outputs.
+///
+/// Formats without names number their columns; those names ("0", "1", ...) are implied, so that a file with
+/// millions of columns costs nothing.
+///
+/// ```
+/// use rpo_data::Names;
+/// let names = Names::Numbered(1_000_000_000);
+/// assert_eq!(names.get(7).as_deref(), Some("7"));
+/// assert_eq!(names.position("12"), Some(12));
+/// assert_eq!(names.position("012"), None);
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Names {
+    /// One name per column.
+    Given(Vec<String>),
+    /// That many columns, named by their position from 0.
+    Numbered(usize),
+}
+
+impl Names {
+    /// Number of names.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Given(names) => names.len(),
+            Self::Numbered(n) => *n,
+        }
+    }
+
+    /// Whether there is no name.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The name of a column, `None` beyond the last.
+    pub fn get(&self, column: usize) -> Option<Cow<'_, str>> {
+        match self {
+            Self::Given(names) => names.get(column).map(|name| Cow::Borrowed(name.as_str())),
+            Self::Numbered(n) => (column < *n).then(|| Cow::Owned(column.to_string())),
+        }
+    }
+
+    /// All names in column order.
+    pub fn iter(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        (0..self.len()).filter_map(|column| self.get(column))
+    }
+
+    /// The column of a name. Linear in the number of given names; see [`Names::positions`] for many.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        match self {
+            Self::Given(names) => names.iter().position(|n| n == name),
+            Self::Numbered(n) => {
+                let column: usize = name.parse().ok()?;
+                (column < *n && column.to_string() == name).then_some(column)
+            }
+        }
+    }
+
+    /// The column of each of `others`, `None` where a name is unknown: how the columns of one set map to
+    /// those of another. O((n + m) log n).
+    pub fn positions(&self, others: &Self) -> Vec<Option<usize>> {
+        match (self, others) {
+            (Self::Numbered(n), Self::Numbered(m)) => (0..*m).map(|j| (j < *n).then_some(j)).collect(),
+            (Self::Numbered(_), Self::Given(names)) => names.iter().map(|name| self.position(name)).collect(),
+            (Self::Given(names), _) => {
+                let columns: BTreeMap<&str, usize> = names
+                    .iter()
+                    .enumerate()
+                    .map(|(j, name)| (name.as_str(), j))
+                    .collect();
+                others
+                    .iter()
+                    .map(|name| columns.get(name.as_ref()).copied())
+                    .collect()
+            }
+        }
+    }
+
+    /// The names of the given columns, in that order. Given names stay given, and numbered ones become given
+    /// unless every column is kept in place, so that a column keeps its name when others are dropped.
+    ///
+    /// # Panics
+    /// If a column is out of range.
+    #[must_use]
+    pub fn select(&self, columns: &[usize]) -> Self {
+        match self {
+            Self::Numbered(n) if columns.len() == *n && columns.iter().enumerate().all(|(i, &j)| i == j) => {
+                self.clone()
+            }
+            _ => Self::Given(
+                columns
+                    .iter()
+                    .map(|&j| self.get(j).expect("a column within range").into_owned())
+                    .collect(),
+            ),
+        }
+    }
+
+    /// The first name that occurs twice.
+    pub(crate) fn duplicate(&self) -> Option<&str> {
+        let Self::Given(names) = self else { return None };
+        let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+        sorted.sort_unstable();
+        sorted
+            .windows(2)
+            .find(|pair| pair[0] == pair[1])
+            .map(|pair| pair[0])
+    }
+}
+
+impl<S: Into<String>> FromIterator<S> for Names {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        Self::Given(names.into_iter().map(Into::into).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_map_one_set_of_names_to_another() {
+        let given: Names = ["a", "2", "c"].into_iter().collect();
+        let other: Names = ["c", "x", "a"].into_iter().collect();
+        assert_eq!(given.positions(&other), [Some(2), None, Some(0)]);
+        assert_eq!(given.positions(&Names::Numbered(3)), [None, None, Some(1)]);
+        assert_eq!(Names::Numbered(3).positions(&given), [None, Some(2), None]);
+        assert_eq!(Names::Numbered(1).positions(&Names::Numbered(2)), [Some(0), None]);
+    }
+
+    #[test]
+    fn a_selected_column_keeps_its_name() {
+        assert_eq!(
+            Names::Numbered(3).select(&[2, 0]),
+            ["2", "0"].into_iter().collect()
+        );
+        assert_eq!(Names::Numbered(2).select(&[0, 1]), Names::Numbered(2));
+        assert_eq!(
+            Names::Given(vec!["x".into(), "y".into(), "x".into()]).duplicate(),
+            Some("x")
+        );
+    }
+}

@@ -1,0 +1,271 @@
+//! Zero mean, unit variance.
+
+use super::{Nominal, PreprocessError, Transform, check_count, check_nominal, check_rows};
+use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset, Task};
+use ndarray::Array2;
+use rpo_core::{Matrix, MatrixView};
+
+/// Standardizes columns: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the
+/// values present in the set it is fitted on. A column that is constant there becomes 0 everywhere.
+///
+/// Nominal features are left as they are. Missing values stay missing. The result is dense: subtracting a
+/// mean leaves no zeros. (Daniels and Metaxas 2017, section 4, for features.)
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standardizer {
+    of_targets: bool,
+    mean: Vec<f64>,
+    /// 1 / sd; 0 for a constant column.
+    factor: Vec<f64>,
+    nominal: Nominal,
+    budget: usize,
+}
+
+impl Standardizer {
+    /// Fits the features.
+    ///
+    /// # Errors
+    /// [`PreprocessError::NoRows`].
+    pub fn of_features(data: &Dataset) -> Result<Self, PreprocessError> {
+        check_rows(data)?;
+        let (mut mean, mut factor) = moments(data.features().view());
+        for &j in data.nominal().keys() {
+            (mean[j], factor[j]) = (0.0, 1.0);
+        }
+        Ok(Self {
+            of_targets: false,
+            mean,
+            factor,
+            nominal: data.nominal().clone(),
+            budget: DEFAULT_DENSE_BUDGET,
+        })
+    }
+
+    /// Fits the targets of a regression; [`Standardizer::restore`] takes predictions back.
+    ///
+    /// # Errors
+    /// [`PreprocessError::NoRows`], [`PreprocessError::Task`].
+    pub fn of_targets(data: &Dataset) -> Result<Self, PreprocessError> {
+        check_rows(data)?;
+        check_regression(data)?;
+        let (mean, factor) = moments(data.outputs().view());
+        Ok(Self {
+            of_targets: true,
+            mean,
+            factor,
+            nominal: Nominal::new(),
+            budget: DEFAULT_DENSE_BUDGET,
+        })
+    }
+
+    /// Bytes that the dense result may take; [`DEFAULT_DENSE_BUDGET`] by default.
+    #[must_use]
+    pub fn with_budget(mut self, bytes: usize) -> Self {
+        self.budget = bytes;
+        self
+    }
+
+    /// Mean of each column in the set it was fitted on; 0 where values are left alone.
+    pub fn mean(&self) -> &[f64] {
+        &self.mean
+    }
+
+    /// Takes standardized values, predictions say, back to the scale of the columns: x = x' sd + mean.
+    ///
+    /// # Errors
+    /// [`PreprocessError::ColumnCount`].
+    pub fn restore(&self, values: &mut Array2<f32>) -> Result<(), PreprocessError> {
+        check_count(self.what(), self.mean.len(), values.ncols())?;
+        for mut row in values.rows_mut() {
+            for (j, v) in row.iter_mut().enumerate() {
+                let sd = if self.factor[j] == 0.0 {
+                    0.0
+                } else {
+                    1.0 / self.factor[j]
+                };
+                *v = (f64::from(*v) * sd + self.mean[j]) as f32;
+            }
+        }
+        Ok(())
+    }
+
+    fn what(&self) -> &'static str {
+        if self.of_targets { "outputs" } else { "features" }
+    }
+
+    fn transformed(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        check_count(self.what(), self.mean.len(), values.n_cols())?;
+        let mut dense = values.to_dense(self.budget)?;
+        for mut row in dense.rows_mut() {
+            for (j, v) in row.iter_mut().enumerate() {
+                *v = ((f64::from(*v) - self.mean[j]) * self.factor[j]) as f32;
+            }
+        }
+        Ok(Matrix::Dense(dense))
+    }
+}
+
+impl Transform for Standardizer {
+    fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
+        if self.of_targets {
+            check_regression(data)?;
+            return Ok(data.replace_outputs(self.transformed(data.outputs().view())?));
+        }
+        check_nominal(&self.nominal, data)?;
+        let features = self.transformed(data.features().view())?;
+        Ok(data.replace_features(features, data.feature_names().clone(), self.nominal.clone())?)
+    }
+}
+
+fn check_regression(data: &Dataset) -> Result<(), PreprocessError> {
+    match data.task() {
+        Task::Regression => Ok(()),
+        found => Err(PreprocessError::Task {
+            expected: Task::Regression,
+            found,
+        }),
+    }
+}
+
+/// Mean and 1 / sd of each column's values that are present, in two passes. Entries that are not stored are 0.
+fn moments(a: MatrixView<'_>) -> (Vec<f64>, Vec<f64>) {
+    let p = a.n_cols();
+    let mut present = vec![a.n_rows(); p];
+    let mut stored = vec![0; p];
+    let (mut sum, mut lowest, mut highest) =
+        (vec![0.0; p], vec![f64::INFINITY; p], vec![f64::NEG_INFINITY; p]);
+    for_each(a, |j, v| {
+        stored[j] += 1;
+        if v.is_nan() {
+            present[j] -= 1;
+        } else {
+            sum[j] += v;
+            lowest[j] = v.min(lowest[j]);
+            highest[j] = v.max(highest[j]);
+        }
+    });
+    let implied: Vec<usize> = stored.iter().map(|stored| a.n_rows() - stored).collect();
+    let mean: Vec<f64> = sum
+        .iter()
+        .zip(&present)
+        .map(|(sum, &n)| if n == 0 { 0.0 } else { sum / n as f64 })
+        .collect();
+    let mut squares: Vec<f64> = mean
+        .iter()
+        .zip(&implied)
+        .map(|(mean, &n)| n as f64 * mean * mean)
+        .collect();
+    for_each(a, |j, v| {
+        if !v.is_nan() {
+            squares[j] += (v - mean[j]) * (v - mean[j]);
+        }
+    });
+    let factor = (0..p).map(|j| {
+        let (mut low, mut high) = (lowest[j], highest[j]);
+        if implied[j] > 0 {
+            (low, high) = (low.min(0.0), high.max(0.0));
+        }
+        // Compared by its extremes: rounding of the mean can leave a constant column a tiny variance.
+        if low < high {
+            (present[j] as f64 / squares[j]).sqrt()
+        } else {
+            0.0
+        }
+    });
+    let factor = factor.collect();
+    (mean, factor)
+}
+
+fn for_each(a: MatrixView<'_>, mut f: impl FnMut(usize, f64)) {
+    for row in 0..a.n_rows() {
+        a.for_each_in_row(row, |j, v| f(j as usize, f64::from(v)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Layout;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn regression(x: Array2<f32>) -> Dataset {
+        let y = x.clone();
+        let x = Matrix::from(x);
+        Dataset::new(x, y.into(), Task::Regression).unwrap()
+    }
+
+    #[test]
+    fn hand_computed() {
+        // Columns: mean 2, sd 1; constant; constant on the training part only.
+        let train = regression(array![[1.0, 0.1, 5.0], [3.0, 0.1, 5.0]]);
+        let test = regression(array![[2.0, 0.1, 6.0]]);
+        let fitted = Standardizer::of_features(&train).unwrap();
+        assert_eq!(
+            fitted.apply(&train).unwrap().features(),
+            &array![[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]].into()
+        );
+        assert_eq!(
+            fitted.apply(&test).unwrap().features(),
+            &array![[0.0, 0.0, 0.0]].into()
+        );
+        let targets = Standardizer::of_targets(&train).unwrap();
+        let moved = targets.apply(&train).unwrap();
+        assert_eq!(moved.outputs(), &array![[-1.0, 0.0, 0.0], [1.0, 0.0, 0.0]].into());
+        let mut back = moved.outputs().view().to_dense(1000).unwrap();
+        targets.restore(&mut back).unwrap();
+        assert_eq!(Matrix::from(back), *train.outputs());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let train = regression(array![[1.0, 2.0]]);
+        let fitted = Standardizer::of_features(&train).unwrap();
+        assert_eq!(
+            fitted.apply(&regression(array![[1.0]])),
+            Err(PreprocessError::ColumnCount {
+                what: "features",
+                expected: 2,
+                found: 1
+            })
+        );
+        let values = ["a", "b"].map(String::from).into();
+        let nominal = regression(array![[1.0, 1.0]])
+            .with_nominal([(1, values)].into())
+            .unwrap();
+        assert_eq!(fitted.apply(&nominal), Err(PreprocessError::Kind(1)));
+        assert!(matches!(
+            fitted.with_budget(7).apply(&train),
+            Err(PreprocessError::Budget(_))
+        ));
+        let empty = train.select_rows(&[]).unwrap();
+        assert_eq!(Standardizer::of_features(&empty), Err(PreprocessError::NoRows));
+    }
+
+    proptest! {
+        #[test]
+        fn present_values_have_mean_0_and_variance_1(
+            values in proptest::collection::vec(prop_oneof![Just(f32::NAN), Just(0.0), -1e3_f32..1e3], 30),
+            sparse in any::<bool>(),
+        ) {
+            let x = Array2::from_shape_vec((10, 3), values).unwrap();
+            let y = Array2::zeros((10, 1));
+            let data = Dataset::new(x.clone().into(), y.into(), Task::Regression).unwrap();
+            let layout = if sparse { Layout::Sparse } else { Layout::Dense };
+            let data = data.with_layout(layout, usize::MAX).unwrap();
+            let moved = Standardizer::of_features(&data).unwrap().apply(&data).unwrap();
+            let Matrix::Dense(z) = moved.features() else { panic!("dense") };
+            for (before, after) in x.columns().into_iter().zip(z.columns()) {
+                let present: Vec<f64> = after.iter().filter(|v| !v.is_nan()).map(|&v| f64::from(v)).collect();
+                prop_assert_eq!(present.len(), before.iter().filter(|v| !v.is_nan()).count());
+                let n = present.len().max(1) as f64;
+                let mean = present.iter().sum::<f64>() / n;
+                let variance = present.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / n;
+                let mut distinct: Vec<f32> = before.iter().copied().filter(|v| !v.is_nan()).collect();
+                distinct.sort_by(f32::total_cmp);
+                distinct.dedup();
+                let expected = if distinct.len() > 1 { 1.0 } else { 0.0 };
+                prop_assert!(mean.abs() < 1e-5 && (variance - expected).abs() < 1e-4, "{mean} {variance}");
+            }
+        }
+    }
+}

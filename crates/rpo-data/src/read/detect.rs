@@ -1,0 +1,152 @@
+//! Opens files, compressed or not, and tells formats apart.
+
+use super::error::{ReadError, ReadErrorKind};
+use super::line::{BYTE_ORDER_MARK, shown};
+use super::options::Format;
+use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
+use super::xmlrepo::parse_header;
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::Path;
+
+const BUFFER: usize = 1 << 17;
+const GZIP: &[u8] = b"\x1f\x8b";
+/// Bytes looked at to tell the format: enough for the first line of most files; a longer one is cut.
+const GLANCE: u64 = 1 << 16;
+
+/// Opens a file, decompressing it if it is gzip.
+pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, ReadError> {
+    let file = File::open(path).map_err(|e| io_error(&e))?;
+    decompressed(BufReader::with_capacity(BUFFER, file))
+}
+
+/// The content of a reader, decompressed if it is gzip.
+pub(super) fn decompressed<'a>(reader: impl BufRead + 'a) -> Result<Box<dyn BufRead + 'a>, ReadError> {
+    let (start, whole) = peek(reader, GZIP.len() as u64)?;
+    Ok(if start == GZIP {
+        Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole)))
+    } else {
+        Box::new(whole)
+    })
+}
+
+pub(super) fn io_error(e: &io::Error) -> ReadError {
+    let (kind, message) = (e.kind(), e.to_string());
+    ReadErrorKind::Io { kind, message }.into()
+}
+
+/// The first bytes of a reader, and a reader of everything.
+fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), ReadError> {
+    let mut start = Vec::new();
+    reader
+        .by_ref()
+        .take(n)
+        .read_to_end(&mut start)
+        .map_err(|e| io_error(&e))?;
+    Ok((start.clone(), Cursor::new(start).chain(reader)))
+}
+
+/// The format that the extension of a file name says.
+pub(super) fn format_of_name(path: &Path) -> Option<Format> {
+    let lower = |text: &std::ffi::OsStr| text.to_string_lossy().to_ascii_lowercase();
+    let extension = match path.extension().map(lower)?.as_str() {
+        "gz" => path.file_stem().map(Path::new)?.extension().map(lower)?,
+        other => other.to_owned(),
+    };
+    match extension.as_str() {
+        "arff" => Some(Format::Arff),
+        "csv" => Some(Format::Csv),
+        "svm" | "svmlight" | "libsvm" => Some(Format::SvmLight),
+        _ => None,
+    }
+}
+
+/// The format that the first line says, and a reader of everything.
+pub(super) fn format_of_content<'a>(
+    reader: impl BufRead + 'a,
+) -> Result<(Format, Box<dyn BufRead + 'a>), ReadError> {
+    let (start, whole) = peek(reader, GLANCE)?;
+    let cut = start.len() as u64 == GLANCE;
+    let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
+    let first = text
+        .split_inclusive(|&b| b == b'\n')
+        .find(|line| !matches!(line.trim_ascii_start().first(), None | Some(b'#')))
+        .unwrap_or_default();
+    let first = match first.iter().rposition(|b| matches!(b, b' ' | b'\t')) {
+        // Half a number would be taken for a whole one.
+        Some(blank) if cut && !first.ends_with(b"\n") => &first[..blank],
+        _ => first.trim_ascii_end(),
+    };
+    let format = classify(first).ok_or_else(|| match text.trim_ascii() {
+        b"" => ReadErrorKind::Empty {
+            expected: "a header or a sample",
+        },
+        _ => ReadErrorKind::UnknownFormat {
+            first_line: shown(first),
+        },
+    })?;
+    Ok((format, Box::new(whole)))
+}
+
+fn classify(line: &[u8]) -> Option<Format> {
+    if matches!(line.trim_ascii_start().first(), Some(b'@' | b'%')) {
+        return Some(Format::Arff);
+    }
+    if parse_header(line).is_some() {
+        return Some(Format::XmlRepo);
+    }
+    let any = Syntax {
+        first_feature: 0,
+        sorted: false,
+        query: true,
+        n_features: MOST_COLUMNS,
+        n_labels: MOST_COLUMNS,
+    };
+    let mut sample = Sample::default();
+    let before_comment = line.split(|&b| b == b'#').next().unwrap_or_default();
+    if parse_sample(before_comment, &any, &mut sample).is_ok() && !sample.features.is_empty() {
+        return Some(Format::SvmLight);
+    }
+    let names_a_column = |field: &[u8]| {
+        let field = field.trim_ascii();
+        field
+            .first()
+            .is_some_and(|b| b.is_ascii_alphabetic() || matches!(b, b'"' | b'_') || *b >= 0x80)
+    };
+    let is_csv = line.contains(&b',') && line.split(|&b| b == b',').any(names_a_column);
+    is_csv.then_some(Format::Csv)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_first_lines() {
+        let name = |name: &str| format_of_name(Path::new(name));
+        assert_eq!(name("a/b.ARFF"), Some(Format::Arff));
+        assert_eq!(name("b.csv.gz"), Some(Format::Csv));
+        assert_eq!(name("b.svm"), Some(Format::SvmLight));
+        assert_eq!((name("b.txt"), name("arff"), name("b.gz")), (None, None, None));
+        let content = |text: &str| format_of_content(text.as_bytes()).map(|(format, _)| format);
+        assert_eq!(content("\n% c\n@relation x"), Ok(Format::Arff));
+        assert_eq!(content("4 10 6 \n0 1:2"), Ok(Format::XmlRepo));
+        assert_eq!(content("# c\n1,2 0:1 3:2 # d"), Ok(Format::SvmLight));
+        assert_eq!(content(" 1:2"), Ok(Format::SvmLight));
+        assert_eq!(content("\u{feff}x,1,z\n1,2,3"), Ok(Format::Csv));
+        for text in ["1,2", "x", "hello world\n1,2"] {
+            assert!(
+                matches!(
+                    content(text).unwrap_err().kind,
+                    ReadErrorKind::UnknownFormat { .. }
+                ),
+                "{text}"
+            );
+        }
+        assert!(matches!(
+            content("\n\n").unwrap_err().kind,
+            ReadErrorKind::Empty { .. }
+        ));
+    }
+}

@@ -1,0 +1,195 @@
+//! Lines of labels and `index:value` pairs, as two formats write them.
+
+use super::error::ReadErrorKind;
+use super::line::{shown, skip_blanks};
+use super::number;
+use super::text::Fault;
+
+/// One sample of a file of labels and features, reused from sample to sample.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Sample {
+    /// Labels, increasing.
+    pub labels: Vec<u32>,
+    /// Features and their values, indices from 0 and increasing.
+    pub features: Vec<(u32, f64)>,
+}
+
+/// How a format writes samples.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Syntax {
+    /// Index of the first feature: 0 or 1.
+    pub(super) first_feature: u64,
+    /// Whether features that do not increase are an error; else they are sorted.
+    pub(super) sorted: bool,
+    /// Whether a field `qid:...` may stand before the features. It is ignored.
+    pub(super) query: bool,
+    /// Number of features.
+    pub(super) n_features: u64,
+    /// Number of labels.
+    pub(super) n_labels: u64,
+}
+
+/// Indices are stored in 32 bits.
+pub(super) const MOST_COLUMNS: u64 = u32::MAX as u64;
+
+/// Parses `[label[,label]...] [index:value]...`. A line that starts with a blank, or with a field that has a
+/// colon, has no labels.
+pub(super) fn parse_sample(line: &[u8], syntax: &Syntax, sample: &mut Sample) -> Result<(), Fault> {
+    sample.labels.clear();
+    sample.features.clear();
+    let mut at = skip_blanks(line, parse_labels(line, syntax, &mut sample.labels)?);
+    if syntax.query && line[at..].starts_with(b"qid:") {
+        at = skip_blanks(line, field_end(line, at));
+    }
+    while at < line.len() {
+        let start = at;
+        let Some((written, length)) =
+            number::scan_id(&line[at..]).filter(|&(_, n)| line.get(at + n) == Some(&b':'))
+        else {
+            return Err((start, bad_pair(&line[start..field_end(line, start)])));
+        };
+        let index = feature_index(written, syntax).map_err(|kind| (start, kind))?;
+        at += length + 1;
+        let value = match number::scan(&line[at..]) {
+            Ok((value, n)) if matches!(line.get(at + n), None | Some(b' ' | b'\t')) => {
+                at += n;
+                value
+            }
+            _ => {
+                let text = &line[at..field_end(line, at)];
+                let (what, index) = ("feature", written);
+                return Err(match number::parse(text) {
+                    _ if text.is_empty() => (at, ReadErrorKind::NoValue { what, index }),
+                    Ok(_) => unreachable!("a number up to the end of its field is scanned"),
+                    Err(why) => (at, ReadErrorKind::number(why, format!("feature {written}"), text)),
+                });
+            }
+        };
+        if let Some(&(last, _)) = sample.features.last()
+            && index <= last
+            && syntax.sorted
+        {
+            let (what, previous) = ("feature", u64::from(last) + syntax.first_feature);
+            return Err(if index == last {
+                (start, ReadErrorKind::RepeatedIndex { what, index: written })
+            } else {
+                let index = written;
+                (
+                    start,
+                    ReadErrorKind::UnsortedIndex {
+                        what,
+                        index,
+                        previous,
+                    },
+                )
+            });
+        }
+        sample.features.push((index, value));
+        at = skip_blanks(line, at);
+    }
+    if sample.features.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
+        sample.features.sort_unstable_by_key(|&(j, _)| j);
+        refuse_repeated(
+            "feature",
+            syntax.first_feature,
+            sample.features.iter().map(|&(j, _)| j),
+        )?;
+    }
+    if sample.labels.windows(2).any(|pair| pair[0] >= pair[1]) {
+        sample.labels.sort_unstable();
+        refuse_repeated("label", 0, sample.labels.iter().copied())?;
+    }
+    Ok(())
+}
+
+/// The labels that start the line, and where they end.
+fn parse_labels(line: &[u8], syntax: &Syntax, labels: &mut Vec<u32>) -> Result<usize, Fault> {
+    const WHAT: &str = "label";
+    let mut at = 0;
+    if matches!(line.first(), None | Some(b' ' | b'\t')) {
+        return Ok(at);
+    }
+    loop {
+        let scanned = number::scan_id(&line[at..]);
+        let next = scanned.and_then(|(_, length)| line.get(at + length));
+        match (scanned, next) {
+            (Some((index, length)), None | Some(b',' | b' ' | b'\t')) => {
+                if index >= syntax.n_labels {
+                    let count = syntax.n_labels;
+                    return Err((
+                        at,
+                        ReadErrorKind::IndexOutOfRange {
+                            what: WHAT,
+                            index,
+                            count,
+                        },
+                    ));
+                }
+                labels.push(index as u32);
+                at += length;
+                if next != Some(&b',') {
+                    return Ok(at);
+                }
+                at += 1;
+            }
+            (Some(_), Some(b':')) if labels.is_empty() => return Ok(0),
+            _ if labels.is_empty() && syntax.query && line.starts_with(b"qid:") => return Ok(0),
+            _ => {
+                let field = &line[at..field_end(line, at)];
+                // A feature that stands first is a better guess than a label if there is a colon.
+                if labels.is_empty() && field.contains(&b':') {
+                    return Ok(0);
+                }
+                let text = shown(field.split(|&b| b == b',').next().unwrap_or_default());
+                return Err((at, ReadErrorKind::BadIndex { what: WHAT, text }));
+            }
+        }
+    }
+}
+
+fn feature_index(written: u64, syntax: &Syntax) -> Result<u32, ReadErrorKind> {
+    let index = written
+        .checked_sub(syntax.first_feature)
+        .ok_or(ReadErrorKind::IndexZero)?;
+    if index >= syntax.n_features {
+        return Err(ReadErrorKind::IndexOutOfRange {
+            what: "feature",
+            index: written,
+            count: syntax.n_features,
+        });
+    }
+    Ok(index as u32)
+}
+
+/// What is wrong with a field that is not `index:value`.
+fn bad_pair(field: &[u8]) -> ReadErrorKind {
+    match field.iter().position(|&b| b == b':') {
+        None => ReadErrorKind::NoColon { text: shown(field) },
+        Some(colon) => ReadErrorKind::BadIndex {
+            what: "feature",
+            text: shown(&field[..colon]),
+        },
+    }
+}
+
+/// Refuses a repetition among sorted indices.
+fn refuse_repeated(what: &'static str, first: u64, sorted: impl Iterator<Item = u32>) -> Result<(), Fault> {
+    let mut previous = None;
+    for index in sorted {
+        if previous == Some(index) {
+            let index = u64::from(index) + first;
+            return Err((0, ReadErrorKind::RepeatedIndex { what, index }));
+        }
+        previous = Some(index);
+    }
+    Ok(())
+}
+
+fn field_end(line: &[u8], start: usize) -> usize {
+    let rest = &line[start..];
+    start
+        + rest
+            .iter()
+            .position(|b| matches!(b, b' ' | b'\t'))
+            .unwrap_or(rest.len())
+}

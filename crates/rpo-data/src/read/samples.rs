@@ -1,0 +1,111 @@
+//! Turns samples of labels and pairs into a data set.
+
+use super::error::{ReadError, ReadErrorKind};
+use super::options::{Format, ReadOptions, Targets};
+use super::sample::Sample;
+use super::svmlight::SvmLightReader;
+use super::xmlrepo::XmlRepoReader;
+use crate::builder::MatrixBuilder;
+use crate::dataset::{Dataset, Task};
+use std::io::BufRead;
+
+pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
+    refuse_table_options(Format::XmlRepo, options)?;
+    if options.first_feature.is_some() {
+        let (option, format) = ("first_feature", Format::XmlRepo);
+        return Err(ReadErrorKind::Option { option, format }.into());
+    }
+    let mut reader = XmlRepoReader::new(reader)?;
+    let (n_features, n_labels) = (reader.n_features(), reader.n_labels());
+    for (what, found, expected) in [
+        ("feature", n_features, options.n_features),
+        ("label", n_labels, options.n_outputs),
+    ] {
+        if let Some(expected) = expected.filter(|&expected| expected != found) {
+            return Err(ReadErrorKind::Dimension {
+                what,
+                expected,
+                found,
+            }
+            .at(reader.line()));
+        }
+    }
+    assemble(Some(n_features), Some(n_labels), |sample| {
+        Ok((reader.read_sample(sample)?, reader.line()))
+    })
+}
+
+pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
+    refuse_table_options(Format::SvmLight, options)?;
+    let mut reader = SvmLightReader::new(reader, options.first_feature.unwrap_or_default());
+    if let Some(n) = options.n_features {
+        reader = reader.n_features(n);
+    }
+    if let Some(n) = options.n_outputs {
+        reader = reader.n_labels(n);
+    }
+    assemble(options.n_features, options.n_outputs, |sample| {
+        Ok((reader.read_sample(sample)?, reader.line()))
+    })
+}
+
+/// Refuses what only means something for tables.
+fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
+    let option = if options.targets != Targets::None {
+        "targets"
+    } else if options.task == Some(Task::Regression) {
+        "task"
+    } else {
+        return Ok(());
+    };
+    Err(ReadErrorKind::Option { option, format })
+}
+
+/// Reads all samples; numbers of columns that are not given are one more than the largest index.
+/// `read_sample` also tells the line it has reached.
+fn assemble(
+    n_features: Option<usize>,
+    n_labels: Option<usize>,
+    mut read_sample: impl FnMut(&mut Sample) -> Result<(bool, u64), ReadError>,
+) -> Result<Dataset, ReadError> {
+    let mut features = MatrixBuilder::sparse(n_features.unwrap_or(0));
+    let mut outputs = MatrixBuilder::sparse(n_labels.unwrap_or(0));
+    let mut sample = Sample::default();
+    loop {
+        let (more, line) = read_sample(&mut sample)?;
+        if !more {
+            break;
+        }
+        if let (None, Some(&(last, _))) = (n_features, sample.features.last()) {
+            features.widen(last as usize + 1);
+        }
+        if let (None, Some(&last)) = (n_labels, sample.labels.last()) {
+            outputs.widen(last as usize + 1);
+        }
+        for &(feature, value) in &sample.features {
+            let stored = narrow(value, || format!("feature {feature}")).map_err(|kind| kind.at(line))?;
+            features.push(feature, stored);
+        }
+        sample.labels.iter().for_each(|&label| outputs.push(label, 1.0));
+        features.end_row();
+        outputs.end_row();
+    }
+    Dataset::new(features.finish(), outputs.finish(), Task::MultiLabel)
+        .map_err(|e| ReadErrorKind::from(e).into())
+}
+
+/// A finite value as the f32 nearest to it; the decimal text has been rounded to an f64 before, so that the
+/// last bit may differ from a direct conversion in one case of about 2^29.
+#[inline]
+pub(super) fn narrow(value: f64, column: impl Fn() -> String) -> Result<f32, ReadErrorKind> {
+    let stored = value as f32;
+    if stored.is_finite() {
+        Ok(stored)
+    } else {
+        Err(ReadErrorKind::TooLarge {
+            column: column(),
+            text: value.to_string(),
+            bits: 32,
+        })
+    }
+}

@@ -1,0 +1,288 @@
+//! Turns the columns of a table into features and outputs.
+
+use super::arff::{ArffReader, Attribute, AttributeKind};
+use super::csv::CsvReader;
+use super::error::{ReadError, ReadErrorKind};
+use super::label_file::LabelFile;
+use super::options::{Missing, ReadOptions, Targets};
+use super::row::Row;
+use super::samples::narrow;
+use crate::builder::MatrixBuilder;
+use crate::dataset::{Dataset, Task};
+use crate::names::Names;
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::path::Path;
+use std::sync::Arc;
+
+pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
+    let mut reader = ArffReader::new(reader)?;
+    let columns = reader.attributes().to_vec();
+    let roles = Roles::new(&columns, true, options)?;
+    let name = reader.relation().to_owned();
+    let data = assemble(columns, &roles, options, |row| {
+        Ok((reader.read_row(row)?, reader.line()))
+    })?;
+    Ok(data.named(name))
+}
+
+pub(super) fn read_csv(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
+    let mut reader = CsvReader::new(reader)?;
+    let numeric = |name: &String| Attribute {
+        name: name.clone(),
+        kind: AttributeKind::Numeric,
+    };
+    let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
+    let roles = Roles::new(&columns, false, options)?;
+    assemble(columns, &roles, options, |row| {
+        Ok((reader.read_row(row)?, reader.line()))
+    })
+}
+
+/// What becomes of each column.
+struct Roles {
+    columns: Vec<Role>,
+    n_features: usize,
+    n_outputs: usize,
+    /// `None` if the values decide.
+    task: Option<Task>,
+}
+
+/// A column's place among the features or among the outputs.
+#[derive(Clone, Copy)]
+struct Role {
+    output: bool,
+    index: u32,
+}
+
+impl Roles {
+    /// `typed` says whether the declarations come from the file, and so tell labels from numbers.
+    fn new(columns: &[Attribute], typed: bool, options: &ReadOptions) -> Result<Self, ReadError> {
+        let is_target = target_columns(columns, typed, options)?;
+        let mut counts = [0, 0];
+        let roles = is_target.iter().map(|&output| {
+            let count: &mut u32 = &mut counts[usize::from(output)];
+            *count += 1;
+            Role {
+                output,
+                index: *count - 1,
+            }
+        });
+        let roles: Vec<Role> = roles.collect();
+        let [n_features, n_outputs] = counts.map(|count| count as usize);
+        for (what, found, expected) in [
+            ("feature", n_features, options.n_features),
+            ("output", n_outputs, options.n_outputs),
+        ] {
+            if let Some(expected) = expected.filter(|&expected| expected != found) {
+                return Err(ReadErrorKind::Dimension {
+                    what,
+                    expected,
+                    found,
+                }
+                .into());
+            }
+        }
+        let targets = || {
+            columns
+                .iter()
+                .zip(&is_target)
+                .filter(|(_, target)| **target)
+                .map(|(c, _)| c)
+        };
+        Ok(Self {
+            columns: roles,
+            n_features,
+            n_outputs,
+            task: decide_task(targets, typed, options)?,
+        })
+    }
+}
+
+fn target_columns(columns: &[Attribute], typed: bool, options: &ReadOptions) -> Result<Vec<bool>, ReadError> {
+    let n = columns.len();
+    let count = |asked: usize| {
+        let too_many = ReadErrorKind::TooManyTargets { asked, columns: n };
+        if asked <= n { Ok(asked) } else { Err(too_many) }
+    };
+    match &options.targets {
+        Targets::None => Ok(vec![false; n]),
+        Targets::Last(asked) => {
+            let first = n - count(*asked)?;
+            Ok((0..n).map(|j| j >= first).collect())
+        }
+        Targets::First(asked) => {
+            let asked = count(*asked)?;
+            Ok((0..n).map(|j| j < asked).collect())
+        }
+        Targets::Names(names) => named_columns(columns, names, |i| {
+            let name = names[i].clone();
+            Err(ReadErrorKind::UnknownTarget { name }.into())
+        }),
+        Targets::NamesIfPresent(names) => named_columns(columns, names, |_| Ok(())),
+        Targets::LabelFile(path) => label_file_columns(columns, typed, path, options.task),
+    }
+}
+
+fn label_file_columns(
+    columns: &[Attribute],
+    typed: bool,
+    path: &Path,
+    task: Option<Task>,
+) -> Result<Vec<bool>, ReadError> {
+    let file = LabelFile::open(path)?;
+    let error = |i: usize, kind: ReadErrorKind| kind.at(file.lines[i]).in_file(path);
+    let is_target = named_columns(columns, &file.labels, |i| {
+        let name = file.labels[i].clone();
+        Err(error(i, ReadErrorKind::UnknownTarget { name }))
+    })?;
+    if typed && task.is_none() {
+        let lines: BTreeMap<&str, usize> = file
+            .labels
+            .iter()
+            .enumerate()
+            .map(|(i, l)| (l.as_str(), i))
+            .collect();
+        let mut targets = columns.iter().zip(&is_target).filter(|(_, target)| **target);
+        if let Some((column, _)) = targets.find(|(column, _)| !is_label(column)) {
+            let (name, found) = (column.name.clone(), column.declaration());
+            return Err(error(
+                lines[name.as_str()],
+                ReadErrorKind::NotALabelColumn { name, found },
+            ));
+        }
+    }
+    Ok(is_target)
+}
+
+/// Which columns bear one of the names; `absent` hears of each name that no column bears.
+fn named_columns(
+    columns: &[Attribute],
+    names: &[String],
+    absent: impl Fn(usize) -> Result<(), ReadError>,
+) -> Result<Vec<bool>, ReadError> {
+    let positions: BTreeMap<&str, usize> = columns
+        .iter()
+        .enumerate()
+        .map(|(j, c)| (c.name.as_str(), j))
+        .collect();
+    let mut is_target = vec![false; columns.len()];
+    for (i, name) in names.iter().enumerate() {
+        match positions.get(name.as_str()) {
+            Some(&j) => is_target[j] = true,
+            None => absent(i)?,
+        }
+    }
+    Ok(is_target)
+}
+
+/// The task, from what is asked and, failing that, from how the targets are declared.
+fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
+    targets: impl Fn() -> I,
+    typed: bool,
+    options: &ReadOptions,
+) -> Result<Option<Task>, ReadErrorKind> {
+    let is_number = |c: &Attribute| matches!(c.kind, AttributeKind::Numeric);
+    let neither = targets().find(|c| !is_label(c) && !is_number(c));
+    let about = |column: &Attribute| (column.name.clone(), column.declaration());
+    let task = match (options.task, &options.targets) {
+        (None, Targets::LabelFile(_)) => Some(Task::MultiLabel),
+        (task, _) => task,
+    };
+    match (task, neither.map(about)) {
+        (Some(Task::Regression), Some((name, found))) => Err(ReadErrorKind::NotATarget { name, found }),
+        (_, Some((name, found))) => Err(ReadErrorKind::NotALabelColumn { name, found }),
+        (Some(task), None) => Ok(Some(task)),
+        (None, None) if !typed => Ok(None),
+        (None, None) => match (targets().find(|c| is_label(c)), targets().find(|c| is_number(c))) {
+            (Some(label), Some(number)) => Err(ReadErrorKind::MixedTargets {
+                label: label.name.clone(),
+                number: number.name.clone(),
+            }),
+            (None, Some(_)) => Ok(Some(Task::Regression)),
+            (_, None) => Ok(Some(Task::MultiLabel)),
+        },
+    }
+}
+
+fn is_label(column: &Attribute) -> bool {
+    matches!(&column.kind, AttributeKind::Nominal(values) if **values == ["0", "1"])
+}
+
+/// Reads all rows. `read_row` also tells the line it has reached.
+fn assemble(
+    columns: Vec<Attribute>,
+    roles: &Roles,
+    options: &ReadOptions,
+    mut read_row: impl FnMut(&mut Row) -> Result<(bool, u64), ReadError>,
+) -> Result<Dataset, ReadError> {
+    let mut features = MatrixBuilder::dense(roles.n_features);
+    let mut outputs = match roles.task {
+        Some(Task::MultiLabel) => MatrixBuilder::sparse(roles.n_outputs),
+        _ => MatrixBuilder::dense(roles.n_outputs),
+    };
+    let must_be_labels = roles.task == Some(Task::MultiLabel);
+    let mut all_labels = false;
+    let mut row = Row::default();
+    loop {
+        let (more, line) = read_row(&mut row)?;
+        if !more {
+            break;
+        }
+        if row.is_sparse() {
+            features.make_sparse();
+            outputs.make_sparse();
+        }
+        all_labels |= features.n_rows() == 0;
+        for (&column, &value) in row.columns().iter().zip(row.values()) {
+            let Role { output, index } = roles.columns[column as usize];
+            let name = || columns[column as usize].name.clone();
+            let stored = if value.is_nan() {
+                f32::NAN
+            } else {
+                narrow(value, name).map_err(|kind| kind.at(line))?
+            };
+            if output {
+                let is_label = value == 0.0 || value == 1.0;
+                all_labels &= is_label;
+                if value.is_nan() {
+                    return Err(ReadErrorKind::MissingTarget { name: name() }.at(line));
+                }
+                if must_be_labels && !is_label {
+                    return Err(ReadErrorKind::NotALabel { name: name(), value }.at(line));
+                }
+                outputs.push(index, stored);
+            } else {
+                if value.is_nan() && options.missing == Missing::Refuse {
+                    return Err(ReadErrorKind::MissingFeature { name: name() }.at(line));
+                }
+                features.push(index, stored);
+            }
+        }
+        features.end_row();
+        outputs.end_row();
+    }
+    let by_value = if all_labels {
+        Task::MultiLabel
+    } else {
+        Task::Regression
+    };
+    let task = roles.task.unwrap_or(by_value);
+    let (mut feature_names, mut output_names) = (Vec::new(), Vec::new());
+    let mut nominal: BTreeMap<usize, Arc<[String]>> = BTreeMap::new();
+    for (column, role) in columns.into_iter().zip(&roles.columns) {
+        if role.output {
+            output_names.push(column.name);
+            continue;
+        }
+        if let AttributeKind::Nominal(values) = column.kind {
+            nominal.insert(feature_names.len(), values);
+        }
+        feature_names.push(column.name);
+    }
+    let data = Dataset::new(features.finish(), outputs.finish(), task)
+        .and_then(|data| data.with_feature_names(Names::Given(feature_names)))
+        .and_then(|data| data.with_output_names(Names::Given(output_names)))
+        .and_then(|data| data.with_nominal(nominal));
+    data.map_err(|e| ReadErrorKind::from(e).into())
+}

@@ -1,0 +1,108 @@
+//! Fields of a line: bare or quoted text, as ARFF writes names and values.
+
+use super::error::ReadErrorKind;
+use super::line::shown;
+use std::borrow::Cow;
+
+/// An error and the byte of the line, from 0, that it is about.
+pub(crate) type Fault = (usize, ReadErrorKind);
+
+/// A field of a line.
+#[derive(Debug)]
+pub(crate) struct Field<'a> {
+    /// Its text, unquoted.
+    pub(crate) text: Cow<'a, [u8]>,
+    /// Whether it was quoted; a quoted `?` or empty text is a value like any other.
+    pub(crate) quoted: bool,
+    /// Position after it.
+    pub(crate) end: usize,
+}
+
+/// The field that starts at a position: quoted by `'` or `"`, else everything before the first byte that
+/// `stops` says, without trailing blanks.
+pub(crate) fn field(line: &[u8], start: usize, stops: impl Fn(u8) -> bool) -> Result<Field<'_>, Fault> {
+    if let Some(&quote @ (b'\'' | b'"')) = line.get(start) {
+        let (text, end) = quoted(line, start, quote)?;
+        return Ok(Field {
+            text,
+            quoted: true,
+            end,
+        });
+    }
+    let rest = line.get(start..).unwrap_or_default();
+    let end = start + rest.iter().position(|&b| stops(b)).unwrap_or(rest.len());
+    let text = line[start.min(end)..end].trim_ascii_end();
+    Ok(Field {
+        text: Cow::Borrowed(text),
+        quoted: false,
+        end,
+    })
+}
+
+/// The text between the quote at `start` and its partner. In it, a backslash before a quote, a percent
+/// sign or another backslash stands for that byte, `\n`, `\r` and `\t` for what they do elsewhere (so Weka
+/// writes them); any other backslash stands for itself.
+fn quoted(line: &[u8], start: usize, quote: u8) -> Result<(Cow<'_, [u8]>, usize), Fault> {
+    let inside = &line[start + 1..];
+    let plain = inside.iter().position(|&b| b == quote || b == b'\\');
+    if let Some(end) = plain.filter(|&end| inside[end] == quote) {
+        return Ok((Cow::Borrowed(&inside[..end]), start + end + 2));
+    }
+    let mut text = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = inside.get(at) {
+        if byte == quote {
+            return Ok((Cow::Owned(text), start + at + 2));
+        }
+        let escaped = (byte == b'\\')
+            .then(|| inside.get(at + 1))
+            .flatten()
+            .and_then(|next| match next {
+                b'\'' | b'"' | b'\\' | b'%' => Some(*next),
+                b'n' => Some(b'\n'),
+                b'r' => Some(b'\r'),
+                b't' => Some(b'\t'),
+                _ => None,
+            });
+        text.push(escaped.unwrap_or(byte));
+        at += 1 + usize::from(escaped.is_some());
+    }
+    Err((
+        start,
+        ReadErrorKind::UnclosedQuote {
+            quote: char::from(quote),
+            text: shown(inside),
+        },
+    ))
+}
+
+/// The text as UTF-8.
+pub(crate) fn utf8(text: &[u8], at: usize) -> Result<String, Fault> {
+    std::str::from_utf8(text)
+        .map(str::to_owned)
+        .map_err(|_| (at, ReadErrorKind::InvalidUtf8 { text: shown(text) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_and_backslashes() {
+        let check = |line: &str, expected: &str, end: usize| {
+            let found = field(line.as_bytes(), 0, |b| b == b',').unwrap();
+            assert_eq!((&*found.text, found.end), (expected.as_bytes(), end), "{line}");
+        };
+        check("a b ,c", "a b", 4);
+        check("", "", 0);
+        check("'a,b',c", "a,b", 5);
+        check(r"'it\'s' x", "it's", 7);
+        check(r#""'ALLminpA'l1" numeric"#, "'ALLminpA'l1", 14);
+        check(r"TAG_m\'usica,", r"TAG_m\'usica", 12);
+        check(r"'\\ \% \t \q'", "\\ % \t \\q", 13);
+        assert!(matches!(
+            field(br"x,'open\'", 2, |_| true),
+            Err((2, ReadErrorKind::UnclosedQuote { quote: '\'', .. }))
+        ));
+    }
+}

@@ -1,0 +1,327 @@
+//! Iterative stratification: parts in which every label is as frequent as in the whole.
+//!
+//! Source: Sechidis, Tsoumakas, Vlahavas, "On the stratification of multi-label data", ECML-PKDD 2011,
+//! algorithm 1. Again and again the label with the fewest samples left is taken, and each of its samples goes
+//! to the part that still lacks most samples of that label; among several to the one that lacks most samples
+//! at all; among several to one at random. Samples without labels follow at the end by the second rule.
+//!
+//! Where the paper leaves the order open it is random here: that of equally rare labels and that of the samples
+//! of a label. Labels wait in an ordered set, so that the cost is O(nnz log d + d parts) in place of the
+//! O(d^2) of a scan for every label.
+
+use super::{Split, SplitError, check_folds, check_share, shuffled};
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+use rpo_core::{MatrixView, Seed};
+use std::collections::BTreeSet;
+
+/// Divides samples into parts of the given relative sizes, keeping the share of each label. A label is a stored
+/// value that is not 0. Returns the rows of each part, increasing.
+///
+/// # Errors
+/// [`SplitError::NoParts`], [`SplitError::Weight`].
+pub fn stratified_parts(
+    outputs: MatrixView<'_>,
+    weights: &[f64],
+    seed: Seed,
+) -> Result<Vec<Vec<usize>>, SplitError> {
+    if weights.is_empty() {
+        return Err(SplitError::NoParts);
+    }
+    for (part, &weight) in weights.iter().enumerate() {
+        if !(weight > 0.0 && weight.is_finite()) {
+            return Err(SplitError::Weight { part, weight });
+        }
+    }
+    let total: f64 = weights.iter().sum();
+    let shares: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
+    let seed = seed.purpose("stratification");
+    let labels = Labels::new(outputs, seed);
+    let mut state = State::new(&labels, &shares, seed);
+    let mut waiting: BTreeSet<(usize, u64, u32)> = (0..labels.n_labels() as u32)
+        .filter(|&label| state.left[label as usize] > 0)
+        .map(|label| (state.left[label as usize], labels.ranks[label as usize], label))
+        .collect();
+    while let Some((_, _, label)) = waiting.pop_first() {
+        for &row in labels.rows(label) {
+            if state.part_of[row].is_some() {
+                continue;
+            }
+            state.assign(row, Some(label));
+            for &other in labels.of_row(row) {
+                let (left, rank) = (&mut state.left[other as usize], labels.ranks[other as usize]);
+                let was_waiting = waiting.remove(&(*left, rank, other));
+                *left -= 1;
+                if was_waiting && *left > 0 {
+                    waiting.insert((*left, rank, other));
+                }
+            }
+        }
+    }
+    for &row in &labels.order {
+        if state.part_of[row].is_none() {
+            state.assign(row, None);
+        }
+    }
+    Ok(state.parts())
+}
+
+/// Divides samples in two, keeping the share of each label.
+///
+/// # Errors
+/// [`SplitError::Share`], [`SplitError::EmptyPart`].
+pub fn stratified_split(outputs: MatrixView<'_>, test_share: f64, seed: Seed) -> Result<Split, SplitError> {
+    check_share(test_share)?;
+    let n_samples = outputs.n_rows();
+    match &mut stratified_parts(outputs, &[1.0 - test_share, test_share], seed)?[..] {
+        [train, test] if !train.is_empty() && !test.is_empty() => Ok(Split {
+            train: std::mem::take(train),
+            test: std::mem::take(test),
+        }),
+        _ => Err(SplitError::EmptyPart { n_samples }),
+    }
+}
+
+/// Divides samples into k folds, keeping the share of each label; each fold is tested on once. The sizes of the
+/// folds may differ by more than 1 where labels demand it.
+///
+/// # Errors
+/// [`SplitError::Folds`].
+pub fn stratified_k_fold(outputs: MatrixView<'_>, k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
+    check_folds(k, outputs.n_rows())?;
+    Ok(Split::one_against_rest(&stratified_parts(
+        outputs,
+        &vec![1.0; k],
+        seed,
+    )?))
+}
+
+/// The labels of each row and the rows of each label.
+struct Labels {
+    /// All rows in random order.
+    order: Vec<usize>,
+    /// Random numbers that order equally rare labels.
+    ranks: Vec<u64>,
+    row_starts: Vec<usize>,
+    row_labels: Vec<u32>,
+    label_starts: Vec<usize>,
+    label_rows: Vec<usize>,
+}
+
+impl Labels {
+    fn new(outputs: MatrixView<'_>, seed: Seed) -> Self {
+        let (n, d) = (outputs.n_rows(), outputs.n_cols());
+        let (mut row_starts, mut row_labels, mut label_starts) = (vec![0], Vec::new(), vec![0; d + 1]);
+        for row in 0..n {
+            outputs.for_each_in_row(row, |label, value| {
+                if value != 0.0 {
+                    row_labels.push(label);
+                    label_starts[label as usize + 1] += 1;
+                }
+            });
+            row_starts.push(row_labels.len());
+        }
+        for label in 0..d {
+            label_starts[label + 1] += label_starts[label];
+        }
+        let order = shuffled(n, seed.purpose("rows"));
+        let mut next = label_starts.clone();
+        let mut label_rows = vec![0; row_labels.len()];
+        for &row in &order {
+            for &label in &row_labels[row_starts[row]..row_starts[row + 1]] {
+                label_rows[next[label as usize]] = row;
+                next[label as usize] += 1;
+            }
+        }
+        let rank = seed.purpose("labels");
+        Self {
+            order,
+            ranks: (0..d as u64).map(|label| rank.hash(label)).collect(),
+            row_starts,
+            row_labels,
+            label_starts,
+            label_rows,
+        }
+    }
+
+    fn n_labels(&self) -> usize {
+        self.ranks.len()
+    }
+
+    fn of_row(&self, row: usize) -> &[u32] {
+        &self.row_labels[self.row_starts[row]..self.row_starts[row + 1]]
+    }
+
+    fn rows(&self, label: u32) -> &[usize] {
+        &self.label_rows[self.label_starts[label as usize]..self.label_starts[label as usize + 1]]
+    }
+}
+
+/// Who has what and who lacks what.
+struct State<'a> {
+    labels: &'a Labels,
+    part_of: Vec<Option<usize>>,
+    /// Unassigned samples of each label.
+    left: Vec<usize>,
+    /// Samples that each part lacks.
+    lacks: Vec<f64>,
+    /// Samples of each label that each part lacks, part after part.
+    lacks_of_label: Vec<f64>,
+    rng: ChaCha8Rng,
+}
+
+impl<'a> State<'a> {
+    fn new(labels: &'a Labels, shares: &[f64], seed: Seed) -> Self {
+        let left: Vec<usize> = (0..labels.n_labels() as u32)
+            .map(|label| labels.rows(label).len())
+            .collect();
+        let n = labels.order.len();
+        Self {
+            labels,
+            part_of: vec![None; n],
+            lacks: shares.iter().map(|share| share * n as f64).collect(),
+            lacks_of_label: shares
+                .iter()
+                .flat_map(|share| left.iter().map(move |&c| share * c as f64))
+                .collect(),
+            left,
+            rng: seed.purpose("ties").rng(),
+        }
+    }
+
+    /// The rows of each part, once all are assigned.
+    fn parts(&self) -> Vec<Vec<usize>> {
+        let mut parts = vec![Vec::new(); self.lacks.len()];
+        for (row, part) in self.part_of.iter().enumerate() {
+            parts[part.expect("every row is assigned")].push(row);
+        }
+        parts
+    }
+
+    /// Assigns a row for the sake of a label.
+    fn assign(&mut self, row: usize, label: Option<u32>) {
+        let d = self.labels.n_labels();
+        let need = |part: usize| {
+            let of_label = label.map_or(0.0, |label| self.lacks_of_label[part * d + label as usize]);
+            (of_label, self.lacks[part])
+        };
+        let parts = 0..self.lacks.len();
+        let greatest = parts
+            .clone()
+            .map(need)
+            .fold((f64::NEG_INFINITY, f64::NEG_INFINITY), |best, need| {
+                if need > best { need } else { best }
+            });
+        let best: Vec<usize> = parts.filter(|&part| need(part) == greatest).collect();
+        let part = match best[..] {
+            [one] => one,
+            _ => best[self.rng.gen_range(0..best.len() as u32) as usize],
+        };
+        self.part_of[row] = Some(part);
+        self.lacks[part] -= 1.0;
+        for &label in self.labels.of_row(row) {
+            self.lacks_of_label[part * d + label as usize] -= 1.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use proptest::prelude::*;
+
+    /// The algorithm as printed, with a scan for the rarest label.
+    fn naive(outputs: MatrixView<'_>, weights: &[f64], seed: Seed) -> Vec<Vec<usize>> {
+        let total: f64 = weights.iter().sum();
+        let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
+        let seed = seed.purpose("stratification");
+        let labels = Labels::new(outputs, seed);
+        let mut state = State::new(&labels, &shares, seed);
+        loop {
+            let left = |label: u32, state: &State<'_>| {
+                labels
+                    .rows(label)
+                    .iter()
+                    .filter(|&&row| state.part_of[row].is_none())
+                    .count()
+            };
+            let rarest = (0..labels.n_labels() as u32)
+                .filter(|&label| left(label, &state) > 0)
+                .min_by_key(|&label| (left(label, &state), labels.ranks[label as usize]));
+            let Some(label) = rarest else { break };
+            for &row in labels.rows(label) {
+                if state.part_of[row].is_none() {
+                    state.assign(row, Some(label));
+                }
+            }
+        }
+        for &row in &labels.order {
+            if state.part_of[row].is_none() {
+                state.assign(row, None);
+            }
+        }
+        state.parts()
+    }
+
+    fn labels(n: usize, d: usize) -> impl Strategy<Value = Array2<f32>> {
+        proptest::collection::vec(prop_oneof![3 => Just(0.0_f32), 1 => Just(1.0)], n * d)
+            .prop_map(move |values| Array2::from_shape_vec((n, d), values).unwrap())
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_the_algorithm_as_printed(
+            y in labels(24, 5),
+            weights in proptest::collection::vec(0.5_f64..3.0, 1..4),
+            seed in any::<u64>(),
+        ) {
+            let found = stratified_parts((&y).into(), &weights, Seed::new(seed)).unwrap();
+            prop_assert_eq!(&found, &naive((&y).into(), &weights, Seed::new(seed)));
+            let mut rows = found.concat();
+            rows.sort_unstable();
+            prop_assert_eq!(rows, (0..24).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn a_partition_by_one_label_is_even(classes in proptest::collection::vec(0_usize..4, 6..60), k in 2_usize..6, seed in any::<u64>()) {
+            let n = classes.len();
+            let y = Array2::from_shape_fn((n, 4), |(i, j)| f32::from(u8::from(classes[i] == j)));
+            let folds = stratified_k_fold((&y).into(), k, Seed::new(seed)).unwrap();
+            for class in 0..4 {
+                let count = classes.iter().filter(|&&c| c == class).count();
+                for fold in &folds {
+                    let here = fold.test.iter().filter(|&&row| classes[row] == class).count();
+                    prop_assert!(here == count / k || here == count.div_ceil(k));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn impossible_divisions_are_refused() {
+        let y = Array2::zeros((3, 2));
+        let seed = Seed::new(0);
+        assert_eq!(stratified_parts((&y).into(), &[], seed), Err(SplitError::NoParts));
+        for weight in [0.0, -1.0, f64::INFINITY] {
+            let found = stratified_parts((&y).into(), &[1.0, weight], seed);
+            assert_eq!(found, Err(SplitError::Weight { part: 1, weight }));
+        }
+        assert_eq!(
+            stratified_split((&y).into(), 1.0, seed),
+            Err(SplitError::Share(1.0))
+        );
+        let one = Array2::zeros((1, 2));
+        assert_eq!(
+            stratified_split((&one).into(), 0.5, seed),
+            Err(SplitError::EmptyPart { n_samples: 1 })
+        );
+        assert_eq!(
+            stratified_k_fold((&y).into(), 4, seed),
+            Err(SplitError::Folds {
+                folds: 4,
+                n_samples: 3
+            })
+        );
+    }
+}

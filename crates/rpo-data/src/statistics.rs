@@ -1,0 +1,101 @@
+//! Counts that describe the labels of a set.
+
+use crate::dataset::Dataset;
+use rpo_core::Matrix;
+
+/// Statistics of the labels of a multi-label set; for regression, of which outputs are not 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelStatistics {
+    /// Number of samples.
+    pub n_samples: usize,
+    /// For each label, in how many samples it is 1.
+    pub counts: Vec<usize>,
+    /// Samples without any label.
+    pub n_unlabelled: usize,
+}
+
+impl LabelStatistics {
+    /// Mean number of labels per sample; 0 for an empty set.
+    pub fn cardinality(&self) -> f64 {
+        self.counts.iter().sum::<usize>() as f64 / self.n_samples.max(1) as f64
+    }
+
+    /// [Cardinality](Self::cardinality) over the number of labels, in [0, 1].
+    pub fn density(&self) -> f64 {
+        self.cardinality() / self.counts.len().max(1) as f64
+    }
+
+    /// Labels that no sample has.
+    pub fn n_never(&self) -> usize {
+        self.counts.iter().filter(|&&c| c == 0).count()
+    }
+
+    /// max(n+, n-) / min(n+, n-) for each label, at least 1; infinite for a label that is constant.
+    /// (Daniels and Metaxas 2017, section 4.)
+    pub fn imbalance_ratios(&self) -> Vec<f64> {
+        self.counts
+            .iter()
+            .map(|&positive| {
+                let negative = self.n_samples - positive;
+                match positive.min(negative) {
+                    0 => f64::INFINITY,
+                    fewer => positive.max(negative) as f64 / fewer as f64,
+                }
+            })
+            .collect()
+    }
+}
+
+impl Dataset {
+    /// Counts the labels. O(nnz + `n_outputs`).
+    pub fn label_statistics(&self) -> LabelStatistics {
+        let outputs = self.outputs().view();
+        let mut counts = vec![0; outputs.n_cols()];
+        let mut n_unlabelled = 0;
+        for row in 0..outputs.n_rows() {
+            let mut any = false;
+            outputs.for_each_in_row(row, |j, v| {
+                if v != 0.0 {
+                    counts[j as usize] += 1;
+                    any = true;
+                }
+            });
+            n_unlabelled += usize::from(!any);
+        }
+        LabelStatistics {
+            n_samples: outputs.n_rows(),
+            counts,
+            n_unlabelled,
+        }
+    }
+
+    /// Mean number of stored features per sample: those that are not 0, if sparse; 0 for an empty set.
+    pub fn mean_stored_features(&self) -> f64 {
+        let stored = match self.features() {
+            Matrix::Dense(a) => a.len(),
+            Matrix::Sparse(a) => a.nnz(),
+        };
+        stored as f64 / self.n_samples().max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Dataset, Task};
+    use ndarray::array;
+
+    #[test]
+    fn hand_counted() {
+        let outputs = array![[1., 0., 1.], [0., 0., 1.], [0., 0., 1.], [0., 0., 0.]];
+        let data = Dataset::new(
+            array![[0.0], [0.0], [0.0], [0.0]].into(),
+            outputs.into(),
+            Task::MultiLabel,
+        );
+        let found = data.unwrap().label_statistics();
+        assert_eq!(found.counts, [1, 0, 3]);
+        assert_eq!((found.n_unlabelled, found.n_never()), (1, 1));
+        assert_eq!((found.cardinality(), found.density()), (1.0, 1.0 / 3.0));
+        assert_eq!(found.imbalance_ratios(), [3.0, f64::INFINITY, 3.0]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Writers of the formats for sparse labels.
+//!
+//! Numbers are written as the shortest decimal that reads back as the same `f32`; zeros are left out. These
+//! formats have no missing values and no names.
+//!
+//! ```
+//! use ndarray::array;
+//! use rpo_data::{Dataset, Task, write};
+//! let data = Dataset::new(array![[0.0, 1.5]].into(), array![[1.0, 0.0, 1.0]].into(), Task::MultiLabel)?;
+//! let mut text = Vec::new();
+//! write::xmlrepo(&data, &mut text)?;
+//! assert_eq!(text, b"1 2 3\n0,2 1:1.5\n");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::dataset::{Dataset, Task};
+use crate::read::FirstFeature;
+use std::io::{self, Write};
+
+/// Why a set cannot be written.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The system could not write it.
+    #[error("cannot write: {message}")]
+    Io {
+        /// The kind of error.
+        kind: io::ErrorKind,
+        /// What the system says.
+        message: String,
+    },
+    /// Targets where the format has labels.
+    #[error("the format is for labels, the set is a regression")]
+    NotLabels,
+    /// A missing value.
+    #[error("feature {column} of row {row} is missing, which the format cannot say; impute it first")]
+    Missing {
+        /// Row, from 0.
+        row: usize,
+        /// Feature, from 0.
+        column: usize,
+    },
+}
+
+impl From<io::Error> for WriteError {
+    fn from(e: io::Error) -> Self {
+        Self::Io {
+            kind: e.kind(),
+            message: e.to_string(),
+        }
+    }
+}
+
+/// Writes the text format of the Extreme Classification Repository: a line `n p d`, then
+/// `label,label feature:value feature:value` for each sample, indices from 0.
+///
+/// # Errors
+/// [`WriteError`]; what was written before stays written.
+pub fn xmlrepo(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+    check(data)?;
+    writeln!(
+        to,
+        "{} {} {}",
+        data.n_samples(),
+        data.n_features(),
+        data.n_outputs()
+    )?;
+    for row in 0..data.n_samples() {
+        sample(data, row, 0, &mut to)?;
+        writeln!(to)?;
+    }
+    Ok(to.flush()?)
+}
+
+/// Writes multi-label svmlight: `label,label index:value index:value` for each sample. As a blank line would
+/// be skipped by readers, a sample without labels and features is written as `qid:0`.
+///
+/// # Errors
+/// [`WriteError`]; what was written before stays written.
+pub fn svmlight(data: &Dataset, first_feature: FirstFeature, mut to: impl Write) -> Result<(), WriteError> {
+    check(data)?;
+    let first = match first_feature {
+        FirstFeature::Zero => 0,
+        FirstFeature::One => 1,
+    };
+    for row in 0..data.n_samples() {
+        let n_written = sample(data, row, first, &mut to)?;
+        writeln!(to, "{}", if n_written == 0 { " qid:0" } else { "" })?;
+    }
+    Ok(to.flush()?)
+}
+
+fn check(data: &Dataset) -> Result<(), WriteError> {
+    if data.task() == Task::MultiLabel {
+        Ok(())
+    } else {
+        Err(WriteError::NotLabels)
+    }
+}
+
+/// Writes the labels and the features of a row, and says how many.
+fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result<usize, WriteError> {
+    let mut n_written = 0;
+    let mut result = Ok(());
+    data.outputs().view().for_each_in_row(row, |label, _| {
+        if result.is_ok() {
+            let comma = if n_written == 0 { "" } else { "," };
+            result = write!(to, "{comma}{label}").map_err(WriteError::from);
+            n_written += 1;
+        }
+    });
+    data.features().view().for_each_in_row(row, |feature, value| {
+        if result.is_ok() && value != 0.0 {
+            let column = feature as usize;
+            result = if value.is_nan() {
+                Err(WriteError::Missing { row, column })
+            } else {
+                write!(to, " {}:{value}", u64::from(feature) + first).map_err(WriteError::from)
+            };
+            n_written += 1;
+        }
+    });
+    result.map(|()| n_written)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn what_the_format_cannot_say_is_refused() {
+        let set = |x: f32, task| Dataset::new(array![[0.0, x]].into(), array![[1.0]].into(), task).unwrap();
+        assert_eq!(
+            xmlrepo(&set(1.0, Task::Regression), Vec::new()),
+            Err(WriteError::NotLabels)
+        );
+        assert_eq!(
+            xmlrepo(&set(f32::NAN, Task::MultiLabel), Vec::new()),
+            Err(WriteError::Missing { row: 0, column: 1 })
+        );
+        let full = &mut [0_u8; 3][..];
+        assert!(matches!(
+            svmlight(&set(1.0, Task::MultiLabel), FirstFeature::One, full),
+            Err(WriteError::Io {
+                kind: io::ErrorKind::WriteZero,
+                ..
+            })
+        ));
+    }
+}
