@@ -190,8 +190,6 @@ fn check_random(data: &Data, grown: &Grown<AxisRule>, min_leaf: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(192))]
-
     #[test]
     fn best_thresholds_reach_the_naive_gain(
         data in any_data(20),

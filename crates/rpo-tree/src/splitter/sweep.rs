@@ -93,7 +93,8 @@ impl<'a> Feature<'a> {
     }
 
     /// The best threshold: the largest score, of equal ones the smallest threshold. With missing values each
-    /// threshold is tried with all of them left and all of them right, then "present left, missing right".
+    /// threshold is tried with all of them left and all of them right (which wins between equals), and
+    /// "present left, missing right" as the largest threshold of all.
     pub(super) fn best_cut(&self, criterion: &mut impl Criterion) -> Option<Cut> {
         let mut best = None;
         for with_missing in [false, true] {
@@ -167,63 +168,64 @@ impl<'a> Feature<'a> {
     /// Moves negative values in increasing order: the moved rows are the left child.
     fn sweep_up(&self, criterion: &mut impl Criterion, with_missing: bool, best: &mut Option<Cut>) {
         self.begin(criterion, with_missing);
-        let mut i = self.negative.start;
-        while i < self.negative.end {
-            let rank = rank_of(self.entries[i]);
-            while i < self.negative.end && rank_of(self.entries[i]) == rank {
-                criterion.move_row(row_of(self.entries[i]));
-                i += 1;
+        let missing = if with_missing { self.missing.len() } else { 0 };
+        let entries = &self.entries[self.negative.clone()];
+        // With no zero and nothing positive, the last value has no neighbour to part from.
+        let last_boundary = self.n_zero() > 0 || !self.positive.is_empty();
+        let mut found = Found::default();
+        let mut i = 0;
+        while i < entries.len() {
+            i = move_run(criterion, entries[i..].iter(), i);
+            if (i < entries.len() || last_boundary) && self.admits(i + missing) {
+                found.offer(criterion.score(), i, |score, best| score > best);
             }
-            let next = if i < self.negative.end {
-                rank_of(self.entries[i])
-            } else if self.n_zero() > 0 {
-                self.values.n_negative
-            } else if i < self.positive.end {
-                rank_of(self.entries[i])
-            } else {
-                return;
+        }
+        if let Some((score, end)) = found.best {
+            let next = match self.entries.get(end) {
+                Some(&entry) if end < self.negative.end || self.n_zero() == 0 => rank_of(entry),
+                _ => self.values.n_negative,
             };
-            let n_moved = i + if with_missing { self.missing.len() } else { 0 };
-            if self.admits(n_moved) {
-                let threshold = self.values.threshold(rank, next);
-                keep_better(best, self.cut(criterion, n_moved, true, with_missing, threshold));
-            }
+            let threshold = self.values.threshold(rank_of(entries[end - 1]), next);
+            keep_better(
+                best,
+                Some(self.cut(score, end + missing, true, with_missing, threshold)),
+            );
         }
     }
 
     /// Moves positive values in decreasing order: the moved rows are the right child.
     fn sweep_down(&self, criterion: &mut impl Criterion, with_missing: bool, best: &mut Option<Cut>) {
         self.begin(criterion, with_missing);
-        // Among equal scores of this direction the last one met has the smallest threshold.
-        let mut found: Option<Cut> = None;
-        let mut i = self.positive.end;
-        while i > self.positive.start {
-            let rank = rank_of(self.entries[i - 1]);
-            let end = i;
-            while i > self.positive.start && rank_of(self.entries[i - 1]) == rank {
-                i -= 1;
-            }
-            let next = if i > self.positive.start {
-                rank_of(self.entries[i - 1])
-            } else if self.n_zero() > 0 {
-                self.values.n_negative
-            } else {
-                // Below lie negative values, met from the other side, or nothing.
+        let missing = if with_missing { self.missing.len() } else { 0 };
+        let entries = &self.entries[self.positive.clone()];
+        // Below the last value lie zeros, or negative values that were met from the other side, or nothing.
+        let last_boundary = self.n_zero() > 0;
+        let smallest = rank_of(entries[0]);
+        let mut found = Found::default();
+        let mut i = 0;
+        while i < entries.len() {
+            if !last_boundary && rank_of(entries[entries.len() - 1 - i]) == smallest {
                 break;
-            };
-            self.entries[i..end]
-                .iter()
-                .for_each(|&e| criterion.move_row(row_of(e)));
-            let n_moved = self.positive.end - i + if with_missing { self.missing.len() } else { 0 };
-            if self.admits(n_moved) {
-                let threshold = self.values.threshold(next, rank);
-                let cut = self.cut(criterion, n_moved, false, with_missing, threshold);
-                if let Some(cut) = cut.filter(|c| found.is_none_or(|f| c.score >= f.score)) {
-                    found = Some(cut);
-                }
+            }
+            i = move_run(criterion, entries[..entries.len() - i].iter().rev(), i);
+            if self.admits(i + missing) {
+                // Of equal scores the last one met has the smallest threshold.
+                found.offer(criterion.score(), i, |score, best| score >= best);
             }
         }
-        keep_better(best, found);
+        if let Some((score, n_moved)) = found.best {
+            let first = entries.len() - n_moved;
+            let next = if first > 0 {
+                rank_of(entries[first - 1])
+            } else {
+                self.values.n_negative
+            };
+            let threshold = self.values.threshold(next, rank_of(entries[first]));
+            keep_better(
+                best,
+                Some(self.cut(score, n_moved + missing, false, with_missing, threshold)),
+            );
+        }
     }
 
     /// Present values left, missing ones right.
@@ -232,22 +234,17 @@ impl<'a> Feature<'a> {
             return None;
         }
         self.begin(criterion, true);
-        self.cut(criterion, self.missing.len(), false, true, f32::INFINITY)
+        let n_moved = self.missing.len();
+        self.admits(n_moved)
+            .then(|| self.cut(criterion.score(), n_moved, false, true, f32::INFINITY))
     }
 
     fn admits(&self, n_moved: usize) -> bool {
         n_moved >= self.min_leaf && self.n_rows - n_moved >= self.min_leaf
     }
 
-    /// The cut with what is moved now.
-    fn cut(
-        &self,
-        criterion: &impl Criterion,
-        n_moved: usize,
-        left_moved: bool,
-        missing_moved: bool,
-        threshold: f32,
-    ) -> Option<Cut> {
+    /// The cut that moves `n_moved` rows.
+    fn cut(&self, score: f64, n_moved: usize, left_moved: bool, missing_moved: bool, threshold: f32) -> Cut {
         let n_left = if left_moved {
             n_moved
         } else {
@@ -258,17 +255,55 @@ impl<'a> Feature<'a> {
         } else {
             missing_moved == left_moved
         };
-        self.admits(n_moved).then(|| Cut {
-            score: criterion.score(),
+        Cut {
+            score,
             threshold,
             missing_left,
             n_left,
-        })
+        }
     }
 }
 
+/// The best score of one direction, and how many entries it moves.
+#[derive(Default)]
+struct Found {
+    best: Option<(f64, usize)>,
+}
+
+impl Found {
+    #[inline]
+    fn offer(&mut self, score: f64, n_moved: usize, is_better: impl Fn(f64, f64) -> bool) {
+        if self.best.is_none_or(|(best, _)| is_better(score, best)) {
+            self.best = Some((score, n_moved));
+        }
+    }
+}
+
+/// Moves the rows of the first value; returns `n_moved` and their number.
+#[inline]
+fn move_run<'a>(
+    criterion: &mut impl Criterion,
+    entries: impl Iterator<Item = &'a u64>,
+    mut n_moved: usize,
+) -> usize {
+    let mut rank = None;
+    for &entry in entries {
+        if rank.is_some_and(|rank| rank != rank_of(entry)) {
+            break;
+        }
+        rank = Some(rank_of(entry));
+        criterion.move_row(row_of(entry));
+        n_moved += 1;
+    }
+    n_moved
+}
+
 fn keep_better(best: &mut Option<Cut>, cut: Option<Cut>) {
-    if let Some(cut) = cut.filter(|c| best.is_none_or(|b| c.score > b.score)) {
+    let beats = |c: &Cut, b: &Cut| {
+        let earlier = (c.threshold, c.missing_left) < (b.threshold, b.missing_left);
+        c.score > b.score || (c.score == b.score && earlier)
+    };
+    if let Some(cut) = cut.filter(|c| best.as_ref().is_none_or(|b| beats(c, b))) {
         *best = Some(cut);
     }
 }

@@ -4,7 +4,7 @@
 pub(crate) mod entropy;
 pub(crate) mod random;
 
-use ndarray::Array2;
+use ndarray::{Array2, Axis};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{Criterion, SparseVariance, Variance};
@@ -94,6 +94,15 @@ impl Data {
     pub(crate) fn unweighted(x: Array2<f32>, y: Array2<f32>) -> Self {
         let weights = vec![1.0; x.nrows()];
         Self { x, y, weights }
+    }
+
+    /// The given rows, in the given order.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        Self {
+            x: self.x.select(Axis(0), rows),
+            y: self.y.select(Axis(0), rows),
+            weights: rows.iter().map(|&i| self.weights[i]).collect(),
+        }
     }
 
     /// Grows a tree on the summed variance of `y`.
