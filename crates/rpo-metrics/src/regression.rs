@@ -77,7 +77,9 @@ impl RegressionSums {
     ) -> Result<Self, MetricError> {
         match missing {
             MissingTruth::Refuse => check_finite("true values", truth)?,
-            MissingTruth::Skip => check_values("true values", truth, |v| !v.is_infinite())?,
+            MissingTruth::Skip => {
+                check_values("true values", truth, |v: T| v.is_finite() || v.into().is_nan())?;
+            }
         }
         Self::reduce(truth.dim(), predicted, |row, columns, out| {
             let values = truth.slice(s![row, columns]);

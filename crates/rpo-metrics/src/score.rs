@@ -18,10 +18,22 @@ pub trait Score: Copy + Default + PartialOrd + Into<f64> + Send + Sync + sealed:
     fn order(self, other: Self) -> Ordering {
         self.partial_cmp(&other).unwrap_or(Ordering::Equal)
     }
+
+    /// Whether it is neither NaN nor infinite.
+    fn is_finite(self) -> bool;
 }
 
-impl Score for f32 {}
-impl Score for f64 {}
+impl Score for f32 {
+    fn is_finite(self) -> bool {
+        self.is_finite()
+    }
+}
+
+impl Score for f64 {
+    fn is_finite(self) -> bool {
+        self.is_finite()
+    }
+}
 
 /// The values of a row as a slice; copied to `buffer` if they are not contiguous.
 pub(crate) fn row_slice<'a, S: Score>(row: ArrayView1<'a, S>, buffer: &'a mut Vec<S>) -> &'a [S] {
@@ -40,24 +52,29 @@ pub(crate) fn check_finite<S: Score>(
     what: &'static str,
     values: ArrayView2<'_, S>,
 ) -> Result<(), MetricError> {
-    check_values(what, values, f64::is_finite)
+    check_values(what, values, S::is_finite)
 }
 
 /// Checks that there is something to score and that every value is allowed; names the first that is not.
 pub(crate) fn check_values<S: Score>(
     what: &'static str,
     values: ArrayView2<'_, S>,
-    allowed: impl Fn(f64) -> bool + Sync,
+    allowed: impl Fn(S) -> bool + Sync + Send,
 ) -> Result<(), MetricError> {
     let (rows, columns) = values.dim();
     check_not_empty((rows, columns))?;
     let offender = (0..rows).into_par_iter().find_map_first(|row| {
-        let column = values.row(row).iter().position(|&v| !allowed(v.into()))?;
+        // Without leaving early the first pass vectorises; the second runs only where there is an offender.
+        let row_values = values.row(row);
+        if row_values.fold(true, |all, &v| all & allowed(v)) {
+            return None;
+        }
+        let column = row_values.iter().position(|&v| !allowed(v))?;
         Some(MetricError::NonFinite {
             what,
             row,
             column,
-            value: values[[row, column]].into(),
+            value: row_values[column].into(),
         })
     });
     offender.map_or(Ok(()), Err)

@@ -5,10 +5,10 @@ use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_metrics::*;
 
-/// A truth of 0 and 1 and scores with many ties, 1 to 9 rows, 1 to 45 labels: beyond the size where counting
-/// changes its way.
+/// A truth of 0 and 1 and scores with many ties, 1 to 9 rows, 1 to 99 labels: on either side of the number of
+/// relevant scores where counting goes another way.
 fn example() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
-    (1_usize..10, 1_usize..46, 1_u8..100, 1_i8..40).prop_flat_map(|(n, d, percent, spread)| {
+    (1_usize..10, 1_usize..100, 1_u8..100, 1_i8..127).prop_flat_map(|(n, d, percent, spread)| {
         let truth = proptest::collection::vec(
             (0_u8..100).prop_map(move |v| f32::from(u8::from(v < percent))),
             n * d,
