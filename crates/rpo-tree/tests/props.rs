@@ -9,6 +9,7 @@ use common::random::{Cells, Targets, any_axis, any_cells, any_data, data};
 use common::{Data, Layout, csr, label};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
+use rand::RngCore;
 use rpo_core::{MatrixView, Seed};
 use rpo_tree::splitter::{AxisParams, Thresholds};
 use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Node};
@@ -286,5 +287,45 @@ proptest! {
         let left: f64 = (0..grown.members.n_leaves()).map(|l| data.spread(grown.members.rows(l))).sum();
         let gained: f64 = grown.gains.iter().sum();
         prop_assert!((root - left - gained).abs() <= 1e-9 * (1.0 + root));
+    }
+}
+
+/// F-P18 where sparse features are gathered in every way: many and few rows, entries or bits, one value or more.
+#[test]
+fn layouts_grow_the_same_tree_at_every_density() {
+    let mut rng = Seed::new(11).stream();
+    let mut uniform = move || f64::from(rng.next_u32()) / 2.0_f64.powi(32);
+    for (n, p, density, values) in [
+        (400, 8, 0.5, 1),
+        (60, 300, 0.05, 1),
+        (300, 200, 0.02, 5),
+        (300, 130, 0.01, 1),
+        (200, 100, 0.6, 5),
+        (70, 70, 0.95, 3),
+    ] {
+        let x = Array2::from_shape_fn((n, p), |_| match (uniform() < density, uniform()) {
+            (false, _) => 0.0,
+            (true, u) if values > 1 && u < 0.05 => f32::NAN,
+            (true, u) => [1.0, -2.0, 0.5, 3.0, -0.25][(u * f64::from(values)) as usize],
+        });
+        let y = Array2::from_shape_fn((n, 6), |_| f32::from(u8::from(uniform() < 0.3)));
+        let data = Data::unweighted(x, y);
+        for thresholds in [Thresholds::Best, Thresholds::Random] {
+            for max_features in [None, Some(10), Some(1)] {
+                let axis = AxisParams {
+                    max_features,
+                    thresholds,
+                    ..AxisParams::default()
+                };
+                let grow = |layout| data.grow(layout, axis, &GrowParams::default(), Seed::new(1));
+                let dense = grow(Layout::DENSE);
+                for layout in Layout::ALL {
+                    assert!(
+                        grow(layout) == dense,
+                        "{n} x {p} at {density}: {layout:?}, {axis:?}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -113,7 +113,8 @@ impl Leaves {
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] if there is not one weight per row of outputs or a member has no row,
-    /// [`TreeError::NoWeight`] if nothing weighs anything.
+    /// [`TreeError::Weight`] for a weight that is negative or not finite, [`TreeError::NoWeight`] if no member
+    /// weighs anything.
     pub fn label(
         kind: LeafKind,
         members: &LeafMembers,
@@ -136,6 +137,10 @@ impl Leaves {
                 expected: row as usize + 1,
                 given: n_rows,
             });
+        }
+        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            let value = weights[row];
+            return Err(TreeError::Weight { row, value });
         }
         let samples = SampleLeaves::new(members, weights, Arc::clone(outputs))?;
         Ok(match kind {
