@@ -134,9 +134,10 @@ impl Training<'_> {
                 self.grow(Variance::new(projected.view(), &weights), &weights, seed)
             }
             (None, _, Matrix::Dense(y)) => self.grow(Variance::new(y.view(), &weights), &weights, seed),
-            (None, _, Matrix::Sparse(y)) => {
-                self.grow(SparseVariance::new(y.view(), &weights), &weights, seed)
-            }
+            (None, _, Matrix::Sparse(y)) => match SparseVariance::counts(y.view(), &weights) {
+                Some(counts) => self.grow(counts, &weights, seed),
+                None => self.grow(SparseVariance::new(y.view(), &weights), &weights, seed),
+            },
         }?;
         let importances = Importances::new(&grown.importances(self.columns.n_features()));
         let leaves = Leaves::label(self.leaves, &grown.members, &weights, &self.outputs)?;

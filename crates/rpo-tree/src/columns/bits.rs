@@ -39,15 +39,42 @@ pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
     words[bit / 64] >> (bit % 64) & 1 == 1
 }
 
-/// Calls `f` for the bits set in both rows of words, in increasing order.
-#[inline]
-pub(crate) fn for_each_common(a: &[u64], b: &[u64], mut f: impl FnMut(usize)) {
-    for (i, (&a, &b)) in a.iter().zip(b).enumerate() {
-        let mut common = a & b;
-        while common != 0 {
-            f(i * 64 + common.trailing_zeros() as usize);
-            common &= common - 1;
+/// The bits that two rows of words have in common.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CommonBits {
+    /// The words that have any, with their places.
+    words: Vec<(u32, u64)>,
+}
+
+impl CommonBits {
+    /// Calls `f` for the bits set in both rows, in increasing order.
+    ///
+    /// The words are intersected first, without a branch and on their own: few have a bit in common, and
+    /// which ones cannot be predicted.
+    #[inline]
+    pub(crate) fn for_each(&mut self, a: &[u64], b: &[u64], mut f: impl FnMut(usize)) {
+        let n = self.intersect(a, b);
+        for &(i, mut common) in &self.words[..n] {
+            while common != 0 {
+                f(i as usize * 64 + common.trailing_zeros() as usize);
+                common &= common - 1;
+            }
         }
+    }
+
+    #[inline(never)]
+    fn intersect(&mut self, a: &[u64], b: &[u64]) -> usize {
+        if self.words.len() < a.len() {
+            self.words.resize(a.len(), (0, 0));
+        }
+        let words = &mut self.words[..a.len()];
+        let mut n = 0;
+        for (i, (a, b)) in a.iter().zip(b).enumerate() {
+            let common = a & b;
+            words[n] = (i as u32, common);
+            n += usize::from(common != 0);
+        }
+        n
     }
 }
 
@@ -61,7 +88,7 @@ mod tests {
         [0, 63, 64, 129].iter().for_each(|&j| matrix.set(0, j));
         [1, 63, 100, 129].iter().for_each(|&j| matrix.set(1, j));
         let mut common = Vec::new();
-        for_each_common(matrix.row(0), matrix.row(1), |j| common.push(j));
+        CommonBits::default().for_each(matrix.row(0), matrix.row(1), |j| common.push(j));
         assert_eq!(common, [63, 129]);
         assert!(is_set(matrix.row(1), 100) && !is_set(matrix.row(0), 100));
     }

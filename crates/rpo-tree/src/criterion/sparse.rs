@@ -9,75 +9,176 @@
 use super::{Criterion, NodeSums};
 use rpo_core::{CsrView, csr_row};
 
+/// A number in which sums over targets are kept.
+///
+/// Whole numbers are exact, and adding them does not wait as long as adding `f64`s does.
+pub trait SumNumber: Copy + Default + Send + Sync + std::fmt::Debug {
+    /// `c * z` for a row of weight c with target value z.
+    fn step(weight: f32, value: f32) -> Self;
+    /// `2 m s + s^2`: what a step s adds to the square of m.
+    fn square_step(self, step: Self) -> Self;
+    /// Sum.
+    fn plus(self, other: Self) -> Self;
+    /// Product.
+    fn times(self, other: Self) -> Self;
+    /// As `f64`.
+    fn to_f64(self) -> f64;
+}
+
+impl SumNumber for f64 {
+    #[inline]
+    fn step(weight: f32, value: f32) -> Self {
+        Self::from(weight) * Self::from(value)
+    }
+
+    #[inline]
+    fn square_step(self, step: Self) -> Self {
+        step * (2.0 * self + step)
+    }
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        self * other
+    }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self
+    }
+}
+
+/// For targets that are all 1 where stored, and integer weights.
+impl SumNumber for i64 {
+    #[inline]
+    fn step(weight: f32, _one: f32) -> Self {
+        weight as Self
+    }
+
+    #[inline]
+    fn square_step(self, step: Self) -> Self {
+        step * (2 * self + step)
+    }
+
+    #[inline]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    #[inline]
+    fn times(self, other: Self) -> Self {
+        self * other
+    }
+
+    #[inline]
+    fn to_f64(self) -> f64 {
+        self as f64
+    }
+}
+
 /// Summed variance over CSR targets (n x d): cost O(labels of the row) per moved row, O(1) per score.
 #[derive(Debug, Clone)]
-pub struct SparseVariance<'a> {
+pub struct SparseVariance<'a, T = f64> {
     targets: CsrView<'a>,
     weights: &'a [f32],
     sums: NodeSums,
     /// Per target: its sum over the node.
-    total: Vec<f64>,
+    total: Vec<T>,
     /// Per target: its sum over the moved rows.
-    moved: Vec<f64>,
+    moved: Vec<T>,
     node: Vec<u32>,
     moved_rows: Vec<u32>,
-    moved_norm: f64,
-    moved_dot_total: f64,
+    norm: T,
+    moved_norm: T,
+    moved_dot_total: T,
 }
 
 impl<'a> SparseVariance<'a> {
-    /// CSR targets (n x d) and one weight per row.
+    /// CSR targets (n x d) of any values and one weight per row.
     ///
     /// # Panics
     /// If there are not as many rows as weights.
     pub fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
+        Self::with_number(targets, weights)
+    }
+}
+
+impl<'a> SparseVariance<'a, i64> {
+    /// For 0/1 targets and integer weights: the same scores, bit for bit, from whole numbers. `None` if a
+    /// stored target is not 1, a weight is not whole, or a sum of squares could leave the integers that are
+    /// exact in `f64`.
+    ///
+    /// # Panics
+    /// If there are not as many rows as weights.
+    pub fn counts(targets: CsrView<'a>, weights: &'a [f32]) -> Option<Self> {
+        // ‖Σ c z‖² is at most the largest sum of a target times the sum of all.
+        let (mut weight, mut total) = (0.0, 0.0);
+        for (row, &w) in weights.iter().enumerate().take(targets.rows()) {
+            weight += f64::from(w);
+            total += f64::from(w) * csr_row(&targets, row).0.len() as f64;
+        }
+        let exact = weights.iter().all(|w| w.fract() == 0.0) && weight * total < (1_u64 << 53) as f64;
+        (exact && targets.data().iter().all(|&z| z == 1.0)).then(|| Self::with_number(targets, weights))
+    }
+}
+
+impl<'a, T: SumNumber> SparseVariance<'a, T> {
+    fn with_number(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.rows(), weights.len(), "one weight per row of targets");
         Self {
             targets,
             weights,
             sums: NodeSums::default(),
-            total: vec![0.0; targets.cols()],
-            moved: vec![0.0; targets.cols()],
+            total: vec![T::default(); targets.cols()],
+            moved: vec![T::default(); targets.cols()],
             node: Vec::new(),
             moved_rows: Vec::new(),
-            moved_norm: 0.0,
-            moved_dot_total: 0.0,
+            norm: T::default(),
+            moved_norm: T::default(),
+            moved_dot_total: T::default(),
         }
     }
 }
 
 /// Zeroes the sums that the targets of these rows went into, or all of them if those are few.
-fn zero(sums: &mut [f64], targets: &CsrView<'_>, rows: &[u32]) {
+fn zero<T: SumNumber>(sums: &mut [T], targets: &CsrView<'_>, rows: &[u32]) {
     if sums.len() <= 4 * rows.len() {
-        sums.fill(0.0);
+        sums.fill(T::default());
         return;
     }
     for &row in rows {
         for &j in csr_row(targets, row as usize).0 {
-            sums[j as usize] = 0.0;
+            sums[j as usize] = T::default();
         }
     }
 }
 
-impl Criterion for SparseVariance<'_> {
+impl<T: SumNumber> Criterion for SparseVariance<'_, T> {
     fn start(&mut self, rows: &[u32]) {
         self.clear();
         zero(&mut self.total, &self.targets, &self.node);
         self.node.clear();
         self.node.extend_from_slice(rows);
         self.sums = NodeSums::default();
+        self.norm = T::default();
         for &row in rows {
-            let weight = f64::from(self.weights[row as usize]);
+            let weight = self.weights[row as usize];
             let (columns, values) = csr_row(&self.targets, row as usize);
+            let mut squares = 0.0;
             for (&j, &z) in columns.iter().zip(values) {
-                let (z, total) = (f64::from(z), &mut self.total[j as usize]);
-                let step = weight * z;
-                self.sums.squares += step * z;
-                self.sums.norm += step * (2.0 * *total + step);
-                *total += step;
+                let (step, total) = (T::step(weight, z), &mut self.total[j as usize]);
+                self.norm = self.norm.plus(total.square_step(step));
+                *total = total.plus(step);
+                squares += f64::from(z) * f64::from(z);
             }
-            self.sums.weight += weight;
+            self.sums.squares += f64::from(weight) * squares;
+            self.sums.weight += f64::from(weight);
         }
+        self.sums.norm = self.norm.to_f64();
     }
 
     fn is_pure(&self) -> bool {
@@ -88,29 +189,30 @@ impl Criterion for SparseVariance<'_> {
         zero(&mut self.moved, &self.targets, &self.moved_rows);
         self.moved_rows.clear();
         self.sums.moved_weight = 0.0;
-        self.moved_norm = 0.0;
-        self.moved_dot_total = 0.0;
+        self.moved_norm = T::default();
+        self.moved_dot_total = T::default();
     }
 
     #[inline]
     fn move_row(&mut self, row: u32) {
-        let weight = f64::from(self.weights[row as usize]);
+        let weight = self.weights[row as usize];
         let (columns, values) = csr_row(&self.targets, row as usize);
         for (&j, &z) in columns.iter().zip(values) {
-            let step = weight * f64::from(z);
+            let step = T::step(weight, z);
             let moved = &mut self.moved[j as usize];
-            self.moved_norm += step * (2.0 * *moved + step);
-            self.moved_dot_total += step * self.total[j as usize];
-            *moved += step;
+            self.moved_norm = self.moved_norm.plus(moved.square_step(step));
+            self.moved_dot_total = self.moved_dot_total.plus(step.times(self.total[j as usize]));
+            *moved = moved.plus(step);
         }
-        self.sums.moved_weight += weight;
+        self.sums.moved_weight += f64::from(weight);
         self.moved_rows.push(row);
     }
 
     #[inline]
     fn score(&self) -> f64 {
-        let rest_norm = self.sums.norm - 2.0 * self.moved_dot_total + self.moved_norm;
-        self.sums.score(self.moved_norm, rest_norm)
+        let moved_norm = self.moved_norm.to_f64();
+        let rest_norm = self.sums.norm - 2.0 * self.moved_dot_total.to_f64() + moved_norm;
+        self.sums.score(moved_norm, rest_norm)
     }
 
     fn gain(&self, score: f64) -> f64 {
@@ -160,6 +262,7 @@ mod tests {
             let rows: Vec<u32> = (0..8).collect();
             let mut dense = Variance::new(z.view(), &weights);
             let mut sparse = SparseVariance::new(csr.view(), &weights);
+            let mut counts = SparseVariance::counts(csr.view(), &weights).unwrap();
             // A node before it leaves its counts behind.
             sparse.start(&rows[2..5]);
             sparse.move_row(3);
@@ -168,14 +271,18 @@ mod tests {
             let expected = impurity(&rows) - impurity(&rows[..cut]) - impurity(&rows[cut..]);
             dense.start(&rows);
             sparse.start(&rows);
+            counts.start(&rows);
             prop_assert_eq!(dense.is_pure(), z.axis_iter(Axis(0)).all(|r| r == z.row(0)));
             prop_assert_eq!(dense.is_pure(), sparse.is_pure());
             for &row in &rows[..cut] {
                 dense.move_row(row);
                 sparse.move_row(row);
+                counts.move_row(row);
             }
             let score = dense.score();
             prop_assert_eq!(score.to_bits(), sparse.score().to_bits());
+            prop_assert_eq!(score.to_bits(), counts.score().to_bits());
+            prop_assert_eq!(dense.is_pure(), counts.is_pure());
             prop_assert!((dense.gain(score) - expected).abs() <= 1e-10 * (1.0 + expected));
             prop_assert_eq!(dense.gain(score).to_bits(), sparse.gain(score).to_bits());
         }

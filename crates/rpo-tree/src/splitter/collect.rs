@@ -5,6 +5,7 @@
 //! same and sparse and dense features grow the same tree.
 
 use super::sweep::{entry, row_of};
+use crate::columns::bits::CommonBits;
 use crate::columns::{DenseColumns, Ranks, SparseColumns, bits};
 
 /// Collects the entries of one dense feature, in row order.
@@ -40,6 +41,7 @@ pub(super) struct SparseCollector {
     place: Vec<u32>,
     /// The rows of the node as bits; clear between calls.
     in_node: Vec<u64>,
+    common: CommonBits,
     /// The places of the candidates that some row holds, in increasing order.
     held: Vec<u32>,
     /// Entries by place; empty but for the places held.
@@ -52,6 +54,7 @@ impl SparseCollector {
             is_candidate: vec![0; columns.n_features().div_ceil(64)],
             place: vec![0; columns.n_features()],
             in_node: vec![0; columns.n_rows().div_ceil(64)],
+            common: CommonBits::default(),
             held: Vec::new(),
             entries: Vec::new(),
         }
@@ -101,6 +104,7 @@ impl SparseCollector {
         let Self {
             is_candidate,
             place,
+            common,
             held,
             entries,
             ..
@@ -115,7 +119,7 @@ impl SparseCollector {
         };
         for &row in rows {
             match columns.bits() {
-                Some(cells) => bits::for_each_common(cells.rows.row(row as usize), is_candidate, |feature| {
+                Some(cells) => common.for_each(cells.rows.row(row as usize), is_candidate, |feature| {
                     let feature = feature as u32;
                     push(feature, entry(columns.rank(row, feature), row));
                 }),
@@ -142,10 +146,11 @@ impl SparseCollector {
             match columns.bits() {
                 // A column that has fewer entries than words is walked by its entries.
                 Some(cells) if column.len() > self.in_node.len() => {
-                    bits::for_each_common(cells.columns.row(feature as usize), &self.in_node, |row| {
-                        let row = row as u32;
-                        out.push(entry(columns.rank(row, feature), row));
-                    });
+                    self.common
+                        .for_each(cells.columns.row(feature as usize), &self.in_node, |row| {
+                            let row = row as u32;
+                            out.push(entry(columns.rank(row, feature), row));
+                        });
                 }
                 _ => out.extend(
                     column

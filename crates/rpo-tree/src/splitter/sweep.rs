@@ -146,11 +146,10 @@ impl<'a> Feature<'a> {
                 .clone()
                 .for_each(|i| criterion.move_row(row_of(self.entries[i])));
             let n_moved = moved.len() + if with_missing { self.missing.len() } else { 0 };
-            let left_moved = !zero_left;
-            keep_better(
-                &mut best,
-                self.cut(criterion, n_moved, left_moved, with_missing, threshold),
-            );
+            if self.admits(n_moved) {
+                let cut = self.cut(criterion.score(), n_moved, !zero_left, with_missing, threshold);
+                keep_better(&mut best, Some(cut));
+            }
         }
         best
     }
