@@ -6,12 +6,12 @@ use ndarray::ArrayViewMut2;
 use rpo_core::MatrixView;
 
 use crate::label_table::LabelTable;
-use crate::outputs::{Outputs, checked};
+use crate::outputs::{check_csr, checked};
 use crate::{LinearMap, ProjectionError, check_sizes};
 
 /// The law of a map, output by output.
 pub(crate) trait LabelRows: Debug + Send + Sync {
-    /// Writes the numbers of one output over zeros. A function of the output alone, so that it makes no
+    /// Writes all m numbers of one output. A function of the output alone, so that it makes no
     /// difference which outputs are drawn and when.
     fn fill(&self, label: u32, row: &mut [f32]);
 }
@@ -38,14 +38,7 @@ impl<R: LabelRows> DenseMap<R> {
         y: Option<MatrixView<'_>>,
     ) -> Result<Self, ProjectionError> {
         check_sizes(n_outputs, n_components)?;
-        let fill = |label, row: &mut [f32]| rows.fill(label, row);
-        let table = match y {
-            Some(MatrixView::Sparse(a)) if a.is_csr() => {
-                LabelTable::occurring(n_outputs, n_components, a.indices().iter().copied(), fill)?
-            }
-            Some(MatrixView::Sparse(_)) => return Err(ProjectionError::NotCsr),
-            _ => LabelTable::all(n_outputs, n_components, fill)?,
-        };
+        let table = Self::table(&rows, (n_outputs, n_components), y)?;
         Ok(Self {
             rows,
             n_outputs,
@@ -55,14 +48,18 @@ impl<R: LabelRows> DenseMap<R> {
         })
     }
 
-    fn table_for(&self, y: &Outputs<'_>) -> Result<LabelTable, ProjectionError> {
-        let fill = |label, row: &mut [f32]| self.rows.fill(label, row);
+    fn table(
+        rows: &R,
+        (n_outputs, n_components): (usize, usize),
+        y: Option<MatrixView<'_>>,
+    ) -> Result<LabelTable, ProjectionError> {
+        let fill = |label, row: &mut [f32]| rows.fill(label, row);
         match y {
-            Outputs::Dense(_) => LabelTable::all(self.n_outputs, self.n_components, fill),
-            Outputs::Csr(a) | Outputs::Ones(a) => {
-                let labels = a.indices().iter().copied();
-                LabelTable::occurring(self.n_outputs, self.n_components, labels, fill)
+            Some(MatrixView::Sparse(a)) => {
+                check_csr(MatrixView::Sparse(a))?;
+                LabelTable::occurring(n_outputs, n_components, a.indices().iter().copied(), fill)
             }
+            _ => LabelTable::all(n_outputs, n_components, fill),
         }
     }
 }
@@ -77,11 +74,12 @@ impl<R: LabelRows> LinearMap for DenseMap<R> {
     }
 
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |y, z| {
-            if self.table.covers(&y) {
-                self.table.project(&y, self.scale, z);
+        checked(self, y, z, |z| {
+            if self.table.covers(y) {
+                self.table.project(y, self.scale, z);
             } else {
-                self.table_for(&y)?.project(&y, self.scale, z);
+                let shape = (self.n_outputs, self.n_components);
+                Self::table(&self.rows, shape, Some(y))?.project(y, self.scale, z);
             }
             Ok(())
         })

@@ -1,13 +1,12 @@
 //! Sub-sampled Hadamard projection, by fast transforms.
 
 use ndarray::ArrayViewMut2;
-use rand::seq::index::sample;
 use rpo_core::{MatrixView, Seed};
 
 use crate::label_table::{LabelTable, stored};
 use crate::linalg::fwht;
-use crate::outputs::{Outputs, checked};
-use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, memory};
+use crate::outputs::checked;
+use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, choice, memory};
 
 /// Additions of a transform, of N log2 N, that cost as much as one of the m additions per stored value. Measured:
 /// a transform passes over N contiguous numbers, a sum gathers.
@@ -70,22 +69,16 @@ impl HadamardMap {
             });
         }
         let order = n_outputs.max(n_components).next_power_of_two();
-        let pick = |purpose, amount| -> Vec<u32> {
-            let chosen = sample(&mut seed.purpose(purpose).rng(), order, amount);
-            chosen.into_iter().map(|index| index as u32).collect()
-        };
-        let (rows, columns) = (
-            pick("hadamard rows", n_components),
-            pick("hadamard columns", n_outputs),
-        );
+        let rows = choice::distinct(order, n_components, seed.purpose("hadamard rows"))?;
+        let columns = choice::distinct(order, n_outputs, seed.purpose("hadamard columns"))?;
         Ok(Self { order, rows, columns })
     }
 
     /// Whether adding up the signs of the values stored in a row costs less than a transform.
-    fn is_short(&self, y: &Outputs<'_>, row: usize) -> bool {
+    fn is_short(&self, y: MatrixView<'_>, row: usize) -> bool {
         let stored_here = match y {
-            Outputs::Dense(a) => a.ncols(),
-            Outputs::Csr(a) | Outputs::Ones(a) => stored(a, row).len(),
+            MatrixView::Dense(a) => a.ncols(),
+            MatrixView::Sparse(a) => stored(&a, row).len(),
         };
         let sums = stored_here.saturating_mul(self.rows.len());
         sums.saturating_mul(BUTTERFLIES_PER_SUM) < self.order.saturating_mul(self.order.ilog2() as usize)
@@ -106,32 +99,17 @@ impl HadamardMap {
     /// The signs of the outputs that occur in the given rows.
     fn sign_table(
         &self,
-        y: &Outputs<'_>,
+        y: MatrixView<'_>,
         rows: impl Iterator<Item = usize>,
     ) -> Result<LabelTable, ProjectionError> {
         let (d, m) = (self.columns.len(), self.rows.len());
         let fill = |label, row: &mut [f32]| self.signs(label, row);
         match y {
-            Outputs::Dense(_) => LabelTable::all(d, m, fill),
-            Outputs::Csr(a) | Outputs::Ones(a) => {
-                let labels = rows.flat_map(|i| stored(a, i).map(|(j, _)| j));
+            MatrixView::Dense(_) => LabelTable::all(d, m, fill),
+            MatrixView::Sparse(a) => {
+                let labels = rows.flat_map(|i| stored(&a, i).map(|(j, _)| j));
                 LabelTable::occurring(d, m, labels, fill)
             }
-        }
-    }
-
-    fn transform(
-        &self,
-        row: impl Iterator<Item = (u32, f32)>,
-        buffer: &mut [f32],
-        scale: f32,
-        z: &mut [f32],
-    ) {
-        buffer.fill(0.0);
-        row.for_each(|(j, v)| buffer[self.columns[j as usize] as usize] = v);
-        fwht(buffer).expect("the order is a power of two");
-        for (z, &a) in z.iter_mut().zip(&self.rows) {
-            *z = buffer[a as usize] * scale;
         }
     }
 }
@@ -146,25 +124,21 @@ impl LinearMap for HadamardMap {
     }
 
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |y, z| {
-            let scale = (self.rows.len() as f64).sqrt().recip() as f32;
-            let short = (0..y.n_rows()).filter(|&i| self.is_short(&y, i));
-            let long = (0..y.n_rows()).filter(|&i| !self.is_short(&y, i));
+        checked(self, y, z, |z| {
+            let (m, scale) = (self.rows.len(), (self.rows.len() as f64).sqrt().recip() as f32);
+            let short = (0..y.n_rows()).filter(|&i| self.is_short(y, i));
             if short.clone().next().is_some() {
-                self.sign_table(&y, short.clone())?
-                    .project_some(&y, &short, scale, z);
+                self.sign_table(y, short.clone())?
+                    .project_some(y, &short, scale, z);
             }
-            let mut buffer = Vec::new();
+            let mut long = (0..y.n_rows()).filter(|&i| !self.is_short(y, i)).peekable();
+            let mut buffer = memory::filled(0.0_f32, if long.peek().is_some() { self.order } else { 0 }, 1)?;
             for i in long {
-                if buffer.is_empty() {
-                    buffer = memory::filled(0.0, self.order, 1)?;
-                }
-                let z = &mut z[i * self.rows.len()..][..self.rows.len()];
-                match &y {
-                    Outputs::Dense(a) => {
-                        self.transform((0..).zip(a.row(i).iter().copied()), &mut buffer, scale, z);
-                    }
-                    Outputs::Csr(a) | Outputs::Ones(a) => self.transform(stored(a, i), &mut buffer, scale, z),
+                buffer.fill(0.0);
+                y.for_each_in_row(i, |j, v| buffer[self.columns[j as usize] as usize] = v);
+                fwht(&mut buffer).expect("the order is a power of two");
+                for (z, &a) in z[i * m..][..m].iter_mut().zip(&self.rows) {
+                    *z = buffer[a as usize] * scale;
                 }
             }
             Ok(())

@@ -3,8 +3,7 @@
 use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};
 
-use crate::label_table::stored;
-use crate::outputs::{Outputs, checked};
+use crate::outputs::checked;
 use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
 
 /// Hashing maps (count sketch): output j goes to component h(j) with sign ξ(j), h uniform and ξ = ±1, both from a
@@ -88,17 +87,13 @@ impl LinearMap for HashingMap {
     }
 
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |y, z| {
+        checked(self, y, z, |z| {
             z.fill(0.0);
             for (i, z) in z.chunks_exact_mut(self.n_components).enumerate() {
-                let mut add = |(j, v): (u32, f32)| {
+                y.for_each_in_row(i, |j, v| {
                     let (component, sign) = self.entry(j);
                     z[component as usize] += sign * v;
-                };
-                match &y {
-                    Outputs::Dense(a) => (0..).zip(a.row(i).iter().copied()).for_each(&mut add),
-                    Outputs::Csr(a) | Outputs::Ones(a) => stored(a, i).for_each(&mut add),
-                }
+                });
             }
             Ok(())
         })

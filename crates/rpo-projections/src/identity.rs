@@ -54,7 +54,7 @@ impl LinearMap for IdentityMap {
     }
 
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |_, z| {
+        checked(self, y, z, |z| {
             z.chunks_exact_mut(self.n_outputs)
                 .enumerate()
                 .for_each(|(i, z)| y.copy_row(i, z));

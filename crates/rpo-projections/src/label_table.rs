@@ -1,9 +1,8 @@
 //! The numbers of a map output by output, and the sums over them: the inner loop of every dense map.
 
 use ndarray::Axis;
-use rpo_core::{CsrView, csr_row};
+use rpo_core::{CsrView, MatrixView, csr_row};
 
-use crate::outputs::Outputs;
 use crate::{ProjectionError, memory};
 
 /// Marks an output that has no row in the table.
@@ -12,20 +11,23 @@ const ABSENT: u32 = u32::MAX;
 /// registers of the x86-64 baseline, the other half being free for operands.
 const BLOCK: usize = 32;
 
-/// For each output that occurs, its m numbers side by side: the transpose of Φ, so that the projection of a
-/// sparse row is a sum of a few contiguous vectors.
+/// For each output that occurs, its m numbers: the transpose of Φ, so that the projection of a sparse row is a sum
+/// of a few short vectors.
+///
+/// Components are kept in blocks of up to [`BLOCK`], one block after the other, with the numbers of an output
+/// side by side in each. A pass over the rows then works on one block, of a size that fits a cache.
 #[derive(Debug, Clone)]
 pub(crate) struct LabelTable {
     n_components: usize,
-    /// m rounded up to whole vectors; the padding is 0.
-    stride: usize,
+    /// Number of outputs with numbers.
+    n_rows: usize,
     /// Row of an output, [`ABSENT`] if it has none; `None` when every output has the row of its own number.
     slots: Option<Vec<u32>>,
     values: Vec<f32>,
 }
 
 impl LabelTable {
-    /// A table of all outputs. `fill` writes the m numbers of an output over zeros.
+    /// A table of all outputs. `fill` writes the m numbers of an output.
     pub(crate) fn all(
         n_outputs: usize,
         n_components: usize,
@@ -65,70 +67,81 @@ impl LabelTable {
         slots: Option<Vec<u32>>,
         fill: impl Fn(u32, &mut [f32]),
     ) -> Result<Self, ProjectionError> {
-        let stride = if n_components <= 2 {
-            n_components
-        } else {
-            n_components.next_multiple_of(4)
+        let mut table = Self {
+            n_components,
+            n_rows,
+            slots: None,
+            values: Vec::new(),
         };
-        let mut values = memory::filled(0.0_f32, n_rows, stride)?;
-        let draw = |(label, row): (u32, &mut [f32])| fill(label, &mut row[..n_components]);
-        let rows = values.chunks_exact_mut(stride);
+        let last = (n_components - 1) / BLOCK * BLOCK;
+        table.values = memory::filled(0.0, n_rows, last + block_width(n_components, last))?;
+        let mut numbers = memory::filled(0.0, n_components, 1)?;
+        let draw = |(row, label): (usize, u32)| {
+            fill(label, &mut numbers);
+            for (block, width) in table.blocks() {
+                let here = &numbers[block..n_components.min(block + width)];
+                table.values[block * n_rows + row * width..][..here.len()].copy_from_slice(here);
+            }
+        };
         match &slots {
-            None => (0..).zip(rows).for_each(draw),
+            None => (0..n_rows).zip(0..).for_each(draw),
             Some(slots) => {
                 let occurring = (0..).zip(slots).filter(|(_, slot)| **slot != ABSENT);
-                occurring.map(|(label, _)| label).zip(rows).for_each(draw);
+                (0..).zip(occurring.map(|(label, _)| label)).for_each(draw);
             }
         }
-        Ok(Self {
-            n_components,
-            stride,
-            slots,
-            values,
-        })
+        table.slots = slots;
+        Ok(table)
+    }
+
+    /// The blocks of components: the first one and the width.
+    fn blocks(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let m = self.n_components;
+        (0..m)
+            .step_by(BLOCK)
+            .map(move |block| (block, block_width(m, block)))
     }
 
     /// Whether every output stored in `y` has a row.
-    pub(crate) fn covers(&self, y: &Outputs<'_>) -> bool {
+    pub(crate) fn covers(&self, y: MatrixView<'_>) -> bool {
         match (&self.slots, y) {
             (None, _) => true,
-            (Some(_), Outputs::Dense(_)) => false,
-            (Some(slots), Outputs::Csr(a) | Outputs::Ones(a)) => {
-                a.indices().iter().all(|&j| slots[j as usize] != ABSENT)
-            }
+            (Some(_), MatrixView::Dense(_)) => false,
+            (Some(slots), MatrixView::Sparse(a)) => a.indices().iter().all(|&j| slots[j as usize] != ABSENT),
         }
     }
 
     /// Writes `scale` times the sum, over the values of each row, of value times table row.
     ///
     /// The table must cover `y`.
-    pub(crate) fn project(&self, y: &Outputs<'_>, scale: f32, z: &mut [f32]) {
+    pub(crate) fn project(&self, y: MatrixView<'_>, scale: f32, z: &mut [f32]) {
         self.project_some(y, &(0..y.n_rows()), scale, z);
     }
 
     /// As [`LabelTable::project`] for some of the rows, which the table must cover; the others are left alone.
     pub(crate) fn project_some(
         &self,
-        y: &Outputs<'_>,
+        y: MatrixView<'_>,
         rows: &(impl Iterator<Item = usize> + Clone),
         scale: f32,
         z: &mut [f32],
     ) {
-        let slot = |j: u32| self.slots.as_ref().map_or(j, |slots| slots[j as usize]) as usize;
-        match y {
-            Outputs::Dense(a) => {
+        match (y, &self.slots) {
+            (MatrixView::Dense(a), _) => {
                 // A zero adds nothing to any sum: dense 0/1 outputs cost what sparse ones cost.
-                let row = |i| (0..).zip(a.index_axis(Axis(0), i)).filter(|(_, v)| **v != 0.0);
+                let row = |i| {
+                    (0..)
+                        .zip(a.index_axis_move(Axis(0), i))
+                        .filter(|(_, v)| **v != 0.0)
+                };
                 self.sum_rows(rows, |i| row(i).map(|(j, &v)| (j, v)), scale, z);
             }
-            Outputs::Csr(a) => self.sum_rows(rows, |i| stored(a, i).map(|(j, v)| (slot(j), v)), scale, z),
-            Outputs::Ones(a) => {
-                self.sum_rows(
-                    rows,
-                    |i| csr_row(a, i).0.iter().map(|&j| (slot(j), 1.0)),
-                    scale,
-                    z,
-                );
+            (MatrixView::Sparse(a), None) => {
+                self.sum_rows(rows, |i| stored(&a, i).map(|(j, v)| (j as usize, v)), scale, z);
+            }
+            (MatrixView::Sparse(a), Some(slots)) => {
+                let slot = |j: u32| slots[j as usize] as usize;
+                self.sum_rows(rows, |i| stored(&a, i).map(|(j, v)| (slot(j), v)), scale, z);
             }
         }
     }
@@ -142,9 +155,9 @@ impl LabelTable {
     ) where
         I: Iterator<Item = (usize, f32)>,
     {
-        for block in (0..self.stride).step_by(BLOCK) {
+        for (block, width) in self.blocks() {
             let (rows, target) = (rows.clone(), (block, scale));
-            match (self.stride - block).min(BLOCK) {
+            match width {
                 1 => self.sum_block::<1, I>(rows, &row, target, z),
                 2 => self.sum_block::<2, I>(rows, &row, target, z),
                 4 => self.sum_block::<4, I>(rows, &row, target, z),
@@ -159,7 +172,7 @@ impl LabelTable {
         }
     }
 
-    /// The sums of components `block..block + W`, held in registers over a row.
+    /// The sums of the components of a block of width W, held in registers over a row.
     fn sum_block<const W: usize, I>(
         &self,
         rows: impl Iterator<Item = usize>,
@@ -170,21 +183,29 @@ impl LabelTable {
         I: Iterator<Item = (usize, f32)>,
     {
         let m = self.n_components;
-        let width = W.min(m - block);
+        let values = &self.values[block * self.n_rows..][..W * self.n_rows];
         for i in rows {
             let mut sums = [0.0_f32; W];
             for (slot, value) in row(i) {
-                let at = slot * self.stride + block;
-                let numbers: &[f32; W] = self.values[at..].first_chunk().expect("rows are whole blocks");
+                let numbers: &[f32; W] = values[slot * W..].first_chunk().expect("rows are whole blocks");
                 for lane in 0..W {
                     sums[lane] += value * numbers[lane];
                 }
             }
-            let out = &mut z[i * m + block..][..width];
+            let out = &mut z[i * m + block..][..W.min(m - block)];
             out.iter_mut()
                 .zip(&sums)
                 .for_each(|(out, sum)| *out = sum * scale);
         }
+    }
+}
+
+/// The width of the block that starts at a component: a whole number of vectors but for 1 and 2. What it exceeds
+/// m by is padding with 0.
+fn block_width(n_components: usize, block: usize) -> usize {
+    match n_components - block {
+        rest @ 1..=2 => rest,
+        rest => rest.next_multiple_of(4).min(BLOCK),
     }
 }
 

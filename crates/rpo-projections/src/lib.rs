@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod choice;
 mod components;
 mod dense_map;
 mod error;

@@ -8,7 +8,7 @@ use crate::linalg::{
     Covariance, LinearOperator, Rows, fix_row_signs, orthonormal_basis, range_finder, standard_normal,
     symmetric_eigen,
 };
-use crate::outputs::checked;
+use crate::outputs::{check_csr, checked};
 use crate::{LinearMap, Projection, ProjectionError, check_sizes, memory};
 
 /// Up to this many outputs the whole covariance is decomposed. Measured: that takes 30 ms for 256 outputs, as
@@ -156,11 +156,7 @@ impl Projection for Pca {
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        if let MatrixView::Sparse(a) = y
-            && !a.is_csr()
-        {
-            return Err(ProjectionError::NotCsr);
-        }
+        check_csr(y)?;
         y.check_finite()?;
         let n_outputs = y.n_cols();
         let found = self.components(&y, n_components, seed)?.components;
@@ -187,8 +183,8 @@ impl LinearMap for PcaMap {
     }
 
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |y, z| {
-            self.table.project(&y, 1.0, z);
+        checked(self, y, z, |z| {
+            self.table.project(y, 1.0, z);
             Ok(())
         })
     }

@@ -3,8 +3,7 @@
 use ndarray::ArrayViewMut2;
 use rpo_core::MatrixView;
 
-use crate::label_table::stored;
-use crate::outputs::{Outputs, checked};
+use crate::outputs::checked;
 use crate::{LinearMap, ProjectionError, check_sizes, memory};
 
 /// Output, component and value of an entry that is not zero.
@@ -64,13 +63,10 @@ impl LinearMap for SparseMap {
     }
 
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |y, z| {
+        checked(self, y, z, |z| {
             for (i, z) in z.chunks_exact_mut(self.n_components).enumerate() {
                 z.fill(0.0);
-                match &y {
-                    Outputs::Dense(a) => (0..).zip(a.row(i)).for_each(|(j, &v)| self.add(j, v, z)),
-                    Outputs::Csr(a) | Outputs::Ones(a) => stored(a, i).for_each(|(j, v)| self.add(j, v, z)),
-                }
+                y.for_each_in_row(i, |j, v| self.add(j, v, z));
                 z.iter_mut().for_each(|z| *z *= self.scale);
             }
             Ok(())

@@ -1,11 +1,10 @@
 //! Output sub-sampling.
 
 use rand::Rng;
-use rand::seq::index::sample;
 use rpo_core::{MatrixView, Seed};
 
 use crate::sparse_map::{Entry, SparseMap};
-use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, memory};
+use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, choice, memory};
 
 /// Output sub-sampling: Φ = √(d/m) times m rows of the identity, chosen uniformly and in random order, so that a
 /// tree sees m of the d outputs.
@@ -57,22 +56,7 @@ impl RandomProjection for Subsample {
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         check_sizes(n_outputs, n_components)?;
-        let mut rng = seed.rng();
-        let mut entries: Vec<Entry> = memory::filled((0, 0, 1.0), n_components, 1)?;
-        if self.with_replacement {
-            for (entry, component) in entries.iter_mut().zip(0..) {
-                *entry = (rng.gen_range(0..n_outputs as u32), component, 1.0);
-            }
-        } else if n_components <= n_outputs {
-            for ((entry, component), label) in
-                entries
-                    .iter_mut()
-                    .zip(0..)
-                    .zip(sample(&mut rng, n_outputs, n_components))
-            {
-                *entry = (label as u32, component, 1.0);
-            }
-        } else {
+        if !self.with_replacement && n_components > n_outputs {
             let family = "sub-sampling without replacement";
             return Err(ProjectionError::TooManyComponents {
                 family,
@@ -80,6 +64,23 @@ impl RandomProjection for Subsample {
                 limit: n_outputs,
             });
         }
+        let mut entries: Vec<Entry> = memory::filled((0, 0, 1.0), n_components, 1)?;
+        if self.with_replacement {
+            let mut rng = seed.rng();
+            entries
+                .iter_mut()
+                .for_each(|entry| entry.0 = rng.gen_range(0..n_outputs as u32));
+        } else {
+            let chosen = choice::distinct(n_outputs, n_components, seed)?;
+            entries
+                .iter_mut()
+                .zip(chosen)
+                .for_each(|(entry, output)| entry.0 = output);
+        }
+        entries
+            .iter_mut()
+            .zip(0..)
+            .for_each(|(entry, component)| entry.1 = component);
         entries.sort_unstable_by_key(|entry| (entry.0, entry.1));
         let scale = (n_outputs as f64 / n_components as f64).sqrt();
         Ok(Box::new(SparseMap::new(
