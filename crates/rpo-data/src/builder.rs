@@ -96,30 +96,53 @@ impl MatrixBuilder {
         }
     }
 
-    /// Appends the complete rows of another sparse builder.
-    pub(crate) fn append(&mut self, other: &Self) {
-        match (&mut self.storage, &other.storage) {
-            (Storage::Dense(all), Storage::Dense(more)) => all.extend_from_slice(more),
-            (
-                Storage::Sparse {
-                    indptr,
-                    columns,
-                    values,
-                },
-                Storage::Sparse {
-                    indptr: more_indptr,
-                    columns: more_columns,
-                    values: more_values,
-                },
-            ) => {
-                let offset = columns.len();
-                indptr.extend(more_indptr[1..].iter().map(|end| end + offset));
-                columns.extend_from_slice(more_columns);
-                values.extend_from_slice(more_values);
+    /// Appends the complete rows of other builders of the same layout, letting go of each as soon as it is copied.
+    pub(crate) fn append(&mut self, parts: Vec<Self>) {
+        let n_rows = parts.iter().map(|part| part.n_rows).sum();
+        let n_stored = parts.iter().map(Self::n_stored).sum();
+        match &mut self.storage {
+            Storage::Dense(all) => all.reserve_exact(n_stored),
+            Storage::Sparse {
+                indptr,
+                columns,
+                values,
+            } => {
+                indptr.reserve_exact(n_rows);
+                columns.reserve_exact(n_stored);
+                values.reserve_exact(n_stored);
             }
-            _ => unreachable!("builders of one layout are joined"),
         }
-        self.n_rows += other.n_rows;
+        for part in parts {
+            match (&mut self.storage, &part.storage) {
+                (Storage::Dense(all), Storage::Dense(more)) => all.extend_from_slice(more),
+                (
+                    Storage::Sparse {
+                        indptr,
+                        columns,
+                        values,
+                    },
+                    Storage::Sparse {
+                        indptr: more_indptr,
+                        columns: more_columns,
+                        values: more_values,
+                    },
+                ) => {
+                    let offset = columns.len();
+                    indptr.extend(more_indptr[1..].iter().map(|end| end + offset));
+                    columns.extend_from_slice(more_columns);
+                    values.extend_from_slice(more_values);
+                }
+                _ => unreachable!("builders of one layout are joined"),
+            }
+            self.n_rows += part.n_rows;
+        }
+    }
+
+    fn n_stored(&self) -> usize {
+        match &self.storage {
+            Storage::Dense(all) => all.len(),
+            Storage::Sparse { columns, .. } => columns.len(),
+        }
     }
 
     pub(crate) fn finish(self) -> Matrix {

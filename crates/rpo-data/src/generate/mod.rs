@@ -7,6 +7,7 @@
 mod alias;
 mod friedman;
 mod multi_label;
+mod topics;
 
 pub use friedman::{Friedman, FriedmanKind};
 pub use multi_label::{FeatureStyle, MultiLabelSet};

@@ -1,11 +1,9 @@
 //! Multi-label sets of any size.
 
-use super::alias::AliasTable;
+use super::topics::{Model, Scratch};
 use super::{GenerateError, check_count, check_dense, check_range};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
-use rand::{Rng, RngCore};
-use rand_distr::{Distribution, Poisson, StandardNormal};
 use rayon::prelude::*;
 use rpo_core::Seed;
 use serde::{Deserialize, Serialize};
@@ -39,7 +37,8 @@ pub enum FeatureStyle {
 /// drawn twice counts once, which makes the most frequent labels a little rarer and the mean number of labels a
 /// little smaller than asked for.
 ///
-/// Time is O(stored values), memory the set itself; nothing dense is held for sparse features.
+/// Time is O(stored values) for up to some hundred labels per sample, memory less than twice the set itself;
+/// nothing dense is held for sparse features.
 ///
 /// ```
 /// use rpo_core::Seed;
@@ -52,13 +51,13 @@ pub enum FeatureStyle {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MultiLabelSet {
     n_samples: usize,
-    n_features: usize,
-    n_outputs: usize,
-    cardinality: f64,
-    exponent: f64,
+    pub(super) n_features: usize,
+    pub(super) n_outputs: usize,
+    pub(super) cardinality: f64,
+    pub(super) exponent: f64,
     n_topics: Option<usize>,
-    topics_per_sample: f64,
-    features: FeatureStyle,
+    pub(super) topics_per_sample: f64,
+    pub(super) features: FeatureStyle,
 }
 
 impl MultiLabelSet {
@@ -123,7 +122,7 @@ impl MultiLabelSet {
         self.check()?;
         let model = Model::new(self, seed.purpose("multi-label model"));
         let rows = seed.purpose("multi-label rows");
-        let blocks: Vec<(MatrixBuilder, MatrixBuilder)> = (0..self.n_samples.div_ceil(BLOCK))
+        let drawn: Vec<(MatrixBuilder, MatrixBuilder)> = (0..self.n_samples.div_ceil(BLOCK))
             .into_par_iter()
             .map(|block| {
                 let (mut features, mut labels) = self.builders();
@@ -140,10 +139,9 @@ impl MultiLabelSet {
             })
             .collect();
         let (mut features, mut labels) = self.builders();
-        for (more_features, more_labels) in blocks {
-            features.append(&more_features);
-            labels.append(&more_labels);
-        }
+        let (drawn_features, drawn_labels) = drawn.into_iter().unzip();
+        features.append(drawn_features);
+        labels.append(drawn_labels);
         let data = Dataset::new(features.finish(), labels.finish(), Task::MultiLabel)?;
         Ok(data.named("generated"))
     }
@@ -182,7 +180,7 @@ impl MultiLabelSet {
     }
 
     /// One for every 50 labels, but as many as a sample has on average.
-    fn topics(&self) -> usize {
+    pub(super) fn topics(&self) -> usize {
         self.n_topics.unwrap_or_else(|| {
             let fewest = (self.topics_per_sample.ceil() as usize).min(self.n_outputs);
             self.n_outputs.div_ceil(50).max(fewest)
@@ -192,201 +190,6 @@ impl MultiLabelSet {
 
 /// Rows drawn by one task.
 const BLOCK: usize = 2048;
-/// Probability that a label shows one of its features.
-const SHOWN: f64 = 0.9;
-/// Draws of a label before a sample is left with fewer labels than it should have.
-const ATTEMPTS: usize = 16;
-
-/// The random choices that all samples share.
-struct Model<'a> {
-    params: &'a MultiLabelSet,
-    seed: Seed,
-    topic_of: Vec<u32>,
-    topics: AliasTable,
-    /// Labels of each topic, and their distribution within it.
-    labels_of: Vec<(Vec<u32>, Option<AliasTable>)>,
-    noise: Option<AliasTable>,
-    more_labels: Option<Poisson<f64>>,
-    more_topics: Option<Poisson<f64>>,
-    n_noise: Option<Poisson<f64>>,
-}
-
-/// What is drawn for one sample, reused.
-#[derive(Default)]
-struct Scratch {
-    topics: Vec<u32>,
-    labels: Vec<u32>,
-    features: Vec<(u32, f32)>,
-    dense: Vec<f32>,
-}
-
-impl<'a> Model<'a> {
-    fn new(params: &'a MultiLabelSet, seed: Seed) -> Self {
-        let n_topics = params.topics();
-        let topic_seed = seed.purpose("topic of label");
-        let topic_of: Vec<u32> = (0..params.n_outputs)
-            .map(|label| below(topic_seed.hash(label as u64), n_topics))
-            .collect();
-        let mut labels_of = vec![Vec::new(); n_topics];
-        for (label, &topic) in topic_of.iter().enumerate() {
-            labels_of[topic as usize].push(label as u32);
-        }
-        let weight = |label: u32| (f64::from(label) + 1.0).powf(-params.exponent);
-        let labels_of: Vec<(Vec<u32>, Vec<f64>)> = labels_of
-            .into_iter()
-            .map(|labels| {
-                let weights = labels.iter().map(|&label| weight(label)).collect();
-                (labels, weights)
-            })
-            .collect();
-        let topic_weights: Vec<f64> = labels_of
-            .iter()
-            .map(|(_, weights)| weights.iter().sum())
-            .collect();
-        let (noise, n_noise) = match params.features {
-            FeatureStyle::Sparse { noise, .. } if noise > 0.0 => {
-                let weights: Vec<f64> = (0..params.n_features)
-                    .map(|rank| 1.0 / (rank as f64 + 1.0))
-                    .collect();
-                (Some(AliasTable::new(&weights)), poisson(noise))
-            }
-            _ => (None, None),
-        };
-        Self {
-            params,
-            seed,
-            topic_of,
-            topics: AliasTable::new(&topic_weights),
-            labels_of: labels_of
-                .into_iter()
-                .map(|(labels, weights)| {
-                    let table = (!labels.is_empty()).then(|| AliasTable::new(&weights));
-                    (labels, table)
-                })
-                .collect(),
-            noise,
-            more_labels: poisson(params.cardinality - 1.0),
-            more_topics: poisson(params.topics_per_sample - 1.0),
-            n_noise,
-        }
-    }
-
-    /// Draws the labels of a sample, increasing.
-    fn draw_labels(&self, sample: &mut Scratch, rng: &mut impl RngCore) {
-        let Scratch { topics, labels, .. } = sample;
-        topics.clear();
-        labels.clear();
-        let n_topics = 1 + count(self.more_topics.as_ref(), rng);
-        topics.extend((0..n_topics).map(|_| self.topics.draw(rng)));
-        let n_labels = 1 + count(self.more_labels.as_ref(), rng);
-        for _ in 0..ATTEMPTS * n_labels {
-            let topic = topics[below(rng.next_u64(), topics.len()) as usize];
-            let (of_topic, table) = &self.labels_of[topic as usize];
-            let Some(table) = table else { continue };
-            let label = of_topic[table.draw(rng) as usize];
-            if !labels.contains(&label) {
-                labels.push(label);
-                if labels.len() == n_labels {
-                    break;
-                }
-            }
-        }
-        labels.sort_unstable();
-    }
-
-    fn draw_features(&self, sample: &mut Scratch, rng: &mut impl RngCore, features: &mut MatrixBuilder) {
-        match self.params.features {
-            FeatureStyle::Sparse { per_label, .. } => {
-                self.draw_sparse(sample, per_label, rng);
-                sample
-                    .features
-                    .iter()
-                    .for_each(|&(feature, value)| features.push(feature, value));
-            }
-            FeatureStyle::Dense { noise } => {
-                self.draw_dense(sample, noise, rng);
-                sample
-                    .dense
-                    .iter()
-                    .enumerate()
-                    .for_each(|(j, &value)| features.push(j as u32, value));
-            }
-        }
-    }
-
-    fn draw_sparse(&self, sample: &mut Scratch, per_label: usize, rng: &mut impl RngCore) {
-        let Scratch { labels, features, .. } = sample;
-        features.clear();
-        let value = |rng: &mut dyn RngCore| 0.5 + rng.r#gen::<f32>();
-        for &label in labels.iter() {
-            for i in 0..per_label {
-                if rng.r#gen::<f64>() < SHOWN {
-                    features.push((self.feature_of(label, i), value(rng)));
-                }
-            }
-        }
-        if let Some(noise) = &self.noise {
-            for _ in 0..count(self.n_noise.as_ref(), rng) {
-                // Ranks are scattered, so that frequent noise does not fall on neighbouring columns.
-                let rank = u64::from(noise.draw(rng));
-                let feature = below(self.seed.purpose("noise").hash(rank), self.params.n_features);
-                features.push((feature, value(rng)));
-            }
-        }
-        features.sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
-        features.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
-    }
-
-    /// Feature i by which a label shows: even ones are its own, odd ones its topic's.
-    fn feature_of(&self, label: u32, i: usize) -> u32 {
-        let (kind, owner) = match i % 2 {
-            0 => ("own feature", label),
-            _ => ("topic feature", self.topic_of[label as usize]),
-        };
-        let hash = self.seed.purpose(kind).child(u64::from(owner)).hash(i as u64);
-        below(hash, self.params.n_features)
-    }
-
-    fn draw_dense(&self, sample: &mut Scratch, noise: f64, rng: &mut impl RngCore) {
-        let Scratch { labels, dense, .. } = sample;
-        dense.clear();
-        dense.extend(
-            (0..self.params.n_features).map(|_| (noise * rng.sample::<f64, _>(StandardNormal)) as f32),
-        );
-        let (own, shared) = (self.seed.purpose("own vector"), self.seed.purpose("topic vector"));
-        for &label in labels.iter() {
-            let own = own.child(u64::from(label));
-            let shared = shared.child(u64::from(self.topic_of[label as usize]));
-            for (block, values) in dense.chunks_mut(64).enumerate() {
-                let (own, shared) = (own.hash(block as u64), shared.hash(block as u64));
-                for (j, value) in values.iter_mut().enumerate() {
-                    let sign = |bits: u64| if bits >> j & 1 == 1 { 1.0 } else { -1.0 };
-                    *value += (sign(own) + sign(shared)) * std::f32::consts::FRAC_1_SQRT_2;
-                }
-            }
-        }
-    }
-}
-
-/// A Poisson distribution, `None` for a mean of 0.
-fn poisson(mean: f64) -> Option<Poisson<f64>> {
-    (mean > 0.0).then(|| Poisson::new(mean).expect("a positive finite mean"))
-}
-
-fn count(distribution: Option<&Poisson<f64>>, rng: &mut impl RngCore) -> usize {
-    distribution.map_or(0, |poisson| poisson.sample(rng) as usize)
-}
-
-/// Maps random bits to 0 to n exclusive; n fits 32 bits.
-fn below(bits: u64, n: usize) -> u32 {
-    (((bits >> 32) * n as u64) >> 32) as u32
-}
 
 #[cfg(test)]
 mod tests {

@@ -408,7 +408,7 @@ pub enum ReadErrorKind {
     /// Another number of columns than the options demand.
     #[error("the file has {found} {what}s, the options demand {expected}")]
     Dimension {
-        /// "feature" or "label".
+        /// "feature" or "output".
         what: &'static str,
         /// By the options.
         expected: usize,

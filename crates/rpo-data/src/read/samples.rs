@@ -19,7 +19,7 @@ pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Resul
     let (n_features, n_labels) = (reader.n_features(), reader.n_labels());
     for (what, found, expected) in [
         ("feature", n_features, options.n_features),
-        ("label", n_labels, options.n_outputs),
+        ("output", n_labels, options.n_outputs),
     ] {
         if let Some(expected) = expected.filter(|&expected| expected != found) {
             return Err(ReadErrorKind::Dimension {

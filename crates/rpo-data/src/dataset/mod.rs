@@ -1,8 +1,14 @@
 //! The data set: features, outputs, their names and kinds.
 
+mod error;
+mod select;
+
+pub use error::DatasetError;
+
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
-use rpo_core::{Matrix, MatrixError, MatrixView};
+use rpo_core::{Matrix, MatrixView};
+use select::check_range;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,92 +50,6 @@ pub enum FeatureKind<'a> {
     Numeric,
     /// The position, from 0, in this list of values.
     Nominal(&'a [String]),
-}
-
-/// Why a data set cannot be.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DatasetError {
-    /// Features and outputs disagree about the number of samples.
-    #[error("features have {features} rows, outputs {outputs}; they must agree")]
-    RowMismatch {
-        /// Rows of the features.
-        features: usize,
-        /// Rows of the outputs.
-        outputs: usize,
-    },
-    /// Not one name per column.
-    #[error("{names} names given for {columns} {what}")]
-    NameCount {
-        /// "features" or "outputs".
-        what: &'static str,
-        /// Names given.
-        names: usize,
-        /// Columns there are.
-        columns: usize,
-    },
-    /// A name that occurs twice.
-    #[error("{what} name {name:?} is used twice")]
-    DuplicateName {
-        /// "feature" or "output".
-        what: &'static str,
-        /// The name.
-        name: String,
-    },
-    /// A label that is neither 0 nor 1.
-    #[error("label {column} of row {row} is {value}; labels are 0 or 1")]
-    NotALabel {
-        /// Row, from 0.
-        row: usize,
-        /// Output, from 0.
-        column: usize,
-        /// The value.
-        value: f32,
-    },
-    /// A regression target that is NaN or infinite.
-    #[error("outputs: {0}; targets must be finite")]
-    Output(MatrixError),
-    /// An infinite feature.
-    #[error("feature {column} of row {row} is {value}; features are finite, or NaN where missing")]
-    InfiniteFeature {
-        /// Row, from 0.
-        row: usize,
-        /// Feature, from 0.
-        column: usize,
-        /// The value.
-        value: f32,
-    },
-    /// A nominal feature whose value is no position in its list.
-    #[error("nominal feature {column} of row {row} is {value}; its values are 0 to {n_values} exclusive")]
-    NotAPosition {
-        /// Row, from 0.
-        row: usize,
-        /// Feature, from 0.
-        column: usize,
-        /// The value.
-        value: f32,
-        /// Length of the list.
-        n_values: usize,
-    },
-    /// A nominal feature without values.
-    #[error("nominal feature {0} has an empty list of values")]
-    NoValues(usize),
-    /// A row, feature or output that does not exist.
-    #[error("{what} {index} asked for, there are {count}")]
-    OutOfRange {
-        /// "row", "feature" or "output".
-        what: &'static str,
-        /// The index.
-        index: usize,
-        /// How many there are.
-        count: usize,
-    },
-    /// Two sets that cannot be joined.
-    #[error("the sets differ in their {0}; they can only be joined if these agree")]
-    Incompatible(&'static str),
-    /// A conversion to dense storage over its budget.
-    #[error(transparent)]
-    Dense(#[from] MatrixError),
 }
 
 /// Samples with features and outputs.
@@ -335,105 +255,6 @@ impl Dataset {
         nonzero as f64 / (self.n_samples() as f64 * self.n_features() as f64).max(1.0)
     }
 
-    /// The given rows, in the given order; rows may repeat.
-    ///
-    /// # Errors
-    /// [`DatasetError::OutOfRange`].
-    pub fn select_rows(&self, rows: &[usize]) -> Result<Self, DatasetError> {
-        check_range("row", rows, self.n_samples())?;
-        Ok(Self {
-            features: self.features.view().select_rows(rows),
-            outputs: self.outputs.view().select_rows(rows),
-            ..self.without_matrices()
-        })
-    }
-
-    /// The given features, in increasing order without repetition whatever the order given, names and kinds kept.
-    ///
-    /// # Errors
-    /// [`DatasetError::OutOfRange`].
-    pub fn select_features(&self, features: &[usize]) -> Result<Self, DatasetError> {
-        check_range("feature", features, self.n_features())?;
-        let kept = sorted(features);
-        let nominal = kept
-            .iter()
-            .enumerate()
-            .filter_map(|(new, old)| self.nominal.get(old).map(|values| (new, Arc::clone(values))))
-            .collect();
-        Ok(Self {
-            features: select_columns(self.features.view(), &kept),
-            outputs: self.outputs.clone(),
-            feature_names: self.feature_names.select(&kept),
-            nominal,
-            ..self.without_matrices()
-        })
-    }
-
-    /// The given outputs, in increasing order without repetition whatever the order given, names kept.
-    ///
-    /// # Errors
-    /// [`DatasetError::OutOfRange`].
-    pub fn select_outputs(&self, outputs: &[usize]) -> Result<Self, DatasetError> {
-        check_range("output", outputs, self.n_outputs())?;
-        let kept = sorted(outputs);
-        Ok(Self {
-            features: self.features.clone(),
-            outputs: select_columns(self.outputs.view(), &kept),
-            output_names: self.output_names.select(&kept),
-            ..self.without_matrices()
-        })
-    }
-
-    /// The rows of this set followed by those of another with the same columns. The features of the result
-    /// are sparse if those of either set are.
-    ///
-    /// # Errors
-    /// [`DatasetError::Incompatible`] if task, names or kinds differ.
-    pub fn concat(&self, other: &Self) -> Result<Self, DatasetError> {
-        let same = [
-            (self.task == other.task, "task"),
-            (self.feature_names == other.feature_names, "features"),
-            (self.output_names == other.output_names, "outputs"),
-            (self.nominal == other.nominal, "nominal features"),
-        ];
-        if let Some((_, what)) = same.iter().find(|(same, _)| !same) {
-            return Err(DatasetError::Incompatible(what));
-        }
-        Ok(Self {
-            features: stack(self.features.view(), other.features.view()),
-            outputs: stack(self.outputs.view(), other.outputs.view()),
-            ..self.without_matrices()
-        })
-    }
-
-    /// Brings the features into a layout. A dense one may take up to `budget` bytes
-    /// ([`DEFAULT_DENSE_BUDGET`] is a reasonable limit).
-    ///
-    /// # Errors
-    /// [`DatasetError::Dense`] before more than the budget is allocated.
-    pub fn with_layout(mut self, layout: Layout, budget: usize) -> Result<Self, DatasetError> {
-        let sparse = match layout {
-            Layout::Dense => false,
-            Layout::Sparse => true,
-            Layout::Auto => self.feature_density() < AUTO_DENSITY,
-        };
-        self.features = match self.features {
-            Matrix::Dense(a) if sparse => {
-                let mut builder = MatrixBuilder::sparse(a.ncols());
-                for row in a.rows() {
-                    row.iter()
-                        .enumerate()
-                        .for_each(|(j, &v)| builder.push(j as u32, v));
-                    builder.end_row();
-                }
-                builder.finish()
-            }
-            Matrix::Sparse(_) if !sparse => Matrix::Dense(self.features.view().to_dense(budget)?),
-            as_it_is => as_it_is,
-        };
-        Ok(self)
-    }
-
     /// This set with other features, as a transform makes them: rows, finiteness and kinds are its business,
     /// names are checked.
     pub(crate) fn replace_features(
@@ -541,61 +362,13 @@ fn check_names(
     })
 }
 
-pub(crate) fn check_range(what: &'static str, indices: &[usize], count: usize) -> Result<(), DatasetError> {
-    indices
-        .iter()
-        .find(|&&index| index >= count)
-        .map_or(Ok(()), |&index| {
-            Err(DatasetError::OutOfRange { what, index, count })
-        })
-}
-
-fn sorted(columns: &[usize]) -> Vec<usize> {
-    let mut kept = columns.to_vec();
-    kept.sort_unstable();
-    kept.dedup();
-    kept
-}
-
-/// The given columns, which must increase.
-fn select_columns(a: MatrixView<'_>, columns: &[usize]) -> Matrix {
-    match a {
-        MatrixView::Dense(a) => Matrix::Dense(a.select(ndarray::Axis(1), columns)),
-        MatrixView::Sparse(_) => {
-            let mut builder = MatrixBuilder::sparse(columns.len());
-            for row in 0..a.n_rows() {
-                a.for_each_in_row(row, |j, v| {
-                    if let Ok(new) = columns.binary_search(&(j as usize)) {
-                        builder.push(new as u32, v);
-                    }
-                });
-                builder.end_row();
-            }
-            builder.finish()
-        }
-    }
-}
-
-fn stack<'a>(a: MatrixView<'a>, b: MatrixView<'a>) -> Matrix {
-    let mut builder = match (a, b) {
-        (MatrixView::Dense(_), MatrixView::Dense(_)) => MatrixBuilder::dense(a.n_cols()),
-        _ => MatrixBuilder::sparse(a.n_cols()),
-    };
-    for part in [a, b] {
-        for row in 0..part.n_rows() {
-            part.for_each_in_row(row, |j, v| builder.push(j, v));
-            builder.end_row();
-        }
-    }
-    builder.finish()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use ndarray::array;
+    use rpo_core::MatrixError;
 
-    fn mixed() -> Dataset {
+    pub(super) fn mixed() -> Dataset {
         let features = array![[0.0, 1.5, 2.0], [1.0, f32::NAN, 0.0], [0.0, -1.0, 1.0]];
         let outputs = array![[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]];
         let values: Arc<[String]> = ["a", "b", "c"].map(String::from).into();
@@ -689,44 +462,5 @@ mod tests {
                 n_values: 2
             })
         );
-    }
-
-    #[test]
-    fn columns_keep_names_and_kinds() {
-        let data = mixed().select_features(&[2, 1]).unwrap();
-        assert_eq!(data.feature_names(), &["1", "2"].into_iter().collect());
-        assert_eq!(data.feature_kind(0), FeatureKind::Numeric);
-        assert!(matches!(data.feature_kind(1), FeatureKind::Nominal(values) if values.len() == 3));
-        let data = data.select_outputs(&[1]).unwrap();
-        assert_eq!(data.label_statistics().counts, [1]);
-    }
-
-    #[test]
-    fn layouts_hold_the_same_values() {
-        let dense = mixed();
-        let sparse = dense.clone().with_layout(Layout::Sparse, 0).unwrap();
-        assert_eq!((sparse.n_missing(), dense.n_missing()), (1, 1));
-        assert_eq!(sparse.feature_density(), dense.feature_density());
-        let joined = sparse.concat(&dense).unwrap();
-        assert!(matches!(joined.features(), Matrix::Sparse(_)));
-        let again = joined
-            .select_rows(&[3, 1, 5])
-            .unwrap()
-            .with_layout(Layout::Auto, usize::MAX)
-            .unwrap();
-        assert!(matches!(again.features(), Matrix::Dense(_)));
-        assert_eq!(
-            format!("{:?}", again.features()),
-            format!("{:?}", dense.features())
-        );
-        assert_eq!(again.outputs(), dense.outputs());
-        assert!(matches!(
-            sparse.with_layout(Layout::Dense, 35),
-            Err(DatasetError::Dense(MatrixError::OverBudget {
-                bytes: 36,
-                budget: 35,
-                ..
-            }))
-        ));
     }
 }

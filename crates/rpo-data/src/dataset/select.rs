@@ -1,0 +1,203 @@
+//! Parts of a set, sets in one, other layouts.
+
+use super::{AUTO_DENSITY, Dataset, DatasetError, Layout};
+use crate::builder::MatrixBuilder;
+use rpo_core::{Matrix, MatrixView};
+use std::sync::Arc;
+
+impl Dataset {
+    /// The given rows, in the given order; rows may repeat.
+    ///
+    /// # Errors
+    /// [`DatasetError::OutOfRange`].
+    pub fn select_rows(&self, rows: &[usize]) -> Result<Self, DatasetError> {
+        check_range("row", rows, self.n_samples())?;
+        Ok(Self {
+            features: self.features.view().select_rows(rows),
+            outputs: self.outputs.view().select_rows(rows),
+            ..self.without_matrices()
+        })
+    }
+
+    /// The given features, in increasing order without repetition whatever the order given, names and kinds kept.
+    ///
+    /// # Errors
+    /// [`DatasetError::OutOfRange`].
+    pub fn select_features(&self, features: &[usize]) -> Result<Self, DatasetError> {
+        check_range("feature", features, self.n_features())?;
+        let kept = sorted(features);
+        let nominal = kept
+            .iter()
+            .enumerate()
+            .filter_map(|(new, old)| self.nominal.get(old).map(|values| (new, Arc::clone(values))))
+            .collect();
+        Ok(Self {
+            features: select_columns(self.features.view(), &kept),
+            outputs: self.outputs.clone(),
+            feature_names: self.feature_names.select(&kept),
+            nominal,
+            ..self.without_matrices()
+        })
+    }
+
+    /// The given outputs, in increasing order without repetition whatever the order given, names kept.
+    ///
+    /// # Errors
+    /// [`DatasetError::OutOfRange`].
+    pub fn select_outputs(&self, outputs: &[usize]) -> Result<Self, DatasetError> {
+        check_range("output", outputs, self.n_outputs())?;
+        let kept = sorted(outputs);
+        Ok(Self {
+            features: self.features.clone(),
+            outputs: select_columns(self.outputs.view(), &kept),
+            output_names: self.output_names.select(&kept),
+            ..self.without_matrices()
+        })
+    }
+
+    /// The rows of this set followed by those of another with the same columns. The features of the result
+    /// are sparse if those of either set are.
+    ///
+    /// # Errors
+    /// [`DatasetError::Incompatible`] if task, names or kinds differ.
+    pub fn concat(&self, other: &Self) -> Result<Self, DatasetError> {
+        let same = [
+            (self.task == other.task, "task"),
+            (self.feature_names == other.feature_names, "features"),
+            (self.output_names == other.output_names, "outputs"),
+            (self.nominal == other.nominal, "nominal features"),
+        ];
+        if let Some((_, what)) = same.iter().find(|(same, _)| !same) {
+            return Err(DatasetError::Incompatible(what));
+        }
+        Ok(Self {
+            features: stack(self.features.view(), other.features.view()),
+            outputs: stack(self.outputs.view(), other.outputs.view()),
+            ..self.without_matrices()
+        })
+    }
+
+    /// Brings the features into a layout. A dense one may take up to `budget` bytes
+    /// ([`DEFAULT_DENSE_BUDGET`](crate::DEFAULT_DENSE_BUDGET) is a reasonable limit).
+    ///
+    /// # Errors
+    /// [`DatasetError::Dense`] before more than the budget is allocated.
+    pub fn with_layout(mut self, layout: Layout, budget: usize) -> Result<Self, DatasetError> {
+        let sparse = match layout {
+            Layout::Dense => false,
+            Layout::Sparse => true,
+            Layout::Auto => self.feature_density() < AUTO_DENSITY,
+        };
+        self.features = match self.features {
+            Matrix::Dense(a) if sparse => {
+                let mut builder = MatrixBuilder::sparse(a.ncols());
+                for row in a.rows() {
+                    row.iter()
+                        .enumerate()
+                        .for_each(|(j, &v)| builder.push(j as u32, v));
+                    builder.end_row();
+                }
+                builder.finish()
+            }
+            Matrix::Sparse(_) if !sparse => Matrix::Dense(self.features.view().to_dense(budget)?),
+            as_it_is => as_it_is,
+        };
+        Ok(self)
+    }
+}
+
+pub(super) fn check_range(what: &'static str, indices: &[usize], count: usize) -> Result<(), DatasetError> {
+    indices
+        .iter()
+        .find(|&&index| index >= count)
+        .map_or(Ok(()), |&index| {
+            Err(DatasetError::OutOfRange { what, index, count })
+        })
+}
+
+fn sorted(columns: &[usize]) -> Vec<usize> {
+    let mut kept = columns.to_vec();
+    kept.sort_unstable();
+    kept.dedup();
+    kept
+}
+
+/// The given columns, which must increase.
+fn select_columns(a: MatrixView<'_>, columns: &[usize]) -> Matrix {
+    match a {
+        MatrixView::Dense(a) => Matrix::Dense(a.select(ndarray::Axis(1), columns)),
+        MatrixView::Sparse(_) => {
+            let mut builder = MatrixBuilder::sparse(columns.len());
+            for row in 0..a.n_rows() {
+                a.for_each_in_row(row, |j, v| {
+                    if let Ok(new) = columns.binary_search(&(j as usize)) {
+                        builder.push(new as u32, v);
+                    }
+                });
+                builder.end_row();
+            }
+            builder.finish()
+        }
+    }
+}
+
+fn stack<'a>(a: MatrixView<'a>, b: MatrixView<'a>) -> Matrix {
+    let mut builder = match (a, b) {
+        (MatrixView::Dense(_), MatrixView::Dense(_)) => MatrixBuilder::dense(a.n_cols()),
+        _ => MatrixBuilder::sparse(a.n_cols()),
+    };
+    for part in [a, b] {
+        for row in 0..part.n_rows() {
+            part.for_each_in_row(row, |j, v| builder.push(j, v));
+            builder.end_row();
+        }
+    }
+    builder.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::mixed;
+    use super::*;
+    use crate::dataset::FeatureKind;
+    use rpo_core::MatrixError;
+
+    #[test]
+    fn columns_keep_names_and_kinds() {
+        let data = mixed().select_features(&[2, 1]).unwrap();
+        assert_eq!(data.feature_names(), &["1", "2"].into_iter().collect());
+        assert_eq!(data.feature_kind(0), FeatureKind::Numeric);
+        assert!(matches!(data.feature_kind(1), FeatureKind::Nominal(values) if values.len() == 3));
+        let data = data.select_outputs(&[1]).unwrap();
+        assert_eq!(data.label_statistics().counts, [1]);
+    }
+
+    #[test]
+    fn layouts_hold_the_same_values() {
+        let dense = mixed();
+        let sparse = dense.clone().with_layout(Layout::Sparse, 0).unwrap();
+        assert_eq!((sparse.n_missing(), dense.n_missing()), (1, 1));
+        assert_eq!(sparse.feature_density(), dense.feature_density());
+        let joined = sparse.concat(&dense).unwrap();
+        assert!(matches!(joined.features(), Matrix::Sparse(_)));
+        let again = joined
+            .select_rows(&[3, 1, 5])
+            .unwrap()
+            .with_layout(Layout::Auto, usize::MAX)
+            .unwrap();
+        assert!(matches!(again.features(), Matrix::Dense(_)));
+        assert_eq!(
+            format!("{:?}", again.features()),
+            format!("{:?}", dense.features())
+        );
+        assert_eq!(again.outputs(), dense.outputs());
+        assert!(matches!(
+            sparse.with_layout(Layout::Dense, 35),
+            Err(DatasetError::Dense(MatrixError::OverBudget {
+                bytes: 36,
+                budget: 35,
+                ..
+            }))
+        ));
+    }
+}
