@@ -10,18 +10,20 @@ use rpo_core::{Matrix, MatrixView};
 use std::sync::Arc;
 
 /// A tree that predicts: a structure, and what its leaves answer in the original output space.
+///
+/// The leaves are one of the storages of [`Leaves`] unless another [`LeafModel`] is named.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tree<R> {
+pub struct Tree<R, L = Leaves> {
     structure: Structure<R>,
-    leaves: Leaves,
+    leaves: L,
 }
 
-impl<R: Rule> Tree<R> {
+impl<R: Rule, L: LeafModel> Tree<R, L> {
     /// Joins a structure and its leaves.
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] if they differ in the number of leaves.
-    pub fn new(structure: Structure<R>, leaves: Leaves) -> Result<Self, TreeError> {
+    pub fn new(structure: Structure<R>, leaves: L) -> Result<Self, TreeError> {
         if structure.n_leaves() != leaves.n_leaves() {
             let (expected, given) = (structure.n_leaves(), leaves.n_leaves());
             return Err(TreeError::Mismatch {
@@ -39,20 +41,54 @@ impl<R: Rule> Tree<R> {
     }
 
     /// The leaves.
-    pub fn leaves(&self) -> &Leaves {
+    pub fn leaves(&self) -> &L {
         &self.leaves
     }
 
-    /// The leaf of each row.
+    /// The structure and the leaves, apart again.
+    pub fn into_parts(self) -> (Structure<R>, L) {
+        (self.structure, self.leaves)
+    }
+
+    /// The leaf of each row of `x` (rows x features, as many features as the tree was grown on, NaN for
+    /// missing).
+    ///
+    /// # Panics
+    /// If a rule asks for a feature that `x` does not have.
     pub fn apply(&self, x: MatrixView<'_>) -> Vec<u32> {
         apply(&self.structure, x)
     }
 
+    /// Predictions (rows x outputs) for the rows of `x`: the answers of their leaves, summed in `f64` and
+    /// rounded to `f32`.
+    ///
+    /// # Panics
+    /// If a rule asks for a feature that `x` does not have.
+    pub fn predict(&self, x: MatrixView<'_>) -> Array2<f32> {
+        let mut out = Array2::zeros((x.n_rows(), self.leaves.n_outputs()));
+        let mut sums = vec![0.0; self.leaves.n_outputs()];
+        for (mut row, leaf) in out.rows_mut().into_iter().zip(self.apply(x)) {
+            sums.fill(0.0);
+            self.leaves.for_each(leaf, |j, v| sums[j as usize] += v);
+            row.iter_mut()
+                .zip(&sums)
+                .for_each(|(out, &sum)| *out = sum as f32);
+        }
+        out
+    }
+}
+
+impl<R: Rule> Tree<R> {
     /// Labels the leaves anew with the rows of `x` that reach them: other outputs, other rows, or both, as
-    /// for honest trees. A leaf that no weight reaches answers the mean of all rows.
+    /// for honest trees (structure and answers from different rows: Wager and Athey 2018, section 2.4). A
+    /// leaf that no weight reaches answers the mean of all rows.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if `x`, `weights` and `outputs` differ in rows; [`TreeError::NoWeight`].
+    /// [`TreeError::Mismatch`] if `x`, `weights` and `outputs` differ in rows; [`TreeError::Weight`] and
+    /// [`TreeError::NoWeight`] as [`Leaves::label`].
+    ///
+    /// # Panics
+    /// If a rule asks for a feature that `x` does not have.
     pub fn relabel(
         self,
         kind: LeafKind,
@@ -75,23 +111,12 @@ impl<R: Rule> Tree<R> {
             leaves,
         })
     }
-
-    /// Predictions (rows x outputs).
-    pub fn predict(&self, x: MatrixView<'_>) -> Array2<f32> {
-        let mut out = Array2::zeros((x.n_rows(), self.leaves.n_outputs()));
-        let mut sums = vec![0.0; self.leaves.n_outputs()];
-        for (mut row, leaf) in out.rows_mut().into_iter().zip(self.apply(x)) {
-            sums.fill(0.0);
-            self.leaves.for_each(leaf, |j, v| sums[j as usize] += v);
-            row.iter_mut()
-                .zip(&sums)
-                .for_each(|(out, &sum)| *out = sum as f32);
-        }
-        out
-    }
 }
 
-/// The leaf of each row.
+/// The leaf that each row of `x` (rows x features) reaches in a structure.
+///
+/// # Panics
+/// If a rule asks for a feature that `x` does not have.
 pub fn apply<R: Rule>(structure: &Structure<R>, x: MatrixView<'_>) -> Vec<u32> {
     let mut leaves = Vec::with_capacity(x.n_rows());
     let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));
