@@ -225,6 +225,7 @@ mod tests {
         assert_eq!(sets.total(), expected);
         assert_eq!(sets.precision(Average::Samples, ZeroDivision::Zero), 0.5);
         assert_eq!(sets.recall(Average::Micro, ZeroDivision::Zero), 2.0 / 3.0);
+        assert_eq!(sets.f1(Average::Samples, ZeroDivision::Zero), 4.0 / 7.0);
         assert_eq!(sets.jaccard(Average::Samples, ZeroDivision::Zero), 0.4);
         assert_eq!(sets.hamming_loss(), 0.5);
         assert_eq!(sets.zero_one_loss(), 1.0);
