@@ -1,1 +1,30 @@
-//! rpo
+#![doc = include_str!("../README.md")]
+
+mod align;
+mod error;
+mod model;
+pub mod model_file;
+mod schema;
+mod training;
+
+pub use error::ModelError;
+pub use model::{Model, Predictor};
+pub use rpo_core as core;
+pub use rpo_data as data;
+pub use rpo_ensemble as ensemble;
+pub use rpo_metrics as metrics;
+pub use rpo_projections as projections;
+pub use rpo_tree as tree;
+pub use schema::Schema;
+pub use training::{OutputSummary, TrainingSummary};
+
+/// What most programs need.
+pub mod prelude {
+    pub use crate::{Model, ModelError, Predictor};
+    pub use rpo_core::{CsrMatrix, Matrix, MatrixView};
+    pub use rpo_data::read::{ReadOptions, Targets, read};
+    pub use rpo_data::{Dataset, Task};
+    pub use rpo_ensemble::{ForestParams, MaxFeatures, OutputProjection};
+    pub use rpo_metrics::{Evaluation, Metric, Scores};
+    pub use rpo_projections::{Components, ProjectionKind};
+}

@@ -1,0 +1,289 @@
+//! Brings data into the column order of a model.
+
+use crate::{ModelError, Schema};
+use ndarray::Array2;
+use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
+use rpo_data::{Dataset, FeatureKind, Names};
+use std::borrow::Cow;
+
+impl Schema {
+    /// The features of a data set in the order of the model.
+    ///
+    /// Columns with names are found by name, whatever their order; others, such as outputs read as features,
+    /// are left out. Numbered columns are taken as they are. The values of nominal features are translated
+    /// to positions in the model's lists; a feature that is nominal on one side alone is accepted where the
+    /// list is "0", "1", ..., so that a position and the number it stands for are the same.
+    ///
+    /// # Errors
+    /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`], [`ModelError::Kind`],
+    /// [`ModelError::UnknownValue`].
+    pub fn align_features<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Matrix>, ModelError> {
+        let sources = sources("feature", self.feature_names(), data.feature_names())?;
+        let source = |feature: usize| sources.as_ref().map_or(feature, |s| s[feature]);
+        let mut recodings = Vec::new();
+        let mut nominal: Vec<usize> = self.nominal().keys().copied().collect();
+        if !data.nominal().is_empty() {
+            nominal = (0..self.feature_names().len()).collect();
+        }
+        for feature in nominal {
+            let mine = self
+                .nominal()
+                .get(&feature)
+                .map_or(FeatureKind::Numeric, |values| FeatureKind::Nominal(values));
+            if let Some(recoding) = self.recoding(feature, mine, data.feature_kind(source(feature)))? {
+                recodings.push(recoding);
+            }
+        }
+        if sources.is_none() && recodings.is_empty() {
+            return Ok(Cow::Borrowed(data.features()));
+        }
+        let sources = sources.unwrap_or_else(|| (0..self.feature_names().len()).collect());
+        let view = data.features().view();
+        let aligned = match view {
+            MatrixView::Dense(_) => gather_dense(view, &sources),
+            MatrixView::Sparse(_) => gather_sparse(view, &sources),
+        };
+        self.recode(aligned, &recodings).map(Cow::Owned)
+    }
+
+    /// The outputs of a data set in the order of the model.
+    ///
+    /// # Errors
+    /// [`ModelError::Task`], [`ModelError::MissingColumn`], [`ModelError::UnknownOutput`],
+    /// [`ModelError::ColumnCount`].
+    pub fn align_outputs<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Matrix>, ModelError> {
+        if data.task() != self.task() {
+            let (expected, given) = (self.task(), data.task());
+            return Err(ModelError::Task { expected, given });
+        }
+        let sources = sources("output", self.output_names(), data.output_names())?;
+        let theirs = data.output_names();
+        if theirs.len() > self.output_names().len() {
+            let mine = self.output_names().positions(theirs);
+            let name = theirs.iter().zip(mine).find(|(_, position)| position.is_none());
+            if let Some((name, _)) = name {
+                let name = name.into_owned();
+                return Err(ModelError::UnknownOutput { name });
+            }
+        }
+        let view = data.outputs().view();
+        Ok(match sources {
+            None => Cow::Borrowed(data.outputs()),
+            Some(sources) => Cow::Owned(match view {
+                MatrixView::Dense(_) => gather_dense(view, &sources),
+                MatrixView::Sparse(_) => gather_sparse(view, &sources),
+            }),
+        })
+    }
+
+    /// How the values of a feature are to be changed, if they are.
+    fn recoding(
+        &self,
+        feature: usize,
+        mine: FeatureKind<'_>,
+        theirs: FeatureKind<'_>,
+    ) -> Result<Option<Recoding>, ModelError> {
+        let differ = |expected, given| {
+            let name = self.feature_name(feature);
+            Err(ModelError::Kind {
+                name,
+                expected,
+                given,
+            })
+        };
+        match (mine, theirs) {
+            (FeatureKind::Nominal(mine), FeatureKind::Nominal(theirs)) if mine != theirs => {
+                let position = |value: &String| mine.iter().position(|v| v == value);
+                Ok(Some(Recoding {
+                    feature,
+                    positions: theirs.iter().map(position).collect(),
+                    values: theirs.to_vec(),
+                }))
+            }
+            (FeatureKind::Nominal(mine), FeatureKind::Numeric) if !counts(mine) => {
+                differ("nominal", "numeric")
+            }
+            (FeatureKind::Numeric, FeatureKind::Nominal(theirs)) if !counts(theirs) => {
+                differ("numeric", "nominal")
+            }
+            _ => Ok(None),
+        }
+    }
+
+    fn feature_name(&self, feature: usize) -> String {
+        self.feature_names()
+            .get(feature)
+            .map_or_else(|| feature.to_string(), Cow::into_owned)
+    }
+
+    fn recode(&self, mut x: Matrix, recodings: &[Recoding]) -> Result<Matrix, ModelError> {
+        for recoding in recodings {
+            let column = recoding.feature;
+            let new = |row: usize, value: f32| {
+                recoding.apply(value).map_err(|value| ModelError::UnknownValue {
+                    row,
+                    name: self.feature_name(column),
+                    value,
+                })
+            };
+            match &mut x {
+                Matrix::Dense(a) => {
+                    for (row, value) in a.column_mut(column).iter_mut().enumerate() {
+                        *value = new(row, *value)?;
+                    }
+                }
+                Matrix::Sparse(a) => *a = recode_sparse(a, column as u32, new)?,
+            }
+        }
+        Ok(x)
+    }
+}
+
+/// The values of a nominal feature of the data as positions in the model's list.
+struct Recoding {
+    feature: usize,
+    /// For each value of the data, its position in the model's list.
+    positions: Vec<Option<usize>>,
+    /// The values of the data.
+    values: Vec<String>,
+}
+
+impl Recoding {
+    /// The position that stands for a value; the value's name if there is none.
+    fn apply(&self, value: f32) -> Result<f32, String> {
+        if value.is_nan() {
+            return Ok(value);
+        }
+        let position = value as usize;
+        self.positions[position]
+            .map(|p| p as f32)
+            .ok_or_else(|| self.values[position].clone())
+    }
+}
+
+/// Whether the value at position i is written i.
+fn counts(values: &[String]) -> bool {
+    values.iter().enumerate().all(|(i, v)| *v == i.to_string())
+}
+
+/// The column of the data for each column of the model, `None` if they are the same.
+fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Vec<usize>>, ModelError> {
+    if mine == theirs {
+        return Ok(None);
+    }
+    if let Names::Numbered(given) = *theirs {
+        let expected = mine.len();
+        return if given == expected {
+            Ok(None)
+        } else {
+            Err(ModelError::ColumnCount {
+                what,
+                expected,
+                given,
+            })
+        };
+    }
+    let positions = theirs.positions(mine);
+    let mut missing = (0..mine.len()).filter(|&j| positions[j].is_none());
+    if let Some(first) = missing.next() {
+        let name = mine.get(first).map_or_else(String::new, Cow::into_owned);
+        let more = missing.count();
+        return Err(ModelError::MissingColumn { what, name, more });
+    }
+    Ok(Some(positions.into_iter().flatten().collect()))
+}
+
+fn gather_dense(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
+    let mut row_values = vec![0.0; x.n_cols()];
+    let mut out = Array2::zeros((x.n_rows(), sources.len()));
+    for (i, mut row) in out.rows_mut().into_iter().enumerate() {
+        x.copy_row(i, &mut row_values);
+        row.iter_mut()
+            .zip(sources)
+            .for_each(|(value, &source)| *value = row_values[source]);
+    }
+    Matrix::Dense(out)
+}
+
+fn gather_sparse(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
+    let mut places = vec![None; x.n_cols()];
+    for (place, &source) in sources.iter().enumerate() {
+        places[source] = Some(place as u32);
+    }
+    let mut rows = CsrRows::default();
+    for i in 0..x.n_rows() {
+        x.for_each_in_row(i, |j, value| {
+            if let Some(place) = places[j as usize] {
+                rows.push(place, value);
+            }
+        });
+        rows.end_row();
+    }
+    Matrix::Sparse(rows.finish(sources.len()))
+}
+
+/// Changes the values of a column, also those that are not stored, by a function of row and value.
+fn recode_sparse(
+    x: &CsrMatrix,
+    column: u32,
+    new: impl Fn(usize, f32) -> Result<f32, ModelError>,
+) -> Result<CsrMatrix, ModelError> {
+    let view = x.view();
+    let mut rows = CsrRows::default();
+    for i in 0..x.rows() {
+        let (columns, values) = csr_row(&view, i);
+        let mut old = 0.0;
+        for (&j, &value) in columns.iter().zip(values) {
+            if j == column {
+                old = value;
+            } else {
+                rows.push(j, value);
+            }
+        }
+        let value = new(i, old)?;
+        if value != 0.0 {
+            rows.push(column, value);
+        }
+        rows.end_row();
+    }
+    Ok(rows.finish(x.cols()))
+}
+
+/// Rows of a CSR matrix whose entries come in any order.
+struct CsrRows {
+    starts: Vec<usize>,
+    columns: Vec<u32>,
+    values: Vec<f32>,
+    row: Vec<(u32, f32)>,
+}
+
+impl Default for CsrRows {
+    fn default() -> Self {
+        Self {
+            starts: vec![0],
+            columns: Vec::new(),
+            values: Vec::new(),
+            row: Vec::new(),
+        }
+    }
+}
+
+impl CsrRows {
+    fn push(&mut self, column: u32, value: f32) {
+        self.row.push((column, value));
+    }
+
+    fn end_row(&mut self) {
+        self.row.sort_unstable_by_key(|&(column, _)| column);
+        for (column, value) in self.row.drain(..) {
+            self.columns.push(column);
+            self.values.push(value);
+        }
+        self.starts.push(self.columns.len());
+    }
+
+    fn finish(self, n_cols: usize) -> CsrMatrix {
+        let shape = (self.starts.len() - 1, n_cols);
+        CsrMatrix::new(shape, self.starts, self.columns, self.values)
+    }
+}

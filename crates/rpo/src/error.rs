@@ -1,0 +1,129 @@
+//! What can be wrong with a model and the data it is asked about.
+
+use rpo_data::Task;
+use rpo_ensemble::EnsembleError;
+
+/// The error of every fallible function of a [`Model`](crate::Model) but saving and loading.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// Parts of a model that must agree in a length do not.
+    #[error("{what}: expected {expected}, given {given}")]
+    Mismatch {
+        /// Which length.
+        what: &'static str,
+        /// The length required.
+        expected: usize,
+        /// The length given.
+        given: usize,
+    },
+    /// A name that occurs twice.
+    #[error("{what} name {name:?} is used twice")]
+    DuplicateName {
+        /// "feature" or "output".
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A nominal feature that does not exist.
+    #[error("feature {feature} is declared nominal, there are {n_features}")]
+    NoSuchFeature {
+        /// Its index.
+        feature: usize,
+        /// Number of features.
+        n_features: usize,
+    },
+    /// A number of the training set that cannot be.
+    #[error("the {what} of output {output} is {value}; expected {expected}")]
+    Summary {
+        /// "label count" or "training mean".
+        what: &'static str,
+        /// The output.
+        output: usize,
+        /// The number.
+        value: f64,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// A decision threshold that is not a number.
+    #[error("the decision threshold of output {output} is not a number")]
+    Threshold {
+        /// The output.
+        output: usize,
+    },
+    /// Data for another task.
+    #[error("the data is for {given}, the model was trained for {expected}", given = name_of(*.given), expected = name_of(*.expected))]
+    Task {
+        /// The model's.
+        expected: Task,
+        /// The data's.
+        given: Task,
+    },
+    /// A feature or output of the model that the data lacks.
+    #[error("the data has no {what} {name:?}, which the model needs{}", and_more(*.more))]
+    MissingColumn {
+        /// "feature" or "output".
+        what: &'static str,
+        /// The name of the first that is missing.
+        name: String,
+        /// How many others are missing.
+        more: usize,
+    },
+    /// An output of the data that the model does not predict.
+    #[error("the model does not predict output {name:?} of the data")]
+    UnknownOutput {
+        /// Its name.
+        name: String,
+    },
+    /// Data with numbered columns, and not as many as the model has.
+    #[error("the data has {given} numbered {what}s, the model {expected}")]
+    ColumnCount {
+        /// "feature" or "output".
+        what: &'static str,
+        /// Columns of the model.
+        expected: usize,
+        /// Columns of the data.
+        given: usize,
+    },
+    /// A feature that is nominal in the model or in the data, and numeric in the other.
+    #[error("feature {name:?} is {given} in the data, {expected} in the model")]
+    Kind {
+        /// Its name.
+        name: String,
+        /// "nominal" or "numeric".
+        expected: &'static str,
+        /// "nominal" or "numeric".
+        given: &'static str,
+    },
+    /// A nominal value that the training set did not declare.
+    #[error("row {row} has the value {value:?} of feature {name:?}, which the model does not know")]
+    UnknownValue {
+        /// Row, from 0.
+        row: usize,
+        /// Name of the feature.
+        name: String,
+        /// The value.
+        value: String,
+    },
+    /// Models that cannot become one.
+    #[error("the models cannot be merged: {0}")]
+    Merge(&'static str),
+    /// The ensemble.
+    #[error(transparent)]
+    Ensemble(#[from] EnsembleError),
+}
+
+fn name_of(task: Task) -> &'static str {
+    match task {
+        Task::MultiLabel => "multi-label classification",
+        Task::Regression => "regression",
+    }
+}
+
+fn and_more(more: usize) -> String {
+    if more == 0 {
+        String::new()
+    } else {
+        format!(" (and lacks {more} more)")
+    }
+}

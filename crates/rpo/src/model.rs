@@ -1,0 +1,251 @@
+//! A fitted model with what serving it needs.
+
+use crate::{ModelError, Schema, TrainingSummary};
+use ndarray::Array2;
+use rpo_core::{CsrMatrix, MatrixView};
+use rpo_data::Dataset;
+use rpo_ensemble::{DEFAULT_BUDGET, Forest};
+use serde_json::{Map, Value};
+
+/// A fitted predictor of any method.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Predictor {
+    /// Random forests, Extra-Trees and single trees.
+    Forest(Forest),
+}
+
+impl From<Forest> for Predictor {
+    fn from(forest: Forest) -> Self {
+        Self::Forest(forest)
+    }
+}
+
+impl Predictor {
+    /// Number of features it was fitted to.
+    pub fn n_features(&self) -> usize {
+        match self {
+            Self::Forest(forest) => forest.n_features(),
+        }
+    }
+
+    /// Number of outputs it predicts.
+    pub fn n_outputs(&self) -> usize {
+        match self {
+            Self::Forest(forest) => forest.n_outputs(),
+        }
+    }
+
+    /// Number of samples it was fitted to.
+    pub fn n_train(&self) -> usize {
+        match self {
+            Self::Forest(forest) => forest.n_train(),
+        }
+    }
+}
+
+/// A predictor with the names and kinds of its columns, a summary of its training set, and how it was made.
+///
+/// [`save`](Self::save) and [`load`](Self::load) keep it in a file (see [`model_file`](crate::model_file)).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    predictor: Predictor,
+    schema: Schema,
+    training: TrainingSummary,
+    parameters: Map<String, Value>,
+    thresholds: Option<Vec<f64>>,
+    software: String,
+}
+
+impl Model {
+    /// A predictor fitted to a data set.
+    ///
+    /// # Errors
+    /// [`ModelError::Mismatch`] if it was fitted to data of another shape.
+    pub fn new(predictor: impl Into<Predictor>, training: &Dataset) -> Result<Self, ModelError> {
+        let software = concat!("rpo ", env!("CARGO_PKG_VERSION"));
+        Self::from_parts(
+            predictor.into(),
+            Schema::of(training),
+            TrainingSummary::of(training),
+            software.to_owned(),
+        )
+    }
+
+    pub(crate) fn from_parts(
+        predictor: Predictor,
+        schema: Schema,
+        training: TrainingSummary,
+        software: String,
+    ) -> Result<Self, ModelError> {
+        let names = (schema.feature_names().len(), schema.output_names().len());
+        for (what, expected, given) in [
+            ("features of the data", predictor.n_features(), names.0),
+            ("outputs of the data", predictor.n_outputs(), names.1),
+            (
+                "outputs of the summary",
+                predictor.n_outputs(),
+                training.n_outputs(),
+            ),
+            ("training samples", predictor.n_train(), training.n_samples()),
+        ] {
+            if expected != given {
+                return Err(ModelError::Mismatch {
+                    what,
+                    expected,
+                    given,
+                });
+            }
+        }
+        Ok(Self {
+            predictor,
+            schema,
+            training,
+            parameters: Map::new(),
+            thresholds: None,
+            software,
+        })
+    }
+
+    /// Notes the parameters it was trained with. They are kept for the record; nothing depends on them.
+    #[must_use]
+    pub fn with_parameters(self, parameters: Map<String, Value>) -> Self {
+        Self { parameters, ..self }
+    }
+
+    /// Sets from which score on each label is predicted; without, 0.5.
+    ///
+    /// # Errors
+    /// [`ModelError::Mismatch`] if there is not one per output, [`ModelError::Threshold`] for NaN.
+    pub fn with_thresholds(self, thresholds: Option<Vec<f64>>) -> Result<Self, ModelError> {
+        if let Some(thresholds) = &thresholds {
+            let (expected, given) = (self.n_outputs(), thresholds.len());
+            if expected != given {
+                return Err(ModelError::Mismatch {
+                    what: "decision thresholds",
+                    expected,
+                    given,
+                });
+            }
+            if let Some(output) = thresholds.iter().position(|t| t.is_nan()) {
+                return Err(ModelError::Threshold { output });
+            }
+        }
+        Ok(Self { thresholds, ..self })
+    }
+
+    /// What predicts.
+    pub fn predictor(&self) -> &Predictor {
+        &self.predictor
+    }
+
+    /// Task, names and kinds of the columns.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// What it remembers of its training set.
+    pub fn training(&self) -> &TrainingSummary {
+        &self.training
+    }
+
+    /// The parameters it was trained with, as noted.
+    pub fn parameters(&self) -> &Map<String, Value> {
+        &self.parameters
+    }
+
+    /// From which score on each label is predicted, if the model says.
+    pub fn thresholds(&self) -> Option<&[f64]> {
+        self.thresholds.as_deref()
+    }
+
+    /// Name and version of the software that made it.
+    pub fn software(&self) -> &str {
+        &self.software
+    }
+
+    /// Number of features p.
+    pub fn n_features(&self) -> usize {
+        self.predictor.n_features()
+    }
+
+    /// Number of outputs d.
+    pub fn n_outputs(&self) -> usize {
+        self.predictor.n_outputs()
+    }
+
+    /// Predictions (n x d) for features (n x p) in the model's order (see [`Schema::align_features`]).
+    ///
+    /// # Errors
+    /// Another number of features; predictions of more than 4 GiB.
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, ModelError> {
+        self.predict_within(x, DEFAULT_BUDGET)
+    }
+
+    /// [`predict`](Self::predict) with another limit on the bytes of the result.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
+        match &self.predictor {
+            Predictor::Forest(forest) => Ok(forest.predict_within(x, budget)?),
+        }
+    }
+
+    /// The k largest predictions of each row that are not 0, as CSR (n x d). Never holds all predictions.
+    ///
+    /// # Errors
+    /// Another number of features; k = 0.
+    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+        match &self.predictor {
+            Predictor::Forest(forest) => Ok(forest.predict_top_k(x, k)?),
+        }
+    }
+
+    /// One model of two that were trained on the same data, for instance parts of a forest grown apart; of
+    /// forests grown with successive [`first_tree`](rpo_ensemble::ForestParams::first_tree), exactly the
+    /// model one training would have given.
+    ///
+    /// Noted parameters stay where both agree, and `trees` is summed; where they differ the first model's stay.
+    ///
+    /// # Errors
+    /// [`ModelError::Merge`] if columns or training sets differ, decision thresholds are set (they belong to
+    /// the scores of one model), or a tree is in both; [`ModelError::Ensemble`] if the forests do not fit.
+    pub fn merge(self, other: Self) -> Result<Self, ModelError> {
+        let refuse = |why| Err(ModelError::Merge(why));
+        if self.schema != other.schema {
+            return refuse("they differ in task, features or outputs");
+        }
+        if self.training != other.training {
+            return refuse("they were trained on different data");
+        }
+        if self.thresholds.is_some() || other.thresholds.is_some() {
+            return refuse("decision thresholds belong to the scores of one model");
+        }
+        let predictor = match (self.predictor, other.predictor) {
+            (Predictor::Forest(mine), Predictor::Forest(theirs)) => {
+                let seeds =
+                    |forest: &Forest| forest.trees().iter().map(|t| t.seed.value()).collect::<Vec<_>>();
+                let mut taken = seeds(&mine);
+                taken.sort_unstable();
+                if seeds(&theirs)
+                    .iter()
+                    .any(|seed| taken.binary_search(seed).is_ok())
+                {
+                    return refuse("both hold the same tree; grow them with another seed or first tree");
+                }
+                Predictor::Forest(mine.merge(theirs)?)
+            }
+        };
+        let mut parameters = self.parameters;
+        let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);
+        if let Some(trees) = count(&parameters).zip(count(&other.parameters)) {
+            parameters.insert("trees".to_owned(), (trees.0 + trees.1).into());
+        }
+        Ok(Self {
+            predictor,
+            parameters,
+            ..self
+        })
+    }
+}

@@ -1,0 +1,110 @@
+//! The safetensors container: a header of JSON, then the arrays.
+//!
+//! The header begins with the description, and the description with its checksum, so that the eight
+//! hexadecimal digits of the checksum lie at a fixed place. It is the CRC-32 of the whole file with these
+//! digits read as zeros: every byte of the file is covered.
+
+use super::arrays::{ArrayReader, Stored};
+use super::description::Description;
+use super::error::ModelFileErrorKind as Kind;
+use safetensors::SafeTensors;
+use safetensors::tensor::{Metadata, TensorInfo};
+use std::io::{self, Write};
+
+/// The entry of the header's metadata that holds the description.
+const KEY: &str = "rpo";
+/// Stands for the checksum until it is known.
+pub(super) const BLANK: &str = "00000000";
+/// How a header begins, up to the digits of the checksum.
+const BEGIN: &[u8] = br#"{"__metadata__":{"rpo":"{\"checksum\":\""#;
+/// Bytes that say how long the header is.
+const LENGTH: usize = 8;
+/// Where the digits lie.
+const DIGITS: std::ops::Range<usize> = LENGTH + BEGIN.len()..LENGTH + BEGIN.len() + BLANK.len();
+/// The longest header the container allows.
+const LONGEST_HEADER: usize = 100_000_000;
+
+/// A container ready to be written.
+pub(super) struct Container {
+    header: Vec<u8>,
+    arrays: Vec<(&'static str, Stored)>,
+}
+
+impl Container {
+    pub(super) fn new(description: &Description, arrays: Vec<(&'static str, Stored)>) -> Result<Self, Kind> {
+        let mut end = 0;
+        let infos = arrays.iter().map(|(name, array)| {
+            let start = end;
+            end += array.bytes.len();
+            let info = TensorInfo {
+                dtype: array.dtype,
+                shape: array.shape.clone(),
+                data_offsets: (start, end),
+            };
+            ((*name).to_owned(), info)
+        });
+        let infos = infos.collect();
+        let text = serde_json::to_string(description).map_err(|e| Kind::Description {
+            message: e.to_string(),
+        })?;
+        let metadata = std::iter::once((KEY.to_owned(), text)).collect();
+        let container = |message: String| Kind::Container { message };
+        let metadata = Metadata::new(Some(metadata), infos).map_err(|e| container(e.to_string()))?;
+        let mut json = serde_json::to_vec(&metadata).map_err(|e| container(e.to_string()))?;
+        assert!(json.starts_with(BEGIN), "the header begins with the checksum");
+        json.resize(json.len().next_multiple_of(LENGTH), b' ');
+        if json.len() > LONGEST_HEADER {
+            let (bytes, limit) = (json.len(), LONGEST_HEADER);
+            return Err(Kind::TooLarge { bytes, limit });
+        }
+        let mut header = (json.len() as u64).to_le_bytes().to_vec();
+        header.append(&mut json);
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&header);
+        arrays.iter().for_each(|(_, array)| hasher.update(&array.bytes));
+        header[DIGITS].copy_from_slice(format!("{:08x}", hasher.finalize()).as_bytes());
+        Ok(Self { header, arrays })
+    }
+
+    pub(super) fn n_bytes(&self) -> u64 {
+        let arrays: usize = self.arrays.iter().map(|(_, array)| array.bytes.len()).sum();
+        (self.header.len() + arrays) as u64
+    }
+
+    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(&self.header)?;
+        self.arrays
+            .iter()
+            .try_for_each(|(_, array)| out.write_all(&array.bytes))
+    }
+}
+
+/// Opens a container: its description, checked to be of this version and undamaged, and its arrays.
+pub(super) fn open(bytes: &[u8]) -> Result<(Description, ArrayReader<'_>), Kind> {
+    let container = |e: safetensors::SafeTensorError| Kind::Container {
+        message: e.to_string(),
+    };
+    let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(container)?;
+    let description = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
+    let text = description.ok_or(Kind::NotAModel {
+        message: "it has no description \"rpo\"",
+    })?;
+    Description::check_version(text)?;
+    if !bytes[LENGTH..].starts_with(BEGIN) {
+        return Err(Kind::NotAModel {
+            message: "its header does not begin with the checksum; was it written by another program?",
+        });
+    }
+    let description = Description::parse(text)?;
+    let mut hasher = crc32fast::Hasher::new();
+    hasher.update(&bytes[..DIGITS.start]);
+    hasher.update(BLANK.as_bytes());
+    hasher.update(&bytes[DIGITS.end..]);
+    let found = format!("{:08x}", hasher.finalize());
+    if description.checksum != found {
+        let expected = description.checksum;
+        return Err(Kind::Checksum { expected, found });
+    }
+    let arrays = SafeTensors::deserialize(bytes).map_err(container)?;
+    Ok((description, ArrayReader::new(&arrays)))
+}

@@ -1,0 +1,164 @@
+//! The model file: a documented, versioned, public format.
+//!
+//! A model file is a [safetensors](https://github.com/huggingface/safetensors) container: arrays, and in its
+//! header's metadata one JSON description with the format's name and version, names of columns, parameters
+//! and a checksum over the whole file. `docs/model-format.md` in the repository describes every array.
+//!
+//! * **Written atomically**: into a temporary file in the target's folder, flushed to the disk, then renamed. A
+//!   failure leaves an earlier file as it was.
+//! * **Loaded without trust**: a damaged file is found by its checksum, and whatever the file says is checked
+//!   before it is used, so that a hostile one ends in a typed error. Memory stays within a small multiple of
+//!   the file's size, as nothing is allocated by what the file merely promises.
+//! * **Exact**: a model that was saved and loaded is equal to the original and predicts the same bits.
+
+mod arrays;
+mod container;
+mod description;
+mod error;
+mod forest;
+mod leaves;
+mod matrix;
+mod save;
+mod thresholds;
+
+pub use description::FORMAT_VERSION;
+pub use error::{ModelFileError, ModelFileErrorKind};
+pub use save::ModelTarget;
+
+use crate::Model;
+use crate::model::Predictor;
+use crate::training::{OutputSummary, TrainingSummary};
+use arrays::{ArrayReader, ArrayWriter, check_values};
+use container::Container;
+use description::Description;
+use error::ModelFileErrorKind as Kind;
+use rpo_data::Task;
+use std::path::Path;
+
+/// The description's name for forests.
+const FOREST: &str = "forest";
+
+impl Model {
+    /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
+    /// number of bytes written.
+    ///
+    /// # Errors
+    /// [`ModelFileError`] if the file cannot be written, or the model holds what the format cannot: values
+    /// that are not finite, trees that refer to different training outputs.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<u64, ModelFileError> {
+        ModelTarget::new(path)?.save(self)
+    }
+
+    /// Loads a model from a file.
+    ///
+    /// # Errors
+    /// [`ModelFileError`] if the file cannot be read, is damaged, of another version, or not a model.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
+        let path = path.as_ref();
+        let bytes =
+            std::fs::read(path).map_err(|e| ModelFileError::from(Kind::io("read", &e)).in_file(path))?;
+        Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
+    }
+
+    /// The bytes of the model's file.
+    ///
+    /// # Errors
+    /// As [`save`](Self::save).
+    pub fn to_bytes(&self) -> Result<Vec<u8>, ModelFileError> {
+        let mut bytes = Vec::new();
+        let container = encode(self)?;
+        container.write(&mut bytes).map_err(|e| Kind::io("write", &e))?;
+        Ok(bytes)
+    }
+
+    /// A model from the bytes of its file.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelFileError> {
+        Ok(decode(bytes)?)
+    }
+}
+
+fn encode(model: &Model) -> Result<Container, Kind> {
+    let mut arrays = ArrayWriter::default();
+    match model.training().outputs() {
+        OutputSummary::LabelCounts(counts) => {
+            let counts: Vec<u32> = counts.iter().map(|&count| count as u32).collect();
+            arrays.integers("train.label_counts", &counts);
+        }
+        OutputSummary::Means(means) => arrays.doubles("train.means", means),
+    }
+    if let Some(thresholds) = model.thresholds() {
+        arrays.doubles("decision.threshold", thresholds);
+    }
+    let description = match model.predictor() {
+        Predictor::Forest(forest) => {
+            forest::write(forest, &mut arrays)?;
+            Description::of(model, FOREST, forest.bootstrap())
+        }
+    };
+    Container::new(&description, arrays.finish())
+}
+
+fn decode(bytes: &[u8]) -> Result<Model, Kind> {
+    let (mut description, mut arrays) = container::open(bytes)?;
+    if description.method != FOREST {
+        let found = description.method;
+        return Err(Kind::Method {
+            found,
+            supported: FOREST,
+        });
+    }
+    let (n_train, n_features, n_outputs) =
+        (description.n_train, description.n_features, description.n_outputs);
+    for (what, n) in [
+        ("n_train", n_train),
+        ("n_features", n_features),
+        ("n_outputs", n_outputs),
+    ] {
+        if u32::try_from(n).is_err() {
+            let message = format!("{what} is {n}; at most {} expected", u32::MAX);
+            return Err(Kind::Description { message });
+        }
+    }
+    let training = read_training(&mut arrays, description.task(), n_train, n_outputs)?;
+    let thresholds = if arrays.has("decision.threshold") {
+        Some(arrays.doubles("decision.threshold")?)
+    } else {
+        None
+    };
+    let forest = forest::read(&mut arrays, description.bootstrap, n_train, n_features, n_outputs)?;
+    arrays.finish()?;
+    let schema = description.schema()?;
+    let model = Model::from_parts(forest.into(), schema, training, description.software)?
+        .with_parameters(description.parameters)
+        .with_thresholds(thresholds)?;
+    Ok(model)
+}
+
+fn read_training(
+    arrays: &mut ArrayReader<'_>,
+    task: Task,
+    n_train: usize,
+    n_outputs: usize,
+) -> Result<TrainingSummary, Kind> {
+    let (name, outputs) = match task {
+        Task::MultiLabel => {
+            let counts = arrays.integers("train.label_counts")?;
+            let counts = counts.into_iter().map(|count| count as usize).collect();
+            ("train.label_counts", OutputSummary::LabelCounts(counts))
+        }
+        Task::Regression => {
+            let means = arrays.doubles("train.means")?;
+            check_values("train.means", &means, "a finite number", f64::is_finite)?;
+            ("train.means", OutputSummary::Means(means))
+        }
+    };
+    let training = TrainingSummary::new(n_train, outputs)?;
+    if training.n_outputs() != n_outputs {
+        let problem = format!("has {} entries; expected {n_outputs}", training.n_outputs());
+        return Err(Kind::array(name, problem));
+    }
+    Ok(training)
+}

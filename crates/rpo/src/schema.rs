@@ -1,0 +1,87 @@
+//! What a model expects of its inputs and says of its outputs.
+
+use crate::ModelError;
+use rpo_data::{Dataset, Names, Task};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The task and the columns a model was trained on: names of features and outputs, values of nominal features.
+///
+/// Columns of formats that number them have the implied names "0", "1", ... and take no room.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Schema {
+    task: Task,
+    feature_names: Names,
+    nominal: BTreeMap<usize, Arc<[String]>>,
+    output_names: Names,
+}
+
+impl Schema {
+    /// The schema of a data set.
+    pub fn of(data: &Dataset) -> Self {
+        Self {
+            task: data.task(),
+            feature_names: data.feature_names().clone(),
+            nominal: data.nominal().clone(),
+            output_names: data.output_names().clone(),
+        }
+    }
+
+    /// Puts a schema together, as a model file holds it.
+    ///
+    /// # Errors
+    /// [`ModelError::DuplicateName`], [`ModelError::NoSuchFeature`].
+    pub fn new(
+        task: Task,
+        feature_names: Names,
+        nominal: BTreeMap<usize, Arc<[String]>>,
+        output_names: Names,
+    ) -> Result<Self, ModelError> {
+        for (what, names) in [("feature", &feature_names), ("output", &output_names)] {
+            if let Some(name) = duplicate(names) {
+                let name = name.to_owned();
+                return Err(ModelError::DuplicateName { what, name });
+            }
+        }
+        let n_features = feature_names.len();
+        if let Some((&feature, _)) = nominal.last_key_value().filter(|(j, _)| **j >= n_features) {
+            return Err(ModelError::NoSuchFeature { feature, n_features });
+        }
+        Ok(Self {
+            task,
+            feature_names,
+            nominal,
+            output_names,
+        })
+    }
+
+    /// What the outputs are.
+    pub fn task(&self) -> Task {
+        self.task
+    }
+
+    /// Names of the features.
+    pub fn feature_names(&self) -> &Names {
+        &self.feature_names
+    }
+
+    /// The nominal features and their values: a feature's value is a position in its list.
+    pub fn nominal(&self) -> &BTreeMap<usize, Arc<[String]>> {
+        &self.nominal
+    }
+
+    /// Names of the outputs.
+    pub fn output_names(&self) -> &Names {
+        &self.output_names
+    }
+}
+
+fn duplicate(names: &Names) -> Option<&str> {
+    let Names::Given(names) = names else { return None };
+    let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    sorted
+        .windows(2)
+        .find(|pair| pair[0] == pair[1])
+        .map(|pair| pair[0])
+}

@@ -1,0 +1,108 @@
+//! What a model remembers of its training set.
+
+use crate::ModelError;
+use rpo_data::{Dataset, Task};
+
+/// How the outputs were distributed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OutputSummary {
+    /// For each label, how many samples had it.
+    LabelCounts(Vec<usize>),
+    /// The mean of each output.
+    Means(Vec<f64>),
+}
+
+/// The size of the training set and the distribution of its outputs: what metrics need that compare with it
+/// (propensities of labels, the baseline of the relative error).
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingSummary {
+    n_samples: usize,
+    outputs: OutputSummary,
+}
+
+impl TrainingSummary {
+    /// The summary of a data set.
+    pub fn of(data: &Dataset) -> Self {
+        let n_samples = data.n_samples();
+        let outputs = match data.task() {
+            Task::MultiLabel => OutputSummary::LabelCounts(data.label_statistics().counts),
+            Task::Regression => {
+                let outputs = data.outputs().view();
+                let mut sums = vec![0.0; outputs.n_cols()];
+                for row in 0..n_samples {
+                    outputs.for_each_in_row(row, |j, v| sums[j as usize] += f64::from(v));
+                }
+                let n = n_samples.max(1) as f64;
+                OutputSummary::Means(sums.into_iter().map(|sum| sum / n).collect())
+            }
+        };
+        Self { n_samples, outputs }
+    }
+
+    /// Puts a summary together, as a model file holds it.
+    ///
+    /// # Errors
+    /// [`ModelError::Summary`] for a count above the number of samples or a mean that is not finite.
+    pub fn new(n_samples: usize, outputs: OutputSummary) -> Result<Self, ModelError> {
+        let (what, expected) = match &outputs {
+            OutputSummary::LabelCounts(_) => ("label count", "at most the number of training samples"),
+            OutputSummary::Means(_) => ("training mean", "a finite number"),
+        };
+        let bad = match &outputs {
+            OutputSummary::LabelCounts(counts) => counts
+                .iter()
+                .position(|&count| count > n_samples)
+                .map(|output| (output, counts[output] as f64)),
+            OutputSummary::Means(means) => means
+                .iter()
+                .position(|mean| !mean.is_finite())
+                .map(|output| (output, means[output])),
+        };
+        match bad {
+            None => Ok(Self { n_samples, outputs }),
+            Some((output, value)) => Err(ModelError::Summary {
+                what,
+                output,
+                value,
+                expected,
+            }),
+        }
+    }
+
+    /// Number of training samples.
+    pub fn n_samples(&self) -> usize {
+        self.n_samples
+    }
+
+    /// How the outputs were distributed.
+    pub fn outputs(&self) -> &OutputSummary {
+        &self.outputs
+    }
+
+    /// Number of outputs.
+    pub fn n_outputs(&self) -> usize {
+        match &self.outputs {
+            OutputSummary::LabelCounts(counts) => counts.len(),
+            OutputSummary::Means(means) => means.len(),
+        }
+    }
+
+    /// For each label, how many training samples had it; `None` for regression.
+    pub fn label_counts(&self) -> Option<&[usize]> {
+        match &self.outputs {
+            OutputSummary::LabelCounts(counts) => Some(counts),
+            OutputSummary::Means(_) => None,
+        }
+    }
+
+    /// The mean of each output: for labels, the share of samples that had them.
+    pub fn output_means(&self) -> Vec<f64> {
+        match &self.outputs {
+            OutputSummary::LabelCounts(counts) => {
+                let n = self.n_samples.max(1) as f64;
+                counts.iter().map(|&count| count as f64 / n).collect()
+            }
+            OutputSummary::Means(means) => means.clone(),
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Data of other files in the order of the model.
+
+use ndarray::{Array2, array};
+use proptest::prelude::*;
+use rpo::core::Matrix;
+use rpo::data::read::{Format, ReadOptions, Targets, read_from};
+use rpo::data::{Dataset, Layout, Task};
+use rpo::{ModelError, Schema};
+use std::borrow::Cow;
+
+fn csv(text: &str, targets: Targets) -> Dataset {
+    let options = ReadOptions::default().format(Format::Csv).targets(targets);
+    read_from(text.as_bytes(), &options).unwrap()
+}
+
+fn arff(text: &str) -> Dataset {
+    read_from(text.as_bytes(), &ReadOptions::default().format(Format::Arff)).unwrap()
+}
+
+fn dense(x: &Matrix) -> Array2<f32> {
+    x.view().to_dense(usize::MAX).unwrap()
+}
+
+#[test]
+fn columns_are_found_by_name() {
+    let train = csv("a,b,c,y\n1,2,3,0\n", Targets::Last(1));
+    let schema = Schema::of(&train);
+    assert!(
+        matches!(schema.align_features(&train), Ok(Cow::Borrowed(_))),
+        "nothing is copied"
+    );
+    let other = csv("y,c,id,b,a\n1,3,99,2,1\n", Targets::None);
+    assert_eq!(
+        dense(&schema.align_features(&other).unwrap()),
+        array![[1.0, 2.0, 3.0]]
+    );
+    let poor = csv("c,id\n3,99\n", Targets::None);
+    assert_eq!(
+        schema.align_features(&poor).unwrap_err(),
+        ModelError::MissingColumn {
+            what: "feature",
+            name: "a".into(),
+            more: 1
+        }
+    );
+}
+
+#[test]
+fn numbered_columns_are_counted() {
+    let numbered = |p| {
+        Dataset::new(
+            Array2::zeros((1, p)).into(),
+            array![[0.0, 1.0]].into(),
+            Task::MultiLabel,
+        )
+        .unwrap()
+    };
+    let schema = Schema::of(&csv("a,b,c,x,y\n1,2,3,0,1\n", Targets::Last(2)));
+    assert!(schema.align_features(&numbered(3)).is_ok());
+    let (what, expected, given) = ("feature", 3, 2);
+    assert_eq!(
+        schema.align_features(&numbered(2)).unwrap_err(),
+        ModelError::ColumnCount {
+            what,
+            expected,
+            given
+        }
+    );
+    // The other way round, names that are numbers are positions.
+    let schema = Schema::of(&numbered(2));
+    let named = csv("1,0\n5,6\n", Targets::None);
+    assert_eq!(dense(&schema.align_features(&named).unwrap()), array![[6.0, 5.0]]);
+}
+
+#[test]
+fn outputs_must_be_the_models() {
+    let schema = Schema::of(&csv("a,x,y\n1,0,1\n", Targets::Last(2)));
+    let swapped = csv("y,x,a\n1,0,7\n", Targets::First(2));
+    assert_eq!(
+        dense(&schema.align_outputs(&swapped).unwrap()),
+        array![[0.0, 1.0]]
+    );
+    let fewer = csv("a,x\n1,0\n", Targets::Last(1));
+    assert!(matches!(
+        schema.align_outputs(&fewer),
+        Err(ModelError::MissingColumn { what: "output", .. })
+    ));
+    let more = csv("a,x,y,z\n1,0,1,1\n", Targets::Last(3));
+    let name = "z".to_owned();
+    assert_eq!(
+        schema.align_outputs(&more).unwrap_err(),
+        ModelError::UnknownOutput { name }
+    );
+    let numbers = csv("a,x,y\n1,0.5,1\n", Targets::Last(2));
+    assert!(matches!(
+        schema.align_outputs(&numbers),
+        Err(ModelError::Task { .. })
+    ));
+}
+
+const TRAIN: &str =
+    "@relation r\n@attribute size {small, large}\n@attribute flag {0,1}\n@attribute w real\n@data\n";
+
+#[test]
+fn nominal_values_are_translated() {
+    let schema = Schema::of(&arff(&format!("{TRAIN}large,1,2\n")));
+    let other =
+        "@relation r\n@attribute flag {1,0}\n@attribute w real\n@attribute size {huge,large,small}\n@data\n";
+    let rows = format!("{other}1,5,large\n0,?,small\n?,7,?\n");
+    let expected = array![[1.0, 1.0, 5.0], [0.0, 0.0, f32::NAN], [f32::NAN, f32::NAN, 7.0]];
+    let found = dense(&schema.align_features(&arff(&rows)).unwrap());
+    assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    // What a sparse row leaves out is the first declared value.
+    let sparse = arff(&format!("{other}{{1 5, 2 large}}\n{{0 0, 2 small}}\n"));
+    let expected = array![[1.0, 1.0, 5.0], [0.0, 0.0, 0.0]];
+    assert_eq!(dense(&schema.align_features(&sparse).unwrap()), expected);
+    let unknown = arff(&format!("{other}1,5,large\n1,5,huge\n"));
+    assert_eq!(
+        schema.align_features(&unknown).unwrap_err(),
+        ModelError::UnknownValue {
+            row: 1,
+            name: "size".into(),
+            value: "huge".into()
+        }
+    );
+}
+
+#[test]
+fn a_number_stands_for_a_nominal_value_only_where_it_is_its_position() {
+    let schema = Schema::of(&arff(&format!("{TRAIN}large,1,2\n")));
+    let flag = "@relation r\n@attribute size {small, large}\n@attribute flag real\n@attribute w {0,1,2}\n@data\nsmall,1,2\n";
+    assert_eq!(
+        dense(&schema.align_features(&arff(flag)).unwrap()),
+        array![[0.0, 1.0, 2.0]]
+    );
+    let numbers = csv("size,flag,w\n1,1,2\n", Targets::None);
+    assert_eq!(
+        schema.align_features(&numbers).unwrap_err(),
+        ModelError::Kind {
+            name: "size".into(),
+            expected: "nominal",
+            given: "numeric"
+        }
+    );
+}
+
+proptest! {
+    /// Sparse and dense data align to the same matrix.
+    #[test]
+    fn layouts_agree(values in proptest::collection::vec(-1_i8..3, 12), order in Just(vec![0, 1, 2, 3]).prop_shuffle()) {
+        let x = Array2::from_shape_vec((3, 4), values.into_iter().map(f32::from).collect()).unwrap();
+        let names = |order: &[usize]| order.iter().map(|j| format!("f{j}")).collect();
+        let data = |x: Array2<f32>, order: &[usize]| {
+            let y = Array2::zeros((3, 1));
+            Dataset::new(x.into(), y.into(), Task::Regression).unwrap().with_feature_names(names(order)).unwrap()
+        };
+        let schema = Schema::of(&data(x.clone(), &[0, 1, 2, 3]));
+        let shuffled = data(x.select(ndarray::Axis(1), &order), &order);
+        prop_assert_eq!(&dense(&schema.align_features(&shuffled).unwrap()), &x);
+        let sparse = shuffled.with_layout(Layout::Sparse, usize::MAX).unwrap();
+        let aligned = schema.align_features(&sparse).unwrap();
+        prop_assert!(matches!(aligned.as_ref(), Matrix::Sparse(_)));
+        prop_assert_eq!(&dense(&aligned), &x);
+    }
+}

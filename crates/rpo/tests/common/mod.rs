@@ -1,0 +1,122 @@
+//! Models of every kind on small generated data.
+
+use ndarray::Array2;
+use rpo::core::{CsrMatrix, Matrix};
+use rpo::data::{Dataset, Task};
+use rpo::ensemble::{FitOptions, ForestParams, OutputProjection};
+use rpo::projections::{Components, ProjectionKind};
+use rpo::tree::LeafKind;
+use rpo::tree::splitter::Thresholds;
+use rpo::{Model, core::Seed};
+
+/// Names and values of a case.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Case {
+    pub(crate) seed: u64,
+    pub(crate) rows: usize,
+    pub(crate) features: usize,
+    pub(crate) outputs: usize,
+    pub(crate) task: Task,
+    pub(crate) binary_features: bool,
+    pub(crate) sparse_features: bool,
+    pub(crate) missing: bool,
+    pub(crate) leaves: Option<LeafKind>,
+    pub(crate) max_leaves: Option<usize>,
+    pub(crate) bootstrap: bool,
+    pub(crate) projected: bool,
+    pub(crate) weights: bool,
+    pub(crate) random_thresholds: bool,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            seed: 1,
+            rows: 40,
+            features: 5,
+            outputs: 4,
+            task: Task::MultiLabel,
+            binary_features: false,
+            sparse_features: false,
+            missing: false,
+            leaves: None,
+            max_leaves: None,
+            bootstrap: true,
+            projected: false,
+            weights: false,
+            random_thresholds: false,
+        }
+    }
+}
+
+impl Case {
+    /// A value in [0, 1) for a place of a table.
+    fn unit(&self, table: &str, i: usize, j: usize) -> f32 {
+        let hash = Seed::new(self.seed).purpose("unit").child(table.len() as u64);
+        (hash.child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32
+    }
+
+    pub(crate) fn data(&self) -> Dataset {
+        let x = Array2::from_shape_fn((self.rows, self.features), |(i, j)| {
+            match (self.unit("x", i, j), self.unit("missing", i, j)) {
+                (_, missing) if self.missing && missing < 0.2 => f32::NAN,
+                (value, _) if self.binary_features => (value + 0.3).floor(),
+                (value, _) if self.sparse_features && value < 0.6 => 0.0,
+                (value, _) => value - 0.5,
+            }
+        });
+        let y = Array2::from_shape_fn((self.rows, self.outputs), |(i, j)| match self.task {
+            Task::MultiLabel => f32::from(self.unit("noisy", i, j) < 0.3),
+            Task::Regression => self.unit("noisy", i, j) * 10.0 - 3.0,
+        });
+        let x = if self.sparse_features {
+            Matrix::Sparse(csr(&x))
+        } else {
+            Matrix::Dense(x)
+        };
+        Dataset::new(x, y.into(), self.task).unwrap()
+    }
+
+    pub(crate) fn params(&self) -> ForestParams {
+        let thresholds = if self.random_thresholds {
+            Thresholds::Random
+        } else {
+            Thresholds::Best
+        };
+        let projection = OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(2));
+        ForestParams::random_forest()
+            .n_trees(3)
+            .bootstrap(self.bootstrap)
+            .thresholds(thresholds)
+            .max_leaves(self.max_leaves)
+            .leaves(self.leaves)
+            .projection(self.projected.then_some(projection))
+            .seed(self.seed)
+    }
+
+    pub(crate) fn model(&self) -> Model {
+        let data = self.data();
+        let weights: Vec<f32> = (0..self.rows)
+            .map(|i| 0.25 + self.unit("weight!", i, 0))
+            .collect();
+        let options = FitOptions {
+            weights: self.weights.then_some(weights.as_slice()),
+            ..FitOptions::default()
+        };
+        let params = self.params().check().unwrap();
+        let forest = params.fit_with(data.features().into(), data.outputs().into(), options);
+        Model::new(forest.unwrap(), &data).unwrap()
+    }
+}
+
+fn csr(a: &Array2<f32>) -> CsrMatrix {
+    let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
+    for row in a.rows() {
+        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+            columns.push(j as u32);
+            values.push(v);
+        }
+        starts.push(columns.len());
+    }
+    CsrMatrix::new(a.dim(), starts, columns, values)
+}
