@@ -86,10 +86,8 @@ pub struct SparseVariance<'a, T = f64> {
     targets: CsrView<'a>,
     weights: &'a [f32],
     sums: NodeSums,
-    /// Per target: its sum over the node.
-    total: Vec<T>,
-    /// Per target: its sum over the moved rows.
-    moved: Vec<T>,
+    /// Per target, side by side as they are read together.
+    counts: Vec<Count<T>>,
     node: Vec<u32>,
     moved_rows: Vec<u32>,
     norm: T,
@@ -133,8 +131,7 @@ impl<'a, T: SumNumber> SparseVariance<'a, T> {
             targets,
             weights,
             sums: NodeSums::default(),
-            total: vec![T::default(); targets.cols()],
-            moved: vec![T::default(); targets.cols()],
+            counts: vec![Count::default(); targets.cols()],
             node: Vec::new(),
             moved_rows: Vec::new(),
             norm: T::default(),
@@ -144,15 +141,30 @@ impl<'a, T: SumNumber> SparseVariance<'a, T> {
     }
 }
 
-/// Zeroes the sums that the targets of these rows went into, or all of them if those are few.
-fn zero<T: SumNumber>(sums: &mut [T], targets: &CsrView<'_>, rows: &[u32]) {
-    if sums.len() <= 4 * rows.len() {
-        sums.fill(T::default());
+/// The sums of one target.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count<T> {
+    /// Over the node.
+    total: T,
+    /// Over the moved rows.
+    moved: T,
+}
+
+/// Clears the counts that the targets of these rows went into, or all of them if those are few.
+#[inline]
+fn clear_counts<T>(
+    counts: &mut [Count<T>],
+    targets: &CsrView<'_>,
+    rows: &[u32],
+    clear: impl Fn(&mut Count<T>),
+) {
+    if counts.len() <= rows.len() {
+        counts.iter_mut().for_each(clear);
         return;
     }
     for &row in rows {
         for &j in csr_row(targets, row as usize).0 {
-            sums[j as usize] = T::default();
+            clear(&mut counts[j as usize]);
         }
     }
 }
@@ -160,7 +172,9 @@ fn zero<T: SumNumber>(sums: &mut [T], targets: &CsrView<'_>, rows: &[u32]) {
 impl<T: SumNumber> Criterion for SparseVariance<'_, T> {
     fn start(&mut self, rows: &[u32]) {
         self.clear();
-        zero(&mut self.total, &self.targets, &self.node);
+        clear_counts(&mut self.counts, &self.targets, &self.node, |c| {
+            c.total = T::default()
+        });
         self.node.clear();
         self.node.extend_from_slice(rows);
         self.sums = NodeSums::default();
@@ -170,7 +184,7 @@ impl<T: SumNumber> Criterion for SparseVariance<'_, T> {
             let (columns, values) = csr_row(&self.targets, row as usize);
             let mut squares = 0.0;
             for (&j, &z) in columns.iter().zip(values) {
-                let (step, total) = (T::step(weight, z), &mut self.total[j as usize]);
+                let (step, total) = (T::step(weight, z), &mut self.counts[j as usize].total);
                 self.norm = self.norm.plus(total.square_step(step));
                 *total = total.plus(step);
                 squares += f64::from(z) * f64::from(z);
@@ -186,7 +200,9 @@ impl<T: SumNumber> Criterion for SparseVariance<'_, T> {
     }
 
     fn clear(&mut self) {
-        zero(&mut self.moved, &self.targets, &self.moved_rows);
+        clear_counts(&mut self.counts, &self.targets, &self.moved_rows, |c| {
+            c.moved = T::default()
+        });
         self.moved_rows.clear();
         self.sums.moved_weight = 0.0;
         self.moved_norm = T::default();
@@ -199,9 +215,9 @@ impl<T: SumNumber> Criterion for SparseVariance<'_, T> {
         let (columns, values) = csr_row(&self.targets, row as usize);
         for (&j, &z) in columns.iter().zip(values) {
             let step = T::step(weight, z);
-            let moved = &mut self.moved[j as usize];
+            let Count { total, moved } = &mut self.counts[j as usize];
             self.moved_norm = self.moved_norm.plus(moved.square_step(step));
-            self.moved_dot_total = self.moved_dot_total.plus(step.times(self.total[j as usize]));
+            self.moved_dot_total = self.moved_dot_total.plus(step.times(*total));
             *moved = moved.plus(step);
         }
         self.sums.moved_weight += f64::from(weight);

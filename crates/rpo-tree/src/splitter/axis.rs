@@ -7,10 +7,11 @@
 
 use super::candidates::{FeatureDraw, further_rank};
 use super::collect::{SparseCollector, dense_entries};
+use super::order::RankSorter;
 use super::sweep::{Cut, Feature, rank_of, row_of};
 use super::{NodeRows, Split, Splitter};
 use crate::TreeError;
-use crate::columns::{ColumnValues, Columns, SparseColumns};
+use crate::columns::{ColumnValues, Columns, DenseColumns, SparseColumns};
 use crate::criterion::Criterion;
 use crate::rule::AxisRule;
 use rpo_core::Seed;
@@ -91,14 +92,12 @@ pub struct AxisSearch {
     draw: FeatureDraw,
     features: Vec<u32>,
     sparse: Option<SparseCollector>,
+    sorter: RankSorter,
     /// Entries of the current and the best candidate of dense features.
     dense: [Vec<u64>; 2],
     /// Per training row: its child, 0 between calls.
     child_of_row: Vec<u8>,
 }
-
-/// The best candidate so far: its feature, cut and place in the buffers.
-type Best = Option<(u32, Cut, usize)>;
 
 impl AxisSearch {
     /// Buffers for a training set.
@@ -110,6 +109,7 @@ impl AxisSearch {
                 Columns::Dense(_) => None,
                 Columns::Sparse(c) => Some(SparseCollector::new(c)),
             },
+            sorter: RankSorter::default(),
             dense: Default::default(),
             child_of_row: vec![0; columns.n_rows()],
         }
@@ -133,26 +133,34 @@ impl AxisSearch {
             .min(columns.n_features());
         self.draw
             .draw(k, node.seed.purpose("features"), &mut self.features);
-        let best = match columns {
-            Columns::Dense(c) => {
-                let gather = |f, out: &mut Vec<u64>| dense_entries(c, f, node.rows, out);
-                let (best, all_constant) = self.search_dense(columns, &gather, node, criterion, params);
-                if all_constant && k < columns.n_features() {
-                    self.features = further_order(columns.n_features(), node.seed);
-                    self.search_further(columns, &gather, node, criterion, params)
-                } else {
-                    best
+        let mut evaluator = Evaluator {
+            columns,
+            node,
+            criterion,
+            params,
+            sorter: &mut self.sorter,
+        };
+        let best = match (columns, &mut self.sparse) {
+            (Columns::Dense(c), _) => {
+                match search_dense(&mut evaluator, c, &self.features, &mut self.dense) {
+                    Search::AllConstant if k < columns.n_features() => {
+                        let further = further_order(columns.n_features(), node.seed);
+                        first_dense(&mut evaluator, c, &further, &mut self.dense)
+                    }
+                    search => search.best(),
                 }
             }
-            Columns::Sparse(c) => {
-                let (best, all_constant) = self.search_sparse(columns, c, node, criterion, params);
-                if all_constant && k < columns.n_features() {
-                    self.features = first_varying(c, node).into_iter().collect();
-                    self.search_sparse(columns, c, node, criterion, params).0
-                } else {
-                    best
+            (Columns::Sparse(c), Some(collector)) => {
+                match search_sparse(&mut evaluator, c, &self.features, collector) {
+                    Search::AllConstant if k < columns.n_features() => {
+                        self.features.clear();
+                        self.features.extend(first_varying(c, node));
+                        search_sparse(&mut evaluator, c, &self.features, collector).best()
+                    }
+                    search => search.best(),
                 }
             }
+            (Columns::Sparse(_), None) => unreachable!("made for the layout of the columns"),
         };
         let (feature, cut, place) = best?;
         let gain = criterion.gain(cut.score);
@@ -164,89 +172,6 @@ impl AxisSearch {
             rule: AxisRule::new(feature, cut.threshold, cut.missing_left),
             gain,
         })
-    }
-
-    /// Scores the drawn features; also says whether all of them were constant.
-    fn search_dense(
-        &mut self,
-        columns: &Columns,
-        gather: &impl Fn(u32, &mut Vec<u64>),
-        node: NodeRows<'_>,
-        criterion: &mut impl Criterion,
-        params: &AxisParams,
-    ) -> (Best, bool) {
-        let (mut best, mut all_constant) = (None, true);
-        for &feature in &self.features {
-            gather(feature, &mut self.dense[0]);
-            let values = columns.values(feature);
-            match evaluate(&mut self.dense[0], values, feature, node, criterion, params) {
-                Evaluation::Constant => {}
-                Evaluation::Cut(cut) => {
-                    all_constant = false;
-                    if better(&cut, &best) {
-                        best = cut.map(|c| (feature, c, 1));
-                        self.dense.swap(0, 1);
-                    }
-                }
-            }
-        }
-        (best, all_constant)
-    }
-
-    /// Goes through the features in their further order up to the first that varies.
-    fn search_further(
-        &mut self,
-        columns: &Columns,
-        gather: &impl Fn(u32, &mut Vec<u64>),
-        node: NodeRows<'_>,
-        criterion: &mut impl Criterion,
-        params: &AxisParams,
-    ) -> Best {
-        for &feature in &self.features {
-            gather(feature, &mut self.dense[0]);
-            let values = columns.values(feature);
-            if let Evaluation::Cut(cut) =
-                evaluate(&mut self.dense[0], values, feature, node, criterion, params)
-            {
-                return cut.map(|c| (feature, c, 0));
-            }
-        }
-        None
-    }
-
-    fn search_sparse(
-        &mut self,
-        columns: &Columns,
-        sparse: &SparseColumns,
-        node: NodeRows<'_>,
-        criterion: &mut impl Criterion,
-        params: &AxisParams,
-    ) -> (Best, bool) {
-        let collector = self.sparse.as_mut().expect("made for sparse columns");
-        collector.collect(sparse, &self.features, node.rows);
-        let (mut best, mut all_constant) = (None, true);
-        for i in 0..collector.held().len() {
-            let place = collector.held()[i] as usize;
-            let feature = self.features[place];
-            let values = columns.values(feature);
-            match evaluate(
-                collector.entries_mut(place),
-                values,
-                feature,
-                node,
-                criterion,
-                params,
-            ) {
-                Evaluation::Constant => {}
-                Evaluation::Cut(cut) => {
-                    all_constant = false;
-                    if better(&cut, &best) {
-                        best = cut.map(|c| (feature, c, place));
-                    }
-                }
-            }
-        }
-        (best, all_constant)
     }
 
     /// Writes the child of each row: first the side of zero for all, then that of the entries.
@@ -278,42 +203,122 @@ impl AxisSearch {
     }
 }
 
-enum Evaluation {
-    Constant,
-    /// The feature varies; `None` if no cut leaves both children large enough.
-    Cut(Option<Cut>),
+/// The outcome of scoring several features.
+enum Search {
+    AllConstant,
+    /// The best candidate: its feature, cut and place in the buffers; `None` if no cut is admissible.
+    Best(Option<(u32, Cut, usize)>),
 }
 
-fn better(cut: &Option<Cut>, best: &Best) -> bool {
-    cut.as_ref()
-        .is_some_and(|cut| best.as_ref().is_none_or(|(_, b, _)| cut.score > b.score))
-}
-
-fn evaluate(
-    entries: &mut [u64],
-    values: &ColumnValues,
-    feature: u32,
-    node: NodeRows<'_>,
-    criterion: &mut impl Criterion,
-    params: &AxisParams,
-) -> Evaluation {
-    if entries.is_empty() {
-        return Evaluation::Constant;
-    }
-    if !entries.is_sorted() {
-        entries.sort_unstable();
-    }
-    let sorted = Feature::new(entries, values, node.rows.len(), params.min_samples_leaf);
-    if sorted.is_constant() {
-        return Evaluation::Constant;
-    }
-    Evaluation::Cut(match params.thresholds {
-        Thresholds::Best => sorted.best_cut(criterion),
-        Thresholds::Random => {
-            let bits = node.seed.purpose("threshold").hash(u64::from(feature)) >> 11;
-            sorted.random_cut(criterion, bits as f64 / (1_u64 << 53) as f64)
+impl Search {
+    fn best(self) -> Option<(u32, Cut, usize)> {
+        match self {
+            Self::AllConstant => None,
+            Self::Best(best) => best,
         }
-    })
+    }
+
+    /// Takes in one more feature; whether it is the best so far. Of equal scores the first stays.
+    fn offer(&mut self, feature: u32, cut: Option<Cut>, place: usize) -> bool {
+        let best = match self {
+            Self::Best(Some((_, best, _))) => cut.filter(|c| c.score > best.score),
+            _ => cut,
+        };
+        match (best, &self) {
+            (Some(cut), _) => *self = Self::Best(Some((feature, cut, place))),
+            (None, Self::AllConstant) => *self = Self::Best(None),
+            (None, Self::Best(_)) => {}
+        }
+        best.is_some()
+    }
+}
+
+/// Scores a feature of a node by its entries.
+struct Evaluator<'a, C> {
+    columns: &'a Columns,
+    node: NodeRows<'a>,
+    criterion: &'a mut C,
+    params: &'a AxisParams,
+    sorter: &'a mut RankSorter,
+}
+
+impl<C: Criterion> Evaluator<'_, C> {
+    /// `None` if the feature is constant, `Some(None)` if no cut leaves both children large enough.
+    fn cut(&mut self, feature: u32, entries: &mut Vec<u64>) -> Option<Option<Cut>> {
+        if entries.is_empty() {
+            return None;
+        }
+        self.sorter.sort(entries);
+        let values = self.columns.values(feature);
+        let sorted = Feature::new(
+            entries,
+            values,
+            self.node.rows.len(),
+            self.params.min_samples_leaf,
+        );
+        if sorted.is_constant() {
+            return None;
+        }
+        Some(match self.params.thresholds {
+            Thresholds::Best => sorted.best_cut(self.criterion),
+            Thresholds::Random => {
+                let bits = self.node.seed.purpose("threshold").hash(u64::from(feature)) >> 11;
+                sorted.random_cut(self.criterion, bits as f64 / (1_u64 << 53) as f64)
+            }
+        })
+    }
+}
+
+/// Scores all features; the entries of the best end in the second buffer.
+fn search_dense<C: Criterion>(
+    evaluator: &mut Evaluator<'_, C>,
+    columns: &DenseColumns,
+    features: &[u32],
+    buffers: &mut [Vec<u64>; 2],
+) -> Search {
+    let mut search = Search::AllConstant;
+    for &feature in features {
+        dense_entries(columns, feature, evaluator.node.rows, &mut buffers[0]);
+        if let Some(cut) = evaluator.cut(feature, &mut buffers[0]) {
+            if search.offer(feature, cut, 1) {
+                buffers.swap(0, 1);
+            }
+        }
+    }
+    search
+}
+
+/// Scores the first feature that varies; its entries end in the first buffer.
+fn first_dense<C: Criterion>(
+    evaluator: &mut Evaluator<'_, C>,
+    columns: &DenseColumns,
+    features: &[u32],
+    buffers: &mut [Vec<u64>; 2],
+) -> Option<(u32, Cut, usize)> {
+    features.iter().find_map(|&feature| {
+        dense_entries(columns, feature, evaluator.node.rows, &mut buffers[0]);
+        evaluator
+            .cut(feature, &mut buffers[0])
+            .map(|cut| cut.map(|cut| (feature, cut, 0)))
+    })?
+}
+
+/// Scores all features, whose entries stay in the collector.
+fn search_sparse<C: Criterion>(
+    evaluator: &mut Evaluator<'_, C>,
+    columns: &SparseColumns,
+    features: &[u32],
+    collector: &mut SparseCollector,
+) -> Search {
+    collector.collect(columns, features, evaluator.node.rows);
+    let mut search = Search::AllConstant;
+    for i in 0..collector.held().len() {
+        let place = collector.held()[i] as usize;
+        if let Some(cut) = evaluator.cut(features[place], collector.entries_mut(place)) {
+            search.offer(features[place], cut, place);
+        }
+    }
+    search
 }
 
 /// All features in the order in which a node goes on past its draws.

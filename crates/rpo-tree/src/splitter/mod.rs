@@ -8,6 +8,7 @@
 mod axis;
 mod candidates;
 mod collect;
+mod order;
 mod sweep;
 
 pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, Thresholds};

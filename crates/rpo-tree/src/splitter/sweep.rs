@@ -147,7 +147,13 @@ impl<'a> Feature<'a> {
                 .for_each(|i| criterion.move_row(row_of(self.entries[i])));
             let n_moved = moved.len() + if with_missing { self.missing.len() } else { 0 };
             if self.admits(n_moved) {
-                let cut = self.cut(criterion.score(), n_moved, !zero_left, with_missing, threshold);
+                let cut = self.cut(
+                    criterion.score(),
+                    moved.len(),
+                    !zero_left,
+                    with_missing,
+                    threshold,
+                );
                 keep_better(&mut best, Some(cut));
             }
         }
@@ -167,52 +173,38 @@ impl<'a> Feature<'a> {
     /// Moves negative values in increasing order: the moved rows are the left child.
     fn sweep_up(&self, criterion: &mut impl Criterion, with_missing: bool, best: &mut Option<Cut>) {
         self.begin(criterion, with_missing);
-        let missing = if with_missing { self.missing.len() } else { 0 };
         let entries = &self.entries[self.negative.clone()];
         // With no zero and nothing positive, the last value has no neighbour to part from.
-        let last_boundary = self.n_zero() > 0 || !self.positive.is_empty();
-        let mut found = Found::default();
-        let mut i = 0;
-        while i < entries.len() {
-            i = move_run(criterion, entries[i..].iter(), i);
-            if (i < entries.len() || last_boundary) && self.admits(i + missing) {
-                found.offer(criterion.score(), i, |score, best| score > best);
-            }
-        }
-        if let Some((score, end)) = found.best {
+        let to_the_end = self.n_zero() > 0 || !self.positive.is_empty();
+        let found = self.sweep(
+            criterion,
+            entries.iter(),
+            with_missing,
+            to_the_end,
+            |score, best| score > best,
+        );
+        if let Some((score, end)) = found {
             let next = match self.entries.get(end) {
                 Some(&entry) if end < self.negative.end || self.n_zero() == 0 => rank_of(entry),
                 _ => self.values.n_negative,
             };
             let threshold = self.values.threshold(rank_of(entries[end - 1]), next);
-            keep_better(
-                best,
-                Some(self.cut(score, end + missing, true, with_missing, threshold)),
-            );
+            keep_better(best, Some(self.cut(score, end, true, with_missing, threshold)));
         }
     }
 
     /// Moves positive values in decreasing order: the moved rows are the right child.
     fn sweep_down(&self, criterion: &mut impl Criterion, with_missing: bool, best: &mut Option<Cut>) {
         self.begin(criterion, with_missing);
-        let missing = if with_missing { self.missing.len() } else { 0 };
         let entries = &self.entries[self.positive.clone()];
         // Below the last value lie zeros, or negative values that were met from the other side, or nothing.
-        let last_boundary = self.n_zero() > 0;
-        let smallest = rank_of(entries[0]);
-        let mut found = Found::default();
-        let mut i = 0;
-        while i < entries.len() {
-            if !last_boundary && rank_of(entries[entries.len() - 1 - i]) == smallest {
-                break;
-            }
-            i = move_run(criterion, entries[..entries.len() - i].iter().rev(), i);
-            if self.admits(i + missing) {
-                // Of equal scores the last one met has the smallest threshold.
-                found.offer(criterion.score(), i, |score, best| score >= best);
-            }
-        }
-        if let Some((score, n_moved)) = found.best {
+        let to_the_end = self.n_zero() > 0;
+        // Of equal scores the last one met has the smallest threshold.
+        let downwards = entries.iter().rev();
+        let found = self.sweep(criterion, downwards, with_missing, to_the_end, |score, best| {
+            score >= best
+        });
+        if let Some((score, n_moved)) = found {
             let first = entries.len() - n_moved;
             let next = if first > 0 {
                 rank_of(entries[first - 1])
@@ -222,9 +214,46 @@ impl<'a> Feature<'a> {
             let threshold = self.values.threshold(next, rank_of(entries[first]));
             keep_better(
                 best,
-                Some(self.cut(score, n_moved + missing, false, with_missing, threshold)),
+                Some(self.cut(score, n_moved, false, with_missing, threshold)),
             );
         }
+    }
+
+    /// Moves entries one by one and scores between different values, and at the end if told: the best score
+    /// with the number of entries it moves.
+    #[inline]
+    fn sweep<'e>(
+        &self,
+        criterion: &mut impl Criterion,
+        entries: impl ExactSizeIterator<Item = &'e u64>,
+        with_missing: bool,
+        to_the_end: bool,
+        is_better: impl Fn(f64, f64) -> bool,
+    ) -> Option<(f64, usize)> {
+        let missing = if with_missing { self.missing.len() } else { 0 };
+        // Numbers of entries that leave both children large enough.
+        let fewest = self.min_leaf.saturating_sub(missing).max(1);
+        let most = (self.n_rows - missing).saturating_sub(self.min_leaf);
+        let n_entries = entries.len();
+        let (mut best_score, mut best_n, mut previous) = (f64::NEG_INFINITY, 0, None);
+        for (n_moved, &entry) in entries.enumerate() {
+            let rank = rank_of(entry);
+            if previous.is_some_and(|p| p != rank) && n_moved >= fewest && n_moved <= most {
+                let score = criterion.score();
+                if is_better(score, best_score) {
+                    (best_score, best_n) = (score, n_moved);
+                }
+            }
+            previous = Some(rank);
+            criterion.move_row(row_of(entry));
+        }
+        if to_the_end && n_entries >= fewest && n_entries <= most {
+            let score = criterion.score();
+            if is_better(score, best_score) {
+                (best_score, best_n) = (score, n_entries);
+            }
+        }
+        (best_n > 0).then_some((best_score, best_n))
     }
 
     /// Present values left, missing ones right.
@@ -242,8 +271,16 @@ impl<'a> Feature<'a> {
         n_moved >= self.min_leaf && self.n_rows - n_moved >= self.min_leaf
     }
 
-    /// The cut that moves `n_moved` rows.
-    fn cut(&self, score: f64, n_moved: usize, left_moved: bool, missing_moved: bool, threshold: f32) -> Cut {
+    /// The cut that moves `n_entries` rows of present values, and the missing ones if told.
+    fn cut(
+        &self,
+        score: f64,
+        n_entries: usize,
+        left_moved: bool,
+        missing_moved: bool,
+        threshold: f32,
+    ) -> Cut {
+        let n_moved = n_entries + if missing_moved { self.missing.len() } else { 0 };
         let n_left = if left_moved {
             n_moved
         } else {
@@ -261,40 +298,6 @@ impl<'a> Feature<'a> {
             n_left,
         }
     }
-}
-
-/// The best score of one direction, and how many entries it moves.
-#[derive(Default)]
-struct Found {
-    best: Option<(f64, usize)>,
-}
-
-impl Found {
-    #[inline]
-    fn offer(&mut self, score: f64, n_moved: usize, is_better: impl Fn(f64, f64) -> bool) {
-        if self.best.is_none_or(|(best, _)| is_better(score, best)) {
-            self.best = Some((score, n_moved));
-        }
-    }
-}
-
-/// Moves the rows of the first value; returns `n_moved` and their number.
-#[inline]
-fn move_run<'a>(
-    criterion: &mut impl Criterion,
-    entries: impl Iterator<Item = &'a u64>,
-    mut n_moved: usize,
-) -> usize {
-    let mut rank = None;
-    for &entry in entries {
-        if rank.is_some_and(|rank| rank != rank_of(entry)) {
-            break;
-        }
-        rank = Some(rank_of(entry));
-        criterion.move_row(row_of(entry));
-        n_moved += 1;
-    }
-    n_moved
 }
 
 fn keep_better(best: &mut Option<Cut>, cut: Option<Cut>) {
