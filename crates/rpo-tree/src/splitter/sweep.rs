@@ -262,9 +262,8 @@ impl<'a> Feature<'a> {
             return None;
         }
         self.begin(criterion, true);
-        let n_moved = self.missing.len();
-        self.admits(n_moved)
-            .then(|| self.cut(criterion.score(), n_moved, false, true, f32::INFINITY))
+        self.admits(self.missing.len())
+            .then(|| self.cut(criterion.score(), 0, false, true, f32::INFINITY))
     }
 
     fn admits(&self, n_moved: usize) -> bool {
@@ -300,6 +299,8 @@ impl<'a> Feature<'a> {
     }
 }
 
+/// Of equal scores the smaller threshold wins, then missing values right: no rule may depend on the order in
+/// which cuts are met, which changes with the place of zero among the values.
 fn keep_better(best: &mut Option<Cut>, cut: Option<Cut>) {
     let beats = |c: &Cut, b: &Cut| {
         let earlier = (c.threshold, c.missing_left) < (b.threshold, b.missing_left);
