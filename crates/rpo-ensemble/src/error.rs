@@ -40,6 +40,12 @@ pub enum EnsembleError {
     /// The projection of the outputs.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
+    /// A bootstrap all of whose rows have weight 0.
+    #[error("the bootstrap of tree {tree} drew no row of positive weight; give more rows weight, or no bootstrap")]
+    EmptyBag {
+        /// The index of the tree.
+        tree: usize,
+    },
     /// Out-of-bag predictions of an ensemble whose trees saw every row.
     #[error("the trees were grown without bootstrap: no row is out of bag")]
     NoBootstrap,

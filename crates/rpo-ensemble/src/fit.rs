@@ -30,7 +30,7 @@ struct Training<'a> {
     columns: Columns,
     /// The outputs that leaves answer with.
     outputs: Arc<Matrix>,
-    /// The outputs to grow on, or to project before: centred if dense.
+    /// The outputs to grow on, or to project before: centred if dense and far from zero.
     targets: Matrix,
     shared: Option<Array2<f32>>,
     weights: Option<&'a [f32]>,
@@ -54,7 +54,8 @@ impl ValidForestParams {
     /// [`fit`](Self::fit) with weights or an observer.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), and for weights that are not finite, negative, or all zero.
+    /// As [`fit`](Self::fit), and for weights that are not finite, negative, or all zero, or zero for all that
+    /// a bootstrap draws ([`EnsembleError::EmptyBag`]).
     pub fn fit_with(
         &self,
         x: MatrixView<'_>,
@@ -127,6 +128,9 @@ impl Training<'_> {
         if let Some(given) = self.weights {
             weights.iter_mut().zip(given).for_each(|(w, g)| *w *= g);
         }
+        if weights.iter().all(|w| *w == 0.0) {
+            return Err(EnsembleError::EmptyBag { tree: index });
+        }
         let grown = match (&params.projection, &self.shared, &self.targets) {
             (Some(_), Some(shared), _) => self.grow(Variance::new(shared.view(), &weights), &weights, seed),
             (Some(_), None, targets) => {
@@ -160,9 +164,6 @@ impl Training<'_> {
         let rows: Vec<u32> = (0..weights.len() as u32)
             .filter(|&i| weights[i as usize] > 0.0)
             .collect();
-        if rows.is_empty() {
-            return Err(rpo_tree::TreeError::NoWeight.into());
-        }
         let n_targets = match (&params.projection, &self.shared) {
             (_, Some(shared)) => shared.ncols(),
             (Some(p), None) => p.components.resolve(self.targets.n_cols())?,
@@ -205,13 +206,19 @@ fn project(params: &ForestParams, targets: &Matrix, index: usize) -> Result<Arra
     Ok(map.apply(targets.view())?)
 }
 
-/// Subtracts the mean of each column. No split gain depends on it, and sums of targets far from zero would
-/// lose the digits in which the targets differ. Sparse targets keep their zeros and are left as they are.
+/// Subtracts from each column far from zero its mean.
+///
+/// No split gain depends on it, and sums of such targets would lose the digits in which the targets differ. Where
+/// the mean is not several times the standard deviation nothing would be lost, and the targets stay as they are:
+/// subtracting rounds values that are not near the mean. Sparse targets keep their zeros and are left alone.
 fn centre(y: &mut Array2<f32>) {
     let n = y.nrows() as f64;
     for mut column in y.axis_iter_mut(Axis(1)) {
         let mean = column.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
-        column.mapv_inplace(|v| (f64::from(v) - mean) as f32);
+        let variance = column.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / n;
+        if mean * mean > 16.0 * variance {
+            column.mapv_inplace(|v| (f64::from(v) - mean) as f32);
+        }
     }
 }
 
@@ -254,6 +261,9 @@ fn check(x: MatrixView<'_>, y: MatrixView<'_>, weights: Option<&[f32]>) -> Resul
                 value: weights[row],
             }
             .into());
+        }
+        if weights.iter().all(|w| *w == 0.0) {
+            return Err(rpo_tree::TreeError::NoWeight.into());
         }
     }
     Ok(())

@@ -180,24 +180,21 @@ impl Forest {
             return Err(EnsembleError::Merge("only one of them was grown on bootstraps"));
         }
         let mine = self.training_outputs().cloned();
-        if let (Some(mine), Some(theirs)) = (&mine, other.training_outputs()) {
-            if mine != theirs {
-                return Err(EnsembleError::Merge("they refer to different training outputs"));
-            }
+        if mine.as_ref().zip(other.training_outputs()).is_some_and(|(a, b)| a != b) {
+            return Err(EnsembleError::Merge("they refer to different training outputs"));
         }
         self.importances.add(&other.importances);
         for ForestTree { tree, seed } in other.trees {
             // Keep one copy of the training outputs.
-            let leaves = match (tree.leaves(), &mine) {
+            let (structure, leaves) = tree.into_parts();
+            let leaves = match (leaves, &mine) {
                 (Leaves::Samples(leaves), Some(outputs)) => {
-                    Leaves::Samples(leaves.clone().with_outputs(Arc::clone(outputs))?)
+                    Leaves::Samples(leaves.with_outputs(Arc::clone(outputs))?)
                 }
-                (leaves, _) => leaves.clone(),
+                (leaves, _) => leaves,
             };
-            self.trees.push(ForestTree {
-                tree: Tree::new(tree.structure().clone(), leaves)?,
-                seed,
-            });
+            let tree = Tree::new(structure, leaves)?;
+            self.trees.push(ForestTree { tree, seed });
         }
         Ok(self)
     }
