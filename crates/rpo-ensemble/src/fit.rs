@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_projections::LinearMap;
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{Criterion, SparseVariance, Variance};
+use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
 use std::sync::Arc;
@@ -138,7 +138,7 @@ impl Training<'_> {
                 self.grow(Variance::new(projected.view(), &weights), &weights, seed)
             }
             (None, _, Matrix::Dense(y)) => self.grow(Variance::new(y.view(), &weights), &weights, seed),
-            (None, _, Matrix::Sparse(y)) => match SparseVariance::counts(y.view(), &weights) {
+            (None, _, Matrix::Sparse(y)) => match LabelCounts::new(y.view(), &weights) {
                 Some(counts) => self.grow(counts, &weights, seed),
                 None => self.grow(SparseVariance::new(y.view(), &weights), &weights, seed),
             },

@@ -12,11 +12,13 @@
 //! \frac{\lVert \sum_{S_r} c z \rVert^2}{|S_r|}, \qquad
 //! |S| \Delta I = \mathrm{score} - \frac{\lVert \sum_S c z \rVert^2}{|S|}.$$
 
+mod counts;
 mod dense;
 mod sparse;
 
+pub use counts::LabelCounts;
 pub use dense::Variance;
-pub use sparse::{SparseVariance, SumNumber};
+pub use sparse::SparseVariance;
 
 /// Node statistics over the split targets, in `f64`.
 ///
@@ -43,7 +45,7 @@ pub trait Criterion: Clone + Send {
 const PURITY: f64 = 1e-12;
 
 /// Weight and sums of a node, common to both layouts of the targets.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct NodeSums {
     /// $|S|$.
     weight: f64,

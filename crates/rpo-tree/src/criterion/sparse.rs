@@ -1,198 +1,83 @@
-//! Summed variance over sparse targets.
+//! Summed variance over sparse targets of any values.
 //!
-//! With $M$ the sums over the moved rows and $T$ over the node, moving a row with weight $c$ and target value
-//! $z_j$ changes $\lVert M \rVert^2$ by $2 M_j c z_j + (c z_j)^2$ and $M \cdot T$ by $c z_j T_j$, and the
-//! rest has $\lVert T - M \rVert^2 = \lVert T \rVert^2 - 2 M \cdot T + \lVert M \rVert^2$. So a row costs
-//! its own labels, not the number of outputs. For 0/1 labels and integer weights all of these are integers,
-//! exact in `f64`: the scores equal those of the dense criterion bit for bit.
+//! With M the sums over the moved rows and T those over the node, moving a row of weight c with targets z
+//! adds
+//!
+//! ```text
+//! c (2 M·z + c ‖z‖²)  to ‖M‖²,     c T·z  to M·T,     and     ‖T − M‖² = ‖T‖² − 2 M·T + ‖M‖².
+//! ```
+//!
+//! So a row costs its own stored targets, not the number of outputs.
 
 use super::{Criterion, NodeSums};
 use rpo_core::{CsrView, csr_row};
 
-/// A number in which sums over targets are kept.
+/// Summed variance over CSR targets (n x d): cost O(stored targets of the row) per moved row, O(1) per score.
 ///
-/// Whole numbers are exact, and adding them does not wait as long as adding `f64`s does.
-pub trait SumNumber: Copy + Default + Send + Sync + std::fmt::Debug {
-    /// `c * z` for a row of weight c with target value z.
-    fn step(weight: f32, value: f32) -> Self;
-    /// `2 m s + s^2`: what a step s adds to the square of m.
-    fn square_step(self, step: Self) -> Self;
-    /// Sum.
-    fn plus(self, other: Self) -> Self;
-    /// Product.
-    fn times(self, other: Self) -> Self;
-    /// As `f64`.
-    fn to_f64(self) -> f64;
-}
-
-impl SumNumber for f64 {
-    #[inline]
-    fn step(weight: f32, value: f32) -> Self {
-        Self::from(weight) * Self::from(value)
-    }
-
-    #[inline]
-    fn square_step(self, step: Self) -> Self {
-        step * (2.0 * self + step)
-    }
-
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-
-    #[inline]
-    fn times(self, other: Self) -> Self {
-        self * other
-    }
-
-    #[inline]
-    fn to_f64(self) -> f64 {
-        self
-    }
-}
-
-/// For targets that are all 1 where stored, and integer weights.
-impl SumNumber for i64 {
-    #[inline]
-    fn step(weight: f32, _one: f32) -> Self {
-        weight as Self
-    }
-
-    #[inline]
-    fn square_step(self, step: Self) -> Self {
-        step * (2 * self + step)
-    }
-
-    #[inline]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-
-    #[inline]
-    fn times(self, other: Self) -> Self {
-        self * other
-    }
-
-    #[inline]
-    fn to_f64(self) -> f64 {
-        self as f64
-    }
-}
-
-/// Summed variance over CSR targets (n x d): cost O(labels of the row) per moved row, O(1) per score.
+/// For 0/1 targets and integer weights [`LabelCounts`](super::LabelCounts) gives the same scores in less time.
 #[derive(Debug, Clone)]
-pub struct SparseVariance<'a, T = f64> {
+pub struct SparseVariance<'a> {
     targets: CsrView<'a>,
     weights: &'a [f32],
     sums: NodeSums,
-    /// Per target, side by side as they are read together.
-    counts: Vec<Count<T>>,
+    /// Per target: its sum over the node and over the moved rows, side by side as they are read together.
+    counts: Vec<[f64; 2]>,
     node: Vec<u32>,
-    moved_rows: Vec<u32>,
-    norm: T,
-    moved_norm: T,
-    moved_dot_total: T,
+    moved: Vec<u32>,
+    moved_norm: f64,
+    moved_dot_total: f64,
 }
 
 impl<'a> SparseVariance<'a> {
-    /// CSR targets (n x d) of any values and one weight per row.
+    /// CSR targets (n x d) and one weight per row.
     ///
     /// # Panics
     /// If there are not as many rows as weights.
     pub fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
-        Self::with_number(targets, weights)
-    }
-}
-
-impl<'a> SparseVariance<'a, i64> {
-    /// For 0/1 targets and integer weights: the same scores, bit for bit, from whole numbers. `None` if a
-    /// stored target is not 1, a weight is not whole, or a sum of squares could leave the integers that are
-    /// exact in `f64`.
-    ///
-    /// # Panics
-    /// If there are not as many rows as weights.
-    pub fn counts(targets: CsrView<'a>, weights: &'a [f32]) -> Option<Self> {
-        // ‖Σ c z‖² is at most the largest sum of a target times the sum of all.
-        let (mut weight, mut total) = (0.0, 0.0);
-        for (row, &w) in weights.iter().enumerate().take(targets.rows()) {
-            weight += f64::from(w);
-            total += f64::from(w) * csr_row(&targets, row).0.len() as f64;
-        }
-        let exact = weights.iter().all(|w| w.fract() == 0.0) && weight * total < (1_u64 << 53) as f64;
-        (exact && targets.data().iter().all(|&z| z == 1.0)).then(|| Self::with_number(targets, weights))
-    }
-}
-
-impl<'a, T: SumNumber> SparseVariance<'a, T> {
-    fn with_number(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
         assert_eq!(targets.rows(), weights.len(), "one weight per row of targets");
         Self {
             targets,
             weights,
             sums: NodeSums::default(),
-            counts: vec![Count::default(); targets.cols()],
+            counts: vec![[0.0; 2]; targets.cols()],
             node: Vec::new(),
-            moved_rows: Vec::new(),
-            norm: T::default(),
-            moved_norm: T::default(),
-            moved_dot_total: T::default(),
+            moved: Vec::new(),
+            moved_norm: 0.0,
+            moved_dot_total: 0.0,
+        }
+    }
+
+    /// Zeroes one of the sums of the targets that these rows hold.
+    fn zero(counts: &mut [[f64; 2]], which: usize, targets: &CsrView<'_>, rows: &[u32]) {
+        for &row in rows {
+            for &j in csr_row(targets, row as usize).0 {
+                counts[j as usize][which] = 0.0;
+            }
         }
     }
 }
 
-/// The sums of one target.
-#[derive(Debug, Clone, Copy, Default)]
-struct Count<T> {
-    /// Over the node.
-    total: T,
-    /// Over the moved rows.
-    moved: T,
-}
-
-/// Clears the counts that the targets of these rows went into, or all of them if those are few.
-#[inline]
-fn clear_counts<T>(
-    counts: &mut [Count<T>],
-    targets: &CsrView<'_>,
-    rows: &[u32],
-    clear: impl Fn(&mut Count<T>),
-) {
-    if counts.len() <= rows.len() {
-        counts.iter_mut().for_each(clear);
-        return;
-    }
-    for &row in rows {
-        for &j in csr_row(targets, row as usize).0 {
-            clear(&mut counts[j as usize]);
-        }
-    }
-}
-
-impl<T: SumNumber> Criterion for SparseVariance<'_, T> {
+impl Criterion for SparseVariance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.clear();
-        clear_counts(&mut self.counts, &self.targets, &self.node, |c| {
-            c.total = T::default()
-        });
+        Self::zero(&mut self.counts, 0, &self.targets, &self.node);
         self.node.clear();
         self.node.extend_from_slice(rows);
         self.sums = NodeSums::default();
-        self.norm = T::default();
         for &row in rows {
-            let weight = self.weights[row as usize];
+            let weight = f64::from(self.weights[row as usize]);
             let (columns, values) = csr_row(&self.targets, row as usize);
-            let mut squares = 0.0;
+            let (mut squares, mut dot) = (0.0, 0.0);
             for (&j, &z) in columns.iter().zip(values) {
-                let (step, total) = (T::step(weight, z), &mut self.counts[j as usize].total);
-                self.norm = self.norm.plus(total.square_step(step));
-                *total = total.plus(step);
-                squares += f64::from(z) * f64::from(z);
+                let (z, total) = (f64::from(z), &mut self.counts[j as usize][0]);
+                squares += z * z;
+                dot += z * *total;
+                *total += weight * z;
             }
-            self.sums.squares += f64::from(weight) * squares;
-            self.sums.weight += f64::from(weight);
+            self.sums.squares += weight * squares;
+            self.sums.norm += weight * (2.0 * dot + weight * squares);
+            self.sums.weight += weight;
         }
-        self.sums.norm = self.norm.to_f64();
     }
 
     fn is_pure(&self) -> bool {
@@ -200,35 +85,33 @@ impl<T: SumNumber> Criterion for SparseVariance<'_, T> {
     }
 
     fn clear(&mut self) {
-        clear_counts(&mut self.counts, &self.targets, &self.moved_rows, |c| {
-            c.moved = T::default()
-        });
-        self.moved_rows.clear();
+        Self::zero(&mut self.counts, 1, &self.targets, &self.moved);
+        self.moved.clear();
         self.sums.moved_weight = 0.0;
-        self.moved_norm = T::default();
-        self.moved_dot_total = T::default();
+        self.moved_norm = 0.0;
+        self.moved_dot_total = 0.0;
     }
 
-    #[inline]
     fn move_row(&mut self, row: u32) {
-        let weight = self.weights[row as usize];
+        let weight = f64::from(self.weights[row as usize]);
         let (columns, values) = csr_row(&self.targets, row as usize);
+        let (mut squares, mut dot_moved, mut dot_total) = (0.0, 0.0, 0.0);
         for (&j, &z) in columns.iter().zip(values) {
-            let step = T::step(weight, z);
-            let Count { total, moved } = &mut self.counts[j as usize];
-            self.moved_norm = self.moved_norm.plus(moved.square_step(step));
-            self.moved_dot_total = self.moved_dot_total.plus(step.times(*total));
-            *moved = moved.plus(step);
+            let (z, [total, moved]) = (f64::from(z), &mut self.counts[j as usize]);
+            squares += z * z;
+            dot_moved += z * *moved;
+            dot_total += z * *total;
+            *moved += weight * z;
         }
-        self.sums.moved_weight += f64::from(weight);
-        self.moved_rows.push(row);
+        self.moved_norm += weight * (2.0 * dot_moved + weight * squares);
+        self.moved_dot_total += weight * dot_total;
+        self.sums.moved_weight += weight;
+        self.moved.push(row);
     }
 
-    #[inline]
     fn score(&self) -> f64 {
-        let moved_norm = self.moved_norm.to_f64();
-        let rest_norm = self.sums.norm - 2.0 * self.moved_dot_total.to_f64() + moved_norm;
-        self.sums.score(moved_norm, rest_norm)
+        let rest_norm = self.sums.norm - 2.0 * self.moved_dot_total + self.moved_norm;
+        self.sums.score(self.moved_norm, rest_norm)
     }
 
     fn gain(&self, score: f64) -> f64 {
@@ -238,7 +121,7 @@ impl<T: SumNumber> Criterion for SparseVariance<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Variance;
+    use super::super::{LabelCounts, Variance};
     use super::*;
     use ndarray::{Array2, Axis};
     use proptest::prelude::*;
@@ -278,7 +161,7 @@ mod tests {
             let rows: Vec<u32> = (0..8).collect();
             let mut dense = Variance::new(z.view(), &weights);
             let mut sparse = SparseVariance::new(csr.view(), &weights);
-            let mut counts = SparseVariance::counts(csr.view(), &weights).unwrap();
+            let mut counts = LabelCounts::new(csr.view(), &weights).unwrap();
             // A node before it leaves its counts behind.
             sparse.start(&rows[2..5]);
             sparse.move_row(3);

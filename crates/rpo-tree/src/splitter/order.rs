@@ -5,7 +5,7 @@ use super::sweep::rank_of;
 /// Sorts entries that are in row order.
 ///
 /// Ranks of a node spread over about as many values as it has rows, so they are dealt into about as many
-/// buckets, in order; what meets in a bucket is sorted there. Few entries are sorted directly.
+/// buckets, in order; what meets in a bucket is put in order after that. Few entries are sorted directly.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RankSorter {
     bucket_end: Vec<u32>,
@@ -15,6 +15,9 @@ pub(super) struct RankSorter {
 impl RankSorter {
     /// Fewer entries are sorted by comparison (measured crossover near 40).
     const FEW: usize = 40;
+
+    /// Entries of a bucket that are still put in order one by one.
+    const FULL: u32 = 16;
 
     pub(super) fn sort(&mut self, entries: &mut Vec<u64>) {
         if entries.is_sorted() {
@@ -28,19 +31,18 @@ impl RankSorter {
             let rank = rank_of(e);
             (low.min(rank), high.max(rank))
         });
-        // The finest power of two that needs at most twice as many buckets as there are entries.
-        let mut shift = 0;
-        while ((high - low) >> shift) as usize >= 2 * entries.len() {
-            shift += 1;
-        }
+        // The finest power of two that needs at most about twice as many buckets as there are entries.
+        let width = (high - low) as usize / (2 * entries.len()) + 1;
+        let shift = width.next_power_of_two().trailing_zeros();
         let bucket = |entry: u64| ((rank_of(entry) - low) >> shift) as usize;
         self.bucket_end.clear();
         self.bucket_end.resize(((high - low) >> shift) as usize + 1, 0);
         for &entry in entries.iter() {
             self.bucket_end[bucket(entry)] += 1;
         }
-        let mut end = 0;
+        let (mut end, mut fullest) = (0, 0);
         for count in &mut self.bucket_end {
+            fullest = fullest.max(*count);
             end += std::mem::replace(count, end);
         }
         self.dealt.resize(entries.len(), 0);
@@ -49,16 +51,25 @@ impl RankSorter {
             self.dealt[*place as usize] = entry;
             *place += 1;
         }
-        if shift > 0 {
-            let mut start = 0;
-            for &end in &self.bucket_end {
-                if end - start > 1 {
-                    self.dealt[start as usize..end as usize].sort_unstable();
-                }
-                start = end;
-            }
+        if shift > 0 && fullest <= Self::FULL {
+            insertion_sort(&mut self.dealt);
+        } else if shift > 0 {
+            self.dealt.sort_unstable();
         }
         std::mem::swap(entries, &mut self.dealt);
+    }
+}
+
+/// For entries that are nearly in order: each moves down past the few larger ones before it.
+fn insertion_sort(entries: &mut [u64]) {
+    for i in 1..entries.len() {
+        let entry = entries[i];
+        let mut place = i;
+        while place > 0 && entries[place - 1] > entry {
+            entries[place] = entries[place - 1];
+            place -= 1;
+        }
+        entries[place] = entry;
     }
 }
 
