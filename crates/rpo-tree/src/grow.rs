@@ -13,7 +13,8 @@ use std::collections::BinaryHeap;
 /// When growth stops, whatever the splitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrowParams {
-    /// Largest depth of a leaf; the root has depth 0. Default none.
+    /// Largest depth of a leaf; the root has depth 0. Default none: trees are fully developed, as in the
+    /// forests of Breiman (2001) and of Joly, Geurts, Wehenkel (2014).
     pub max_depth: Option<u32>,
     /// Fewest distinct rows a node must hold to be split; values below 2 mean 2, as a single row cannot be
     /// split. Default 2. (The papers' `n_min = 1` with "nodes of at least `n_min`" reads the same.)
@@ -51,21 +52,24 @@ impl GrowParams {
     }
 }
 
-/// A grown structure with the training rows of each leaf.
+/// What growing gives: a structure, and what is known of its nodes from the training rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grown<R> {
     /// The structure.
     pub structure: Structure<R>,
     /// The gain of each node's split, 0 for leaves, in node order.
     pub gains: Vec<f64>,
-    /// The training rows of each leaf.
+    /// The training rows of each leaf; every row grown on is in one.
     pub members: LeafMembers,
 }
 
-/// Grows a structure on the given training rows.
+/// Grows a structure on the given training rows, which should have positive weight.
 ///
+/// Depth-first without [`max_leaves`](GrowParams::max_leaves), otherwise best-first: the open node whose split has
+/// the largest gain is split next (of equal gains the one made first) as long as the number of leaves allows.
 /// Node seeds follow the path from the root, so that the result does not depend on the order of growth:
-/// depth-first and best-first growth without a leaf limit find the same tree.
+/// depth-first and best-first growth without a binding limit find the same tree, with nodes and leaves numbered
+/// in the order of growth.
 ///
 /// # Panics
 /// If `rows` is empty or not strictly increasing.

@@ -5,8 +5,14 @@ use crate::rule::AxisRule;
 use crate::structure::Node;
 
 impl Grown<AxisRule> {
-    /// Mean decrease of impurity: the gains $|S| \Delta I$ of a feature's splits, summed and divided by the
-    /// sum over all features (Breiman et al. 1984, section 5.3.2). All 0 if no split gains anything.
+    /// Mean decrease of impurity: for each feature the gains |S| ΔI of its splits, summed, as a share of the sum
+    /// over all features (after Breiman, Friedman, Olshen, Stone 1984, chapter 5, without surrogate splits).
+    ///
+    /// One value in [0, 1] per feature, summing to 1, or all 0 if no split gains anything. The gains are those of
+    /// the targets the tree was grown on, projected ones if it was.
+    ///
+    /// # Panics
+    /// If a rule has a feature of `n_features` or more.
     pub fn importances(&self, n_features: usize) -> Vec<f64> {
         let mut sums = vec![0.0; n_features];
         for (node, gain) in self.structure.nodes().iter().zip(&self.gains) {

@@ -80,7 +80,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
 
 impl<R: Rule> Tree<R> {
     /// Labels the leaves anew with the rows of `x` that reach them: other outputs, other rows, or both, as
-    /// for honest trees (structure and answers from different rows: Wager and Athey 2018, section 2.4). A
+    /// for honest trees (structure and answers from different rows: Wager and Athey 2018). A
     /// leaf that no weight reaches answers the mean of all rows.
     ///
     /// # Errors

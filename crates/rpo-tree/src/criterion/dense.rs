@@ -3,7 +3,9 @@
 use super::{Criterion, NodeSums};
 use ndarray::ArrayView2;
 
-/// Summed variance over dense targets (n x m): cost O(m) per moved row and per score.
+/// Summed variance over dense targets (n x m), projected or not; see the [module](crate::criterion).
+///
+/// Cost: O(m) per moved row and per score. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
 pub struct Variance<'a> {
     targets: &'a [f32],
@@ -17,7 +19,8 @@ pub struct Variance<'a> {
 }
 
 impl<'a> Variance<'a> {
-    /// Targets (n x m, contiguous rows) and one weight per row.
+    /// Targets (n x m, contiguous rows, finite) and one weight per row (finite, not negative); rows of weight 0
+    /// are never asked for. Values are not checked here: what is not finite makes scores NaN, and no split.
     ///
     /// # Panics
     /// If the targets are not contiguous in row order or not as many as the weights.

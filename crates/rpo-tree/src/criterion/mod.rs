@@ -3,14 +3,25 @@
 //! A criterion is told the rows of a node, then rows are *moved* away from the rest one by one, and at any
 //! moment it scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
 //!
-//! Both criteria here are the summed variance of all targets (Joly, Geurts, Wehenkel 2014, eqs. 1 and 2),
-//! $$\mathrm{Var}(S) = \frac{1}{|S|} \sum_{i \in S} c_i \lVert z_i - \bar z_S \rVert^2, \qquad
-//! |S| = \sum_{i \in S} c_i,$$
-//! in the form that needs only sums: as $\sum_S c \lVert z \rVert^2$ is the same for every split,
-//! maximising the reduction $\Delta I$ is maximising
-//! $$\mathrm{score}(S_l, S_r) = \frac{\lVert \sum_{S_l} c z \rVert^2}{|S_l|} +
-//! \frac{\lVert \sum_{S_r} c z \rVert^2}{|S_r|}, \qquad
-//! |S| \Delta I = \mathrm{score} - \frac{\lVert \sum_S c z \rVert^2}{|S|}.$$
+//! The criteria here are the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section
+//! 2.1, eqs. 1 and 2). With one weight c and one row z of m targets per training row, |S| = Σ_S c and the
+//! weighted mean z̄_S = Σ_S c z / |S|,
+//!
+//! ```text
+//! Var(S) = Σ_S c ‖z − z̄_S‖² / |S|
+//! ΔI     = Var(S) − |S_l|/|S| Var(S_l) − |S_r|/|S| Var(S_r)   (to be maximised)
+//! ```
+//!
+//! in the form that needs only sums: Σ_S c ‖z‖² is the same for every split, so that
+//!
+//! ```text
+//! score   = ‖Σ_{S_l} c z‖² / |S_l| + ‖Σ_{S_r} c z‖² / |S_r|
+//! |S| ΔI  = score − ‖Σ_S c z‖² / |S|
+//! ```
+//!
+//! have their maximum together. Units: those of the targets, squared. Variances are summed over targets, not
+//! averaged. For 0/1 labels Var(S) is half the Gini impurity 1 − p² − (1 − p)², summed over labels, so the trees
+//! are those of Gini impurity. (The paper prints "minimizes" before eq. 1 and calls the sum the Gini index.)
 
 mod counts;
 mod dense;
@@ -23,7 +34,8 @@ pub use sparse::SparseVariance;
 /// Node statistics over the split targets, in `f64`.
 ///
 /// The contract: [`start`](Criterion::start) begins a node with nothing moved; [`clear`](Criterion::clear)
-/// moves everything back; [`score`](Criterion::score) is asked only while both sides hold a row.
+/// moves everything back; [`score`](Criterion::score) is asked only while both sides hold a row, and does not
+/// depend on which of the two sides is the moved one. A clone is a workspace of its own over the same targets.
 pub trait Criterion: Clone + Send {
     /// Begins a node with these rows, in increasing order; all have positive weight.
     fn start(&mut self, rows: &[u32]);
@@ -31,27 +43,29 @@ pub trait Criterion: Clone + Send {
     fn is_pure(&self) -> bool;
     /// Moves every moved row back.
     fn clear(&mut self);
-    /// Moves a row of the node.
+    /// Moves a row of the node that is not moved yet.
     fn move_row(&mut self, row: u32);
     /// The score of (moved, rest); larger is better, terms equal for every split of the node dropped.
     fn score(&self) -> f64;
-    /// The weighted impurity decrease $|S| \Delta I \ge 0$ of a split with this score.
+    /// The weighted impurity decrease |S| ΔI of a split of the node with this score, not negative.
     fn gain(&self, score: f64) -> f64;
 }
 
-/// The relative variance below which a node is pure: $\mathrm{Var}(S) \le 10^{-12}$ times the mean of
-/// $\lVert z \rVert^2$. Relative, so that rescaling a projection changes no tree; rounding in `f64` stays
-/// far below, and two different `f32` targets of similar size above it.
+/// The relative variance up to which a node is pure: Var(S) at most 1e-12 times the mean of ‖z‖².
+///
+/// Relative, so that rescaling a projection changes no tree; rounding in `f64` stays far below. Targets that
+/// differ by less than about a millionth of their size count as equal, so targets far from zero are better
+/// centred first.
 const PURITY: f64 = 1e-12;
 
 /// Weight and sums of a node, common to both layouts of the targets.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeSums {
-    /// $|S|$.
+    /// |S|.
     weight: f64,
-    /// $\sum_S c \lVert z \rVert^2$.
+    /// Σ_S c ‖z‖².
     squares: f64,
-    /// $\lVert \sum_S c z \rVert^2$.
+    /// ‖Σ_S c z‖².
     norm: f64,
     /// Weight of the moved rows.
     moved_weight: f64,

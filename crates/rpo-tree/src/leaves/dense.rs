@@ -15,7 +15,7 @@ impl DenseLeaves {
         Self { values }
     }
 
-    /// Writes out the answers of any leaf model.
+    /// Writes out the answers of any leaf model, rounded to `f32`.
     pub fn from_model(model: &impl LeafModel) -> Self {
         let mut values = Array2::zeros((model.n_leaves(), model.n_outputs()));
         let mut sums = vec![0.0; model.n_outputs()];

@@ -1,10 +1,17 @@
 //! How leaves answer: labels in the original output space.
 //!
-//! A leaf answers the weighted mean of the outputs of its training rows,
-//! $$\hat y_\mathrm{leaf} = \frac{\sum_{i \in \mathrm{leaf}} c_i y_i}{\sum_{i \in \mathrm{leaf}} c_i} \in
-//! \mathbb{R}^d$$
-//! (forest paper, section 3.1; the boosting paper's appendix B reads the same sum as weights of training
-//! rows). It is stored as a dense vector, as a sparse one, or not at all: as a reference to the training
+//! A leaf answers the weighted mean of the outputs of its training rows, in all d outputs whatever the tree was
+//! grown on:
+//!
+//! ```text
+//! ŷ_leaf = Σ_{i in leaf} c_i y_i / Σ_{i in leaf} c_i
+//! ```
+//!
+//! Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3.1. Its algorithms 1 and 2 read as if all rows
+//! label every tree; here it is the rows the tree was grown on with their weights c, so that a bootstrap counts
+//! as in Breiman's forests and in the authors' released code.
+//!
+//! The mean is stored as a dense vector, as a sparse one, or not at all: as a reference to the training
 //! rows, whose outputs the whole ensemble keeps once. Then labelling costs nothing, the size of a tree does
 //! not depend on the number of outputs, and any relabelling is free.
 
@@ -72,7 +79,8 @@ impl LeafMembers {
     }
 }
 
-/// A way for leaves to answer. Implemented by the three storages here and open for others.
+/// A way for leaves to answer. Implemented by the three storages here and open for others: a
+/// [`Tree`](crate::Tree) takes any.
 pub trait LeafModel: Send + Sync {
     /// Number of leaves.
     fn n_leaves(&self) -> usize;
@@ -83,14 +91,14 @@ pub trait LeafModel: Send + Sync {
     fn for_each(&self, leaf: u32, f: impl FnMut(u32, f64));
 }
 
-/// Which storage leaves use.
+/// Which storage leaves use. All give the same answers; memory and speed differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeafKind {
-    /// One value per leaf and output.
+    /// One value per leaf and output: for few outputs, or leaves of many rows with dense outputs.
     Dense,
-    /// The non-zero values of each leaf.
+    /// The non-zero values of each leaf: for large leaves with sparse outputs.
     Sparse,
-    /// The training rows of each leaf.
+    /// The training rows of each leaf: for leaves of few rows, whose means are hardly smaller than the rows.
     Samples,
 }
 
@@ -106,7 +114,9 @@ pub enum Leaves {
 }
 
 impl Leaves {
-    /// Labels leaves with the weighted means of `outputs` over their members.
+    /// Labels leaves with the weighted means of `outputs` (n x d, dense or CSR) over their members, given one
+    /// weight per row of outputs. Means are summed in `f64`; [`Dense`](LeafKind::Dense) and
+    /// [`Sparse`](LeafKind::Sparse) store them as `f32`.
     ///
     /// A leaf whose members weigh nothing, as relabelling with other rows can leave it, answers the weighted
     /// mean of all members.

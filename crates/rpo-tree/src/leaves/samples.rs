@@ -6,6 +6,9 @@ use rpo_core::Matrix;
 use std::sync::Arc;
 
 /// The training rows of each leaf with their weights; the outputs are shared by all trees of an ensemble.
+///
+/// A prediction is then a weighted sum of training outputs, ŷ(x) = Σ_i w_i(x) y_i (the reading of Joly, Wehenkel,
+/// Geurts 2019, appendix B). Memory: 4 bytes per row and leaf, 8 with weights, whatever the number of outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleLeaves {
     start: Vec<u32>,

@@ -17,7 +17,7 @@ impl SparseLeaves {
         }
     }
 
-    /// Writes out the answers of any leaf model.
+    /// Writes out the answers of any leaf model, rounded to `f32`; what rounds to 0 is not stored.
     pub fn from_model(model: &impl LeafModel) -> Self {
         let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut sums = vec![0.0; model.n_outputs()];

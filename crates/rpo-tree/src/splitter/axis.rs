@@ -30,11 +30,14 @@ pub enum Thresholds {
 /// Parameters of the axis-aligned search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AxisParams {
-    /// Features drawn at each node, constant ones included; `None` means all. Default all.
+    /// Features k drawn at each node without replacement, constant ones included; `None`, or more than there
+    /// are, means all, in their own order. Default all (CART); forests draw fewer to make trees differ. If all k
+    /// are constant in the node, it goes on until it meets one that is not.
     pub max_features: Option<usize>,
-    /// Fewest distinct rows of a child. Default 1.
+    /// Fewest distinct rows of a child, whatever they weigh. Default 1: any split may be made.
     pub min_samples_leaf: usize,
-    /// Smallest weighted impurity decrease $|S| \Delta I$ of a split. Default 0: any split may be made.
+    /// Smallest weighted impurity decrease |S| ΔI of a split, in the criterion's unit. Default 0: any split may
+    /// be made, also one that gains nothing.
     pub min_gain: f64,
     /// How thresholds are chosen. Default best.
     pub thresholds: Thresholds,
@@ -77,12 +80,12 @@ impl AxisParams {
     }
 }
 
-/// The outcome of a search.
+/// The outcome of a search that found a split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AxisSplit {
     /// The rule.
     pub rule: AxisRule,
-    /// The weighted impurity decrease.
+    /// The weighted impurity decrease |S| ΔI of the criterion.
     pub gain: f64,
 }
 
@@ -115,7 +118,10 @@ impl AxisSearch {
         }
     }
 
-    /// Searches a node on which the criterion was started, and writes the child of each row.
+    /// Searches a node on which the criterion was started, and writes the child of each row (`children` is as
+    /// long as `node.rows`). `None` if all features are constant or no cut leaves both children large enough.
+    ///
+    /// `columns` are those the buffers were made for.
     pub fn search(
         &mut self,
         columns: &Columns,
@@ -364,7 +370,17 @@ fn first_varying(columns: &SparseColumns, node: NodeRows<'_>) -> Option<u32> {
     found.map(|(_, feature)| feature)
 }
 
-/// Splits one feature against a threshold; see the [module](crate::splitter).
+/// Splits one feature against a threshold: of the features drawn, the one whose best (CART, random forests) or
+/// random (Extra-Trees: Geurts, Ernst, Wehenkel, Machine Learning 63, 2006, table 1) threshold scores highest.
+///
+/// Present values up to the threshold go left. A best threshold is the midpoint of two neighbouring values of the
+/// node. With missing values (NaN) each threshold is tried with all of them left and all of them right, and best
+/// thresholds also against "present left, missing right". Where a node misses none, missing values will follow
+/// the child of more rows. Ties: of equal scores the feature drawn first, then the smaller threshold, then
+/// missing values right. Nodes are leaves if they are pure or have fewer than `2 min_samples_leaf` rows.
+///
+/// Cost per node of n rows and k features, m being the cost of moving a row: O(k n (m + log n)); of a sparse
+/// feature only the rows that hold it count. The same tree comes of dense and of sparse features.
 #[derive(Debug, Clone)]
 pub struct AxisSplitter<'a, C> {
     columns: &'a Columns,
@@ -373,7 +389,7 @@ pub struct AxisSplitter<'a, C> {
 }
 
 impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
-    /// Ranked features, node statistics over the same rows, and parameters.
+    /// Ranked features (n x p), node statistics over the same n rows, and parameters.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range.

@@ -32,12 +32,15 @@ pub struct NodeRows<'a> {
 pub struct Split<R> {
     /// Routes any row to a child.
     pub rule: R,
-    /// How much the split improves the node, in the splitter's own unit; for variance $|S| \Delta I$.
-    /// Best-first growth compares it.
+    /// How much the split improves the node, in the splitter's own unit; for variance |S| ΔI. Best-first growth
+    /// opens the node of the largest gain next.
     pub gain: f64,
 }
 
-/// Finds the split of a node.
+/// Finds the split of a node. The growers know splitters by this trait alone.
+///
+/// The result may depend on the node and the splitter only, not on what the workspace was used for before:
+/// then trees do not depend on the order in which nodes are split, nor on threads.
 pub trait Splitter: Sync {
     /// The kind of rule it proposes.
     type Rule: Rule;
