@@ -6,7 +6,7 @@ use common::{Data, Layout, answer, csr, label};
 use ndarray::{Array2, array};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::Variance;
+use rpo_tree::criterion::{LabelCounts, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Thresholds};
 use rpo_tree::{
@@ -396,6 +396,20 @@ fn growing_on_no_rows_panics() {
         &GrowParams::default(),
         Seed::new(0),
     );
+}
+
+/// Counting is for labels of 1 and whole weights whose sums stay exact.
+#[test]
+fn what_cannot_be_counted_is_not() {
+    let counts = |label: f32, weight: f32| {
+        let labels = csr(&array![[1.0, 0.0], [1.0, label]]);
+        LabelCounts::new(labels.view(), &[1.0, weight]).is_some()
+    };
+    assert!(counts(1.0, 0.0) && counts(1.0, 3.0) && counts(0.0, 1.0));
+    assert!(!counts(2.0, 1.0) && !counts(0.5, 1.0) && !counts(-1.0, 1.0) && !counts(f32::NAN, 1.0));
+    for weight in [0.5, -1.0, 1e9, 1e30, f32::NAN, f32::INFINITY] {
+        assert!(!counts(1.0, weight), "{weight}");
+    }
 }
 
 /// A leaf model counts what it holds, whatever its storage.

@@ -11,7 +11,7 @@ use common::{Data, answer, csr, grow_axis};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{Criterion, SparseVariance, Variance};
+use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
 use rpo_tree::splitter::AxisParams;
 use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Leaves, Node, Structure, Tree};
 use serde::Deserialize;
@@ -173,7 +173,9 @@ impl<'a> Check<'a> {
             let by_dense = self.grow(columns, Variance::new(self.data.y.view(), weights));
             let by_sparse = self.grow(columns, SparseVariance::new(y.view(), weights));
             if binary && whole {
+                let counts = LabelCounts::new(y.view(), weights).expect("labels and whole weights");
                 assert_eq!(by_dense, by_sparse, "{}: layouts of targets", self.case.name);
+                assert_eq!(by_dense, self.grow(columns, counts), "{}: counts", self.case.name);
             }
             self.check(&by_sparse);
             grown.push(by_dense);

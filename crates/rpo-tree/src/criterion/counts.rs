@@ -45,8 +45,8 @@ const MOVED: u64 = TOTAL - 1;
 const FEW_LABELS: usize = 64;
 
 impl<'a> LabelCounts<'a> {
-    /// CSR labels (n x d) and one weight per row. `None` if a stored label is not 1, a weight is not whole, or
-    /// a sum could leave the integers that are exact in `f64`: the general criterion serves those.
+    /// CSR labels (n x d) and one weight per row. `None` if a stored label is not 1, a weight is not a whole
+    /// number from 0, or a sum could leave the integers that are exact in `f64`: the general criterion serves those.
     ///
     /// # Panics
     /// If there are not as many rows as weights.
@@ -69,7 +69,7 @@ impl<'a> LabelCounts<'a> {
         }
         // ‖t‖² is at most the largest count times the sum of all counts; sums of counts stay in half a word.
         let small = total_labels < TOTAL as f64 && total_weight * total_labels < (1_u64 << 53) as f64;
-        let whole = weights.iter().all(|w| w.fract() == 0.0);
+        let whole = weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0);
         let (_, columns, values) = labels.into_raw_storage();
         (small && whole && values.iter().all(|&z| z == 1.0)).then(|| Self {
             labels: columns,

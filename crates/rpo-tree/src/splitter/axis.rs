@@ -285,10 +285,10 @@ fn search_dense<C: Criterion>(
     let mut search = Search::AllConstant;
     for &feature in features {
         dense_entries(columns, feature, evaluator.node.rows, &mut buffers[0]);
-        if let Some(cut) = evaluator.cut(feature, &mut buffers[0]) {
-            if search.offer(feature, cut, 1) {
-                buffers.swap(0, 1);
-            }
+        if let Some(cut) = evaluator.cut(feature, &mut buffers[0])
+            && search.offer(feature, cut, 1)
+        {
+            buffers.swap(0, 1);
         }
     }
     search

@@ -7,7 +7,7 @@ pub(crate) mod random;
 use ndarray::{Array2, Axis};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{Criterion, SparseVariance, Variance};
+use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafKind, LeafModel, Leaves, Node, Row, Rule, Structure, Tree, grow,
@@ -105,7 +105,7 @@ impl Data {
         }
     }
 
-    /// Grows a tree on the summed variance of `y`.
+    /// Grows a tree on the summed variance of `y`; sparse labels are also counted, to the same end.
     pub(crate) fn grow(
         &self,
         layout: Layout,
@@ -122,7 +122,12 @@ impl Data {
         let columns = Columns::new(x).unwrap();
         if layout.sparse_y {
             let criterion = SparseVariance::new(y.view(), &self.weights);
-            grow_axis(&columns, criterion, &self.weights, axis, params, seed)
+            let grown = grow_axis(&columns, criterion, &self.weights, axis, params, seed);
+            if let Some(counts) = LabelCounts::new(y.view(), &self.weights) {
+                let by_counts = grow_axis(&columns, counts, &self.weights, axis, params, seed);
+                assert!(by_counts == grown, "counting labels changes nothing");
+            }
+            grown
         } else {
             let criterion = Variance::new(self.y.view(), &self.weights);
             grow_axis(&columns, criterion, &self.weights, axis, params, seed)
