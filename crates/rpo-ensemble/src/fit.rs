@@ -14,7 +14,7 @@ use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
 use std::sync::Arc;
 
-/// What a fit may be given beside features and outputs.
+/// What a fit may be given beside features and outputs. Default neither.
 #[derive(Clone, Copy, Default)]
 pub struct FitOptions<'a> {
     /// One weight per row, finite and not negative; `None` means 1. A bootstrap draws rows whatever their
@@ -40,9 +40,12 @@ struct Training<'a> {
 impl ValidForestParams {
     /// Fits a forest to features `x` (n x p, NaN for missing) and outputs `y` (n x d).
     ///
-    /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree j
-    /// draws its bootstrap, its projection and its features from streams of their own, keyed by the seed and
-    /// j. In-bag rows with their multiplicities grow the tree and label its leaves.
+    /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree j draws its
+    /// bootstrap, its projection and its features from streams of their own, keyed by the seed and j. In-bag rows
+    /// with their multiplicities grow the tree and label its leaves.
+    ///
+    /// Memory beside the forest: the coded features, the outputs, and per thread what one tree needs, m values
+    /// per row with a projection. Nothing of n x d is made from sparse outputs.
     ///
     /// # Errors
     /// [`EnsembleError`] for shapes that do not fit, values that are not finite, or parameters that the data

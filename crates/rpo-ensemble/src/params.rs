@@ -96,22 +96,26 @@ impl FromStr for MaxFeatures {
 
 const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
 
-/// Whether trees share a projection.
+/// Whether trees share a projection of the outputs (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ProjectionScope {
-    /// One projection for all trees: Algorithm 1 of the forest paper (shared subspace).
+    /// One projection for all trees: Algorithm 1 (shared subspace).
     Shared,
-    /// One per tree: Algorithm 2 (individual subspaces). In expectation of squared error never worse, as it
-    /// divides the variance due to the projection by the number of trees (section 3.3).
+    /// One per tree: Algorithm 2 (individual subspaces). In expectation its squared error is never worse, as it
+    /// divides the variance due to the projection by the number of trees (section 3.3); that says nothing of
+    /// other measures, nor of a single run.
     Tree,
 }
 
-/// A projection of the outputs on which trees grow.
+/// A projection Z = Y Φᵀ of the outputs, on which trees grow: Y (n x d), Φ (m x d), Z (n x m). Leaves answer in
+/// the d outputs all the same.
+///
+/// The rows of a bootstrap do not matter for it: a learned projection (PCA) sees the whole training set.
 #[derive(Debug, Clone)]
 pub struct OutputProjection {
     /// The family.
     pub family: Arc<dyn Projection>,
-    /// How many components.
+    /// How many components m. About ln d loses little on most multi-label sets (the paper's Table 1).
     pub components: Components,
     /// One for all trees, or one per tree.
     pub scope: ProjectionScope,
@@ -156,8 +160,9 @@ pub struct ForestParams {
 }
 
 impl ForestParams {
-    /// Breiman's random forest: bootstrap of n rows with replacement, best thresholds, k = ⌊√p⌋ features per
-    /// node, fully developed trees; 100 trees and no projection. The forest paper's protocol (section 4).
+    /// Breiman's random forest (2001): bootstrap of n rows with replacement, best thresholds, k = ⌊√p⌋ features
+    /// per node, fully developed trees; 100 trees, no projection, seed 0. The protocol of Joly, Geurts, Wehenkel,
+    /// ECML-PKDD 2014, section 4.
     pub fn random_forest() -> Self {
         Self {
             n_trees: 100,
@@ -174,7 +179,8 @@ impl ForestParams {
         }
     }
 
-    /// Extra-Trees: no bootstrap, one random threshold per feature drawn, otherwise as the random forest.
+    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per feature drawn,
+    /// otherwise as the random forest.
     pub fn extra_trees() -> Self {
         Self {
             bootstrap: false,
@@ -183,7 +189,8 @@ impl ForestParams {
         }
     }
 
-    /// One fully developed CART tree: no bootstrap, best thresholds, all features.
+    /// One fully developed CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best
+    /// thresholds, all features.
     pub fn cart() -> Self {
         Self {
             n_trees: 1,
@@ -193,53 +200,56 @@ impl ForestParams {
         }
     }
 
-    /// Number of trees.
+    /// Number of trees, at least 1. Default 100: accuracy only grows with it, at a cost in proportion.
     #[must_use]
     pub fn n_trees(self, n_trees: usize) -> Self {
         Self { n_trees, ..self }
     }
 
-    /// Index of the first tree. A tree depends on the seed and its index alone, so a forest can be grown in
+    /// Index of the first tree. Default 0. A tree depends on the seed and its index alone, so a forest can be grown in
     /// parts, anywhere, and merged.
     #[must_use]
     pub fn first_tree(self, first_tree: usize) -> Self {
         Self { first_tree, ..self }
     }
 
-    /// Whether each tree sees a bootstrap of the rows or all of them.
+    /// Whether each tree sees a bootstrap of the rows, n draws with replacement that become weights, or all of
+    /// them. Out-of-bag predictions need it.
     #[must_use]
     pub fn bootstrap(self, bootstrap: bool) -> Self {
         Self { bootstrap, ..self }
     }
 
-    /// Features drawn per node.
+    /// Features drawn per node, constant ones included; if all of them are constant in the node, it goes on until
+    /// it meets one that is not. Default ⌊√p⌋ for ensembles, all for one tree.
     #[must_use]
     pub fn max_features(self, max_features: MaxFeatures) -> Self {
         Self { max_features, ..self }
     }
 
-    /// Largest depth of a leaf.
+    /// Largest depth of a leaf; the root has depth 0. Default none.
     #[must_use]
     pub fn max_depth(mut self, max_depth: Option<u32>) -> Self {
         self.grow.max_depth = max_depth;
         self
     }
 
-    /// Largest number of leaves of a tree; if set, trees grow best-first.
+    /// Largest number of leaves of a tree, at least 1; if set, trees grow best-first, the split of the largest
+    /// |S| ΔI next. Default none.
     #[must_use]
     pub fn max_leaves(mut self, max_leaves: Option<usize>) -> Self {
         self.grow.max_leaves = max_leaves;
         self
     }
 
-    /// Fewest distinct rows of a node that is split.
+    /// Fewest distinct rows of a node that is split; below 2 means 2. Default 2.
     #[must_use]
     pub fn min_samples_split(mut self, min_samples_split: usize) -> Self {
         self.grow.min_samples_split = min_samples_split;
         self
     }
 
-    /// Fewest distinct rows of a leaf.
+    /// Fewest distinct rows of a leaf, at least 1. Default 1.
     #[must_use]
     pub fn min_samples_leaf(self, min_samples_leaf: usize) -> Self {
         Self {
@@ -248,8 +258,9 @@ impl ForestParams {
         }
     }
 
-    /// Smallest decrease of impurity of a split, (|S| / |root|) · ΔI / m: the node's share of the weight
-    /// times the decrease of the variance averaged over the m split targets (scikit-learn's definition).
+    /// Smallest decrease of impurity of a split, (|S| / |root|) · ΔI / m: the node's share of the weight times the
+    /// decrease of the variance averaged over the m targets grown on (scikit-learn's definition), in their unit
+    /// squared. Finite, not negative. Default 0: splits that gain nothing are made too.
     #[must_use]
     pub fn min_impurity_decrease(self, min_impurity_decrease: f64) -> Self {
         Self {
@@ -258,13 +269,13 @@ impl ForestParams {
         }
     }
 
-    /// How thresholds are chosen.
+    /// How thresholds are chosen: the best, or one at random per feature.
     #[must_use]
     pub fn thresholds(self, thresholds: Thresholds) -> Self {
         Self { thresholds, ..self }
     }
 
-    /// The projection of the outputs to grow on; `None` grows on the outputs themselves.
+    /// The projection of the outputs to grow on; `None`, the default, grows on the outputs themselves.
     #[must_use]
     pub fn projection(self, projection: Option<OutputProjection>) -> Self {
         Self { projection, ..self }
@@ -277,7 +288,7 @@ impl ForestParams {
         Self { leaves, ..self }
     }
 
-    /// The master seed.
+    /// The master seed, from which the streams of all trees derive. Default 0.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self {
@@ -326,7 +337,7 @@ impl ForestParams {
     }
 }
 
-/// Checked [`ForestParams`].
+/// Checked [`ForestParams`], ready to [`fit`](Self::fit).
 #[derive(Debug, Clone)]
 pub struct ValidForestParams(pub(crate) ForestParams);
 
