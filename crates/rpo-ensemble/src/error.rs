@@ -41,7 +41,9 @@ pub enum EnsembleError {
     #[error(transparent)]
     Projection(#[from] ProjectionError),
     /// A bootstrap all of whose rows have weight 0.
-    #[error("the bootstrap of tree {tree} drew no row of positive weight; give more rows weight, or no bootstrap")]
+    #[error(
+        "the bootstrap of tree {tree} drew no row of positive weight; give more rows weight, or no bootstrap"
+    )]
     EmptyBag {
         /// The index of the tree.
         tree: usize,

@@ -180,7 +180,11 @@ impl Forest {
             return Err(EnsembleError::Merge("only one of them was grown on bootstraps"));
         }
         let mine = self.training_outputs().cloned();
-        if mine.as_ref().zip(other.training_outputs()).is_some_and(|(a, b)| a != b) {
+        if mine
+            .as_ref()
+            .zip(other.training_outputs())
+            .is_some_and(|(a, b)| a != b)
+        {
             return Err(EnsembleError::Merge("they refer to different training outputs"));
         }
         self.importances.add(&other.importances);

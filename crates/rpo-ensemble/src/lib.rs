@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+mod block;
 mod error;
 mod fit;
 mod forest;
 mod params;
 mod predict;
+mod sums;
 
 pub use error::EnsembleError;
 pub use fit::FitOptions;

@@ -4,52 +4,17 @@
 //! its leaves' answers, tree by tree in `f64`. A row's result depends on that row alone.
 
 use crate::EnsembleError;
+use crate::block::BlockPredictor;
 use crate::fit::bootstrap_counts;
 use crate::forest::Forest;
-use ndarray::{Array2, Axis};
+use crate::sums::{DenseSums, SparseSums};
+use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixError, MatrixView};
-use rpo_tree::{LeafModel, RowBlock};
-use std::ops::Range;
+use rpo_tree::{LeafKind, RowBlock};
 
 /// Largest number of bytes of dense predictions, unless a caller allows more: 4 GiB.
 pub const DEFAULT_BUDGET: usize = 4 << 30;
-
-/// Sums per output with a list of those met, so that clearing costs what was met.
-struct Sums {
-    values: Vec<f64>,
-    met: Vec<u32>,
-}
-
-impl Sums {
-    fn new(n_outputs: usize) -> Self {
-        Self {
-            values: vec![0.0; n_outputs],
-            met: Vec::new(),
-        }
-    }
-
-    #[inline]
-    fn add(&mut self, output: u32, value: f64) {
-        let sum = &mut self.values[output as usize];
-        if *sum == 0.0 {
-            self.met.push(output);
-        }
-        *sum += value;
-    }
-
-    /// Hands out each output met, once, and clears.
-    fn drain(&mut self, mut f: impl FnMut(u32, f64)) {
-        for &output in &self.met {
-            let sum = std::mem::take(&mut self.values[output as usize]);
-            // An output is listed again if its sum passed through zero.
-            if sum != 0.0 {
-                f(output, sum);
-            }
-        }
-        self.met.clear();
-    }
-}
 
 impl Forest {
     /// Predictions (n x d): the mean of the trees' answers. For 0/1 labels values in [0, 1] that rank the
@@ -69,21 +34,8 @@ impl Forest {
     pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         self.check_features(x)?;
         let mut out = self.zeros(x.n_rows(), budget)?;
-        let size = RowBlock::good_size(x);
         let scale = 1.0 / self.trees().len() as f64;
-        out.axis_chunks_iter_mut(Axis(0), size)
-            .into_par_iter()
-            .enumerate()
-            .for_each_init(
-                || (Router::new(self, x), Sums::new(self.n_outputs())),
-                |(router, sums), (chunk, mut out)| {
-                    router.route(chunk * size..chunk * size + out.nrows());
-                    for (i, mut row) in out.rows_mut().into_iter().enumerate() {
-                        router.sum(i, |_| true, sums);
-                        sums.drain(|j, sum| row[j as usize] = (sum * scale) as f32);
-                    }
-                },
-            );
+        self.predict_rows(x, |_, _| true, &mut out, |_, sums, row| sums.write(scale, row));
         Ok(out)
     }
 
@@ -103,32 +55,41 @@ impl Forest {
                 expected: "at least 1",
             });
         }
-        let (size, n) = (RowBlock::good_size(x), x.n_rows());
-        let scale = 1.0 / self.trees().len() as f64;
-        let chunks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(size))
-            .into_par_iter()
-            .map_init(
-                || (Router::new(self, x), Sums::new(self.n_outputs())),
-                |(router, sums), chunk| {
-                    router.route(chunk * size..((chunk + 1) * size).min(n));
-                    let row = |i| {
-                        router.sum(i, |_| true, sums);
-                        let mut scores = Vec::new();
-                        sums.drain(|j, sum| scores.push((j, (sum * scale) as f32)));
-                        keep_top(&mut scores, k);
-                        scores
-                    };
-                    (0..router.block.len()).map(row).collect()
-                },
-            )
-            .collect();
-        let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        for row in chunks.iter().flatten() {
-            columns.extend(row.iter().map(|(j, _)| *j));
-            values.extend(row.iter().map(|(_, score)| *score));
-            indptr.push(columns.len());
+        let n_outputs = self.n_outputs();
+        Ok(self.sparse_rows(x, n_outputs, k, |predictor, i, sums| {
+            predictor.for_each(i, |j, value| sums.add(j, value));
+        }))
+    }
+
+    /// How much each training row counts in the predictions for each row of `x`, as CSR (n x training rows):
+    /// a prediction is the sum of the training outputs with these weights, which sum to 1 (boosting paper,
+    /// appendix B). Says which training rows explain a prediction, and gives quantiles of an output.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to, and if the
+    /// leaves do not refer to training rows.
+    pub fn training_weights(&self, x: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
+        self.check_features(x)?;
+        let with_rows = self
+            .trees()
+            .iter()
+            .filter(|t| t.tree.leaves().kind() == LeafKind::Samples)
+            .count();
+        if with_rows < self.trees().len() {
+            let what = "trees whose leaves refer to training rows";
+            return Err(EnsembleError::Mismatch {
+                what,
+                expected: self.trees().len(),
+                given: with_rows,
+            });
         }
-        Ok(CsrMatrix::new((n, self.n_outputs()), indptr, columns, values))
+        let n_train = self.n_train();
+        Ok(self.sparse_rows(x, n_train, n_train, |predictor, i, sums| {
+            predictor
+                .members(i)
+                .iter()
+                .for_each(|&(row, share)| sums.add(row, share));
+        }))
     }
 
     /// Predictions for the training rows, each by the trees that did not see it, and how many those are. A
@@ -168,26 +129,11 @@ impl Forest {
         let counts: Vec<u32> = (0..x.n_rows())
             .map(|i| out_of_bag.iter().filter(|tree| tree[i]).count() as u32)
             .collect();
-        let size = RowBlock::good_size(x);
-        out.axis_chunks_iter_mut(Axis(0), size)
-            .into_par_iter()
-            .enumerate()
-            .for_each_init(
-                || (Router::new(self, x), Sums::new(self.n_outputs())),
-                |(router, sums), (chunk, mut out)| {
-                    router.route(chunk * size..chunk * size + out.nrows());
-                    for (i, mut row) in out.rows_mut().into_iter().enumerate() {
-                        let index = chunk * size + i;
-                        if counts[index] == 0 {
-                            row.fill(f32::NAN);
-                            continue;
-                        }
-                        let scale = 1.0 / f64::from(counts[index]);
-                        router.sum(i, |tree| out_of_bag[tree][index], sums);
-                        sums.drain(|j, sum| row[j as usize] = (sum * scale) as f32);
-                    }
-                },
-            );
+        let admit = |tree: usize, row: usize| out_of_bag[tree][row];
+        self.predict_rows(x, admit, &mut out, |i, sums, mut row| match counts[i] {
+            0 => row.fill(f32::NAN),
+            count => sums.write(1.0 / f64::from(count), row),
+        });
         Ok((out, counts))
     }
 
@@ -203,14 +149,80 @@ impl Forest {
             .into_par_iter()
             .enumerate()
             .for_each_init(
-                || Router::new(self, x),
-                |router, (chunk, mut out)| {
-                    router.route(chunk * size..chunk * size + out.nrows());
+                || BlockPredictor::new(self, x, |_, _| true),
+                |predictor, (chunk, mut out)| {
+                    predictor.load(chunk * size..chunk * size + out.nrows());
                     out.indexed_iter_mut()
-                        .for_each(|((i, tree), leaf)| *leaf = router.leaf(tree, i));
+                        .for_each(|((i, tree), leaf)| *leaf = predictor.leaf(tree, i));
                 },
             );
         Ok(out)
+    }
+
+    /// Sums the admitted trees' answers to each row and hands them to `write` with the row's place.
+    fn predict_rows(
+        &self,
+        x: MatrixView<'_>,
+        admit: impl Fn(usize, usize) -> bool + Sync,
+        out: &mut Array2<f32>,
+        write: impl Fn(usize, &mut DenseSums, ArrayViewMut1<'_, f32>) + Sync,
+    ) {
+        let size = RowBlock::good_size(x);
+        out.axis_chunks_iter_mut(Axis(0), size)
+            .into_par_iter()
+            .enumerate()
+            .for_each_init(
+                || {
+                    (
+                        BlockPredictor::new(self, x, &admit),
+                        DenseSums::new(self.n_outputs()),
+                    )
+                },
+                |(predictor, sums), (chunk, mut out)| {
+                    predictor.load(chunk * size..chunk * size + out.nrows());
+                    for (i, row) in out.rows_mut().into_iter().enumerate() {
+                        predictor.for_each(i, |j, value| sums.add(j, value));
+                        write(chunk * size + i, sums, row);
+                    }
+                },
+            );
+    }
+
+    /// Collects what `add` sums for each row over the trees, its mean, and of that the k largest, as CSR.
+    fn sparse_rows(
+        &self,
+        x: MatrixView<'_>,
+        n_columns: usize,
+        k: usize,
+        add: impl Fn(&BlockPredictor<'_, '_, fn(usize, usize) -> bool>, usize, &mut SparseSums) + Sync,
+    ) -> CsrMatrix {
+        let (size, n) = (RowBlock::good_size(x), x.n_rows());
+        let scale = 1.0 / self.trees().len() as f64;
+        let everyone: fn(usize, usize) -> bool = |_, _| true;
+        let chunks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(size))
+            .into_par_iter()
+            .map_init(
+                || (BlockPredictor::new(self, x, everyone), SparseSums::new(n_columns)),
+                |(predictor, sums), chunk| {
+                    predictor.load(chunk * size..((chunk + 1) * size).min(n));
+                    let row = |i| {
+                        add(predictor, i, sums);
+                        let mut values = Vec::new();
+                        sums.drain(|j, sum| values.push((j, (sum * scale) as f32)));
+                        keep_top(&mut values, k);
+                        values
+                    };
+                    (0..predictor.len()).map(row).collect()
+                },
+            )
+            .collect();
+        let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in chunks.iter().flatten() {
+            columns.extend(row.iter().map(|(j, _)| *j));
+            values.extend(row.iter().map(|(_, value)| *value));
+            indptr.push(columns.len());
+        }
+        CsrMatrix::new((n, n_columns), indptr, columns, values)
     }
 
     fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
@@ -248,45 +260,4 @@ fn keep_top(scores: &mut Vec<(u32, f32)>, k: usize) {
         scores.truncate(k);
     }
     scores.sort_unstable_by_key(|(j, _)| *j);
-}
-
-/// Routes blocks of rows through all trees.
-struct Router<'f, 'x> {
-    forest: &'f Forest,
-    block: RowBlock<'x>,
-    /// Leaves by tree, then row of the block.
-    leaves: Vec<u32>,
-}
-
-impl<'f, 'x> Router<'f, 'x> {
-    fn new(forest: &'f Forest, x: MatrixView<'x>) -> Self {
-        Self {
-            forest,
-            block: RowBlock::new(x),
-            leaves: Vec::new(),
-        }
-    }
-
-    fn route(&mut self, rows: Range<usize>) {
-        self.block.load(rows);
-        self.leaves.clear();
-        for tree in self.forest.trees() {
-            let structure = tree.tree.structure();
-            self.block
-                .for_each(|_, row| self.leaves.push(structure.leaf(row)));
-        }
-    }
-
-    fn leaf(&self, tree: usize, row: usize) -> u32 {
-        self.leaves[tree * self.block.len() + row]
-    }
-
-    /// Sums the answers to a row of the block over the trees that `which` admits.
-    fn sum(&self, row: usize, which: impl Fn(usize) -> bool, sums: &mut Sums) {
-        for (i, tree) in self.forest.trees().iter().enumerate().filter(|(i, _)| which(*i)) {
-            tree.tree
-                .leaves()
-                .for_each(self.leaf(i, row), |j, v| sums.add(j, v));
-        }
-    }
 }

@@ -18,11 +18,11 @@ pub struct RowBlock<'a> {
 
 impl<'a> RowBlock<'a> {
     /// Bytes of spread rows that keep a block inside a core's cache.
-    const BYTES: usize = 256 << 10;
+    const BYTES: usize = 512 << 10;
 
     /// Number of rows that make a good block of this matrix.
     pub fn good_size(x: MatrixView<'_>) -> usize {
-        (Self::BYTES / (size_of::<f32>() * x.n_cols().max(1))).clamp(1, 64)
+        (Self::BYTES / (size_of::<f32>() * x.n_cols().max(1))).clamp(1, 256)
     }
 
     /// An empty block.
@@ -75,28 +75,25 @@ impl<'a> RowBlock<'a> {
         self.range.is_empty()
     }
 
-    /// Calls `f(i, row)` for the rows of the block, `i` from 0.
-    pub fn for_each(&self, mut f: impl FnMut(usize, Row<'_>)) {
+    /// The rows of the block.
+    pub fn rows(&self) -> Vec<Row<'_>> {
         let p = self.x.n_cols();
-        for (i, row) in self.range.clone().enumerate() {
-            match &self.x {
-                MatrixView::Dense(x) => {
-                    let values = match x.as_slice() {
-                        Some(all) => &all[row * p..][..p],
-                        None => &self.buffer[i * p..][..p],
-                    };
-                    f(i, Row::dense(values));
-                }
-                MatrixView::Sparse(x) => {
-                    let values = &self.buffer[i * p..][..p];
-                    f(
-                        i,
-                        Row {
-                            values,
-                            stored: Some(csr_row(x, row).0),
-                        },
-                    );
-                }
+        let spread = |i: usize| &self.buffer[i * p..][..p];
+        match &self.x {
+            MatrixView::Dense(x) => match x.as_slice() {
+                Some(all) => self
+                    .range
+                    .clone()
+                    .map(|row| Row::dense(&all[row * p..][..p]))
+                    .collect(),
+                None => (0..self.range.len()).map(|i| Row::dense(spread(i))).collect(),
+            },
+            MatrixView::Sparse(x) => {
+                let row = |(i, row)| Row {
+                    values: spread(i),
+                    stored: Some(csr_row(x, row).0),
+                };
+                self.range.clone().enumerate().map(row).collect()
             }
         }
     }
@@ -129,11 +126,7 @@ mod tests {
             for range in [0..3, 3..4, 2..7, 0..0, 1..3] {
                 block.load(range.clone());
                 assert_eq!(block.len(), range.len());
-                let mut seen = Vec::new();
-                block.for_each(|i, row| {
-                    assert_eq!(i, seen.len());
-                    seen.push(row.values.to_vec());
-                });
+                let seen: Vec<_> = block.rows().iter().map(|row| row.values.to_vec()).collect();
                 let expected: Vec<_> = range.map(|i| x.row(i).to_vec()).collect();
                 assert_eq!(seen, expected);
             }

@@ -87,7 +87,8 @@ impl Rule for AxisRule {
     #[inline]
     fn child(&self, row: Row<'_>) -> usize {
         let value = row.values[self.feature() as usize];
-        let left = value <= self.threshold || (value.is_nan() && self.missing_left());
+        // Without short-circuit: which way a row goes cannot be predicted, so no branch may depend on it.
+        let left = (value <= self.threshold) | (value.is_nan() & self.missing_left());
         usize::from(!left)
     }
 }

@@ -97,6 +97,43 @@ impl<R: Rule> Structure<R> {
         }
     }
 
+    /// The leaf each row reaches, into `leaves`.
+    ///
+    /// Several rows descend side by side: a step waits for its node to come from memory, and the steps of
+    /// different rows wait together.
+    ///
+    /// # Panics
+    /// If `leaves` is not as long as `rows`.
+    pub fn leaves(&self, rows: &[Row<'_>], leaves: &mut [u32]) {
+        const LANES: usize = 8;
+        assert_eq!(rows.len(), leaves.len(), "one leaf per row");
+        let mut active = LANES.min(rows.len());
+        let mut next = active;
+        let mut lane_row: [usize; LANES] = std::array::from_fn(|lane| lane);
+        let mut lane_node = [0_u32; LANES];
+        while active > 0 {
+            let mut lane = 0;
+            while lane < active {
+                match &self.nodes[lane_node[lane] as usize] {
+                    Node::Split { rule, first_child } => {
+                        lane_node[lane] = first_child + rule.child(rows[lane_row[lane]]) as u32;
+                        lane += 1;
+                    }
+                    Node::Leaf(leaf) => {
+                        leaves[lane_row[lane]] = *leaf;
+                        if next < rows.len() {
+                            (lane_row[lane], lane_node[lane]) = (next, 0);
+                            next += 1;
+                        } else {
+                            active -= 1;
+                            (lane_row[lane], lane_node[lane]) = (lane_row[active], lane_node[active]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     /// Depth of each node; the root has depth 0.
     pub fn depths(&self) -> Vec<u32> {
         let mut depths = vec![0; self.nodes.len()];

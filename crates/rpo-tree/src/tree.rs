@@ -118,14 +118,11 @@ impl<R: Rule> Tree<R> {
 /// # Panics
 /// If a rule asks for a feature that `x` does not have.
 pub fn apply<R: Rule>(structure: &Structure<R>, x: MatrixView<'_>) -> Vec<u32> {
-    let mut leaves = Vec::with_capacity(x.n_rows());
+    let mut leaves = vec![0; x.n_rows()];
     let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));
-    let mut start = 0;
-    while start < x.n_rows() {
-        let end = (start + size).min(x.n_rows());
-        block.load(start..end);
-        block.for_each(|_, row| leaves.push(structure.leaf(row)));
-        start = end;
+    for (i, leaves) in leaves.chunks_mut(size).enumerate() {
+        block.load(i * size..i * size + leaves.len());
+        structure.leaves(&block.rows(), leaves);
     }
     leaves
 }
