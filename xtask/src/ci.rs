@@ -1,0 +1,129 @@
+//! Everything that continuous integration checks: formatting, lints, tests, documentation, dependencies.
+
+use anyhow::{Context, bail};
+use std::process::Command;
+use std::time::Instant;
+
+/// Runs every check, the later ones also after a failure, and sums up.
+///
+/// Nothing is updated on the way: `Cargo.lock` is taken as it is. Where the database of security advisories
+/// cannot be fetched, the other checks of the dependencies are made without it.
+///
+/// # Errors
+/// If a check fails, or cargo does not run.
+pub fn run() -> anyhow::Result<()> {
+    let mut checks = Checks::default();
+    checks.cargo("formatting", &["fmt", "--all", "--check"])?;
+    checks.cargo(
+        "lints",
+        &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
+    )?;
+    // In the workspace a crate may use a feature that only another crate's manifest asks for.
+    for package in packages()? {
+        checks.cargo(&format!("{package} alone"), &["check", "--locked", "--package", &package])?;
+    }
+    checks.cargo("tests", &["test", "--locked", "--workspace", "--no-fail-fast"])?;
+    checks.cargo(
+        "benches",
+        &["test", "--locked", "--package", "rpo-benches", "--benches"],
+    )?;
+    checks.documentation()?;
+    checks.cargo("dependencies", &["deny", "check", "bans", "licenses", "sources"])?;
+    if cargo(&["deny", "fetch", "db"]).status()?.success() {
+        checks.cargo("advisories", &["deny", "check", "advisories"])?;
+    } else {
+        println!("the database of advisories cannot be had: dependencies are not compared with it");
+    }
+    checks.sum_up()
+}
+
+/// The outcomes so far.
+#[derive(Default)]
+struct Checks(Vec<(String, bool, f64)>);
+
+impl Checks {
+    fn cargo(&mut self, name: &str, arguments: &[&str]) -> anyhow::Result<()> {
+        self.check(name, &mut cargo(arguments))
+    }
+
+    fn documentation(&mut self) -> anyhow::Result<()> {
+        let mut command = cargo(&["doc", "--locked", "--workspace", "--no-deps"]);
+        self.check("documentation", command.env("RUSTDOCFLAGS", "-D warnings"))
+    }
+
+    fn check(&mut self, name: &str, command: &mut Command) -> anyhow::Result<()> {
+        println!("== {name}");
+        let start = Instant::now();
+        let status = command
+            .status()
+            .with_context(|| format!("{name}: cargo does not run"))?;
+        self.0
+            .push((name.to_owned(), status.success(), start.elapsed().as_secs_f64()));
+        Ok(())
+    }
+
+    fn sum_up(&self) -> anyhow::Result<()> {
+        println!("== summary");
+        for (name, passed, seconds) in &self.0 {
+            let outcome = if *passed { "ok" } else { "FAILED" };
+            println!("{outcome:>6} {seconds:7.1} s  {name}");
+        }
+        let failed: Vec<&str> = self
+            .0
+            .iter()
+            .filter(|(_, passed, _)| !passed)
+            .map(|(name, ..)| name.as_str())
+            .collect();
+        if !failed.is_empty() {
+            bail!("failed: {}", failed.join(", "));
+        }
+        Ok(())
+    }
+}
+
+/// The cargo that runs this, in the root of the workspace.
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command
+        .args(arguments)
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    command
+}
+
+/// The names of the packages of the workspace.
+fn packages() -> anyhow::Result<Vec<String>> {
+    let arguments = ["metadata", "--locked", "--no-deps", "--format-version", "1"];
+    let output = cargo(&arguments).output().context("cargo does not run")?;
+    if !output.status.success() {
+        bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout)?;
+    let packages = metadata["packages"].as_array().context("no packages")?;
+    packages
+        .iter()
+        .map(|package| Ok(package["name"].as_str().context("no name")?.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_that_fails_fails_all() {
+        let mut checks = Checks::default();
+        checks.cargo("good", &["--version"]).unwrap();
+        assert!(checks.sum_up().is_ok());
+        checks.cargo("bad", &["no-such-command"]).unwrap();
+        checks.cargo("good again", &["--version"]).unwrap();
+        assert_eq!(checks.sum_up().unwrap_err().to_string(), "failed: bad");
+    }
+
+    #[test]
+    fn the_packages_are_those_of_the_workspace() {
+        let packages = packages().unwrap();
+        for expected in ["rpo", "rpo-benches", "rpo-cli", "rpo-core", "xtask"] {
+            assert!(packages.iter().any(|p| p == expected), "{packages:?}");
+        }
+    }
+}
