@@ -65,8 +65,8 @@ impl Forest {
     /// Puts a forest together from its parts, as a model file holds them.
     ///
     /// # Errors
-    /// [`EnsembleError`] if there is no tree, or a tree or the importances do not fit the numbers of features
-    /// and outputs.
+    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree or the importances do not fit the numbers of
+    /// training rows n, features p and outputs d.
     pub fn from_parts(
         trees: Vec<ForestTree>,
         importances: Importances,
@@ -91,6 +91,12 @@ impl Forest {
         for ForestTree { tree, .. } in &trees {
             if tree.leaves().n_outputs() != n_outputs {
                 return mismatch("outputs of a tree", n_outputs, tree.leaves().n_outputs());
+            }
+            if let Leaves::Samples(leaves) = tree.leaves() {
+                let given = leaves.outputs().n_rows();
+                if given != n_train {
+                    return mismatch("training rows that a tree refers to", n_train, given);
+                }
             }
             let features = tree.structure().nodes().iter().filter_map(|node| match node {
                 rpo_tree::Node::Split { rule, .. } => Some(rule.feature() as usize),

@@ -205,6 +205,7 @@ fn rows_to_predict_are_checked() {
                 forest.predict(x.view()).unwrap_err(),
                 forest.predict_top_k(x.view(), 1).unwrap_err(),
                 forest.apply(x.view()).unwrap_err(),
+                forest.training_weights(x.view()).unwrap_err(),
                 forest.oob_predictions(x.view()).unwrap_err(),
             ] {
                 let EnsembleError::Mismatch { expected, given, .. } = error else {
@@ -245,6 +246,23 @@ fn rows_to_predict_are_checked() {
             budget: 639
         }))
     );
+}
+
+#[test]
+fn weights_of_training_rows_need_leaves_that_refer_to_them() {
+    let (x, y) = labelled(4, 20);
+    let params = ForestParams::random_forest()
+        .n_trees(2)
+        .leaves(Some(LeafKind::Sparse));
+    let forest = fit(params, &x.clone().into(), &y.into());
+    assert!(matches!(
+        forest.training_weights((&x).into()),
+        Err(EnsembleError::Mismatch {
+            expected: 2,
+            given: 0,
+            ..
+        })
+    ));
 }
 
 /// A value to predict may be infinite or missing: it goes where comparisons send it.
@@ -310,6 +328,11 @@ fn parts_of_a_forest_are_checked() {
         (from_parts(vec![], 5, 5, 8), (1, 0)),
         (from_parts(trees(), 4, 5, 8), (5, 4)),
         (from_parts(trees(), 5, 5, 9), (9, 8)),
+        // Leaves that refer to training rows that are not there.
+        (
+            Forest::from_parts(trees(), forest.importance_sums().clone(), true, 19, 5, 8),
+            (19, 20),
+        ),
         // Rules that ask for features that are not there.
         (from_parts(trees(), 1, 1, 8), (5, 1)),
     ] {

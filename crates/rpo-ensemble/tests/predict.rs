@@ -170,6 +170,35 @@ fn out_of_bag_predictions_leave_a_rows_trees_out() {
     }
 }
 
+/// A prediction is the sum of the training outputs with the weights of the training rows, which sum to 1.
+#[test]
+fn predictions_are_sums_of_training_outputs() {
+    let (x, y) = regression(10, 60);
+    let other = labelled(11, 70).0;
+    for base in [ForestParams::random_forest, ForestParams::extra_trees] {
+        let params = base().n_trees(8).min_samples_leaf(3);
+        let forest = fit(params, &x.clone().into(), &y.clone().into());
+        let predictions = forest.predict((&other).into()).unwrap();
+        for other in layouts(&other) {
+            let weights = forest.training_weights(other.view()).unwrap();
+            assert_eq!(weights.shape(), (70, 60));
+            let weights = Matrix::from(weights)
+                .view()
+                .to_dense(usize::MAX)
+                .unwrap()
+                .mapv(f64::from);
+            assert!(weights.iter().all(|w| *w >= 0.0));
+            assert!(
+                weights
+                    .sum_axis(Axis(1))
+                    .iter()
+                    .all(|sum| (sum - 1.0).abs() < 1e-6)
+            );
+            assert_close(&predictions, &weights.dot(&y.mapv(f64::from)));
+        }
+    }
+}
+
 /// A bootstrap of n rows leaves each out with probability (1 - 1/n)^n.
 #[test]
 fn bags_leave_out_a_third() {
