@@ -5,6 +5,7 @@ mod error;
 mod model;
 pub mod model_file;
 mod schema;
+mod target;
 mod training;
 
 pub use error::ModelError;
@@ -16,6 +17,7 @@ pub use rpo_metrics as metrics;
 pub use rpo_projections as projections;
 pub use rpo_tree as tree;
 pub use schema::Schema;
+pub use target::{FileTarget, TargetError};
 pub use training::{OutputSummary, TrainingSummary};
 
 /// What most programs need.

@@ -4,11 +4,11 @@ mod common;
 
 use common::Case;
 use proptest::prelude::*;
-use rpo::Model;
 use rpo::data::{Names, Task};
 use rpo::ensemble::ForestParams;
-use rpo::model_file::{ModelFileErrorKind as Kind, ModelTarget};
+use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
+use rpo::{FileTarget, Model, TargetError};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -185,7 +185,7 @@ fn a_file_is_replaced_when_the_new_one_is_whole() {
     );
     let size = first.save(&path).unwrap();
     assert_eq!(size, std::fs::metadata(&path).unwrap().len());
-    let target = ModelTarget::new(&path).unwrap();
+    let target = FileTarget::new(&path).unwrap();
     assert_eq!(Model::load(&path).unwrap(), first);
     drop(target);
     assert_eq!(
@@ -202,18 +202,16 @@ fn a_file_is_replaced_when_the_new_one_is_whole() {
 fn places_that_cannot_be_written_are_named() {
     let model = Case::default().model();
     let folder = tempfile::tempdir().unwrap();
-    let e = model.save(folder.path()).unwrap_err();
-    assert_eq!((e.kind, e.path.as_deref()), (Kind::IsFolder, Some(folder.path())));
+    let path = folder.path().to_owned();
+    assert_eq!(
+        model.save(&path).unwrap_err().kind,
+        TargetError::IsFolder { path }.into()
+    );
     let nowhere = folder.path().join("missing").join("m.rpo");
-    let e = ModelTarget::new(&nowhere).unwrap_err();
+    let e = FileTarget::new(&nowhere).unwrap_err();
+    let not_found = std::io::ErrorKind::NotFound;
     assert!(
-        matches!(
-            e.kind,
-            Kind::Io {
-                kind: std::io::ErrorKind::NotFound,
-                ..
-            }
-        ),
+        matches!(e, TargetError::Io { kind, .. } if kind == not_found),
         "{e}"
     );
     assert!(e.to_string().starts_with(nowhere.to_str().unwrap()), "{e}");
@@ -240,14 +238,9 @@ fn links_permissions_and_devices_are_respected() {
     );
     if Path::new("/dev/full").exists() {
         let e = model.save("/dev/full").unwrap_err();
+        let full = std::io::ErrorKind::StorageFull;
         assert!(
-            matches!(
-                &e.kind,
-                Kind::Io {
-                    kind: std::io::ErrorKind::StorageFull,
-                    ..
-                }
-            ),
+            matches!(&e.kind, Kind::Write(TargetError::Io { kind, .. }) if *kind == full),
             "{e}"
         );
         assert!(!std::fs::metadata("/dev/full").unwrap().is_file());

@@ -9,7 +9,6 @@ use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Metadata, TensorInfo};
-use std::io::{self, Write};
 
 /// The entry of the header's metadata that holds the description.
 const KEY: &str = "rpo";
@@ -66,16 +65,15 @@ impl Container {
         Ok(Self { header, arrays })
     }
 
-    pub(super) fn n_bytes(&self) -> u64 {
-        let arrays: usize = self.arrays.iter().map(|(_, array)| array.bytes.len()).sum();
-        (self.header.len() + arrays) as u64
-    }
-
-    pub(super) fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        out.write_all(&self.header)?;
-        self.arrays
-            .iter()
-            .try_for_each(|(_, array)| out.write_all(&array.bytes))
+    /// Hands out the bytes of the file in order and returns their number.
+    pub(super) fn write<E>(&self, mut put: impl FnMut(&[u8]) -> Result<(), E>) -> Result<u64, E> {
+        put(&self.header)?;
+        let mut n_bytes = self.header.len();
+        for (_, array) in &self.arrays {
+            put(&array.bytes)?;
+            n_bytes += array.bytes.len();
+        }
+        Ok(n_bytes as u64)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What can be wrong with a model file.
 
-use crate::ModelError;
+use crate::{ModelError, TargetError};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -50,19 +50,17 @@ impl<K: Into<ModelFileErrorKind>> From<K> for ModelFileError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelFileErrorKind {
-    /// The system refuses, for instance because the disk is full.
-    #[error("cannot {action}: {message}")]
-    Io {
-        /// "read" or "write" and the like.
-        action: &'static str,
+    /// The system could not read it.
+    #[error("cannot read: {message}")]
+    Read {
         /// The kind of error.
         kind: io::ErrorKind,
         /// What the system says.
         message: String,
     },
-    /// A folder where a file is to be written.
-    #[error("cannot write: it is a folder")]
-    IsFolder,
+    /// It could not be written; the error names the file.
+    #[error(transparent)]
+    Write(#[from] TargetError),
     /// Not a safetensors file, or a damaged one.
     #[error("not a model file, or cut short or damaged: {message}")]
     Container {
@@ -153,14 +151,6 @@ pub enum ModelFileErrorKind {
 }
 
 impl ModelFileErrorKind {
-    pub(super) fn io(action: &'static str, e: &io::Error) -> Self {
-        Self::Io {
-            action,
-            kind: e.kind(),
-            message: e.to_string(),
-        }
-    }
-
     pub(super) fn array(name: &str, problem: impl Into<String>) -> Self {
         Self::Array {
             name: name.to_owned(),

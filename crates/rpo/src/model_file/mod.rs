@@ -18,16 +18,14 @@ mod error;
 mod forest;
 mod leaves;
 mod matrix;
-mod save;
 mod thresholds;
 
 pub use description::FORMAT_VERSION;
 pub use error::{ModelFileError, ModelFileErrorKind};
-pub use save::ModelTarget;
 
-use crate::Model;
 use crate::model::Predictor;
 use crate::training::{OutputSummary, TrainingSummary};
+use crate::{FileTarget, Model};
 use arrays::{ArrayReader, ArrayWriter, check_values};
 use container::Container;
 use description::Description;
@@ -46,7 +44,18 @@ impl Model {
     /// [`ModelFileError`] if the file cannot be written, or the model holds what the format cannot: values
     /// that are not finite, trees that refer to different training outputs.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64, ModelFileError> {
-        ModelTarget::new(path)?.save(self)
+        self.save_to(FileTarget::new(path)?)
+    }
+
+    /// [`save`](Self::save) to a target made before.
+    ///
+    /// # Errors
+    /// As [`save`](Self::save).
+    pub fn save_to(&self, mut target: FileTarget) -> Result<u64, ModelFileError> {
+        let container = encode(self)?;
+        let n_bytes = container.write(|bytes| target.put(bytes))?;
+        target.finish()?;
+        Ok(n_bytes)
     }
 
     /// Loads a model from a file.
@@ -55,8 +64,13 @@ impl Model {
     /// [`ModelFileError`] if the file cannot be read, is damaged, of another version, or not a model.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
         let path = path.as_ref();
-        let bytes =
-            std::fs::read(path).map_err(|e| ModelFileError::from(Kind::io("read", &e)).in_file(path))?;
+        let bytes = std::fs::read(path).map_err(|e| {
+            ModelFileError::from(Kind::Read {
+                kind: e.kind(),
+                message: e.to_string(),
+            })
+            .in_file(path)
+        })?;
         Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
     }
 
@@ -65,10 +79,12 @@ impl Model {
     /// # Errors
     /// As [`save`](Self::save).
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelFileError> {
-        let mut bytes = Vec::new();
-        let container = encode(self)?;
-        container.write(&mut bytes).map_err(|e| Kind::io("write", &e))?;
-        Ok(bytes)
+        let mut file = Vec::new();
+        encode(self)?.write(|bytes| {
+            file.extend_from_slice(bytes);
+            Ok::<(), ModelFileError>(())
+        })?;
+        Ok(file)
     }
 
     /// A model from the bytes of its file.

@@ -1,0 +1,75 @@
+//! What ends a command.
+
+use rpo::ModelError;
+use rpo::TargetError;
+use rpo::data::read::ReadError;
+use rpo::data::{CatalogueError, DatasetError};
+use rpo::ensemble::EnsembleError;
+use rpo::metrics::MetricError;
+use rpo::model_file::ModelFileError;
+use std::error::Error;
+use std::fmt::Write;
+use std::io;
+use std::path::PathBuf;
+
+/// Everything that can end a command, with what it was about where the error itself does not say.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    /// Arguments that do not go together.
+    #[error("{0}")]
+    Usage(String),
+    /// Data that holds nothing to work on.
+    #[error("{data}: {problem}")]
+    Data { data: String, problem: String },
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    #[error(transparent)]
+    Catalogue(#[from] CatalogueError),
+    #[error("{data}: {source}")]
+    Dataset { data: String, source: DatasetError },
+    /// Data that does not fit the model.
+    #[error("{data} does not fit the model: {source}")]
+    Fit { data: String, source: ModelError },
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    #[error(transparent)]
+    ModelFile(#[from] ModelFileError),
+    #[error("training on {data}: {source}")]
+    Train { data: String, source: EnsembleError },
+    #[error(transparent)]
+    Ensemble(#[from] EnsembleError),
+    #[error("evaluating on {data}: {source}")]
+    Metric { data: String, source: MetricError },
+    #[error("{}: {source}", path.display())]
+    Merge { path: PathBuf, source: ModelError },
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    #[error("standard output: {0}")]
+    Output(#[source] io::Error),
+    #[error("cannot start {threads} threads: {message}")]
+    Threads { threads: usize, message: String },
+}
+
+impl CliError {
+    /// Whether standard output went away.
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// What standard error shows: the error and its causes, as far as they add anything.
+    pub(crate) fn report(&self) -> String {
+        let mut last = self.to_string();
+        let mut report = format!("error: {last}\n");
+        let mut cause = self.source();
+        while let Some(e) = cause {
+            let text = e.to_string();
+            if !last.contains(&text) {
+                // Writing to a string does not fail.
+                let _ = writeln!(report, "  caused by: {text}");
+                last = text;
+            }
+            cause = e.source();
+        }
+        report
+    }
+}

@@ -1,0 +1,103 @@
+//! `rpo inspect`.
+
+use crate::error::CliError;
+use crate::output::Report;
+use clap::Args;
+use rpo::data::Task;
+use rpo::ensemble::Forest;
+use rpo::tree::{LeafModel, Structure};
+use rpo::{Model, Predictor};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Show what a model file holds.
+///
+/// Task, sizes, the parameters of its training, statistics of its trees and its most important features.
+#[derive(Debug, Args)]
+pub(crate) struct Inspect {
+    /// The model.
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+
+    /// How many of the most important features to show.
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    top_features: usize,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Inspect {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        let model = Model::load(&self.model)?;
+        let mut report = Report::default();
+        let method = model.parameters().get("method").cloned();
+        report.set("method", method.unwrap_or_else(|| json!("forest")));
+        report.set("software", model.software());
+        report.set(
+            "task",
+            match model.schema().task() {
+                Task::MultiLabel => "multi-label",
+                Task::Regression => "regression",
+            },
+        );
+        report.set("n_train", model.training().n_samples());
+        report.set("n_features", model.n_features());
+        report.set("n_outputs", model.n_outputs());
+        if let Some(counts) = model.training().label_counts() {
+            let cardinality =
+                counts.iter().sum::<usize>() as f64 / model.training().n_samples().max(1) as f64;
+            report.set("label_cardinality", cardinality);
+        }
+        report.set("has_thresholds", model.thresholds().is_some());
+        if self.json {
+            report.set("parameters", model.parameters().clone());
+        } else {
+            for (key, value) in model.parameters().iter().filter(|(key, _)| *key != "method") {
+                report.set(format!("parameter {key}"), value.clone());
+            }
+        }
+        if let Predictor::Forest(forest) = model.predictor() {
+            self.forest(forest, &model, &mut report);
+        }
+        report.print(self.json)
+    }
+
+    fn forest(&self, forest: &Forest, model: &Model, report: &mut Report) {
+        let trees = forest.trees();
+        let structures = || trees.iter().map(|t| t.tree.structure());
+        report.set("trees", trees.len());
+        report.set("nodes", structures().map(|s| s.nodes().len()).sum::<usize>());
+        report.set(
+            "leaves",
+            trees.iter().map(|t| t.tree.leaves().n_leaves()).sum::<usize>(),
+        );
+        report.set("nodes_per_tree", spread(structures().map(|s| s.nodes().len())));
+        report.set("leaves_per_tree", spread(structures().map(Structure::n_leaves)));
+        report.set("depth", spread(structures().map(Structure::depth)));
+        let importances = forest.importances();
+        let mut order: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
+        order.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
+        let names = model.schema().feature_names();
+        let important = order.iter().take(self.top_features).map(|&j| {
+            let name = names.get(j).unwrap_or_default().into_owned();
+            (name, importances[j])
+        });
+        if self.json {
+            let list =
+                important.map(|(feature, importance)| json!({"feature": feature, "importance": importance}));
+            report.set("top_features", list.collect::<Vec<Value>>());
+        } else {
+            important
+                .for_each(|(feature, importance)| report.set(format!("importance {feature}"), importance));
+        }
+    }
+}
+
+/// The least, mean and largest of some numbers.
+fn spread(values: impl Iterator<Item = usize> + Clone) -> Value {
+    let n = values.clone().count().max(1) as f64;
+    let mean = values.clone().sum::<usize>() as f64 / n;
+    json!({"min": values.clone().min(), "mean": mean, "max": values.max()})
+}

@@ -1,0 +1,263 @@
+//! Where data comes from.
+
+use crate::error::CliError;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use rpo::core::Matrix;
+use rpo::data::read::{FirstFeature, Format, ReadErrorKind, ReadOptions, Targets, read};
+use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout, Names, Task};
+use rpo::{ModelError, Schema};
+use std::borrow::Cow;
+use std::path::PathBuf;
+
+/// A file and how to read it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct InputOptions {
+    /// The data: an ARFF, CSV, svmlight or Extreme Classification Repository file, plain or compressed by gzip.
+    /// @NAME takes a set of the catalogue in the folder that the variable RPO_DATA names: its training part to
+    /// train on, its test part to predict and to evaluate on.
+    #[arg(long, value_name = "FILE|@NAME")]
+    data: String,
+
+    /// Format of the file; told from its name or its first line by default.
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
+    format: Format,
+
+    /// Index of the first feature in svmlight files.
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
+    first_feature: Option<u8>,
+
+    /// How features are held in memory; auto is sparse if fewer than one in four is not zero.
+    #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
+    layout: LayoutName,
+}
+
+/// A file, how to read it, and which of its columns are outputs.
+#[derive(Debug, Args)]
+pub(crate) struct DataOptions {
+    #[command(flatten)]
+    input: InputOptions,
+
+    /// Outputs of ARFF and CSV files: the columns that a MULAN label file names.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    labels: Option<PathBuf>,
+
+    /// Outputs of ARFF and CSV files: so many columns at the end.
+    #[arg(long, value_name = "N", help_heading = "Data", conflicts_with = "labels")]
+    n_targets: Option<usize>,
+
+    /// The outputs that --n-targets counts come first.
+    #[arg(long, help_heading = "Data", requires = "n_targets")]
+    targets_first: bool,
+}
+
+/// Names of layouts.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LayoutName {
+    Auto,
+    Dense,
+    Sparse,
+}
+
+/// Which part of a catalogue's set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Part {
+    Train,
+    Test,
+}
+
+fn formats() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::NAMES.map(|(_, name)| name)).try_map(|name| name.parse::<Format>())
+}
+
+impl InputOptions {
+    /// What messages call the data.
+    pub(crate) fn name(&self) -> &str {
+        &self.data
+    }
+
+    /// Reads features to predict for, whether or not the file has outputs too.
+    pub(crate) fn load_features(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        let data = match self.catalogue_name() {
+            Some(name) => self.catalogued(name, Part::Test)?,
+            // Outputs of a table are read as features that the model does not ask for: they may be missing.
+            None => self.read_for(schema, Targets::NamesIfPresent(Vec::new()), false)?,
+        };
+        self.finish(data)
+    }
+
+    /// The features in the order of a model.
+    pub(crate) fn align<'a>(&self, schema: &Schema, data: &'a Dataset) -> Result<Cow<'a, Matrix>, CliError> {
+        schema.align_features(data).map_err(|e| self.misfit(e))
+    }
+
+    fn misfit(&self, source: ModelError) -> CliError {
+        CliError::Fit {
+            data: self.data.clone(),
+            source,
+        }
+    }
+
+    fn catalogue_name(&self) -> Option<&str> {
+        self.data.strip_prefix('@')
+    }
+
+    fn catalogued(&self, name: &str, part: Part) -> Result<Dataset, CliError> {
+        if self.format != Format::Auto || self.first_feature.is_some() {
+            let message =
+                "the catalogue knows the format of its sets: --format and --first-feature are for files";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        let loaded = Catalogue::from_env()?.load(name)?;
+        match (part, loaded.test) {
+            (Part::Train, _) => Ok(loaded.train),
+            (Part::Test, Some(test)) => Ok(test),
+            (Part::Test, None) => {
+                Err(self.problem("the catalogue has no test part of this set; give a file"))
+            }
+        }
+    }
+
+    fn options(&self) -> ReadOptions {
+        let options = ReadOptions::default().format(self.format);
+        match self.first_feature {
+            None => options,
+            Some(0) => options.first_feature(FirstFeature::Zero),
+            Some(_) => options.first_feature(FirstFeature::One),
+        }
+    }
+
+    /// Reads a file for a model: a table with the targets given, or a format that numbers its columns, with as
+    /// many of them as the model has. Which of the two it is shows when it is read: only tables take targets.
+    fn read_for(&self, schema: &Schema, targets: Targets, with_outputs: bool) -> Result<Dataset, CliError> {
+        let table = self.options().targets(targets).task(schema.task());
+        match read(&self.data, &table) {
+            Err(e)
+                if matches!(
+                    e.kind,
+                    ReadErrorKind::Option {
+                        option: "targets",
+                        ..
+                    }
+                ) =>
+            {
+                let mut options = self.options().n_features(schema.feature_names().len());
+                if with_outputs {
+                    options = options.n_outputs(schema.output_names().len());
+                }
+                Ok(read(&self.data, &options)?)
+            }
+            result => Ok(result?),
+        }
+    }
+
+    fn finish(&self, data: Dataset) -> Result<Dataset, CliError> {
+        if data.n_samples() == 0 {
+            return Err(self.problem("the set is empty: it has no samples"));
+        }
+        let layout = match self.layout {
+            LayoutName::Auto => Layout::Auto,
+            LayoutName::Dense => Layout::Dense,
+            LayoutName::Sparse => Layout::Sparse,
+        };
+        data.with_layout(layout, DEFAULT_DENSE_BUDGET)
+            .map_err(|source| CliError::Dataset {
+                data: self.data.clone(),
+                source,
+            })
+    }
+
+    fn problem(&self, problem: &str) -> CliError {
+        CliError::Data {
+            data: self.data.clone(),
+            problem: problem.to_owned(),
+        }
+    }
+}
+
+impl DataOptions {
+    /// What messages call the data.
+    pub(crate) fn name(&self) -> &str {
+        self.input.name()
+    }
+
+    /// Reads a set to train on.
+    pub(crate) fn load_training(&self, task: Option<Task>) -> Result<Dataset, CliError> {
+        let data = match self.catalogue_name()? {
+            Some(name) => self.input.catalogued(name, Part::Train)?,
+            None => {
+                let options = self.input.options().targets(self.targets().unwrap_or_default());
+                let options = match task {
+                    Some(task) => options.task(task),
+                    None => options,
+                };
+                read(&self.input.data, &options)?
+            }
+        };
+        let data = self.input.finish(data)?;
+        if data.n_outputs() == 0 {
+            let problem = "no column is an output; name them by --labels or count them by --n-targets";
+            return Err(self.input.problem(problem));
+        }
+        if data.n_features() == 0 {
+            return Err(self
+                .input
+                .problem("every column is an output; there are no features"));
+        }
+        Ok(data)
+    }
+
+    /// Reads a set to evaluate a model on. Outputs are found by the model's names unless options say where.
+    pub(crate) fn load_evaluation(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        let data = match self.catalogue_name()? {
+            Some(name) => self.input.catalogued(name, Part::Test)?,
+            None => {
+                let by_name = || match schema.output_names() {
+                    Names::Given(names) => names.clone(),
+                    numbered => numbered.iter().map(Cow::into_owned).collect(),
+                };
+                let targets = self.targets().unwrap_or_else(|| Targets::Names(by_name()));
+                self.input.read_for(schema, targets, true)?
+            }
+        };
+        self.input.finish(data)
+    }
+
+    /// The features in the order of a model.
+    pub(crate) fn align_features<'a>(
+        &self,
+        schema: &Schema,
+        data: &'a Dataset,
+    ) -> Result<Cow<'a, Matrix>, CliError> {
+        self.input.align(schema, data)
+    }
+
+    /// The outputs in the order of a model.
+    pub(crate) fn align_outputs<'a>(
+        &self,
+        schema: &Schema,
+        data: &'a Dataset,
+    ) -> Result<Cow<'a, Matrix>, CliError> {
+        schema.align_outputs(data).map_err(|e| self.input.misfit(e))
+    }
+
+    fn targets(&self) -> Option<Targets> {
+        match (&self.labels, self.n_targets) {
+            (Some(path), _) => Some(Targets::LabelFile(path.clone())),
+            (None, Some(n)) if self.targets_first => Some(Targets::First(n)),
+            (None, Some(n)) => Some(Targets::Last(n)),
+            (None, None) => None,
+        }
+    }
+
+    fn catalogue_name(&self) -> Result<Option<&str>, CliError> {
+        let name = self.input.catalogue_name();
+        if name.is_some() && self.targets().is_some() {
+            let message =
+                "the catalogue knows the outputs of its sets: --labels and --n-targets are for files";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        Ok(name)
+    }
+}

@@ -1,0 +1,49 @@
+//! Options that several commands or methods share.
+
+mod data;
+mod forest;
+
+pub(crate) use data::{DataOptions, InputOptions};
+pub(crate) use forest::ForestOptions;
+
+use crate::error::CliError;
+use clap::Args;
+use std::num::NonZeroUsize;
+
+/// How much of the machine a command may use.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Resources")]
+pub(crate) struct ThreadOptions {
+    /// Number of threads; all processors by default. No result depends on it.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+impl ThreadOptions {
+    /// Starts the threads.
+    pub(crate) fn start(&self) -> Result<(), CliError> {
+        let threads = self.threads.map_or(0, NonZeroUsize::get);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
+        pool.build_global().map_err(|e| CliError::Threads {
+            threads,
+            message: e.to_string(),
+        })
+    }
+}
+
+/// How much memory dense scores may take.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Resources")]
+pub(crate) struct MemoryOptions {
+    /// Most memory, in MiB, that a dense matrix of scores may take; larger ones are worked on in blocks of
+    /// rows.
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    memory: usize,
+}
+
+impl MemoryOptions {
+    /// The limit in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.memory.saturating_mul(1 << 20)
+    }
+}

@@ -1,0 +1,100 @@
+//! Results on standard output or in a file.
+
+use crate::error::CliError;
+use rpo::FileTarget;
+use serde_json::{Map, Value};
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::path::Path;
+
+/// Where a command writes its results.
+pub(crate) enum Output {
+    Standard(BufWriter<StdoutLock<'static>>),
+    File(FileTarget),
+}
+
+impl Output {
+    /// A file, or standard output.
+    pub(crate) fn new(path: Option<&Path>) -> Result<Self, CliError> {
+        Ok(match path {
+            Some(path) => Self::File(FileTarget::new(path)?),
+            None => Self::Standard(BufWriter::new(io::stdout().lock())),
+        })
+    }
+
+    /// Writes bytes.
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        match self {
+            Self::Standard(out) => out.write_all(bytes).map_err(CliError::Output),
+            Self::File(target) => Ok(target.put(bytes)?),
+        }
+    }
+
+    /// Brings everything to where it belongs.
+    pub(crate) fn finish(self) -> Result<(), CliError> {
+        match self {
+            Self::Standard(mut out) => out.flush().map_err(CliError::Output),
+            Self::File(target) => Ok(target.finish()?),
+        }
+    }
+}
+
+/// Writes a text to standard output.
+pub(crate) fn print(text: &str) -> Result<(), CliError> {
+    let mut out = Output::new(None)?;
+    out.put(text.as_bytes())?;
+    out.finish()
+}
+
+/// Tells something on standard error that is not a result.
+pub(crate) fn note(text: &str) {
+    // A note that nobody can read is no reason to fail.
+    let _ = writeln!(io::stderr(), "note: {text}");
+}
+
+/// What a command found, in order: one JSON object, or lines of text.
+#[derive(Default)]
+pub(crate) struct Report {
+    entries: Vec<(String, Value)>,
+}
+
+impl Report {
+    pub(crate) fn set(&mut self, key: impl Into<String>, value: impl Into<Value>) {
+        self.entries.push((key.into(), value.into()));
+    }
+
+    /// Sets a value that may be unknown: then the key is left out.
+    pub(crate) fn set_known(&mut self, key: &str, value: Option<impl Into<Value>>) {
+        if let Some(value) = value {
+            self.set(key, value);
+        }
+    }
+
+    pub(crate) fn print(self, as_json: bool) -> Result<(), CliError> {
+        if as_json {
+            let object: Map<String, Value> = self.entries.into_iter().collect();
+            return print(&format!("{}\n", Value::Object(object)));
+        }
+        let width = self.entries.iter().map(|(key, _)| key.len()).max().unwrap_or(0);
+        let line = |(key, value): &(String, Value)| format!("{key:width$}  {}\n", shown(value));
+        print(&self.entries.iter().map(line).collect::<String>())
+    }
+}
+
+/// A value for people: numbers rounded, texts without quotes, objects as lists.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(n) if n.is_f64() => match n.as_f64().unwrap_or(f64::NAN) {
+            x if x != 0.0 && x.abs() < 1e-3 => format!("{x:.3e}"),
+            x => format!("{x:.4}"),
+        },
+        Value::String(text) => text.clone(),
+        Value::Null => "none".to_owned(),
+        Value::Object(entries) => {
+            let entries = entries
+                .iter()
+                .map(|(key, value)| format!("{key} {}", shown(value)));
+            entries.collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}

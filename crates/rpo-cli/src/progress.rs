@@ -1,0 +1,17 @@
+//! A progress bar on a terminal's standard error; nothing anywhere else.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::IsTerminal;
+
+/// A bar that counts to `n`.
+pub(crate) fn bar(n: usize, what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(n as u64).with_message(what);
+    let style = ProgressStyle::with_template("{msg} {bar:30} {pos}/{len}, {eta} left");
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -1,0 +1,189 @@
+//! Writing a file where it belongs, all of it or nothing.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, TempPath};
+
+const BUFFER: usize = 1 << 20;
+
+/// Why a file could not be written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// A folder where a file is to be written.
+    #[error("{}: cannot write: it is a folder", path.display())]
+    IsFolder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The system refuses, for instance because the disk is full.
+    #[error("{}: cannot {action}: {message}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// "write" and the like.
+        action: &'static str,
+        /// The kind of error.
+        kind: io::ErrorKind,
+        /// What the system says.
+        message: String,
+    },
+}
+
+/// A file that appears under its name only when it is whole.
+///
+/// It is written beside its place, flushed to the disk and renamed by [`finish`](Self::finish); until then, and
+/// if anything fails or the target is dropped, an earlier file stays as it was. Making a target before a long
+/// computation finds out early whether the place can be written to. Behind a symbolic link the file it leads
+/// to is replaced; devices and pipes are written to directly.
+///
+/// ```
+/// use rpo::FileTarget;
+/// use std::io::Write;
+/// let folder = std::env::temp_dir();
+/// let path = folder.join(format!("rpo-target-{}", std::process::id()));
+/// let mut target = FileTarget::new(&path)?;
+/// target.write_all(b"content")?;
+/// assert!(!path.exists());
+/// target.finish()?;
+/// assert_eq!(std::fs::read(&path)?, b"content");
+/// # std::fs::remove_file(path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct FileTarget {
+    path: PathBuf,
+    out: BufWriter<File>,
+    /// Where the file is until it is finished, and where it goes; `None` for devices and pipes.
+    rename: Option<(TempPath, PathBuf)>,
+}
+
+impl FileTarget {
+    /// Makes ready to write to a path.
+    ///
+    /// # Errors
+    /// [`TargetError`] if the path is a folder, or its folder does not exist or cannot be written to.
+    pub fn new(path: impl AsRef<Path>) -> Result<Self, TargetError> {
+        let path = path.as_ref().to_owned();
+        let (file, rename) = open(&path)?;
+        Ok(Self {
+            path,
+            out: BufWriter::with_capacity(BUFFER, file),
+            rename,
+        })
+    }
+
+    /// Writes bytes.
+    ///
+    /// # Errors
+    /// [`TargetError::Io`].
+    pub fn put(&mut self, bytes: &[u8]) -> Result<(), TargetError> {
+        self.out
+            .write_all(bytes)
+            .map_err(|e| io_error(&self.path, "write", &e))
+    }
+
+    /// Brings everything to the disk and gives the file its name.
+    ///
+    /// # Errors
+    /// [`TargetError::Io`].
+    pub fn finish(self) -> Result<(), TargetError> {
+        let Self { path, out, rename } = self;
+        let error = |action, e: &io::Error| io_error(&path, action, e);
+        let file = out.into_inner().map_err(|e| error("write", e.error()))?;
+        if let Some((temporary, target)) = rename {
+            file.sync_all().map_err(|e| error("flush to the disk", &e))?;
+            drop(file);
+            temporary
+                .persist(&target)
+                .map_err(|e| error("rename the finished file", &e.error))?;
+            sync_folder(folder_of(&target)).map_err(|e| error("flush the folder to the disk", &e))?;
+        }
+        Ok(())
+    }
+}
+
+impl Write for FileTarget {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.put(bytes).map_err(io::Error::from)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        flushed.map_err(|e| io_error(&self.path, "write", &e).into())
+    }
+}
+
+impl From<TargetError> for io::Error {
+    fn from(e: TargetError) -> Self {
+        let kind = match &e {
+            TargetError::IsFolder { .. } => io::ErrorKind::IsADirectory,
+            TargetError::Io { kind, .. } => *kind,
+        };
+        Self::new(kind, e)
+    }
+}
+
+fn open(path: &Path) -> Result<(File, Option<(TempPath, PathBuf)>), TargetError> {
+    let error = |action, e: &io::Error| io_error(path, action, e);
+    let earlier = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_dir() => {
+            let path = path.to_owned();
+            return Err(TargetError::IsFolder { path });
+        }
+        Ok(metadata) if !metadata.is_file() => {
+            let stream = OpenOptions::new().write(true).open(path);
+            return Ok((stream.map_err(|e| error("write", &e))?, None));
+        }
+        Ok(metadata) => Some(metadata.permissions()),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => None,
+        Err(e) => return Err(error("write", &e)),
+    };
+    let target = match &earlier {
+        Some(_) => fs::canonicalize(path).map_err(|e| error("write", &e))?,
+        None => path.to_owned(),
+    };
+    let mut builder = Builder::new();
+    builder.prefix(".rpo-").suffix(".part");
+    #[cfg(unix)]
+    {
+        // What creating the file directly would give; temporary files are private otherwise.
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let temporary = builder
+        .tempfile_in(folder_of(&target))
+        .map_err(|e| error("write into its folder", &e))?;
+    if let Some(permissions) = earlier {
+        let kept = temporary.as_file().set_permissions(permissions);
+        kept.map_err(|e| error("keep the permissions of the earlier file", &e))?;
+    }
+    let (file, temporary) = temporary.into_parts();
+    Ok((file, Some((temporary, target))))
+}
+
+fn io_error(path: &Path, action: &'static str, e: &io::Error) -> TargetError {
+    TargetError::Io {
+        path: path.to_owned(),
+        action,
+        kind: e.kind(),
+        message: e.to_string(),
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// Makes a renaming last, where the system lets folders be flushed.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
