@@ -2,6 +2,7 @@
 
 use crate::forest::{Forest, ForestTree};
 use rpo_core::{Matrix, MatrixView};
+use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{LeafModel, Leaves, RowBlock};
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ fn references(tree: &ForestTree) -> Option<&Arc<Matrix>> {
 pub(crate) struct BlockPredictor<'f, 'x, A> {
     forest: &'f Forest,
     block: RowBlock<'x>,
+    block_size: usize,
     /// Whether a tree (first) may answer for a row of `x` (second).
     admit: A,
     start: usize,
@@ -31,8 +33,10 @@ pub(crate) struct BlockPredictor<'f, 'x, A> {
     outputs: Option<MatrixView<'f>>,
     /// Whether all leaves refer to training rows.
     by_member: bool,
-    /// Per row of the block: training rows and their shares, tree by tree.
-    members: Vec<Vec<(u32, f64)>>,
+    /// Training rows and their shares, by row of the block, then tree.
+    members: Vec<(u32, f64)>,
+    /// Where the members of each row of the block begin, and where the last end.
+    member_start: Vec<usize>,
 }
 
 impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
@@ -42,6 +46,7 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
         Self {
             forest,
             block: RowBlock::new(x),
+            block_size: RowBlock::good_size(x),
             admit,
             start: 0,
             leaves: Vec::new(),
@@ -50,42 +55,71 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
                 .map(|o| o.view()),
             by_member: forest.trees().iter().all(|t| references(t).is_some()),
             members: Vec::new(),
+            member_start: Vec::new(),
         }
     }
 
-    /// Number of rows in the block.
-    pub(crate) fn len(&self) -> usize {
-        self.block.len()
+    /// Takes the rows of a range block by block and calls `f` with the place of each row in its block and in
+    /// the range.
+    pub(crate) fn walk(&mut self, range: Range<usize>, mut f: impl FnMut(&Self, usize, usize)) {
+        for first in range.clone().step_by(self.block_size) {
+            self.load(first..(first + self.block_size).min(range.end));
+            (0..self.block.len()).for_each(|i| f(self, i, first - range.start + i));
+        }
     }
 
     /// Takes the given rows of `x`.
-    pub(crate) fn load(&mut self, range: Range<usize>) {
+    fn load(&mut self, range: Range<usize>) {
         self.start = range.start;
         self.block.load(range);
         let rows = self.block.rows();
         self.leaves.resize(rows.len() * self.forest.trees().len(), 0);
-        self.members.resize_with(rows.len(), Vec::new);
-        self.members.iter_mut().for_each(Vec::clear);
-        if rows.is_empty() {
-            return;
-        }
-        for (i, (tree, leaves)) in self
-            .forest
-            .trees()
-            .iter()
-            .zip(self.leaves.chunks_mut(rows.len()))
-            .enumerate()
-        {
-            tree.tree.structure().leaves(&rows, leaves);
-            let (Leaves::Samples(samples), true) = (tree.tree.leaves(), self.by_member) else {
-                continue;
-            };
-            for (row, (&leaf, members)) in leaves.iter().zip(&mut self.members).enumerate() {
-                if (self.admit)(i, self.start + row) {
-                    samples.for_each_member(leaf, |member, share| members.push((member, share)));
-                }
+        if !rows.is_empty() {
+            for (tree, leaves) in self.forest.trees().iter().zip(self.leaves.chunks_mut(rows.len())) {
+                tree.tree.structure().leaves(&rows, leaves);
             }
         }
+        if self.by_member {
+            self.gather_members();
+        }
+    }
+
+    /// Writes the members of all rows, tree by tree: first counts them to know where each row's begin.
+    fn gather_members(&mut self) {
+        let n_rows = self.block.len();
+        let Self {
+            forest,
+            admit,
+            start,
+            leaves,
+            members,
+            member_start,
+            ..
+        } = self;
+        let for_each_leaf = |f: &mut dyn FnMut(usize, &SampleLeaves, u32)| {
+            for (i, tree) in forest.trees().iter().enumerate() {
+                if let Leaves::Samples(samples) = tree.tree.leaves() {
+                    for row in (0..n_rows).filter(|row| admit(i, *start + row)) {
+                        f(row, samples, leaves[i * n_rows + row]);
+                    }
+                }
+            }
+        };
+        member_start.clear();
+        member_start.resize(n_rows + 1, 0);
+        for_each_leaf(&mut |row, samples, leaf| member_start[row + 1] += samples.members(leaf).0.len());
+        for row in 0..n_rows {
+            member_start[row + 1] += member_start[row];
+        }
+        members.clear();
+        members.resize(member_start[n_rows], (0, 0.0));
+        let mut next = member_start.clone();
+        for_each_leaf(&mut |row, samples, leaf| {
+            samples.for_each_member(leaf, |member, share| {
+                members[next[row]] = (member, share);
+                next[row] += 1;
+            });
+        });
     }
 
     /// The leaf of a row of the block in a tree.
@@ -96,14 +130,14 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
     /// The training rows that answer for a row of the block, tree by tree, with their shares in a tree's
     /// answer; none if leaves hold their answers.
     pub(crate) fn members(&self, row: usize) -> &[(u32, f64)] {
-        &self.members[row]
+        &self.members[self.member_start[row]..self.member_start[row + 1]]
     }
 
     /// Calls `f(output, value)` for terms that sum to the trees' answers to a row of the block.
     #[inline]
     pub(crate) fn for_each(&self, row: usize, mut f: impl FnMut(u32, f64)) {
         if let Some(outputs) = self.outputs {
-            for &(member, share) in &self.members[row] {
+            for &(member, share) in self.members(row) {
                 outputs.for_each_in_row(member as usize, |j, v| f(j, share * f64::from(v)));
             }
             return;

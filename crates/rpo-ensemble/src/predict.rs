@@ -144,18 +144,23 @@ impl Forest {
     pub fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
         self.check_features(x)?;
         let mut out = Array2::zeros((x.n_rows(), self.trees().len()));
-        let size = RowBlock::good_size(x);
-        out.axis_chunks_iter_mut(Axis(0), size)
+        let span = span(x);
+        out.axis_chunks_iter_mut(Axis(0), span)
             .into_par_iter()
             .enumerate()
-            .for_each_init(
-                || BlockPredictor::new(self, x, |_, _| true),
-                |predictor, (chunk, mut out)| {
-                    predictor.load(chunk * size..chunk * size + out.nrows());
-                    out.indexed_iter_mut()
-                        .for_each(|((i, tree), leaf)| *leaf = predictor.leaf(tree, i));
-                },
-            );
+            .for_each(|(i, mut out)| {
+                let mut predictor = BlockPredictor::new(self, x, |_, _| true);
+                predictor.walk(
+                    i * span..i * span + out.nrows(),
+                    |predictor, in_block, in_span| {
+                        let leaves = out.row_mut(in_span);
+                        leaves
+                            .into_iter()
+                            .enumerate()
+                            .for_each(|(tree, leaf)| *leaf = predictor.leaf(tree, in_block));
+                    },
+                );
+            });
         Ok(out)
     }
 
@@ -167,25 +172,21 @@ impl Forest {
         out: &mut Array2<f32>,
         write: impl Fn(usize, &mut DenseSums, ArrayViewMut1<'_, f32>) + Sync,
     ) {
-        let size = RowBlock::good_size(x);
-        out.axis_chunks_iter_mut(Axis(0), size)
+        let span = span(x);
+        out.axis_chunks_iter_mut(Axis(0), span)
             .into_par_iter()
             .enumerate()
-            .for_each_init(
-                || {
-                    (
-                        BlockPredictor::new(self, x, &admit),
-                        DenseSums::new(self.n_outputs()),
-                    )
-                },
-                |(predictor, sums), (chunk, mut out)| {
-                    predictor.load(chunk * size..chunk * size + out.nrows());
-                    for (i, row) in out.rows_mut().into_iter().enumerate() {
-                        predictor.for_each(i, |j, value| sums.add(j, value));
-                        write(chunk * size + i, sums, row);
-                    }
-                },
-            );
+            .for_each(|(i, mut out)| {
+                let mut predictor = BlockPredictor::new(self, x, &admit);
+                let mut sums = DenseSums::new(self.n_outputs());
+                predictor.walk(
+                    i * span..i * span + out.nrows(),
+                    |predictor, in_block, in_span| {
+                        predictor.for_each(in_block, |j, value| sums.add(j, value));
+                        write(i * span + in_span, &mut sums, out.row_mut(in_span));
+                    },
+                );
+            });
     }
 
     /// Collects what `add` sums for each row over the trees, its mean, and of that the k largest, as CSR.
@@ -196,28 +197,27 @@ impl Forest {
         k: usize,
         add: impl Fn(&BlockPredictor<'_, '_, fn(usize, usize) -> bool>, usize, &mut SparseSums) + Sync,
     ) -> CsrMatrix {
-        let (size, n) = (RowBlock::good_size(x), x.n_rows());
+        let (span, n) = (span(x), x.n_rows());
         let scale = 1.0 / self.trees().len() as f64;
         let everyone: fn(usize, usize) -> bool = |_, _| true;
-        let chunks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(size))
+        let spans: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(span))
             .into_par_iter()
-            .map_init(
-                || (BlockPredictor::new(self, x, everyone), SparseSums::new(n_columns)),
-                |(predictor, sums), chunk| {
-                    predictor.load(chunk * size..((chunk + 1) * size).min(n));
-                    let row = |i| {
-                        add(predictor, i, sums);
-                        let mut values = Vec::new();
-                        sums.drain(|j, sum| values.push((j, (sum * scale) as f32)));
-                        keep_top(&mut values, k);
-                        values
-                    };
-                    (0..predictor.len()).map(row).collect()
-                },
-            )
+            .map(|i| {
+                let mut predictor = BlockPredictor::new(self, x, everyone);
+                let mut sums = SparseSums::new(n_columns);
+                let mut rows = Vec::new();
+                predictor.walk(i * span..((i + 1) * span).min(n), |predictor, in_block, _| {
+                    add(predictor, in_block, &mut sums);
+                    let mut values = Vec::new();
+                    sums.drain(|j, sum| values.push((j, (sum * scale) as f32)));
+                    keep_top(&mut values, k);
+                    rows.push(values);
+                });
+                rows
+            })
             .collect();
         let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        for row in chunks.iter().flatten() {
+        for row in spans.iter().flatten() {
             columns.extend(row.iter().map(|(j, _)| *j));
             values.extend(row.iter().map(|(_, value)| *value));
             indptr.push(columns.len());
@@ -251,6 +251,14 @@ impl Forest {
         }
         Ok(Array2::zeros((rows, columns)))
     }
+}
+
+/// Number of rows that a thread predicts in one go, a few times that for each thread: whole blocks.
+fn span(x: MatrixView<'_>) -> usize {
+    x.n_rows()
+        .div_ceil(4 * rayon::current_num_threads())
+        .max(1)
+        .next_multiple_of(RowBlock::good_size(x))
 }
 
 /// Keeps the k largest scores, of equal ones the smaller indices, in index order.
