@@ -1,7 +1,4 @@
 //! Eigenvalues of symmetric matrices: Householder tridiagonalisation and implicit QL.
-//!
-//! Written out here because label covariances are often of low rank, where the routine of nalgebra 0.33 was seen
-//! to give NaN (a 100 x 100 matrix of rank 4).
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, azip, s};
 
