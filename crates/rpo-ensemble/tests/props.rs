@@ -155,6 +155,22 @@ fn one_tree_has_the_shared_projection() {
     }
 }
 
+/// A projection is all that tells trees apart that see all rows and all features: each has its own, or all share
+/// one.
+#[test]
+fn trees_have_their_own_projection_or_share_one() {
+    let (x, y) = labelled(16, 60);
+    let (x, y) = (x.into(), y.into());
+    for (projection, differ) in [
+        (gaussian(1), true),
+        (gaussian(1).map(OutputProjection::shared), false),
+    ] {
+        let forest = fit(ForestParams::cart().n_trees(5).projection(projection), &x, &y);
+        let different = |w: &[rpo_ensemble::ForestTree]| w[0].tree.structure() != w[1].tree.structure();
+        assert!(forest.trees().windows(2).all(|w| different(w) == differ));
+    }
+}
+
 /// F-P15: without bootstrap, distinct rows are learnt by heart through any Gaussian projection.
 #[test]
 fn distinct_rows_are_learnt_by_heart() {
@@ -334,8 +350,8 @@ fn importances_tell_signal_from_noise() {
 fn the_origin_of_outputs_does_not_matter() {
     let mut uniform = common::uniform(15);
     let x = Array2::from_shape_fn((60, 1), |_| uniform() as f32).into();
-    // Multiples of 1/8 are exact beside a million.
-    let y = Array2::from_shape_fn((60, 3), |_| (16.0 * uniform() * 8.0).floor() as f32 / 8.0);
+    // Eighths are exact beside a million.
+    let y = Array2::from_shape_fn((60, 3), |_| (8.0 * uniform()).floor() as f32 / 8.0);
     for projection in [None, gaussian(2)] {
         let structure = |offset: f32| {
             let params = ForestParams::cart()

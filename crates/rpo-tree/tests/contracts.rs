@@ -110,6 +110,20 @@ fn ties_do_not_depend_on_the_sign() {
     }
 }
 
+/// Of two nodes that gain the same, best-first growth splits the one made first.
+#[test]
+fn equal_gains_are_taken_in_order() {
+    let x = array![[0.0], [1.0], [10.0], [11.0]];
+    let data = Data::unweighted(x.clone(), x);
+    let three = GrowParams {
+        max_leaves: Some(3),
+        ..GrowParams::default()
+    };
+    let grown = data.grow(Layout::DENSE, AxisParams::default(), &three, Seed::new(0));
+    assert_eq!(grown.gains[1], 0.5);
+    assert!(matches!(grown.structure.nodes()[2], Node::Leaf(_)));
+}
+
 #[test]
 fn features_are_checked() {
     let columns = |x: &Array2<f32>| {

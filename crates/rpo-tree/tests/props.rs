@@ -58,8 +58,14 @@ proptest! {
 
     /// F-P10: every row that takes part is in one leaf, the one it is routed to, in both layouts.
     #[test]
-    fn rows_reach_the_leaf_that_holds_them(data in any_data(30), axis in any_axis(), seed in any::<u64>()) {
-        let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(seed));
+    fn rows_reach_the_leaf_that_holds_them(
+        data in any_data(30),
+        axis in any_axis(),
+        max_leaves in proptest::option::of(1_usize..12),
+        seed in any::<u64>(),
+    ) {
+        let params = GrowParams { max_leaves, ..GrowParams::default() };
+        let grown = data.grow(Layout::DENSE, axis, &params, Seed::new(seed));
         let sparse = csr(&data.x);
         let mut held: Vec<u32> = Vec::new();
         for view in [(&data.x).into(), MatrixView::Sparse(sparse.view())] {
