@@ -27,7 +27,7 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        let target = FileTarget::new(&self.out)?;
+        FileTarget::check(&self.out)?;
         let mut merged: Option<Model> = None;
         for path in &self.models {
             let part = Model::load(path)?;
@@ -47,7 +47,7 @@ impl Merge {
         if let Predictor::Forest(forest) = model.predictor() {
             report.set("trees", forest.trees().len());
         }
-        report.set("model_bytes", model.save_to(target)?);
+        report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)
     }
 }

@@ -90,7 +90,7 @@ impl Train {
         }
         let params = self.forest.params(self.method.forest(), bootstrap, self.seed)?;
         let params = params.check()?;
-        let target = FileTarget::new(&self.model)?;
+        FileTarget::check(&self.model)?;
 
         let clock = Stopwatch::start();
         let task = self.task.map(|task| match task {
@@ -110,7 +110,7 @@ impl Train {
         };
 
         let model = Model::new(forest, &data)?.with_parameters(self.record(bootstrap));
-        let model_bytes = model.save_to(target)?;
+        let model_bytes = model.save(&self.model)?;
         let mut report = Report::default();
         report.set("load_seconds", load_seconds);
         report.set("fit_seconds", fit_seconds);

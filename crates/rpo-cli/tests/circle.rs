@@ -289,6 +289,39 @@ fn scores_in_blocks_equal_scores_at_once() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn data_may_come_through_a_pipe() {
+    let folder = Folder::new();
+    folder
+        .write("a.txt", xmlrepo(300, 0))
+        .write("q.arff", arff(2, 300));
+    folder.ok("train --data a.txt --model m.rpo --trees 3");
+    let piped = |arguments: &str, text: String| {
+        let mut command = folder.command(arguments);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    };
+    let query = xmlrepo(2, 300);
+    let expected = folder
+        .write("q.txt", &query)
+        .ok("predict --data q.txt --model m.rpo");
+    assert_eq!(
+        piped("predict --data /dev/stdin --format xmlrepo --model m.rpo", query),
+        expected
+    );
+    let report = piped(
+        "train --data /dev/stdin --format arff --n-targets 3 --model n.rpo --json",
+        arff(30, 0),
+    );
+    assert!(report.contains("\"n_samples\":30"), "{report}");
+}
+
 #[test]
 fn what_is_undefined_is_null_with_a_note() {
     let folder = Folder::new();

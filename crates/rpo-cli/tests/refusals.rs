@@ -233,6 +233,11 @@ fn data_that_does_not_fit_the_model() {
         "evaluate --data c.csv --n-targets 3 --model m.rpo",
         &["c.csv"],
     );
+    check(
+        &folder,
+        "evaluate --data t.txt --n-targets 3 --model m.rpo",
+        &["t.txt", "\"targets\" does not apply"],
+    );
     folder.write("w.txt", "1 4 3\n0 0:1\n");
     check(
         &folder,

@@ -240,7 +240,7 @@ impl Model {
         let mut parameters = self.parameters;
         let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);
         if let Some(trees) = count(&parameters).zip(count(&other.parameters)) {
-            parameters.insert("trees".to_owned(), (trees.0 + trees.1).into());
+            parameters.insert("trees".to_owned(), trees.0.saturating_add(trees.1).into());
         }
         Ok(Self {
             predictor,

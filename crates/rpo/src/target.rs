@@ -34,9 +34,9 @@ pub enum TargetError {
 /// A file that appears under its name only when it is whole.
 ///
 /// It is written beside its place, flushed to the disk and renamed by [`finish`](Self::finish); until then, and
-/// if anything fails or the target is dropped, an earlier file stays as it was. Making a target before a long
-/// computation finds out early whether the place can be written to. Behind a symbolic link the file it leads
-/// to is replaced; devices and pipes are written to directly.
+/// if anything fails or the target is dropped, an earlier file stays as it was. Behind a symbolic link the file
+/// it leads to is replaced; devices and pipes are written to directly. [`check`](Self::check) finds out before a
+/// long computation whether the place can be written to.
 ///
 /// ```
 /// use rpo::FileTarget;
@@ -72,6 +72,18 @@ impl FileTarget {
             out: BufWriter::with_capacity(BUFFER, file),
             rename,
         })
+    }
+
+    /// Finds out whether a file could be written to a path, and leaves nothing there.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn check(path: impl AsRef<Path>) -> Result<(), TargetError> {
+        // Opening and closing a pipe would tell its reader that this was all.
+        match fs::metadata(path.as_ref()) {
+            Ok(metadata) if !metadata.is_dir() && !metadata.is_file() => Ok(()),
+            _ => Self::new(path).map(drop),
+        }
     }
 
     /// Writes bytes.
@@ -169,7 +181,11 @@ fn io_error(path: &Path, action: &'static str, e: &io::Error) -> TargetError {
         path: path.to_owned(),
         action,
         kind: e.kind(),
-        message: e.to_string(),
+        // What wraps the system's own error names the temporary file, which is nobody's concern.
+        message: match e.raw_os_error() {
+            Some(_) => e.to_string(),
+            None => e.kind().to_string(),
+        },
     }
 }
 

@@ -185,7 +185,8 @@ fn a_file_is_replaced_when_the_new_one_is_whole() {
     );
     let size = first.save(&path).unwrap();
     assert_eq!(size, std::fs::metadata(&path).unwrap().len());
-    let target = FileTarget::new(&path).unwrap();
+    let mut target = FileTarget::new(&path).unwrap();
+    target.put(b"half a file").unwrap();
     assert_eq!(Model::load(&path).unwrap(), first);
     drop(target);
     assert_eq!(
@@ -208,7 +209,10 @@ fn places_that_cannot_be_written_are_named() {
         TargetError::IsFolder { path }.into()
     );
     let nowhere = folder.path().join("missing").join("m.rpo");
-    let e = FileTarget::new(&nowhere).unwrap_err();
+    let e = FileTarget::check(&nowhere).unwrap_err();
+    assert_eq!(FileTarget::new(&nowhere).unwrap_err(), e);
+    FileTarget::check(folder.path().join("possible")).unwrap();
+    assert_eq!(files(folder.path()), [""; 0], "checking leaves nothing");
     let not_found = std::io::ErrorKind::NotFound;
     assert!(
         matches!(e, TargetError::Io { kind, .. } if kind == not_found),

@@ -4,8 +4,8 @@ use crate::error::CliError;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
-use rpo::data::read::{FirstFeature, Format, ReadErrorKind, ReadOptions, Targets, read};
-use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout, Names, Task};
+use rpo::data::read::{FirstFeature, Format, ReadError, ReadErrorKind, ReadOptions, Targets, read};
+use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout, Task};
 use rpo::{ModelError, Schema};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -65,6 +65,11 @@ enum LayoutName {
 enum Part {
     Train,
     Test,
+}
+
+/// Whether a file was refused because its format has no columns to choose outputs from.
+fn takes_no_targets(kind: &ReadErrorKind) -> bool {
+    matches!(kind, ReadErrorKind::Option { option, .. } if *option == "targets")
 }
 
 fn formats() -> impl TypedValueParser<Value = Format> {
@@ -128,28 +133,26 @@ impl InputOptions {
         }
     }
 
-    /// Reads a file for a model: a table with the targets given, or a format that numbers its columns, with as
-    /// many of them as the model has. Which of the two it is shows when it is read: only tables take targets.
+    /// Reads a table with the outputs given.
+    fn read_table(&self, schema: &Schema, targets: Targets) -> Result<Dataset, ReadError> {
+        read(&self.data, &self.options().targets(targets).task(schema.task()))
+    }
+
+    /// Reads a table with the outputs given, or a format that numbers its columns with as many of them as the
+    /// model has. Unless the format is given, which of the two it is shows when it is read: only tables take
+    /// outputs.
     fn read_for(&self, schema: &Schema, targets: Targets, with_outputs: bool) -> Result<Dataset, CliError> {
-        let table = self.options().targets(targets).task(schema.task());
-        match read(&self.data, &table) {
-            Err(e)
-                if matches!(
-                    e.kind,
-                    ReadErrorKind::Option {
-                        option: "targets",
-                        ..
-                    }
-                ) =>
-            {
-                let mut options = self.options().n_features(schema.feature_names().len());
-                if with_outputs {
-                    options = options.n_outputs(schema.output_names().len());
-                }
-                Ok(read(&self.data, &options)?)
+        if !matches!(self.format, Format::XmlRepo | Format::SvmLight) {
+            match self.read_table(schema, targets) {
+                Err(e) if takes_no_targets(&e.kind) => {}
+                result => return Ok(result?),
             }
-            result => Ok(result?),
         }
+        let mut options = self.options().n_features(schema.feature_names().len());
+        if with_outputs {
+            options = options.n_outputs(schema.output_names().len());
+        }
+        Ok(read(&self.data, &options)?)
     }
 
     fn finish(&self, data: Dataset) -> Result<Dataset, CliError> {
@@ -212,14 +215,13 @@ impl DataOptions {
     pub(crate) fn load_evaluation(&self, schema: &Schema) -> Result<Dataset, CliError> {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
-            None => {
-                let by_name = || match schema.output_names() {
-                    Names::Given(names) => names.clone(),
-                    numbered => numbered.iter().map(Cow::into_owned).collect(),
-                };
-                let targets = self.targets().unwrap_or_else(|| Targets::Names(by_name()));
-                self.input.read_for(schema, targets, true)?
-            }
+            None => match self.targets() {
+                Some(targets) => self.input.read_table(schema, targets)?,
+                None => {
+                    let names = schema.output_names().iter().map(Cow::into_owned).collect();
+                    self.input.read_for(schema, Targets::Names(names), true)?
+                }
+            },
         };
         self.input.finish(data)
     }

@@ -106,3 +106,12 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Description, ArrayReader<'_>), Kind>
     let arrays = SafeTensors::deserialize(bytes).map_err(container)?;
     Ok((description, ArrayReader::new(&arrays)))
 }
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_checksum_lies_where_the_format_says() {
+        // docs/model-format.md names these bytes.
+        assert_eq!(super::DIGITS, 48..56);
+    }
+}

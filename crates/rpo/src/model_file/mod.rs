@@ -44,14 +44,7 @@ impl Model {
     /// [`ModelFileError`] if the file cannot be written, or the model holds what the format cannot: values
     /// that are not finite, trees that refer to different training outputs.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<u64, ModelFileError> {
-        self.save_to(FileTarget::new(path)?)
-    }
-
-    /// [`save`](Self::save) to a target made before.
-    ///
-    /// # Errors
-    /// As [`save`](Self::save).
-    pub fn save_to(&self, mut target: FileTarget) -> Result<u64, ModelFileError> {
+        let mut target = FileTarget::new(path)?;
         let container = encode(self)?;
         let n_bytes = container.write(|bytes| target.put(bytes))?;
         target.finish()?;
