@@ -7,6 +7,33 @@ use rpo_tree::{LeafModel, Leaves, RowBlock};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// Beyond this many outputs, leaves that refer to training rows answer through weights of training rows.
+const FEW_OUTPUTS: usize = 128;
+
+/// Routes blocks of rows through the trees and hands out their answers.
+///
+/// A tree is asked for the whole block before the next one, while its nodes and leaves are in the cache. With
+/// few outputs the answers are handed out in the same order; with many, where sums for a whole block would
+/// leave the cache, a row's answer is first put together as weights of training rows (appendix B of the
+/// boosting paper) and only then, row by row, summed over their outputs.
+pub(crate) struct BlockPredictor<'f, 'x, A> {
+    forest: &'f Forest,
+    block: RowBlock<'x>,
+    /// Whether a tree (first) may answer for a row of `x` (second).
+    admit: A,
+    start: usize,
+    /// Leaves by tree, then row of the block.
+    leaves: Vec<u32>,
+    /// Whether members are gathered.
+    by_member: bool,
+    /// The training outputs, if answers go through members.
+    outputs: Option<MatrixView<'f>>,
+    /// Training rows and their shares, by row of the block, then tree.
+    members: Vec<(u32, f64)>,
+    /// Where the members of each row of the block begin, and where the last end.
+    member_start: Vec<usize>,
+}
+
 /// The training outputs that a tree's leaves refer to.
 fn references(tree: &ForestTree) -> Option<&Arc<Matrix>> {
     match tree.tree.leaves() {
@@ -15,61 +42,37 @@ fn references(tree: &ForestTree) -> Option<&Arc<Matrix>> {
     }
 }
 
-/// Routes blocks of rows through the trees and sums their answers.
-///
-/// A tree is asked for the whole block before the next one, while its nodes are in the cache. If leaves refer
-/// to training rows, a row's answer is first put together as weights of training rows (appendix B of the
-/// boosting paper), again tree by tree, and only then summed over their outputs.
-pub(crate) struct BlockPredictor<'f, 'x, A> {
-    forest: &'f Forest,
-    block: RowBlock<'x>,
-    block_size: usize,
-    /// Whether a tree (first) may answer for a row of `x` (second).
-    admit: A,
-    start: usize,
-    /// Leaves by tree, then row of the block.
-    leaves: Vec<u32>,
-    /// The training outputs, if all trees refer to the same.
-    outputs: Option<MatrixView<'f>>,
-    /// Whether all leaves refer to training rows.
-    by_member: bool,
-    /// Training rows and their shares, by row of the block, then tree.
-    members: Vec<(u32, f64)>,
-    /// Where the members of each row of the block begin, and where the last end.
-    member_start: Vec<usize>,
-}
-
 impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
+    /// For answers in outputs.
     pub(crate) fn new(forest: &'f Forest, x: MatrixView<'x>, admit: A) -> Self {
-        let first = references(&forest.trees()[0]);
+        let first = references(&forest.trees()[0]).filter(|_| forest.n_outputs() > FEW_OUTPUTS);
         let shared = |t| references(t).zip(first).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+        let outputs = first
+            .filter(|_| forest.trees().iter().all(shared))
+            .map(|o| o.view());
         Self {
             forest,
             block: RowBlock::new(x),
-            block_size: RowBlock::good_size(x),
             admit,
             start: 0,
             leaves: Vec::new(),
-            outputs: first
-                .filter(|_| forest.trees().iter().all(shared))
-                .map(|o| o.view()),
-            by_member: forest.trees().iter().all(|t| references(t).is_some()),
+            by_member: outputs.is_some(),
+            outputs,
             members: Vec::new(),
             member_start: Vec::new(),
         }
     }
 
-    /// Takes the rows of a range block by block and calls `f` with the place of each row in its block and in
-    /// the range.
-    pub(crate) fn walk(&mut self, range: Range<usize>, mut f: impl FnMut(&Self, usize, usize)) {
-        for first in range.clone().step_by(self.block_size) {
-            self.load(first..(first + self.block_size).min(range.end));
-            (0..self.block.len()).for_each(|i| f(self, i, first - range.start + i));
+    /// For [`members`](Self::members), which all leaves must have.
+    pub(crate) fn with_members(forest: &'f Forest, x: MatrixView<'x>, admit: A) -> Self {
+        Self {
+            by_member: true,
+            ..Self::new(forest, x, admit)
         }
     }
 
     /// Takes the given rows of `x`.
-    fn load(&mut self, range: Range<usize>) {
+    pub(crate) fn load(&mut self, range: Range<usize>) {
         self.start = range.start;
         self.block.load(range);
         let rows = self.block.rows();
@@ -111,7 +114,6 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
         for row in 0..n_rows {
             member_start[row + 1] += member_start[row];
         }
-        members.clear();
         members.resize(member_start[n_rows], (0, 0.0));
         let mut next = member_start.clone();
         for_each_leaf(&mut |row, samples, leaf| {
@@ -128,23 +130,28 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
     }
 
     /// The training rows that answer for a row of the block, tree by tree, with their shares in a tree's
-    /// answer; none if leaves hold their answers.
+    /// answer.
     pub(crate) fn members(&self, row: usize) -> &[(u32, f64)] {
         &self.members[self.member_start[row]..self.member_start[row + 1]]
     }
 
-    /// Calls `f(output, value)` for terms that sum to the trees' answers to a row of the block.
+    /// Calls `f(row, output, value)` for terms that sum to the trees' answers to some rows of the block; each
+    /// row's terms come tree by tree.
     #[inline]
-    pub(crate) fn for_each(&self, row: usize, mut f: impl FnMut(u32, f64)) {
+    pub(crate) fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize, u32, f64)) {
         if let Some(outputs) = self.outputs {
-            for &(member, share) in self.members(row) {
-                outputs.for_each_in_row(member as usize, |j, v| f(j, share * f64::from(v)));
+            for row in rows {
+                for &(member, share) in self.members(row) {
+                    outputs.for_each_in_row(member as usize, |j, v| f(row, j, share * f64::from(v)));
+                }
             }
             return;
         }
         for (i, tree) in self.forest.trees().iter().enumerate() {
-            if (self.admit)(i, self.start + row) {
-                tree.tree.leaves().for_each(self.leaf(i, row), &mut f);
+            for row in rows.clone().filter(|row| (self.admit)(i, self.start + row)) {
+                tree.tree
+                    .leaves()
+                    .for_each(self.leaf(i, row), |j, v| f(row, j, v));
             }
         }
     }

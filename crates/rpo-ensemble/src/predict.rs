@@ -7,8 +7,8 @@ use crate::EnsembleError;
 use crate::block::BlockPredictor;
 use crate::fit::bootstrap_counts;
 use crate::forest::Forest;
-use crate::sums::{DenseSums, SparseSums};
-use ndarray::{Array2, ArrayViewMut1, Axis};
+use crate::sums::SparseSums;
+use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixError, MatrixView};
 use rpo_tree::{LeafKind, RowBlock};
@@ -35,7 +35,7 @@ impl Forest {
         self.check_features(x)?;
         let mut out = self.zeros(x.n_rows(), budget)?;
         let scale = 1.0 / self.trees().len() as f64;
-        self.predict_rows(x, |_, _| true, &mut out, |_, sums, row| sums.write(scale, row));
+        self.predict_rows(x, |_, _| true, &mut out, |_| scale);
         Ok(out)
     }
 
@@ -56,9 +56,11 @@ impl Forest {
             });
         }
         let n_outputs = self.n_outputs();
-        Ok(self.sparse_rows(x, n_outputs, k, |predictor, i, sums| {
-            predictor.for_each(i, |j, value| sums.add(j, value));
-        }))
+        Ok(
+            self.sparse_rows(x, n_outputs, k, BlockPredictor::new, |predictor, i, sums| {
+                predictor.for_each(i..i + 1, |_, j, value| sums.add(j, value));
+            }),
+        )
     }
 
     /// How much each training row counts in the predictions for each row of `x`, as CSR (n x training rows):
@@ -84,12 +86,18 @@ impl Forest {
             });
         }
         let n_train = self.n_train();
-        Ok(self.sparse_rows(x, n_train, n_train, |predictor, i, sums| {
-            predictor
-                .members(i)
-                .iter()
-                .for_each(|&(row, share)| sums.add(row, share));
-        }))
+        Ok(self.sparse_rows(
+            x,
+            n_train,
+            n_train,
+            BlockPredictor::with_members,
+            |predictor, i, sums| {
+                predictor
+                    .members(i)
+                    .iter()
+                    .for_each(|&(row, share)| sums.add(row, share));
+            },
+        ))
     }
 
     /// Predictions for the training rows, each by the trees that did not see it, and how many those are. A
@@ -130,10 +138,15 @@ impl Forest {
             .map(|i| out_of_bag.iter().filter(|tree| tree[i]).count() as u32)
             .collect();
         let admit = |tree: usize, row: usize| out_of_bag[tree][row];
-        self.predict_rows(x, admit, &mut out, |i, sums, mut row| match counts[i] {
-            0 => row.fill(f32::NAN),
-            count => sums.write(1.0 / f64::from(count), row),
-        });
+        self.predict_rows(x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
+        for (mut row, _) in out
+            .rows_mut()
+            .into_iter()
+            .zip(&counts)
+            .filter(|(_, count)| **count == 0)
+        {
+            row.fill(f32::NAN);
+        }
         Ok((out, counts))
     }
 
@@ -144,75 +157,87 @@ impl Forest {
     pub fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
         self.check_features(x)?;
         let mut out = Array2::zeros((x.n_rows(), self.trees().len()));
-        let span = span(x);
+        let (span, block) = (span(x), RowBlock::good_size(x));
         out.axis_chunks_iter_mut(Axis(0), span)
             .into_par_iter()
             .enumerate()
             .for_each(|(i, mut out)| {
                 let mut predictor = BlockPredictor::new(self, x, |_, _| true);
-                predictor.walk(
-                    i * span..i * span + out.nrows(),
-                    |predictor, in_block, in_span| {
-                        let leaves = out.row_mut(in_span);
-                        leaves
-                            .into_iter()
-                            .enumerate()
-                            .for_each(|(tree, leaf)| *leaf = predictor.leaf(tree, in_block));
-                    },
-                );
+                for (k, mut out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
+                    let first = i * span + k * block;
+                    predictor.load(first..first + out.nrows());
+                    out.indexed_iter_mut()
+                        .for_each(|((row, tree), leaf)| *leaf = predictor.leaf(tree, row));
+                }
             });
         Ok(out)
     }
 
-    /// Sums the admitted trees' answers to each row and hands them to `write` with the row's place.
+    /// Writes the sums of the admitted trees' answers to each row times the row's scale.
     fn predict_rows(
         &self,
         x: MatrixView<'_>,
         admit: impl Fn(usize, usize) -> bool + Sync,
         out: &mut Array2<f32>,
-        write: impl Fn(usize, &mut DenseSums, ArrayViewMut1<'_, f32>) + Sync,
+        scale: impl Fn(usize) -> f64 + Sync,
     ) {
-        let span = span(x);
+        let (span, block, d) = (span(x), RowBlock::good_size(x), self.n_outputs());
+        // Rows that are summed at once: as many as keep their sums inside a core's cache.
+        let group = ((128 << 10) / (size_of::<f64>() * d)).clamp(1, block);
         out.axis_chunks_iter_mut(Axis(0), span)
             .into_par_iter()
             .enumerate()
             .for_each(|(i, mut out)| {
                 let mut predictor = BlockPredictor::new(self, x, &admit);
-                let mut sums = DenseSums::new(self.n_outputs());
-                predictor.walk(
-                    i * span..i * span + out.nrows(),
-                    |predictor, in_block, in_span| {
-                        predictor.for_each(in_block, |j, value| sums.add(j, value));
-                        write(i * span + in_span, &mut sums, out.row_mut(in_span));
-                    },
-                );
+                let mut sums = vec![0.0; group * d];
+                for (k, mut out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
+                    let first = i * span + k * block;
+                    predictor.load(first..first + out.nrows());
+                    for start in (0..out.nrows()).step_by(group) {
+                        let rows = start..(start + group).min(out.nrows());
+                        predictor.for_each(rows.clone(), |row, j, value| {
+                            sums[(row - start) * d + j as usize] += value;
+                        });
+                        for (row, sums) in rows.zip(sums.chunks_mut(d)) {
+                            let scale = scale(first + row);
+                            for (out, sum) in out.row_mut(row).iter_mut().zip(sums) {
+                                *out = (std::mem::take(sum) * scale) as f32;
+                            }
+                        }
+                    }
+                }
             });
     }
 
     /// Collects what `add` sums for each row over the trees, its mean, and of that the k largest, as CSR.
-    fn sparse_rows(
-        &self,
-        x: MatrixView<'_>,
+    fn sparse_rows<'f, 'x>(
+        &'f self,
+        x: MatrixView<'x>,
         n_columns: usize,
         k: usize,
-        add: impl Fn(&BlockPredictor<'_, '_, fn(usize, usize) -> bool>, usize, &mut SparseSums) + Sync,
+        predictor: impl Fn(&'f Self, MatrixView<'x>, Admit) -> BlockPredictor<'f, 'x, Admit> + Sync,
+        add: impl Fn(&BlockPredictor<'_, '_, Admit>, usize, &mut SparseSums) + Sync,
     ) -> CsrMatrix {
-        let (span, n) = (span(x), x.n_rows());
+        let (span, block, n) = (span(x), RowBlock::good_size(x), x.n_rows());
         let scale = 1.0 / self.trees().len() as f64;
-        let everyone: fn(usize, usize) -> bool = |_, _| true;
         let spans: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(span))
             .into_par_iter()
             .map(|i| {
-                let mut predictor = BlockPredictor::new(self, x, everyone);
+                let mut predictor = predictor(self, x, |_, _| true);
                 let mut sums = SparseSums::new(n_columns);
                 let mut rows = Vec::new();
-                predictor.walk(i * span..((i + 1) * span).min(n), |predictor, in_block, _| {
-                    add(predictor, in_block, &mut sums);
-                    let mut values = Vec::new();
-                    sums.drain(|j, sum| values.push((j, (sum * scale) as f32)));
-                    keep_top(&mut values, k);
-                    rows.push(values);
-                });
+                let end = ((i + 1) * span).min(n);
+                for first in (i * span..end).step_by(block) {
+                    let block = first..(first + block).min(end);
+                    predictor.load(block.clone());
+                    for in_block in 0..block.len() {
+                        add(&predictor, in_block, &mut sums);
+                        let mut values = Vec::new();
+                        sums.drain(|j, sum| values.push((j, (sum * scale) as f32)));
+                        keep_top(&mut values, k);
+                        rows.push(values);
+                    }
+                }
                 rows
             })
             .collect();
@@ -252,6 +277,9 @@ impl Forest {
         Ok(Array2::zeros((rows, columns)))
     }
 }
+
+/// Says whether a tree answers for a row; here: always.
+type Admit = fn(usize, usize) -> bool;
 
 /// Number of rows that a thread predicts in one go, a few times that for each thread: whole blocks.
 fn span(x: MatrixView<'_>) -> usize {

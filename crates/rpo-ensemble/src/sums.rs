@@ -1,25 +1,4 @@
-//! Sums per output, one row at a time.
-
-/// Sums for a row that is written out whole.
-pub(crate) struct DenseSums(Vec<f64>);
-
-impl DenseSums {
-    pub(crate) fn new(n_outputs: usize) -> Self {
-        Self(vec![0.0; n_outputs])
-    }
-
-    #[inline]
-    pub(crate) fn add(&mut self, output: u32, value: f64) {
-        self.0[output as usize] += value;
-    }
-
-    /// Writes the scaled sums and clears them.
-    pub(crate) fn write<'a>(&mut self, scale: f64, row: impl IntoIterator<Item = &'a mut f32>) {
-        for (sum, out) in self.0.iter_mut().zip(row) {
-            *out = (std::mem::take(sum) * scale) as f32;
-        }
-    }
-}
+//! Sums per output for one row.
 
 /// Sums with a list of the outputs met, so that a row costs what it met.
 pub(crate) struct SparseSums {
