@@ -11,7 +11,7 @@ use rpo_projections::LinearMap;
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
+use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, check_csr, grow};
 use std::sync::Arc;
 
 /// What a fit may be given beside features and outputs. Default neither.
@@ -253,6 +253,8 @@ fn check(x: MatrixView<'_>, y: MatrixView<'_>, weights: Option<&[f32]>) -> Resul
     if y.n_cols() == 0 {
         return mismatch("number of outputs of at least", 1, 0);
     }
+    check_csr("features", x)?;
+    check_csr("outputs", y)?;
     y.check_finite().map_err(EnsembleError::Outputs)?;
     if let Some(weights) = weights {
         if weights.len() != x.n_rows() {

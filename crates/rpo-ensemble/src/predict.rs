@@ -251,6 +251,7 @@ impl Forest {
     }
 
     fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
+        rpo_tree::check_csr("features", x)?;
         if x.n_cols() != self.n_features() {
             let (expected, given) = (self.n_features(), x.n_cols());
             return Err(EnsembleError::Mismatch {

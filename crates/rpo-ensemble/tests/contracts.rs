@@ -117,6 +117,34 @@ fn training_sets_are_checked() {
 }
 
 #[test]
+fn matrices_stored_by_columns_are_refused() {
+    let (x, y) = labelled(1, 20);
+    let (x_columns, y_columns) = (csr(&x).to_csc(), csr(&y).to_csc());
+    let (x_columns, y_columns) = (
+        MatrixView::Sparse(x_columns.view()),
+        MatrixView::Sparse(y_columns.view()),
+    );
+    let refused = |what| EnsembleError::Tree(TreeError::NotCsr { what });
+    for params in every_kind() {
+        let params = params.check().unwrap();
+        assert_eq!(
+            params.fit(x_columns, (&y).into()).unwrap_err(),
+            refused("features")
+        );
+        assert_eq!(
+            params.fit((&x).into(), y_columns).unwrap_err(),
+            refused("outputs")
+        );
+        let forest = params.fit((&x).into(), (&y).into()).unwrap();
+        assert_eq!(forest.predict(x_columns).unwrap_err(), refused("features"));
+        assert_eq!(
+            forest.predict_top_k(x_columns, 2).unwrap_err(),
+            refused("features")
+        );
+    }
+}
+
+#[test]
 fn weights_are_checked() {
     let (x, y) = labelled(2, 4);
     let params = ForestParams::cart().check().unwrap();

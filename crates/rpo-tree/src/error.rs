@@ -22,6 +22,12 @@ pub enum TreeError {
         /// The largest count supported.
         limit: usize,
     },
+    /// A sparse matrix that is stored by columns.
+    #[error("the sparse {what} are stored by columns; expected compressed sparse rows (CSR)")]
+    NotCsr {
+        /// Which matrix.
+        what: &'static str,
+    },
     /// A feature value that is infinite. NaN is allowed and means missing.
     #[error("feature value {value} at row {row}, column {column} is infinite; use NaN for a missing value")]
     InfiniteFeature {

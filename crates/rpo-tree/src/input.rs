@@ -1,9 +1,21 @@
 //! Input rows in blocks, ready for rules.
 
+use crate::TreeError;
 use crate::rule::Row;
 use ndarray::s;
 use rpo_core::{MatrixView, csr_row};
 use std::ops::Range;
+
+/// Checks that a matrix, if sparse, is stored by rows: everything here walks rows.
+///
+/// # Errors
+/// [`TreeError::NotCsr`], naming the matrix as `what`.
+pub fn check_csr(what: &'static str, matrix: MatrixView<'_>) -> Result<(), TreeError> {
+    match matrix {
+        MatrixView::Sparse(a) if !a.is_csr() => Err(TreeError::NotCsr { what }),
+        _ => Ok(()),
+    }
+}
 
 /// A block of consecutive rows of a matrix, each available as a [`Row`].
 ///

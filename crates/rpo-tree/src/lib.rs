@@ -14,7 +14,7 @@ mod tree;
 
 pub use error::TreeError;
 pub use grow::{GrowParams, Grown, grow};
-pub use input::RowBlock;
+pub use input::{RowBlock, check_csr};
 pub use leaves::{LeafKind, LeafMembers, LeafModel, Leaves};
 pub use rule::{AxisRule, Row, Rule};
 pub use structure::{Node, Structure};

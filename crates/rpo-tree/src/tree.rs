@@ -1,7 +1,7 @@
 //! A structure with labelled leaves.
 
 use crate::TreeError;
-use crate::input::RowBlock;
+use crate::input::{RowBlock, check_csr};
 use crate::leaves::{LeafKind, LeafMembers, LeafModel, Leaves};
 use crate::rule::Rule;
 use crate::structure::Structure;
@@ -54,7 +54,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     /// missing).
     ///
     /// # Panics
-    /// If a rule asks for a feature that `x` does not have.
+    /// If a rule asks for a feature that `x` does not have, or `x` is sparse by columns.
     pub fn apply(&self, x: MatrixView<'_>) -> Vec<u32> {
         apply(&self.structure, x)
     }
@@ -63,7 +63,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     /// rounded to `f32`.
     ///
     /// # Panics
-    /// If a rule asks for a feature that `x` does not have.
+    /// If a rule asks for a feature that `x` does not have, or `x` is sparse by columns.
     pub fn predict(&self, x: MatrixView<'_>) -> Array2<f32> {
         let mut out = Array2::zeros((x.n_rows(), self.leaves.n_outputs()));
         let mut sums = vec![0.0; self.leaves.n_outputs()];
@@ -84,8 +84,8 @@ impl<R: Rule> Tree<R> {
     /// leaf that no weight reaches answers the mean of all rows.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if `x`, `weights` and `outputs` differ in rows; [`TreeError::Weight`] and
-    /// [`TreeError::NoWeight`] as [`Leaves::label`].
+    /// [`TreeError::Mismatch`] if `x`, `weights` and `outputs` differ in rows; [`TreeError::NotCsr`],
+    /// [`TreeError::Weight`] and [`TreeError::NoWeight`] as [`Leaves::label`].
     ///
     /// # Panics
     /// If a rule asks for a feature that `x` does not have.
@@ -96,6 +96,7 @@ impl<R: Rule> Tree<R> {
         weights: &[f32],
         outputs: &Arc<Matrix>,
     ) -> Result<Self, TreeError> {
+        check_csr("features", x)?;
         if x.n_rows() != outputs.n_rows() {
             let (expected, given) = (x.n_rows(), outputs.n_rows());
             return Err(TreeError::Mismatch {
@@ -116,7 +117,7 @@ impl<R: Rule> Tree<R> {
 /// The leaf that each row of `x` (rows x features) reaches in a structure.
 ///
 /// # Panics
-/// If a rule asks for a feature that `x` does not have.
+/// If a rule asks for a feature that `x` does not have, or `x` is sparse by columns.
 pub fn apply<R: Rule>(structure: &Structure<R>, x: MatrixView<'_>) -> Vec<u32> {
     let mut leaves = vec![0; x.n_rows()];
     let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));

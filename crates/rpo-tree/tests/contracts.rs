@@ -157,6 +157,27 @@ fn features_are_checked() {
 }
 
 #[test]
+fn matrices_stored_by_columns_are_refused() {
+    let by_columns = csr(&array![[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]).to_csc();
+    let view = MatrixView::Sparse(by_columns.view());
+    let refused = |what| Err(TreeError::NotCsr { what });
+    assert_eq!(Columns::new(view).map(|_| ()), refused("features"));
+    let outputs = Arc::new(Matrix::Sparse(by_columns.clone()));
+    let members = LeafMembers::from_assignment(&[0, 0, 0], 1).unwrap();
+    let label = |outputs| Leaves::label(LeafKind::Samples, &members, &[1.0; 3], outputs);
+    assert_eq!(label(&outputs).map(|_| ()), refused("outputs"));
+    let stored = SampleLeaves::from_parts(vec![0, 1], vec![0], None, Arc::clone(&outputs));
+    assert_eq!(stored.map(|_| ()), refused("outputs"));
+    let by_rows = Arc::new(Matrix::from(by_columns.clone()));
+    let tree = Tree::new(
+        Structure::<AxisRule>::new(vec![Node::Leaf(0)]).unwrap(),
+        label(&by_rows).unwrap(),
+    );
+    let relabelled = tree.unwrap().relabel(LeafKind::Dense, view, &[1.0; 3], &by_rows);
+    assert_eq!(relabelled.map(|_| ()), refused("features"));
+}
+
+#[test]
 fn parameters_are_checked_at_their_bounds() {
     let name = |params: AxisParams| match params.check() {
         Err(TreeError::Parameter { name, .. }) => name,

@@ -17,6 +17,7 @@ pub use dense::{DenseColumns, Ranks};
 pub use sparse::{RowEntry, SparseColumns};
 
 use crate::TreeError;
+use crate::input::check_csr;
 use rpo_core::MatrixView;
 
 /// Ranked training features, dense or sparse after the layout of the matrix they were coded from.
@@ -73,9 +74,10 @@ impl Columns {
     /// Codes a feature matrix. NaN means missing.
     ///
     /// # Errors
-    /// [`TreeError::Empty`] without rows or columns, [`TreeError::InfiniteFeature`] with the first offender in
+    /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns, [`TreeError::InfiniteFeature`] with the first offender in
     /// row order, [`TreeError::TooLarge`] beyond 32-bit indices.
     pub fn new(x: MatrixView<'_>) -> Result<Self, TreeError> {
+        check_csr("features", x)?;
         let (rows, columns) = (x.n_rows(), x.n_cols());
         if rows == 0 || columns == 0 {
             return Err(TreeError::Empty { rows, columns });

@@ -24,6 +24,7 @@ pub use samples::SampleLeaves;
 pub use sparse::SparseLeaves;
 
 use crate::TreeError;
+use crate::input::check_csr;
 use rpo_core::Matrix;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -122,7 +123,8 @@ impl Leaves {
     /// mean of all members.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if there is not one weight per row of outputs or a member has no row,
+    /// [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one
+    /// weight per row of outputs or a member has no row,
     /// [`TreeError::Weight`] for a weight that is negative or not finite, [`TreeError::NoWeight`] if no member
     /// weighs anything.
     pub fn label(
@@ -131,6 +133,7 @@ impl Leaves {
         weights: &[f32],
         outputs: &Arc<Matrix>,
     ) -> Result<Self, TreeError> {
+        check_csr("outputs", outputs.view())?;
         let n_rows = outputs.n_rows();
         if weights.len() != n_rows {
             let what = "weights for the rows of outputs";

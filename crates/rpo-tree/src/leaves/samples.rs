@@ -2,6 +2,7 @@
 
 use super::{LeafMembers, LeafModel};
 use crate::TreeError;
+use crate::input::check_csr;
 use rpo_core::Matrix;
 use std::sync::Arc;
 
@@ -54,13 +55,14 @@ impl SampleLeaves {
     ///
     /// # Errors
     /// [`TreeError`] if the parts do not fit together: a leaf that is empty, a row that has no outputs, a
-    /// weight that is not positive.
+    /// weight that is not positive, outputs that are sparse by columns.
     pub fn from_parts(
         start: Vec<u32>,
         rows: Vec<u32>,
         weights: Option<Vec<f32>>,
         outputs: Arc<Matrix>,
     ) -> Result<Self, TreeError> {
+        check_csr("outputs", outputs.view())?;
         let mismatch = |what, expected, given| {
             Err(TreeError::Mismatch {
                 what,
@@ -139,8 +141,10 @@ impl SampleLeaves {
     /// Refers to the same rows of other outputs: a change of the target space without growing again.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if the new outputs do not have as many rows.
+    /// [`TreeError::Mismatch`] if the new outputs do not have as many rows, [`TreeError::NotCsr`] if they are
+    /// sparse by columns.
     pub fn with_outputs(mut self, outputs: Arc<Matrix>) -> Result<Self, TreeError> {
+        check_csr("outputs", outputs.view())?;
         if outputs.n_rows() != self.outputs.n_rows() {
             let (expected, given) = (self.outputs.n_rows(), outputs.n_rows());
             return Err(TreeError::Mismatch {
