@@ -233,6 +233,8 @@ fn default_leaves(params: &ForestParams, y: MatrixView<'_>) -> LeafKind {
         && params.min_samples_leaf <= 8
         && params.min_impurity_decrease == 0.0;
     match y {
+        // A leaf's mean then has hardly more labels than the leaf has rows, and often fewer.
+        MatrixView::Sparse(y) if y.nnz() <= 2 * y.rows() => LeafKind::Sparse,
         _ if few_rows => LeafKind::Samples,
         MatrixView::Dense(_) => LeafKind::Dense,
         MatrixView::Sparse(_) => LeafKind::Sparse,

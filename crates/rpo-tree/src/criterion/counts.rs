@@ -12,15 +12,20 @@
 
 use super::{Criterion, NodeSums};
 use rpo_core::{CsrView, csr_row};
+use std::borrow::Cow;
 
 /// Summed variance over 0/1 CSR labels (n x d) with integer weights: cost O(labels of the row) per moved row,
 /// O(1) per score.
 #[derive(Debug, Clone)]
 pub struct LabelCounts<'a> {
-    labels: &'a [u32],
+    labels: Cow<'a, [u32]>,
+    /// Whether each row's labels are filled up to whole groups.
+    in_groups: bool,
     rows: Vec<LabelRow>,
     sums: NodeSums,
+    /// By label; behind the last one, those that fill up groups.
     counts: Vec<u64>,
+    n_labels: usize,
     /// The rows whose labels are counted; not kept if there are so few labels that all counts are cleared.
     node: Vec<u32>,
     moved: Vec<u32>,
@@ -29,11 +34,12 @@ pub struct LabelCounts<'a> {
     moved_dot_total: u64,
 }
 
-/// Where the labels of a row are, and its weight.
+/// Where the labels of a row are, how many they are, and the row's weight.
 #[derive(Debug, Clone, Copy)]
 struct LabelRow {
     start: u32,
     end: u32,
+    n_labels: u32,
     weight: u32,
 }
 
@@ -43,6 +49,9 @@ const TOTAL: u64 = 1 << 32;
 const MOVED: u64 = TOTAL - 1;
 /// Up to this many labels all counts are cleared at once.
 const FEW_LABELS: usize = 64;
+/// Labels are counted in groups of so many, filled up with labels that do not exist: where a row has several,
+/// how many cannot be predicted, and a loop over groups guesses its end wrong less often.
+const GROUP: usize = 4;
 
 impl<'a> LabelCounts<'a> {
     /// CSR labels (n x d) and one weight per row. `None` if a stored label is not 1, a weight is not a whole
@@ -52,30 +61,50 @@ impl<'a> LabelCounts<'a> {
     /// If there are not as many rows as weights.
     pub fn new(labels: CsrView<'a>, weights: &[f32]) -> Option<Self> {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
-        let (mut total_weight, mut total_labels) = (0.0, 0.0);
+        let (_, columns, values) = labels.into_raw_storage();
+        let whole = weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0);
+        // With groups, at most three more per row.
+        let indexable = columns.len() + GROUP * weights.len() <= u32::MAX as usize;
+        if !whole || !indexable || values.iter().any(|&z| z != 1.0) {
+            return None;
+        }
+        let in_groups = columns.len() >= 2 * weights.len();
+        let mut filled = Vec::with_capacity(if in_groups {
+            columns.len() + GROUP * weights.len()
+        } else {
+            0
+        });
         let mut rows = Vec::with_capacity(weights.len());
+        let (mut total_weight, mut total_labels) = (0.0, 0.0);
         let mut start = 0;
         for (row, &weight) in weights.iter().enumerate() {
-            let n_labels = csr_row(&labels, row).0.len();
-            let end = u32::try_from(start as usize + n_labels).ok()?;
+            let own = csr_row(&labels, row).0;
+            let mut end = start + own.len();
+            if in_groups {
+                end = start + own.len().next_multiple_of(GROUP);
+                filled.extend_from_slice(own);
+                filled.extend((labels.cols() as u32..).take(end - filled.len()));
+            }
+            let n_labels = own.len() as u32;
             rows.push(LabelRow {
-                start,
-                end,
+                start: start as u32,
+                end: end as u32,
+                n_labels,
                 weight: weight as u32,
             });
             start = end;
             total_weight += f64::from(weight);
-            total_labels += f64::from(weight) * n_labels as f64;
+            total_labels += f64::from(weight) * f64::from(n_labels);
         }
         // ‖t‖² is at most the largest count times the sum of all counts; sums of counts stay in half a word.
         let small = total_labels < TOTAL as f64 && total_weight * total_labels < (1_u64 << 53) as f64;
-        let whole = weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0);
-        let (_, columns, values) = labels.into_raw_storage();
-        (small && whole && values.iter().all(|&z| z == 1.0)).then(|| Self {
-            labels: columns,
+        small.then(|| Self {
+            labels: if in_groups { filled.into() } else { columns.into() },
+            in_groups,
             rows,
             sums: NodeSums::default(),
-            counts: vec![0; labels.cols()],
+            counts: vec![0; labels.cols() + GROUP - 1],
+            n_labels: labels.cols(),
             node: Vec::new(),
             moved: Vec::new(),
             moved_weight: 0,
@@ -84,9 +113,28 @@ impl<'a> LabelCounts<'a> {
         })
     }
 
+    /// Adds `step` to the counts of a row's labels; returns their sum before.
+    #[inline]
+    fn add(&mut self, row: LabelRow, step: u64) -> u64 {
+        let labels = &self.labels[row.start as usize..row.end as usize];
+        let mut sum = 0;
+        let mut add = |j: u32| {
+            let count = &mut self.counts[j as usize];
+            sum += *count;
+            *count += step;
+        };
+        if self.in_groups {
+            labels.chunks_exact(GROUP).flatten().for_each(|&j| add(j));
+            self.counts[self.n_labels..].fill(0);
+        } else {
+            labels.iter().for_each(|&j| add(j));
+        }
+        sum
+    }
+
     /// Keeps of each count that these rows went into only the bits of `mask`.
     fn mask(&mut self, which: fn(&mut Self) -> &mut Vec<u32>, mask: u64) {
-        if self.counts.len() <= FEW_LABELS {
+        if self.n_labels <= FEW_LABELS {
             self.counts.iter_mut().for_each(|c| *c &= mask);
             return;
         }
@@ -105,20 +153,14 @@ impl Criterion for LabelCounts<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.clear();
         self.mask(|c| &mut c.node, MOVED);
-        if self.counts.len() > FEW_LABELS {
+        if self.n_labels > FEW_LABELS {
             self.node.extend_from_slice(rows);
         }
         let (mut weights, mut norm, mut squares) = (0, 0, 0);
         for &row in rows {
-            let LabelRow { start, end, weight } = self.rows[row as usize];
-            let weight = u64::from(weight);
-            let mut sum = 0;
-            for &j in &self.labels[start as usize..end as usize] {
-                let count = &mut self.counts[j as usize];
-                sum += *count;
-                *count += weight * TOTAL;
-            }
-            let n_labels = u64::from(end - start);
+            let row = self.rows[row as usize];
+            let (weight, n_labels) = (u64::from(row.weight), u64::from(row.n_labels));
+            let sum = self.add(row, weight * TOTAL);
             norm += weight * (2 * (sum / TOTAL) + weight * n_labels);
             squares += weight * n_labels;
             weights += weight;
@@ -142,19 +184,13 @@ impl Criterion for LabelCounts<'_> {
 
     #[inline]
     fn move_row(&mut self, row: u32) {
-        let LabelRow { start, end, weight } = self.rows[row as usize];
-        let weight = u64::from(weight);
-        let mut sum = 0;
-        for &j in &self.labels[start as usize..end as usize] {
-            let count = &mut self.counts[j as usize];
-            sum += *count;
-            *count += weight;
-        }
-        let n_labels = u64::from(end - start);
+        let labels = self.rows[row as usize];
+        let (weight, n_labels) = (u64::from(labels.weight), u64::from(labels.n_labels));
+        let sum = self.add(labels, weight);
         self.moved_norm += weight * (2 * (sum & MOVED) + weight * n_labels);
         self.moved_dot_total += weight * (sum / TOTAL);
         self.moved_weight += weight;
-        if self.counts.len() > FEW_LABELS {
+        if self.n_labels > FEW_LABELS {
             self.moved.push(row);
         }
     }
