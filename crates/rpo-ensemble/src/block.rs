@@ -26,7 +26,7 @@ pub(crate) struct BlockPredictor<'f, 'x, A> {
     leaves: Vec<u32>,
     /// Whether members are gathered.
     by_member: bool,
-    /// The training outputs, if answers go through members.
+    /// The training outputs, if all leaves refer to the same.
     outputs: Option<MatrixView<'f>>,
     /// Training rows and their shares, by row of the block, then tree.
     members: Vec<(u32, f64)>,
@@ -45,7 +45,7 @@ fn references(tree: &ForestTree) -> Option<&Arc<Matrix>> {
 impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
     /// For answers in outputs.
     pub(crate) fn new(forest: &'f Forest, x: MatrixView<'x>, admit: A) -> Self {
-        let first = references(&forest.trees()[0]).filter(|_| forest.n_outputs() > FEW_OUTPUTS);
+        let first = references(&forest.trees()[0]);
         let shared = |t| references(t).zip(first).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
         let outputs = first
             .filter(|_| forest.trees().iter().all(shared))
@@ -56,7 +56,7 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
             admit,
             start: 0,
             leaves: Vec::new(),
-            by_member: outputs.is_some(),
+            by_member: outputs.is_some() && forest.n_outputs() > FEW_OUTPUTS,
             outputs,
             members: Vec::new(),
             member_start: Vec::new(),
@@ -139,7 +139,7 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
     /// row's terms come tree by tree.
     #[inline]
     pub(crate) fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize, u32, f64)) {
-        if let Some(outputs) = self.outputs {
+        if let (Some(outputs), true) = (self.outputs, self.by_member) {
             for row in rows {
                 for &(member, share) in self.members(row) {
                     outputs.for_each_in_row(member as usize, |j, v| f(row, j, share * f64::from(v)));
@@ -148,10 +148,16 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
             return;
         }
         for (i, tree) in self.forest.trees().iter().enumerate() {
-            for row in rows.clone().filter(|row| (self.admit)(i, self.start + row)) {
-                tree.tree
-                    .leaves()
-                    .for_each(self.leaf(i, row), |j, v| f(row, j, v));
+            let admitted = rows.clone().filter(|row| (self.admit)(i, self.start + row));
+            match (tree.tree.leaves(), self.outputs) {
+                (Leaves::Samples(leaves), Some(outputs)) => admitted.for_each(|row| {
+                    leaves.for_each_member(self.leaf(i, row), |member, share| {
+                        outputs.for_each_in_row(member as usize, |j, v| f(row, j, share * f64::from(v)));
+                    });
+                }),
+                (leaves, _) => {
+                    admitted.for_each(|row| leaves.for_each(self.leaf(i, row), |j, v| f(row, j, v)));
+                }
             }
         }
     }

@@ -108,6 +108,7 @@ impl SampleLeaves {
     }
 
     /// The rows of a leaf and their weights (`None`: all 1): which training rows explain an answer.
+    #[inline]
     pub fn members(&self, leaf: u32) -> (&[u32], Option<&[f32]>) {
         let range = self.start[leaf as usize] as usize..self.start[leaf as usize + 1] as usize;
         (
@@ -117,9 +118,12 @@ impl SampleLeaves {
     }
 
     /// Calls `f(row, share)` for the training rows of a leaf; the shares sum to 1.
+    #[inline]
     pub fn for_each_member(&self, leaf: u32, mut f: impl FnMut(u32, f64)) {
         let (rows, weights) = self.members(leaf);
         match weights {
+            // Most leaves of a fully developed tree: no division.
+            _ if rows.len() == 1 => f(rows[0], 1.0),
             None => {
                 let share = 1.0 / rows.len() as f64;
                 rows.iter().for_each(|&row| f(row, share));
