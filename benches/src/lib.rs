@@ -1,1 +1,63 @@
-//! Benchmarks
+//! What the benchmarks share: generated inputs, the same in every run, and their names.
+
+use rpo::core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo::data::Dataset;
+use rpo::data::generate::{FeatureStyle, MultiLabelSet};
+use rpo::projections::{Projection, ProjectionKind};
+
+/// The seed of everything that is drawn.
+pub const SEED: Seed = Seed::new(1);
+
+/// A multi-label set like texts: sparse features, labels of power-law frequencies, some four per sample.
+pub fn texts(n: usize, p: usize, d: usize) -> Dataset {
+    generate(&MultiLabelSet::new(n, p, d).cardinality(4.0))
+}
+
+/// A multi-label set of measurements: dense features.
+pub fn measurements(n: usize, p: usize, d: usize) -> Dataset {
+    generate(&MultiLabelSet::new(n, p, d).features(FeatureStyle::Dense { noise: 1.0 }))
+}
+
+fn generate(set: &MultiLabelSet) -> Dataset {
+    set.generate(SEED).expect("the parameters are in range")
+}
+
+/// The outputs, which generated labels hold by rows.
+///
+/// # Panics
+/// If the outputs are dense.
+pub fn labels(data: &Dataset) -> &CsrMatrix {
+    match data.outputs() {
+        Matrix::Sparse(labels) => labels,
+        Matrix::Dense(_) => panic!("generated labels are sparse"),
+    }
+}
+
+/// The outputs on m Gaussian components (n x m).
+///
+/// # Panics
+/// If m is 0.
+pub fn projected(data: &Dataset, m: usize) -> ndarray::Array2<f32> {
+    let y = data.outputs().view();
+    let map = ProjectionKind::Gaussian.fit(y, m, SEED).expect("m is positive");
+    map.apply(y).expect("the outputs are finite")
+}
+
+/// `what/n=..,p=..,d=..`, and m where there is one: the name of a benchmark within its layer.
+pub fn name(what: &str, data: &Dataset, m: Option<usize>) -> String {
+    let (n, p, d) = (data.n_samples(), data.n_features(), data.n_outputs());
+    let m = m.map_or_else(String::new, |m| format!(",m={m}"));
+    format!("{what}/n={n},p={p},d={d}{m}")
+}
+
+/// Σ z² over Σ y²: about 1 for every random projection.
+pub fn preserved(z: MatrixView<'_>, y: MatrixView<'_>) -> f64 {
+    let squares = |a: MatrixView<'_>| {
+        let mut sum = 0.0;
+        for row in 0..a.n_rows() {
+            a.for_each_in_row(row, |_, v| sum += f64::from(v).powi(2));
+        }
+        sum
+    };
+    squares(z) / squares(y)
+}

@@ -1,0 +1,38 @@
+//! Drawing a projection and applying it to sparse labels: each family.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rpo::core::MatrixView;
+use rpo::projections::{Projection, ProjectionKind};
+use rpo_benches::{SEED, name, preserved, texts};
+
+const M: usize = 25;
+
+fn draw_and_apply(c: &mut Criterion) {
+    let data = texts(5000, 100, 1000);
+    let y = data.outputs().view();
+    let mut group = c.benchmark_group("projections");
+    group.throughput(Throughput::Elements(y.n_stored() as u64));
+    let random = ProjectionKind::named()
+        .filter(|kind| !matches!(kind, ProjectionKind::Identity | ProjectionKind::Pca));
+    for kind in random {
+        group.bench_function(name(&kind.to_string(), &data, Some(M)), |b| {
+            b.iter(|| {
+                let map = kind
+                    .fit(y, M, SEED)
+                    .expect("every family gives so many components");
+                let z = map.apply(y).expect("labels are finite");
+                assert_eq!(z.dim(), (y.n_rows(), M));
+                z
+            });
+        });
+        let map = kind
+            .fit(y, M, SEED)
+            .expect("every family gives so many components");
+        let z = map.apply(y).expect("labels are finite");
+        let ratio = preserved(MatrixView::from(&z), y);
+        assert!((0.1..10.0).contains(&ratio), "{kind}: {ratio}");
+    }
+}
+
+criterion_group!(benches, draw_and_apply);
+criterion_main!(benches);

@@ -1,0 +1,98 @@
+//! Trees: the search for the split of a root, and growth to pure leaves, on each layout of features and of
+//! split targets.
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rpo::data::Dataset;
+use rpo::tree::columns::Columns;
+use rpo::tree::criterion::{Criterion as Impurity, LabelCounts, Variance};
+use rpo::tree::splitter::{AxisParams, AxisSplitter, NodeRows, Splitter, Thresholds};
+use rpo::tree::{GrowParams, grow};
+use rpo_benches::{SEED, labels, measurements, name, projected, texts};
+
+const M: usize = 25;
+
+fn dense(c: &mut Criterion) {
+    let data = measurements(2000, 100, 100);
+    let (z, weights) = (projected(&data, M), vec![1.0; data.n_samples()]);
+    for thresholds in [Thresholds::Best, Thresholds::Random] {
+        both(
+            c,
+            "dense",
+            &data,
+            Some(M),
+            thresholds,
+            &Variance::new(z.view(), &weights),
+        );
+    }
+}
+
+fn sparse(c: &mut Criterion) {
+    let data = texts(2000, 1000, 200);
+    let (z, weights) = (projected(&data, M), vec![1.0; data.n_samples()]);
+    both(
+        c,
+        "sparse",
+        &data,
+        Some(M),
+        Thresholds::Best,
+        &Variance::new(z.view(), &weights),
+    );
+    let counts = LabelCounts::new(labels(&data).view(), &weights).expect("labels are 0 or 1");
+    both(c, "sparse", &data, None, Thresholds::Best, &counts);
+}
+
+/// The root's split and a whole tree, √p features drawn at a node.
+fn both<C: Impurity + Sync>(
+    c: &mut Criterion,
+    layout: &str,
+    data: &Dataset,
+    m: Option<usize>,
+    thresholds: Thresholds,
+    impurity: &C,
+) {
+    let columns = Columns::new(data.features().view()).expect("features are finite");
+    let params = AxisParams {
+        max_features: Some(data.n_features().isqrt()),
+        thresholds,
+        ..AxisParams::default()
+    };
+    let splitter = AxisSplitter::new(&columns, impurity.clone(), params).expect("parameters are in range");
+    let mut workspace = splitter.workspace();
+    let rows: Vec<u32> = (0..data.n_samples() as u32).collect();
+    let how = match thresholds {
+        Thresholds::Best => "best",
+        Thresholds::Random => "random",
+    };
+    let mut group = c.benchmark_group("tree");
+    group.throughput(Throughput::Elements(rows.len() as u64));
+
+    let root = NodeRows {
+        rows: &rows,
+        depth: 0,
+        seed: SEED,
+    };
+    let mut children = vec![0; rows.len()];
+    group.bench_function(name(&format!("split-{how}-{layout}"), data, m), |b| {
+        b.iter(|| {
+            children.fill(0);
+            let split = splitter
+                .split(root, &mut workspace, &mut children)
+                .expect("labels differ");
+            assert!(split.gain > 0.0);
+            split
+        });
+    });
+    assert!(children.contains(&0) && children.contains(&1));
+
+    let params = GrowParams::default();
+    group.bench_function(name(&format!("grow-{how}-{layout}"), data, m), |b| {
+        b.iter(|| {
+            let grown = grow(&splitter, &mut workspace, rows.clone(), &params, SEED);
+            assert!(grown.structure.n_leaves() > rows.len() / 4);
+            grown
+        });
+    });
+}
+
+criterion_group!(benches, dense, sparse);
+criterion_main!(benches);
