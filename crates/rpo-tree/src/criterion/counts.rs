@@ -125,7 +125,9 @@ impl<'a> LabelCounts<'a> {
         };
         if self.in_groups {
             labels.chunks_exact(GROUP).flatten().for_each(|&j| add(j));
-            self.counts[self.n_labels..].fill(0);
+            if let Some(filling) = self.counts.last_chunk_mut::<{ GROUP - 1 }>() {
+                *filling = [0; GROUP - 1];
+            }
         } else {
             labels.iter().for_each(|&j| add(j));
         }

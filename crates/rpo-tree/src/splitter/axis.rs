@@ -249,6 +249,11 @@ struct Evaluator<'a, C> {
 }
 
 impl<C: Criterion> Evaluator<'_, C> {
+    /// Whether any cut is the best: two rows part in one way only, and of equal scores the first stays.
+    fn is_settled(&self) -> bool {
+        self.node.rows.len() == 2
+    }
+
     /// `None` if the feature is constant, `Some(None)` if no cut leaves both children large enough.
     fn cut(&mut self, feature: u32, entries: &mut Vec<u64>) -> Option<Option<Cut>> {
         if entries.is_empty() {
@@ -320,8 +325,11 @@ fn search_sparse<C: Criterion>(
     let mut search = Search::AllConstant;
     for i in 0..collector.held().len() {
         let place = collector.held()[i] as usize;
-        if let Some(cut) = evaluator.cut(features[place], collector.entries_mut(place)) {
-            search.offer(features[place], cut, place);
+        if let Some(cut) = evaluator.cut(features[place], collector.entries_mut(place))
+            && search.offer(features[place], cut, place)
+            && evaluator.is_settled()
+        {
+            break;
         }
     }
     search
