@@ -1,0 +1,242 @@
+//! What the paper says, and whether these results support it.
+
+use crate::reproduce::describe::{ClaimText, Compare, Relation, SameVerdicts, WithinPublished};
+use crate::reproduce::results::{Results, Summary};
+
+/// Whether a claim is supported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Finding {
+    /// It is.
+    Supported,
+    /// It is not.
+    NotSupported,
+    /// What it speaks of was not run.
+    NotRun,
+}
+
+impl Finding {
+    /// In words.
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Supported => "supported",
+            Self::NotSupported => "not supported",
+            Self::NotRun => "not run",
+        }
+    }
+}
+
+/// A claim and what became of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Claim {
+    /// The sentence.
+    pub(crate) says: String,
+    /// Where the paper says it.
+    pub(crate) at: String,
+    /// Whether it is supported.
+    pub(crate) finding: Finding,
+    /// Why: on what it held, and by which figures it did not.
+    pub(crate) why: String,
+}
+
+/// Checks the claims of an experiment.
+pub(crate) fn check(results: &Results<'_>) -> Vec<Claim> {
+    let claims = results.description.claims.iter();
+    claims.map(|text| check_one(text, results)).collect()
+}
+
+fn check_one(text: &ClaimText, results: &Results<'_>) -> Claim {
+    let (cases, share) = if let Some(compare) = &text.compare {
+        (compared(compare, results), compare.share.unwrap_or(1.0))
+    } else if let Some(within) = &text.published {
+        (within_published(within, results), within.share)
+    } else if let Some(same) = &text.verdicts {
+        (same_verdicts(same, results), same.share)
+    } else {
+        unreachable!("a description has exactly one check per claim")
+    };
+    let held = cases.iter().filter(|case| case.holds).count();
+    let finding = match cases.len() {
+        0 => Finding::NotRun,
+        n if held as f64 >= share * n as f64 - 1e-9 => Finding::Supported,
+        _ => Finding::NotSupported,
+    };
+    Claim {
+        says: text.says.clone(),
+        at: text.at.clone(),
+        finding,
+        why: reasons(&cases, held),
+    }
+}
+
+/// A place where a claim can hold.
+struct Case {
+    holds: bool,
+    figures: String,
+}
+
+fn reasons(cases: &[Case], held: usize) -> String {
+    let figures = |which: bool| -> Vec<&str> {
+        let cases = cases.iter().filter(|case| case.holds == which);
+        cases.map(|case| case.figures.as_str()).collect()
+    };
+    let of = match cases {
+        [] => return "nothing of it was run".to_owned(),
+        [only] => return only.figures.clone(),
+        _ => format!("{held} of {}", cases.len()),
+    };
+    match (figures(true), figures(false)) {
+        // A long list of where it held says less than its length.
+        (held, failed) if failed.is_empty() && held.len() > 4 => of,
+        (held, failed) if failed.is_empty() => format!("{of}: {}", held.join("; ")),
+        (_, failed) => format!("{of}; not {}", failed.join("; not ")),
+    }
+}
+
+fn compared(compare: &Compare, results: &Results<'_>) -> Vec<Case> {
+    let measure = compare
+        .of
+        .as_ref()
+        .map_or(results.description.score(), |of| of.get_ref());
+    let higher = results.description.higher_is_better(measure);
+    let columns = results
+        .column(compare.left.get_ref())
+        .zip(results.column(compare.right.get_ref()));
+    let Some((left, right)) = columns else {
+        return Vec::new();
+    };
+    let case = |(dataset, set): (usize, &crate::reproduce::plan::PlannedSet)| {
+        let a = results.summary(dataset, left, measure)?;
+        let b = results.summary(dataset, right, measure)?;
+        let detail = match compare.relation {
+            Relation::Ratio(low, high) => {
+                let bounds = if high == f64::INFINITY {
+                    format!("at least {low}")
+                } else {
+                    format!("{low} to {high}")
+                };
+                format!("ratio {:.3}, expected {bounds}", a.mean / b.mean)
+            }
+            _ => format!("{} against {}", show(a), show(b)),
+        };
+        Some(Case {
+            holds: holds(compare.relation, a, b, higher),
+            figures: format!("{} ({detail})", set.name),
+        })
+    };
+    results
+        .plan
+        .datasets
+        .iter()
+        .enumerate()
+        .filter_map(case)
+        .collect()
+}
+
+fn holds(relation: Relation, left: Summary, right: Summary, higher_is_better: bool) -> bool {
+    let better = (left.mean > right.mean) == higher_is_better;
+    match relation {
+        Relation::Same => !left.differs(right),
+        Relation::Better => left.differs(right) && better,
+        Relation::Worse => left.differs(right) && !better,
+        Relation::NotWorse => !left.differs(right) || better,
+        Relation::Ratio(low, high) => (low..=high).contains(&(left.mean / right.mean)),
+    }
+}
+
+fn show(summary: Summary) -> String {
+    match summary.std {
+        Some(std) => format!("{:.3} ± {std:.3}", summary.mean),
+        None => format!("{:.3}", summary.mean),
+    }
+}
+
+fn within_published(within: &WithinPublished, results: &Results<'_>) -> Vec<Case> {
+    let score = results.description.score();
+    let mut cases = Vec::new();
+    for (dataset, set) in results.plan.datasets.iter().enumerate() {
+        for (column, method) in results.plan.columns.iter().enumerate() {
+            let here = results.summary(dataset, column, score);
+            if let Some((here, print)) = here.zip(results.published(dataset, column, score)) {
+                cases.push(Case {
+                    holds: here.agrees(print, within.slack),
+                    figures: format!(
+                        "{}, {} ({}, published {})",
+                        set.name,
+                        method.label,
+                        show(here),
+                        show(print)
+                    ),
+                });
+            }
+        }
+    }
+    cases
+}
+
+fn same_verdicts(same: &SameVerdicts, results: &Results<'_>) -> Vec<Case> {
+    let Some(column) = results.column(same.column.get_ref()) else {
+        return Vec::new();
+    };
+    let case = |(dataset, set): (usize, &crate::reproduce::plan::PlannedSet)| {
+        let (here, print) = results.verdicts(dataset, column);
+        let (here, print) = here.zip(print)?;
+        let word = |differs: bool| if differs { "differs" } else { "the same" };
+        Some(Case {
+            holds: here == print,
+            figures: format!("{} ({} here, {} in print)", set.name, word(here), word(print)),
+        })
+    };
+    results
+        .plan
+        .datasets
+        .iter()
+        .enumerate()
+        .filter_map(case)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relations_hold_by_the_larger_deviation() {
+        let of = |mean, std| Summary {
+            mean,
+            std: Some(std),
+            n: 3,
+        };
+        let (high, low) = (of(0.5, 0.01), of(0.4, 0.05));
+        for (relation, expected) in [
+            (Relation::Better, true),
+            (Relation::Worse, false),
+            (Relation::Same, false),
+            (Relation::NotWorse, true),
+            (Relation::Ratio(1.2, 1.3), true),
+            (Relation::Ratio(1.3, f64::INFINITY), false),
+        ] {
+            assert_eq!(holds(relation, high, low, true), expected, "{relation:?}");
+        }
+        // Where smaller is better the same figures mean the opposite.
+        assert!(holds(Relation::Worse, high, low, false) && !holds(Relation::NotWorse, high, low, false));
+        // Within the larger deviation nothing differs.
+        let close = of(0.45, 0.0);
+        assert!(holds(Relation::Same, close, low, true) && !holds(Relation::Better, close, low, true));
+        assert!(holds(Relation::NotWorse, low, close, true));
+    }
+
+    #[test]
+    fn reasons_name_what_failed() {
+        let case = |holds, figures: &str| Case {
+            holds,
+            figures: figures.to_owned(),
+        };
+        assert_eq!(reasons(&[], 0), "nothing of it was run");
+        assert_eq!(reasons(&[case(false, "a (1)")], 0), "a (1)");
+        assert_eq!(reasons(&[case(true, "a"), case(true, "b")], 2), "2 of 2: a; b");
+        assert_eq!(
+            reasons(&[case(true, "a"), case(false, "b"), case(false, "c")], 1),
+            "1 of 3; not b; not c"
+        );
+    }
+}

@@ -1,0 +1,348 @@
+//! An experiment as its file describes it: data sets, methods, protocol, claims.
+//!
+//! The files are TOML, one per experiment, in `docs/experiments`; `docs/experiments/README.md` explains every
+//! field. What is read here is checked as far as it can be without data; errors name file, line and field.
+
+mod check;
+mod error;
+mod read;
+mod values;
+
+pub(crate) use error::DescribeError;
+pub(crate) use read::{find, list};
+pub(crate) use values::{ComponentRule, Features, Values};
+
+use crate::reproduce::measures;
+use crate::reproduce::published::Paper;
+use rpo::data::generate::FriedmanKind;
+use rpo::metrics::Metric;
+use rpo::projections::ProjectionKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// An experiment.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Description {
+    /// What the command line calls it.
+    pub(crate) name: String,
+    /// One line.
+    pub(crate) title: String,
+    /// Which paper it is from.
+    pub(crate) paper: Option<Paper>,
+    /// Which table, figure or section of the paper.
+    pub(crate) table: String,
+    /// How long it takes, in words.
+    pub(crate) expected: String,
+    /// What is run and what is worth knowing, in Markdown paragraphs.
+    pub(crate) about: String,
+    /// Names of metrics; the first one is the score that tables show. A decomposition has none: it shows errors.
+    #[serde(default)]
+    pub(crate) metrics: Vec<Spanned<String>>,
+    /// Repetitions per cell, unless a data set says otherwise.
+    pub(crate) repeats: usize,
+    /// The master seed.
+    pub(crate) seed: u64,
+    /// The parameter that varies along a curve, if there are curves.
+    pub(crate) axis: Option<Axis>,
+    /// Whether the axis is logarithmic.
+    #[serde(default)]
+    pub(crate) log_axis: bool,
+    /// Measures to draw against the axis; the score if empty.
+    #[serde(default)]
+    pub(crate) figures: Vec<Spanned<String>>,
+    /// The column that others are compared with by the paper's rule.
+    pub(crate) baseline: Option<Spanned<String>>,
+    /// The sizes of a bias and variance decomposition, if that is what the cells compute.
+    pub(crate) decompose: Option<Decompose>,
+    /// What `--quick` changes.
+    #[serde(default)]
+    pub(crate) quick: Quick,
+    /// Data sets.
+    #[serde(default, rename = "dataset")]
+    pub(crate) datasets: Vec<DatasetText>,
+    /// Data sets of the paper that cannot be run.
+    #[serde(default, rename = "absent")]
+    pub(crate) absent: Vec<Absent>,
+    /// Methods.
+    #[serde(rename = "method")]
+    pub(crate) methods: Vec<MethodText>,
+    /// What the paper says, and how to check it.
+    #[serde(default, rename = "claim")]
+    pub(crate) claims: Vec<ClaimText>,
+}
+
+/// A parameter of methods that can vary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Axis {
+    /// Number of components m.
+    Components,
+    /// Number of features k inspected per node.
+    MaxFeatures,
+    /// Number of trees t.
+    Trees,
+}
+
+impl Axis {
+    /// As the label of an axis.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Components => "components m",
+            Self::MaxFeatures => "features per node k",
+            Self::Trees => "trees t",
+        }
+    }
+}
+
+/// Reductions for a quick look.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Quick {
+    /// Repetitions per cell.
+    pub(crate) repeats: Option<usize>,
+    /// Number of trees of every method whose trees do not vary.
+    pub(crate) trees: Option<usize>,
+    /// The data sets to keep.
+    pub(crate) datasets: Option<Vec<Spanned<String>>>,
+    /// Values along the axis to keep.
+    pub(crate) axis: Option<Vec<String>>,
+}
+
+/// A data set.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct DatasetText {
+    /// Its name in the catalogue, or any for a generated one.
+    pub(crate) name: Spanned<String>,
+    /// Its name in the paper.
+    pub(crate) published: Option<String>,
+    /// Training samples of a random split.
+    pub(crate) train: usize,
+    /// Test samples of a random split.
+    pub(crate) test: usize,
+    /// Repetitions, where they differ from the experiment's.
+    pub(crate) repeats: Option<usize>,
+    /// Whether nominal features of three or more values become indicators.
+    #[serde(default)]
+    pub(crate) one_hot: bool,
+    /// Features to leave out, by name.
+    #[serde(default)]
+    pub(crate) without: Vec<String>,
+    /// What is worth knowing about it.
+    pub(crate) note: Option<String>,
+    /// To generate a multi-label set of train + test samples.
+    pub(crate) multi_label: Option<MultiLabelText>,
+    /// To generate a regression problem.
+    pub(crate) friedman: Option<FriedmanText>,
+}
+
+/// Parameters of [`MultiLabelSet`](rpo::data::generate::MultiLabelSet).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct MultiLabelText {
+    /// Number of features.
+    pub(crate) features: usize,
+    /// Number of labels.
+    pub(crate) outputs: usize,
+    /// Mean number of label draws per sample.
+    pub(crate) cardinality: f64,
+    /// Exponent of the power law of label frequencies.
+    pub(crate) exponent: f64,
+    /// Standard deviation of the noise on dense features; sparse features where it is not given.
+    pub(crate) dense_noise: Option<f64>,
+}
+
+/// Parameters of [`Friedman`](rpo::data::generate::Friedman).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct FriedmanText {
+    /// How outputs hang together.
+    pub(crate) kind: FriedmanKind,
+    /// Number of outputs.
+    pub(crate) outputs: usize,
+}
+
+/// A data set of the paper that is not run.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Absent {
+    /// Its name in the paper.
+    pub(crate) name: String,
+    /// Why it is not run.
+    pub(crate) why: String,
+}
+
+/// Sizes of the nested Monte Carlo of a bias and variance decomposition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Decompose {
+    /// Learning sets L.
+    pub(crate) learning_sets: usize,
+    /// Draws P of the projections per learning set.
+    pub(crate) projections: usize,
+    /// Runs A of the tree algorithm per draw.
+    pub(crate) runs: usize,
+}
+
+/// The tree ensembles there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Algorithm {
+    /// Bootstrap, best thresholds.
+    RandomForest,
+    /// No bootstrap, random thresholds.
+    ExtraTrees,
+    /// No bootstrap, best thresholds.
+    Cart,
+}
+
+/// Who shares a projection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Scope {
+    /// One per tree: Algorithm 2.
+    #[default]
+    Tree,
+    /// One for all trees: Algorithm 1.
+    Shared,
+}
+
+/// A method: a column of a table, or a curve where one of its parameters is a list.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct MethodText {
+    /// What claims and the command line call it.
+    pub(crate) id: Spanned<String>,
+    /// What tables call it; `{}` stands for the value along the axis.
+    pub(crate) label: String,
+    /// The ensemble.
+    pub(crate) algorithm: Algorithm,
+    /// Number of trees t.
+    pub(crate) trees: Spanned<Values>,
+    /// Features k inspected per node.
+    pub(crate) max_features: Spanned<Values>,
+    /// The family of projections; the outputs themselves if there is none.
+    pub(crate) projection: Option<ProjectionKind>,
+    /// Number of components m: a number, `ln`, or `d`.
+    pub(crate) components: Option<Spanned<Values>>,
+    /// Whether trees share a projection.
+    #[serde(default)]
+    pub(crate) scope: Scope,
+    /// Its name in the published figures: one, or one for each value along the axis that has some.
+    #[serde(default)]
+    pub(crate) published: PublishedName,
+}
+
+/// What the published figures call a method.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum PublishedName {
+    /// They do not have it.
+    #[default]
+    None,
+    /// A method that is one column.
+    One(String),
+    /// By value along the axis.
+    ByValue(BTreeMap<String, String>),
+}
+
+/// A sentence of the paper and the check that decides whether it holds here: exactly one of `compare`,
+/// `published` and `verdicts`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct ClaimText {
+    /// The sentence.
+    pub(crate) says: String,
+    /// Where the paper says it.
+    pub(crate) at: String,
+    /// Compares two columns.
+    pub(crate) compare: Option<Compare>,
+    /// Compares with the published figures.
+    pub(crate) published: Option<WithinPublished>,
+    /// Compares verdicts of the paper's rule with those of its own figures.
+    pub(crate) verdicts: Option<SameVerdicts>,
+}
+
+/// How a column relates to another on each data set. "Differs" is the rule of Table 1: by more than the larger
+/// of the two standard deviations.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Compare {
+    /// A column.
+    pub(crate) left: Spanned<String>,
+    /// The relation.
+    #[serde(rename = "is")]
+    pub(crate) relation: Relation,
+    /// Another column.
+    pub(crate) right: Spanned<String>,
+    /// The measure; the score if not given.
+    pub(crate) of: Option<Spanned<String>>,
+    /// Share of the data sets on which it must hold; 1 if not given.
+    pub(crate) share: Option<f64>,
+}
+
+/// A relation between two columns.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Relation {
+    /// Better, and different.
+    Better,
+    /// Worse, and different.
+    Worse,
+    /// Not different.
+    Same,
+    /// Better or not different.
+    NotWorse,
+    /// Left mean over right mean within these bounds.
+    Ratio(f64, f64),
+}
+
+/// Our means lie within the published standard deviation, widened by a slack, of the published means.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct WithinPublished {
+    /// Added to the published standard deviation.
+    pub(crate) slack: f64,
+    /// Share of the cells that must.
+    pub(crate) share: f64,
+}
+
+/// A column differs from the baseline here exactly where it does in print.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct SameVerdicts {
+    /// The column.
+    pub(crate) column: Spanned<String>,
+    /// Share of the data sets on which it must.
+    pub(crate) share: f64,
+}
+
+impl MethodText {
+    /// What its curve is called: the label without the value along the axis and what binds it.
+    pub(crate) fn curve_label(&self) -> String {
+        let label = self.label.split("{}").next().unwrap_or_default();
+        let label = label.trim_end_matches(|c: char| c == '=' || c.is_whitespace());
+        // "Gaussian, m" is about "Gaussian".
+        label
+            .rsplit_once(',')
+            .filter(|_| self.label.contains("{}"))
+            .map_or(label, |(name, _)| name)
+            .to_owned()
+    }
+}
+
+impl Description {
+    /// The measure that tables show.
+    pub(crate) fn score(&self) -> &str {
+        self.metrics
+            .first()
+            .map_or(measures::ERROR, |name| name.get_ref())
+    }
+
+    /// Whether a larger value of a measure is a better one. All that is not a metric is an error or a cost.
+    pub(crate) fn higher_is_better(&self, measure: &str) -> bool {
+        measure.parse::<Metric>().is_ok_and(Metric::higher_is_better)
+    }
+}

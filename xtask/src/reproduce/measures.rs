@@ -1,0 +1,129 @@
+//! What is measured of a cell besides its metrics, by name.
+
+/// A measure and how to show it.
+pub(crate) struct Measure {
+    /// Its name, in stored cells and descriptions.
+    pub(crate) name: &'static str,
+    /// As the label of an axis or the head of a column.
+    pub(crate) label: &'static str,
+}
+
+/// CPU seconds of the fit.
+pub(crate) const FIT_CPU: &str = "fit-cpu";
+/// Seconds of the fit.
+pub(crate) const FIT_WALL: &str = "fit-wall";
+/// CPU seconds of the prediction of the test part.
+pub(crate) const PREDICT_CPU: &str = "predict-cpu";
+/// Seconds of the prediction of the test part.
+pub(crate) const PREDICT_WALL: &str = "predict-wall";
+/// Seconds in which the fit drew and applied projections.
+pub(crate) const PROJECTION: &str = "projection";
+/// The same for one projection.
+pub(crate) const PROJECTION_ONCE: &str = "projection-once";
+/// Bytes of the model's file.
+pub(crate) const MODEL_BYTES: &str = "model-bytes";
+/// Nodes of all trees.
+pub(crate) const NODES: &str = "nodes";
+/// Most bytes that the process held until the model was fitted, the data among them.
+pub(crate) const PEAK_MEMORY: &str = "peak-memory";
+
+/// Residual error: the variance of the noise.
+pub(crate) const RESIDUAL: &str = "residual";
+/// Squared bias.
+pub(crate) const BIAS: &str = "bias";
+/// Variance due to the learning set.
+pub(crate) const V_LS: &str = "v-ls";
+/// Variance due to the tree algorithm.
+pub(crate) const V_ALGO: &str = "v-algo";
+/// Variance due to the projections.
+pub(crate) const V_PROJ: &str = "v-proj";
+/// Mean squared error on fresh samples.
+pub(crate) const ERROR: &str = "error";
+
+/// The sum of the five terms, which the error equals but for the noise of the fresh samples.
+pub(crate) const SUM: &str = "sum";
+
+const SCORING: [Measure; 9] = [
+    Measure {
+        name: FIT_CPU,
+        label: "fit, CPU s",
+    },
+    Measure {
+        name: FIT_WALL,
+        label: "fit, s",
+    },
+    Measure {
+        name: PREDICT_CPU,
+        label: "predict, CPU s",
+    },
+    Measure {
+        name: PREDICT_WALL,
+        label: "predict, s",
+    },
+    Measure {
+        name: PROJECTION,
+        label: "projections, s",
+    },
+    Measure {
+        name: PROJECTION_ONCE,
+        label: "one projection, s",
+    },
+    Measure {
+        name: MODEL_BYTES,
+        label: "model file, bytes",
+    },
+    Measure {
+        name: NODES,
+        label: "nodes",
+    },
+    Measure {
+        name: PEAK_MEMORY,
+        label: "peak memory, bytes",
+    },
+];
+
+const DECOMPOSITION: [Measure; 7] = [
+    Measure {
+        name: ERROR,
+        label: "error",
+    },
+    Measure {
+        name: SUM,
+        label: "sum of terms",
+    },
+    Measure {
+        name: RESIDUAL,
+        label: "residual",
+    },
+    Measure {
+        name: BIAS,
+        label: "bias²",
+    },
+    Measure {
+        name: V_LS,
+        label: "V_LS",
+    },
+    Measure {
+        name: V_ALGO,
+        label: "V_Algo",
+    },
+    Measure {
+        name: V_PROJ,
+        label: "V_Proj",
+    },
+];
+
+/// The names that a kind of cell has beside its metrics.
+pub(crate) fn names(decomposition: bool) -> Vec<String> {
+    let measures: &[Measure] = if decomposition { &DECOMPOSITION } else { &SCORING };
+    measures.iter().map(|measure| measure.name.to_owned()).collect()
+}
+
+/// How to show a measure or metric.
+pub(crate) fn label(name: &str) -> String {
+    let known = SCORING
+        .iter()
+        .chain(&DECOMPOSITION)
+        .find(|measure| measure.name == name);
+    known.map_or_else(|| name.to_uppercase(), |measure| measure.label.to_owned())
+}

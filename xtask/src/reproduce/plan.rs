@@ -1,0 +1,320 @@
+//! From a description to its cells.
+
+use crate::reproduce::cell::{Forest, Job, ProjectionJob, Source, Work};
+use crate::reproduce::data;
+use crate::reproduce::describe::{
+    Algorithm, Axis, DatasetText, Description, Features, MethodText, PublishedName, Values,
+};
+use anyhow::bail;
+use rpo::core::Seed;
+use rpo::data::Catalogue;
+
+/// What the command line asks for of an experiment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    /// Whether to reduce as the description's `quick` says.
+    pub(crate) quick: bool,
+    /// Data sets to run; all if empty.
+    pub(crate) datasets: Vec<String>,
+    /// Methods to run; all if empty.
+    pub(crate) methods: Vec<String>,
+    /// Repetitions per cell.
+    pub(crate) repeats: Option<usize>,
+}
+
+/// A column of the results: a method with one value along the axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    /// `method`, or `method@value`.
+    pub(crate) id: String,
+    /// What tables call it.
+    pub(crate) label: String,
+    /// The method, by its position in the description.
+    pub(crate) method: usize,
+    /// Its value along the axis.
+    pub(crate) value: Option<String>,
+    /// Its name in the published figures.
+    pub(crate) published: Option<String>,
+}
+
+/// A data set of the results.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct PlannedSet {
+    /// Its name.
+    pub(crate) name: String,
+    /// Its name in the paper.
+    pub(crate) published: Option<String>,
+    /// What is worth knowing about it.
+    pub(crate) note: Option<String>,
+    /// Number of training samples.
+    pub(crate) train: usize,
+    /// Number of test samples.
+    pub(crate) test: usize,
+    /// Number of features.
+    pub(crate) n_features: usize,
+    /// Number of outputs.
+    pub(crate) n_outputs: usize,
+}
+
+/// A cell with its place in the results.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Cell {
+    /// Position of its data set in the plan.
+    pub(crate) dataset: usize,
+    /// Position of its column in the plan.
+    pub(crate) column: usize,
+    /// Key of its job.
+    pub(crate) key: String,
+    /// What is to be done.
+    pub(crate) job: Job,
+}
+
+/// The cells of an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Plan {
+    /// Data sets that are run.
+    pub(crate) datasets: Vec<PlannedSet>,
+    /// Data sets that are not, and why.
+    pub(crate) not_run: Vec<(String, String)>,
+    /// Columns.
+    pub(crate) columns: Vec<Column>,
+    /// Cells, by data set, then repetition, then column.
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// Plans an experiment.
+///
+/// # Errors
+/// A selected data set or method that the description does not have; a data set whose files are not those of
+/// the catalogue. Sets that the catalogue does not hold are listed as not run.
+pub(crate) fn plan(description: &Description, selection: &Selection) -> anyhow::Result<Plan> {
+    check_known(
+        "data set",
+        &selection.datasets,
+        description.datasets.iter().map(|d| d.name.get_ref()),
+    )?;
+    check_known(
+        "method",
+        &selection.methods,
+        description.methods.iter().map(|m| m.id.get_ref()),
+    )?;
+    let mut plan = Plan {
+        datasets: Vec::new(),
+        not_run: Vec::new(),
+        columns: columns(description, selection),
+        cells: Vec::new(),
+    };
+    let catalogue = Catalogue::from_env();
+    for data in &description.datasets {
+        if !is_selected(description, selection, data) {
+            continue;
+        }
+        let source = match source(description, data, catalogue.as_ref()) {
+            Ok(source) => source?,
+            Err(why) => {
+                plan.not_run.push((data.name.get_ref().clone(), why));
+                continue;
+            }
+        };
+        let (n_features, n_outputs) = data::sizes(&source)?;
+        plan.datasets.push(PlannedSet {
+            name: data.name.get_ref().clone(),
+            published: data.published.clone(),
+            note: data.note.clone(),
+            train: data.train,
+            test: data.test,
+            n_features,
+            n_outputs,
+        });
+        let quick = description.quick.repeats.filter(|_| selection.quick);
+        let repeats = selection
+            .repeats
+            .or(quick)
+            .or(data.repeats)
+            .unwrap_or(description.repeats);
+        for repetition in 0..repeats as u64 {
+            for (column, place) in plan.columns.iter().zip(0..) {
+                let job = job(description, selection, data, &source, column, repetition)?;
+                plan.cells.push(Cell {
+                    dataset: plan.datasets.len() - 1,
+                    column: place,
+                    key: job.key(),
+                    job,
+                });
+            }
+        }
+    }
+    let absent = description
+        .absent
+        .iter()
+        .map(|set| (set.name.clone(), set.why.clone()));
+    plan.not_run.extend(absent);
+    Ok(plan)
+}
+
+fn check_known<'a>(
+    what: &str,
+    asked: &[String],
+    known: impl Iterator<Item = &'a String> + Clone,
+) -> anyhow::Result<()> {
+    match asked.iter().find(|name| !known.clone().any(|k| k == *name)) {
+        None => Ok(()),
+        Some(name) => {
+            let known: Vec<&str> = known.map(String::as_str).collect();
+            bail!(
+                "no {what} {name:?} in this experiment; there are {}",
+                known.join(", ")
+            )
+        }
+    }
+}
+
+fn is_selected(description: &Description, selection: &Selection, data: &DatasetText) -> bool {
+    let name = data.name.get_ref();
+    match &description.quick.datasets {
+        _ if !selection.datasets.is_empty() => selection.datasets.contains(name),
+        Some(quick) if selection.quick => quick.iter().any(|q| q.get_ref() == name),
+        _ => true,
+    }
+}
+
+fn columns(description: &Description, selection: &Selection) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (place, method) in description.methods.iter().enumerate() {
+        if !selection.methods.is_empty() && !selection.methods.contains(method.id.get_ref()) {
+            continue;
+        }
+        for (id, value) in method.columns() {
+            let quick = description.quick.axis.as_ref().filter(|_| selection.quick);
+            if quick
+                .zip(value.as_ref())
+                .is_some_and(|(kept, value)| !kept.contains(value))
+            {
+                continue;
+            }
+            columns.push(Column {
+                id,
+                label: method.label.replace("{}", value.as_deref().unwrap_or_default()),
+                method: place,
+                published: match (&method.published, &value) {
+                    (PublishedName::One(name), None) => Some(name.clone()),
+                    (PublishedName::ByValue(names), Some(value)) => names.get(value).cloned(),
+                    _ => None,
+                },
+                value,
+            });
+        }
+    }
+    columns
+}
+
+/// The source of a data set, or why there is none.
+fn source(
+    description: &Description,
+    data: &DatasetText,
+    catalogue: Result<&Catalogue, &rpo::data::CatalogueError>,
+) -> Result<anyhow::Result<Source>, String> {
+    let name = data.name.get_ref();
+    let seed = Seed::new(description.seed).purpose("data").purpose(name).value();
+    if let Some(set) = &data.multi_label {
+        return Ok(Ok(Source::MultiLabel {
+            set: set.clone(),
+            seed,
+        }));
+    }
+    if let Some(problem) = &data.friedman {
+        return Ok(Ok(Source::Friedman {
+            problem: problem.clone(),
+            seed,
+        }));
+    }
+    let catalogue = catalogue.map_err(ToString::to_string)?;
+    catalogue
+        .entry(name)
+        .map_err(|_| "not in the catalogue".to_owned())?;
+    Ok(
+        data::catalogue_hash(catalogue, name).map(|sha256| Source::Catalogue {
+            name: name.clone(),
+            sha256,
+            one_hot: data.one_hot,
+            without: data.without.clone(),
+        }),
+    )
+}
+
+fn job(
+    description: &Description,
+    selection: &Selection,
+    data: &DatasetText,
+    source: &Source,
+    column: &Column,
+    repetition: u64,
+) -> anyhow::Result<Job> {
+    let seed = Seed::new(description.seed);
+    let mut forest = forest(&description.methods[column.method], column.value.as_deref())?;
+    if let Some(trees) = description.quick.trees.filter(|_| selection.quick) {
+        // A single tree is the method; and where trees are the axis they are not reduced.
+        if forest.algorithm != Algorithm::Cart && description.axis != Some(Axis::Trees) {
+            forest.trees = trees;
+        }
+    }
+    forest.seed = seed.purpose("forest").child(repetition).value();
+    Ok(Job {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        source: source.clone(),
+        train: data.train,
+        test: data.test,
+        data_seed: seed.purpose("split").child(repetition).value(),
+        forest,
+        work: match description.decompose {
+            Some(sizes) => Work::Decompose(sizes),
+            None => Work::Score {
+                metrics: description
+                    .metrics
+                    .iter()
+                    .map(|name| name.get_ref().clone())
+                    .collect(),
+            },
+        },
+    })
+}
+
+/// A method with the value of its list; the parameters were checked when the description was read.
+fn forest(method: &MethodText, value: Option<&str>) -> anyhow::Result<Forest> {
+    let pick = |values: &Values| match (values, value) {
+        (Values::One(one), _) => one.clone(),
+        (Values::Many(_), value) => value.unwrap_or_default().to_owned(),
+    };
+    let projection = match (method.projection, &method.components) {
+        (Some(family), Some(components)) => Some(ProjectionJob {
+            family,
+            components: pick(components.get_ref()).parse()?,
+            scope: method.scope,
+        }),
+        _ => None,
+    };
+    Ok(Forest {
+        algorithm: method.algorithm,
+        trees: pick(method.trees.get_ref()).parse()?,
+        max_features: Features::try_from(pick(method.max_features.get_ref()))?,
+        projection,
+        seed: 0,
+    })
+}
+
+impl Plan {
+    /// The value along the axis of a column on a data set, as a number: `ln`, `sqrt` and the like depend on
+    /// the numbers of outputs and features.
+    pub(crate) fn position(&self, description: &Description, dataset: usize, column: usize) -> Option<f64> {
+        let set = &self.datasets[dataset];
+        let column = &self.columns[column];
+        let value = column.value.as_deref()?;
+        let forest = forest(&description.methods[column.method], Some(value)).ok()?;
+        let position = match description.axis? {
+            Axis::Trees => forest.trees,
+            Axis::MaxFeatures => forest.max_features.0.resolve(set.n_features),
+            Axis::Components => forest.projection?.components.resolve(set.n_outputs).ok()?,
+        };
+        Some(position as f64)
+    }
+}

@@ -1,0 +1,99 @@
+//! The published figures, as the project keeps them in `data/published.json`.
+
+use anyhow::Context;
+use serde::Deserialize;
+
+/// A paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Paper {
+    /// The forest paper.
+    Forests,
+}
+
+impl Paper {
+    /// Authors and year.
+    pub(crate) fn short(self) -> &'static str {
+        match self {
+            Self::Forests => "Joly et al. 2014",
+        }
+    }
+
+    /// How to cite it.
+    pub(crate) fn citation(self) -> &'static str {
+        match self {
+            Self::Forests => {
+                "A. Joly, P. Geurts, L. Wehenkel: Random forests with random projections of the output space for \
+                 high dimensional multi-label classification. ECML PKDD 2014"
+            }
+        }
+    }
+}
+
+/// A published figure.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Figure {
+    /// The paper.
+    pub(crate) paper: Paper,
+    /// Its table or section.
+    pub(crate) table: String,
+    /// Data set, in the paper's spelling.
+    pub(crate) dataset: String,
+    /// Method, in words.
+    pub(crate) method: String,
+    /// What was measured, by this project's name.
+    pub(crate) measure: String,
+    /// Mean.
+    pub(crate) mean: f64,
+    /// Standard deviation, where one is printed.
+    pub(crate) std: Option<f64>,
+    /// What is worth knowing about it.
+    #[serde(default)]
+    #[allow(dead_code, reason = "for the readers of the file")]
+    pub(crate) note: String,
+}
+
+/// All published figures.
+pub(crate) struct Published(Vec<Figure>);
+
+impl Published {
+    /// Reads the file that is part of the program.
+    ///
+    /// # Errors
+    /// If the file is malformed.
+    pub(crate) fn load() -> anyhow::Result<Self> {
+        let figures = serde_json::from_str(include_str!("../../data/published.json"));
+        Ok(Self(figures.context("xtask/data/published.json")?))
+    }
+
+    /// The figure of a method on a data set, first from one table, else from any of the paper.
+    pub(crate) fn get(
+        &self,
+        paper: Paper,
+        table: &str,
+        dataset: &str,
+        method: &str,
+        measure: &str,
+    ) -> Option<&Figure> {
+        let matches = |figure: &&Figure| {
+            figure.paper == paper
+                && figure.dataset == dataset
+                && figure.method == method
+                && figure.measure == measure
+        };
+        let in_table = self
+            .0
+            .iter()
+            .find(|figure| figure.table == table && matches(figure));
+        in_table.or_else(|| self.0.iter().find(matches))
+    }
+
+    /// All figures of a table.
+    #[cfg(test)]
+    pub(crate) fn table(&self, paper: Paper, table: &str) -> impl Iterator<Item = &Figure> {
+        self.0
+            .iter()
+            .filter(move |figure| figure.paper == paper && figure.table == table)
+    }
+}

@@ -1,0 +1,53 @@
+//! Writes results down: for a terminal, in Markdown, CSV and JSON, and as one HTML page with figures.
+
+mod csv;
+mod document;
+mod json;
+mod markdown;
+mod sections;
+mod table;
+
+use crate::reproduce::claims;
+use crate::reproduce::describe::Description;
+use crate::reproduce::published::Paper;
+use crate::reproduce::results::Results;
+use anyhow::Context;
+use std::path::Path;
+use table::Table;
+
+/// Prints the report and writes it into a folder, in every form.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn write(results: &Results<'_>, folder: &Path) -> anyhow::Result<()> {
+    let claims = claims::check(results);
+    let document = sections::document(results, &claims);
+    let markdown = markdown::render(&document);
+    print!("{markdown}");
+    let forms = [
+        ("report.md", markdown),
+        ("cells.csv", csv::render(results)),
+        ("results.json", json::render(results, &claims)?),
+    ];
+    for (name, text) in forms {
+        let path = folder.join(name);
+        std::fs::write(&path, text).with_context(|| path.display().to_string())?;
+    }
+    Ok(())
+}
+
+/// The experiments there are, as a table.
+pub(crate) fn listing(descriptions: &[Description]) -> String {
+    let mut table = Table::new(["experiment", "paper", "table", "time on 2 cores", "what"]);
+    for description in descriptions {
+        let paper = description.paper.map_or("", Paper::short);
+        table.row([
+            description.name.as_str(),
+            paper,
+            &description.table,
+            &description.expected,
+            &description.title,
+        ]);
+    }
+    table.markdown()
+}

@@ -1,0 +1,339 @@
+//! What a report says, section by section.
+
+use super::document::{Block, Document};
+use super::table::Table;
+use crate::reproduce::claims::{Claim, Finding};
+use crate::reproduce::measures;
+use crate::reproduce::results::{Results, Summary};
+
+pub(super) fn document(results: &Results<'_>, claims: &[Claim]) -> Document {
+    let description = results.description;
+    let mut blocks = Vec::new();
+    let from = description
+        .paper
+        .map(|paper| format!("{}. {}.", paper.citation(), description.table));
+    blocks.extend(from.map(Block::Paragraph));
+    blocks.extend(
+        description
+            .about
+            .trim()
+            .split("\n\n")
+            .map(|p| Block::Paragraph(p.trim().to_owned())),
+    );
+    blocks.extend(claim_section(claims));
+    blocks.extend(score_section(results));
+    blocks.extend(published_section(results));
+    blocks.extend(cost_section(results));
+    blocks.extend(set_section(results));
+    Document {
+        title: description.title.clone(),
+        blocks,
+    }
+}
+
+/// A section, unless its table is empty.
+fn section(heading: &str, explained: &str, table: Table) -> Vec<Block> {
+    if table.is_empty() {
+        return Vec::new();
+    }
+    let mut blocks = vec![Block::Heading(heading.to_owned())];
+    if !explained.is_empty() {
+        blocks.push(Block::Paragraph(explained.to_owned()));
+    }
+    blocks.push(Block::Table(table));
+    blocks
+}
+
+fn claim_section(claims: &[Claim]) -> Vec<Block> {
+    if claims.is_empty() {
+        return Vec::new();
+    }
+    let count = |finding| claims.iter().filter(|claim| claim.finding == finding).count();
+    let counts = format!(
+        "{} supported, {} not supported, {} not run.",
+        count(Finding::Supported),
+        count(Finding::NotSupported),
+        count(Finding::NotRun)
+    );
+    vec![
+        Block::Heading("Claims".to_owned()),
+        Block::Paragraph(counts),
+        Block::Claims(claims.to_vec()),
+    ]
+}
+
+/// The score: a row per data set where methods are columns, or per value where there is an axis.
+fn score_section(results: &Results<'_>) -> Vec<Block> {
+    let score = results.description.score();
+    let heading = measures::label(score);
+    if results.description.axis.is_none() {
+        let labels = results.plan.columns.iter().map(|column| column.label.clone());
+        let mut table = Table::new(std::iter::once("data set".to_owned()).chain(labels));
+        for (dataset, set) in results.plan.datasets.iter().enumerate() {
+            let cells = (0..results.plan.columns.len()).map(|column| {
+                let mark = if results.verdicts(dataset, column).0 == Some(true) {
+                    " *"
+                } else {
+                    ""
+                };
+                results
+                    .summary(dataset, column, score)
+                    .map_or_else(String::new, |s| show(s) + mark)
+            });
+            table.row(std::iter::once(set.name.clone()).chain(cells));
+        }
+        let explained = match results.baseline() {
+            Some(baseline) => format!(
+                "Mean ± standard deviation over repetitions. * differs from {:?} by more than the larger of the two \
+                 deviations.",
+                results.plan.columns[baseline].label
+            ),
+            None => "Mean ± standard deviation over repetitions.".to_owned(),
+        };
+        return section(&heading, &explained, table);
+    }
+    let mut blocks = Vec::new();
+    for (dataset, set) in results.plan.datasets.iter().enumerate() {
+        let heading = format!("{heading} on {}", set.name);
+        blocks.extend(section(&heading, "", along_axis(results, dataset)));
+    }
+    blocks
+}
+
+/// Rows along the axis, a column for each method; methods without a list in a row of their own.
+fn along_axis(results: &Results<'_>, dataset: usize) -> Table {
+    let (description, plan) = (results.description, results.plan);
+    let axis = description.axis.map_or("", |axis| axis.label());
+    let cell = |column: usize| {
+        results
+            .summary(dataset, column, description.score())
+            .map_or_else(String::new, show)
+    };
+    let mut table =
+        Table::new(std::iter::once(axis.to_owned()).chain(results.curves().map(|(_, name)| name)));
+    let mut values: Vec<(f64, &str)> = Vec::new();
+    for (column, planned) in plan.columns.iter().enumerate() {
+        let place = plan.position(description, dataset, column);
+        if let Some((place, value)) = place.zip(planned.value.as_deref())
+            && !values.iter().any(|(_, known)| *known == value)
+        {
+            values.push((place, value));
+        }
+    }
+    values.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (place, value) in values {
+        let name = if place.to_string() == value {
+            value.to_owned()
+        } else {
+            format!("{place} ({value})")
+        };
+        let cells = results.curves().map(|(method, _)| {
+            let column = plan
+                .columns
+                .iter()
+                .position(|c| c.method == method && c.value.as_deref() == Some(value));
+            column.map_or_else(String::new, cell)
+        });
+        table.row(std::iter::once(name).chain(cells));
+    }
+    let levels: Vec<String> = results
+        .curves()
+        .map(|(method, _)| {
+            let column = plan
+                .columns
+                .iter()
+                .position(|c| c.method == method && c.value.is_none());
+            column.map_or_else(String::new, cell)
+        })
+        .collect();
+    if levels.iter().any(|level| !level.is_empty()) {
+        table.row(std::iter::once("-".to_owned()).chain(levels));
+    }
+    table
+}
+
+fn published_section(results: &Results<'_>) -> Vec<Block> {
+    let head = [
+        "data set",
+        "method",
+        "measure",
+        "published",
+        "ours",
+        "runs",
+        "difference",
+        "in std",
+        "verdict",
+    ];
+    let with_rule = results.baseline().is_some();
+    let rule = ["differs in print", "differs here"]
+        .into_iter()
+        .filter(|_| with_rule);
+    let mut table = Table::new(head.into_iter().chain(rule));
+    for (dataset, set) in results.plan.datasets.iter().enumerate() {
+        for (column, method) in results.plan.columns.iter().enumerate() {
+            for measure in results.measures() {
+                let ours = results.summary(dataset, column, &measure);
+                let Some((ours, print)) = ours.zip(results.published(dataset, column, &measure)) else {
+                    continue;
+                };
+                let against = ours.against(print);
+                let is_score = measure == results.description.score();
+                let verdict = match (is_score, ours.agrees(print, SLACK)) {
+                    (false, _) => "",
+                    (true, true) => "agrees",
+                    (true, false) => "differs",
+                };
+                let in_std = against
+                    .in_deviations
+                    .map_or_else(String::new, |z| format!("{z:+.1}"));
+                let mut cells = vec![
+                    set.name.clone(),
+                    method.label.clone(),
+                    measures::label(&measure),
+                    show(print),
+                    show(ours),
+                    ours.n.to_string(),
+                    format!("{:+}", Significant(against.difference)),
+                    in_std,
+                    verdict.to_owned(),
+                ];
+                if with_rule {
+                    let (here, print) = results.verdicts(dataset, column);
+                    let word = |differs: Option<bool>| match differs.filter(|_| is_score) {
+                        None => "",
+                        Some(true) => "yes",
+                        Some(false) => "no",
+                    };
+                    cells.extend([word(print).to_owned(), word(here).to_owned()]);
+                }
+                table.row(cells);
+            }
+        }
+    }
+    let explained = format!(
+        "\"in std\" is the difference over √(s² + s'²), s and s' the two standard deviations; a score agrees if it lies \
+         within the published standard deviation + {SLACK}. A method differs if its mean lies further from the \
+         baseline's than the larger of their standard deviations, the rule by which the paper underlines."
+    );
+    section("Published figures", &explained, table)
+}
+
+/// Added to the published deviation: two studies draw different splits, and their means have errors too.
+const SLACK: f64 = 0.01;
+
+fn cost_section(results: &Results<'_>) -> Vec<Block> {
+    let shown: Vec<String> = if results.description.decompose.is_some() {
+        results.measures()
+    } else {
+        let costs = [
+            measures::FIT_CPU,
+            measures::PROJECTION,
+            measures::PREDICT_CPU,
+            measures::MODEL_BYTES,
+            measures::PEAK_MEMORY,
+        ];
+        costs.map(str::to_owned).to_vec()
+    };
+    let head = ["data set", "method"].map(str::to_owned).into_iter();
+    let mut table = Table::new(head.chain(shown.iter().map(|measure| measures::label(measure))));
+    for (dataset, set) in results.plan.datasets.iter().enumerate() {
+        for (column, method) in results.plan.columns.iter().enumerate() {
+            let cells: Vec<String> = shown
+                .iter()
+                .map(|measure| {
+                    let summary = results.summary(dataset, column, measure);
+                    summary.map_or_else(String::new, |s| amount(measure, s))
+                })
+                .collect();
+            if cells.iter().any(|cell| !cell.is_empty()) {
+                table.row([set.name.clone(), method.label.clone()].into_iter().chain(cells));
+            }
+        }
+    }
+    if results.description.decompose.is_some() {
+        return section(
+            "Terms of the error",
+            "Mean ± standard deviation over repetitions of the whole Monte Carlo.",
+            table,
+        );
+    }
+    let explained = "Means over repetitions. A cell runs on one thread in a process of its own; projections are the part \
+                     of the fit that draws and applies them; the model file is what `rpo` saves.";
+    section("Cost", explained, table)
+}
+
+fn amount(measure: &str, summary: Summary) -> String {
+    match measure {
+        measures::MODEL_BYTES | measures::PEAK_MEMORY => format!("{:.1} MB", summary.mean / 1e6),
+        measures::FIT_CPU | measures::PREDICT_CPU | measures::PROJECTION => {
+            Significant(summary.mean).to_string()
+        }
+        _ => show(summary),
+    }
+}
+
+fn set_section(results: &Results<'_>) -> Vec<Block> {
+    let mut table = Table::new([
+        "data set",
+        "in the paper",
+        "train",
+        "test",
+        "features",
+        "outputs",
+        "note",
+    ]);
+    for set in &results.plan.datasets {
+        let note = set.note.clone().unwrap_or_default();
+        table.row([
+            set.name.clone(),
+            set.published.clone().unwrap_or_else(|| "-".to_owned()),
+            set.train.to_string(),
+            set.test.to_string(),
+            set.n_features.to_string(),
+            set.n_outputs.to_string(),
+            note,
+        ]);
+    }
+    let mut blocks = section("Data sets", "", table);
+    if !results.plan.not_run.is_empty() {
+        blocks.push(Block::Paragraph("Not run:".to_owned()));
+        let items = results
+            .plan
+            .not_run
+            .iter()
+            .map(|(name, why)| format!("{name}: {why}"));
+        blocks.push(Block::List(items.collect()));
+    }
+    blocks
+}
+
+fn show(summary: Summary) -> String {
+    match summary.std {
+        _ if summary.mean.abs() >= 10.0 => Significant(summary.mean).to_string(),
+        Some(std) => format!("{:.3} ± {std:.3}", summary.mean),
+        None => format!("{:.3}", summary.mean),
+    }
+}
+
+/// A number with as many decimals as it deserves: three digits and more, or 0.001 at the finest below 1.
+struct Significant(f64);
+
+impl std::fmt::Display for Significant {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let decimals = match self.0.abs() {
+            size if size >= 100.0 => 0,
+            size if size >= 10.0 => 1,
+            size if size >= 1.0 => 2,
+            _ => 3,
+        };
+        // A difference that rounds to 0 has no sign worth showing.
+        let zero = self.0.abs() < 0.5 * 0.1_f64.powi(decimals as i32);
+        if zero {
+            write!(f, "{:.decimals$}", 0.0)
+        } else if f.sign_plus() {
+            write!(f, "{:+.decimals$}", self.0)
+        } else {
+            write!(f, "{:.decimals$}", self.0)
+        }
+    }
+}

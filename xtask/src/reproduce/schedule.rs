@@ -1,0 +1,202 @@
+//! Runs cells side by side, each in a process of its own, within a number of threads and an amount of memory.
+
+use crate::reproduce::cell::{Job, Outcome, Record, Source, Work};
+use crate::reproduce::plan::{Cell, Plan};
+use crate::reproduce::store::Store;
+use anyhow::{Context, bail};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::Write;
+use std::process::{Command, Stdio};
+use std::sync::{Condvar, Mutex};
+
+/// How much may run at once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Cells at once; a cell uses one thread.
+    pub(crate) threads: usize,
+    /// Bytes that all cells together are expected to need at most. A cell that needs more runs alone.
+    pub(crate) memory: u64,
+}
+
+struct State<'a> {
+    waiting: Vec<&'a Cell>,
+    running: usize,
+    memory: u64,
+    store: &'a mut Store,
+    failures: Vec<String>,
+}
+
+/// Runs the cells of a plan that the store does not have, and stores each as it finishes. Returns how many ran.
+///
+/// # Errors
+/// If the store cannot be written, or cells failed: the others are run all the same, and stored.
+pub(crate) fn run(plan: &Plan, store: &mut Store, limits: Limits) -> anyhow::Result<usize> {
+    let mut waiting: Vec<&Cell> = plan
+        .cells
+        .iter()
+        .filter(|cell| store.get(&cell.key).is_none())
+        .collect();
+    let n_missing = waiting.len();
+    let bar = progress_bar(&waiting, plan);
+    // Taken from the end.
+    waiting.reverse();
+    let state = State {
+        waiting,
+        running: 0,
+        memory: 0,
+        store,
+        failures: Vec::new(),
+    };
+    let (state, freed) = (Mutex::new(state), Condvar::new());
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..limits.threads.min(n_missing))
+            .map(|_| scope.spawn(|| work(plan, &state, &freed, limits, &bar)))
+            .collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().expect("a worker does not panic"))
+    })?;
+    bar.finish_and_clear();
+    let failures = state.into_inner().expect("no worker panicked").failures;
+    if !failures.is_empty() {
+        bail!(
+            "{} of {n_missing} cells failed; all others are stored\n{}",
+            failures.len(),
+            failures.join("\n")
+        );
+    }
+    Ok(n_missing)
+}
+
+fn work(
+    plan: &Plan,
+    state: &Mutex<State<'_>>,
+    freed: &Condvar,
+    limits: Limits,
+    bar: &ProgressBar,
+) -> anyhow::Result<()> {
+    let mut guard = state.lock().expect("no worker panicked");
+    loop {
+        let free = limits.memory.saturating_sub(guard.memory);
+        let alone = guard.running == 0;
+        let next = guard
+            .waiting
+            .iter()
+            .rposition(|cell| alone || memory(plan, cell) <= free);
+        let Some(next) = next else {
+            if guard.waiting.is_empty() {
+                return Ok(());
+            }
+            guard = freed.wait(guard).expect("no worker panicked");
+            continue;
+        };
+        let cell = guard.waiting.remove(next);
+        let needed = memory(plan, cell);
+        guard.memory += needed;
+        guard.running += 1;
+        drop(guard);
+        let name = format!(
+            "{} {}",
+            plan.datasets[cell.dataset].name, plan.columns[cell.column].id
+        );
+        bar.set_message(name.clone());
+        let outcome = run_apart(&cell.job);
+        bar.inc(weight(plan, cell));
+
+        guard = state.lock().expect("no worker panicked");
+        guard.memory -= needed;
+        guard.running -= 1;
+        match outcome {
+            Ok(outcome) => {
+                let record = Record {
+                    key: cell.key.clone(),
+                    job: cell.job.clone(),
+                    outcome,
+                };
+                let stored = guard.store.append(record);
+                if stored.is_err() {
+                    // Nothing more can be kept: let the others stop too.
+                    guard.waiting.clear();
+                }
+                freed.notify_all();
+                stored?;
+            }
+            Err(e) => {
+                guard.failures.push(format!("{name}: {e:#}"));
+                freed.notify_all();
+            }
+        }
+    }
+}
+
+/// Runs a job in a process of its own.
+fn run_apart(job: &Job) -> anyhow::Result<Outcome> {
+    let mut child = Command::new(std::env::current_exe()?)
+        .arg("cell")
+        .env("RAYON_NUM_THREADS", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let input = serde_json::to_vec(job)?;
+    child
+        .stdin
+        .take()
+        .context("a process without input")?
+        .write_all(&input)?;
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("{}; {}", output.status, said.trim());
+    }
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Bytes that a cell may need: several copies of dense features (the set, its parts, ranks and columns), the
+/// projected targets, predictions, and the nodes of the trees. Rough, on the side of too much.
+fn memory(plan: &Plan, cell: &Cell) -> u64 {
+    let set = &plan.datasets[cell.dataset];
+    let (n, p, d) = (cell.job.train as u64, set.n_features as u64, set.n_outputs as u64);
+    let n_all = n + cell.job.test as u64;
+    let m = components(cell, set.n_outputs).unwrap_or(0);
+    let dense_features = match &cell.job.source {
+        Source::MultiLabel { set, .. } if set.dense_noise.is_none() => p.min(256),
+        _ => p.min(4096),
+    };
+    let words = 5 * n_all * dense_features
+        + n * m
+        + cell.job.test as u64 * d
+        + 16 * n * cell.job.forest.trees as u64
+        + 64 * n_all;
+    4 * words + (16 << 20)
+}
+
+/// Work in arbitrary units, so that the remaining time can be told from what is done: features looked at per
+/// node, rows per level, targets per row.
+fn weight(plan: &Plan, cell: &Cell) -> u64 {
+    let set = &plan.datasets[cell.dataset];
+    let (n, forest) = (cell.job.train as f64, &cell.job.forest);
+    let k = forest.max_features.0.resolve(set.n_features) as f64;
+    // Unprojected sparse labels cost what a row has of them, which is not known here; some dozens at most.
+    let m = components(cell, set.n_outputs).unwrap_or(set.n_outputs.min(24) as u64) as f64;
+    let fits = match &cell.job.work {
+        Work::Score { .. } => 1,
+        Work::Decompose(sizes) => sizes.learning_sets * sizes.projections * sizes.runs,
+    };
+    let load = n * set.n_features.min(1000) as f64;
+    let fit = forest.trees as f64 * k * n * (n + 2.0).log2() * (2.0 + m);
+    (1.0 + load + fits as f64 * fit) as u64
+}
+
+fn components(cell: &Cell, n_outputs: usize) -> Option<u64> {
+    let projection = cell.job.forest.projection.as_ref()?;
+    projection.components.resolve(n_outputs).ok().map(|m| m as u64)
+}
+
+/// A bar with the remaining time on a terminal, nothing in a pipe.
+fn progress_bar(cells: &[&Cell], plan: &Plan) -> ProgressBar {
+    let bar = ProgressBar::new(cells.iter().map(|cell| weight(plan, cell)).sum());
+    let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {elapsed} elapsed, {eta} left  {msg}")
+        .expect("the template is right");
+    bar.with_style(style)
+}
