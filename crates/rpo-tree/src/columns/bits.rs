@@ -39,40 +39,54 @@ pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
     words[bit / 64] >> (bit % 64) & 1 == 1
 }
 
+/// Words that are intersected together.
+const GROUP: usize = 4;
+
 /// The bits that two rows of words have in common.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommonBits {
-    /// The words that have any, with their places.
-    words: Vec<(u32, u64)>,
+    /// The groups of words that have any, by number.
+    groups: Vec<u32>,
 }
 
 impl CommonBits {
     /// Calls `f` for the bits set in both rows, in increasing order.
     ///
-    /// The words are intersected first, without a branch and on their own: few have a bit in common, and
-    /// which ones cannot be predicted.
+    /// The groups that have any are found first, without a branch and in a loop of their own: they are few,
+    /// and which ones cannot be predicted.
     #[inline]
     pub(crate) fn for_each(&mut self, a: &[u64], b: &[u64], mut f: impl FnMut(usize)) {
         let n = self.intersect(a, b);
-        for &(i, mut common) in &self.words[..n] {
-            while common != 0 {
-                f(i as usize * 64 + common.trailing_zeros() as usize);
-                common &= common - 1;
+        for &group in &self.groups[..n] {
+            let first = group as usize * GROUP;
+            for (i, (a, b)) in a[first..].iter().zip(&b[first..]).take(GROUP).enumerate() {
+                let mut common = a & b;
+                while common != 0 {
+                    f((first + i) * 64 + common.trailing_zeros() as usize);
+                    common &= common - 1;
+                }
             }
         }
     }
 
     #[inline(never)]
     fn intersect(&mut self, a: &[u64], b: &[u64]) -> usize {
-        if self.words.len() < a.len() {
-            self.words.resize(a.len(), (0, 0));
+        let n_groups = a.len().div_ceil(GROUP);
+        if self.groups.len() < n_groups {
+            self.groups.resize(n_groups, 0);
         }
-        let words = &mut self.words[..a.len()];
+        let groups = &mut self.groups[..n_groups];
+        let (a_groups, b_groups) = (a.chunks_exact(GROUP), b.chunks_exact(GROUP));
+        let any = |a: &[u64], b: &[u64]| a.iter().zip(b).fold(0, |any, (a, b)| any | (a & b)) != 0;
+        let last = any(a_groups.remainder(), b_groups.remainder());
         let mut n = 0;
-        for (i, (a, b)) in a.iter().zip(b).enumerate() {
-            let common = a & b;
-            words[n] = (i as u32, common);
-            n += usize::from(common != 0);
+        for (i, (a, b)) in a_groups.zip(b_groups).enumerate() {
+            groups[n] = i as u32;
+            n += usize::from(any(a, b));
+        }
+        if last {
+            groups[n] = n_groups as u32 - 1;
+            n += 1;
         }
         n
     }
@@ -84,12 +98,16 @@ mod tests {
 
     #[test]
     fn common_bits_come_in_order() {
-        let mut matrix = BitMatrix::new(2, 130);
-        [0, 63, 64, 129].iter().for_each(|&j| matrix.set(0, j));
-        [1, 63, 100, 129].iter().for_each(|&j| matrix.set(1, j));
+        let mut matrix = BitMatrix::new(2, 400);
+        [0, 63, 64, 129, 256, 257, 399]
+            .iter()
+            .for_each(|&j| matrix.set(0, j));
+        [1, 63, 100, 129, 257, 300, 399]
+            .iter()
+            .for_each(|&j| matrix.set(1, j));
         let mut common = Vec::new();
         CommonBits::default().for_each(matrix.row(0), matrix.row(1), |j| common.push(j));
-        assert_eq!(common, [63, 129]);
+        assert_eq!(common, [63, 129, 257, 399]);
         assert!(is_set(matrix.row(1), 100) && !is_set(matrix.row(0), 100));
     }
 }

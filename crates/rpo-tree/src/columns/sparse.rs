@@ -113,6 +113,11 @@ impl SparseColumns {
         CellBits { rows, columns }
     }
 
+    /// The rank of a feature's entries if they all have one and none is missing, as in binary data.
+    pub(crate) fn only_rank(&self, feature: u32) -> Option<u32> {
+        self.only_rank[feature as usize].filter(|&rank| rank != self.values(feature).missing_rank())
+    }
+
     /// Which cells are not zero, unless the matrix is too sparse for that to pay.
     pub(crate) fn bits(&self) -> Option<&CellBits> {
         self.bits.as_ref()

@@ -259,14 +259,17 @@ impl<C: Criterion> Evaluator<'_, C> {
         if entries.is_empty() {
             return None;
         }
-        self.sorter.sort(entries);
         let values = self.columns.values(feature);
-        let sorted = Feature::new(
-            entries,
-            values,
-            self.node.rows.len(),
-            self.params.min_samples_leaf,
-        );
+        let (n_rows, min_leaf) = (self.node.rows.len(), self.params.min_samples_leaf);
+        let sorted = match self.columns {
+            Columns::Sparse(columns) if columns.only_rank(feature).is_some() => {
+                Feature::binary(entries, values, n_rows, min_leaf)
+            }
+            _ => {
+                self.sorter.sort(entries);
+                Feature::new(entries, values, n_rows, min_leaf)
+            }
+        };
         if sorted.is_constant() {
             return None;
         }
@@ -294,6 +297,9 @@ fn search_dense<C: Criterion>(
             && search.offer(feature, cut, 1)
         {
             buffers.swap(0, 1);
+            if evaluator.is_settled() {
+                break;
+            }
         }
     }
     search

@@ -46,6 +46,29 @@ pub(super) fn row_of(entry: u64) -> u32 {
 }
 
 impl<'a> Feature<'a> {
+    /// A feature of which the entries hold one value, present in the node: nothing to sort or to look for.
+    pub(super) fn binary(
+        entries: &'a [u64],
+        values: &'a ColumnValues,
+        n_rows: usize,
+        min_leaf: usize,
+    ) -> Self {
+        let negative = if rank_of(entries[0]) < values.n_negative {
+            entries.len()
+        } else {
+            0
+        };
+        Self {
+            entries,
+            values,
+            negative: 0..negative,
+            positive: negative..entries.len(),
+            missing: entries.len()..entries.len(),
+            n_rows,
+            min_leaf,
+        }
+    }
+
     /// `entries` sorted; `n_rows` distinct rows in the node; each child needs `min_leaf` of them.
     pub(super) fn new(entries: &'a [u64], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
         let negative = entries.partition_point(|&e| rank_of(e) < values.n_negative);
