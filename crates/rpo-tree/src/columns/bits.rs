@@ -42,33 +42,44 @@ pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
 /// Words that are intersected together.
 const GROUP: usize = 4;
 
-/// The bits that two rows of words have in common.
+/// Finds the bits that two rows of words have in common.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CommonBits {
     /// The groups of words that have any, by number.
     groups: Vec<u32>,
+    bits: Vec<u32>,
 }
 
 impl CommonBits {
-    /// Calls `f` for the bits set in both rows, in increasing order.
+    /// The bits set in both rows, in increasing order.
     ///
-    /// The groups that have any are found first, without a branch and in a loop of their own: they are few,
-    /// and which ones cannot be predicted.
-    #[inline]
-    pub(crate) fn for_each(&mut self, a: &[u64], b: &[u64], mut f: impl FnMut(usize)) {
-        let n = self.intersect(a, b);
-        for &group in &self.groups[..n] {
+    /// Few words have one, hardly any has more, and which ones cannot be predicted: so groups of words are
+    /// passed over and first bits are written down without a branch.
+    pub(crate) fn find(&mut self, a: &[u64], b: &[u64]) -> &[u32] {
+        let n_groups = self.intersect(a, b);
+        if self.bits.len() < 64 * a.len() {
+            self.bits.resize(64 * a.len(), 0);
+        }
+        let mut n = 0;
+        for &group in &self.groups[..n_groups] {
             let first = group as usize * GROUP;
             for (i, (a, b)) in a[first..].iter().zip(&b[first..]).take(GROUP).enumerate() {
+                let base = (first + i) as u32 * 64;
                 let mut common = a & b;
+                self.bits[n] = base + common.trailing_zeros();
+                n += usize::from(common != 0);
+                common &= common.wrapping_sub(1);
                 while common != 0 {
-                    f((first + i) * 64 + common.trailing_zeros() as usize);
+                    self.bits[n] = base + common.trailing_zeros();
+                    n += 1;
                     common &= common - 1;
                 }
             }
         }
+        &self.bits[..n]
     }
 
+    /// Finds the groups; returns how many.
     #[inline(never)]
     fn intersect(&mut self, a: &[u64], b: &[u64]) -> usize {
         let n_groups = a.len().div_ceil(GROUP);
@@ -105,8 +116,8 @@ mod tests {
         [1, 63, 100, 129, 257, 300, 399]
             .iter()
             .for_each(|&j| matrix.set(1, j));
-        let mut common = Vec::new();
-        CommonBits::default().for_each(matrix.row(0), matrix.row(1), |j| common.push(j));
+        let mut finder = CommonBits::default();
+        let common = finder.find(matrix.row(0), matrix.row(1));
         assert_eq!(common, [63, 129, 257, 399]);
         assert!(is_set(matrix.row(1), 100) && !is_set(matrix.row(0), 100));
     }

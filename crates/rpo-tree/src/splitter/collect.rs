@@ -119,10 +119,11 @@ impl SparseCollector {
         };
         for &row in rows {
             match columns.bits() {
-                Some(cells) => common.for_each(cells.rows.row(row as usize), is_candidate, |feature| {
-                    let feature = feature as u32;
-                    push(feature, entry(columns.rank(row, feature), row));
-                }),
+                Some(cells) => {
+                    for &feature in common.find(cells.rows.row(row as usize), is_candidate) {
+                        push(feature, entry(columns.rank(row, feature), row));
+                    }
+                }
                 None => {
                     let candidates = columns
                         .row(row)
@@ -146,18 +147,15 @@ impl SparseCollector {
             match columns.bits() {
                 // A column that has fewer entries than words is walked by its entries.
                 Some(cells) if column.len() > self.in_node.len() => {
-                    self.common
-                        .for_each(cells.columns.row(feature as usize), &self.in_node, |row| {
-                            let row = row as u32;
-                            out.push(entry(columns.rank(row, feature), row));
-                        });
+                    let rows = self
+                        .common
+                        .find(cells.columns.row(feature as usize), &self.in_node);
+                    match columns.only_rank(feature) {
+                        Some(rank) => out.extend(rows.iter().map(|&row| entry(rank, row))),
+                        None => out.extend(rows.iter().map(|&row| entry(columns.rank(row, feature), row))),
+                    }
                 }
-                _ => out.extend(
-                    column
-                        .iter()
-                        .copied()
-                        .filter(|&e| bits::is_set(&self.in_node, row_of(e) as usize)),
-                ),
+                _ => keep_marked(column, &self.in_node, out),
             }
             if !out.is_empty() {
                 self.held.push(place as u32);
@@ -165,4 +163,15 @@ impl SparseCollector {
         }
         rows.iter().for_each(|&row| self.in_node[row as usize / 64] = 0);
     }
+}
+
+/// Keeps the entries of a column whose rows are marked; without a branch, as which are cannot be predicted.
+fn keep_marked(column: &[u64], marked: &[u64], out: &mut Vec<u64>) {
+    out.resize(column.len(), 0);
+    let mut n = 0;
+    for &entry in column {
+        out[n] = entry;
+        n += usize::from(bits::is_set(marked, row_of(entry) as usize));
+    }
+    out.truncate(n);
 }
