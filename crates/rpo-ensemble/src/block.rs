@@ -1,7 +1,7 @@
 //! Predicting blocks of rows.
 
 use crate::forest::{Forest, ForestTree};
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::{CsrView, Matrix, MatrixView, csr_row};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{LeafModel, Leaves, RowBlock};
 use std::ops::Range;
@@ -27,11 +27,38 @@ pub(crate) struct BlockPredictor<'f, 'x, A> {
     /// Whether members are gathered.
     by_member: bool,
     /// The training outputs, if all leaves refer to the same.
-    outputs: Option<MatrixView<'f>>,
+    outputs: Option<TrainingOutputs<'f>>,
     /// Training rows and their shares, by row of the block, then tree.
     members: Vec<(u32, f64)>,
     /// Where the members of each row of the block begin, and where the last end.
     member_start: Vec<usize>,
+}
+
+/// Training outputs, with the case told apart in which no value need be read.
+#[derive(Clone, Copy)]
+enum TrainingOutputs<'f> {
+    /// 0/1 labels.
+    Labels(CsrView<'f>),
+    /// Any values.
+    Values(MatrixView<'f>),
+}
+
+impl<'f> TrainingOutputs<'f> {
+    fn new(outputs: MatrixView<'f>) -> Self {
+        match outputs {
+            MatrixView::Sparse(labels) if labels.data().iter().all(|&v| v == 1.0) => Self::Labels(labels),
+            values => Self::Values(values),
+        }
+    }
+
+    /// Calls `f(output, share * value)` for the values stored in a row.
+    #[inline]
+    fn for_each(&self, row: u32, share: f64, mut f: impl FnMut(u32, f64)) {
+        match self {
+            Self::Labels(labels) => csr_row(labels, row as usize).0.iter().for_each(|&j| f(j, share)),
+            Self::Values(values) => values.for_each_in_row(row as usize, |j, v| f(j, share * f64::from(v))),
+        }
+    }
 }
 
 /// The training outputs that a tree's leaves refer to.
@@ -49,7 +76,7 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
         let shared = |t| references(t).zip(first).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
         let outputs = first
             .filter(|_| forest.trees().iter().all(shared))
-            .map(|o| o.view());
+            .map(|o| TrainingOutputs::new(o.view()));
         Self {
             forest,
             block: RowBlock::new(x),
@@ -142,7 +169,7 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
         if let (Some(outputs), true) = (self.outputs, self.by_member) {
             for row in rows {
                 for &(member, share) in self.members(row) {
-                    outputs.for_each_in_row(member as usize, |j, v| f(row, j, share * f64::from(v)));
+                    outputs.for_each(member, share, |j, v| f(row, j, v));
                 }
             }
             return;
@@ -152,7 +179,7 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
             match (tree.tree.leaves(), self.outputs) {
                 (Leaves::Samples(leaves), Some(outputs)) => admitted.for_each(|row| {
                     leaves.for_each_member(self.leaf(i, row), |member, share| {
-                        outputs.for_each_in_row(member as usize, |j, v| f(row, j, share * f64::from(v)));
+                        outputs.for_each(member, share, |j, v| f(row, j, v));
                     });
                 }),
                 (leaves, _) => {

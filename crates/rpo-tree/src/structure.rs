@@ -107,27 +107,31 @@ impl<R: Rule> Structure<R> {
     pub fn leaves(&self, rows: &[Row<'_>], leaves: &mut [u32]) {
         const LANES: usize = 8;
         assert_eq!(rows.len(), leaves.len(), "one leaf per row");
+        let Some(&any) = rows.first() else { return };
+        // Per lane: which row descends in it, and at which node it is.
         let mut active = LANES.min(rows.len());
         let mut next = active;
-        let mut lane_row: [usize; LANES] = std::array::from_fn(|lane| lane);
-        let mut lane_node = [0_u32; LANES];
+        let mut place: [usize; LANES] = std::array::from_fn(|lane| lane);
+        let mut row: [Row<'_>; LANES] = std::array::from_fn(|lane| rows.get(lane).copied().unwrap_or(any));
+        let mut node = [0_u32; LANES];
         while active > 0 {
             let mut lane = 0;
             while lane < active {
-                match &self.nodes[lane_node[lane] as usize] {
+                match &self.nodes[node[lane] as usize] {
                     Node::Split { rule, first_child } => {
-                        lane_node[lane] = first_child + rule.child(rows[lane_row[lane]]) as u32;
+                        node[lane] = first_child + rule.child(row[lane]) as u32;
                         lane += 1;
                     }
                     Node::Leaf(leaf) => {
-                        leaves[lane_row[lane]] = *leaf;
-                        if next < rows.len() {
-                            (lane_row[lane], lane_node[lane]) = (next, 0);
-                            next += 1;
+                        leaves[place[lane]] = *leaf;
+                        let from = if next < rows.len() {
+                            (next, rows[next], 0)
                         } else {
                             active -= 1;
-                            (lane_row[lane], lane_node[lane]) = (lane_row[active], lane_node[active]);
-                        }
+                            (place[active], row[active], node[active])
+                        };
+                        (place[lane], row[lane], node[lane]) = from;
+                        next += 1;
                     }
                 }
             }
