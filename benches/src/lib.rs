@@ -61,3 +61,8 @@ pub fn preserved(z: MatrixView<'_>, y: MatrixView<'_>) -> f64 {
     };
     squares(z) / squares(y)
 }
+
+/// The examples of the workspace's README compile and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;

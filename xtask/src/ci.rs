@@ -11,16 +11,27 @@ use std::time::Instant;
 ///
 /// # Errors
 /// If a check fails, or cargo does not run.
-pub fn run() -> anyhow::Result<()> {
+pub(crate) fn run() -> anyhow::Result<()> {
     let mut checks = Checks::default();
     checks.cargo("formatting", &["fmt", "--all", "--check"])?;
     checks.cargo(
         "lints",
-        &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        &[
+            "clippy",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
     )?;
     // In the workspace a crate may use a feature that only another crate's manifest asks for.
     for package in packages()? {
-        checks.cargo(&format!("{package} alone"), &["check", "--locked", "--package", &package])?;
+        checks.cargo(
+            &format!("{package} alone"),
+            &["check", "--locked", "--package", &package],
+        )?;
     }
     checks.cargo("tests", &["test", "--locked", "--workspace", "--no-fail-fast"])?;
     checks.cargo(
