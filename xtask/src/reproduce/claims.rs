@@ -54,6 +54,7 @@ fn check_one(text: &ClaimText, results: &Results<'_>) -> Claim {
     } else {
         unreachable!("a description has exactly one check per claim")
     };
+    let remark = text.remark.iter().filter(|_| !cases.is_empty());
     let held = cases.iter().filter(|case| case.holds).count();
     let finding = match cases.len() {
         0 => Finding::NotRun,
@@ -64,7 +65,11 @@ fn check_one(text: &ClaimText, results: &Results<'_>) -> Claim {
         says: text.says.clone(),
         at: text.at.clone(),
         finding,
-        why: reasons(&cases, held),
+        why: std::iter::once(&reasons(&cases, held))
+            .chain(remark)
+            .map(String::as_str)
+            .collect::<Vec<_>>()
+            .join(". "),
     }
 }
 

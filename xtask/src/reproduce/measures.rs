@@ -16,7 +16,7 @@ pub(crate) const FIT_WALL: &str = "fit-wall";
 pub(crate) const PREDICT_CPU: &str = "predict-cpu";
 /// Seconds of the prediction of the test part.
 pub(crate) const PREDICT_WALL: &str = "predict-wall";
-/// Seconds in which the fit drew and applied projections.
+/// CPU seconds in which the fit drew and applied projections.
 pub(crate) const PROJECTION: &str = "projection";
 /// The same for one projection.
 pub(crate) const PROJECTION_ONCE: &str = "projection-once";
@@ -62,11 +62,11 @@ const SCORING: [Measure; 9] = [
     },
     Measure {
         name: PROJECTION,
-        label: "projections, s",
+        label: "projections, CPU s",
     },
     Measure {
         name: PROJECTION_ONCE,
-        label: "one projection, s",
+        label: "one projection, CPU s",
     },
     Measure {
         name: MODEL_BYTES,

@@ -52,6 +52,9 @@ pub(crate) struct Options {
     /// Memory that cells run at once may need together, in GiB
     #[arg(long, value_name = "GIB", default_value_t = 4.0, value_parser = positive)]
     memory: f64,
+    /// Run every cell, also those that are stored: timings after a change of the code
+    #[arg(long)]
+    fresh: bool,
     /// Where results are stored and reports written; target/reproduce/<experiment> by default
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
@@ -100,7 +103,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         },
         memory: (options.memory * f64::from(1 << 30)) as u64,
     };
-    let outcome = schedule::run(&plan, &mut store, limits);
+    let outcome = schedule::run(&plan, &mut store, limits, options.fresh);
     let published = Published::load()?;
     let results = Results::new(&description, &plan, &published, &store);
     // What is finished is reported even where cells failed.

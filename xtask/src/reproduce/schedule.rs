@@ -26,15 +26,16 @@ struct State<'a> {
     failures: Vec<String>,
 }
 
-/// Runs the cells of a plan that the store does not have, and stores each as it finishes. Returns how many ran.
+/// Runs the cells of a plan that the store does not have, or all of them, and stores each as it finishes. Returns how
+/// many ran.
 ///
 /// # Errors
 /// If the store cannot be written, or cells failed: the others are run all the same, and stored.
-pub(crate) fn run(plan: &Plan, store: &mut Store, limits: Limits) -> anyhow::Result<usize> {
+pub(crate) fn run(plan: &Plan, store: &mut Store, limits: Limits, all: bool) -> anyhow::Result<usize> {
     let mut waiting: Vec<&Cell> = plan
         .cells
         .iter()
-        .filter(|cell| store.get(&cell.key).is_none())
+        .filter(|cell| all || store.get(&cell.key).is_none())
         .collect();
     let n_missing = waiting.len();
     let bar = progress_bar(&waiting, plan);

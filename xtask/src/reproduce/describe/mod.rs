@@ -49,6 +49,9 @@ pub(crate) struct Description {
     /// Whether the axis is logarithmic.
     #[serde(default)]
     pub(crate) log_axis: bool,
+    /// Whether what is drawn against it is.
+    #[serde(default)]
+    pub(crate) log_values: bool,
     /// Measures to draw against the axis; the score if empty.
     #[serde(default)]
     pub(crate) figures: Vec<Spanned<String>>,
@@ -248,6 +251,18 @@ pub(crate) enum PublishedName {
     ByValue(BTreeMap<String, String>),
 }
 
+impl PublishedName {
+    /// The names.
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> Vec<&String> {
+        match self {
+            Self::None => Vec::new(),
+            Self::One(name) => vec![name],
+            Self::ByValue(names) => names.values().collect(),
+        }
+    }
+}
+
 /// A sentence of the paper and the check that decides whether it holds here: exactly one of `compare`,
 /// `published` and `verdicts`.
 #[derive(Debug, Clone, Deserialize)]
@@ -257,6 +272,8 @@ pub(crate) struct ClaimText {
     pub(crate) says: String,
     /// Where the paper says it.
     pub(crate) at: String,
+    /// What is known about why it holds or does not, shown with the figures.
+    pub(crate) remark: Option<String>,
     /// Compares two columns.
     pub(crate) compare: Option<Compare>,
     /// Compares with the published figures.

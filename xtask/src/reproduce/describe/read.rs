@@ -106,3 +106,134 @@ fn field(before: &str, line: &str) -> String {
         None => key.to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::published::Published;
+
+    /// What an edit of a right description is answered with: line, field, part of the message.
+    #[test]
+    fn mistakes_are_found_where_they_are() {
+        let right = std::fs::read_to_string(folder().join("figure-1-trees.toml")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("edited.toml");
+        let answer = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            find(path.to_str().unwrap())
+        };
+        assert!(answer(&right).is_ok());
+        for (old, new, field, message) in [
+            ("metrics = [\"lrap\"]", "metrics = [\"larp\"]", "metrics", "larp"),
+            ("metrics = [\"lrap\"]", "metrics = [", "repeats", "expected value"),
+            ("repeats = 5", "repeats = -5", "repeats", "-5"),
+            ("repeats = 5", "repeets = 5", "repeets", "unknown field"),
+            (
+                "train = 12920",
+                "train = 0",
+                "dataset.name",
+                "at least 1 training sample",
+            ),
+            (
+                "algorithm = \"cart\"",
+                "algorithm = \"card\"",
+                "method.algorithm",
+                "unknown variant",
+            ),
+            (
+                "projection = \"gaussian\"",
+                "projection = \"gauss\"",
+                "method.projection",
+                "gauss",
+            ),
+            ("projection = \"gaussian\"", "", "method.id", "expected together"),
+            (
+                "max-features = \"all\"",
+                "max-features = \"most\"",
+                "method.max-features",
+                "most",
+            ),
+            (
+                "trees = 1\n",
+                "trees = [1, 2]\n",
+                "method.trees",
+                "the axis is not trees t",
+            ),
+            ("id = \"gaussian\"", "id = \"full\"", "method.id", "the same id"),
+            (
+                "left = \"gaussian@200\"",
+                "left = \"gaussian@201\"",
+                "claim.compare",
+                "no column \"gaussian@201\"",
+            ),
+            ("[0.9, 1.0]", "[1.0, 0.9]", "claim.compare", "no ratio"),
+            (
+                "\"fit-cpu\"]",
+                "\"fit-gpu\"]",
+                "figures",
+                "no measure \"fit-gpu\"",
+            ),
+        ] {
+            assert!(right.contains(old), "{old}");
+            let edited = right.replacen(old, new, 1);
+            let Err(DescribeError::Field {
+                path: found,
+                line,
+                field: at,
+                message: said,
+            }) = answer(&edited)
+            else {
+                panic!("{new} was accepted");
+            };
+            assert_eq!((found, at.as_str()), (path.clone(), field), "{new}: {said}");
+            assert!(said.contains(message), "{new}: {said}");
+            // The line is the one that was edited, or that of the table it belongs to.
+            let edited_line = right[..right.find(old).unwrap()].matches('\n').count() + 1;
+            assert!(
+                line.abs_diff(edited_line) <= 6,
+                "{new}: line {line}, edited {edited_line}"
+            );
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_answered_with_those_there_are() {
+        let Err(DescribeError::Unknown { name, known }) = find("nope") else {
+            panic!("found");
+        };
+        assert!(name == "nope" && known.contains(&"forests".to_owned()));
+        assert!(matches!(
+            find("/nonexistent/x.toml"),
+            Err(DescribeError::Io { .. })
+        ));
+    }
+
+    /// Every experiment reads, is called as its file is, and finds each published figure that it names.
+    #[test]
+    fn the_experiments_of_the_project_are_right() {
+        let published = Published::load().unwrap();
+        for description in list().unwrap() {
+            assert_eq!(find(&description.name).unwrap().name, description.name);
+            let measures = std::iter::once(description.score()).chain(["fit-cpu"]);
+            for set in description
+                .datasets
+                .iter()
+                .filter_map(|set| set.published.as_ref())
+            {
+                for method in description
+                    .methods
+                    .iter()
+                    .flat_map(|method| method.published.names())
+                {
+                    let paper = description.paper.unwrap();
+                    let found = |measure| published.get(paper, &description.table, set, method, measure);
+                    assert!(
+                        measures.clone().any(|m| found(m).is_some()),
+                        "{}: {set}, {method}",
+                        description.name
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,9 +1,14 @@
 //! Writes results down: for a terminal, in Markdown, CSV and JSON, and as one HTML page with figures.
 
+mod axis;
+mod chart;
 mod csv;
 mod document;
+mod figures;
+mod html;
 mod json;
 mod markdown;
+mod ranks;
 mod sections;
 mod table;
 
@@ -12,6 +17,7 @@ use crate::reproduce::describe::Description;
 use crate::reproduce::published::Paper;
 use crate::reproduce::results::Results;
 use anyhow::Context;
+use ranks::Ranks;
 use std::path::Path;
 use table::Table;
 
@@ -24,7 +30,9 @@ pub(crate) fn write(results: &Results<'_>, folder: &Path) -> anyhow::Result<()> 
     let document = sections::document(results, &claims);
     let markdown = markdown::render(&document);
     print!("{markdown}");
+    let page = html::render(&document, &figures::charts(results), Ranks::of(results).as_ref())?;
     let forms = [
+        ("report.html", page),
         ("report.md", markdown),
         ("cells.csv", csv::render(results)),
         ("results.json", json::render(results, &claims)?),

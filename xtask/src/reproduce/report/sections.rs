@@ -308,10 +308,11 @@ fn set_section(results: &Results<'_>) -> Vec<Block> {
 }
 
 fn show(summary: Summary) -> String {
+    // Scores have three decimals, as the paper prints them.
+    let decimals = if summary.mean.abs() < 10.0 { 3 } else { 1 };
     match summary.std {
-        _ if summary.mean.abs() >= 10.0 => Significant(summary.mean).to_string(),
-        Some(std) => format!("{:.3} ± {std:.3}", summary.mean),
-        None => format!("{:.3}", summary.mean),
+        Some(std) => format!("{:.decimals$} ± {std:.decimals$}", summary.mean),
+        None => format!("{:.decimals$}", summary.mean),
     }
 }
 

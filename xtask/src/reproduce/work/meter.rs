@@ -45,7 +45,7 @@ pub(crate) fn peak_memory() -> Option<f64> {
     Some(kibibytes * 1024.0)
 }
 
-/// Seconds spent in projections, and how many were drawn.
+/// CPU seconds spent in projections, and how many were drawn. The clock is the process's: a cell has one thread.
 #[derive(Debug, Default)]
 pub(crate) struct ProjectionTime {
     nanoseconds: AtomicU64,
@@ -54,10 +54,11 @@ pub(crate) struct ProjectionTime {
 
 impl ProjectionTime {
     fn time<T>(&self, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
+        let start = cpu_time();
         let result = work();
-        let elapsed = start.elapsed().as_nanos() as u64;
-        self.nanoseconds.fetch_add(elapsed, Ordering::Relaxed);
+        let elapsed = cpu_time() - start;
+        self.nanoseconds
+            .fetch_add(elapsed.as_nanos() as u64, Ordering::Relaxed);
         result
     }
 
