@@ -222,9 +222,8 @@ fn what_is_not_at_hand_is_listed_and_not_run() {
 #[test]
 fn a_wrong_description_or_selection_is_named() {
     let experiment = Experiment::new(&DESCRIPTION.replace("components = 2", "components = \"few\""));
-    let line = DESCRIPTION[..DESCRIPTION.find("components =").unwrap()]
-        .lines()
-        .count();
+    let before = &DESCRIPTION[..DESCRIPTION.find("components =").unwrap()];
+    let line = before.lines().count() + 1;
     let output = experiment.run(&[]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let expected = format!("tiny.toml:{line}: method.components: \"few\"");

@@ -85,7 +85,7 @@ fn reasons(cases: &[Case], held: usize) -> String {
         cases.map(|case| case.figures.as_str()).collect()
     };
     let of = match cases {
-        [] => return "nothing of it was run".to_owned(),
+        [] => return "nothing of it was run, or only once where it takes a standard deviation".to_owned(),
         [only] => return only.figures.clone(),
         _ => format!("{held} of {}", cases.len()),
     };
@@ -124,7 +124,7 @@ fn compared(compare: &Compare, results: &Results<'_>) -> Vec<Case> {
             _ => format!("{} against {}", show(a), show(b)),
         };
         Some(Case {
-            holds: holds(compare.relation, a, b, higher),
+            holds: holds(compare.relation, a, b, higher)?,
             figures: format!("{} ({detail})", set.name),
         })
     };
@@ -137,15 +137,16 @@ fn compared(compare: &Compare, results: &Results<'_>) -> Vec<Case> {
         .collect()
 }
 
-fn holds(relation: Relation, left: Summary, right: Summary, higher_is_better: bool) -> bool {
+/// Whether a relation holds; `None` if it takes a deviation that one repetition does not have.
+fn holds(relation: Relation, left: Summary, right: Summary, higher_is_better: bool) -> Option<bool> {
     let better = (left.mean > right.mean) == higher_is_better;
-    match relation {
-        Relation::Same => !left.differs(right),
-        Relation::Better => left.differs(right) && better,
-        Relation::Worse => left.differs(right) && !better,
-        Relation::NotWorse => !left.differs(right) || better,
+    Some(match relation {
+        Relation::Same => !left.differs(right)?,
+        Relation::Better => left.differs(right)? && better,
+        Relation::Worse => left.differs(right)? && !better,
+        Relation::NotWorse => !left.differs(right)? || better,
         Relation::Ratio(low, high) => (low..=high).contains(&(left.mean / right.mean)),
-    }
+    })
 }
 
 fn show(summary: Summary) -> String {
@@ -220,14 +221,20 @@ mod tests {
             (Relation::Ratio(1.2, 1.3), true),
             (Relation::Ratio(1.3, f64::INFINITY), false),
         ] {
-            assert_eq!(holds(relation, high, low, true), expected, "{relation:?}");
+            assert_eq!(holds(relation, high, low, true), Some(expected), "{relation:?}");
         }
         // Where smaller is better the same figures mean the opposite.
-        assert!(holds(Relation::Worse, high, low, false) && !holds(Relation::NotWorse, high, low, false));
+        assert_eq!(holds(Relation::Worse, high, low, false), Some(true));
+        assert_eq!(holds(Relation::NotWorse, high, low, false), Some(false));
         // Within the larger deviation nothing differs.
         let close = of(0.45, 0.0);
-        assert!(holds(Relation::Same, close, low, true) && !holds(Relation::Better, close, low, true));
-        assert!(holds(Relation::NotWorse, low, close, true));
+        assert_eq!(holds(Relation::Same, close, low, true), Some(true));
+        assert_eq!(holds(Relation::Better, close, low, true), Some(false));
+        assert_eq!(holds(Relation::NotWorse, low, close, true), Some(true));
+        // One repetition has no deviation, but a ratio.
+        let once = Summary { std: None, ..high };
+        assert_eq!(holds(Relation::Same, once, low, true), None);
+        assert_eq!(holds(Relation::Ratio(1.2, 1.3), once, low, true), Some(true));
     }
 
     #[test]
@@ -236,7 +243,7 @@ mod tests {
             holds,
             figures: figures.to_owned(),
         };
-        assert_eq!(reasons(&[], 0), "nothing of it was run");
+        assert!(reasons(&[], 0).starts_with("nothing of it was run"));
         assert_eq!(reasons(&[case(false, "a (1)")], 0), "a (1)");
         assert_eq!(reasons(&[case(true, "a"), case(true, "b")], 2), "2 of 2: a; b");
         assert_eq!(

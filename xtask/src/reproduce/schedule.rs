@@ -8,6 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex};
+use std::time::Duration;
 
 /// How much may run at once.
 #[derive(Debug, Clone, Copy)]
@@ -135,21 +136,25 @@ fn run_apart(job: &Job) -> anyhow::Result<Outcome> {
     let mut child = Command::new(std::env::current_exe()?)
         .arg("cell")
         .env("RAYON_NUM_THREADS", "1")
+        // An error is told in its own words; a panic may still show where it was.
+        .env("RUST_LIB_BACKTRACE", "0")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
     let input = serde_json::to_vec(job)?;
-    child
+    let written = child
         .stdin
         .take()
         .context("a process without input")?
-        .write_all(&input)?;
+        .write_all(&input);
     let output = child.wait_with_output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("{}; {}", output.status, said.trim());
     }
+    // A process that failed says why; one that did not has read its job.
+    written?;
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
@@ -199,5 +204,7 @@ fn progress_bar(cells: &[&Cell], plan: &Plan) -> ProgressBar {
     let bar = ProgressBar::new(cells.iter().map(|cell| weight(plan, cell)).sum());
     let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {elapsed} elapsed, {eta} left  {msg}")
         .expect("the template is right");
-    bar.with_style(style)
+    let bar = bar.with_style(style);
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
 }

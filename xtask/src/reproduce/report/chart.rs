@@ -95,7 +95,11 @@ impl Chart {
     pub(crate) fn svg(&self) -> anyhow::Result<String> {
         let all = || self.series.iter().flat_map(|series| &series.points);
         let x = Axis::around(all().map(|p| (p.x, p.x)), self.x.log);
-        let low = |p: &Point| if self.y.log { p.y } else { p.y - p.spread };
+        // A bar that reaches 0 has no place on a logarithmic axis: it is cut at the frame.
+        let low = |p: &Point| match p.y - p.spread {
+            end if self.y.log && end <= 0.0 => p.y,
+            end => end,
+        };
         let y = Axis::around(all().map(|p| (low(p), p.y + p.spread)), self.y.log);
         let Some((x, y)) = x.zip(y) else {
             return Ok(String::new());
