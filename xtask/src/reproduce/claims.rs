@@ -2,6 +2,7 @@
 
 use crate::reproduce::describe::{ClaimText, Compare, Relation, SameVerdicts, WithinPublished};
 use crate::reproduce::results::{Results, Summary};
+use rpo::metrics::stats::PairedT;
 
 /// Whether a claim is supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,7 +122,15 @@ fn compared(compare: &Compare, results: &Results<'_>) -> Vec<Case> {
                 };
                 format!("ratio {:.3}, expected {bounds}", a.mean / b.mean)
             }
-            _ => format!("{} against {}", show(a), show(b)),
+            _ => {
+                let pairs = [left, right].map(|column| results.values(dataset, column, measure));
+                format!(
+                    "{} against {}{}",
+                    show(a),
+                    show(b),
+                    pair_by_pair(pairs[0], pairs[1])
+                )
+            }
         };
         Some(Case {
             holds: holds(compare.relation, a, b, higher)?,
@@ -147,6 +156,20 @@ fn holds(relation: Relation, left: Summary, right: Summary, higher_is_better: bo
         Relation::NotWorse => !left.differs(right)? || better,
         Relation::Ratio(low, high) => (low..=high).contains(&(left.mean / right.mean)),
     })
+}
+
+/// The mean difference over repetitions, which share their splits, and the p-value of the paired t test; nothing
+/// where there are fewer than three.
+fn pair_by_pair(left: &[f64], right: &[f64]) -> String {
+    match PairedT::new(left, right) {
+        Ok(test) if test.df >= 2 && test.p.two_sided.is_finite() => {
+            format!(
+                ", pair by pair {:+.3}, p = {:.3}",
+                test.mean_difference, test.p.two_sided
+            )
+        }
+        _ => String::new(),
+    }
 }
 
 fn show(summary: Summary) -> String {
@@ -235,6 +258,17 @@ mod tests {
         let once = Summary { std: None, ..high };
         assert_eq!(holds(Relation::Same, once, low, true), None);
         assert_eq!(holds(Relation::Ratio(1.2, 1.3), once, low, true), Some(true));
+    }
+
+    #[test]
+    fn pairs_are_tested_from_three_on() {
+        assert_eq!(pair_by_pair(&[1.0, 2.0], &[0.0, 2.5]), "");
+        assert_eq!(pair_by_pair(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0]), "");
+        // Differences 1, 2, 3: t = 2 / (1 / √3) = 3.464 with 2 degrees of freedom.
+        assert_eq!(
+            pair_by_pair(&[1.0, 2.0, 3.0], &[0.0; 3]),
+            ", pair by pair +2.000, p = 0.074"
+        );
     }
 
     #[test]

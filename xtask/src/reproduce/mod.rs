@@ -55,7 +55,7 @@ pub(crate) struct Options {
     /// Run every cell, also those that are stored: timings after a change of the code
     #[arg(long)]
     fresh: bool,
-    /// Where results are stored and reports written; target/reproduce/<experiment> by default
+    /// Where results are stored and reports written; a folder of the name under target/reproduce by default
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
 }

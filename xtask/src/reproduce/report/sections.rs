@@ -50,7 +50,9 @@ fn claim_section(claims: &[Claim]) -> Vec<Block> {
     }
     let count = |finding| claims.iter().filter(|claim| claim.finding == finding).count();
     let counts = format!(
-        "{} supported, {} not supported, {} not run.",
+        "{} supported, {} not supported, {} not run. Two means differ if they are further apart than the larger of their \
+         standard deviations, the paper's own rule. The p-values are of the t test paired by repetition: a finer look, but \
+         an optimistic one, since splits of one data set overlap.",
         count(Finding::Supported),
         count(Finding::NotSupported),
         count(Finding::NotRun)
