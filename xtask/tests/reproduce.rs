@@ -207,6 +207,28 @@ fn the_report_comes_in_every_form() {
 }
 
 #[test]
+fn values_along_an_axis_make_a_curve() {
+    let curve = DESCRIPTION
+        .replace("components = 2", "components = [\"d\", 1, \"ln\"]")
+        .replace("label = \"m = 2\"", "label = \"projected, m = {}\"")
+        .replace("right = \"projected\"", "right = \"projected@d\"")
+        .replace("baseline =", "axis = \"components\"\nlog-axis = true\nbaseline =");
+    let experiment = Experiment::new(&curve);
+    assert_eq!(experiment.run_well(&[]), (8, 8));
+    let markdown = experiment.read("report.md");
+    let rows: Vec<&str> = markdown
+        .lines()
+        .skip_while(|line| !line.starts_with("| components m"))
+        .skip(2)
+        .map_while(|line| line.split('|').nth(1).map(str::trim))
+        .collect();
+    // In the order of the axis, then the method without one.
+    assert_eq!(rows, ["1", "2 (ln)", "8 (d)", "-"]);
+    let page = experiment.read("report.html");
+    assert!(page.contains("<polyline") && page.contains("LRAP on generated</figcaption>"));
+}
+
+#[test]
 fn what_is_not_at_hand_is_listed_and_not_run() {
     let elsewhere =
         "\n[[dataset]]\nname = \"emotions\"\ntrain = 391\ntest = 202\n\n[[method]]\nid = \"full\"";

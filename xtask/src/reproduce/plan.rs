@@ -318,3 +318,46 @@ impl Plan {
         Some(position as f64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reproduce::describe;
+    use std::collections::BTreeSet;
+
+    fn planned(selection: &Selection) -> (Description, Plan) {
+        // Generated data: planned without files.
+        let description = describe::find("bias-variance").unwrap();
+        let plan = plan(&description, selection).unwrap();
+        (description, plan)
+    }
+
+    #[test]
+    fn every_method_meets_every_repetition_of_the_same_data() {
+        let (description, plan) = planned(&Selection::default());
+        assert_eq!(plan.cells.len(), plan.columns.len() * description.repeats);
+        let distinct =
+            |seed: fn(&Job) -> u64| plan.cells.iter().map(|c| seed(&c.job)).collect::<BTreeSet<_>>();
+        // A seed per repetition, shared by all methods, so that scores are paired.
+        assert_eq!(distinct(|job| job.data_seed).len(), description.repeats);
+        assert_eq!(distinct(|job| job.forest.seed).len(), description.repeats);
+        let keys: BTreeSet<&String> = plan.cells.iter().map(|cell| &cell.key).collect();
+        assert_eq!(keys.len(), plan.cells.len());
+    }
+
+    #[test]
+    fn a_selection_takes_cells_away_and_changes_none() {
+        let (_, all) = planned(&Selection::default());
+        let keys: BTreeSet<&String> = all.cells.iter().map(|cell| &cell.key).collect();
+        let (description, few) = planned(&Selection {
+            quick: true,
+            methods: vec!["tree".to_owned()],
+            ..Selection::default()
+        });
+        let ids: Vec<&str> = few.columns.iter().map(|column| column.id.as_str()).collect();
+        assert_eq!(ids, ["tree@1", "tree@20"]);
+        assert_eq!(few.cells.len(), 2 * description.quick.repeats.unwrap());
+        assert!(few.cells.iter().all(|cell| keys.contains(&cell.key)));
+        assert_eq!(few.position(&description, 0, 1), Some(20.0));
+    }
+}

@@ -67,26 +67,22 @@ impl Published {
         Ok(Self(figures.context("xtask/data/published.json")?))
     }
 
-    /// The figure of a method on a data set, first from one table, else from any of the paper.
+    /// The figure of a method on a data set, from one table, or from any of the paper's tables.
     pub(crate) fn get(
         &self,
         paper: Paper,
-        table: &str,
+        table: Option<&str>,
         dataset: &str,
         method: &str,
         measure: &str,
     ) -> Option<&Figure> {
-        let matches = |figure: &&Figure| {
+        self.0.iter().find(|figure| {
             figure.paper == paper
+                && table.is_none_or(|table| figure.table == table)
                 && figure.dataset == dataset
                 && figure.method == method
                 && figure.measure == measure
-        };
-        let in_table = self
-            .0
-            .iter()
-            .find(|figure| figure.table == table && matches(figure));
-        in_table.or_else(|| self.0.iter().find(matches))
+        })
     }
 
     /// All figures of a table.

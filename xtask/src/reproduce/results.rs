@@ -116,15 +116,15 @@ impl<'a> Results<'a> {
         Summary::of(self.values(dataset, column, measure))
     }
 
-    /// What was published of a measure.
+    /// What was published of a measure: in the experiment's table, or, of the score, elsewhere in the paper (figures
+    /// without numbers show methods whose scores a table has).
     pub(crate) fn published(&self, dataset: usize, column: usize, measure: &str) -> Option<Summary> {
-        let figure = self.published.get(
-            self.description.paper?,
-            &self.description.table,
-            self.plan.datasets[dataset].published.as_deref()?,
-            self.plan.columns[column].published.as_deref()?,
-            measure,
-        )?;
+        let paper = self.description.paper?;
+        let set = self.plan.datasets[dataset].published.as_deref()?;
+        let method = self.plan.columns[column].published.as_deref()?;
+        let get = |table| self.published.get(paper, table, set, method, measure);
+        let elsewhere = || get(None).filter(|_| measure == self.description.score());
+        let figure = get(Some(&self.description.table)).or_else(elsewhere)?;
         Some(Summary {
             mean: figure.mean,
             std: figure.std,
@@ -234,7 +234,7 @@ mod tests {
             let same = column.filter(|figure| {
                 let full = "Random Forest, full output space (m none)";
                 let base = published
-                    .get(Paper::Forests, "Table 1", &figure.dataset, full, "lrap")
+                    .get(Paper::Forests, Some("Table 1"), &figure.dataset, full, "lrap")
                     .unwrap();
                 of(figure).differs(of(base)) == Some(false)
             });

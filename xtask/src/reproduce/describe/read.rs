@@ -226,7 +226,7 @@ mod tests {
                     .flat_map(|method| method.published.names())
                 {
                     let paper = description.paper.unwrap();
-                    let found = |measure| published.get(paper, &description.table, set, method, measure);
+                    let found = |measure| published.get(paper, None, set, method, measure);
                     assert!(
                         measures.clone().any(|m| found(m).is_some()),
                         "{}: {set}, {method}",

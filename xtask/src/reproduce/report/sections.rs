@@ -340,3 +340,19 @@ impl std::fmt::Display for Significant {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_digits_they_deserve() {
+        let text = |v: f64| (format!("{}", Significant(v)), format!("{:+}", Significant(v)));
+        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        assert_eq!(text(0.12345), pair("0.123", "+0.123"));
+        assert_eq!(text(-0.0004), pair("0.000", "0.000"));
+        assert_eq!(text(3.456), pair("3.46", "+3.46"));
+        assert_eq!(text(-12.34), pair("-12.3", "-12.3"));
+        assert_eq!(text(3348.4), pair("3348", "+3348"));
+    }
+}
