@@ -4,8 +4,9 @@
 //! cargo run --release -p rpo-benches --bin forest_speed -- [--threads N] [--repeats N] [SETTING...]
 //! ```
 //! A setting is the name of a set in the catalogue that `RPO_DATA` names (published split, or all samples), or
-//! `generated-D` for 10,000 generated samples with 5,000 sparse features, some three of D labels and 500 further
-//! samples to predict; then, after a colon, the number of Gaussian components per tree, if outputs are projected.
+//! `generated-D` for 10,000 generated samples with 5,000 sparse features, some three of D labels each, from 20 topics
+//! whatever D is, and 500 further samples to predict; then, after a colon, the number of Gaussian components per
+//! tree, if outputs are projected.
 //!
 //! Every setting runs in a process of its own: 100 trees, ⌊√p⌋ features at a node, grown to pure leaves. Times are
 //! the least of the repeats, processor time of all threads, for `fit` and for `predict` alone. Memory is the most
@@ -139,7 +140,8 @@ fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
     let (train, test) = if let Some(d) = name.strip_prefix("generated-") {
         let (n, n_test) = (10_000, 500);
         let set = MultiLabelSet::new(n + n_test, 5000, d.parse().with_context(|| name.to_owned())?);
-        let data = set.generate(Seed::new(1))?;
+        // A fixed number of topics: trees grow as deep as the features tell topics apart, whatever d is.
+        let data = set.n_topics(20).generate(Seed::new(1))?;
         let rows: Vec<usize> = (0..n + n_test).collect();
         (data.select_rows(&rows[..n])?, data.select_rows(&rows[n..])?)
     } else {
