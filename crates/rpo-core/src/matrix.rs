@@ -217,6 +217,21 @@ impl<'a> MatrixView<'a> {
         })
     }
 
+    /// A CSR copy of the values that differ from zero, NaN included.
+    pub fn to_csr(self) -> CsrMatrix {
+        let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in 0..self.n_rows() {
+            self.for_each_in_row(row, |j, v| {
+                if v != 0.0 {
+                    columns.push(j);
+                    values.push(v);
+                }
+            });
+            indptr.push(columns.len());
+        }
+        CsrMatrix::new((self.n_rows(), self.n_cols()), indptr, columns, values)
+    }
+
     /// Checks that every stored value is finite.
     ///
     /// # Errors
@@ -257,18 +272,6 @@ mod tests {
     use ndarray::array;
     use proptest::prelude::*;
 
-    fn csr(a: &Array2<f32>) -> CsrMatrix {
-        let (mut indptr, mut columns, mut values) = (vec![0], vec![], vec![]);
-        for row in a.rows() {
-            for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-                columns.push(j as u32);
-                values.push(v);
-            }
-            indptr.push(columns.len());
-        }
-        CsrMatrix::new(a.dim(), indptr, columns, values)
-    }
-
     #[test]
     fn first_offender_is_named() {
         let a = array![[0.0, 1.0], [2.0, f32::NAN], [f32::INFINITY, 0.0]];
@@ -300,7 +303,7 @@ mod tests {
         #[test]
         fn sparse_and_dense_agree(values in proptest::collection::vec(-2_i8..3, 12), rows in proptest::collection::vec(0_usize..4, 0..6)) {
             let dense = Array2::from_shape_vec((4, 3), values.into_iter().map(f32::from).collect()).unwrap();
-            let sparse = Matrix::from(csr(&dense));
+            let sparse = Matrix::from(MatrixView::from(&dense).to_csr());
             prop_assert_eq!(&sparse.view().to_dense(usize::MAX).unwrap(), &dense);
             let picked = sparse.view().select_rows(&rows).view().to_dense(usize::MAX).unwrap();
             prop_assert_eq!(picked, dense.select(Axis(0), &rows));

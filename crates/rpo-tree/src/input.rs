@@ -115,7 +115,6 @@ impl<'a> RowBlock<'a> {
 mod tests {
     use super::*;
     use ndarray::Array2;
-    use rpo_core::CsrMatrix;
 
     #[test]
     fn blocks_show_the_rows_in_every_layout() {
@@ -123,11 +122,7 @@ mod tests {
             (7, 3),
             |(i, j)| if (i + j) % 2 == 0 { (i * 3 + j) as f32 } else { 0.0 },
         );
-        let mut triplets = sprs::TriMatI::<f32, u32>::new((7, 3));
-        x.indexed_iter()
-            .filter(|(_, v)| **v != 0.0)
-            .for_each(|((i, j), &v)| triplets.add_triplet(i, j, v));
-        let sparse: CsrMatrix = triplets.to_csr();
+        let sparse = MatrixView::from(&x).to_csr();
         let columns_first = x.t().to_owned();
         for view in [
             (&x).into(),

@@ -164,6 +164,7 @@ proptest! {
 fn what_is_wrong_is_named() {
     let case = Case {
         rows: 12,
+        leaves: Some(LeafKind::Samples),
         ..Case::default()
     };
     let model = case.model();

@@ -89,16 +89,7 @@ impl Dataset {
             Layout::Auto => self.feature_density() < AUTO_DENSITY,
         };
         self.features = match self.features {
-            Matrix::Dense(a) if sparse => {
-                let mut builder = MatrixBuilder::sparse(a.ncols());
-                for row in a.rows() {
-                    row.iter()
-                        .enumerate()
-                        .for_each(|(j, &v)| builder.push(j as u32, v));
-                    builder.end_row();
-                }
-                builder.finish()
-            }
+            Matrix::Dense(a) if sparse => MatrixView::from(&a).to_csr().into(),
             Matrix::Sparse(_) if !sparse => Matrix::Dense(self.features.view().to_dense(budget)?),
             as_it_is => as_it_is,
         };

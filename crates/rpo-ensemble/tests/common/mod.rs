@@ -9,15 +9,7 @@ use rpo_projections::{Components, LinearMap, Projection, ProjectionError, Projec
 
 /// The entries of a matrix that differ from zero, missing values included.
 pub(crate) fn csr(a: &Array2<f32>) -> CsrMatrix {
-    let (mut indptr, mut columns, mut values) = (vec![0], vec![], vec![]);
-    for row in a.rows() {
-        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            columns.push(j as u32);
-            values.push(v);
-        }
-        indptr.push(columns.len());
-    }
-    CsrMatrix::new(a.dim(), indptr, columns, values)
+    MatrixView::from(a).to_csr()
 }
 
 /// The same matrix in both layouts.

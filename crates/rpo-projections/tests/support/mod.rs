@@ -41,15 +41,7 @@ pub(crate) fn allows(name: &str, d: usize, m: usize) -> bool {
 }
 
 pub(crate) fn csr(a: ArrayView2<'_, f32>) -> CsrMatrix {
-    let (mut indptr, mut columns, mut values) = (vec![0], vec![], vec![]);
-    for row in a.rows() {
-        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            columns.push(j as u32);
-            values.push(v);
-        }
-        indptr.push(columns.len());
-    }
-    CsrMatrix::new(a.dim(), indptr, columns, values)
+    MatrixView::from(a).to_csr()
 }
 
 pub(crate) fn sparse(a: &CsrMatrix) -> MatrixView<'_> {

@@ -216,7 +216,7 @@ mod tests {
     use super::super::{Columns, Ranks};
     use ndarray::Array2;
     use proptest::prelude::*;
-    use rpo_core::{CsrMatrix, MatrixView};
+    use rpo_core::MatrixView;
 
     fn rank(ranks: &Ranks, row: usize) -> u32 {
         match ranks {
@@ -231,11 +231,7 @@ mod tests {
         fn agree_with_dense_columns(cells in proptest::collection::vec(proptest::option::weighted(0.9, -2_i8..3), 20)) {
             let values = cells.iter().map(|c| c.map_or(f32::NAN, f32::from)).collect();
             let x = Array2::from_shape_vec((5, 4), values).unwrap();
-            let mut sparse = sprs::TriMatI::<f32, u32>::new((5, 4));
-            for ((i, j), &v) in x.indexed_iter().filter(|(_, v)| **v != 0.0) {
-                sparse.add_triplet(i, j, v);
-            }
-            let sparse: CsrMatrix = sparse.to_csr();
+            let sparse = MatrixView::from(&x).to_csr();
             let (Columns::Dense(d), Columns::Sparse(s)) =
                 (Columns::new((&x).into()).unwrap(), Columns::new(MatrixView::Sparse(sparse.view())).unwrap()) else {
                 unreachable!()

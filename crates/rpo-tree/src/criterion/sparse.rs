@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use ndarray::{Array2, Axis};
     use proptest::prelude::*;
-    use rpo_core::CsrMatrix;
+    use rpo_core::MatrixView;
 
     /// Var(S) by its definition.
     fn variance(z: &Array2<f32>, weights: &[f32], rows: &[u32]) -> f64 {
@@ -153,11 +153,7 @@ mod tests {
         ) {
             let z = Array2::from_shape_vec((8, 3), labels.into_iter().map(f32::from).collect()).unwrap();
             let weights: Vec<f32> = weights.into_iter().map(f32::from).collect();
-            let csr: CsrMatrix = {
-                let mut t = sprs::TriMatI::<f32, u32>::new((8, 3));
-                z.indexed_iter().filter(|(_, v)| **v != 0.0).for_each(|((i, j), &v)| t.add_triplet(i, j, v));
-                t.to_csr()
-            };
+            let csr = MatrixView::from(&z).to_csr();
             let rows: Vec<u32> = (0..8).collect();
             let mut dense = Variance::new(z.view(), &weights);
             let mut sparse = SparseVariance::new(csr.view(), &weights);

@@ -1,7 +1,7 @@
 //! Models of every kind on small generated data.
 
 use ndarray::Array2;
-use rpo::core::{CsrMatrix, Matrix};
+use rpo::core::{CsrMatrix, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::{FitOptions, ForestParams, OutputProjection};
 use rpo::projections::{Components, ProjectionKind};
@@ -110,13 +110,5 @@ impl Case {
 }
 
 fn csr(a: &Array2<f32>) -> CsrMatrix {
-    let (mut starts, mut columns, mut values) = (vec![0], vec![], vec![]);
-    for row in a.rows() {
-        for (j, &v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-            columns.push(j as u32);
-            values.push(v);
-        }
-        starts.push(columns.len());
-    }
-    CsrMatrix::new(a.dim(), starts, columns, values)
+    MatrixView::from(a).to_csr()
 }
