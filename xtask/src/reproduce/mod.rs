@@ -131,7 +131,7 @@ pub(crate) fn run_cell() -> anyhow::Result<()> {
 /// `target/reproduce/<experiment>`, beside what cargo builds.
 fn default_folder(name: &str) -> PathBuf {
     let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target"),
+        || Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("target"),
         PathBuf::from,
     );
     target.join("reproduce").join(name)

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 /// Where the project keeps its experiments.
 fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/experiments")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .with_file_name("docs")
+        .join("experiments")
 }
 
 /// The experiment of a name, or the one described by the file of a path that ends in `.toml`.
