@@ -7,6 +7,7 @@ use rpo::data::{CatalogueError, DatasetError};
 use rpo::ensemble::EnsembleError;
 use rpo::metrics::MetricError;
 use rpo::model_file::ModelFileError;
+use rpo::tune::{HoldoutError, SearchError, SpaceError};
 use std::error::Error;
 use std::fmt::Write;
 use std::io;
@@ -40,6 +41,13 @@ pub(crate) enum CliError {
     Ensemble(#[from] EnsembleError),
     #[error("evaluating on {data}: {source}")]
     Metric { data: String, source: MetricError },
+    #[error("{data}: {source}")]
+    Holdout { data: String, source: HoldoutError },
+    /// A parameter of `rpo tune` or its law.
+    #[error("--space {text}: {source}")]
+    Space { text: String, source: SpaceError },
+    #[error("{0}")]
+    Search(#[source] Box<SearchError<CliError>>),
     #[error("{}: {source}", path.display())]
     Merge { path: PathBuf, source: ModelError },
     #[error(transparent)]

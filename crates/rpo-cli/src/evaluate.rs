@@ -59,7 +59,11 @@ impl Evaluate {
         let clock = Stopwatch::start();
         let model = Model::load(&self.model)?;
         let metrics = self.metrics(model.schema().task());
-        let inverse = self.inverse_propensities(&model, &metrics)?;
+        let propensity = Propensity {
+            a: self.propensity_a,
+            b: self.propensity_b,
+        };
+        let inverse = inverse_propensities(&model, &metrics, propensity, self.data.name())?;
         let data = self.data.load_evaluation(model.schema())?;
         let x = self.data.align_features(model.schema(), &data)?;
         let truth = self.data.align_outputs(model.schema(), &data)?;
@@ -107,43 +111,44 @@ impl Evaluate {
             Task::Regression => vec![Metric::R2, Metric::Arrmse, Metric::Mse, Metric::Mae],
         }
     }
+}
 
-    /// 1/p per label by the label counts of the training set, if a metric asks for it.
-    fn inverse_propensities(&self, model: &Model, metrics: &[Metric]) -> Result<Option<Vec<f64>>, CliError> {
-        let Some(metric) = metrics.iter().find(|m| m.needs_propensities()) else {
-            return Ok(None);
-        };
-        let training = model.training();
-        let Some(counts) = training.label_counts() else {
-            let message = format!("{metric} is for labels; the model predicts numbers");
-            return Err(CliError::Usage(message));
-        };
-        let propensity = Propensity {
-            a: self.propensity_a,
-            b: self.propensity_b,
-        };
-        let inverse = propensity.inverse(counts, training.n_samples());
-        inverse.map(Some).map_err(|source| CliError::Metric {
-            data: self.data.name().to_owned(),
-            source,
-        })
-    }
+/// 1/p per label by the label counts of the training set, if a metric asks for it.
+pub(crate) fn inverse_propensities(
+    model: &Model,
+    metrics: &[Metric],
+    propensity: Propensity,
+    data: &str,
+) -> Result<Option<Vec<f64>>, CliError> {
+    let Some(metric) = metrics.iter().find(|m| m.needs_propensities()) else {
+        return Ok(None);
+    };
+    let training = model.training();
+    let Some(counts) = training.label_counts() else {
+        let message = format!("{metric} is for labels; the model predicts numbers");
+        return Err(CliError::Usage(message));
+    };
+    let inverse = propensity.inverse(counts, training.n_samples());
+    inverse.map(Some).map_err(|source| CliError::Metric {
+        data: data.to_owned(),
+        source,
+    })
 }
 
 /// A model, the data it is scored on, and what metrics need besides.
-struct Scoring<'a> {
-    model: &'a Model,
-    x: MatrixView<'a>,
-    truth: &'a Matrix,
-    inverse: Option<&'a [f64]>,
-    train_means: &'a [f64],
-    memory: usize,
-    data: &'a str,
+pub(crate) struct Scoring<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) x: MatrixView<'a>,
+    pub(crate) truth: &'a Matrix,
+    pub(crate) inverse: Option<&'a [f64]>,
+    pub(crate) train_means: &'a [f64],
+    pub(crate) memory: usize,
+    pub(crate) data: &'a str,
 }
 
 impl Scoring<'_> {
     /// The value of each metric, and the seconds it took to predict.
-    fn evaluate(&self, metrics: &[Metric]) -> Result<(Vec<f64>, f64), CliError> {
+    pub(crate) fn evaluate(&self, metrics: &[Metric]) -> Result<(Vec<f64>, f64), CliError> {
         let needs_dense = metrics.iter().any(|m| !matches!(m.needs(), Needs::TopK(_)));
         let bytes = dense_bytes(self.x.n_rows(), self.model.n_outputs());
         if needs_dense && bytes > self.memory {

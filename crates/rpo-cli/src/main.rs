@@ -11,6 +11,7 @@ mod predict;
 mod progress;
 mod resources;
 mod train;
+mod tune;
 
 use clap::{Parser, Subcommand};
 use error::CliError;
@@ -31,6 +32,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Train(Box<train::Train>),
+    Tune(Box<tune::Tune>),
     Predict(predict::Predict),
     Evaluate(evaluate::Evaluate),
     Inspect(inspect::Inspect),
@@ -41,6 +43,7 @@ impl Command {
     fn run(&self) -> Result<(), CliError> {
         match self {
             Self::Train(command) => command.run(),
+            Self::Tune(command) => command.run(),
             Self::Predict(command) => command.run(),
             Self::Evaluate(command) => command.run(),
             Self::Inspect(command) => command.run(),

@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use rpo::FileTarget;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 
@@ -96,5 +97,15 @@ fn shown(value: &Value) -> String {
             entries.collect::<Vec<_>>().join(", ")
         }
         other => other.to_string(),
+    }
+}
+
+/// A text as a CSV field.
+pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
+    let special = |c: char| matches!(c, ',' | '"' | '\n' | '\r');
+    if name.is_empty() || name.contains(special) || name.trim() != name {
+        Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(name)
     }
 }

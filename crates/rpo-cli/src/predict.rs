@@ -3,13 +3,12 @@
 use crate::blocks::for_each_block;
 use crate::error::CliError;
 use crate::options::{InputOptions, ThreadOptions};
-use crate::output::{Output, Report};
+use crate::output::{Output, Report, quoted};
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::core::{CsrMatrix, MatrixView, csr_row};
 use rpo::data::Task;
-use std::borrow::Cow;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -171,14 +170,4 @@ fn for_each_top(
         }
         Ok(())
     })
-}
-
-/// A name as a CSV field.
-fn quoted(name: &str) -> Cow<'_, str> {
-    let special = |c: char| matches!(c, ',' | '"' | '\n' | '\r');
-    if name.is_empty() || name.contains(special) || name.trim() != name {
-        Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(name)
-    }
 }

@@ -15,3 +15,15 @@ pub(crate) fn bar(n: usize, what: &'static str) -> ProgressBar {
         Err(_) => bar,
     }
 }
+
+/// A count that has no end known beforehand.
+pub(crate) fn count(what: &'static str) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::no_length().with_message(what);
+    match ProgressStyle::with_template("{msg} {pos}, {elapsed}") {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}

@@ -57,7 +57,7 @@ pub(crate) struct Train {
 
 /// What can be fitted.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-enum Method {
+pub(crate) enum Method {
     /// Bootstraps of the samples, best thresholds.
     RandomForest,
     /// All samples, random thresholds.
@@ -65,39 +65,60 @@ enum Method {
 }
 
 impl Method {
-    fn forest(self) -> ForestParams {
-        match self {
+    /// Whether trees see bootstraps.
+    pub(crate) fn bootstraps(self, forest: &ForestOptions) -> bool {
+        forest.bootstraps(self == Self::RandomForest)
+    }
+
+    /// The parameters that options make of the method's.
+    pub(crate) fn params(self, forest: &ForestOptions, seed: u64) -> Result<ForestParams, CliError> {
+        let params = match self {
             Self::RandomForest => ForestParams::random_forest(),
             Self::ExtraTrees => ForestParams::extra_trees(),
-        }
+        };
+        forest.params(params, self.bootstraps(forest), seed)
+    }
+
+    /// The parameters that the model file remembers.
+    pub(crate) fn record(self, forest: &ForestOptions, seed: u64) -> Map<String, Value> {
+        let mut record = forest.record(self.bootstraps(forest));
+        let method = self.to_possible_value();
+        let method = method.map_or(Value::Null, |value| json!(value.get_name()));
+        record.insert("method".to_owned(), method);
+        record.insert("seed".to_owned(), json!(seed));
+        record
     }
 }
 
+/// What outputs can be.
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-enum TaskName {
+pub(crate) enum TaskName {
     MultiLabel,
     Regression,
+}
+
+impl From<TaskName> for Task {
+    fn from(name: TaskName) -> Self {
+        match name {
+            TaskName::MultiLabel => Self::MultiLabel,
+            TaskName::Regression => Self::Regression,
+        }
+    }
 }
 
 impl Train {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         // Whatever can be found wrong before the data is read is found now.
-        let bootstrap = self.forest.bootstraps(self.method == Method::RandomForest);
-        if self.oob && !bootstrap {
+        if self.oob && !self.method.bootstraps(&self.forest) {
             let message = "--oob needs bootstraps: without them no sample is out of a tree's bag";
             return Err(CliError::Usage(message.to_owned()));
         }
-        let params = self.forest.params(self.method.forest(), bootstrap, self.seed)?;
-        let params = params.check()?;
+        let params = self.method.params(&self.forest, self.seed)?.check()?;
         FileTarget::check(&self.model)?;
 
         let clock = Stopwatch::start();
-        let task = self.task.map(|task| match task {
-            TaskName::MultiLabel => Task::MultiLabel,
-            TaskName::Regression => Task::Regression,
-        });
-        let data = self.data.load_training(task)?;
+        let data = self.data.load_training(self.task.map(Task::from))?;
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
@@ -109,7 +130,7 @@ impl Train {
             None
         };
 
-        let model = Model::new(forest, &data)?.with_parameters(self.record(bootstrap));
+        let model = Model::new(forest, &data)?.with_parameters(self.method.record(&self.forest, self.seed));
         let model_bytes = model.save(&self.model)?;
         let mut report = Report::default();
         report.set("load_seconds", load_seconds);
@@ -173,16 +194,6 @@ impl Train {
             value,
             n_samples: rows.len(),
         })
-    }
-
-    /// The parameters that the model file remembers.
-    fn record(&self, bootstrap: bool) -> Map<String, Value> {
-        let mut record = self.forest.record(bootstrap);
-        let method = self.method.to_possible_value();
-        let method = method.map_or(Value::Null, |value| json!(value.get_name()));
-        record.insert("method".to_owned(), method);
-        record.insert("seed".to_owned(), json!(self.seed));
-        record
     }
 }
 

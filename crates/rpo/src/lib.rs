@@ -7,6 +7,7 @@ pub mod model_file;
 mod schema;
 mod target;
 mod training;
+pub mod tune;
 
 pub use error::ModelError;
 pub use model::{Model, Predictor};

@@ -1,16 +1,18 @@
 //! Options of forests.
 
-use clap::{Args, ValueEnum};
+use clap::builder::Resettable;
+use clap::{Args, Command, FromArgMatches, ValueEnum};
 use rpo::ensemble::{ForestParams, MaxFeatures, OutputProjection};
 use rpo::projections::{Components, ProjectionError, ProjectionKind};
 use rpo::tree::LeafKind;
+use rpo::tune::{Setting, Value as Tuned};
 use serde_json::{Map, Value, json};
 use std::str::FromStr;
 
 use crate::error::CliError;
 
 /// How a forest grows.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Forest")]
 pub(crate) struct ForestOptions {
     /// Number of trees.
@@ -65,7 +67,7 @@ pub(crate) struct ForestOptions {
 }
 
 /// What trees grow on.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Projection of the outputs")]
 struct ProjectionOptions {
     /// Random projection of the outputs that trees grow on; leaves answer in the original outputs whatever it
@@ -183,10 +185,63 @@ impl ForestOptions {
         record
     }
 
+    /// These options with those of a setting in their place, each value read as on the command line.
+    pub(crate) fn with(&self, setting: &Setting) -> Result<Self, CliError> {
+        let options = bare();
+        let names = tunable(&options);
+        let mut arguments = Vec::new();
+        for (name, value) in setting.iter() {
+            if !names.contains(&name) {
+                return Err(CliError::Usage(format!(
+                    "--space {name}: there is no such parameter; expected one of {}",
+                    names.join(", ")
+                )));
+            }
+            arguments.push(format!("--{name}={value}"));
+        }
+        let mut changed = self.clone();
+        let matches = options.try_get_matches_from(arguments);
+        matches
+            .and_then(|mut matches| changed.update_from_arg_matches_mut(&mut matches))
+            .map_err(|e| {
+                // The first line says what is wrong with which value; the others are about a command line.
+                let text = e.to_string();
+                let line = text.lines().next().unwrap_or_default();
+                let line = line.strip_prefix("error: ").unwrap_or(line);
+                CliError::Usage(format!("--space: {line}"))
+            })?;
+        // Flags cannot be tuned, and reading none of them is no word against them.
+        (changed.bootstrap, changed.no_bootstrap) = (self.bootstrap, self.no_bootstrap);
+        if setting.value("projection") == Some(&Tuned::from("none")) {
+            (changed.projection.components, changed.projection.projection_scope) = (None, None);
+        }
+        Ok(changed)
+    }
+
+    /// Index of the first tree.
+    pub(crate) fn first_tree(&self) -> usize {
+        self.first_tree
+    }
+
     /// Number of trees.
     pub(crate) fn n_trees(&self) -> usize {
         self.trees
     }
+}
+
+/// The options without defaults, so that only those given have a value.
+fn bare() -> Command {
+    let all = ForestOptions::augment_args_for_update(Command::new("--space"));
+    all.no_binary_name(true)
+        .mut_args(|argument| argument.default_value(Resettable::Reset))
+}
+
+/// Names of the options that can be tuned: those that take a value. Where a forest begins is no matter of how good
+/// it is.
+fn tunable(options: &Command) -> Vec<&str> {
+    let valued = options.get_arguments().filter(|a| a.get_action().takes_values());
+    let names = valued.filter_map(|a| a.get_long());
+    names.filter(|name| *name != "first-tree").collect()
 }
 
 impl ProjectionOptions {

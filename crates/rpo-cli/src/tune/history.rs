@@ -1,0 +1,148 @@
+//! What a search found: a table, an object, a file.
+
+use crate::error::CliError;
+use crate::output::{self, Output, quoted};
+use rpo::metrics::Metric;
+use rpo::tune::{Found, Holdout, Outcome, Record, Setting, Space};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::path::Path;
+
+pub(super) struct Report<'a> {
+    pub(super) metric: Metric,
+    pub(super) found: &'a Found<CliError>,
+    pub(super) holdout: &'a Holdout,
+    pub(super) search_seconds: f64,
+}
+
+impl Report<'_> {
+    /// One JSON object, or a table of the trials, best first.
+    pub(super) fn print(&self, as_json: bool, model_bytes: Option<u64>) -> Result<(), CliError> {
+        if as_json {
+            return output::print(&format!("{}\n", self.json(model_bytes)));
+        }
+        output::print(&self.table(model_bytes))
+    }
+
+    fn json(&self, model_bytes: Option<u64>) -> Value {
+        let best = self.found.best();
+        let mut object = json!({
+            "metric": self.metric.to_string(),
+            "best": {
+                "index": best.index,
+                "parameters": parameters(&best.setting),
+                "score": self.found.best_score(),
+            },
+            "trials": self.found.history().iter().map(trial).collect::<Vec<_>>(),
+            "n_train": self.holdout.train.n_samples(),
+            "n_validation": self.holdout.validation.n_samples(),
+            "search_seconds": self.search_seconds,
+        });
+        if let Some(bytes) = model_bytes {
+            object["model_bytes"] = json!(bytes);
+        }
+        object
+    }
+
+    fn table(&self, model_bytes: Option<u64>) -> String {
+        let mut text = format!("{:>10}  {:>8}  {:>7}  setting\n", self.metric, "seconds", "trees");
+        for record in self.ranked() {
+            let (score, remark) = match &record.outcome {
+                Outcome::Scored(score) => (format!("{score:.4}"), String::new()),
+                Outcome::Stopped(score) => (format!("{score:.4}"), " (stopped early)".to_owned()),
+                Outcome::Failed(failure) => ("failed".to_owned(), format!(": {failure}")),
+            };
+            let (seconds, steps, setting) = (record.seconds, record.steps, &record.setting);
+            // Writing to a string does not fail.
+            let _ = writeln!(text, "{score:>10}  {seconds:>8.2}  {steps:>7}  {setting}{remark}");
+        }
+        let (train, validation) = (
+            self.holdout.train.n_samples(),
+            self.holdout.validation.n_samples(),
+        );
+        let _ = writeln!(
+            text,
+            "\n{} settings in {:.2} s, fitted to {train} samples and scored on {validation}; best: {}",
+            self.found.history().len(),
+            self.search_seconds,
+            self.found.best_setting()
+        );
+        if let Some(bytes) = model_bytes {
+            let _ = writeln!(text, "model of {bytes} bytes saved");
+        }
+        text
+    }
+
+    /// The winner, then whole trials, stopped ones and failures, each by score, equal ones in order.
+    fn ranked(&self) -> Vec<&Record<CliError>> {
+        let mut ranked: Vec<_> = self.found.history().iter().collect();
+        ranked.sort_by(|a, b| {
+            let class = |record: &Record<CliError>| match record.outcome {
+                Outcome::Scored(_) => 0,
+                Outcome::Stopped(_) => 1,
+                Outcome::Failed(_) => 2,
+            };
+            let by_score = match (a.score(), b.score()) {
+                (Some(a), Some(b)) if self.metric.higher_is_better() => b.total_cmp(&a),
+                (Some(a), Some(b)) => a.total_cmp(&b),
+                _ => std::cmp::Ordering::Equal,
+            };
+            class(a).cmp(&class(b)).then(by_score)
+        });
+        ranked
+    }
+
+    /// A line for each trial in its order, a column for each parameter: empty where it has no meaning.
+    pub(super) fn write_csv(&self, path: &Path, space: &Space) -> Result<(), CliError> {
+        let mut out = Output::new(Some(path))?;
+        let names: String = space.names().map(|name| format!(",{}", quoted(name))).collect();
+        out.put(format!("index,score,steps,seconds,status,error{names}\n").as_bytes())?;
+        for record in self.found.history() {
+            let score = record.score().map_or_else(String::new, |score| score.to_string());
+            let (index, steps, seconds) = (record.index, record.steps, record.seconds);
+            let (status, error) = status(record);
+            let values: String = space
+                .names()
+                .map(|name| {
+                    let value = record.setting.value(name).map(ToString::to_string);
+                    format!(",{}", value.as_deref().map_or(Cow::Borrowed(""), quoted))
+                })
+                .collect();
+            let error = error.as_deref().map_or(Cow::Borrowed(""), quoted);
+            out.put(format!("{index},{score},{steps},{seconds},{status},{error}{values}\n").as_bytes())?;
+        }
+        out.finish()
+    }
+}
+
+fn status(record: &Record<CliError>) -> (&'static str, Option<String>) {
+    match &record.outcome {
+        Outcome::Scored(_) => ("scored", None),
+        Outcome::Stopped(_) => ("stopped", None),
+        Outcome::Failed(failure) => ("failed", Some(failure.to_string())),
+    }
+}
+
+fn parameters(setting: &Setting) -> Map<String, Value> {
+    let values = setting
+        .iter()
+        .map(|(name, value)| (name.to_owned(), json!(value.to_string())));
+    values.collect()
+}
+
+fn trial(record: &Record<CliError>) -> Value {
+    let (status, error) = status(record);
+    let mut trial = json!({
+        "index": record.index,
+        "parameters": parameters(&record.setting),
+        "score": record.score(),
+        "steps": record.steps,
+        "seconds": record.seconds,
+        "status": status,
+    });
+    if let Some(error) = error {
+        trial["error"] = json!(error);
+    }
+    trial
+}

@@ -1,0 +1,314 @@
+//! The driver: rounds of trials within a budget.
+
+use super::trial::best_until;
+use super::{Failure, Outcome, Record, Setting, Trial};
+use rayon::prelude::*;
+use rpo_metrics::Metric;
+use std::time::{Duration, Instant};
+
+/// Which scores are better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Higher ones.
+    Maximize,
+    /// Lower ones.
+    Minimize,
+}
+
+impl Direction {
+    /// Whether one score is strictly better than another.
+    pub fn is_better(self, score: f64, than: f64) -> bool {
+        match self {
+            Self::Maximize => score > than,
+            Self::Minimize => score < than,
+        }
+    }
+}
+
+impl From<Metric> for Direction {
+    fn from(metric: Metric) -> Self {
+        if metric.higher_is_better() {
+            Self::Maximize
+        } else {
+            Self::Minimize
+        }
+    }
+}
+
+/// How much a search may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Budget {
+    /// Every setting given. The default; endless for random settings of an infinite space.
+    Everything,
+    /// The first so many settings.
+    Trials(usize),
+    /// So many steps: a setting is tried if those before it have used fewer. The one that crosses the limit is
+    /// finished, so that the result depends on no machine.
+    Steps(u64),
+    /// So much time: no trial starts afterwards, and those that run are asked to stop at their next report.
+    WallClock(Duration),
+}
+
+/// When a trial is stopped before its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stopping {
+    /// Never. The default.
+    Never,
+    /// When its best score so far is strictly worse than the median, over the whole trials of earlier rounds, of
+    /// their best score up to the same step: the median rule of Golovin et al., KDD 2017, section 3.2.1, with
+    /// the best in the place of the running mean. A stopped trial cannot win while another has been finished.
+    Median {
+        /// No trial is stopped before so many steps.
+        warm_up: u64,
+        /// Nor while fewer earlier trials have reported by that step.
+        min_trials: usize,
+    },
+}
+
+/// A search for the setting with the best score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Search {
+    direction: Direction,
+    budget: Budget,
+    stopping: Stopping,
+    round: usize,
+}
+
+impl Search {
+    /// A search of everything, in rounds of 8, that lets every trial finish. Takes a
+    /// [`Metric`] for its direction.
+    pub fn new(direction: impl Into<Direction>) -> Self {
+        Self {
+            direction: direction.into(),
+            budget: Budget::Everything,
+            stopping: Stopping::Never,
+            round: 8,
+        }
+    }
+
+    /// What it may use. Default [`Budget::Everything`].
+    #[must_use]
+    pub fn budget(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
+    /// When trials are stopped. Default [`Stopping::Never`].
+    #[must_use]
+    pub fn stopping(self, stopping: Stopping) -> Self {
+        Self { stopping, ..self }
+    }
+
+    /// How many trials run at the same time, 0 meaning 1; a trial is compared with those of earlier rounds. Default
+    /// 8, whatever the threads, for the result depends on it where trials are stopped. What trials hold in
+    /// memory, they hold so many times.
+    #[must_use]
+    pub fn round(self, round: usize) -> Self {
+        let round = round.max(1);
+        Self { round, ..self }
+    }
+
+    /// Tries settings in their order, a round at a time in parallel on the current rayon pool.
+    ///
+    /// The objective returns the score of a setting, reports to the [`Trial`] if it likes, and may use the pool
+    /// itself. A setting that fails is recorded with its failure and does not end the search; NaN is a failure.
+    ///
+    /// # Errors
+    /// [`SearchError::NoTrial`] if there was no setting or nothing to spend, [`SearchError::AllFailed`].
+    pub fn run<E: Send + Sync>(
+        &self,
+        settings: impl IntoIterator<Item = Setting>,
+        objective: impl Fn(&Setting, &mut Trial<'_>) -> Result<f64, E> + Sync,
+    ) -> Result<Found<E>, SearchError<E>> {
+        let mut settings = settings.into_iter().fuse();
+        let deadline = match self.budget {
+            Budget::WallClock(time) => Instant::now().checked_add(time),
+            _ => None,
+        };
+        let mut history: Vec<Record<E>> = Vec::new();
+        let mut rule = Rule::new(self, deadline);
+        while !(rule.is_late() || self.is_spent(&history)) {
+            let first = history.len();
+            let n = match self.budget {
+                Budget::Trials(trials) => self.round.min(trials - first),
+                _ => self.round,
+            };
+            let round: Vec<Setting> = settings.by_ref().take(n).collect();
+            if round.is_empty() {
+                break;
+            }
+            let records: Vec<Option<Record<E>>> = round
+                .into_par_iter()
+                .enumerate()
+                .map(|(i, setting)| {
+                    (!rule.is_late()).then(|| Record::run(first + i, setting, &rule, &objective))
+                })
+                .collect();
+            for record in records.into_iter().flatten() {
+                // The rest of the round was tried in vain, as one thread would not have come to it.
+                if self.is_spent(&history) {
+                    break;
+                }
+                rule.learn(&record);
+                history.push(record);
+            }
+        }
+        self.choose(history)
+    }
+
+    fn is_spent<E>(&self, history: &[Record<E>]) -> bool {
+        match self.budget {
+            Budget::Trials(trials) => history.len() >= trials,
+            Budget::Steps(steps) => {
+                let used = history.iter().map(|record| record.steps);
+                used.fold(0, u64::saturating_add) >= steps
+            }
+            Budget::Everything | Budget::WallClock(_) => false,
+        }
+    }
+
+    /// The best of the whole trials, or of the stopped ones if there are no others.
+    fn choose<E>(&self, history: Vec<Record<E>>) -> Result<Found<E>, SearchError<E>> {
+        let best_of = |of: fn(&Outcome<E>) -> Option<f64>| {
+            let scores = history.iter().enumerate();
+            let scores = scores.filter_map(|(i, record)| Some((i, of(&record.outcome)?)));
+            scores.reduce(|best, next| {
+                if self.direction.is_better(next.1, best.1) {
+                    next
+                } else {
+                    best
+                }
+            })
+        };
+        let whole = best_of(|outcome| match outcome {
+            Outcome::Scored(score) => Some(*score),
+            _ => None,
+        });
+        let best = whole.or_else(|| {
+            best_of(|outcome| match outcome {
+                Outcome::Stopped(score) => Some(*score),
+                _ => None,
+            })
+        });
+        if let Some((best, score)) = best {
+            return Ok(Found { history, best, score });
+        }
+        let n_trials = history.len();
+        match history.into_iter().next() {
+            Some(Record {
+                setting,
+                outcome: Outcome::Failed(failure),
+                ..
+            }) => Err(SearchError::AllFailed {
+                n_trials,
+                setting,
+                failure,
+            }),
+            _ => Err(SearchError::NoTrial),
+        }
+    }
+}
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found<E> {
+    history: Vec<Record<E>>,
+    best: usize,
+    score: f64,
+}
+
+impl<E> Found<E> {
+    /// Every setting that was tried, in order.
+    pub fn history(&self) -> &[Record<E>] {
+        &self.history
+    }
+
+    /// How the best setting fared; of equal ones the earliest.
+    pub fn best(&self) -> &Record<E> {
+        &self.history[self.best]
+    }
+
+    /// The best setting.
+    pub fn best_setting(&self) -> &Setting {
+        &self.best().setting
+    }
+
+    /// Its score.
+    pub fn best_score(&self) -> f64 {
+        self.score
+    }
+}
+
+/// Why a search found nothing.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError<E> {
+    /// No setting was tried.
+    #[error("no setting was tried: the budget or the space is empty")]
+    NoTrial,
+    /// No setting has a score.
+    #[error("all {n_trials} settings failed; the first, {setting}: {failure}")]
+    AllFailed {
+        /// How many were tried.
+        n_trials: usize,
+        /// The first.
+        setting: Setting,
+        /// Why it failed.
+        failure: Failure<E>,
+    },
+}
+
+/// When trials of a round stop: what they are compared with, and the time.
+#[derive(Debug)]
+pub(super) struct Rule {
+    direction: Direction,
+    stopping: Stopping,
+    deadline: Option<Instant>,
+    /// Reports of the whole trials of earlier rounds.
+    earlier: Vec<Vec<(u64, f64)>>,
+}
+
+impl Rule {
+    fn new(search: &Search, deadline: Option<Instant>) -> Self {
+        Self {
+            direction: search.direction,
+            stopping: search.stopping,
+            deadline,
+            earlier: Vec::new(),
+        }
+    }
+
+    fn learn<E>(&mut self, record: &Record<E>) {
+        if self.stopping != Stopping::Never && matches!(record.outcome, Outcome::Scored(_)) {
+            self.earlier.push(record.reports.clone());
+        }
+    }
+
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Whether the trial with these reports, the last one new, is to stop.
+    pub(super) fn stops(&self, reports: &[(u64, f64)]) -> bool {
+        self.is_late() || self.is_hopeless(reports)
+    }
+
+    fn is_hopeless(&self, reports: &[(u64, f64)]) -> bool {
+        let (Stopping::Median { warm_up, min_trials }, Some(&(step, _))) = (self.stopping, reports.last())
+        else {
+            return false;
+        };
+        let Some(own) = best_until(reports, step, self.direction) else {
+            return false;
+        };
+        let others = self.earlier.iter();
+        let mut others: Vec<f64> = others
+            .filter_map(|r| best_until(r, step, self.direction))
+            .collect();
+        if step < warm_up || others.is_empty() || others.len() < min_trials {
+            return false;
+        }
+        others.sort_unstable_by(f64::total_cmp);
+        let (low, high) = (others[(others.len() - 1) / 2], others[others.len() / 2]);
+        self.direction.is_better(low.midpoint(high), own)
+    }
+}

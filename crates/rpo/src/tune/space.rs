@@ -1,0 +1,282 @@
+//! Spaces of settings: grids and random draws.
+
+use super::{Law, Value};
+use rpo_core::Seed;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// What is wrong with a space, or with a parameter asked of a setting.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SpaceError {
+    /// A law without values, or with an empty one between its commas.
+    #[error("a value is missing; at least one is expected, and none between two commas")]
+    NoValue,
+    /// A value given twice.
+    #[error("the value {0} is given twice")]
+    Repeated(Value),
+    /// Bounds that are none.
+    #[error("{law} from {low} to {high}; expected {expected}")]
+    Bounds {
+        /// The law.
+        law: &'static str,
+        /// Lower bound.
+        low: f64,
+        /// Upper bound.
+        high: f64,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// A law that is none.
+    #[error(
+        "{0:?} is no law; expected values between commas, integers:LOW:HIGH, uniform:LOW:HIGH or log-uniform:LOW:HIGH"
+    )]
+    Unreadable(String),
+    /// A parameter given twice.
+    #[error("the parameter {0} is given twice")]
+    RepeatedParameter(String),
+    /// A parameter that the space or the setting does not have.
+    #[error("there is no parameter {0}")]
+    NoParameter(String),
+    /// A grid over a continuous law.
+    #[error("{0} has a continuous law, which no grid can list; draw at random or list values")]
+    Continuous(String),
+    /// A value of another type than asked for.
+    #[error("{name} is {value}: {message}")]
+    Type {
+        /// The parameter.
+        name: String,
+        /// Its value.
+        value: Value,
+        /// Why it was not understood.
+        message: String,
+    },
+}
+
+/// A value for each parameter that has a meaning, in the order of the space.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting(Vec<(String, Value)>);
+
+impl Setting {
+    /// Parameters and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// The value of a parameter, if the setting has it.
+    pub fn value(&self, name: &str) -> Option<&Value> {
+        self.0.iter().find(|(n, _)| n == name).map(|(_, value)| value)
+    }
+
+    /// The value of a parameter as a type that parses from text.
+    ///
+    /// # Errors
+    /// [`SpaceError::NoParameter`], [`SpaceError::Type`].
+    pub fn get<T: FromStr<Err: fmt::Display>>(&self, name: &str) -> Result<T, SpaceError> {
+        let value = self
+            .value(name)
+            .ok_or_else(|| SpaceError::NoParameter(name.to_owned()))?;
+        value.to_string().parse().map_err(|e: T::Err| SpaceError::Type {
+            name: name.to_owned(),
+            value: value.clone(),
+            message: e.to_string(),
+        })
+    }
+}
+
+/// `name=value` with spaces between.
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, (name, value)) in self.iter().enumerate() {
+            let space = if i > 0 { " " } else { "" };
+            write!(f, "{space}{name}={value}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Named parameters, each with its law, and when they have no meaning.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Space(Vec<Parameter>);
+
+#[derive(Debug, Clone, PartialEq)]
+struct Parameter {
+    name: String,
+    law: Law,
+    /// Another parameter, earlier in the list, and its value that leaves this one without meaning.
+    unless: Option<(usize, Value)>,
+}
+
+impl Space {
+    /// Adds a parameter.
+    ///
+    /// # Errors
+    /// [`SpaceError::RepeatedParameter`].
+    pub fn parameter(self, name: &str, law: Law) -> Result<Self, SpaceError> {
+        self.add(name, law, None)
+    }
+
+    /// Adds a parameter that has no meaning where another, added before, has a value: settings with that value
+    /// are without it. A learned projection's size, say, unless there is no projection.
+    ///
+    /// # Errors
+    /// [`SpaceError::RepeatedParameter`], [`SpaceError::NoParameter`] if there is no such other.
+    pub fn parameter_unless(
+        self,
+        name: &str,
+        law: Law,
+        other: &str,
+        value: impl Into<Value>,
+    ) -> Result<Self, SpaceError> {
+        let position = self.0.iter().position(|p| p.name == other);
+        let other = position.ok_or_else(|| SpaceError::NoParameter(other.to_owned()))?;
+        self.add(name, law, Some((other, value.into())))
+    }
+
+    fn add(mut self, name: &str, law: Law, unless: Option<(usize, Value)>) -> Result<Self, SpaceError> {
+        if self.0.iter().any(|p| p.name == name) {
+            return Err(SpaceError::RepeatedParameter(name.to_owned()));
+        }
+        let name = name.to_owned();
+        self.0.push(Parameter { name, law, unless });
+        Ok(self)
+    }
+
+    /// Names of the parameters, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|p| p.name.as_str())
+    }
+
+    /// All settings: the first parameter varies slowest, the last fastest, each through its values in the order
+    /// given. Combinations that differ only where a parameter has no meaning are one setting. A space without
+    /// parameters has one setting, which is empty.
+    ///
+    /// # Errors
+    /// [`SpaceError::Continuous`].
+    pub fn grid(&self) -> Result<Grid<'_>, SpaceError> {
+        match self.0.iter().find(|p| p.law.n_values().is_none()) {
+            Some(p) => Err(SpaceError::Continuous(p.name.clone())),
+            None => Ok(Grid {
+                space: self,
+                next: Some(vec![0; self.0.len()]),
+            }),
+        }
+    }
+
+    /// Draw `i` of a random search: depends on the space, the seed and `i` alone.
+    pub fn draw(&self, seed: Seed, i: u64) -> Setting {
+        let seed = seed.purpose("random search").child(i);
+        // Keyed by name, so that a parameter more leaves the draws of the others as they are.
+        self.setting(|_, p| Some(p.law.draw(seed.purpose(&p.name))))
+    }
+
+    /// Random settings, endlessly, each once: draws 0, 1, 2, ... without those that came before. Ends when
+    /// every setting of a finite space (up to 2^16 combinations) has come.
+    pub fn random(&self, seed: Seed) -> Random<'_> {
+        let combinations = self
+            .0
+            .iter()
+            .try_fold(1_u64, |n, p| n.checked_mul(p.law.n_values()?));
+        let left = match self.grid() {
+            Ok(grid) if combinations.is_some_and(|n| n <= MOST_COUNTED) => Some(grid.count()),
+            _ => None,
+        };
+        Random {
+            space: self,
+            seed,
+            next: 0,
+            left,
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// A setting of the values of parameters, by position, without those that have no meaning.
+    fn setting(&self, value: impl Fn(usize, &Parameter) -> Option<Value>) -> Setting {
+        let mut values: Vec<Option<Value>> = Vec::with_capacity(self.0.len());
+        for (j, p) in self.0.iter().enumerate() {
+            let without = p.unless.as_ref();
+            let without = without.is_some_and(|(other, value)| values[*other].as_ref() == Some(value));
+            values.push(if without { None } else { value(j, p) });
+        }
+        let named = self.0.iter().zip(values);
+        Setting(named.filter_map(|(p, v)| Some((p.name.clone(), v?))).collect())
+    }
+}
+
+/// Above this nobody waits for the last setting, and counting them all would cost more than it tells.
+const MOST_COUNTED: u64 = 1 << 16;
+
+/// The settings of [`Space::grid`].
+#[derive(Debug, Clone)]
+pub struct Grid<'a> {
+    space: &'a Space,
+    /// The next value of each parameter, by its index.
+    next: Option<Vec<u64>>,
+}
+
+impl Grid<'_> {
+    /// The setting at some indices, if it stands for all that differ where a parameter has no meaning.
+    fn at(&self, indices: &[u64]) -> Option<Setting> {
+        let setting = self.space.setting(|j, p| p.law.value(indices[j]));
+        let mut parameters = self.space.0.iter().zip(indices);
+        parameters
+            .all(|(p, &k)| k == 0 || setting.value(&p.name).is_some())
+            .then_some(setting)
+    }
+
+    fn advance(&self, mut indices: Vec<u64>) -> Option<Vec<u64>> {
+        for (k, p) in indices.iter_mut().zip(&self.space.0).rev() {
+            *k += 1;
+            if Some(*k) < p.law.n_values() {
+                return Some(indices);
+            }
+            *k = 0;
+        }
+        None
+    }
+}
+
+impl Iterator for Grid<'_> {
+    type Item = Setting;
+
+    fn next(&mut self) -> Option<Setting> {
+        loop {
+            let indices = self.next.take()?;
+            let setting = self.at(&indices);
+            self.next = self.advance(indices);
+            if setting.is_some() {
+                return setting;
+            }
+        }
+    }
+}
+
+/// The settings of [`Space::random`].
+#[derive(Debug, Clone)]
+pub struct Random<'a> {
+    space: &'a Space,
+    seed: Seed,
+    next: u64,
+    /// How many settings have not come, where they are counted.
+    left: Option<usize>,
+    seen: BTreeSet<String>,
+}
+
+impl Iterator for Random<'_> {
+    type Item = Setting;
+
+    fn next(&mut self) -> Option<Setting> {
+        if self.left == Some(0) {
+            return None;
+        }
+        loop {
+            let setting = self.space.draw(self.seed, self.next);
+            self.next += 1;
+            if self.seen.insert(format!("{setting:?}")) {
+                self.left = self.left.map(|n| n - 1);
+                return Some(setting);
+            }
+        }
+    }
+}

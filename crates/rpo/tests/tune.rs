@@ -1,0 +1,392 @@
+//! Spaces and searches: orders, budgets, failures, and the same result for any number of threads.
+
+use proptest::prelude::*;
+use rpo::core::Seed;
+use rpo::data::{Dataset, Task};
+use rpo::metrics::Metric;
+use rpo::tune::{
+    Budget, Direction, Failure, Found, Holdout, HoldoutError, Law, Outcome, Refit, Search, SearchError,
+    Setting, Space, SpaceError, Stopping, Trial, Value,
+};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+fn law(text: &str) -> Law {
+    text.parse().unwrap()
+}
+
+fn space(parameters: &[(&str, &str)]) -> Space {
+    let add = |space: Space, (name, values): &(&str, &str)| space.parameter(name, law(values)).unwrap();
+    parameters.iter().fold(Space::default(), add)
+}
+
+fn texts(settings: impl Iterator<Item = Setting>) -> Vec<String> {
+    settings.map(|setting| setting.to_string()).collect()
+}
+
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.unwrap().install(work)
+}
+
+#[test]
+fn a_grid_lists_all_combinations_the_last_parameter_fastest() {
+    let grid = texts(
+        space(&[("a", "x,y"), ("b", "integers:3:5"), ("c", "1")])
+            .grid()
+            .unwrap(),
+    );
+    assert_eq!(
+        grid,
+        [
+            "a=x b=3 c=1",
+            "a=x b=4 c=1",
+            "a=x b=5 c=1",
+            "a=y b=3 c=1",
+            "a=y b=4 c=1",
+            "a=y b=5 c=1"
+        ]
+    );
+    assert_eq!(texts(Space::default().grid().unwrap()), [""]);
+    assert_eq!(
+        space(&[("a", "x"), ("b", "uniform:0:1")]).grid().err(),
+        Some(SpaceError::Continuous("b".to_owned()))
+    );
+}
+
+/// c has no meaning where b is none.
+fn conditional() -> Space {
+    space(&[("a", "1,2"), ("b", "none,g")])
+        .parameter_unless("c", law("5,6"), "b", "none")
+        .unwrap()
+}
+
+#[test]
+fn a_parameter_without_meaning_is_left_out_and_its_settings_come_once() {
+    let space = conditional();
+    let mut grid = texts(space.grid().unwrap());
+    assert_eq!(
+        grid,
+        [
+            "a=1 b=none",
+            "a=1 b=g c=5",
+            "a=1 b=g c=6",
+            "a=2 b=none",
+            "a=2 b=g c=5",
+            "a=2 b=g c=6"
+        ]
+    );
+    // Random settings run through a finite space once and end.
+    let mut random = texts(space.random(Seed::new(3)));
+    random.sort();
+    grid.sort();
+    assert_eq!(random, grid);
+    assert_eq!(
+        Space::default()
+            .parameter_unless("c", law("1"), "b", "none")
+            .err(),
+        Some(SpaceError::NoParameter("b".to_owned()))
+    );
+}
+
+#[test]
+fn what_is_no_law_or_space_is_refused() {
+    for (text, expected) in [
+        ("", SpaceError::NoValue),
+        ("a,,b", SpaceError::NoValue),
+        ("a,b,a", SpaceError::Repeated(Value::from("a"))),
+        ("integers:1:x", SpaceError::Unreadable("integers:1:x".to_owned())),
+        ("uniform:1", SpaceError::Unreadable("uniform:1".to_owned())),
+    ] {
+        assert_eq!(text.parse::<Law>(), Err(expected), "{text}");
+    }
+    for text in [
+        "integers:2:1",
+        "uniform:1:1",
+        "uniform:NaN:1",
+        "uniform:0:inf",
+        "uniform:-1.7e308:1.7e308",
+        "log-uniform:0:1",
+        "log-uniform:1:1",
+        "log-uniform:1:NaN",
+    ] {
+        assert!(
+            matches!(text.parse::<Law>(), Err(SpaceError::Bounds { .. })),
+            "{text}"
+        );
+    }
+    assert_eq!(
+        Law::values([f64::NAN, 1.0, f64::NAN])
+            .map(drop)
+            .unwrap_err()
+            .to_string(),
+        "the value NaN is given twice"
+    );
+    assert_eq!(
+        space(&[("a", "1")]).parameter("a", law("2")).err(),
+        Some(SpaceError::RepeatedParameter("a".to_owned()))
+    );
+    assert_eq!(law("rademacher:3,none").n_values(), Some(2));
+    assert_eq!(
+        Law::integers(i64::MIN, i64::MAX).unwrap().n_values(),
+        Some(u64::MAX)
+    );
+}
+
+#[test]
+fn values_are_read_as_types() {
+    let space = Space::default()
+        .parameter("share", Law::values([1.0]).unwrap())
+        .and_then(|s| s.parameter("name", law("gaussian")));
+    let setting = space.unwrap().grid().unwrap().next().unwrap();
+    assert_eq!(setting.get("share"), Ok(rpo::ensemble::MaxFeatures::Share(1.0)));
+    assert_eq!(setting.get("share"), Ok(1.0));
+    assert_eq!(
+        setting.get::<f64>("depth"),
+        Err(SpaceError::NoParameter("depth".to_owned()))
+    );
+    let wrong = setting.get::<f64>("name").unwrap_err();
+    assert_eq!(wrong.to_string(), "name is gaussian: invalid float literal");
+}
+
+proptest! {
+    #[test]
+    fn draws_keep_their_bounds_and_depend_on_seed_and_index_alone(seed in any::<u64>(), n in 1_usize..40) {
+        let continuous = space(&[
+            ("u", "uniform:-2:3"), ("l", "log-uniform:0.001:10"), ("i", "integers:-1:4"), ("v", "a,b,c"),
+        ]);
+        let seed = Seed::new(seed);
+        let long: Vec<Setting> = continuous.random(seed).take(n + 10).collect();
+        let short: Vec<Setting> = continuous.random(seed).take(n).collect();
+        prop_assert_eq!(&long[..n], &short[..]);
+        // A parameter more leaves the others as they are.
+        let wider = continuous.clone().parameter("more", law("1,2")).unwrap();
+        for (i, setting) in short.iter().enumerate() {
+            prop_assert_eq!(setting, &continuous.draw(seed, i as u64));
+            let wide = wider.draw(seed, i as u64);
+            prop_assert_eq!(setting.value("l"), wide.value("l"));
+            let number = |name| setting.get::<f64>(name).unwrap();
+            prop_assert!((-2.0..3.0).contains(&number("u")) && (0.001..=10.0).contains(&number("l")));
+            prop_assert!((-1..=4).contains(&setting.get::<i64>("i").unwrap()));
+            prop_assert!(["a", "b", "c"].contains(&setting.get::<String>("v").unwrap().as_str()));
+        }
+    }
+
+    #[test]
+    fn random_settings_of_a_finite_space_are_its_grid(seed in any::<u64>(), a in 1_i64..5, b in 1_i64..5) {
+        let space = space(&[("a", &format!("integers:1:{a}")), ("b", &format!("integers:1:{b}"))]);
+        let mut random = texts(space.random(Seed::new(seed)));
+        let mut grid = texts(space.grid().unwrap());
+        random.sort();
+        grid.sort();
+        prop_assert_eq!(random, grid);
+    }
+
+    #[test]
+    fn any_number_of_threads_finds_the_same(
+        seed in any::<u64>(), steps in 1_u64..2000, round in 1_usize..12, median in any::<bool>(), up in any::<bool>(),
+    ) {
+        let space = space(&[("x", "uniform:0:1"), ("n", "integers:1:30")]);
+        let stopping = if median { Stopping::Median { warm_up: 5, min_trials: 3 } } else { Stopping::Never };
+        let search = Search::new(if up { Direction::Maximize } else { Direction::Minimize })
+            .budget(Budget::Steps(steps)).stopping(stopping).round(round);
+        let run = |threads| on_threads(threads, || without_seconds(search.run(space.random(Seed::new(seed)), climb)));
+        let one = run(1);
+        prop_assert_eq!(&run(2), &one);
+        prop_assert_eq!(&run(8), &one);
+        // The first setting is climbed to its end or fails; either is in the history.
+        if let Ok((history, best)) = one {
+            let used: u64 = history.iter().map(|(_, _, steps)| steps).sum();
+            let last = history.last().unwrap().2;
+            prop_assert!(used >= steps && used - last < steps, "{} of {}", used, steps);
+            let score = |i: usize| match history[i].1 { Outcome::Scored(score) => Some(score), _ => None };
+            let better = |i: usize| match (score(i), score(best)) {
+                (Some(a), Some(b)) => if up { a > b || (a == b && i < best) } else { a < b || (a == b && i < best) },
+                _ => false,
+            };
+            prop_assert!(!(0..history.len()).any(better));
+        }
+    }
+}
+
+/// A score that grows with the steps to a level in steps of its own; some settings fail.
+fn climb(setting: &Setting, trial: &mut Trial<'_>) -> Result<f64, String> {
+    let (level, n): (f64, u64) = (setting.get("x").unwrap(), setting.get("n").unwrap());
+    if n == 7 {
+        return Err("seven".to_owned());
+    }
+    for step in 1..n {
+        let score = level * step as f64 / n as f64;
+        if trial.report(step, score).is_break() {
+            return Ok(score);
+        }
+    }
+    trial.used(n);
+    Ok(if n == 13 { f64::NAN } else { level })
+}
+
+type Told = (Vec<(Setting, Outcome<String>, u64)>, usize);
+
+fn without_seconds(found: Result<Found<String>, SearchError<String>>) -> Result<Told, String> {
+    let found = found.map_err(|e| e.to_string())?;
+    let tell = |r: &rpo::tune::Record<String>| (r.setting.clone(), r.outcome.clone(), r.steps);
+    Ok((found.history().iter().map(tell).collect(), found.best().index))
+}
+
+/// The score is the parameter x.
+fn x(setting: &Setting, _: &mut Trial<'_>) -> Result<f64, SpaceError> {
+    setting.get("x")
+}
+
+#[test]
+fn the_best_is_by_the_metric_and_the_earliest_of_equal_ones() {
+    let space = space(&[("x", "2,3,1"), ("y", "a,b")]);
+    let best = |metric: Metric| {
+        let found = Search::new(metric).run(space.grid().unwrap(), x).unwrap();
+        (found.best_setting().to_string(), found.best_score())
+    };
+    assert_eq!(best(Metric::Lrap), ("x=3 y=a".to_owned(), 3.0));
+    assert_eq!(best(Metric::Hamming), ("x=1 y=a".to_owned(), 1.0));
+}
+
+#[test]
+fn failures_are_recorded_and_do_not_end_the_search() {
+    let space = space(&[("x", "seven,NaN,0.5,0.25")]);
+    let found = Search::new(Direction::Maximize)
+        .run(space.grid().unwrap(), x)
+        .unwrap();
+    assert_eq!(found.best().index, 2);
+    let outcomes: Vec<_> = found.history().iter().map(|r| &r.outcome).collect();
+    assert!(matches!(
+        outcomes[0],
+        Outcome::Failed(Failure::Error(SpaceError::Type { .. }))
+    ));
+    assert_eq!(outcomes[1], &Outcome::Failed(Failure::NotANumber));
+    assert_eq!(outcomes[2..], [&Outcome::Scored(0.5), &Outcome::Scored(0.25)]);
+    let all = Search::new(Direction::Maximize)
+        .budget(Budget::Trials(2))
+        .run(space.grid().unwrap(), x);
+    let message = all.unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "all 2 settings failed; the first, x=seven: x is seven: invalid float literal"
+    );
+}
+
+#[test]
+fn budgets_are_kept() {
+    let space = space(&[("x", "integers:1:100")]);
+    let tried = |budget| {
+        let calls = AtomicUsize::new(0);
+        let found =
+            Search::new(Direction::Maximize)
+                .budget(budget)
+                .run(space.grid().unwrap(), |setting, trial| {
+                    calls.fetch_add(1, Ordering::Relaxed);
+                    trial.used(10);
+                    x(setting, trial)
+                });
+        (found.map(|f| f.history().len()), calls.into_inner())
+    };
+    assert_eq!(tried(Budget::Everything), (Ok(100), 100));
+    assert_eq!(tried(Budget::Trials(13)), (Ok(13), 13));
+    assert_eq!(tried(Budget::Trials(1000)), (Ok(100), 100));
+    // 21 steps: the third setting crosses the limit. The round is tried as a whole.
+    assert_eq!(tried(Budget::Steps(21)), (Ok(3), 8));
+    for nothing in [
+        Budget::Trials(0),
+        Budget::Steps(0),
+        Budget::WallClock(Duration::ZERO),
+    ] {
+        assert_eq!(tried(nothing), (Err(SearchError::NoTrial), 0));
+    }
+    assert_eq!(tried(Budget::WallClock(Duration::MAX)), (Ok(100), 100));
+}
+
+#[test]
+fn time_that_is_up_stops_trials_and_the_search() {
+    let space = space(&[("x", "uniform:0:1")]);
+    let search = Search::new(Direction::Maximize).budget(Budget::WallClock(Duration::from_millis(50)));
+    // Without the limit neither a trial nor the search would end.
+    let found = search.run(space.random(Seed::new(1)), |setting, trial| {
+        let mut step = 0;
+        while trial.report(step, 0.0).is_continue() {
+            step += 1;
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        x(setting, trial)
+    });
+    let found = found.unwrap();
+    assert!(
+        found
+            .history()
+            .iter()
+            .all(|r| matches!(r.outcome, Outcome::Stopped(_)))
+    );
+    let best = found
+        .history()
+        .iter()
+        .filter_map(rpo::tune::Record::score)
+        .fold(0.0, f64::max);
+    assert_eq!(found.best_score(), best);
+}
+
+#[test]
+fn the_median_rule_stops_what_is_worse_than_the_median_of_earlier_rounds() {
+    // Rounds of one. Scores by step: x at step 1, y at the end.
+    let run = |min_trials, warm_up| {
+        let settings = space(&[("x", "5,1,3,2,9"), ("y", "10")]);
+        let search = Search::new(Direction::Maximize)
+            .round(1)
+            .stopping(Stopping::Median { warm_up, min_trials });
+        let found = search.run(settings.grid().unwrap(), |setting, trial| {
+            let early = setting.get("x")?;
+            if trial.report(1, early).is_break() {
+                return Ok(early);
+            }
+            setting.get("y")
+        });
+        let found: Found<SpaceError> = found.unwrap();
+        let stopped = |r: &rpo::tune::Record<SpaceError>| matches!(r.outcome, Outcome::Stopped(_));
+        found.history().iter().map(stopped).collect::<Vec<_>>()
+    };
+    // 1 < 5; 3 < 5; 2 < 5: stopped trials are no measure of others.
+    assert_eq!(run(1, 0), [false, true, true, true, false]);
+    // From two on: 3 is the median of 5 and 1; 2 is below the median 3 of 5, 1, 3.
+    assert_eq!(run(2, 0), [false, false, false, true, false]);
+    assert_eq!(run(9, 0), [false; 5]);
+    assert_eq!(run(1, 2), [false; 5]);
+}
+
+#[test]
+fn a_holdout_is_disjoint_complete_and_keeps_labels() {
+    let n = 200;
+    let x = ndarray::Array2::from_shape_fn((n, 1), |(i, _)| i as f32);
+    let y = ndarray::Array2::from_shape_fn((n, 2), |(i, j)| f32::from(u8::from(i % (5 + 15 * j) == 0)));
+    for task in [Task::MultiLabel, Task::Regression] {
+        let data = Dataset::new(x.clone().into(), y.clone().into(), task).unwrap();
+        let holdout = Holdout::new(&data, 0.2, Seed::new(1)).unwrap();
+        assert_eq!(Holdout::new(&data, 0.2, Seed::new(1)).unwrap(), holdout);
+        assert_ne!(Holdout::new(&data, 0.2, Seed::new(2)).unwrap(), holdout);
+        let column = |part: &Dataset| match part.features() {
+            rpo::core::Matrix::Dense(x) => x.iter().copied().collect::<Vec<_>>(),
+            rpo::core::Matrix::Sparse(_) => unreachable!("the features are dense"),
+        };
+        let mut all = [column(&holdout.train), column(&holdout.validation)].concat();
+        all.sort_by(f32::total_cmp);
+        assert_eq!(all, column(&data));
+        if task == Task::MultiLabel {
+            let rows = column(&holdout.validation);
+            let rare = rows.iter().filter(|i| (**i as usize).is_multiple_of(20)).count();
+            assert_eq!(rare, 2, "a fifth of the ten samples with the rare label");
+        }
+        assert_eq!(Refit::default().samples(&data, &holdout), &holdout.train);
+        assert_eq!(Refit::Everything.samples(&data, &holdout), &data);
+        for share in [0.0, 1.0, f64::NAN] {
+            assert!(matches!(
+                Holdout::new(&data, share, Seed::new(1)),
+                Err(HoldoutError::Split(_))
+            ));
+        }
+    }
+}
