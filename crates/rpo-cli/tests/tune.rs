@@ -203,7 +203,7 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
         ("--space trees=5 --validation 1", "share 1 of the samples"),
         ("--space trees=5 --model no/m.rpo", "no/m.rpo"),
     ] {
-        let message = folder.fail(&format!("{TUNE} {} --history h.csv", arguments));
+        let message = folder.fail(&format!("{TUNE} {arguments} --history h.csv"));
         assert!(
             message.contains(words),
             "{arguments}: {message:?} should say {words:?}"

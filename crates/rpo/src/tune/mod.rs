@@ -43,7 +43,7 @@
 //! let data = Refit::Everything.samples(&data, &holdout);
 //! let forest = params(found.best_setting())?.check()?.fit(data.features().into(), data.outputs().into())?;
 //! assert_eq!(forest.n_train(), 120);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
 mod holdout;
