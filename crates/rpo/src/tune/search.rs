@@ -55,7 +55,7 @@ pub enum Stopping {
     /// Never. The default.
     Never,
     /// When its best score so far is strictly worse than the median, over the whole trials of earlier rounds, of
-    /// their best score up to the same step: the median rule of Golovin et al., KDD 2017, section 3.2.1, with
+    /// their best score up to the same step: the median rule of Golovin et al., KDD 2017, section 3.2, with
     /// the best in the place of the running mean. A stopped trial cannot win while another has been finished.
     Median {
         /// No trial is stopped before so many steps.
