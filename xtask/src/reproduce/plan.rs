@@ -258,13 +258,14 @@ fn job(
             forest.trees = trees;
         }
     }
+    let split = if description.fixed_split { 0 } else { repetition };
     forest.seed = seed.purpose("forest").child(repetition).value();
     Ok(Job {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         source: source.clone(),
         train: data.train,
         test: data.test,
-        data_seed: seed.purpose("split").child(repetition).value(),
+        data_seed: seed.purpose("split").child(split).value(),
         forest,
         work: match description.decompose {
             Some(sizes) => Work::Decompose(sizes),

@@ -44,6 +44,9 @@ pub(crate) struct Description {
     pub(crate) repeats: usize,
     /// The master seed.
     pub(crate) seed: u64,
+    /// Whether all repetitions share one split, so that only methods vary.
+    #[serde(default)]
+    pub(crate) fixed_split: bool,
     /// The parameter that varies along a curve, if there are curves.
     pub(crate) axis: Option<Axis>,
     /// Whether the axis is logarithmic.
