@@ -15,7 +15,9 @@ use std::path::PathBuf;
 
 /// Everything that can end a command, with what it was about where the error itself does not say.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CliError {
+#[non_exhaustive]
+#[expect(missing_docs, reason = "the message of a variant says what it is")]
+pub enum CliError {
     /// Arguments that do not go together.
     #[error("{0}")]
     Usage(String),
@@ -36,7 +38,10 @@ pub(crate) enum CliError {
     #[error(transparent)]
     ModelFile(#[from] ModelFileError),
     #[error("training on {data}: {source}")]
-    Train { data: String, source: EnsembleError },
+    Train {
+        data: String,
+        source: Box<dyn Error + Send + Sync>,
+    },
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),
     #[error("evaluating on {data}: {source}")]

@@ -184,7 +184,7 @@ fn parameters_out_of_range() {
             "--projection none --projection-scope shared",
             &["--projection-scope"],
         ),
-        ("--no-bootstrap --oob", &["--oob needs bootstraps"]),
+        ("--bootstrap=false --oob", &["--oob needs bootstraps"]),
         ("--method extra-trees --oob", &["--oob needs bootstraps"]),
     ] {
         check(

@@ -163,15 +163,15 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
     for (arguments, words) in [
         (
             "--space depth=1,2",
-            "--space depth: there is no such parameter; expected one of trees, max-features",
+            "--space: --depth is no option of random-forest; its options are trees, first-tree",
         ),
         (
-            "--space bootstrap=true",
-            "--space bootstrap: there is no such parameter",
+            "--space bootstrap=true,maybe",
+            "invalid value 'maybe' for '--bootstrap",
         ),
         (
             "--space first-tree=1",
-            "--space first-tree: there is no such parameter",
+            "--space first-tree: where a forest begins",
         ),
         (
             "--space min-samples-leaf=1,two",

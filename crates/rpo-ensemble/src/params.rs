@@ -281,6 +281,15 @@ impl ForestParams {
         Self { projection, ..self }
     }
 
+    /// The same with another family around that of the projection, to watch it at work; nothing without one.
+    #[must_use]
+    pub fn map_projection(mut self, wrap: impl FnOnce(Arc<dyn Projection>) -> Arc<dyn Projection>) -> Self {
+        if let Some(projection) = &mut self.projection {
+            projection.family = wrap(Arc::clone(&projection.family));
+        }
+        self
+    }
+
     /// How leaves are stored. `None`, the default, refers to training rows where trees are fully developed
     /// (their leaves hold few rows) and rows have more than two labels on average, and otherwise keeps means in
     /// the layout of the outputs.

@@ -9,7 +9,7 @@ use crate::ProjectionError;
 
 /// A rule for the number of components m.
 ///
-/// As text, on a command line or in a file: a whole number, or `ln`.
+/// As text, on a command line or in a file: a whole number, `ln`, or `d`.
 ///
 /// ```
 /// use rpo_projections::Components;
@@ -25,6 +25,8 @@ pub enum Components {
     /// of Table 1 of Joly, Geurts, Wehenkel (ECML-PKDD 2014), where it is already as good as no projection on
     /// most sets.
     LnOutputs,
+    /// As many as there are outputs: m = d. Only the coordinates change.
+    Outputs,
 }
 
 impl Components {
@@ -38,6 +40,7 @@ impl Components {
             Self::Exact(0) => Err(ProjectionError::NoComponents),
             Self::Exact(m) => Ok(m),
             Self::LnOutputs => Ok(((0.5 + (n_outputs as f64).ln()) as usize).max(1)),
+            Self::Outputs => Ok(n_outputs),
         }
     }
 }
@@ -47,6 +50,7 @@ impl fmt::Display for Components {
         match self {
             Self::Exact(m) => write!(f, "{m}"),
             Self::LnOutputs => f.write_str("ln"),
+            Self::Outputs => f.write_str("d"),
         }
     }
 }
@@ -57,6 +61,7 @@ impl FromStr for Components {
     fn from_str(text: &str) -> Result<Self, ProjectionError> {
         match text.parse() {
             _ if text == "ln" => Ok(Self::LnOutputs),
+            _ if text == "d" => Ok(Self::Outputs),
             Ok(m) if m > 0 => Ok(Self::Exact(m)),
             _ => Err(ProjectionError::UnknownComponents(text.to_owned())),
         }

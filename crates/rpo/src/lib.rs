@@ -10,7 +10,7 @@ mod training;
 pub mod tune;
 
 pub use error::ModelError;
-pub use model::{Model, Predictor};
+pub use model::{Model, OobPredictions, Predictor};
 pub use rpo_core as core;
 pub use rpo_data as data;
 pub use rpo_ensemble as ensemble;

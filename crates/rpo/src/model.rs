@@ -21,26 +21,74 @@ impl From<Forest> for Predictor {
     }
 }
 
+/// What every fitted predictor can do, whatever its method: the one place where methods meet a [`Model`].
+pub(crate) trait Predict {
+    /// Number of features p it was fitted to.
+    fn n_features(&self) -> usize;
+    /// Number of outputs d it predicts.
+    fn n_outputs(&self) -> usize;
+    /// Number of samples n it was fitted to.
+    fn n_train(&self) -> usize;
+    /// Predictions (rows x d) of at most `budget` bytes; of labels, numbers of which 0.5 is the natural threshold.
+    fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError>;
+    /// The k largest predictions of each row that are not 0, as CSR.
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError>;
+    /// Predictions for the training samples, each by the parts of the model that did not see it, and the number
+    /// of those parts; `None` if the method has no such thing.
+    fn oob_predictions(&self, _x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
+        Ok(None)
+    }
+}
+
+/// Predictions for the training samples (n x d), and for each sample how many parts of the model they come from.
+pub type OobPredictions = (Array2<f32>, Vec<u32>);
+
+impl Predict for Forest {
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs()
+    }
+
+    fn n_train(&self) -> usize {
+        self.n_train()
+    }
+
+    fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
+        Ok(self.predict_within(x, budget)?)
+    }
+
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+        Ok(self.predict_top_k(x, k)?)
+    }
+
+    fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
+        Ok(Some(self.oob_predictions(x)?))
+    }
+}
+
 impl Predictor {
+    fn inner(&self) -> &dyn Predict {
+        match self {
+            Self::Forest(forest) => forest,
+        }
+    }
+
     /// Number of features it was fitted to.
     pub fn n_features(&self) -> usize {
-        match self {
-            Self::Forest(forest) => forest.n_features(),
-        }
+        self.inner().n_features()
     }
 
     /// Number of outputs it predicts.
     pub fn n_outputs(&self) -> usize {
-        match self {
-            Self::Forest(forest) => forest.n_outputs(),
-        }
+        self.inner().n_outputs()
     }
 
     /// Number of samples it was fitted to.
     pub fn n_train(&self) -> usize {
-        match self {
-            Self::Forest(forest) => forest.n_train(),
-        }
+        self.inner().n_train()
     }
 }
 
@@ -187,9 +235,7 @@ impl Model {
     /// # Errors
     /// As [`predict`](Self::predict).
     pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
-        match &self.predictor {
-            Predictor::Forest(forest) => Ok(forest.predict_within(x, budget)?),
-        }
+        self.predictor.inner().predict_within(x, budget)
     }
 
     /// The k largest predictions of each row that are not 0, as CSR (n x d). Never holds all predictions.
@@ -197,9 +243,16 @@ impl Model {
     /// # Errors
     /// Another number of features; k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        match &self.predictor {
-            Predictor::Forest(forest) => Ok(forest.predict_top_k(x, k)?),
-        }
+        self.predictor.inner().predict_top_k(x, k)
+    }
+
+    /// Predictions for the training samples x, each by the parts of the model that did not see it in training,
+    /// and from how many of those; rows without any are NaN. `None` if the method has no such thing.
+    ///
+    /// # Errors
+    /// Other samples than those of the training set; predictions of more than 4 GiB.
+    pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
+        self.predictor.inner().oob_predictions(x)
     }
 
     /// One model of two that were trained on the same data, for instance parts of a forest grown apart; of

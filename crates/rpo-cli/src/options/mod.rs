@@ -1,10 +1,8 @@
 //! Options that several commands or methods share.
 
 mod data;
-mod forest;
 
 pub(crate) use data::{DataOptions, InputOptions};
-pub(crate) use forest::ForestOptions;
 
 use crate::error::CliError;
 use clap::Args;

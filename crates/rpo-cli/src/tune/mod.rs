@@ -4,10 +4,11 @@ mod history;
 mod objective;
 
 use crate::error::CliError;
-use crate::options::{DataOptions, ForestOptions, MemoryOptions, ThreadOptions};
+use crate::methods::{FitContext, MethodOptions};
+use crate::options::{DataOptions, MemoryOptions, ThreadOptions};
 use crate::progress;
 use crate::resources::Stopwatch;
-use crate::train::{Method, TaskName};
+use crate::train::TaskName;
 use clap::{Args, ValueEnum};
 use history::Report;
 use objective::Objective;
@@ -19,7 +20,7 @@ use rpo::tune::{Budget, Holdout, Law, Refit, Search, SearchError, Setting, Space
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Search the parameters of a forest that score best on samples withheld from training.
+/// Search the parameters of a method that score best on samples withheld from training.
 ///
 /// Every setting is fitted to the training part with the same seed and scored on the validation part. Prints the
 /// settings, best first; with --json one object with metric, best, trials (each with index, parameters, score,
@@ -27,11 +28,7 @@ use std::time::Duration;
 /// model was saved.
 #[derive(Debug, Args)]
 pub(crate) struct Tune {
-    /// What to fit.
-    #[arg(long, value_enum, default_value_t = Method::RandomForest)]
-    method: Method,
-
-    /// A parameter and its values, once for each: NAME=V1,V2,... where NAME is an option of the forest without its
+    /// A parameter and its values, once for each: NAME=V1,V2,... where NAME is an option of the method without its
     /// dashes, or a law to draw from: NAME=integers:LOW:HIGH, uniform:LOW:HIGH or log-uniform:LOW:HIGH. Where
     /// projection is none, components and projection-scope are left out.
     #[arg(long, value_name = "NAME=VALUES", required = true, help_heading = "Search")]
@@ -63,11 +60,11 @@ pub(crate) struct Tune {
     )]
     time: Option<f64>,
 
-    /// Try settings until they have grown so many trees.
-    #[arg(long, value_name = "TREES", help_heading = "Search")]
+    /// Try settings until they have taken so many steps: trees, or iterations.
+    #[arg(long, value_name = "STEPS", help_heading = "Search")]
     steps: Option<u64>,
 
-    /// Score forests at a quarter and at half of their trees, and give up those that are then worse than the
+    /// Score models at a quarter and at half of their steps, and give up those that are then worse than the
     /// median of earlier ones.
     #[arg(long, help_heading = "Search")]
     stop_early: bool,
@@ -84,7 +81,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 
-    /// Seed of all randomness: of the validation part, of the settings drawn, and of every forest.
+    /// Seed of all randomness: of the validation part, of the settings drawn, and of every fit.
     #[arg(long, value_name = "SEED", default_value_t = 0)]
     seed: u64,
 
@@ -100,7 +97,7 @@ pub(crate) struct Tune {
     task: Option<TaskName>,
 
     #[command(flatten)]
-    forest: ForestOptions,
+    method: MethodOptions,
 
     #[command(flatten)]
     threads: ThreadOptions,
@@ -130,8 +127,10 @@ impl Tune {
         let space = self.space()?;
         let settings = || self.settings(&space);
         for setting in settings()?.take(CHECKED) {
-            let options = self.forest.with(&setting)?;
-            self.method.params(&options, self.seed)?.check()?;
+            self.method
+                .with_setting(&setting)
+                .and_then(|m| m.recipe(self.seed))
+                .map_err(of_space)?;
         }
         for path in [&self.model, &self.history].into_iter().flatten() {
             FileTarget::check(path)?;
@@ -148,8 +147,6 @@ impl Tune {
             source,
         })?;
         let objective = Objective {
-            method: self.method,
-            seed: self.seed,
             metric,
             stop_early: self.stop_early,
             memory: self.memory.bytes(),
@@ -172,10 +169,11 @@ impl Tune {
             });
         }
         let found = search.run(settings()?, |setting, trial| {
-            let score = self
-                .forest
-                .with(setting)
-                .and_then(|options| objective.score(&options, trial));
+            let recipe = self
+                .method
+                .with_setting(setting)
+                .and_then(|m| m.recipe(self.seed));
+            let score = recipe.and_then(|recipe| objective.score(recipe.as_ref(), trial));
             bar.inc(1);
             score
         });
@@ -198,9 +196,12 @@ impl Tune {
         let model_bytes = match &self.model {
             None => None,
             Some(path) => {
-                let options = self.forest.with(found.best_setting())?;
+                let recipe = self
+                    .method
+                    .with_setting(found.best_setting())?
+                    .recipe(self.seed)?;
                 let refit = if self.refit { Refit::Everything } else { Refit::No };
-                let model = objective.fit(&options, refit.samples(&data, &holdout))?;
+                let model = recipe.fit(refit.samples(&data, &holdout), &FitContext::default())?;
                 Some(model.save(path)?)
             }
         };
@@ -236,6 +237,10 @@ impl Tune {
                 let message = format!("--space {text}: NAME=VALUES is expected");
                 return Err(CliError::Usage(message));
             };
+            if parameter.0 == "first-tree" {
+                let message = "--space first-tree: where a forest begins is no matter of how good it is";
+                return Err(CliError::Usage(message.to_owned()));
+            }
             parameters.push(parameter);
         }
         let tuned = parameters.iter().any(|(name, _)| *name == "projection");
@@ -261,6 +266,14 @@ impl Tune {
             Order::Random => Box::new(space.random(Seed::new(self.seed))),
             Order::Grid => Box::new(space.grid().map_err(|e| space_error(self.space.join(" "), e))?),
         })
+    }
+}
+
+/// Says that what is wrong with the options of a method came from the space.
+fn of_space(e: CliError) -> CliError {
+    match e {
+        CliError::Usage(message) => CliError::Usage(format!("--space: {message}")),
+        e => e,
     }
 }
 

@@ -44,12 +44,13 @@ pub(super) struct Description {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     nominal: BTreeMap<usize, Vec<String>>,
     /// Of forests: whether trees saw bootstraps.
-    pub(super) bootstrap: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) bootstrap: Option<bool>,
     pub(super) parameters: Map<String, Value>,
 }
 
 impl Description {
-    pub(super) fn of(model: &Model, method: &str, bootstrap: bool) -> Self {
+    pub(super) fn of(model: &Model, method: &str) -> Self {
         let schema = model.schema();
         let given = |names: &Names| match names {
             Names::Given(names) => Some(names.clone()),
@@ -68,7 +69,7 @@ impl Description {
             feature_names: given(schema.feature_names()),
             output_names: given(schema.output_names()),
             nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
-            bootstrap,
+            bootstrap: None,
             parameters: model.parameters().clone(),
         }
     }

@@ -35,6 +35,8 @@ use std::path::Path;
 
 /// The description's name for forests.
 const FOREST: &str = "forest";
+/// All names that the description can have there.
+const METHODS: &str = "forest";
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
@@ -104,7 +106,9 @@ fn encode(model: &Model) -> Result<Container, Kind> {
     let description = match model.predictor() {
         Predictor::Forest(forest) => {
             forest::write(forest, &mut arrays)?;
-            Description::of(model, FOREST, forest.bootstrap())
+            let mut description = Description::of(model, FOREST);
+            description.bootstrap = Some(forest.bootstrap());
+            description
         }
     };
     Container::new(&description, arrays.finish())
@@ -112,13 +116,6 @@ fn encode(model: &Model) -> Result<Container, Kind> {
 
 fn decode(bytes: &[u8]) -> Result<Model, Kind> {
     let (mut description, mut arrays) = container::open(bytes)?;
-    if description.method != FOREST {
-        let found = description.method;
-        return Err(Kind::Method {
-            found,
-            supported: FOREST,
-        });
-    }
     let (n_train, n_features, n_outputs) =
         (description.n_train, description.n_features, description.n_outputs);
     for (what, n) in [
@@ -137,10 +134,29 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
     } else {
         None
     };
-    let forest = forest::read(&mut arrays, description.bootstrap, n_train, n_features, n_outputs)?;
+    let predictor = match description.method.as_str() {
+        FOREST => {
+            let bootstrap = description.bootstrap.ok_or_else(|| Kind::Description {
+                message: "missing field `bootstrap`".to_owned(),
+            })?;
+            Predictor::from(forest::read(
+                &mut arrays,
+                bootstrap,
+                n_train,
+                n_features,
+                n_outputs,
+            )?)
+        }
+        _ => {
+            return Err(Kind::Method {
+                found: description.method,
+                supported: METHODS,
+            });
+        }
+    };
     arrays.finish()?;
     let schema = description.schema()?;
-    let model = Model::from_parts(forest.into(), schema, training, description.software)?
+    let model = Model::from_parts(predictor, schema, training, description.software)?
         .with_parameters(description.parameters)
         .with_thresholds(thresholds)?;
     Ok(model)

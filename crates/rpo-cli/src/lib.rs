@@ -1,0 +1,68 @@
+#![doc = include_str!("../README.md")]
+
+mod blocks;
+mod error;
+mod evaluate;
+mod inspect;
+mod merge;
+pub mod methods;
+mod options;
+mod output;
+mod predict;
+mod progress;
+mod resources;
+mod train;
+mod tune;
+
+use clap::{Parser, Subcommand};
+pub use error::CliError;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Train, evaluate and serve tree ensembles for multi-label classification and multi-output regression.
+///
+/// Outputs may number in the hundreds of thousands: trees grow on random projections of them and answer in the
+/// original output space.
+#[derive(Debug, Parser)]
+#[command(name = "rpo", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Train(Box<train::Train>),
+    Tune(Box<tune::Tune>),
+    Predict(predict::Predict),
+    Evaluate(evaluate::Evaluate),
+    Inspect(inspect::Inspect),
+    Merge(merge::Merge),
+}
+
+impl Command {
+    fn run(&self) -> Result<(), CliError> {
+        match self {
+            Self::Train(command) => command.run(),
+            Self::Tune(command) => command.run(),
+            Self::Predict(command) => command.run(),
+            Self::Evaluate(command) => command.run(),
+            Self::Inspect(command) => command.run(),
+            Self::Merge(command) => command.run(),
+        }
+    }
+}
+
+/// Runs the command with the arguments of the process.
+pub fn main() -> ExitCode {
+    match Cli::parse().command.run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read standard output has seen enough, as in `rpo predict ... | head`.
+        Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(e) => {
+            // Where there is no standard error there is nobody to tell.
+            let _ = write!(std::io::stderr(), "{}", e.report());
+            ExitCode::FAILURE
+        }
+    }
+}

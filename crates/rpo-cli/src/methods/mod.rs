@@ -1,0 +1,310 @@
+//! What can be fitted, and the options of each method.
+//!
+//! Command line, `rpo tune`, model files and experiments name methods and their options alike, and all go through
+//! [`MethodOptions`]: the options given, as text, which [`recipe`](MethodOptions::recipe) makes the checked
+//! parameters of a method. A new method is a variant of [`Method`], the groups of options it takes, and a
+//! [`Recipe`] that fits it.
+
+mod forest;
+mod projection;
+mod trees;
+
+pub use forest::{EnsembleOptions, ForestOptions};
+pub use projection::ProjectionOptions;
+pub use trees::TreeOptions;
+
+use crate::error::CliError;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
+use rpo::Model;
+use rpo::data::Dataset;
+use rpo::ensemble::ForestParams;
+use rpo::projections::Projection;
+use rpo::tune::Setting;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// What can be fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Bootstraps of the samples, best thresholds.
+    RandomForest,
+    /// All samples, random thresholds.
+    ExtraTrees,
+}
+
+/// The options of all methods. A method takes those of some groups.
+#[derive(Debug, Clone, Args)]
+pub struct Groups {
+    /// How many trees.
+    #[command(flatten)]
+    pub ensemble: EnsembleOptions,
+    /// How a tree grows.
+    #[command(flatten)]
+    pub tree: TreeOptions,
+    /// Bootstraps and leaves of forests.
+    #[command(flatten)]
+    pub forest: ForestOptions,
+    /// What trees grow on.
+    #[command(flatten)]
+    pub projection: ProjectionOptions,
+}
+
+impl Method {
+    /// Its name on the command line.
+    pub fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
+    }
+
+    /// Names of the options it takes.
+    pub fn option_names(self) -> Vec<String> {
+        let groups = match self {
+            Self::RandomForest | Self::ExtraTrees => [
+                arguments::<EnsembleOptions>(),
+                arguments::<TreeOptions>(),
+                arguments::<ForestOptions>(),
+                arguments::<ProjectionOptions>(),
+            ]
+            .concat(),
+        };
+        groups
+            .iter()
+            .filter_map(|a| a.get_long().map(str::to_owned))
+            .collect()
+    }
+
+    fn recipe(self, groups: &Groups, seed: u64) -> Result<Box<dyn Recipe>, CliError> {
+        Ok(match self {
+            Self::RandomForest | Self::ExtraTrees => Box::new(forest::ForestRecipe::new(self, groups, seed)?),
+        })
+    }
+}
+
+/// The checked parameters of a method.
+pub trait Recipe: Send + Sync {
+    /// Number of steps of a fit: trees, or iterations.
+    fn n_steps(&self) -> usize;
+
+    /// What the parameters are, for the record in the model file.
+    fn record(&self) -> Map<String, Value>;
+
+    /// Whether its models predict for training samples out of their bags.
+    fn has_oob(&self) -> bool {
+        false
+    }
+
+    /// Fits to a data set.
+    ///
+    /// # Errors
+    /// Data that the method cannot be fitted to.
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError>;
+
+    /// Fits in parts and shows the model after each of the given numbers of steps, and whole; ends where it is
+    /// told to. A method that cannot be had in parts shows the whole.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and what `show` returns.
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        show: &mut Show<'_>,
+    ) -> Result<Model, CliError> {
+        let _ = steps;
+        let model = self.fit(data, context)?;
+        let _ = show(self.n_steps(), &model)?;
+        Ok(model)
+    }
+}
+
+/// What surrounds a fit. Nothing in it changes the model.
+#[derive(Clone, Copy, Default)]
+pub struct FitContext<'a> {
+    /// What messages call the data; by its own name if not given.
+    pub data: Option<&'a str>,
+    /// Called after every step, from any thread.
+    pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// Wraps the family of output projections, to time it.
+    pub wrap: Option<&'a WrapProjection<'a>>,
+}
+
+impl FitContext<'_> {
+    /// A failure of training on the data.
+    pub fn error(&self, data: &Dataset, source: impl Into<Box<dyn Error + Send + Sync>>) -> CliError {
+        CliError::Train {
+            data: self.data.unwrap_or(data.name()).to_owned(),
+            source: source.into(),
+        }
+    }
+}
+
+/// What looks at a model after so many steps, and says whether to go on.
+pub type Show<'a> = dyn FnMut(usize, &Model) -> Result<ControlFlow<()>, CliError> + 'a;
+
+/// Another projection family around one.
+pub type WrapProjection<'a> = dyn Fn(Arc<dyn Projection>) -> Arc<dyn Projection> + Sync + 'a;
+
+/// A method and the options given for it, as text; the others have the method's defaults.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MethodOptions {
+    method: Method,
+    given: BTreeMap<String, String>,
+}
+
+impl MethodOptions {
+    /// A method with its defaults.
+    pub fn new(method: Method) -> Self {
+        Self {
+            method,
+            given: BTreeMap::new(),
+        }
+    }
+
+    /// The method.
+    pub fn method(&self) -> Method {
+        self.method
+    }
+
+    /// An option with another value, read as on the command line.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`] if the method has no such option.
+    pub fn with(mut self, name: &str, value: &str) -> Result<Self, CliError> {
+        self.given.insert(name.to_owned(), value.to_owned());
+        self.check_names()?;
+        Ok(self)
+    }
+
+    /// The options with those of a setting in their place. Without a projection there is no number of components.
+    ///
+    /// # Errors
+    /// As [`with`](Self::with).
+    pub fn with_setting(&self, setting: &Setting) -> Result<Self, CliError> {
+        let mut changed = self.clone();
+        for (name, value) in setting.iter() {
+            changed = changed.with(name, &value.to_string())?;
+        }
+        if setting
+            .value("projection")
+            .is_some_and(|v| v.to_string() == "none")
+        {
+            changed.given.remove("components");
+            changed.given.remove("projection-scope");
+        }
+        Ok(changed)
+    }
+
+    /// The value given for an option.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.given.get(name).map(String::as_str)
+    }
+
+    /// The checked parameters.
+    ///
+    /// # Errors
+    /// [`CliError`] for values that an option cannot have, options that the method does not take, and parameters
+    /// that do not go together.
+    pub fn recipe(&self, seed: u64) -> Result<Box<dyn Recipe>, CliError> {
+        self.method.recipe(&self.groups()?, seed)
+    }
+
+    /// The parameters of the forest that the options describe.
+    ///
+    /// # Errors
+    /// As [`recipe`](Self::recipe); [`CliError::Usage`] if the method is not a forest.
+    pub fn forest(&self, seed: u64) -> Result<ForestParams, CliError> {
+        let groups = self.groups()?;
+        match self.method {
+            Method::RandomForest | Method::ExtraTrees => forest::params(self.method, &groups, seed),
+        }
+    }
+
+    fn groups(&self) -> Result<Groups, CliError> {
+        self.check_names()?;
+        let arguments = self.given.iter().map(|(name, value)| format!("--{name}={value}"));
+        let command = Groups::augment_args(Command::new("options")).no_binary_name(true);
+        let matches = command.try_get_matches_from(arguments);
+        matches
+            .and_then(|matches| Groups::from_arg_matches(&matches))
+            .map_err(|e| {
+                // The first line says what is wrong with which value; the others are about a command line.
+                let text = e.to_string();
+                let line = text.lines().next().unwrap_or_default();
+                CliError::Usage(line.strip_prefix("error: ").unwrap_or(line).to_owned())
+            })
+    }
+
+    fn check_names(&self) -> Result<(), CliError> {
+        let known = self.method.option_names();
+        match self.given.keys().find(|name| !known.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(CliError::Usage(format!(
+                "--{name} is no option of {}; its options are {}",
+                self.method.name(),
+                known.join(", ")
+            ))),
+        }
+    }
+}
+
+impl FromArgMatches for MethodOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let method = matches.get_one("method").copied().unwrap_or(Method::RandomForest);
+        let mut options = Self::new(method);
+        for argument in arguments::<Groups>() {
+            let id = argument.get_id().as_str();
+            let given = matches.value_source(id) == Some(clap::parser::ValueSource::CommandLine);
+            let values = matches.get_raw(id).filter(|_| given);
+            if let (Some(value), Some(name)) = (values.and_then(Iterator::last), argument.get_long()) {
+                options
+                    .given
+                    .insert(name.to_owned(), value.to_string_lossy().into_owned());
+            }
+        }
+        Ok(options)
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for MethodOptions {
+    fn augment_args(command: Command) -> Command {
+        let method = Arg::new("method")
+            .long("method")
+            .value_name("METHOD")
+            .value_parser(clap::value_parser!(Method))
+            .default_value("random-forest")
+            .help("What to fit");
+        Groups::augment_args(command.arg(method))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+/// The arguments of a group.
+fn arguments<A: Args>() -> Vec<Arg> {
+    let command = A::augment_args(Command::new("group"));
+    command.get_arguments().cloned().collect()
+}
+
+/// The name of a value on the command line.
+fn name(value: &impl ValueEnum) -> String {
+    let possible = value.to_possible_value();
+    possible.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// A record with the method and the seed.
+fn record(method: Method, seed: u64, parameters: Vec<(&str, Value)>) -> Map<String, Value> {
+    let head = [("method", json!(method.name())), ("seed", json!(seed))];
+    let all = head.into_iter().chain(parameters);
+    all.map(|(key, value)| (key.to_owned(), value)).collect()
+}
