@@ -1,5 +1,7 @@
 //! What can go wrong when a tree is grown, labelled or asked.
 
+use rpo_core::MatrixError;
+
 /// An input that a tree cannot be grown from or applied to.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -38,6 +40,9 @@ pub enum TreeError {
         /// The value.
         value: f32,
     },
+    /// A value to be clustered that is NaN or infinite.
+    #[error("rows to cluster: {0}")]
+    NonFinite(#[source] MatrixError),
     /// Two arguments that must agree in a length do not.
     #[error("{what}: expected {expected}, given {given}")]
     Mismatch {

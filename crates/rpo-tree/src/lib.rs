@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod cluster;
 pub mod columns;
 pub mod criterion;
 mod error;
@@ -7,6 +8,7 @@ mod grow;
 mod importance;
 mod input;
 pub mod leaves;
+mod products;
 mod rule;
 pub mod splitter;
 mod structure;

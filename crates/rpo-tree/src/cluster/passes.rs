@@ -1,0 +1,234 @@
+//! Passes: assignment and new centres, in turn.
+
+use super::{Geometry, KMeans, Points};
+use crate::products::{add_products, table_width};
+use ndarray::ArrayView2;
+use rpo_core::Seed;
+
+/// What clustering works in, and the clusters it found last; made to be used again and again.
+#[derive(Debug, Clone, Default)]
+pub struct Workspace {
+    /// The start at hand.
+    pub(super) run: Run,
+    /// The best start so far, where there are several.
+    best: Run,
+    /// Per column that occurs and cluster, the sum of the values.
+    sums: Vec<f64>,
+    /// Products of one row with all centres.
+    products: Vec<f64>,
+    pub(super) seeding: super::seeding::Buffers,
+}
+
+/// One start: clusters, and how they came about.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    pub(super) labels: Vec<u32>,
+    pub(super) n_clusters: usize,
+    /// Centres feature by feature: column that occurs x `width`, zero from `n_clusters` on.
+    pub(super) centres: Vec<f64>,
+    pub(super) width: usize,
+    /// What is added to a row's product with each centre before they are compared: -‖μ‖²/2 for distances.
+    pub(super) offsets: Vec<f64>,
+    pub(super) history: Vec<f64>,
+    pub(super) n_updates: usize,
+    pub(super) is_stable: bool,
+}
+
+impl Run {
+    pub(super) fn clear(&mut self, points: &Points, n_clusters: usize) {
+        self.n_clusters = n_clusters;
+        self.width = table_width(n_clusters);
+        self.labels.clear();
+        self.labels.resize(points.len(), u32::MAX);
+        self.centres.clear();
+        self.centres.resize(points.names.len() * self.width, 0.0);
+        self.offsets.clear();
+        self.offsets.resize(self.width, 0.0);
+        self.history.clear();
+        (self.n_updates, self.is_stable) = (0, false);
+    }
+
+    /// Products of a row with all centres and their offsets; the largest of equal ones comes first.
+    #[inline]
+    pub(super) fn nearest(&self, columns: &[u32], values: &[f32], products: &mut [f64]) -> (usize, f64) {
+        products.copy_from_slice(&self.offsets);
+        add_products(columns, values, &self.centres, products);
+        let mut best = (0, products[0]);
+        for (c, &product) in products.iter().enumerate().take(self.n_clusters).skip(1) {
+            if product > best.1 {
+                best = (c, product);
+            }
+        }
+        best
+    }
+}
+
+impl Workspace {
+    /// The cluster of each row, from 0.
+    pub fn labels(&self) -> &[u32] {
+        &self.run.labels
+    }
+
+    /// Number of clusters, none of them empty.
+    pub fn n_clusters(&self) -> usize {
+        self.run.n_clusters
+    }
+}
+
+impl KMeans {
+    /// Clusters points from random starts; the result is in the workspace and depends on nothing that was there
+    /// before. Rows without weight are assigned but have no say; if no row has weight there are no clusters.
+    pub fn run(&self, points: &Points, seed: Seed, work: &mut Workspace) {
+        let params = self.params();
+        for start in 0..params.n_starts {
+            self.seed_centres(points, seed.child(start as u64), work);
+            self.iterate(points, work);
+            if params.n_starts > 1 && (start == 0 || self.improves(&work.run, &work.best)) {
+                std::mem::swap(&mut work.run, &mut work.best);
+            }
+        }
+        if params.n_starts > 1 {
+            std::mem::swap(&mut work.run, &mut work.best);
+        }
+    }
+
+    fn improves(&self, new: &Run, old: &Run) -> bool {
+        match (self.params().geometry, new.history.last(), old.history.last()) {
+            (Geometry::Euclidean, Some(new), Some(old)) => new < old,
+            (Geometry::Spherical, Some(new), Some(old)) => new > old,
+            _ => false,
+        }
+    }
+
+    /// Takes given centres (clusters x columns), scaled to unit length if spherical.
+    pub(super) fn take_centres(&self, points: &Points, centres: ArrayView2<'_, f64>, work: &mut Workspace) {
+        let run = &mut work.run;
+        run.clear(points, centres.nrows());
+        for (c, centre) in centres.rows().into_iter().enumerate() {
+            let square: f64 = centre.iter().map(|v| v * v).sum();
+            let scale = match self.params().geometry {
+                Geometry::Euclidean => {
+                    run.offsets[c] = -square / 2.0;
+                    1.0
+                }
+                Geometry::Spherical => length(square),
+            };
+            for (j, &value) in centre.iter().enumerate() {
+                if let Some(number) = points.number(j) {
+                    run.centres[number * run.width + c] = value / scale;
+                }
+            }
+        }
+    }
+
+    /// Makes passes from the centres at hand until no assignment changes, or enough were made.
+    pub(super) fn iterate(&self, points: &Points, work: &mut Workspace) {
+        for _ in 0..self.params().max_passes {
+            if !self.assign(points, work) {
+                work.run.is_stable = true;
+                return;
+            }
+            drop_empty(&mut work.run);
+            self.move_centres(points, work);
+        }
+    }
+
+    /// Takes every row to its nearest centre and notes the objective; returns whether anything changed.
+    fn assign(&self, points: &Points, work: &mut Workspace) -> bool {
+        let Workspace { run, products, .. } = work;
+        products.resize(run.width, 0.0);
+        let mut labels = std::mem::take(&mut run.labels);
+        let (mut changed, mut objective) = (false, 0.0);
+        for (row, label) in labels.iter_mut().enumerate() {
+            let (columns, values) = points.row(row);
+            let (c, product) = run.nearest(columns, values, products);
+            changed |= *label != c as u32;
+            *label = c as u32;
+            let (weight, square) = (points.weights[row], points.squares[row]);
+            objective += weight
+                * match self.params().geometry {
+                    // Rounding can leave less than nothing of a distance.
+                    Geometry::Euclidean => (square - 2.0 * product).max(0.0),
+                    Geometry::Spherical => product / length(square),
+                };
+        }
+        run.labels = labels;
+        run.history.push(objective);
+        changed
+    }
+
+    /// Moves each centre to the mean of its rows.
+    fn move_centres(&self, points: &Points, work: &mut Workspace) {
+        let Workspace { run, sums, .. } = work;
+        let width = run.width;
+        sums.clear();
+        sums.resize(run.centres.len(), 0.0);
+        let mut weights = vec![0.0; width];
+        for (row, &label) in run.labels.iter().enumerate() {
+            let share = points.weights[row]
+                / match self.params().geometry {
+                    Geometry::Euclidean => 1.0,
+                    Geometry::Spherical => length(points.squares[row]),
+                };
+            weights[label as usize] += points.weights[row];
+            let (columns, values) = points.row(row);
+            for (&column, &value) in columns.iter().zip(values) {
+                sums[column as usize * width + label as usize] += share * f64::from(value);
+            }
+        }
+        let (mut squares, mut scales) = (vec![0.0; width], vec![0.0; width]);
+        for row in sums.chunks_exact(width) {
+            squares.iter_mut().zip(row).for_each(|(s, v)| *s += v * v);
+        }
+        for c in (0..run.n_clusters).filter(|&c| weights[c] > 0.0) {
+            let scale = match self.params().geometry {
+                Geometry::Euclidean => weights[c],
+                Geometry::Spherical => length(squares[c]),
+            };
+            scales[c] = scale;
+            if self.params().geometry == Geometry::Euclidean {
+                run.offsets[c] = -squares[c] / (scale * scale) / 2.0;
+            }
+        }
+        for (centre, sum) in run.centres.chunks_exact_mut(width).zip(sums.chunks_exact(width)) {
+            for c in 0..width {
+                // A cluster whose rows weigh nothing keeps its centre.
+                centre[c] = if weights[c] > 0.0 {
+                    sum[c] / scales[c]
+                } else {
+                    centre[c]
+                };
+            }
+        }
+        run.n_updates += 1;
+    }
+}
+
+/// What a vector is divided by to have unit length: its length, or 1 for the zero vector, which stays as it is.
+#[inline]
+pub(super) fn length(square: f64) -> f64 {
+    if square > 0.0 { square.sqrt() } else { 1.0 }
+}
+
+/// Removes clusters without rows; those behind them move up.
+fn drop_empty(run: &mut Run) {
+    let mut has_rows = vec![false; run.n_clusters];
+    run.labels.iter().for_each(|&c| has_rows[c as usize] = true);
+    if has_rows.iter().all(|&h| h) {
+        return;
+    }
+    let kept: Vec<usize> = (0..run.n_clusters).filter(|&c| has_rows[c]).collect();
+    let mut names = vec![0; run.n_clusters];
+    for (name, &c) in kept.iter().enumerate() {
+        names[c] = name as u32;
+        run.offsets[name] = run.offsets[c];
+    }
+    for centre in run.centres.chunks_exact_mut(run.width) {
+        for (name, &c) in kept.iter().enumerate() {
+            centre[name] = centre[c];
+        }
+        centre[kept.len()..].fill(0.0);
+    }
+    run.labels.iter_mut().for_each(|c| *c = names[*c as usize]);
+    run.n_clusters = kept.len();
+}

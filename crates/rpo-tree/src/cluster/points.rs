@@ -1,0 +1,240 @@
+//! Rows as k-means reads them.
+
+use crate::TreeError;
+use rpo_core::{MatrixView, csr_row};
+
+/// Rows to be clustered: stored values only, and columns renumbered to those that occur.
+///
+/// The renumbering makes a clustering of few rows cost what these rows store, whatever the number of columns. A
+/// set of points is made to be filled again and again.
+#[derive(Debug, Clone)]
+pub struct Points {
+    /// Where each row begins, and the end.
+    pub(super) start: Vec<usize>,
+    /// Renumbered columns, in the order given.
+    pub(super) columns: Vec<u32>,
+    pub(super) values: Vec<f32>,
+    pub(super) weights: Vec<f64>,
+    /// Squared length of each row.
+    pub(super) squares: Vec<f64>,
+    /// The column behind each number.
+    pub(super) names: Vec<u32>,
+    /// Per column its number, or [`ABSENT`].
+    numbers: Vec<u32>,
+    /// Per number, where it was stored last: repeated columns of a row are summed.
+    last: Vec<usize>,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+impl Points {
+    /// No rows, of `n_columns` columns.
+    pub fn new(n_columns: usize) -> Self {
+        Self {
+            start: vec![0],
+            columns: Vec::new(),
+            values: Vec::new(),
+            weights: Vec::new(),
+            squares: Vec::new(),
+            names: Vec::new(),
+            numbers: vec![ABSENT; n_columns],
+            last: Vec::new(),
+        }
+    }
+
+    /// The rows of a matrix, with what they are multiplied by, column by column, and what they count.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] if there is not one scale per column or one weight per row, [`TreeError::NotCsr`],
+    /// [`TreeError::Weight`] for a weight that is negative or not finite, [`TreeError::Parameter`] for a scale or
+    /// [`TreeError::NonFinite`] for a value that is not finite.
+    pub fn from_matrix(
+        x: MatrixView<'_>,
+        scales: Option<&[f32]>,
+        weights: Option<&[f32]>,
+    ) -> Result<Self, TreeError> {
+        check(x, scales, weights)?;
+        let mut points = Self::new(x.n_cols());
+        for row in 0..x.n_rows() {
+            points.push_row(x, row, scales, weights.map_or(1.0, |w| w[row]));
+        }
+        Ok(points)
+    }
+
+    /// Appends a row of a matrix with as many columns, multiplied column by column by `scales`.
+    ///
+    /// # Panics
+    /// If the row, one of its columns, or its scale does not exist.
+    pub fn push_row(&mut self, x: MatrixView<'_>, row: usize, scales: Option<&[f32]>, weight: f32) {
+        let scale = |j: u32| scales.map_or(1.0, |s| s[j as usize]);
+        match x {
+            MatrixView::Dense(x) => {
+                let entries = x.row(row);
+                let entries = entries.iter().enumerate();
+                self.push(entries.map(|(j, v)| (j as u32, v * scale(j as u32))), weight);
+            }
+            MatrixView::Sparse(x) => {
+                let (columns, values) = csr_row(&x, row);
+                self.push(
+                    columns.iter().zip(values).map(|(&j, v)| (j, v * scale(j))),
+                    weight,
+                );
+            }
+        }
+    }
+
+    /// Appends a row given by its values that may differ from zero, in any order; values of the same column are
+    /// summed. Returns its squared length.
+    ///
+    /// # Panics
+    /// If a column does not exist.
+    pub fn push(&mut self, entries: impl Iterator<Item = (u32, f32)>, weight: f32) -> f64 {
+        let begin = self.columns.len();
+        for (column, value) in entries {
+            if value == 0.0 {
+                continue;
+            }
+            let number = &mut self.numbers[column as usize];
+            if *number == ABSENT {
+                *number = self.names.len() as u32;
+                self.names.push(column);
+                self.last.push(self.columns.len());
+            } else {
+                let last = &mut self.last[*number as usize];
+                if *last >= begin && self.columns.get(*last) == Some(number) {
+                    self.values[*last] += value;
+                    continue;
+                }
+                *last = self.columns.len();
+            }
+            self.columns.push(*number);
+            self.values.push(value);
+        }
+        let square = self.values[begin..]
+            .iter()
+            .map(|&v| f64::from(v) * f64::from(v))
+            .sum();
+        self.start.push(self.columns.len());
+        self.weights.push(weight.into());
+        self.squares.push(square);
+        square
+    }
+
+    /// Takes the last row away.
+    pub fn pop(&mut self) {
+        if self.weights.pop().is_some() {
+            self.start.pop();
+            self.squares.pop();
+            let end = self.start[self.len()];
+            self.columns.truncate(end);
+            self.values.truncate(end);
+        }
+    }
+
+    /// Takes all rows away.
+    pub fn clear(&mut self) {
+        for &column in &self.names {
+            self.numbers[column as usize] = ABSENT;
+        }
+        self.names.clear();
+        self.last.clear();
+        self.start.truncate(1);
+        self.columns.clear();
+        self.values.clear();
+        self.weights.clear();
+        self.squares.clear();
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.weights.is_empty()
+    }
+
+    /// Number of columns.
+    pub fn n_columns(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The number of a column among those that occur.
+    pub(super) fn number(&self, column: usize) -> Option<usize> {
+        let number = self.numbers[column];
+        (number != ABSENT).then_some(number as usize)
+    }
+
+    /// The renumbered columns and the values of a row.
+    #[inline]
+    pub(super) fn row(&self, row: usize) -> (&[u32], &[f32]) {
+        let range = self.start[row]..self.start[row + 1];
+        (&self.columns[range.clone()], &self.values[range])
+    }
+}
+
+/// Checks what a user gives.
+pub(super) fn check(
+    x: MatrixView<'_>,
+    scales: Option<&[f32]>,
+    weights: Option<&[f32]>,
+) -> Result<(), TreeError> {
+    crate::check_csr("rows to cluster", x)?;
+    let (rows, columns) = (x.n_rows(), x.n_cols());
+    if rows == 0 || columns == 0 {
+        return Err(TreeError::Empty { rows, columns });
+    }
+    let same = |what, expected, given| {
+        let mismatch = TreeError::Mismatch {
+            what,
+            expected,
+            given,
+        };
+        (expected == given).then_some(()).ok_or(mismatch)
+    };
+    if let Some(scales) = scales {
+        same("scales for the columns", columns, scales.len())?;
+        if let Some(bad) = scales.iter().find(|s| !s.is_finite()) {
+            return Err(TreeError::Parameter {
+                name: "scale of a column",
+                given: bad.to_string(),
+                expected: "finite",
+            });
+        }
+    }
+    if let Some(weights) = weights {
+        same("weights for the rows", rows, weights.len())?;
+        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            let value = weights[row];
+            return Err(TreeError::Weight { row, value });
+        }
+        if weights.iter().all(|w| *w == 0.0) {
+            return Err(TreeError::NoWeight);
+        }
+    }
+    x.check_finite().map_err(TreeError::NonFinite)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeated_columns_are_summed_and_rows_can_go() {
+        let mut points = Points::new(10);
+        for _ in 0..2 {
+            assert_eq!(points.push([(7, 1.0), (2, 2.0), (7, -3.0)].into_iter(), 1.0), 8.0);
+            assert_eq!(points.push([(2, 5.0), (4, 0.0)].into_iter(), 2.0), 25.0);
+            assert_eq!(points.row(0), (&[0, 1][..], &[-2.0, 2.0][..]));
+            assert_eq!(points.row(1), (&[1][..], &[5.0][..]));
+            assert_eq!(points.names, [7, 2]);
+            points.pop();
+            points.push([(2, 1.0), (9, 1.0)].into_iter(), 1.0);
+            assert_eq!(points.row(1), (&[1, 2][..], &[1.0, 1.0][..]));
+            assert_eq!(points.len(), 2);
+            points.clear();
+            assert!(points.is_empty());
+        }
+    }
+}

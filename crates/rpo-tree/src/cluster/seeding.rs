@@ -1,0 +1,117 @@
+//! Starts: k-means++.
+
+use super::passes::length;
+use super::{Geometry, KMeans, Points, Workspace};
+use rand::Rng;
+use rpo_core::{Seed, StreamRng};
+
+/// What seeding works in.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Buffers {
+    /// The newest centre, by column that occurs.
+    newest: Vec<f64>,
+    /// Squared distance, or one less cosine, of each row to the nearest centre so far.
+    nearest: Vec<f64>,
+    /// Rows chosen so far.
+    chosen: Vec<usize>,
+}
+
+/// Differences below this share of what they are the difference of are rounding: the rows coincide.
+const ROUNDING: f64 = 1e-14;
+
+impl KMeans {
+    /// Chooses rows for the centres to start from: fewer than k if the others coincide with them.
+    pub(super) fn seed_centres(&self, points: &Points, seed: Seed, work: &mut Workspace) {
+        let geometry = self.params().geometry;
+        let Buffers {
+            newest,
+            nearest,
+            chosen,
+        } = &mut work.seeding;
+        newest.clear();
+        newest.resize(points.names.len(), 0.0);
+        nearest.clear();
+        nearest.resize(points.len(), f64::INFINITY);
+        chosen.clear();
+        let mut rng = seed.stream();
+        let mut pick = draw(&points.weights, &mut rng);
+        while let Some(row) = pick {
+            chosen.push(row);
+            if chosen.len() == self.params().n_clusters {
+                break;
+            }
+            approach(points, geometry, row, newest, nearest);
+            let mass = nearest
+                .iter()
+                .zip(&points.weights)
+                .map(|(&near, weight)| match geometry {
+                    Geometry::Euclidean => near * weight,
+                    Geometry::Spherical => near * near * weight,
+                });
+            pick = draw_from(mass, &mut rng);
+        }
+        let run = &mut work.run;
+        run.clear(points, chosen.len());
+        for (c, &row) in chosen.iter().enumerate() {
+            let square = points.squares[row];
+            let scale = match geometry {
+                Geometry::Euclidean => {
+                    run.offsets[c] = -square / 2.0;
+                    1.0
+                }
+                Geometry::Spherical => length(square),
+            };
+            let (columns, values) = points.row(row);
+            for (&column, &value) in columns.iter().zip(values) {
+                run.centres[column as usize * run.width + c] = f64::from(value) / scale;
+            }
+        }
+    }
+}
+
+/// Takes a row as a new centre into account.
+fn approach(points: &Points, geometry: Geometry, centre: usize, newest: &mut [f64], nearest: &mut [f64]) {
+    let (columns, values) = points.row(centre);
+    let centre_square = points.squares[centre];
+    let spread = columns.iter().zip(values);
+    spread.for_each(|(&j, &v)| newest[j as usize] = v.into());
+    for (row, near) in nearest.iter_mut().enumerate() {
+        let (columns, values) = points.row(row);
+        let product: f64 = columns
+            .iter()
+            .zip(values)
+            .map(|(&j, &v)| newest[j as usize] * f64::from(v))
+            .sum();
+        let square = points.squares[row];
+        let (far, scale) = match geometry {
+            Geometry::Euclidean => (square - 2.0 * product + centre_square, square + centre_square),
+            Geometry::Spherical => {
+                let cosine = product / (length(square) * length(centre_square));
+                // Rows without direction coincide.
+                let same = square == 0.0 && centre_square == 0.0;
+                (if same { 0.0 } else { 1.0 - cosine }, 1.0)
+            }
+        };
+        *near = near.min(if far > ROUNDING * scale { far } else { 0.0 });
+    }
+    columns.iter().for_each(|&j| newest[j as usize] = 0.0);
+}
+
+/// An index with probability proportional to its mass; `None` if there is no mass.
+fn draw(mass: &[f64], rng: &mut StreamRng) -> Option<usize> {
+    draw_from(mass.iter().copied(), rng)
+}
+
+fn draw_from(mass: impl Iterator<Item = f64> + Clone, rng: &mut StreamRng) -> Option<usize> {
+    let total: f64 = mass.clone().sum();
+    let mut left = total * rng.r#gen::<f64>();
+    let mut last = None;
+    for (i, mass) in mass.enumerate().filter(|(_, mass)| *mass > 0.0) {
+        last = Some(i);
+        if left < mass {
+            break;
+        }
+        left -= mass;
+    }
+    last
+}

@@ -1,0 +1,74 @@
+//! Products of a sparse row with several dense vectors at once.
+
+use std::ops::{AddAssign, Mul};
+
+/// Adds Σ_j x_j table[j] to `sums`, for a table of rows as wide as `sums` of which `columns` names those met.
+///
+/// Each sum is made in the order of the entries, so that the result depends on nothing else.
+#[inline]
+pub(crate) fn add_products<T>(columns: &[u32], values: &[f32], table: &[T], sums: &mut [T])
+where
+    T: Copy + From<f32> + Mul<Output = T> + AddAssign,
+{
+    // Widths that fit in registers; the others go through memory.
+    match sums.len() {
+        2 => fixed::<T, 2>(columns, values, table, sums),
+        4 => fixed::<T, 4>(columns, values, table, sums),
+        8 => fixed::<T, 8>(columns, values, table, sums),
+        12 => fixed::<T, 12>(columns, values, table, sums),
+        16 => fixed::<T, 16>(columns, values, table, sums),
+        width => {
+            for (&column, &value) in columns.iter().zip(values) {
+                let value = T::from(value);
+                let row = &table[column as usize * width..][..width];
+                sums.iter_mut().zip(row).for_each(|(sum, &w)| *sum += value * w);
+            }
+        }
+    }
+}
+
+/// The width of a table for `n` vectors: one that [`add_products`] is fast for. What is added are zeros.
+pub(crate) fn table_width(n: usize) -> usize {
+    match n {
+        0..=2 => 2,
+        3..=4 => 4,
+        5.. => n.next_multiple_of(4),
+    }
+}
+
+#[inline]
+fn fixed<T, const WIDTH: usize>(columns: &[u32], values: &[f32], table: &[T], sums: &mut [T])
+where
+    T: Copy + From<f32> + Mul<Output = T> + AddAssign,
+{
+    let mut acc: [T; WIDTH] = sums.try_into().expect("called for this width");
+    for (&column, &value) in columns.iter().zip(values) {
+        let value = T::from(value);
+        let row = &table[column as usize * WIDTH..][..WIDTH];
+        for i in 0..WIDTH {
+            acc[i] += value * row[i];
+        }
+    }
+    sums.copy_from_slice(&acc);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_widths_agree_with_the_definition() {
+        for n in 1..40 {
+            let width = table_width(n);
+            assert!(width >= n);
+            let table: Vec<f64> = (0..5 * width).map(|i| (i * i % 17) as f64 - 8.0).collect();
+            let (columns, values) = ([3_u32, 0, 4], [2.0_f32, -1.0, 0.5]);
+            let mut sums = vec![1.0; width];
+            add_products(&columns, &values, &table, &mut sums);
+            for i in 0..width {
+                let expected = 1.0 + 2.0 * table[3 * width + i] - table[i] + 0.5 * table[4 * width + i];
+                assert_eq!(sums[i], expected, "width {width}, vector {i}");
+            }
+        }
+    }
+}

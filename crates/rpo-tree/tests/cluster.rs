@@ -1,0 +1,448 @@
+//! k-means beside scikit-learn's, a naive twin, and its invariants.
+//!
+//! `RPO_FIXTURES` names a folder with `kmeans.json`; its layout is described in the folder's README.
+
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
+use proptest::prelude::*;
+use rpo_core::{MatrixView, Seed};
+use rpo_tree::TreeError;
+use rpo_tree::cluster::{Clustering, Geometry, KMeans, KMeansParams, Points, Workspace};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Fixture {
+    lloyd: Vec<Case>,
+    spherical: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    name: String,
+    x: Vec<Vec<f64>>,
+    k: usize,
+    initial_centroids: Vec<Vec<f64>>,
+    feature_weights: Option<Vec<f64>>,
+    sample_weights: Option<Vec<f64>>,
+    expected: Expected,
+}
+
+#[derive(Deserialize)]
+struct Expected {
+    labels: Vec<u32>,
+    centroids: Vec<Vec<f64>>,
+    #[serde(alias = "cosine_sum")]
+    inertia: f64,
+    #[serde(alias = "cosine_sum_history")]
+    inertia_history: Vec<f64>,
+    updates_until_stable: usize,
+    #[serde(default)]
+    after_iterations: Vec<After>,
+}
+
+#[derive(Deserialize)]
+struct After {
+    iterations: usize,
+    centroids: Vec<Vec<f64>>,
+}
+
+fn matrix(rows: &[Vec<f64>]) -> Array2<f64> {
+    Array2::from_shape_fn((rows.len(), rows[0].len()), |(i, j)| rows[i][j])
+}
+
+/// The vectors are stored with ten digits, rows and scales here are `f32`: they differ from those by up to 6e-8 of
+/// their size, and what is computed from them by a small multiple.
+fn assert_near(what: &str, got: f64, expected: f64, size: f64) {
+    assert!(
+        (got - expected).abs() <= 1e-6 * size.max(1e-3),
+        "{what}: {got}, expected {expected}"
+    );
+}
+
+fn check_case(case: &Case, geometry: Geometry) {
+    let x = matrix(&case.x).mapv(|v| v as f32);
+    let scales: Option<Vec<f32>> =
+        (case.feature_weights.as_ref()).map(|w| w.iter().map(|w| w.sqrt() as f32).collect());
+    let weights: Option<Vec<f32>> =
+        (case.sample_weights.as_ref()).map(|w| w.iter().map(|&w| w as f32).collect());
+    let unscaled = |centres: ArrayView2<'_, f64>| match &case.feature_weights {
+        None => centres.to_owned(),
+        Some(w) => &centres / &Array1::from_vec(w.clone()).mapv(f64::sqrt),
+    };
+    let mut start = matrix(&case.initial_centroids);
+    if let Some(w) = &case.feature_weights {
+        start *= &Array1::from_vec(w.clone()).mapv(f64::sqrt);
+    }
+    let sparse = MatrixView::from(&x).to_csr();
+    let size = x.iter().fold(0.0_f64, |m, v| m.max(v.abs().into()));
+    let fit = |max_passes, x: MatrixView<'_>| {
+        let params = KMeansParams {
+            geometry,
+            max_passes,
+            ..KMeansParams::euclidean(case.k)
+        };
+        let kmeans = KMeans::new(params).unwrap();
+        kmeans
+            .fit_from(x, scales.as_deref(), weights.as_deref(), start.view())
+            .unwrap()
+    };
+    let check_centres = |what: &str, got: &Clustering, expected: &[Vec<f64>]| {
+        let centres = unscaled(got.centres());
+        assert_eq!(
+            centres.dim(),
+            (expected.len(), x.ncols()),
+            "{}: {what}",
+            case.name
+        );
+        for (got, expected) in centres.iter().zip(expected.iter().flatten()) {
+            assert_near(&format!("{}: {what}", case.name), *got, *expected, size);
+        }
+    };
+    for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
+        let found = fit(1000, view);
+        let expected = &case.expected;
+        assert!(found.is_stable());
+        assert_eq!(found.labels(), expected.labels, "{}: labels", case.name);
+        assert_eq!(
+            found.n_updates(),
+            expected.updates_until_stable,
+            "{}: updates",
+            case.name
+        );
+        check_centres("centres", &found, &expected.centroids);
+        let history = &expected.inertia_history;
+        assert_eq!(found.history().len(), history.len(), "{}: history", case.name);
+        for (got, &expected) in found.history().iter().zip(history) {
+            assert_near(&format!("{}: objective", case.name), *got, expected, expected);
+        }
+        assert_near(
+            "objective",
+            *found.history().last().unwrap(),
+            expected.inertia,
+            expected.inertia,
+        );
+        for after in &expected.after_iterations {
+            let found = fit(after.iterations, view);
+            check_centres("centres on the way", &found, &after.centroids);
+        }
+    }
+}
+
+#[test]
+fn reference_vectors() {
+    let Ok(folder) = std::env::var("RPO_FIXTURES") else {
+        eprintln!("skipped: RPO_FIXTURES is not set");
+        return;
+    };
+    let text = std::fs::read_to_string(format!("{folder}/kmeans.json")).unwrap();
+    let fixture: Fixture = serde_json::from_str(&text).unwrap();
+    assert!(!fixture.lloyd.is_empty() && !fixture.spherical.is_empty());
+    fixture
+        .lloyd
+        .iter()
+        .for_each(|c| check_case(c, Geometry::Euclidean));
+    fixture
+        .spherical
+        .iter()
+        .for_each(|c| check_case(c, Geometry::Spherical));
+}
+
+/// k-means as it is defined, by plain loops; ties and empty clusters as documented.
+fn naive(
+    geometry: Geometry,
+    x: &Array2<f64>,
+    centres: &Array2<f64>,
+    max_passes: usize,
+) -> (Vec<u32>, Array2<f64>) {
+    let unit = |v: ArrayView1<'_, f64>| {
+        let length = v.dot(&v).sqrt();
+        if length > 0.0 {
+            v.to_owned() / length
+        } else {
+            v.to_owned()
+        }
+    };
+    let spherical = geometry == Geometry::Spherical;
+    let as_used = |m: &Array2<f64>| {
+        let mut m = m.clone();
+        if spherical {
+            m.rows_mut().into_iter().for_each(|mut r| {
+                let scaled = unit(r.view());
+                r.assign(&scaled);
+            });
+        }
+        m
+    };
+    let (x, mut centres) = (as_used(x), as_used(centres));
+    let mut labels: Vec<u32> = vec![];
+    for _ in 0..max_passes {
+        let nearest = |row: ArrayView1<'_, f64>| {
+            let near = |c: ArrayView1<'_, f64>| {
+                if spherical {
+                    row.dot(&c)
+                } else {
+                    -(&row - &c).mapv(|v| v * v).sum()
+                }
+            };
+            let near: Vec<f64> = centres.rows().into_iter().map(near).collect();
+            let best = near.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            near.iter().position(|&v| v == best).unwrap() as u32
+        };
+        let new: Vec<u32> = x.rows().into_iter().map(nearest).collect();
+        if new == labels {
+            break;
+        }
+        let mut used = new.clone();
+        used.sort_unstable();
+        used.dedup();
+        labels = new
+            .iter()
+            .map(|c| used.iter().position(|u| u == c).unwrap() as u32)
+            .collect();
+        let mean = |c: usize| {
+            let rows: Vec<usize> = (0..x.nrows()).filter(|&i| labels[i] as usize == c).collect();
+            let sum = x.select(Axis(0), &rows).sum_axis(Axis(0));
+            if spherical {
+                unit(sum.view())
+            } else {
+                sum / rows.len() as f64
+            }
+        };
+        let means: Vec<_> = (0..used.len()).map(mean).collect();
+        centres = Array2::from_shape_fn((used.len(), x.ncols()), |(c, j)| means[c][j]);
+    }
+    (labels, centres)
+}
+
+/// Rows in general position: no two centres are near equally far from a row.
+fn rows(seed: u64, n: usize, p: usize) -> Array2<f32> {
+    let seed = Seed::new(seed);
+    let unit = |i: u64| (seed.hash(i) >> 40) as f32 / (1 << 24) as f32;
+    Array2::from_shape_fn((n, p), |(i, j)| {
+        let at = (i * p + j) as u64;
+        // A third is zero.
+        if seed.child(1).hash(at).is_multiple_of(3) {
+            0.0
+        } else {
+            2.0 * unit(at) - 0.7
+        }
+    })
+}
+
+fn geometry() -> impl Strategy<Value = Geometry> {
+    prop_oneof![Just(Geometry::Euclidean), Just(Geometry::Spherical)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn agrees_with_its_naive_twin(geometry in geometry(), seed in 0_u64..1 << 32, n in 1_usize..40, p in 2_usize..7, k in 1_usize..9, passes in 1_usize..6) {
+        let x = rows(seed, n, p);
+        let centres = rows(seed ^ 1, k, p).mapv(f64::from);
+        let kmeans = KMeans::new(KMeansParams { geometry, max_passes: passes, ..KMeansParams::euclidean(k) }).unwrap();
+        let sparse = MatrixView::from(&x).to_csr();
+        let (labels, expected) = naive(geometry, &x.mapv(f64::from), &centres, passes);
+        for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
+            let found = kmeans.fit_from(view, None, None, centres.view()).unwrap();
+            prop_assert_eq!(found.labels(), &labels);
+            prop_assert_eq!(found.centres().dim(), expected.dim());
+            prop_assert!(found.centres().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
+        }
+    }
+
+    #[test]
+    fn objective_never_gets_worse(geometry in geometry(), seed in 0_u64..1 << 32, k in 1_usize..9) {
+        let x = rows(seed, 120, 5);
+        let kmeans = KMeans::new(KMeansParams { geometry, max_passes: 30, n_starts: 1, ..KMeansParams::euclidean(k) }).unwrap();
+        let found = kmeans.fit((&x).into(), Seed::new(seed)).unwrap();
+        let sign = if geometry == Geometry::Euclidean { -1.0 } else { 1.0 };
+        for step in found.history().windows(2) {
+            prop_assert!(sign * (step[1] - step[0]) >= -1e-9, "{:?}", found.history());
+        }
+    }
+
+    #[test]
+    fn distinct_rows_that_fit_are_the_clusters(geometry in geometry(), seed in 0_u64..1 << 32, n_distinct in 1_usize..8, extra in 0_usize..5) {
+        // Label rows of which no two share a label, each several times.
+        let x = Array2::from_shape_fn((60, 2 * n_distinct), |(i, j)| f32::from(u8::from(j / 2 == i % n_distinct)));
+        let kmeans = KMeans::new(KMeansParams { geometry, n_starts: 1, ..KMeansParams::euclidean(n_distinct + extra) }).unwrap();
+        let found = kmeans.fit((&x).into(), Seed::new(seed)).unwrap();
+        prop_assert_eq!(found.n_clusters(), n_distinct);
+        for (i, &label) in found.labels().iter().enumerate() {
+            prop_assert_eq!(label, found.labels()[i % n_distinct]);
+        }
+    }
+
+    #[test]
+    fn a_weight_of_two_is_a_row_twice(geometry in geometry(), seed in 0_u64..1 << 32, k in 1_usize..5) {
+        let x = rows(seed, 20, 3);
+        let centres = rows(seed ^ 1, k, 3).mapv(f64::from);
+        let kmeans = KMeans::new(KMeansParams { geometry, ..KMeansParams::euclidean(k) }).unwrap();
+        let weights: Vec<f32> = (0..20).map(|i| (1 + i % 3) as f32).collect();
+        let twice: Vec<usize> = (0..20).flat_map(|i| vec![i; 1 + i % 3]).collect();
+        let weighted = kmeans.fit_from((&x).into(), None, Some(&weights), centres.view()).unwrap();
+        let repeated = kmeans.fit_from((&x.select(Axis(0), &twice)).into(), None, None, centres.view()).unwrap();
+        for (at, &row) in twice.iter().enumerate() {
+            prop_assert_eq!(weighted.labels()[row], repeated.labels()[at]);
+        }
+        let (a, b) = (weighted.centres(), repeated.centres());
+        prop_assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+}
+
+#[test]
+fn more_starts_are_not_worse_and_the_seed_decides() {
+    let x = rows(5, 200, 4);
+    for geometry in [Geometry::Euclidean, Geometry::Spherical] {
+        let fit = |n_starts, seed| {
+            let params = KMeansParams {
+                geometry,
+                n_starts,
+                ..KMeansParams::euclidean(6)
+            };
+            KMeans::new(params)
+                .unwrap()
+                .fit((&x).into(), Seed::new(seed))
+                .unwrap()
+        };
+        let objective = |c: &Clustering| *c.history().last().unwrap();
+        let (one, many) = (fit(1, 3), fit(12, 3));
+        match geometry {
+            Geometry::Euclidean => assert!(objective(&many) <= objective(&one)),
+            Geometry::Spherical => assert!(objective(&many) >= objective(&one)),
+        }
+        assert_eq!(many, fit(12, 3));
+        assert_ne!(one.labels(), fit(1, 4).labels());
+    }
+}
+
+#[test]
+fn a_sample_teaches_and_every_row_is_assigned() {
+    let x = Array2::from_shape_fn((300, 3), |(i, j)| {
+        if i % 3 == j {
+            5.0 + (i % 7) as f32 * 0.01
+        } else {
+            0.1
+        }
+    });
+    let params = KMeansParams {
+        sample: Some(40),
+        ..KMeansParams::euclidean(3)
+    };
+    let found = KMeans::new(params)
+        .unwrap()
+        .fit((&x).into(), Seed::new(1))
+        .unwrap();
+    assert_eq!((found.labels().len(), found.n_clusters()), (300, 3));
+    for i in 0..300 {
+        assert_eq!(found.labels()[i], found.labels()[i % 3]);
+    }
+}
+
+#[test]
+fn equally_near_centres_give_the_lower_cluster() {
+    let x = ndarray::array![[-1.0, 1.0], [0.0, 1.0], [1.0, 1.0]];
+    let centres = ndarray::array![[-1.0, 1.0], [1.0, 1.0]];
+    for geometry in [Geometry::Euclidean, Geometry::Spherical] {
+        let params = KMeansParams {
+            geometry,
+            max_passes: 1,
+            ..KMeansParams::euclidean(2)
+        };
+        let kmeans = KMeans::new(params).unwrap();
+        let found = kmeans.fit_from((&x).into(), None, None, centres.view()).unwrap();
+        assert_eq!(found.labels(), [0, 0, 1]);
+        assert!(!found.is_stable());
+    }
+}
+
+#[test]
+fn rows_without_direction_are_one_cluster() {
+    let x = Array2::<f32>::zeros((5, 3));
+    for geometry in [Geometry::Euclidean, Geometry::Spherical] {
+        let params = KMeansParams {
+            geometry,
+            ..KMeansParams::euclidean(4)
+        };
+        let found = KMeans::new(params)
+            .unwrap()
+            .fit((&x).into(), Seed::new(0))
+            .unwrap();
+        assert_eq!((found.labels(), found.n_clusters()), (&[0; 5][..], 1));
+    }
+}
+
+#[test]
+fn rows_without_weight_are_assigned_and_move_nothing() {
+    let x = ndarray::array![[0.0], [2.0], [9.0], [100.0]];
+    let centres = ndarray::array![[50.0], [0.0], [90.0]];
+    let kmeans = KMeans::new(KMeansParams::euclidean(3)).unwrap();
+    let found = kmeans
+        .fit_from((&x).into(), None, Some(&[1.0, 1.0, 0.0, 0.0]), centres.view())
+        .unwrap();
+    // The first centre disappears; the last keeps its place, as its row weighs nothing.
+    assert_eq!(found.labels(), [0, 0, 0, 1]);
+    assert_eq!(found.centres(), ndarray::array![[1.0], [90.0]]);
+}
+
+#[test]
+fn a_workspace_has_no_memory() {
+    let kmeans = KMeans::new(KMeansParams::spherical(5)).unwrap();
+    let (a, b) = (rows(1, 50, 6), rows(2, 30, 6));
+    let mut used = Workspace::default();
+    let mut points = Points::from_matrix((&a).into(), None, None).unwrap();
+    kmeans.run(&points, Seed::new(3), &mut used);
+    points.clear();
+    (0..30).for_each(|row| points.push_row((&b).into(), row, None, 1.0));
+    kmeans.run(&points, Seed::new(4), &mut used);
+    let fresh = kmeans.fit((&b).into(), Seed::new(4)).unwrap();
+    assert_eq!(
+        (used.labels(), used.n_clusters()),
+        (fresh.labels(), fresh.n_clusters())
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let kmeans = KMeans::new(KMeansParams::euclidean(2)).unwrap();
+    let x = rows(1, 4, 3);
+    let fit = |scales: Option<&[f32]>, weights: Option<&[f32]>| {
+        kmeans
+            .fit_weighted((&x).into(), scales, weights, Seed::new(0))
+            .unwrap_err()
+    };
+    let mismatch = |what, expected, given| TreeError::Mismatch {
+        what,
+        expected,
+        given,
+    };
+    assert_eq!(fit(Some(&[1.0]), None), mismatch("scales for the columns", 3, 1));
+    assert_eq!(fit(None, Some(&[1.0])), mismatch("weights for the rows", 4, 1));
+    assert_eq!(fit(None, Some(&[0.0; 4])), TreeError::NoWeight);
+    let bad = TreeError::Weight { row: 2, value: -1.0 };
+    assert_eq!(fit(None, Some(&[1.0, 1.0, -1.0, 1.0])), bad);
+    assert!(matches!(
+        fit(Some(&[1.0, f32::NAN, 1.0]), None),
+        TreeError::Parameter {
+            name: "scale of a column",
+            ..
+        }
+    ));
+    let empty = Array2::<f32>::zeros((0, 3));
+    assert_eq!(
+        kmeans.fit((&empty).into(), Seed::new(0)),
+        Err(TreeError::Empty { rows: 0, columns: 3 })
+    );
+    let mut nan = x.clone();
+    nan[[1, 1]] = f32::NAN;
+    assert!(matches!(
+        kmeans.fit((&nan).into(), Seed::new(0)),
+        Err(TreeError::NonFinite(_))
+    ));
+    let from = |centres: Array2<f64>| kmeans.fit_from((&x).into(), None, None, centres.view());
+    let wide = from(Array2::zeros((2, 4)));
+    assert_eq!(wide, Err(mismatch("columns of the given centres", 3, 4)));
+    assert_eq!(from(Array2::zeros((3, 3))), Err(mismatch("given centres", 2, 3)));
+    assert_eq!(from(Array2::zeros((0, 3))), Err(mismatch("given centres", 2, 0)));
+    assert!(from(Array2::from_elem((1, 3), f64::NAN)).is_err());
+}
