@@ -11,8 +11,10 @@ mod output;
 mod predict;
 mod progress;
 mod resources;
+pub mod scoring;
 mod train;
 mod tune;
+pub mod tuning;
 
 use clap::{Parser, Subcommand};
 pub use error::CliError;

@@ -2,17 +2,15 @@
 
 use crate::error::CliError;
 use crate::output::{self, Output, quoted};
-use rpo::metrics::Metric;
-use rpo::tune::{Found, Holdout, Outcome, Record, Setting, Space};
+use crate::tuning::Tuned;
+use rpo::tune::{Outcome, Record, Setting, Space};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::Path;
 
 pub(super) struct Report<'a> {
-    pub(super) metric: Metric,
-    pub(super) found: &'a Found<CliError>,
-    pub(super) holdout: &'a Holdout,
+    pub(super) tuned: &'a Tuned,
     pub(super) search_seconds: f64,
 }
 
@@ -26,17 +24,17 @@ impl Report<'_> {
     }
 
     fn json(&self, model_bytes: Option<u64>) -> Value {
-        let best = self.found.best();
+        let best = self.tuned.found.best();
         let mut object = json!({
-            "metric": self.metric.to_string(),
+            "metric": self.tuned.metric.to_string(),
             "best": {
                 "index": best.index,
                 "parameters": parameters(&best.setting),
-                "score": self.found.best_score(),
+                "score": self.tuned.found.best_score(),
             },
-            "trials": self.found.history().iter().map(trial).collect::<Vec<_>>(),
-            "n_train": self.holdout.train.n_samples(),
-            "n_validation": self.holdout.validation.n_samples(),
+            "trials": self.tuned.found.history().iter().map(trial).collect::<Vec<_>>(),
+            "n_train": self.tuned.holdout.train.n_samples(),
+            "n_validation": self.tuned.holdout.validation.n_samples(),
             "search_seconds": self.search_seconds,
         });
         if let Some(bytes) = model_bytes {
@@ -46,7 +44,10 @@ impl Report<'_> {
     }
 
     fn table(&self, model_bytes: Option<u64>) -> String {
-        let mut text = format!("{:>10}  {:>8}  {:>7}  setting\n", self.metric, "seconds", "trees");
+        let mut text = format!(
+            "{:>10}  {:>8}  {:>7}  setting\n",
+            self.tuned.metric, "seconds", "steps"
+        );
         for record in self.ranked() {
             let (score, remark) = match &record.outcome {
                 Outcome::Scored(score) => (format!("{score:.4}"), String::new()),
@@ -58,15 +59,15 @@ impl Report<'_> {
             let _ = writeln!(text, "{score:>10}  {seconds:>8.2}  {steps:>7}  {setting}{remark}");
         }
         let (train, validation) = (
-            self.holdout.train.n_samples(),
-            self.holdout.validation.n_samples(),
+            self.tuned.holdout.train.n_samples(),
+            self.tuned.holdout.validation.n_samples(),
         );
         let _ = writeln!(
             text,
             "\n{} settings in {:.2} s, fitted to {train} samples and scored on {validation}; best: {}",
-            self.found.history().len(),
+            self.tuned.found.history().len(),
             self.search_seconds,
-            self.found.best_setting()
+            self.tuned.found.best_setting()
         );
         if let Some(bytes) = model_bytes {
             let _ = writeln!(text, "model of {bytes} bytes saved");
@@ -76,7 +77,7 @@ impl Report<'_> {
 
     /// The winner, then whole trials, stopped ones and failures, each by score, equal ones in order.
     fn ranked(&self) -> Vec<&Record<CliError>> {
-        let mut ranked: Vec<_> = self.found.history().iter().collect();
+        let mut ranked: Vec<_> = self.tuned.found.history().iter().collect();
         ranked.sort_by(|a, b| {
             let class = |record: &Record<CliError>| match record.outcome {
                 Outcome::Scored(_) => 0,
@@ -84,7 +85,7 @@ impl Report<'_> {
                 Outcome::Failed(_) => 2,
             };
             let by_score = match (a.score(), b.score()) {
-                (Some(a), Some(b)) if self.metric.higher_is_better() => b.total_cmp(&a),
+                (Some(a), Some(b)) if self.tuned.metric.higher_is_better() => b.total_cmp(&a),
                 (Some(a), Some(b)) => a.total_cmp(&b),
                 _ => std::cmp::Ordering::Equal,
             };
@@ -98,7 +99,7 @@ impl Report<'_> {
         let mut out = Output::new(Some(path))?;
         let names: String = space.names().map(|name| format!(",{}", quoted(name))).collect();
         out.put(format!("index,score,steps,seconds,status,error{names}\n").as_bytes())?;
-        for record in self.found.history() {
+        for record in self.tuned.found.history() {
             let score = record.score().map_or_else(String::new, |score| score.to_string());
             let (index, steps, seconds) = (record.index, record.steps, record.seconds);
             let (status, error) = status(record);

@@ -1,7 +1,6 @@
 //! `rpo tune`.
 
 mod history;
-mod objective;
 
 use crate::error::CliError;
 use crate::methods::{FitContext, MethodOptions};
@@ -9,14 +8,13 @@ use crate::options::{DataOptions, MemoryOptions, ThreadOptions};
 use crate::progress;
 use crate::resources::Stopwatch;
 use crate::train::TaskName;
-use clap::{Args, ValueEnum};
+use crate::tuning::{self, Order, Tuning};
+use clap::Args;
 use history::Report;
-use objective::Objective;
 use rpo::FileTarget;
-use rpo::core::Seed;
 use rpo::data::Task;
 use rpo::metrics::Metric;
-use rpo::tune::{Budget, Holdout, Law, Refit, Search, SearchError, Setting, Space, SpaceError, Stopping};
+use rpo::tune::{Budget, Refit};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -106,88 +104,37 @@ pub(crate) struct Tune {
     memory: MemoryOptions,
 }
 
-/// In which order settings come.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-enum Order {
-    Grid,
-    Random,
-}
-
-/// Trials of a random search if no budget is given.
-const RANDOM_TRIALS: usize = 20;
-
-/// Settings that are checked before the data is read.
-const CHECKED: usize = 1000;
-
 impl Tune {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         // Whatever can be found wrong before the data is read is found now.
-        let budget = self.budget()?;
-        let space = self.space()?;
-        let settings = || self.settings(&space);
-        for setting in settings()?.take(CHECKED) {
-            self.method
-                .with_setting(&setting)
-                .and_then(|m| m.recipe(self.seed))
-                .map_err(of_space)?;
-        }
+        let tuning = Tuning {
+            order: self.search,
+            budget: self.budget()?,
+            stop_early: self.stop_early,
+            metric: self.metric,
+            validation: self.validation,
+            memory: self.memory.bytes(),
+            ..Tuning::new(self.method.clone(), self.space.clone(), self.seed)
+        };
+        let space = tuning.space()?;
         for path in [&self.model, &self.history].into_iter().flatten() {
             FileTarget::check(path)?;
         }
 
         let data = self.data.load_training(self.task.map(Task::from))?;
-        let metric = self.metric.unwrap_or(match data.task() {
-            Task::MultiLabel => Metric::Lrap,
-            Task::Regression => Metric::R2,
-        });
-        let holdout = Holdout::new(&data, self.validation, Seed::new(self.seed));
-        let holdout = holdout.map_err(|source| CliError::Holdout {
-            data: self.data.name().to_owned(),
-            source,
-        })?;
-        let objective = Objective {
-            metric,
-            stop_early: self.stop_early,
-            memory: self.memory.bytes(),
-            holdout: &holdout,
-            data: self.data.name(),
-        };
-
         let clock = Stopwatch::start();
-        let bar = match (budget, self.search) {
-            (Budget::Trials(n), Order::Random) => progress::bar(n, "trying settings"),
-            (Budget::Trials(n), Order::Grid) => progress::bar(settings()?.take(n).count(), "trying settings"),
-            (Budget::Everything, _) => progress::bar(settings()?.count(), "trying settings"),
-            _ => progress::count("trying settings"),
+        let bar = match tuning.n_trials(&space)? {
+            Some(n) => progress::bar(n, "trying settings"),
+            None => progress::count("trying settings"),
         };
-        let mut search = Search::new(metric).budget(budget);
-        if self.stop_early {
-            search = search.stopping(Stopping::Median {
-                warm_up: 0,
-                min_trials: 4,
-            });
-        }
-        let found = search.run(settings()?, |setting, trial| {
-            let recipe = self
-                .method
-                .with_setting(setting)
-                .and_then(|m| m.recipe(self.seed));
-            let score = recipe.and_then(|recipe| objective.score(recipe.as_ref(), trial));
-            bar.inc(1);
-            score
-        });
+        let tuned = tuning.run(&data, self.data.name(), &|| bar.inc(1));
         bar.finish_and_clear();
-        let found = found.map_err(|e| match e {
-            SearchError::NoTrial => CliError::Usage("no setting was tried: the budget is spent".to_owned()),
-            e => CliError::Search(Box::new(e)),
-        })?;
+        let tuned = tuned?;
         let search_seconds = clock.wall_seconds();
 
         let report = Report {
-            metric,
-            found: &found,
-            holdout: &holdout,
+            tuned: &tuned,
             search_seconds,
         };
         if let Some(path) = &self.history {
@@ -196,12 +143,13 @@ impl Tune {
         let model_bytes = match &self.model {
             None => None,
             Some(path) => {
-                let recipe = self
-                    .method
-                    .with_setting(found.best_setting())?
-                    .recipe(self.seed)?;
                 let refit = if self.refit { Refit::Everything } else { Refit::No };
-                let model = recipe.fit(refit.samples(&data, &holdout), &FitContext::default())?;
+                let context = FitContext {
+                    data: Some(self.data.name()),
+                    ..FitContext::default()
+                };
+                let recipe = tuning.best(&tuned)?;
+                let model = recipe.fit(refit.samples(&data, &tuned.holdout), &context)?;
                 Some(model.save(path)?)
             }
         };
@@ -225,58 +173,7 @@ impl Tune {
         }
         Ok(match self.search {
             Order::Grid => Budget::Everything,
-            Order::Random => Budget::Trials(RANDOM_TRIALS),
+            Order::Random => Budget::Trials(tuning::RANDOM_TRIALS),
         })
     }
-
-    /// The space: parameters that only mean something with a projection come last, as they depend on it.
-    fn space(&self) -> Result<Space, CliError> {
-        let mut parameters: Vec<(&str, &str)> = Vec::with_capacity(self.space.len());
-        for text in &self.space {
-            let Some(parameter) = text.split_once('=') else {
-                let message = format!("--space {text}: NAME=VALUES is expected");
-                return Err(CliError::Usage(message));
-            };
-            if parameter.0 == "first-tree" {
-                let message = "--space first-tree: where a forest begins is no matter of how good it is";
-                return Err(CliError::Usage(message.to_owned()));
-            }
-            parameters.push(parameter);
-        }
-        let tuned = parameters.iter().any(|(name, _)| *name == "projection");
-        let dependent = |name: &str| tuned && matches!(name, "components" | "projection-scope");
-        parameters.sort_by_key(|(name, _)| dependent(name));
-        let mut space = Space::default();
-        for (name, values) in parameters {
-            let add = |space: Space| {
-                let law: Law = values.parse()?;
-                if dependent(name) {
-                    space.parameter_unless(name, law, "projection", "none")
-                } else {
-                    space.parameter(name, law)
-                }
-            };
-            space = add(space).map_err(|e| space_error(format!("{name}={values}"), e))?;
-        }
-        Ok(space)
-    }
-
-    fn settings<'a>(&self, space: &'a Space) -> Result<Box<dyn Iterator<Item = Setting> + 'a>, CliError> {
-        Ok(match self.search {
-            Order::Random => Box::new(space.random(Seed::new(self.seed))),
-            Order::Grid => Box::new(space.grid().map_err(|e| space_error(self.space.join(" "), e))?),
-        })
-    }
-}
-
-/// Says that what is wrong with the options of a method came from the space.
-fn of_space(e: CliError) -> CliError {
-    match e {
-        CliError::Usage(message) => CliError::Usage(format!("--space: {message}")),
-        e => e,
-    }
-}
-
-fn space_error(text: String, source: SpaceError) -> CliError {
-    CliError::Space { text, source }
 }
