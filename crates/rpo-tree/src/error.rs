@@ -43,6 +43,16 @@ pub enum TreeError {
     /// A value to be clustered that is NaN or infinite.
     #[error("rows to cluster: {0}")]
     NonFinite(#[source] MatrixError),
+    /// A missing feature value where the method has no side for it.
+    #[error(
+        "the feature value at row {row}, column {column} is missing, and hyperplanes need all values; impute it first"
+    )]
+    MissingFeature {
+        /// Row, from 0.
+        row: usize,
+        /// Column, from 0.
+        column: usize,
+    },
     /// Two arguments that must agree in a length do not.
     #[error("{what}: expected {expected}, given {given}")]
     Mismatch {

@@ -8,10 +8,12 @@ mod grow;
 mod importance;
 mod input;
 pub mod leaves;
+pub mod oblique;
 mod products;
 mod rule;
 pub mod splitter;
 mod structure;
+pub mod structured;
 mod tree;
 
 pub use error::TreeError;

@@ -105,8 +105,17 @@ pub struct AxisSearch {
 impl AxisSearch {
     /// Buffers for a training set.
     pub fn new(columns: &Columns) -> Self {
+        Self::over(columns, 0..columns.n_features() as u32)
+    }
+
+    /// Buffers for a search among some features only, increasing.
+    pub fn on(columns: &Columns, subset: &[u32]) -> Self {
+        Self::over(columns, subset.iter().copied())
+    }
+
+    fn over(columns: &Columns, features: impl IntoIterator<Item = u32>) -> Self {
         Self {
-            draw: FeatureDraw::new(columns.n_features()),
+            draw: FeatureDraw::new(features),
             features: Vec::new(),
             sparse: match columns {
                 Columns::Dense(_) => None,
@@ -133,10 +142,8 @@ impl AxisSearch {
         if node.rows.len() < 2 * params.min_samples_leaf {
             return None;
         }
-        let k = params
-            .max_features
-            .unwrap_or(usize::MAX)
-            .min(columns.n_features());
+        let n_features = self.draw.features().len();
+        let k = params.max_features.unwrap_or(usize::MAX).min(n_features);
         self.draw
             .draw(k, node.seed.purpose("features"), &mut self.features);
         let mut evaluator = Evaluator {
@@ -149,8 +156,8 @@ impl AxisSearch {
         let best = match (columns, &mut self.sparse) {
             (Columns::Dense(c), _) => {
                 match search_dense(&mut evaluator, c, &self.features, &mut self.dense) {
-                    Search::AllConstant if k < columns.n_features() => {
-                        let further = further_order(columns.n_features(), node.seed);
+                    Search::AllConstant if k < n_features => {
+                        let further = further_order(self.draw.features(), node.seed);
                         first_dense(&mut evaluator, c, &further, &mut self.dense)
                     }
                     search => search.best(),
@@ -158,9 +165,9 @@ impl AxisSearch {
             }
             (Columns::Sparse(c), Some(collector)) => {
                 match search_sparse(&mut evaluator, c, &self.features, collector) {
-                    Search::AllConstant if k < columns.n_features() => {
+                    Search::AllConstant if k < n_features => {
                         self.features.clear();
-                        self.features.extend(first_varying(c, node));
+                        self.features.extend(first_varying(c, self.draw.features(), node));
                         search_sparse(&mut evaluator, c, &self.features, collector).best()
                     }
                     search => search.best(),
@@ -341,24 +348,25 @@ fn search_sparse<C: Criterion>(
     search
 }
 
-/// All features in the order in which a node goes on past its draws.
-fn further_order(n_features: usize, seed: Seed) -> Vec<u32> {
-    let mut order: Vec<u32> = (0..n_features as u32).collect();
+/// The features in the order in which a node goes on past its draws.
+fn further_order(features: &[u32], seed: Seed) -> Vec<u32> {
+    let mut order = features.to_vec();
     order.sort_unstable_by_key(|&f| further_rank(seed, f));
     order
 }
 
 /// The first feature of [`further_order`] that varies in the node, found from the rows' entries.
-fn first_varying(columns: &SparseColumns, node: NodeRows<'_>) -> Option<u32> {
+fn first_varying(columns: &SparseColumns, features: &[u32], node: NodeRows<'_>) -> Option<u32> {
     // A feature that some row holds is constant only if all rows hold it with one rank: then it is among the
     // entries of the first row. So those are checked against the other rows, and all others vary.
     let (first, others) = node.rows.split_first()?;
     let first = columns.row(*first);
     let mut same: Vec<bool> = vec![true; first.len()];
     let mut found: Option<(u64, u32)> = None;
+    let all = features.len() == columns.n_features();
     let mut consider = |feature| {
         let rank = further_rank(node.seed, feature);
-        if found.is_none_or(|f| rank < f) {
+        if found.is_none_or(|f| rank < f) && (all || features.binary_search(&feature).is_ok()) {
             found = Some(rank);
         }
     };

@@ -16,11 +16,17 @@ pub(super) struct FeatureDraw {
 }
 
 impl FeatureDraw {
-    pub(super) fn new(n_features: usize) -> Self {
+    /// Draws from the given features.
+    pub(super) fn new(features: impl IntoIterator<Item = u32>) -> Self {
         Self {
-            order: (0..n_features as u32).collect(),
+            order: features.into_iter().collect(),
             swaps: Vec::new(),
         }
+    }
+
+    /// The features drawn from, in their own order.
+    pub(super) fn features(&self) -> &[u32] {
+        &self.order
     }
 
     /// Writes k features into `out` in draw order; all of them in their own order if k is their number.
@@ -58,7 +64,7 @@ mod tests {
 
     #[test]
     fn draws_are_distinct_uniform_and_repeatable() {
-        let mut draw = FeatureDraw::new(10);
+        let mut draw = FeatureDraw::new(0..10);
         let (mut out, mut again) = (Vec::new(), Vec::new());
         let mut counts = [0_u32; 10];
         let trials = 20_000;

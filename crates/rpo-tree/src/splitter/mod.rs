@@ -13,6 +13,7 @@ mod sweep;
 
 pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, Thresholds};
 
+use crate::TreeError;
 use crate::rule::Rule;
 use rpo_core::Seed;
 
@@ -60,4 +61,23 @@ pub trait Splitter: Sync {
         workspace: &mut Self::Workspace,
         children: &mut [u16],
     ) -> Option<Split<Self::Rule>>;
+}
+
+/// Checks that a choice of columns increases and is in range.
+pub(crate) fn check_subset(subset: &[u32], n_columns: usize) -> Result<(), TreeError> {
+    if let Some(pair) = subset.windows(2).find(|w| w[0] >= w[1]) {
+        return Err(TreeError::Parameter {
+            name: "subset",
+            given: format!("{} before {}", pair[0], pair[1]),
+            expected: "increasing",
+        });
+    }
+    match subset.last() {
+        Some(&last) if last as usize >= n_columns => Err(TreeError::Mismatch {
+            what: "columns for the last of a subset",
+            expected: last as usize + 1,
+            given: n_columns,
+        }),
+        _ => Ok(()),
+    }
 }

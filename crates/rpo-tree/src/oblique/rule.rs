@@ -1,0 +1,150 @@
+//! Hyperplanes as rules.
+
+use crate::TreeError;
+use crate::rule::{AxisRule, Row, Rule};
+
+/// A sparse hyperplane: rows with `Σ w_j x_j + b ≥ 0` go to child 1 (right), others to child 0.
+///
+/// Only weights other than 0 are stored, by increasing feature. The sum is made in `f64` in that order, so that a row
+/// goes the same way whether it is dense or sparse, grown on or predicted. A row with a missing value in a feature of
+/// the hyperplane goes left; fits refuse missing values before.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ObliqueRule {
+    features: Box<[u32]>,
+    weights: Box<[f32]>,
+    bias: f32,
+}
+
+impl ObliqueRule {
+    /// A rule of weights by feature.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] if there is not one weight per feature, [`TreeError::Parameter`] if features do not
+    /// increase or a weight or the bias is not finite.
+    pub fn new(
+        features: impl Into<Box<[u32]>>,
+        weights: impl Into<Box<[f32]>>,
+        bias: f32,
+    ) -> Result<Self, TreeError> {
+        let (features, weights) = (features.into(), weights.into());
+        if features.len() != weights.len() {
+            return Err(TreeError::Mismatch {
+                what: "weights of a hyperplane",
+                expected: features.len(),
+                given: weights.len(),
+            });
+        }
+        let fail = |name, given, expected| {
+            Err(TreeError::Parameter {
+                name,
+                given,
+                expected,
+            })
+        };
+        if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
+            let given = format!("{} before {}", pair[0], pair[1]);
+            return fail("the features of a hyperplane", given, "increasing");
+        }
+        if let Some(bad) = weights.iter().chain([&bias]).find(|w| !w.is_finite()) {
+            return fail("a weight of a hyperplane", bad.to_string(), "a finite number");
+        }
+        Ok(Self {
+            features,
+            weights,
+            bias,
+        })
+    }
+
+    /// The features with a weight, increasing.
+    pub fn features(&self) -> &[u32] {
+        &self.features
+    }
+
+    /// Their weights.
+    pub fn weights(&self) -> &[f32] {
+        &self.weights
+    }
+
+    /// The constant term.
+    pub fn bias(&self) -> f32 {
+        self.bias
+    }
+
+    /// `Σ w_j x_j + b`.
+    #[inline]
+    pub fn margin(&self, values: &[f32]) -> f64 {
+        let terms = self.features.iter().zip(&self.weights);
+        let sum: f64 = terms
+            .map(|(&j, &w)| f64::from(w) * f64::from(values[j as usize]))
+            .sum();
+        sum + f64::from(self.bias)
+    }
+}
+
+/// A split on one feature or on a weighted sum of several: what structured trees are made of.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LinearRule {
+    /// One feature against a threshold.
+    Axis(AxisRule),
+    /// The side of a hyperplane.
+    Oblique(ObliqueRule),
+}
+
+impl LinearRule {
+    /// The largest feature it reads, if it reads one.
+    pub fn last_feature(&self) -> Option<u32> {
+        match self {
+            Self::Axis(rule) => Some(rule.feature()),
+            Self::Oblique(rule) => rule.features.last().copied(),
+        }
+    }
+}
+
+impl Rule for LinearRule {
+    fn arity(&self) -> usize {
+        2
+    }
+
+    #[inline]
+    fn child(&self, row: Row<'_>) -> usize {
+        match self {
+            Self::Axis(rule) => rule.child(row),
+            Self::Oblique(rule) => usize::from(rule.margin(row.values) >= 0.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hyperplane_itself_goes_right_and_missing_left() {
+        let rule = LinearRule::Oblique(ObliqueRule::new([0, 2], [1.0, -2.0], 0.5).unwrap());
+        let child = |row: [f32; 3]| rule.child(Row::dense(&row));
+        assert_eq!(child([1.5, 9.0, 1.0]), 1);
+        assert_eq!(child([1.25, 9.0, 1.0]), 0);
+        assert_eq!(child([f32::NAN, 0.0, 0.0]), 0);
+        assert_eq!(child([1.5, f32::NAN, 1.0]), 1);
+        assert_eq!(rule.last_feature(), Some(2));
+    }
+
+    #[test]
+    fn parts_that_make_no_hyperplane_are_refused() {
+        let mismatch = |expected, given| TreeError::Mismatch {
+            what: "weights of a hyperplane",
+            expected,
+            given,
+        };
+        assert_eq!(ObliqueRule::new([1], [], 0.0), Err(mismatch(1, 0)));
+        for (features, weights, bias) in [
+            ([2, 2], [1.0, 1.0], 0.0),
+            ([3, 2], [1.0, 1.0], 0.0),
+            ([1, 2], [1.0, f32::NAN], 0.0),
+            ([1, 2], [1.0, 1.0], f32::INFINITY),
+        ] {
+            let refused = ObliqueRule::new(features, weights, bias);
+            assert!(matches!(refused, Err(TreeError::Parameter { .. })), "{refused:?}");
+        }
+    }
+}

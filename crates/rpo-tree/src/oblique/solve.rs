@@ -1,0 +1,424 @@
+//! The two-stage solve: first where the classes part, then with fewer weights.
+
+use super::batches::Batches;
+use super::least_squares::least_squares;
+use super::{Adam, Batch, Design, Real, SmoothAbs, slopes, soft_assign};
+use crate::TreeError;
+use rpo_core::Seed;
+use serde::{Deserialize, Serialize};
+
+/// How the sharpness α of the soft assignment grows with the steps: `start · growth^⌊step/every⌋`, at most `end`.
+///
+/// At a small α every row pulls at the hyperplane; at a large one only rows near it do. Default 0.1, then 1.5 times
+/// as much every 10 steps up to 4 (the paper's section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sharpness {
+    /// α of the first steps, positive.
+    pub start: f64,
+    /// Factor, at least 1.
+    pub growth: f64,
+    /// Steps between two factors, at least 1.
+    pub every: usize,
+    /// Largest α, at least `start`; that of the second stage.
+    pub end: f64,
+}
+
+impl Default for Sharpness {
+    fn default() -> Self {
+        Self {
+            start: 0.1,
+            growth: 1.5,
+            every: 10,
+            end: 4.0,
+        }
+    }
+}
+
+impl Sharpness {
+    /// α at a step, counted from 0.
+    pub fn at(&self, step: usize) -> f64 {
+        let times = i32::try_from(step / self.every).unwrap_or(i32::MAX);
+        (self.start * self.growth.powi(times)).min(self.end)
+    }
+}
+
+/// Parameters of the solve. The paper's, where it gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct HellingerParams {
+    /// ADAM steps of each stage, at least 1. Default 200 (not in the paper): α reaches 4 after 100.
+    pub iterations: usize,
+    /// Rows of a mini-batch, at least 2. Default 1000.
+    pub batch_size: usize,
+    /// ADAM's learning rate, positive. Default 0.05.
+    pub learning_rate: f64,
+    /// How α grows in the first stage.
+    pub sharpness: Sharpness,
+    /// The largest ρ, in [0, 1): γ = ρ d² / ‖w‖₁ with ρ = min(ln(1 + features/rows), `max_rho`), so that the penalty
+    /// starts at a share ρ of the distance (eq. 10). Default 0.4; 0 leaves the penalty out.
+    pub max_rho: f64,
+    /// η of the penalty's [`SmoothAbs`], positive. Default 10⁶.
+    pub eta: f64,
+    /// Whether the bias is penalised with the other weights, as eq. 8 prints. Default true.
+    pub penalize_bias: bool,
+    /// λ of the least-squares start, relative to the mean diagonal of AᵀA; positive. Default 1e-6; the paper has
+    /// none, but its system is singular where a node has fewer rows than features.
+    pub ridge: f64,
+    /// Size up to which weights (of standardised features) are set to 0 afterwards, if no training row of the node
+    /// changes its side by it; otherwise half of that is tried, a few times over. Not negative, 0 leaves them. Default 0.01: ADAM at a fixed rate swings
+    /// about 0 by as much and never reaches it, so that without this no hyperplane is sparse.
+    pub prune: f64,
+}
+
+impl Default for HellingerParams {
+    fn default() -> Self {
+        Self {
+            iterations: 200,
+            batch_size: 1000,
+            learning_rate: 0.05,
+            sharpness: Sharpness::default(),
+            max_rho: 0.4,
+            eta: 1e6,
+            penalize_bias: true,
+            ridge: 1e-6,
+            prune: 0.01,
+        }
+    }
+}
+
+impl HellingerParams {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] with the first parameter out of range.
+    pub fn check(&self) -> Result<(), TreeError> {
+        let Sharpness {
+            start,
+            growth,
+            every,
+            end,
+        } = self.sharpness;
+        let positive = |v: f64| v > 0.0 && v.is_finite();
+        let checks = [
+            (
+                "iterations",
+                self.iterations as f64,
+                self.iterations > 0,
+                "at least 1",
+            ),
+            (
+                "batch_size",
+                self.batch_size as f64,
+                self.batch_size > 1,
+                "at least 2",
+            ),
+            (
+                "learning_rate",
+                self.learning_rate,
+                positive(self.learning_rate),
+                "positive and finite",
+            ),
+            ("alpha start", start, positive(start), "positive and finite"),
+            (
+                "alpha growth",
+                growth,
+                (1.0..f64::INFINITY).contains(&growth),
+                "at least 1 and finite",
+            ),
+            ("alpha every", every as f64, every > 0, "at least 1"),
+            (
+                "alpha end",
+                end,
+                (start..f64::INFINITY).contains(&end),
+                "at least the first alpha and finite",
+            ),
+            (
+                "max_rho",
+                self.max_rho,
+                (0.0..1.0).contains(&self.max_rho),
+                "in [0, 1)",
+            ),
+            ("eta", self.eta, positive(self.eta), "positive and finite"),
+            ("ridge", self.ridge, positive(self.ridge), "positive and finite"),
+            (
+                "prune",
+                self.prune,
+                (0.0..f64::INFINITY).contains(&self.prune),
+                "finite and not negative",
+            ),
+        ];
+        match checks.into_iter().find(|(_, _, fits, _)| !fits) {
+            None => Ok(()),
+            Some((name, given, _, expected)) => Err(TreeError::Parameter {
+                name,
+                given: given.to_string(),
+                expected,
+            }),
+        }
+    }
+}
+
+/// Hyperplanes that part the positive rows from the others, the most developed first: of the second stage, of the
+/// first, of least squares. Empty if the classes do not part: a class without rows, or a first stage that ends
+/// without any distance between them.
+///
+/// `n_features` is |F| of ρ, the features that the tree uses. Batches are drawn from the seed.
+///
+/// 1. w from [`least_squares`] on u = ±1.
+/// 2. ADAM on L with α growing (eq. 6).
+/// 3. ADAM on L + γ Σ_j Φ(w_j) with α at its end (eqs. 8 to 10), from a fresh state. The paper does not say whether α
+///    starts again: it would make the distance vanish against the penalty and drive w to 0. Of the last w and those
+///    of every 20th step, that of the smallest objective over all rows is taken.
+///
+/// # Panics
+/// If there is not one mark per row of the design.
+pub fn two_stage<T: Real, D: Design<T>>(
+    design: &D,
+    positive: &[bool],
+    params: &HellingerParams,
+    n_features: usize,
+    seed: Seed,
+) -> Vec<Vec<T>> {
+    assert_eq!(design.n_rows(), positive.len(), "one mark per row");
+    let alpha = params.sharpness.end;
+    let mut solver = Solver {
+        design,
+        positive,
+        params,
+        gradient: vec![T::default(); design.n_columns()],
+        margins: vec![T::default(); design.n_rows()],
+    };
+    let targets: Vec<T> = positive
+        .iter()
+        .map(|&p| if p { T::ONE } else { -T::ONE })
+        .collect();
+    let start = least_squares(design, &targets, params.ridge);
+    let mut w = start.clone();
+    solver.descend(
+        &mut w,
+        0.0,
+        |step| params.sharpness.at(step),
+        seed.purpose("stage 1"),
+        |_, _| {},
+    );
+    let Some(loss) = solver.loss(alpha, &w) else {
+        return Vec::new();
+    };
+    let size: f64 = w.iter().map(|w| w.to_f64().abs()).sum();
+    if !(size >= 1e-12 && -loss >= 1e-12) {
+        return Vec::new();
+    }
+    let first = w.clone();
+    let rho = (n_features as f64 / positive.len() as f64)
+        .ln_1p()
+        .min(params.max_rho);
+    let gamma = rho * -loss / size;
+    let mut best: Option<(f64, Vec<T>)> = None;
+    let mut consider = |solver: &mut Solver<'_, T, D>, w: &[T]| {
+        let objective = solver.objective(alpha, gamma, w);
+        match &mut best {
+            Some((least, _)) if *least <= objective => {}
+            Some((least, kept)) => {
+                *least = objective;
+                kept.copy_from_slice(w);
+            }
+            None => best = Some((objective, w.to_vec())),
+        }
+    };
+    solver.descend(
+        &mut w,
+        gamma,
+        |_| alpha,
+        seed.purpose("stage 2"),
+        |solver, w| {
+            consider(solver, w);
+        },
+    );
+    consider(&mut solver, &w);
+    let second = best.map(|(_, w)| w);
+    second.into_iter().chain([first, start]).collect()
+}
+
+/// A node to solve, with buffers.
+struct Solver<'a, T, D> {
+    design: &'a D,
+    positive: &'a [bool],
+    params: &'a HellingerParams,
+    gradient: Vec<T>,
+    /// Of all rows, or in front those of a batch.
+    margins: Vec<T>,
+}
+
+impl<T: Real, D: Design<T>> Solver<'_, T, D> {
+    /// Steps between two looks at the whole node.
+    const LOOK: usize = 20;
+
+    /// ADAM from a fresh state on L + γ Σ Φ; `look` sees w now and then, before the last step.
+    fn descend(
+        &mut self,
+        w: &mut [T],
+        gamma: f64,
+        alpha: impl Fn(usize) -> f64,
+        seed: Seed,
+        mut look: impl FnMut(&mut Self, &[T]),
+    ) {
+        let mut batches = Batches::new(self.positive, self.params.batch_size, seed);
+        let mut adam = Adam::new(self.params.learning_rate, w.len());
+        let n = batches.size();
+        for step in 0..self.params.iterations {
+            if step > 0 && step % Self::LOOK == 0 {
+                look(self, w);
+            }
+            let alpha = alpha(step);
+            let (batch, positive) = batches.next();
+            let v = &mut self.margins[..n];
+            self.design.margins(batch, w, v);
+            let Some(rates) = soft_assign(alpha, v, positive) else {
+                continue;
+            };
+            slopes(alpha, &rates, v, positive);
+            self.design.transposed(batch, v, &mut self.gradient);
+            self.add_penalty_slope(gamma, w);
+            adam.step(w, &self.gradient);
+        }
+    }
+
+    fn n_penalized(&self) -> usize {
+        self.design.bias() + usize::from(self.params.penalize_bias)
+    }
+
+    fn add_penalty_slope(&mut self, gamma: f64, w: &[T]) {
+        if gamma == 0.0 {
+            return;
+        }
+        let (penalty, gamma) = (SmoothAbs { eta: self.params.eta }, T::from_f64(gamma));
+        let n_penalized = self.n_penalized();
+        for (g, &w) in self.gradient.iter_mut().zip(&w[..n_penalized]) {
+            *g += gamma * penalty.derivative(w);
+        }
+    }
+
+    /// L over all rows; `None` if a class is empty.
+    fn loss(&mut self, alpha: f64, w: &[T]) -> Option<f64> {
+        self.design.margins(Batch::All, w, &mut self.margins);
+        let rates = soft_assign(alpha, &mut self.margins, self.positive)?;
+        Some(rates.loss())
+    }
+
+    /// L + γ Σ Φ over all rows.
+    fn objective(&mut self, alpha: f64, gamma: f64, w: &[T]) -> f64 {
+        let penalty = SmoothAbs { eta: self.params.eta };
+        let penalized = &w[..self.n_penalized()];
+        let sum: f64 = penalized.iter().map(|w| penalty.value(w.to_f64())).sum();
+        self.loss(alpha, w).unwrap_or(0.0) + gamma * sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::DenseDesign;
+    use super::*;
+
+    /// H-P12.
+    #[test]
+    fn alpha_grows_by_half_every_ten_steps_up_to_four() {
+        let sharpness = Sharpness::default();
+        let listed = [
+            0.1,
+            0.15,
+            0.225,
+            0.3375,
+            0.50625,
+            0.759375,
+            1.1390625,
+            1.70859375,
+            2.562890625,
+            3.8443359375,
+        ];
+        for step in 0..100 {
+            assert!(
+                (sharpness.at(step) / listed[step / 10] - 1.0).abs() < 1e-12,
+                "{step}"
+            );
+        }
+        assert!(
+            (100..300)
+                .chain([usize::MAX])
+                .all(|step| sharpness.at(step) == 4.0)
+        );
+    }
+
+    #[test]
+    fn parameters_are_checked_at_their_bounds() {
+        let name = |change: fn(&mut HellingerParams)| {
+            let mut params = HellingerParams::default();
+            change(&mut params);
+            match params.check() {
+                Err(TreeError::Parameter { name, .. }) => name,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(HellingerParams::default().check(), Ok(()));
+        assert_eq!(name(|p| p.iterations = 0), "iterations");
+        assert_eq!(name(|p| p.batch_size = 1), "batch_size");
+        assert_eq!(name(|p| p.learning_rate = f64::NAN), "learning_rate");
+        assert_eq!(name(|p| p.sharpness.start = 0.0), "alpha start");
+        assert_eq!(name(|p| p.sharpness.start = f64::NAN), "alpha start");
+        assert_eq!(name(|p| p.sharpness.growth = 0.99), "alpha growth");
+        assert_eq!(name(|p| p.sharpness.every = 0), "alpha every");
+        assert_eq!(name(|p| p.sharpness.end = 0.05), "alpha end");
+        assert_eq!(name(|p| p.max_rho = 1.0), "max_rho");
+        assert_eq!(name(|p| p.max_rho = -0.1), "max_rho");
+        assert_eq!(name(|p| p.eta = f64::INFINITY), "eta");
+        assert_eq!(name(|p| p.ridge = 0.0), "ridge");
+        assert_eq!(name(|p| p.prune = -1e-9), "prune");
+    }
+
+    /// Two clouds that the first of many features parts, the others being noise.
+    fn clouds(n: usize, p: usize) -> (DenseDesign<f32>, Vec<bool>) {
+        let positive: Vec<bool> = (0..n).map(|i| i % 5 == 0).collect();
+        let noise = |i: usize, j: usize| {
+            (Seed::new(3).hash((i * p + j) as u64) >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        let design = DenseDesign::new(n, p, |i, row| {
+            row.iter_mut().enumerate().for_each(|(j, x)| *x = noise(i, j));
+            row[0] += if positive[i] { 1.5 } else { -0.5 };
+        });
+        (design, positive)
+    }
+
+    /// H-P13: the first stage raises the distance, in batches too; the penalty gathers the weight on what matters.
+    #[test]
+    fn the_stages_part_the_classes_and_then_shed_weights() {
+        let (design, positive) = clouds(400, 30);
+        for batch_size in [60, 1000] {
+            let params = HellingerParams {
+                batch_size,
+                ..HellingerParams::default()
+            };
+            let found = two_stage(&design, &positive, &params, 30, Seed::new(1));
+            let [second, first, start] = found.try_into().expect("three hyperplanes");
+            let distance = |w: &[f32]| {
+                let mut margins = vec![0.0; 400];
+                design.margins(Batch::All, w, &mut margins);
+                -soft_assign(4.0, &mut margins, &positive).unwrap().loss()
+            };
+            assert!(distance(&first) > distance(&start) + 0.1);
+            let share = |w: &[f32]| w[0].abs() / w[..30].iter().map(|w| w.abs()).sum::<f32>();
+            assert!(
+                share(&second) > 1.2 * share(&first),
+                "{} {}",
+                share(&second),
+                share(&first)
+            );
+        }
+    }
+
+    #[test]
+    fn classes_that_cannot_part_have_no_hyperplane() {
+        let design = DenseDesign::<f32>::new(8, 3, |_, row| row.fill(0.5));
+        let params = HellingerParams::default();
+        let solve = |positive: &[bool]| two_stage(&design, positive, &params, 3, Seed::new(0));
+        assert!(solve(&[true; 8]).is_empty());
+        assert!(solve(&[true, false, true, false, true, false, true, false]).is_empty());
+    }
+}

@@ -1,0 +1,140 @@
+//! Splitting nodes by hyperplanes.
+
+use super::gather::{Features, NodeDesign};
+use super::rule::{LinearRule, ObliqueRule};
+use super::{HellingerParams, LogisticParams, logistic_regression, two_stage};
+use crate::TreeError;
+use crate::criterion::information_gain;
+use crate::splitter::{NodeRows, Split};
+use crate::structured::BinarySplitter;
+use rpo_core::Seed;
+
+/// A way to learn hyperplanes for a binary problem.
+pub trait Hyperplanes: Sync {
+    /// Weights by column of the design, of several hyperplanes; the one to prefer first. None if the classes do not
+    /// part. `n_features` is how many features the tree uses, `seed` that of the node.
+    fn learn(&self, design: &NodeDesign, positive: &[bool], n_features: usize, seed: Seed) -> Vec<Vec<f32>>;
+
+    /// Size up to which weights may be set to 0.
+    fn prune(&self) -> f64 {
+        0.0
+    }
+}
+
+impl Hyperplanes for HellingerParams {
+    fn learn(&self, design: &NodeDesign, positive: &[bool], n_features: usize, seed: Seed) -> Vec<Vec<f32>> {
+        two_stage(design, positive, self, n_features, seed)
+    }
+
+    fn prune(&self) -> f64 {
+        self.prune
+    }
+}
+
+impl Hyperplanes for LogisticParams {
+    fn learn(&self, design: &NodeDesign, positive: &[bool], _: usize, _: Seed) -> Vec<Vec<f32>> {
+        vec![logistic_regression(design, positive, self)]
+    }
+}
+
+/// Splits a node by the first hyperplane that leaves either child enough rows.
+#[derive(Debug)]
+pub struct ObliqueSplitter<'a, 'x, H> {
+    features: &'a Features<'x>,
+    subset: &'a [u32],
+    hyperplanes: H,
+    min_samples_leaf: usize,
+}
+
+impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
+    /// Features, those of them that the tree uses, how hyperplanes are learned, and the fewest rows of a child.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] for a child of no rows and for features that do not increase;
+    /// [`TreeError::Mismatch`] for one that does not exist.
+    pub fn new(
+        features: &'a Features<'x>,
+        subset: &'a [u32],
+        hyperplanes: H,
+        min_samples_leaf: usize,
+    ) -> Result<Self, TreeError> {
+        crate::splitter::check_subset(subset, features.n_features())?;
+        if min_samples_leaf == 0 {
+            return Err(TreeError::Parameter {
+                name: "min_samples_leaf",
+                given: "0".to_owned(),
+                expected: "at least 1",
+            });
+        }
+        Ok(Self {
+            features,
+            subset,
+            hyperplanes,
+            min_samples_leaf,
+        })
+    }
+
+    /// Writes the children of a rule; whether both are large enough.
+    fn route(&self, rule: &ObliqueRule, rows: &[u32], spread: &mut Vec<f32>, children: &mut [u16]) -> bool {
+        let mut n_right = 0;
+        self.features.for_each_row(rows, spread, |i, values| {
+            children[i] = u16::from(rule.margin(values) >= 0.0);
+            n_right += usize::from(children[i]);
+        });
+        n_right.min(rows.len() - n_right) >= self.min_samples_leaf
+    }
+}
+
+/// Times the largest weight to prune is halved.
+const PRUNINGS: i32 = 4;
+
+impl<H: Hyperplanes> BinarySplitter for ObliqueSplitter<'_, '_, H> {
+    /// The node's matrix, a row spread out, and the children of a trial.
+    type Workspace = (NodeDesign, Vec<f32>, Vec<u16>);
+
+    fn workspace(&self) -> Self::Workspace {
+        (
+            NodeDesign::new(self.features, self.subset),
+            Vec::new(),
+            Vec::new(),
+        )
+    }
+
+    fn split(
+        &self,
+        node: NodeRows<'_>,
+        positive: &[bool],
+        (design, spread, trial): &mut Self::Workspace,
+        children: &mut [u16],
+    ) -> Option<Split<LinearRule>> {
+        if node.rows.len() < 2 * self.min_samples_leaf
+            || !design.gather(self.features, self.subset, node.rows)
+        {
+            return None;
+        }
+        let found = self
+            .hyperplanes
+            .learn(design, positive, self.subset.len(), node.seed);
+        for weights in found {
+            let Some(whole) = design.rule(self.features, &weights, 0.0) else {
+                continue;
+            };
+            if !self.route(&whole, node.rows, spread, children) {
+                continue;
+            }
+            trial.clear();
+            trial.resize(children.len(), 0);
+            let sizes = (0..PRUNINGS).map(|k| self.hyperplanes.prune() / f64::from(1 << k));
+            let pruned = sizes.filter(|size| *size > 0.0).find_map(|size| {
+                let rule = design.rule(self.features, &weights, size as f32)?;
+                self.route(&rule, node.rows, spread, trial);
+                (trial == children).then_some(rule)
+            });
+            return Some(Split {
+                rule: LinearRule::Oblique(pruned.unwrap_or(whole)),
+                gain: information_gain(positive, children),
+            });
+        }
+        None
+    }
+}

@@ -1,0 +1,172 @@
+//! Weights that let rare labels shape clusters.
+
+use crate::TreeError;
+use serde::{Deserialize, Serialize};
+
+/// What a label's weight does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WeightMode {
+    /// Multiplies the label: its squared difference counts with the squared weight. The default; the paper says
+    /// "weigh each label".
+    Scale,
+    /// Multiplies the label's squared difference.
+    Sqrt,
+}
+
+/// Inverse label frequencies, in the tree's rows and in the node's (eq. 1 of Daniels and Metaxas 2017):
+///
+/// ```text
+/// s_i = β a_i / max_j a_j + (1 − β) b_i / max_j b_j,    a_i = ln(1 + N_g/n_gi),   b_i = ln(1 + N_l/n_li)
+/// ```
+///
+/// with N_g rows of the tree, n_gi of them with label i, and N_l and n_li those of the node. A label that no row of the
+/// node has (the formula would divide by 0) cannot part its rows: its weight is 0, and it does not count
+/// for the maxima.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct LabelWeighting {
+    /// β, in [0, 1]: how much the tree's frequencies count beside the node's. Default 0.5.
+    pub beta: f64,
+    /// What the weight does. Default: it multiplies the label.
+    pub mode: WeightMode,
+}
+
+impl Default for LabelWeighting {
+    fn default() -> Self {
+        Self {
+            beta: 0.5,
+            mode: WeightMode::Scale,
+        }
+    }
+}
+
+/// How often a label occurs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LabelCounts {
+    /// n_gi: in the tree's rows.
+    pub tree: u32,
+    /// n_li: in the node's rows.
+    pub node: u32,
+}
+
+impl LabelWeighting {
+    /// Checks the range of β.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`].
+    pub fn check(&self) -> Result<(), TreeError> {
+        if (0.0..=1.0).contains(&self.beta) {
+            return Ok(());
+        }
+        Err(TreeError::Parameter {
+            name: "beta",
+            given: self.beta.to_string(),
+            expected: "in [0, 1]",
+        })
+    }
+
+    /// What to multiply the labels by, given how often each occurs in the tree's and the node's rows and how many
+    /// these are: s_i, or √s_i by the mode. In (0, 1] for labels that occur, 0 for others.
+    pub fn scales(&self, counts: &[LabelCounts], tree_rows: usize, node_rows: usize) -> Vec<f64> {
+        let occurs = |c: &LabelCounts| c.tree > 0 && c.node > 0;
+        let inverse = |rows: usize, count: u32| (rows as f64 / f64::from(count)).ln_1p();
+        let of = |count: fn(&LabelCounts) -> u32, rows: usize| -> Vec<f64> {
+            let values = counts
+                .iter()
+                .map(|c| if occurs(c) { inverse(rows, count(c)) } else { 0.0 });
+            let mut values: Vec<f64> = values.collect();
+            let largest = values.iter().copied().fold(0.0, f64::max);
+            if largest > 0.0 {
+                values.iter_mut().for_each(|v| *v /= largest);
+            }
+            values
+        };
+        let (tree, node) = (of(|c| c.tree, tree_rows), of(|c| c.node, node_rows));
+        tree.iter()
+            .zip(&node)
+            .map(|(a, b)| self.beta * a + (1.0 - self.beta) * b)
+            .map(|s| match self.mode {
+                WeightMode::Scale => s,
+                WeightMode::Sqrt => s.sqrt(),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn beta_is_checked_at_its_bounds() {
+        let check = |beta| {
+            LabelWeighting {
+                beta,
+                ..LabelWeighting::default()
+            }
+            .check()
+        };
+        assert!([0.0, 0.5, 1.0].into_iter().all(|beta| check(beta).is_ok()));
+        for beta in [-f64::MIN_POSITIVE, 1.0 + f64::EPSILON, f64::NAN] {
+            assert!(
+                matches!(check(beta), Err(TreeError::Parameter { name: "beta", .. })),
+                "{beta}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_hand_computed_node() {
+        let counts = [(8, 1), (2, 2), (0, 0), (4, 0)].map(|(tree, node)| LabelCounts { tree, node });
+        let weighting = LabelWeighting {
+            beta: 0.25,
+            mode: WeightMode::Scale,
+        };
+        let scales = weighting.scales(&counts, 16, 4);
+        let (a, b) = ([3.0_f64.ln(), 9.0_f64.ln()], [5.0_f64.ln(), 3.0_f64.ln()]);
+        assert!((scales[0] - (0.25 * a[0] / a[1] + 0.75)).abs() < 1e-15);
+        assert!((scales[1] - (0.25 + 0.75 * b[1] / b[0])).abs() < 1e-15);
+        assert_eq!(scales[2..], [0.0, 0.0]);
+        let roots = LabelWeighting {
+            mode: WeightMode::Sqrt,
+            ..weighting
+        }
+        .scales(&counts, 16, 4);
+        assert!(roots.iter().zip(scales).all(|(r, s)| (r * r - s).abs() < 1e-15));
+    }
+
+    proptest! {
+        /// H-P8, and the first half of H-P9.
+        #[test]
+        fn rarer_labels_never_weigh_less(
+            counts in prop::collection::vec((0_u32..40, 0_u32..20), 1..8),
+            beta in 0.0..=1.0,
+            times in 2_usize..5,
+        ) {
+            let (tree_rows, node_rows) = (60, 20);
+            let counts: Vec<_> = counts.iter().map(|&(rest, node)| LabelCounts { tree: node + rest, node }).collect();
+            let weighting = LabelWeighting { beta, mode: WeightMode::Scale };
+            let scales = weighting.scales(&counts, tree_rows, node_rows);
+            for (a, s) in counts.iter().zip(&scales) {
+                let in_range = if a.node > 0 { *s > 0.0 && *s <= 1.0 } else { *s == 0.0 };
+                prop_assert!(in_range);
+                for (b, other) in counts.iter().zip(&scales) {
+                    if b.node > 0 && a.node > 0 && a.node <= b.node && a.tree <= b.tree {
+                        prop_assert!(s >= other);
+                    }
+                }
+            }
+            let repeated: Vec<_> = counts
+                .iter()
+                .map(|c| LabelCounts { tree: c.tree * times as u32, node: c.node * times as u32 })
+                .collect();
+            let again = weighting.scales(&repeated, tree_rows * times, node_rows * times);
+            prop_assert!(scales.iter().zip(again).all(|(a, b)| (a - b).abs() < 1e-12));
+            let reversed: Vec<_> = counts.iter().rev().copied().collect();
+            let mut back = weighting.scales(&reversed, tree_rows, node_rows);
+            back.reverse();
+            prop_assert_eq!(back, scales);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The splitter that makes a node's label sets a binary problem.
+
+use super::{BinarySplitter, LabelCounts, LabelWeighting};
+use crate::TreeError;
+use crate::cluster::{KMeans, KMeansParams, Points, Workspace as Clusters};
+use crate::oblique::LinearRule;
+use crate::splitter::{NodeRows, Split, Splitter, check_subset};
+use rpo_core::{CsrView, csr_row};
+use serde::{Deserialize, Serialize};
+
+/// How the two clusters of a node are found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct StructuringParams {
+    /// Weights of the labels; `None` counts all alike. Default cost-sensitive with β = 0.5.
+    pub weighting: Option<LabelWeighting>,
+    /// Starts of k-means, at least 1. Default 5: the paper does not say.
+    pub n_starts: usize,
+    /// Passes of k-means, at least 1. Default 100.
+    pub max_passes: usize,
+}
+
+impl Default for StructuringParams {
+    fn default() -> Self {
+        Self {
+            weighting: Some(LabelWeighting::default()),
+            n_starts: 5,
+            max_passes: 100,
+        }
+    }
+}
+
+impl StructuringParams {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] with the first parameter out of range.
+    pub fn check(&self) -> Result<(), TreeError> {
+        self.weighting.map_or(Ok(()), |weighting| weighting.check())?;
+        self.kmeans().map(|_| ())
+    }
+
+    fn kmeans(&self) -> Result<KMeans, TreeError> {
+        KMeans::new(KMeansParams {
+            n_starts: self.n_starts,
+            max_passes: self.max_passes,
+            ..KMeansParams::euclidean(2)
+        })
+    }
+}
+
+/// Clusters a node's label sets in two and leaves the rest to a [`BinarySplitter`]; see the
+/// [module](crate::structured).
+///
+/// A node is a leaf if all its rows have the same of the tree's labels, or the binary splitter finds nothing. The smaller
+/// cluster is the positive class.
+#[derive(Debug)]
+pub struct StructuredSplitter<'a, B> {
+    labels: CsrView<'a>,
+    /// Whether the tree uses each label.
+    used: Vec<bool>,
+    /// By label, how many of the tree's rows have it.
+    tree_counts: Vec<u32>,
+    tree_rows: usize,
+    weighting: Option<LabelWeighting>,
+    kmeans: KMeans,
+    binary: B,
+}
+
+impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
+    /// Labels (n x d; a stored value other than 0 is a label), those of them that the tree uses, increasing, the rows the
+    /// tree grows on, parameters, and what splits the binary problems.
+    ///
+    /// # Errors
+    /// [`TreeError::NotCsr`], [`TreeError::Parameter`] with the first parameter out of range or for labels that do not
+    /// increase, [`TreeError::Mismatch`] for a label or row that does not exist.
+    pub fn new(
+        labels: CsrView<'a>,
+        subset: &[u32],
+        rows: &[u32],
+        params: &StructuringParams,
+        binary: B,
+    ) -> Result<Self, TreeError> {
+        params.check()?;
+        crate::check_csr("labels", rpo_core::MatrixView::Sparse(labels))?;
+        check_subset(subset, labels.cols())?;
+        if let Some(&row) = rows.iter().max().filter(|row| **row as usize >= labels.rows()) {
+            return Err(TreeError::Mismatch {
+                what: "rows of labels for the rows to grow on",
+                expected: row as usize + 1,
+                given: labels.rows(),
+            });
+        }
+        let mut splitter = Self {
+            labels,
+            used: vec![false; labels.cols()],
+            tree_counts: vec![0; labels.cols()],
+            tree_rows: rows.len(),
+            weighting: params.weighting,
+            kmeans: params.kmeans()?,
+            binary,
+        };
+        subset.iter().for_each(|&j| splitter.used[j as usize] = true);
+        for &row in rows {
+            for j in present(&splitter.labels, &splitter.used, row) {
+                splitter.tree_counts[j as usize] += 1;
+            }
+        }
+        Ok(splitter)
+    }
+
+    /// Marks the rows of the smaller cluster; false if there is only one cluster.
+    fn cluster(&self, node: NodeRows<'_>, work: &mut Structuring) -> bool {
+        let labels = |row| present(&self.labels, &self.used, row);
+        for &row in node.rows {
+            for j in labels(row) {
+                if work.counts[j as usize] == 0 {
+                    work.met.push(j);
+                }
+                work.counts[j as usize] += 1;
+            }
+        }
+        // In label order, whatever rows come first.
+        work.met.sort_unstable();
+        match self.weighting {
+            Some(weighting) => {
+                let counts = work.met.iter().map(|&j| LabelCounts {
+                    tree: self.tree_counts[j as usize],
+                    node: work.counts[j as usize],
+                });
+                let counts: Vec<_> = counts.collect();
+                let scales = weighting.scales(&counts, self.tree_rows, node.rows.len());
+                for (&j, scale) in work.met.iter().zip(scales) {
+                    work.scales[j as usize] = scale as f32;
+                }
+            }
+            None => work.met.iter().for_each(|&j| work.scales[j as usize] = 1.0),
+        }
+        work.points.clear();
+        for &row in node.rows {
+            let entries = labels(row).map(|j| (j, work.scales[j as usize]));
+            work.points.push(entries, 1.0);
+        }
+        work.met.drain(..).for_each(|j| work.counts[j as usize] = 0);
+        self.kmeans
+            .run(&work.points, node.seed.purpose("clusters"), &mut work.clusters);
+        if work.clusters.n_clusters() < 2 {
+            return false;
+        }
+        let found = work.clusters.labels();
+        let n_second = found.iter().filter(|&&c| c == 1).count();
+        let smaller = u32::from(n_second < found.len() - n_second);
+        work.positive.clear();
+        work.positive.extend(found.iter().map(|&c| c == smaller));
+        true
+    }
+}
+
+/// The labels of a row that the tree uses.
+#[inline]
+fn present<'v>(labels: &CsrView<'v>, used: &'v [bool], row: u32) -> impl Iterator<Item = u32> + 'v {
+    let (columns, values) = csr_row(labels, row as usize);
+    columns
+        .iter()
+        .zip(values)
+        .filter(|(j, v)| used[**j as usize] && **v != 0.0)
+        .map(|(&j, _)| j)
+}
+
+/// What structuring works in.
+#[derive(Debug)]
+pub struct Structuring {
+    /// By label: rows of the node that have it; 0 between nodes.
+    counts: Vec<u32>,
+    met: Vec<u32>,
+    scales: Vec<f32>,
+    points: Points,
+    clusters: Clusters,
+    positive: Vec<bool>,
+}
+
+impl<B: BinarySplitter> Splitter for StructuredSplitter<'_, B> {
+    type Rule = LinearRule;
+    type Workspace = (Structuring, B::Workspace);
+
+    fn workspace(&self) -> Self::Workspace {
+        let n_labels = self.used.len();
+        let structuring = Structuring {
+            counts: vec![0; n_labels],
+            met: Vec::new(),
+            scales: vec![0.0; n_labels],
+            points: Points::new(n_labels),
+            clusters: Clusters::default(),
+            positive: Vec::new(),
+        };
+        (structuring, self.binary.workspace())
+    }
+
+    fn split(
+        &self,
+        node: NodeRows<'_>,
+        (structuring, binary): &mut Self::Workspace,
+        children: &mut [u16],
+    ) -> Option<Split<LinearRule>> {
+        if !self.cluster(node, structuring) {
+            return None;
+        }
+        self.binary.split(node, &structuring.positive, binary, children)
+    }
+}
