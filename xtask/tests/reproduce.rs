@@ -29,6 +29,8 @@ multi-label = { features = 20, outputs = 8, cardinality = 2.0, exponent = 0.5 }
 id = "full"
 label = "full outputs"
 algorithm = "random-forest"
+
+[method.options]
 trees = 5
 max-features = "sqrt"
 
@@ -36,6 +38,8 @@ max-features = "sqrt"
 id = "projected"
 label = "m = 2"
 algorithm = "extra-trees"
+
+[method.options]
 trees = 5
 max-features = "sqrt"
 projection = "subsample"
@@ -248,7 +252,7 @@ fn a_wrong_description_or_selection_is_named() {
     let line = before.lines().count() + 1;
     let output = experiment.run(&[]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let expected = format!("tiny.toml:{line}: method.components: \"few\"");
+    let expected = format!("tiny.toml:{line}: method.options.components:");
     assert!(!output.status.success() && said.contains(&expected), "{said}");
     let experiment = Experiment::new(DESCRIPTION);
     let said = |options: &[&str]| String::from_utf8_lossy(&experiment.run(options).stderr).into_owned();

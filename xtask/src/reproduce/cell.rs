@@ -1,15 +1,12 @@
 //! A cell: one data set, one method, one repetition; what is computed for it and what is kept of it.
 
-use crate::reproduce::describe::{
-    Algorithm, ComponentRule, Decompose, Features, FriedmanText, MultiLabelText, Scope,
-};
-use rpo::ensemble::{EnsembleError, ForestParams, OutputProjection, ProjectionScope};
-use rpo::projections::{Components, Projection, ProjectionKind};
+use crate::reproduce::describe::{Decompose, FriedmanText, MultiLabelText, Preprocess, Search, SplitText};
+use clap::ValueEnum;
+use rpo_cli::methods::{Method, MethodOptions};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 /// Everything that a cell's result depends on. Its hash is the cell's key, so that a changed description, data
 /// file or version invalidates exactly the cells that it changes.
@@ -25,8 +22,14 @@ pub(crate) struct Job {
     pub(crate) test: usize,
     /// Seed of the split, or of the learning sets; shared by all methods.
     pub(crate) data_seed: u64,
+    /// How the data is divided.
+    #[serde(default)]
+    pub(crate) split: SplitText,
+    /// What is done to it.
+    #[serde(default)]
+    pub(crate) preprocess: Preprocess,
     /// The method.
-    pub(crate) forest: Forest,
+    pub(crate) method: MethodJob,
     /// What to compute.
     pub(crate) work: Work,
 }
@@ -62,30 +65,18 @@ pub(crate) enum Source {
     },
 }
 
-/// A method with one value for each parameter.
+/// A method with a value for every option that is given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Forest {
-    /// The ensemble.
-    pub(crate) algorithm: Algorithm,
-    /// Number of trees.
-    pub(crate) trees: usize,
-    /// Features per node.
-    pub(crate) max_features: Features,
-    /// The projection, if there is one.
-    pub(crate) projection: Option<ProjectionJob>,
+pub(crate) struct MethodJob {
+    /// What is fitted.
+    pub(crate) algorithm: String,
+    /// Options by their names on the command line.
+    pub(crate) options: BTreeMap<String, String>,
+    /// A search of further options.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) search: Option<Search>,
     /// The master seed.
     pub(crate) seed: u64,
-}
-
-/// A projection of the outputs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ProjectionJob {
-    /// The family.
-    pub(crate) family: ProjectionKind,
-    /// Number of components.
-    pub(crate) components: ComponentRule,
-    /// Whether trees share it.
-    pub(crate) scope: Scope,
 }
 
 /// What to compute.
@@ -141,33 +132,19 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
         })
 }
 
-impl Forest {
-    /// The parameters of the library, with a family that may wrap the one named.
-    pub(crate) fn params(
-        &self,
-        n_outputs: usize,
-        wrap: impl FnOnce(ProjectionKind) -> Arc<dyn Projection>,
-    ) -> Result<ForestParams, EnsembleError> {
-        let base = match self.algorithm {
-            Algorithm::RandomForest => ForestParams::random_forest(),
-            Algorithm::ExtraTrees => ForestParams::extra_trees(),
-            Algorithm::Cart => ForestParams::cart(),
-        };
-        let projection = match &self.projection {
-            None => None,
-            Some(projection) => Some(OutputProjection {
-                family: wrap(projection.family),
-                components: Components::Exact(projection.components.resolve(n_outputs)?),
-                scope: match projection.scope {
-                    Scope::Tree => ProjectionScope::Tree,
-                    Scope::Shared => ProjectionScope::Shared,
-                },
-            }),
-        };
-        Ok(base
-            .n_trees(self.trees)
-            .max_features(self.max_features.0)
-            .projection(projection)
-            .seed(self.seed))
+impl MethodJob {
+    /// The method with its options.
+    pub(crate) fn method_options(&self) -> anyhow::Result<MethodOptions> {
+        let method = Method::from_str(&self.algorithm, false).map_err(anyhow::Error::msg)?;
+        let mut options = MethodOptions::new(method);
+        for (name, value) in &self.options {
+            options = options.with(name, value)?;
+        }
+        Ok(options)
+    }
+
+    /// The value of an option that is a number.
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.options.get(name).and_then(|value| value.parse().ok())
     }
 }

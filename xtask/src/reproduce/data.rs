@@ -1,10 +1,12 @@
 //! The samples of a cell.
 
-use crate::reproduce::cell::{Source, hash};
-use anyhow::Context;
-use rpo::core::Seed;
+use crate::reproduce::cell::{Job, Source, hash};
+use crate::reproduce::describe::{Preprocess, SplitText};
+use anyhow::{Context, bail};
+use rpo::core::{Matrix, Seed};
 use rpo::data::generate::{FeatureStyle, Friedman, MultiLabelSet};
-use rpo::data::preprocess::{OneHot, Transform};
+use rpo::data::preprocess::{FeatureFilter, LabelFilter, OneHot, Scope, Standardizer, Transform};
+use rpo::data::split::{Split, TestSize, random_split};
 use rpo::data::{Catalogue, Dataset};
 
 /// All samples of a source, of which there are `n` where they are generated.
@@ -46,6 +48,54 @@ pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
             Ok(problem.generate(Seed::new(*seed))?)
         }
     }
+}
+
+/// The training and the test part of a cell, preprocessed.
+pub(crate) fn parts(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
+    let (n_train, n_test) = (job.train, job.test);
+    let data = load(&job.source, n_train + n_test)?;
+    let data = filter(data, &job.preprocess)?;
+    let split = match job.split {
+        // A set that comes in parts is loaded with the training part first.
+        SplitText::Given if data.n_samples() != n_train + n_test => {
+            let n = data.n_samples();
+            bail!("the set has {n} samples; the description's parts have {n_train} and {n_test}")
+        }
+        SplitText::Given => Split {
+            train: (0..n_train).collect(),
+            test: (n_train..n_train + n_test).collect(),
+        },
+        SplitText::Random => {
+            let size = TestSize::Counts {
+                train: n_train,
+                test: n_test,
+            };
+            random_split(data.n_samples(), size, Seed::new(job.data_seed))?
+        }
+    };
+    let (mut train, mut test) = split.apply(&data)?;
+    if job.preprocess.standardize {
+        let scale = Standardizer::of_features(&train)?;
+        (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
+    }
+    if job.preprocess.standardize_outputs {
+        let scale = Standardizer::of_targets(&train)?;
+        (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
+    }
+    Ok((train, test))
+}
+
+/// What is left out for what all samples say of it.
+fn filter(mut data: Dataset, preprocess: &Preprocess) -> anyhow::Result<Dataset> {
+    if let Some(share) = preprocess.min_presence {
+        let sparse = matches!(data.features(), Matrix::Sparse(_));
+        let scope = if sparse { Scope::All } else { Scope::Nominal };
+        data = FeatureFilter::drop_rare(&data, share, scope)?.apply(&data)?;
+    }
+    if let Some(ratio) = preprocess.max_imbalance {
+        data = LabelFilter::drop_imbalanced(&data, ratio)?.apply(&data)?;
+    }
+    Ok(data)
 }
 
 /// Features of these names left out.

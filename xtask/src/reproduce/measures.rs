@@ -27,6 +27,11 @@ pub(crate) const NODES: &str = "nodes";
 /// Most bytes that the process held until the model was fitted, the data among them.
 pub(crate) const PEAK_MEMORY: &str = "peak-memory";
 
+/// CPU seconds of the search of options before the fit.
+pub(crate) const SEARCH_CPU: &str = "search-cpu";
+/// Settings that the search tried.
+pub(crate) const TRIALS: &str = "trials";
+
 /// Residual error: the variance of the noise.
 pub(crate) const RESIDUAL: &str = "residual";
 /// Squared bias.
@@ -43,7 +48,7 @@ pub(crate) const ERROR: &str = "error";
 /// The sum of the five terms, which the error equals but for the noise of the fresh samples.
 pub(crate) const SUM: &str = "sum";
 
-const SCORING: [Measure; 9] = [
+const SCORING: [Measure; 11] = [
     Measure {
         name: FIT_CPU,
         label: "fit, CPU s",
@@ -79,6 +84,14 @@ const SCORING: [Measure; 9] = [
     Measure {
         name: PEAK_MEMORY,
         label: "peak memory, bytes",
+    },
+    Measure {
+        name: SEARCH_CPU,
+        label: "search, CPU s",
+    },
+    Measure {
+        name: TRIALS,
+        label: "settings tried",
     },
 ];
 

@@ -1,13 +1,13 @@
 //! From a description to its cells.
 
-use crate::reproduce::cell::{Forest, Job, ProjectionJob, Source, Work};
+use crate::reproduce::cell::{Job, MethodJob, Source, Work};
 use crate::reproduce::data;
-use crate::reproduce::describe::{
-    Algorithm, Axis, DatasetText, Description, Features, MethodText, PublishedName, Values,
-};
+use crate::reproduce::describe::{DatasetText, Description, MethodText, PublishedName, Values};
 use anyhow::bail;
 use rpo::core::Seed;
 use rpo::data::Catalogue;
+use rpo::ensemble::MaxFeatures;
+use rpo::projections::Components;
 
 /// What the command line asks for of an experiment.
 #[derive(Debug, Clone, Default)]
@@ -251,22 +251,30 @@ fn job(
     repetition: u64,
 ) -> anyhow::Result<Job> {
     let seed = Seed::new(description.seed);
-    let mut forest = forest(&description.methods[column.method], column.value.as_deref())?;
-    if let Some(trees) = description.quick.trees.filter(|_| selection.quick) {
-        // A single tree is the method; and where trees are the axis they are not reduced.
-        if forest.algorithm != Algorithm::Cart && description.axis != Some(Axis::Trees) {
-            forest.trees = trees;
+    let text = &description.methods[column.method];
+    let mut method = method(text, column.value.as_deref());
+    if selection.quick {
+        for (name, &least) in &description.quick.options {
+            // Where it varies it is not reduced.
+            if description.axis.as_ref() != Some(name) && method.number(name).is_some_and(|n| n > least) {
+                method.options.insert(name.clone(), least.to_string());
+            }
+        }
+        if let (Some(search), Some(trials)) = (&mut method.search, description.quick.trials) {
+            (search.trials, search.steps) = (Some(trials), None);
         }
     }
     let split = if description.fixed_split { 0 } else { repetition };
-    forest.seed = seed.purpose("forest").child(repetition).value();
+    method.seed = seed.purpose("forest").child(repetition).value();
     Ok(Job {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         source: source.clone(),
         train: data.train,
         test: data.test,
         data_seed: seed.purpose("split").child(split).value(),
-        forest,
+        split: data.split,
+        preprocess: description.preprocess.clone(),
+        method,
         work: match description.decompose {
             Some(sizes) => Work::Decompose(sizes),
             None => Work::Score {
@@ -280,27 +288,21 @@ fn job(
     })
 }
 
-/// A method with the value of its list; the parameters were checked when the description was read.
-fn forest(method: &MethodText, value: Option<&str>) -> anyhow::Result<Forest> {
-    let pick = |values: &Values| match (values, value) {
-        (Values::One(one), _) => one.clone(),
-        (Values::Many(_), value) => value.unwrap_or_default().to_owned(),
-    };
-    let projection = match (method.projection, &method.components) {
-        (Some(family), Some(components)) => Some(ProjectionJob {
-            family,
-            components: pick(components.get_ref()).parse()?,
-            scope: method.scope,
-        }),
-        _ => None,
-    };
-    Ok(Forest {
-        algorithm: method.algorithm,
-        trees: pick(method.trees.get_ref()).parse()?,
-        max_features: Features::try_from(pick(method.max_features.get_ref()))?,
-        projection,
+/// A method with the value of its list; the options were checked when the description was read.
+fn method(text: &MethodText, value: Option<&str>) -> MethodJob {
+    let options = text.options.iter().map(|(name, values)| {
+        let value = match values.get_ref() {
+            Values::One(one) => one.clone(),
+            Values::Many(_) => value.unwrap_or_default().to_owned(),
+        };
+        (name.clone(), value)
+    });
+    MethodJob {
+        algorithm: text.algorithm.get_ref().clone(),
+        options: options.collect(),
+        search: text.search.clone(),
         seed: 0,
-    })
+    }
 }
 
 impl Plan {
@@ -310,11 +312,10 @@ impl Plan {
         let set = &self.datasets[dataset];
         let column = &self.columns[column];
         let value = column.value.as_deref()?;
-        let forest = forest(&description.methods[column.method], Some(value)).ok()?;
-        let position = match description.axis? {
-            Axis::Trees => forest.trees,
-            Axis::MaxFeatures => forest.max_features.0.resolve(set.n_features),
-            Axis::Components => forest.projection?.components.resolve(set.n_outputs).ok()?,
+        let position = match description.axis.as_deref()? {
+            "max-features" => value.parse::<MaxFeatures>().ok()?.resolve(set.n_features),
+            "components" => value.parse::<Components>().ok()?.resolve(set.n_outputs).ok()?,
+            _ => return value.parse().ok(),
         };
         Some(position as f64)
     }
@@ -341,7 +342,7 @@ mod tests {
             |seed: fn(&Job) -> u64| plan.cells.iter().map(|c| seed(&c.job)).collect::<BTreeSet<_>>();
         // A seed per repetition, shared by all methods, so that scores are paired.
         assert_eq!(distinct(|job| job.data_seed).len(), description.repeats);
-        assert_eq!(distinct(|job| job.forest.seed).len(), description.repeats);
+        assert_eq!(distinct(|job| job.method.seed).len(), description.repeats);
         let keys: BTreeSet<&String> = plan.cells.iter().map(|cell| &cell.key).collect();
         assert_eq!(keys.len(), plan.cells.len());
     }

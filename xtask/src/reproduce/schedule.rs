@@ -5,6 +5,8 @@ use crate::reproduce::plan::{Cell, Plan};
 use crate::reproduce::store::Store;
 use anyhow::{Context, bail};
 use indicatif::{ProgressBar, ProgressStyle};
+use rpo::ensemble::MaxFeatures;
+use rpo::projections::Components;
 use std::io::Write;
 use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex};
@@ -172,7 +174,7 @@ fn memory(plan: &Plan, cell: &Cell) -> u64 {
     let words = 5 * n_all * dense_features
         + n * m
         + cell.job.test as u64 * d
-        + 16 * n * cell.job.forest.trees as u64
+        + 16 * n * trees(cell) as u64
         + 64 * n_all;
     4 * words + (16 << 20)
 }
@@ -181,8 +183,9 @@ fn memory(plan: &Plan, cell: &Cell) -> u64 {
 /// node, rows per level, targets per row.
 fn weight(plan: &Plan, cell: &Cell) -> u64 {
     let set = &plan.datasets[cell.dataset];
-    let (n, forest) = (cell.job.train as f64, &cell.job.forest);
-    let k = forest.max_features.0.resolve(set.n_features) as f64;
+    let (n, method) = (cell.job.train as f64, &cell.job.method);
+    let k = method.options.get("max-features").and_then(|k| k.parse().ok());
+    let k = k.unwrap_or(MaxFeatures::Sqrt).resolve(set.n_features) as f64;
     // Unprojected sparse labels cost what a row has of them, which is not known here; some dozens at most.
     let m = components(cell, set.n_outputs).unwrap_or(set.n_outputs.min(24) as u64) as f64;
     let fits = match &cell.job.work {
@@ -190,13 +193,27 @@ fn weight(plan: &Plan, cell: &Cell) -> u64 {
         Work::Decompose(sizes) => sizes.learning_sets * sizes.projections * sizes.runs,
     };
     let load = n * set.n_features.min(1000) as f64;
-    let fit = forest.trees as f64 * k * n * (n + 2.0).log2() * (2.0 + m);
+    let fits = fits
+        * method
+            .search
+            .as_ref()
+            .map_or(1, |search| 1 + search.trials.unwrap_or(30));
+    let fit = trees(cell) as f64 * k * n * (n + 2.0).log2() * (2.0 + m);
     (1.0 + load + fits as f64 * fit) as u64
 }
 
+/// Trees, or iterations.
+fn trees(cell: &Cell) -> usize {
+    let method = &cell.job.method;
+    method
+        .number("trees")
+        .or(method.number("iterations"))
+        .unwrap_or(100)
+}
+
 fn components(cell: &Cell, n_outputs: usize) -> Option<u64> {
-    let projection = cell.job.forest.projection.as_ref()?;
-    projection.components.resolve(n_outputs).ok().map(|m| m as u64)
+    let components: Components = cell.job.method.options.get("components")?.parse().ok()?;
+    components.resolve(n_outputs).ok().map(|m| m as u64)
 }
 
 /// A bar with the remaining time on a terminal, nothing in a pipe.

@@ -83,9 +83,8 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::cell::{Forest, Job, Source, Work};
-    use crate::reproduce::describe::{Algorithm, Features, MultiLabelText};
-    use rpo::ensemble::MaxFeatures;
+    use crate::reproduce::cell::{Job, MethodJob, Source, Work};
+    use crate::reproduce::describe::{MultiLabelText, Preprocess, SplitText};
 
     pub(crate) fn job(trees: usize) -> Job {
         let set = MultiLabelText {
@@ -101,11 +100,12 @@ mod tests {
             train: 10,
             test: 5,
             data_seed: 1,
-            forest: Forest {
-                algorithm: Algorithm::Cart,
-                trees,
-                max_features: Features(MaxFeatures::Share(0.1)),
-                projection: None,
+            split: SplitText::Random,
+            preprocess: Preprocess::default(),
+            method: MethodJob {
+                algorithm: "random-forest".to_owned(),
+                options: BTreeMap::from([("trees".to_owned(), trees.to_string())]),
+                search: None,
                 seed: 3,
             },
             work: Work::Score {

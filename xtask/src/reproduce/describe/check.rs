@@ -1,10 +1,16 @@
 //! What the types of a description do not say.
 
 use super::read::Source;
-use super::{Axis, DatasetText, DescribeError, Description, Features, MethodText, PublishedName, Values};
-use super::{ComponentRule, Relation};
+use super::{
+    DatasetText, DescribeError, Description, MethodText, PublishedName, Relation, Search, SplitText, Values,
+};
 use crate::reproduce::measures;
+use anyhow::bail;
+use clap::ValueEnum;
 use rpo::metrics::Metric;
+use rpo::tune::Budget;
+use rpo_cli::methods::{Method, MethodOptions};
+use rpo_cli::tuning::{Order, Tuning};
 use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::str::FromStr;
@@ -53,6 +59,9 @@ fn check_datasets(description: &Description, file: &Source<'_>) -> Result<Vec<St
         if data.multi_label.is_some() && data.friedman.is_some() {
             return wrong("multi-label or friedman expected, both given");
         }
+        if generated && data.split == SplitText::Given {
+            return wrong("a generated set has no parts");
+        }
         if description.decompose.is_some() && !decomposable(data) {
             return wrong("a decomposition needs to know the true function: friedman independent or group");
         }
@@ -74,22 +83,16 @@ fn check_methods(description: &Description, file: &Source<'_>) -> Result<Vec<Str
         if !ids.insert(method.id.get_ref()) {
             return Err(file.error(method.id.span(), "the same id as a method before"));
         }
-        parse_values::<usize>(&method.trees, file)?;
-        parse_values::<FeatureRule>(&method.max_features, file)?;
-        match (&method.projection, &method.components) {
-            (Some(_), Some(components)) => parse_values::<ComponentRule>(components, file)?,
-            (None, None) => {}
-            _ => {
-                let message = "projection and components expected together";
-                return Err(file.error(method.id.span(), message));
+        for (name, values) in &method.options {
+            let along = description.axis.as_ref() == Some(name);
+            if matches!(values.get_ref(), Values::Many(_)) && !along {
+                return Err(file.error(values.span(), "a list, but this is not the axis"));
+            }
+            if values.get_ref().as_slice().is_empty() {
+                return Err(file.error(values.span(), "an empty list"));
             }
         }
-        for (axis, values) in method.parameters() {
-            if matches!(values.get_ref(), Values::Many(_)) && Some(axis) != description.axis {
-                let message = format!("a list, but the axis is not {}", axis.label());
-                return Err(file.error(values.span(), message));
-            }
-        }
+        check_options(method, file)?;
         columns.extend(method.columns().into_iter().map(|(id, _)| id));
         if let PublishedName::ByValue(names) = &method.published {
             let known: Vec<String> = method
@@ -155,27 +158,60 @@ fn check_claims(
     Ok(())
 }
 
+/// Every column's options must be those of the method, with values that it takes.
+fn check_options(method: &MethodText, file: &Source<'_>) -> Result<(), DescribeError> {
+    for (_, value) in method.columns() {
+        let made = method.recipe_options(value.as_deref()).and_then(|options| {
+            options.recipe(0)?;
+            Ok(options)
+        });
+        let options = made.map_err(|e| {
+            let message = e.to_string();
+            // At the option that the message names first, if it names one.
+            let named = |name: &str| {
+                let option = message
+                    .find(&format!("--{name} "))
+                    .or(message.find(&format!("--{name}'")));
+                option.or(message.find(&name.replace('-', "_")))
+            };
+            let options = method.options.iter();
+            let option = options
+                .filter_map(|(name, values)| Some((named(name)?, values)))
+                .min_by_key(|(at, _)| *at);
+            let place = option.map_or(method.algorithm.span(), |(_, values)| values.span());
+            file.error(place, message)
+        })?;
+        if let Some(search) = &method.search {
+            let tuning = search.tuning(options, 0, None);
+            let checked = tuning.and_then(|tuning| Ok(tuning.space()?));
+            checked.map_err(|e| file.error(method.algorithm.span(), e.to_string()))?;
+        }
+    }
+    Ok(())
+}
+
 impl MethodText {
-    /// The parameters that may vary.
-    fn parameters(&self) -> Vec<(Axis, &Spanned<Values>)> {
-        let mut parameters = vec![
-            (Axis::Trees, &self.trees),
-            (Axis::MaxFeatures, &self.max_features),
-        ];
-        parameters.extend(self.components.as_ref().map(|c| (Axis::Components, c)));
-        parameters
+    /// The options of a column.
+    pub(crate) fn recipe_options(&self, value: Option<&str>) -> anyhow::Result<MethodOptions> {
+        let method = Method::from_str(self.algorithm.get_ref(), false).map_err(anyhow::Error::msg)?;
+        let mut options = MethodOptions::new(method);
+        for (name, values) in &self.options {
+            let text = match (values.get_ref(), value) {
+                (Values::One(one), _) => one,
+                (Values::Many(_), value) => value.unwrap_or_default(),
+            };
+            options = options.with(name, text)?;
+        }
+        Ok(options)
     }
 
     /// The columns of a method: its id, or `id@value` for each value along the axis.
     pub(crate) fn columns(&self) -> Vec<(String, Option<String>)> {
         let id = self.id.get_ref();
-        let along = self
-            .parameters()
-            .into_iter()
-            .find_map(|(_, values)| match values.get_ref() {
-                Values::Many(values) => Some(values),
-                Values::One(_) => None,
-            });
+        let along = self.options.values().find_map(|values| match values.get_ref() {
+            Values::Many(values) => Some(values),
+            Values::One(_) => None,
+        });
         match along {
             None => vec![(id.clone(), None)],
             Some(values) => values
@@ -186,37 +222,34 @@ impl MethodText {
     }
 }
 
-/// [`Features`] from text.
-struct FeatureRule;
-
-impl FromStr for FeatureRule {
-    type Err = rpo::ensemble::EnsembleError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Features::try_from(text.to_owned()).map(|_| Self)
+impl Search {
+    /// The search of a method's options.
+    pub(crate) fn tuning(
+        &self,
+        method: MethodOptions,
+        seed: u64,
+        score: Option<&str>,
+    ) -> anyhow::Result<Tuning> {
+        let metric = self.metric.as_deref().or(score);
+        let (order, budget) = match (self.trials, self.steps) {
+            (None, None) => (Order::Grid, Budget::Everything),
+            (Some(trials), None) => (Order::Random, Budget::Trials(trials)),
+            (None, Some(steps)) => (Order::Random, Budget::Steps(steps)),
+            (Some(_), Some(_)) => bail!("trials or steps expected, both given"),
+        };
+        Ok(Tuning {
+            order,
+            budget,
+            metric: metric.map(str::parse).transpose()?,
+            validation: self.validation,
+            ..Tuning::new(method, self.space.clone(), seed)
+        })
     }
 }
 
 fn parse<T: FromStr<Err: Display>>(text: &Spanned<String>, file: &Source<'_>) -> Result<T, DescribeError> {
     let parsed = text.get_ref().parse::<T>();
     parsed.map_err(|e| file.error(text.span(), e.to_string()))
-}
-
-fn parse_values<T: FromStr<Err: Display>>(
-    values: &Spanned<Values>,
-    file: &Source<'_>,
-) -> Result<(), DescribeError> {
-    let texts = values.get_ref().as_slice();
-    if texts.is_empty() {
-        return Err(file.error(values.span(), "an empty list"));
-    }
-    let found = texts
-        .iter()
-        .find_map(|text| text.parse::<T>().err().map(|e| (text, e)));
-    match found {
-        Some((text, e)) => Err(file.error(values.span(), format!("{text:?}: {e}"))),
-        None => Ok(()),
-    }
 }
 
 fn one_of(

@@ -10,13 +10,12 @@ mod values;
 
 pub(crate) use error::DescribeError;
 pub(crate) use read::{find, list};
-pub(crate) use values::{ComponentRule, Features, Values};
+pub(crate) use values::Values;
 
 use crate::reproduce::measures;
 use crate::reproduce::published::Paper;
 use rpo::data::generate::FriedmanKind;
 use rpo::metrics::Metric;
-use rpo::projections::ProjectionKind;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -47,8 +46,8 @@ pub(crate) struct Description {
     /// Whether all repetitions share one split, so that only methods vary.
     #[serde(default)]
     pub(crate) fixed_split: bool,
-    /// The parameter that varies along a curve, if there are curves.
-    pub(crate) axis: Option<Axis>,
+    /// The option that varies along a curve, if there are curves.
+    pub(crate) axis: Option<String>,
     /// Whether the axis is logarithmic.
     #[serde(default)]
     pub(crate) log_axis: bool,
@@ -62,6 +61,9 @@ pub(crate) struct Description {
     pub(crate) baseline: Option<Spanned<String>>,
     /// The sizes of a bias and variance decomposition, if that is what the cells compute.
     pub(crate) decompose: Option<Decompose>,
+    /// What is done to the data before it is split, and with what is known of the training part.
+    #[serde(default)]
+    pub(crate) preprocess: Preprocess,
     /// What `--quick` changes.
     #[serde(default)]
     pub(crate) quick: Quick,
@@ -79,37 +81,17 @@ pub(crate) struct Description {
     pub(crate) claims: Vec<ClaimText>,
 }
 
-/// A parameter of methods that can vary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Axis {
-    /// Number of components m.
-    Components,
-    /// Number of features k inspected per node.
-    MaxFeatures,
-    /// Number of trees t.
-    Trees,
-}
-
-impl Axis {
-    /// As the label of an axis.
-    pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::Components => "components m",
-            Self::MaxFeatures => "features per node k",
-            Self::Trees => "trees t",
-        }
-    }
-}
-
 /// Reductions for a quick look.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Quick {
     /// Repetitions per cell.
     pub(crate) repeats: Option<usize>,
-    /// Number of trees of every method whose trees do not vary.
-    pub(crate) trees: Option<usize>,
+    /// Options that are numbers, for methods that give larger ones and do not vary them.
+    #[serde(default)]
+    pub(crate) options: BTreeMap<String, usize>,
+    /// Trials of every search.
+    pub(crate) trials: Option<usize>,
     /// The data sets to keep.
     pub(crate) datasets: Option<Vec<Spanned<String>>>,
     /// Values along the axis to keep.
@@ -128,6 +110,9 @@ pub(crate) struct DatasetText {
     pub(crate) train: usize,
     /// Test samples of a random split.
     pub(crate) test: usize,
+    /// Whether it is divided at random or as it comes.
+    #[serde(default)]
+    pub(crate) split: SplitText,
     /// Repetitions, where they differ from the experiment's.
     pub(crate) repeats: Option<usize>,
     /// Whether nominal features of three or more values become indicators.
@@ -142,6 +127,53 @@ pub(crate) struct DatasetText {
     pub(crate) multi_label: Option<MultiLabelText>,
     /// To generate a regression problem.
     pub(crate) friedman: Option<FriedmanText>,
+}
+
+/// How a data set is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum SplitText {
+    /// At random, anew in every repetition.
+    #[default]
+    Random,
+    /// As it comes: into its training and its test part.
+    Given,
+}
+
+/// What is done to the data. Filters see all samples, as in Daniels and Metaxas (2017, section 4); the rest is fitted
+/// to the training part.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Preprocess {
+    /// Leaves out labels whose samples without and with them, or with and without, are in a larger ratio.
+    pub(crate) max_imbalance: Option<f64>,
+    /// Leaves out nominal features, of sparse sets any, that a smaller share of the samples has.
+    pub(crate) min_presence: Option<f64>,
+    /// Whether features get mean 0 and deviation 1.
+    #[serde(default)]
+    pub(crate) standardize: bool,
+    /// Whether outputs that are numbers do.
+    #[serde(default)]
+    pub(crate) standardize_outputs: bool,
+}
+
+/// A search of options on a part of the training samples, as `rpo tune` does it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Search {
+    /// Options with their values or laws: `NAME=V1,V2` or `NAME=LAW:LOW:HIGH`.
+    pub(crate) space: Vec<String>,
+    /// Random settings to try; all combinations if not given.
+    pub(crate) trials: Option<usize>,
+    /// Steps (trees or iterations) that the trials may take together; settings are then drawn at random.
+    pub(crate) steps: Option<u64>,
+    /// Metric to choose by; the score if not given.
+    pub(crate) metric: Option<String>,
+    /// Share of the training samples that settings are scored on.
+    pub(crate) validation: f64,
+    /// Whether the winner is fitted to all training samples in the end.
+    #[serde(default)]
+    pub(crate) refit: bool,
 }
 
 /// Parameters of [`MultiLabelSet`](rpo::data::generate::MultiLabelSet).
@@ -192,29 +224,6 @@ pub(crate) struct Decompose {
     pub(crate) runs: usize,
 }
 
-/// The tree ensembles there are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Algorithm {
-    /// Bootstrap, best thresholds.
-    RandomForest,
-    /// No bootstrap, random thresholds.
-    ExtraTrees,
-    /// No bootstrap, best thresholds.
-    Cart,
-}
-
-/// Who shares a projection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Scope {
-    /// One per tree: Algorithm 2.
-    #[default]
-    Tree,
-    /// One for all trees: Algorithm 1.
-    Shared,
-}
-
 /// A method: a column of a table, or a curve where one of its parameters is a list.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
@@ -223,19 +232,13 @@ pub(crate) struct MethodText {
     pub(crate) id: Spanned<String>,
     /// What tables call it; `{}` stands for the value along the axis.
     pub(crate) label: String,
-    /// The ensemble.
-    pub(crate) algorithm: Algorithm,
-    /// Number of trees t.
-    pub(crate) trees: Spanned<Values>,
-    /// Features k inspected per node.
-    pub(crate) max_features: Spanned<Values>,
-    /// The family of projections; the outputs themselves if there is none.
-    pub(crate) projection: Option<ProjectionKind>,
-    /// Number of components m: a number, `ln`, or `d`.
-    pub(crate) components: Option<Spanned<Values>>,
-    /// Whether trees share a projection.
+    /// What is fitted, by its name on the command line.
+    pub(crate) algorithm: Spanned<String>,
+    /// Options by their names on the command line; that of the axis may be a list.
     #[serde(default)]
-    pub(crate) scope: Scope,
+    pub(crate) options: BTreeMap<String, Spanned<Values>>,
+    /// A search of further options on a part of the training samples.
+    pub(crate) search: Option<Search>,
     /// Its name in the published figures: one, or one for each value along the axis that has some.
     #[serde(default)]
     pub(crate) published: PublishedName,
@@ -354,6 +357,18 @@ impl MethodText {
 }
 
 impl Description {
+    /// What the axis is called.
+    pub(crate) fn axis_label(&self) -> &str {
+        match self.axis.as_deref() {
+            None => "",
+            Some("components") => "components m",
+            Some("max-features") => "features per node k",
+            Some("trees") => "trees t",
+            Some("iterations") => "boosting steps M",
+            Some(name) => name,
+        }
+    }
+
     /// The measure that tables show.
     pub(crate) fn score(&self) -> &str {
         self.metrics

@@ -1,11 +1,8 @@
 //! Values of parameters: numbers, words, and lists of them along an axis.
 
-use rpo::ensemble::MaxFeatures;
-use rpo::projections::{Components, ProjectionError};
+use serde::Deserialize;
 use serde::de::{self, Deserializer, SeqAccess, Visitor};
-use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::str::FromStr;
 
 /// A parameter's value, or a list of values for the axis. Kept as text: `25`, `ln`, `0.1`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -57,6 +54,10 @@ impl<'de> Visitor<'de> for ValuesVisitor {
         Ok(Values::One(value.to_owned()))
     }
 
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Values, E> {
+        Ok(Values::One(value.to_string()))
+    }
+
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Values, E> {
         Ok(Values::One(value.to_string()))
     }
@@ -72,72 +73,5 @@ impl<'de> Visitor<'de> for ValuesVisitor {
             values.push(value);
         }
         Ok(Values::Many(values))
-    }
-}
-
-/// A rule for the number of components: that of [`Components`], or `d`, as many as there are outputs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) enum ComponentRule {
-    /// A rule of the library.
-    Rule(Components),
-    /// m = d.
-    Outputs,
-}
-
-impl ComponentRule {
-    /// The number of components for so many outputs.
-    pub(crate) fn resolve(self, n_outputs: usize) -> Result<usize, ProjectionError> {
-        match self {
-            Self::Rule(rule) => rule.resolve(n_outputs),
-            Self::Outputs => Ok(n_outputs),
-        }
-    }
-}
-
-impl FromStr for ComponentRule {
-    type Err = ProjectionError;
-
-    fn from_str(text: &str) -> Result<Self, ProjectionError> {
-        match text {
-            "d" => Ok(Self::Outputs),
-            _ => text.parse().map(Self::Rule),
-        }
-    }
-}
-
-impl TryFrom<String> for ComponentRule {
-    type Error = ProjectionError;
-
-    fn try_from(text: String) -> Result<Self, ProjectionError> {
-        text.parse()
-    }
-}
-
-impl From<ComponentRule> for String {
-    fn from(rule: ComponentRule) -> Self {
-        match rule {
-            ComponentRule::Rule(rule) => rule.to_string(),
-            ComponentRule::Outputs => "d".to_owned(),
-        }
-    }
-}
-
-/// Features per node, stored as the text that [`MaxFeatures`] reads.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub(crate) struct Features(pub MaxFeatures);
-
-impl TryFrom<String> for Features {
-    type Error = rpo::ensemble::EnsembleError;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        text.parse().map(Self)
-    }
-}
-
-impl From<Features> for String {
-    fn from(features: Features) -> Self {
-        features.0.to_string()
     }
 }

@@ -99,10 +99,7 @@ fn along_axis(results: &Results<'_>, dataset: usize, measure: &str) -> Chart {
     }
     Chart {
         title: format!("{} on {}", measures::label(measure), plan.datasets[dataset].name),
-        x: scale(
-            description.axis.map_or("", |axis| axis.label()),
-            description.log_axis,
-        ),
+        x: scale(description.axis_label(), description.log_axis),
         y: scale(measures::label(measure), description.log_values),
         series,
     }

@@ -105,7 +105,7 @@ fn score_section(results: &Results<'_>) -> Vec<Block> {
 /// Rows along the axis, a column for each method; methods without a list in a row of their own.
 fn along_axis(results: &Results<'_>, dataset: usize) -> Table {
     let (description, plan) = (results.description, results.plan);
-    let axis = description.axis.map_or("", |axis| axis.label());
+    let axis = description.axis_label();
     let cell = |column: usize| {
         results
             .summary(dataset, column, description.score())

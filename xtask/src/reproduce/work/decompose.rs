@@ -15,14 +15,14 @@
 //! what the paper writes V_Algo / t is the V_Algo of a forest of t trees.
 
 use super::friedman::bayes;
-use crate::reproduce::cell::{Forest, Job, Source};
-use crate::reproduce::describe::{Decompose, FriedmanText, Scope};
+use crate::reproduce::cell::{Job, MethodJob, Source};
+use crate::reproduce::describe::{Decompose, FriedmanText};
 use crate::reproduce::{data, measures};
 use anyhow::Context;
 use ndarray::{Array2, Zip};
 use rpo::core::{Matrix, MatrixView, Seed};
 use rpo::data::Dataset;
-use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionKind};
+use rpo::projections::{LinearMap, Projection, ProjectionError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -39,14 +39,14 @@ pub(super) fn run(job: &Job, sizes: Decompose) -> anyhow::Result<BTreeMap<String
     let mut nested = Nested::default();
     for set in 0..sizes.learning_sets {
         let train = sample(problem, job.train, seed.purpose("learning set").child(set as u64))?;
-        let trees = Seed::new(job.forest.seed).child(set as u64);
+        let trees = Seed::new(job.method.seed).child(set as u64);
         let mut draws = Nested::default();
         for draw in 0..sizes.projections {
             let projections = trees.purpose("draw").child(draw as u64);
             let mut runs = Moments::default();
             for run in 0..sizes.runs {
                 let algorithm = projections.purpose("run").child(run as u64);
-                let forest = grow(&job.forest, &train, projections, algorithm)?;
+                let forest = grow(&job.method, &train, projections, algorithm)?;
                 let predicted = forest.predict(test.features().into())?.mapv(f64::from);
                 error += sum_of_squares(&(&predicted - &noisy));
                 runs.add(predicted);
@@ -99,18 +99,20 @@ fn dense(data: &Dataset) -> anyhow::Result<(&Array2<f32>, &Array2<f32>)> {
 
 /// The ensemble of a draw of the projections and a run of the algorithm: the two seeds are independent.
 fn grow(
-    forest: &Forest,
+    method: &MethodJob,
     train: &Dataset,
     projections: Seed,
     algorithm: Seed,
 ) -> anyhow::Result<rpo::ensemble::Forest> {
     let (x, y) = (train.features().into(), train.outputs().into());
+    let options = method.method_options()?;
     let params = |seed: Seed| {
-        let wrap = move |family| Arc::new(Fixed { family, seed }) as _;
-        let params = forest.params(train.n_outputs(), wrap)?;
-        Ok::<_, anyhow::Error>(params.seed(algorithm.value()))
+        let fix = move |family| Arc::new(Fixed { family, seed }) as _;
+        Ok::<_, anyhow::Error>(options.forest(algorithm.value())?.map_projection(fix))
     };
-    let per_tree = forest.projection.as_ref().is_some_and(|p| p.scope == Scope::Tree);
+    let value = |name| method.options.get(name).map(String::as_str);
+    let per_tree = value("projection").is_some_and(|family| family != "none")
+        && value("projection-scope") != Some("shared");
     if !per_tree {
         return Ok(params(projections)?.check()?.fit(x, y)?);
     }
@@ -119,13 +121,14 @@ fn grow(
         let params = params(projections.child(index as u64))?;
         Ok::<_, anyhow::Error>(params.n_trees(1).first_tree(index).check()?.fit(x, y)?)
     };
-    (1..forest.trees).try_fold(tree(0)?, |merged, index| Ok(merged.merge(tree(index)?)?))
+    let n_trees = method.number("trees").unwrap_or(1);
+    (1..n_trees).try_fold(tree(0)?, |merged, index| Ok(merged.merge(tree(index)?)?))
 }
 
 /// A family that draws from a seed of its own, whatever the forest's.
 #[derive(Debug)]
 struct Fixed {
-    family: ProjectionKind,
+    family: Arc<dyn Projection>,
     seed: Seed,
 }
 

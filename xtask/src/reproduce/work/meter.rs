@@ -73,12 +73,12 @@ impl ProjectionTime {
 
 /// A family whose drawing and applying is timed.
 #[derive(Debug)]
-pub(crate) struct Timed<P> {
-    pub(crate) family: P,
+pub(crate) struct Timed {
+    pub(crate) family: Arc<dyn Projection>,
     pub(crate) time: Arc<ProjectionTime>,
 }
 
-impl<P: Projection> Projection for Timed<P> {
+impl Projection for Timed {
     fn fit(
         &self,
         y: MatrixView<'_>,
