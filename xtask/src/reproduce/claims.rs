@@ -1,8 +1,11 @@
 //! What the paper says, and whether these results support it.
 
-use crate::reproduce::describe::{ClaimText, Compare, Relation, SameVerdicts, WithinPublished};
+use crate::reproduce::describe::{Ahead, ClaimText, Compare, Relation, SameVerdicts, WithinPublished};
+use crate::reproduce::measures::p_relation;
+use crate::reproduce::report::Ranks;
 use crate::reproduce::results::{Results, Summary};
 use rpo::metrics::stats::PairedT;
+use toml::Spanned;
 
 /// Whether a claim is supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,6 +53,8 @@ fn check_one(text: &ClaimText, results: &Results<'_>) -> Claim {
         (compared(compare, results), compare.share.unwrap_or(1.0))
     } else if let Some(within) = &text.published {
         (within_published(within, results), within.share)
+    } else if let Some(ahead) = &text.ranks {
+        (ranked(ahead, results).into_iter().collect(), 1.0)
     } else if let Some(same) = &text.verdicts {
         (same_verdicts(same, results), same.share)
     } else {
@@ -164,8 +169,9 @@ fn pair_by_pair(left: &[f64], right: &[f64]) -> String {
     match PairedT::new(left, right) {
         Ok(test) if test.df >= 2 && test.p.two_sided.is_finite() => {
             format!(
-                ", pair by pair {:+.3}, p = {:.3}",
-                test.mean_difference, test.p.two_sided
+                ", pair by pair {:+.3}, p {}",
+                test.mean_difference,
+                p_relation(test.p.two_sided)
             )
         }
         _ => String::new(),
@@ -180,10 +186,18 @@ fn show(summary: Summary) -> String {
 }
 
 fn within_published(within: &WithinPublished, results: &Results<'_>) -> Vec<Case> {
-    let score = results.description.score();
+    let score = within
+        .of
+        .as_ref()
+        .map_or(results.description.score(), |of| of.get_ref());
+    let asked = |id: &str| match &within.columns {
+        None => true,
+        Some(columns) => columns.iter().any(|column| column.get_ref() == id),
+    };
     let mut cases = Vec::new();
     for (dataset, set) in results.plan.datasets.iter().enumerate() {
-        for (column, method) in results.plan.columns.iter().enumerate() {
+        let columns = results.plan.columns.iter().enumerate();
+        for (column, method) in columns.filter(|(_, column)| asked(&column.id)) {
             let here = results.summary(dataset, column, score);
             if let Some((here, print)) = here.zip(results.published(dataset, column, score)) {
                 cases.push(Case {
@@ -202,12 +216,48 @@ fn within_published(within: &WithinPublished, results: &Results<'_>) -> Vec<Case
     cases
 }
 
+/// One case for all data sets together.
+fn ranked(ahead: &Ahead, results: &Results<'_>) -> Option<Case> {
+    let metric = ahead
+        .of
+        .as_ref()
+        .map_or(results.description.score(), |of| of.get_ref());
+    let ranks = Ranks::of(results, metric)?;
+    let mean = |ids: &[Spanned<String>]| -> Option<Vec<(f64, String)>> {
+        let rank = |id: &Spanned<String>| {
+            let column = results.column(id.get_ref())?;
+            Some((
+                ranks.average_ranks()[column],
+                results.plan.columns[column].label.clone(),
+            ))
+        };
+        ids.iter().map(rank).collect()
+    };
+    let (first, last) = (mean(&ahead.ahead)?, mean(&ahead.behind)?);
+    let worst = first
+        .iter()
+        .map(|(rank, _)| *rank)
+        .fold(f64::NEG_INFINITY, f64::max);
+    let best = last.iter().map(|(rank, _)| *rank).fold(f64::INFINITY, f64::min);
+    let list = |ranks: &[(f64, String)]| {
+        let ranks: Vec<String> = ranks
+            .iter()
+            .map(|(rank, label)| format!("{label} {rank:.2}"))
+            .collect();
+        ranks.join(", ")
+    };
+    Some(Case {
+        holds: worst < best,
+        figures: format!("mean ranks {} against {}", list(&first), list(&last)),
+    })
+}
+
 fn same_verdicts(same: &SameVerdicts, results: &Results<'_>) -> Vec<Case> {
     let Some(column) = results.column(same.column.get_ref()) else {
         return Vec::new();
     };
     let case = |(dataset, set): (usize, &crate::reproduce::plan::PlannedSet)| {
-        let (here, print) = results.verdicts(dataset, column);
+        let (here, print) = results.verdicts(dataset, column, results.description.score());
         let (here, print) = here.zip(print)?;
         let word = |differs: bool| if differs { "differs" } else { "the same" };
         Some(Case {

@@ -132,6 +132,24 @@ pub(crate) fn names(decomposition: bool) -> Vec<String> {
     measures.iter().map(|measure| measure.name.to_owned()).collect()
 }
 
+/// A p-value as text.
+pub(crate) fn p_value(p: f64) -> String {
+    if p < 0.001 {
+        "< 0.001".to_owned()
+    } else {
+        format!("{p:.3}")
+    }
+}
+
+/// A p-value as the rest of a sentence that begins with p.
+pub(crate) fn p_relation(p: f64) -> String {
+    if p < 0.001 {
+        p_value(p)
+    } else {
+        format!("= {}", p_value(p))
+    }
+}
+
 /// How to show a measure or metric.
 pub(crate) fn label(name: &str) -> String {
     let known = SCORING

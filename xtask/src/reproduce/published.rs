@@ -9,6 +9,14 @@ use serde::Deserialize;
 pub(crate) enum Paper {
     /// The forest paper.
     Forests,
+    /// The boosting paper.
+    Boosting,
+    /// The Hellinger paper.
+    Hellinger,
+    /// The CRAFTML report.
+    Craftml,
+    /// The embedding paper.
+    Embedding,
 }
 
 impl Paper {
@@ -16,6 +24,10 @@ impl Paper {
     pub(crate) fn short(self) -> &'static str {
         match self {
             Self::Forests => "Joly et al. 2014",
+            Self::Boosting => "Joly et al. 2019",
+            Self::Hellinger => "Daniels & Metaxas 2017",
+            Self::Craftml => "CRAFTML report",
+            Self::Embedding => "Karampatziakis & Mineiro 2015",
         }
     }
 
@@ -25,6 +37,21 @@ impl Paper {
             Self::Forests => {
                 "A. Joly, P. Geurts, L. Wehenkel: Random forests with random projections of the output space for \
                  high dimensional multi-label classification. ECML PKDD 2014"
+            }
+            Self::Boosting => {
+                "A. Joly, L. Wehenkel, P. Geurts: Gradient tree boosting with random output projections for multi-label \
+                 classification and multi-output regression. 2019"
+            }
+            Self::Hellinger => {
+                "Z. A. Daniels, D. N. Metaxas: Addressing imbalance in multi-label classification using structured \
+                 Hellinger forests. AAAI 2017"
+            }
+            Self::Craftml => {
+                "Project report: Implementation and analysis of CRAFTML, an efficient clustering-based random forest for \
+                 extreme multi-label learning; the method is that of W. Siblini, P. Kuntz, F. Meyer, ICML 2018"
+            }
+            Self::Embedding => {
+                "N. Karampatziakis, P. Mineiro: Scalable multilabel prediction via randomized methods. 2015"
             }
         }
     }

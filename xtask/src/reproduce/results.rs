@@ -123,7 +123,7 @@ impl<'a> Results<'a> {
         let set = self.plan.datasets[dataset].published.as_deref()?;
         let method = self.plan.columns[column].published.as_deref()?;
         let get = |table| self.published.get(paper, table, set, method, measure);
-        let elsewhere = || get(None).filter(|_| measure == self.description.score());
+        let elsewhere = || get(None).filter(|_| self.description.is_metric(measure));
         let figure = get(Some(&self.description.table)).or_else(elsewhere)?;
         Some(Summary {
             mean: figure.mean,
@@ -158,8 +158,12 @@ impl<'a> Results<'a> {
     }
 
     /// Whether a column differs from the baseline by the paper's rule: here, and in print.
-    pub(crate) fn verdicts(&self, dataset: usize, column: usize) -> (Option<bool>, Option<bool>) {
-        let score = self.description.score();
+    pub(crate) fn verdicts(
+        &self,
+        dataset: usize,
+        column: usize,
+        score: &str,
+    ) -> (Option<bool>, Option<bool>) {
         let Some(baseline) = self.baseline().filter(|&b| b != column) else {
             return (None, None);
         };

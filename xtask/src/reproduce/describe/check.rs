@@ -123,10 +123,14 @@ fn check_claims(
             claim.compare.is_some(),
             claim.published.is_some(),
             claim.verdicts.is_some(),
+            claim.ranks.is_some(),
         ];
         if tests.into_iter().filter(|&t| t).count() != 1 {
             let at = file.text.find(&claim.says).unwrap_or(0);
-            return Err(file.error(at..at, "exactly one of compare, published and verdicts expected"));
+            return Err(file.error(
+                at..at,
+                "exactly one of compare, published, verdicts and ranks expected",
+            ));
         }
         let mut shares = Vec::new();
         if let Some(compare) = &claim.compare {
@@ -149,7 +153,24 @@ fn check_claims(
                 return Err(file.error(verdicts.column.span(), "verdicts need a baseline"));
             }
         }
-        shares.extend(claim.published.as_ref().map(|p| p.share));
+        if let Some(within) = &claim.published {
+            shares.push(within.share);
+            for column in within.columns.iter().flatten() {
+                one_of(column, columns, "column", file)?;
+            }
+        }
+        if let Some(ranks) = &claim.ranks {
+            for column in ranks.ahead.iter().chain(&ranks.behind) {
+                one_of(column, columns, "column", file)?;
+            }
+        }
+        let metrics = [
+            claim.published.as_ref().and_then(|p| p.of.as_ref()),
+            claim.ranks.as_ref().and_then(|r| r.of.as_ref()),
+        ];
+        for metric in metrics.into_iter().flatten() {
+            one_of(metric, measures, "measure", file)?;
+        }
         if let Some(share) = shares.into_iter().find(|share| !(0.0..=1.0).contains(share)) {
             let at = file.text.find(&claim.says).unwrap_or(0);
             return Err(file.error(at..at, format!("share is {share}; 0 to 1 expected")));

@@ -270,7 +270,7 @@ impl PublishedName {
 }
 
 /// A sentence of the paper and the check that decides whether it holds here: exactly one of `compare`,
-/// `published` and `verdicts`.
+/// `published`, `verdicts` and `ranks`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct ClaimText {
@@ -286,6 +286,8 @@ pub(crate) struct ClaimText {
     pub(crate) published: Option<WithinPublished>,
     /// Compares verdicts of the paper's rule with those of its own figures.
     pub(crate) verdicts: Option<SameVerdicts>,
+    /// Compares mean ranks over the data sets.
+    pub(crate) ranks: Option<Ahead>,
 }
 
 /// How a column relates to another on each data set. "Differs" is the rule of Table 1: by more than the larger
@@ -322,10 +324,26 @@ pub(crate) enum Relation {
     Ratio(f64, f64),
 }
 
+/// Each of some columns has a better mean rank over the data sets than each of some others.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub(crate) struct Ahead {
+    /// Columns with the better mean ranks.
+    pub(crate) ahead: Vec<Spanned<String>>,
+    /// Columns with the worse ones.
+    pub(crate) behind: Vec<Spanned<String>>,
+    /// The metric; the score if not given.
+    pub(crate) of: Option<Spanned<String>>,
+}
+
 /// Our means lie within the published standard deviation, widened by a slack, of the published means.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct WithinPublished {
+    /// The metric; the score if not given.
+    pub(crate) of: Option<Spanned<String>>,
+    /// The columns; all that have published figures if not given.
+    pub(crate) columns: Option<Vec<Spanned<String>>>,
     /// Added to the published standard deviation.
     pub(crate) slack: f64,
     /// Share of the cells that must.
@@ -374,6 +392,11 @@ impl Description {
         self.metrics
             .first()
             .map_or(measures::ERROR, |name| name.get_ref())
+    }
+
+    /// Whether a measure is one of the metrics, and not a cost.
+    pub(crate) fn is_metric(&self, measure: &str) -> bool {
+        measure == self.score() || self.metrics.iter().any(|metric| metric.get_ref() == measure)
     }
 
     /// Whether a larger value of a measure is a better one. All that is not a metric is an error or a cost.

@@ -8,7 +8,7 @@ use crate::reproduce::claims::{Claim, Finding};
 
 /// # Errors
 /// If a figure cannot be drawn.
-pub(super) fn render(document: &Document, charts: &[Chart], ranks: Option<&Ranks>) -> anyhow::Result<String> {
+pub(super) fn render(document: &Document, charts: &[Chart], ranks: &[Ranks]) -> anyhow::Result<String> {
     let title = escaped(&document.title);
     let style = include_str!("style.css");
     let mut body = format!("<h1>{title}</h1>\n");
@@ -40,11 +40,11 @@ pub(super) fn escaped(text: &str) -> String {
 fn element(block: &Block) -> String {
     match block {
         Block::Heading(text) => format!("<h2>{}</h2>\n", escaped(text)),
-        Block::Paragraph(text) => format!("<p>{}</p>\n", escaped(text)),
+        Block::Paragraph(text) => format!("<p>{}</p>\n", prose(text)),
         Block::List(items) => {
             let items: String = items
                 .iter()
-                .map(|item| format!("<li>{}</li>\n", escaped(item)))
+                .map(|item| format!("<li>{}</li>\n", prose(item)))
                 .collect();
             format!("<ul>\n{items}</ul>\n")
         }
@@ -54,6 +54,16 @@ fn element(block: &Block) -> String {
         }
         Block::Table(table) => format!("<div class=\"scroll\">\n{}</div>\n", table_element(table)),
     }
+}
+
+/// Text in which backticks mark code, as in Markdown.
+fn prose(text: &str) -> String {
+    let parts = text.split('`').enumerate();
+    let parts = parts.map(|(i, part)| match i % 2 {
+        0 => escaped(part),
+        _ => format!("<code>{}</code>", escaped(part)),
+    });
+    parts.collect()
 }
 
 fn claim(claim: &Claim) -> String {
@@ -93,7 +103,7 @@ fn table_element(table: &Table) -> String {
     format!("<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n")
 }
 
-fn figures(charts: &[Chart], ranks: Option<&Ranks>) -> anyhow::Result<String> {
+fn figures(charts: &[Chart], ranks: &[Ranks]) -> anyhow::Result<String> {
     let mut figures = String::new();
     for chart in charts {
         let svg = chart.svg()?;
@@ -105,10 +115,11 @@ fn figures(charts: &[Chart], ranks: Option<&Ranks>) -> anyhow::Result<String> {
             ));
         }
     }
-    if let Some(ranks) = ranks {
+    for ranks in ranks {
         let (svg, sentence) = (ranks.svg()?, escaped(&ranks.sentence()));
         figures.push_str(&format!(
-            "<figure>\n<figcaption>Critical differences</figcaption>\n{svg}<p class=\"why\">{sentence}</p></figure>\n"
+            "<figure>\n<figcaption>{}, critical differences</figcaption>\n{svg}<p class=\"why\">{sentence}</p></figure>\n",
+            escaped(ranks.metric())
         ));
     }
     if figures.is_empty() {

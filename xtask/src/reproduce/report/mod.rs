@@ -17,7 +17,7 @@ use crate::reproduce::describe::Description;
 use crate::reproduce::published::Paper;
 use crate::reproduce::results::Results;
 use anyhow::Context;
-use ranks::Ranks;
+pub(crate) use ranks::Ranks;
 use std::path::Path;
 use table::Table;
 
@@ -27,10 +27,11 @@ use table::Table;
 /// If a file cannot be written.
 pub(crate) fn write(results: &Results<'_>, folder: &Path) -> anyhow::Result<()> {
     let claims = claims::check(results);
-    let document = sections::document(results, &claims);
+    let ranks = Ranks::all(results);
+    let document = sections::document(results, &claims, &ranks);
     let markdown = markdown::render(&document);
     print!("{markdown}");
-    let page = html::render(&document, &figures::charts(results), Ranks::of(results).as_ref())?;
+    let page = html::render(&document, &figures::charts(results), &ranks)?;
     let forms = [
         ("report.html", page),
         ("report.md", markdown),

@@ -1,31 +1,44 @@
 //! Critical-difference diagrams: mean ranks of methods over data sets (Demšar 2006, section 3.2.2).
 
 use super::chart::recoloured;
+use super::table::Table;
+use crate::reproduce::measures::{self, p_relation, p_value};
 use crate::reproduce::results::Results;
 use ndarray::Array2;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-use rpo::metrics::stats::{Better, Friedman, StatsError, critical_difference, nemenyi_quantile};
+use rpo::metrics::stats::{
+    Better, Friedman, SignedRanks, StatsError, critical_difference, holm, nemenyi_quantile,
+};
 
 /// The level of the tests.
 const ALPHA: f64 = 0.05;
 
 /// Ranks of the methods over the data sets on which all of them ran.
 pub(crate) struct Ranks {
+    metric: String,
     names: Vec<String>,
+    scores: Array2<f64>,
     friedman: Friedman,
     difference: f64,
 }
 
 impl Ranks {
-    /// The ranks of the methods of a table; `None` for curves, and where fewer than two data sets or methods, or
-    /// more than ten methods are complete.
-    pub(crate) fn of(results: &Results<'_>) -> Option<Self> {
+    /// The ranks by each metric.
+    pub(crate) fn all(results: &Results<'_>) -> Vec<Self> {
+        let metrics = results.description.metrics.iter();
+        metrics
+            .filter_map(|metric| Self::of(results, metric.get_ref()))
+            .collect()
+    }
+
+    /// The ranks of the methods of a table by a metric; `None` for curves, and where fewer than two data sets or
+    /// methods, or more than ten methods are complete.
+    pub(crate) fn of(results: &Results<'_>, score: &str) -> Option<Self> {
         let n_columns = results.plan.columns.len();
         if results.description.axis.is_some() || !(2..=10).contains(&n_columns) {
             return None;
         }
-        let score = results.description.score();
         let complete = (0..results.plan.datasets.len()).filter_map(|dataset| {
             let row: Option<Vec<f64>> = (0..n_columns)
                 .map(|c| results.summary(dataset, c, score).map(|s| s.mean))
@@ -45,18 +58,66 @@ impl Ranks {
             .iter()
             .map(|column| column.label.clone())
             .collect();
-        Self::new(names, &scores, better).ok()
+        Self::new(measures::label(score), names, scores, better).ok()
     }
 
-    fn new(names: Vec<String>, scores: &Array2<f64>, better: Better) -> Result<Self, StatsError> {
+    fn new(
+        metric: String,
+        names: Vec<String>,
+        scores: Array2<f64>,
+        better: Better,
+    ) -> Result<Self, StatsError> {
         let friedman = Friedman::new(scores.view(), better)?;
         let quantile = nemenyi_quantile(friedman.n_methods(), ALPHA)?;
         let difference = critical_difference(quantile, friedman.n_methods(), friedman.n_datasets())?;
         Ok(Self {
+            metric,
             names,
+            scores,
             friedman,
             difference,
         })
+    }
+
+    /// What was ranked.
+    pub(crate) fn metric(&self) -> &str {
+        &self.metric
+    }
+
+    /// The mean rank of each column.
+    pub(crate) fn average_ranks(&self) -> &[f64] {
+        self.friedman.average_ranks()
+    }
+
+    /// Wilcoxon's signed-rank test for each pair of methods: over how many data sets the first has the larger value, the
+    /// exact p-value, and the same with Holm's correction for all pairs.
+    pub(crate) fn pairs(&self) -> Table {
+        let mut table = Table::new(["first", "second", "larger on", "smaller on", "p", "p, Holm"]);
+        let k = self.names.len();
+        let mut pairs = Vec::new();
+        for (first, second) in (0..k).flat_map(|a| (a + 1..k).map(move |b| (a, b))) {
+            let [x, y] = [first, second].map(|c| self.scores.column(c).to_vec());
+            let Ok(p) = SignedRanks::new(&x, &y).and_then(|test| test.exact()) else {
+                continue;
+            };
+            let larger = x.iter().zip(&y).filter(|(x, y)| x > y).count();
+            let smaller = x.iter().zip(&y).filter(|(x, y)| x < y).count();
+            pairs.push((first, second, larger, smaller, p.two_sided));
+        }
+        let p: Vec<f64> = pairs.iter().map(|pair| pair.4).collect();
+        for (&(first, second, larger, smaller, p), corrected) in
+            pairs.iter().zip(holm(&p).unwrap_or_default())
+        {
+            table.row([
+                self.names[first].clone(),
+                self.names[second].clone(),
+                larger.to_string(),
+                smaller.to_string(),
+                p_value(p),
+                p_value(corrected),
+            ]);
+        }
+        table
     }
 
     /// What the tests say.
@@ -66,12 +127,12 @@ impl Ranks {
         let ranks: Vec<String> = ranks.map(|(name, rank)| format!("{name} {rank:.2}")).collect();
         format!(
             "Mean ranks over {} data sets: {}. Friedman's test with the correction of Iman and Davenport: F = {:.2}, \
-             p = {:.3}; by Nemenyi's test at {ALPHA} methods differ from a difference of {:.2} on. A bar joins methods \
+             p {}; by Nemenyi's test at {ALPHA} methods differ from a difference of {:.2} on. A bar joins methods \
              that do not.",
             self.friedman.n_datasets(),
             ranks.join(", "),
             test.f,
-            test.f_p,
+            p_relation(test.f_p),
             self.difference,
         )
     }
@@ -171,7 +232,7 @@ mod tests {
     fn the_diagram_names_every_method() {
         let names = ["a", "b", "c"].map(str::to_owned).to_vec();
         let scores = array![[0.9, 0.5, 0.1], [0.8, 0.6, 0.2], [0.7, 0.4, 0.3], [0.6, 0.5, 0.1]];
-        let ranks = Ranks::new(names, &scores, Better::Higher).unwrap();
+        let ranks = Ranks::new("LRAP".to_owned(), names, scores, Better::Higher).unwrap();
         let svg = ranks.svg().unwrap();
         assert!(
             ["a (1.00)", "b (2.00)", "c (3.00)"]

@@ -1,12 +1,13 @@
 //! What a report says, section by section.
 
 use super::document::{Block, Document};
+use super::ranks::Ranks;
 use super::table::Table;
 use crate::reproduce::claims::{Claim, Finding};
 use crate::reproduce::measures;
 use crate::reproduce::results::{Results, Summary};
 
-pub(super) fn document(results: &Results<'_>, claims: &[Claim]) -> Document {
+pub(super) fn document(results: &Results<'_>, claims: &[Claim], ranks: &[Ranks]) -> Document {
     let description = results.description;
     let mut blocks = Vec::new();
     let from = description
@@ -21,7 +22,13 @@ pub(super) fn document(results: &Results<'_>, claims: &[Claim]) -> Document {
             .map(|p| Block::Paragraph(p.trim().to_owned())),
     );
     blocks.extend(claim_section(claims));
-    blocks.extend(score_section(results));
+    let metrics = description.metrics.iter().map(|metric| metric.get_ref().as_str());
+    let mut scores: Vec<&str> = metrics.collect();
+    if scores.is_empty() {
+        scores.push(description.score());
+    }
+    blocks.extend(scores.iter().flat_map(|score| score_section(results, score)));
+    blocks.extend(ranks.iter().flat_map(rank_section));
     blocks.extend(published_section(results));
     blocks.extend(cost_section(results));
     blocks.extend(set_section(results));
@@ -64,16 +71,27 @@ fn claim_section(claims: &[Claim]) -> Vec<Block> {
     ]
 }
 
-/// The score: a row per data set where methods are columns, or per value where there is an axis.
-fn score_section(results: &Results<'_>) -> Vec<Block> {
-    let score = results.description.score();
+/// Mean ranks, and the pairs of methods.
+fn rank_section(ranks: &Ranks) -> Vec<Block> {
+    let explained = "Wilcoxon's signed-rank test on the means per data set: on how many sets the first method has the larger or \
+                     the smaller one, exact two-sided p-values, and those corrected by Holm for all pairs.";
+    vec![
+        Block::Heading(format!("{}, ranks", ranks.metric())),
+        Block::Paragraph(ranks.sentence()),
+        Block::Paragraph(explained.to_owned()),
+        Block::Table(ranks.pairs()),
+    ]
+}
+
+/// A score: a row per data set where methods are columns, or per value where there is an axis.
+fn score_section(results: &Results<'_>, score: &str) -> Vec<Block> {
     let heading = measures::label(score);
     if results.description.axis.is_none() {
         let labels = results.plan.columns.iter().map(|column| column.label.clone());
         let mut table = Table::new(std::iter::once("data set".to_owned()).chain(labels));
         for (dataset, set) in results.plan.datasets.iter().enumerate() {
             let cells = (0..results.plan.columns.len()).map(|column| {
-                let mark = if results.verdicts(dataset, column).0 == Some(true) {
+                let mark = if results.verdicts(dataset, column, score).0 == Some(true) {
                     " *"
                 } else {
                     ""
@@ -97,18 +115,18 @@ fn score_section(results: &Results<'_>) -> Vec<Block> {
     let mut blocks = Vec::new();
     for (dataset, set) in results.plan.datasets.iter().enumerate() {
         let heading = format!("{heading} on {}", set.name);
-        blocks.extend(section(&heading, "", along_axis(results, dataset)));
+        blocks.extend(section(&heading, "", along_axis(results, dataset, score)));
     }
     blocks
 }
 
 /// Rows along the axis, a column for each method; methods without a list in a row of their own.
-fn along_axis(results: &Results<'_>, dataset: usize) -> Table {
+fn along_axis(results: &Results<'_>, dataset: usize, score: &str) -> Table {
     let (description, plan) = (results.description, results.plan);
     let axis = description.axis_label();
     let cell = |column: usize| {
         results
-            .summary(dataset, column, description.score())
+            .summary(dataset, column, score)
             .map_or_else(String::new, show)
     };
     let mut table =
@@ -179,7 +197,7 @@ fn published_section(results: &Results<'_>) -> Vec<Block> {
                     continue;
                 };
                 let against = ours.against(print);
-                let is_score = measure == results.description.score();
+                let is_score = results.description.is_metric(&measure);
                 let verdict = match (is_score, ours.agrees(print, SLACK)) {
                     (false, _) => "",
                     (true, true) => "agrees",
@@ -200,7 +218,7 @@ fn published_section(results: &Results<'_>) -> Vec<Block> {
                     verdict.to_owned(),
                 ];
                 if with_rule {
-                    let (here, print) = results.verdicts(dataset, column);
+                    let (here, print) = results.verdicts(dataset, column, &measure);
                     let word = |differs: Option<bool>| match differs.filter(|_| is_score) {
                         None => "",
                         Some(true) => "yes",
