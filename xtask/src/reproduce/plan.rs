@@ -194,7 +194,13 @@ fn columns(description: &Description, selection: &Selection) -> Vec<Column> {
             }
             columns.push(Column {
                 id,
-                label: method.label.replace("{}", value.as_deref().unwrap_or_default()),
+                label: match &value {
+                    Some(value) if !method.label.contains("{}") => {
+                        let axis = description.axis_label();
+                        format!("{}, {axis} = {value}", method.label)
+                    }
+                    value => method.label.replace("{}", value.as_deref().unwrap_or_default()),
+                },
                 method: place,
                 published: match (&method.published, &value) {
                     (PublishedName::One(name), None) => Some(name.clone()),
