@@ -1,14 +1,31 @@
 //! Predicting blocks of rows.
 
-use crate::forest::{Forest, ForestTree};
 use rpo_core::{CsrView, Matrix, MatrixView, csr_row};
 use rpo_tree::leaves::SampleLeaves;
-use rpo_tree::{LeafModel, Leaves, RowBlock};
+use rpo_tree::{LeafModel, Leaves};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Beyond this many outputs, leaves that refer to training rows answer through weights of training rows.
 const FEW_OUTPUTS: usize = 128;
+
+/// An ensemble as prediction sees it: trees that send rows to leaves.
+pub(crate) trait Routed: Sync {
+    /// What routing blocks of rows of a matrix works in.
+    type Scratch<'x>;
+    /// Number of trees, at least 1.
+    fn n_trees(&self) -> usize;
+    /// Number of outputs d.
+    fn n_outputs(&self) -> usize;
+    /// How the leaves of a tree answer.
+    fn leaves(&self, tree: usize) -> &Leaves;
+    /// Number of rows that make a good block.
+    fn block_size(&self, x: MatrixView<'_>) -> usize;
+    /// Scratch space for the rows of a matrix.
+    fn scratch<'x>(&self, x: MatrixView<'x>) -> Self::Scratch<'x>;
+    /// Writes the leaves of a block of rows, by tree, then row.
+    fn route(&self, scratch: &mut Self::Scratch<'_>, rows: Range<usize>, leaves: &mut [u32]);
+}
 
 /// Routes blocks of rows through the trees and hands out their answers.
 ///
@@ -16,12 +33,12 @@ const FEW_OUTPUTS: usize = 128;
 /// few outputs the answers are handed out in the same order; with many, where sums for a whole block would
 /// leave the cache, a row's answer is first put together as weights of training rows (appendix B of the
 /// boosting paper) and only then, row by row, summed over their outputs.
-pub(crate) struct BlockPredictor<'f, 'x, A> {
-    forest: &'f Forest,
-    block: RowBlock<'x>,
+pub(crate) struct BlockPredictor<'f, 'x, F: Routed, A> {
+    forest: &'f F,
+    scratch: F::Scratch<'x>,
     /// Whether a tree (first) may answer for a row of `x` (second).
     admit: A,
-    start: usize,
+    rows: Range<usize>,
     /// Leaves by tree, then row of the block.
     leaves: Vec<u32>,
     /// Whether members are gathered.
@@ -61,27 +78,30 @@ impl<'f> TrainingOutputs<'f> {
     }
 }
 
-/// The training outputs that a tree's leaves refer to.
-fn references(tree: &ForestTree) -> Option<&Arc<Matrix>> {
-    match tree.tree.leaves() {
+/// The training outputs that leaves refer to.
+fn references(leaves: &Leaves) -> Option<&Arc<Matrix>> {
+    match leaves {
         Leaves::Samples(leaves) => Some(leaves.outputs()),
         _ => None,
     }
 }
 
-impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
+impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A> {
     /// For answers in outputs.
-    pub(crate) fn new(forest: &'f Forest, x: MatrixView<'x>, admit: A) -> Self {
-        let first = references(&forest.trees()[0]);
-        let shared = |t| references(t).zip(first).is_some_and(|(a, b)| Arc::ptr_eq(a, b));
+    pub(crate) fn new(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
+        let first = references(forest.leaves(0));
+        let shared = |tree| {
+            let these = references(forest.leaves(tree));
+            these.zip(first).is_some_and(|(a, b)| Arc::ptr_eq(a, b))
+        };
         let outputs = first
-            .filter(|_| forest.trees().iter().all(shared))
+            .filter(|_| (0..forest.n_trees()).all(shared))
             .map(|o| TrainingOutputs::new(o.view()));
         Self {
             forest,
-            block: RowBlock::new(x),
+            scratch: forest.scratch(x),
             admit,
-            start: 0,
+            rows: 0..0,
             leaves: Vec::new(),
             by_member: outputs.is_some() && forest.n_outputs() > FEW_OUTPUTS,
             outputs,
@@ -91,7 +111,7 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
     }
 
     /// For [`members`](Self::members), which all leaves must have.
-    pub(crate) fn with_members(forest: &'f Forest, x: MatrixView<'x>, admit: A) -> Self {
+    pub(crate) fn with_members(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
         Self {
             by_member: true,
             ..Self::new(forest, x, admit)
@@ -99,16 +119,10 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
     }
 
     /// Takes the given rows of `x`.
-    pub(crate) fn load(&mut self, range: Range<usize>) {
-        self.start = range.start;
-        self.block.load(range);
-        let rows = self.block.rows();
-        self.leaves.resize(rows.len() * self.forest.trees().len(), 0);
-        if !rows.is_empty() {
-            for (tree, leaves) in self.forest.trees().iter().zip(self.leaves.chunks_mut(rows.len())) {
-                tree.tree.structure().leaves(&rows, leaves);
-            }
-        }
+    pub(crate) fn load(&mut self, rows: Range<usize>) {
+        self.rows = rows.clone();
+        self.leaves.resize(rows.len() * self.forest.n_trees(), 0);
+        self.forest.route(&mut self.scratch, rows, &mut self.leaves);
         if self.by_member {
             self.gather_members();
         }
@@ -116,19 +130,19 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
 
     /// Writes the members of all rows, tree by tree: first counts them to know where each row's begin.
     fn gather_members(&mut self) {
-        let n_rows = self.block.len();
+        let n_rows = self.rows.len();
         let Self {
             forest,
             admit,
-            start,
+            rows: Range { start, .. },
             leaves,
             members,
             member_start,
             ..
         } = self;
         let for_each_leaf = |f: &mut dyn FnMut(usize, &SampleLeaves, u32)| {
-            for (i, tree) in forest.trees().iter().enumerate() {
-                if let Leaves::Samples(samples) = tree.tree.leaves() {
+            for i in 0..forest.n_trees() {
+                if let Leaves::Samples(samples) = forest.leaves(i) {
                     for row in (0..n_rows).filter(|row| admit(i, *start + row)) {
                         f(row, samples, leaves[i * n_rows + row]);
                     }
@@ -153,7 +167,7 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
 
     /// The leaf of a row of the block in a tree.
     pub(crate) fn leaf(&self, tree: usize, row: usize) -> u32 {
-        self.leaves[tree * self.block.len() + row]
+        self.leaves[tree * self.rows.len() + row]
     }
 
     /// The training rows that answer for a row of the block, tree by tree, with their shares in a tree's
@@ -174,9 +188,9 @@ impl<'f, 'x, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, A> {
             }
             return;
         }
-        for (i, tree) in self.forest.trees().iter().enumerate() {
-            let admitted = rows.clone().filter(|row| (self.admit)(i, self.start + row));
-            match (tree.tree.leaves(), self.outputs) {
+        for i in 0..self.forest.n_trees() {
+            let admitted = rows.clone().filter(|row| (self.admit)(i, self.rows.start + row));
+            match (self.forest.leaves(i), self.outputs) {
                 (Leaves::Samples(leaves), Some(outputs)) => admitted.for_each(|row| {
                     leaves.for_each_member(self.leaf(i, row), |member, share| {
                         outputs.for_each(member, share, |j, v| f(row, j, v));

@@ -31,6 +31,9 @@ pub enum EnsembleError {
     /// An output that is NaN or infinite.
     #[error("outputs: {0}")]
     Outputs(#[source] MatrixError),
+    /// A feature that is NaN or infinite, where a method has no place for it.
+    #[error("features: {0}")]
+    Features(#[source] MatrixError),
     /// Predictions that would need more memory than allowed.
     #[error("predictions: {0}; predict the top labels, or fewer rows at a time")]
     Predictions(#[source] MatrixError),

@@ -241,7 +241,11 @@ fn default_leaves(params: &ForestParams, y: MatrixView<'_>) -> LeafKind {
     }
 }
 
-fn check(x: MatrixView<'_>, y: MatrixView<'_>, weights: Option<&[f32]>) -> Result<(), EnsembleError> {
+pub(crate) fn check(
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    weights: Option<&[f32]>,
+) -> Result<(), EnsembleError> {
     let mismatch = |what, expected, given| {
         Err(EnsembleError::Mismatch {
             what,

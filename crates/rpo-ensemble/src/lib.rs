@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod block;
+pub mod craftml;
 mod error;
 mod fit;
 mod forest;
@@ -8,6 +9,7 @@ mod params;
 mod predict;
 mod sums;
 
+pub use craftml::{Craftml, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 pub use error::EnsembleError;
 pub use fit::FitOptions;
 pub use forest::{Forest, ForestTree, Importances};

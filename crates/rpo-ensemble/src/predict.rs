@@ -4,14 +4,15 @@
 //! its leaves' answers, tree by tree in `f64`. A row's result depends on that row alone.
 
 use crate::EnsembleError;
-use crate::block::BlockPredictor;
+use crate::block::{BlockPredictor, Routed};
 use crate::fit::bootstrap_counts;
 use crate::forest::Forest;
 use crate::sums::SparseSums;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixError, MatrixView};
-use rpo_tree::{LeafKind, RowBlock};
+use rpo_tree::{LeafKind, Leaves, RowBlock};
+use std::ops::Range;
 
 /// Largest number of bytes of dense predictions, unless a caller allows more: 4 GiB.
 pub const DEFAULT_BUDGET: usize = 4 << 30;
@@ -32,11 +33,8 @@ impl Forest {
     /// # Errors
     /// As [`predict`](Self::predict).
     pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-        self.check_features(x)?;
-        let mut out = self.zeros(x.n_rows(), budget)?;
-        let scale = 1.0 / self.trees().len() as f64;
-        self.predict_rows(x, |_, _| true, &mut out, |_| scale);
-        Ok(out)
+        check_features(x, self.n_features())?;
+        mean_of_trees(self, x, budget)
     }
 
     /// The largest predictions of each row that are not 0, at most k of them, as CSR (n x d); of equal ones
@@ -46,21 +44,8 @@ impl Forest {
     /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
     /// [`EnsembleError::Parameter`] for k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
-        self.check_features(x)?;
-        if k == 0 {
-            let (name, given) = ("k", "0".to_owned());
-            return Err(EnsembleError::Parameter {
-                name,
-                given,
-                expected: "at least 1",
-            });
-        }
-        let n_outputs = self.n_outputs();
-        Ok(
-            self.sparse_rows(x, n_outputs, k, BlockPredictor::new, |predictor, i, sums| {
-                predictor.for_each(i..i + 1, |_, j, value| sums.add(j, value));
-            }),
-        )
+        check_features(x, self.n_features())?;
+        top_k(self, x, k)
     }
 
     /// How much each training row counts in the predictions for each row of `x`, as CSR (n x training rows):
@@ -71,7 +56,7 @@ impl Forest {
     /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to, and if the
     /// leaves do not refer to training rows.
     pub fn training_weights(&self, x: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
-        self.check_features(x)?;
+        check_features(x, self.n_features())?;
         let with_rows = self
             .trees()
             .iter()
@@ -86,7 +71,8 @@ impl Forest {
             });
         }
         let n_train = self.n_train();
-        Ok(self.sparse_rows(
+        Ok(sparse_rows(
+            self,
             x,
             n_train,
             n_train,
@@ -110,7 +96,7 @@ impl Forest {
     /// not the training set's shape, [`EnsembleError::Predictions`] if the result would exceed
     /// [`DEFAULT_BUDGET`].
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
-        self.check_features(x)?;
+        check_features(x, self.n_features())?;
         if !self.bootstrap() {
             return Err(EnsembleError::NoBootstrap);
         }
@@ -122,7 +108,7 @@ impl Forest {
                 given,
             });
         }
-        let mut out = self.zeros(x.n_rows(), DEFAULT_BUDGET)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET)?;
         // Per tree, whether a row was out of its bag.
         let out_of_bag: Vec<Vec<bool>> = self
             .trees()
@@ -138,7 +124,7 @@ impl Forest {
             .map(|i| out_of_bag.iter().filter(|tree| tree[i]).count() as u32)
             .collect();
         let admit = |tree: usize, row: usize| out_of_bag[tree][row];
-        self.predict_rows(x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
+        predict_rows(self, x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
         for (mut row, _) in out
             .rows_mut()
             .into_iter()
@@ -155,9 +141,9 @@ impl Forest {
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to.
     pub fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
-        self.check_features(x)?;
+        check_features(x, self.n_features())?;
         let mut out = Array2::zeros((x.n_rows(), self.trees().len()));
-        let (span, block) = (span(x), RowBlock::good_size(x));
+        let (span, block) = spans(self, x);
         out.axis_chunks_iter_mut(Axis(0), span)
             .into_par_iter()
             .enumerate()
@@ -172,122 +158,190 @@ impl Forest {
             });
         Ok(out)
     }
+}
 
-    /// Writes the sums of the admitted trees' answers to each row times the row's scale.
-    fn predict_rows(
-        &self,
-        x: MatrixView<'_>,
-        admit: impl Fn(usize, usize) -> bool + Sync,
-        out: &mut Array2<f32>,
-        scale: impl Fn(usize) -> f64 + Sync,
-    ) {
-        let (span, block, d) = (span(x), RowBlock::good_size(x), self.n_outputs());
-        // Rows that are summed at once: as many as keep their sums inside a core's cache.
-        let group = ((128 << 10) / (size_of::<f64>() * d)).clamp(1, block);
-        out.axis_chunks_iter_mut(Axis(0), span)
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(i, mut out)| {
-                let mut predictor = BlockPredictor::new(self, x, &admit);
-                let mut sums = vec![0.0; group * d];
-                for (k, mut out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
-                    let first = i * span + k * block;
-                    predictor.load(first..first + out.nrows());
-                    for start in (0..out.nrows()).step_by(group) {
-                        let rows = start..(start + group).min(out.nrows());
-                        predictor.for_each(rows.clone(), |row, j, value| {
-                            sums[(row - start) * d + j as usize] += value;
-                        });
-                        for (row, sums) in rows.zip(sums.chunks_mut(d)) {
-                            let scale = scale(first + row);
-                            for (out, sum) in out.row_mut(row).iter_mut().zip(sums) {
-                                *out = (std::mem::take(sum) * scale) as f32;
-                            }
+impl Routed for Forest {
+    type Scratch<'x> = RowBlock<'x>;
+
+    fn n_trees(&self) -> usize {
+        self.trees().len()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs()
+    }
+
+    fn leaves(&self, tree: usize) -> &Leaves {
+        self.trees()[tree].tree.leaves()
+    }
+
+    fn block_size(&self, x: MatrixView<'_>) -> usize {
+        RowBlock::good_size(x)
+    }
+
+    fn scratch<'x>(&self, x: MatrixView<'x>) -> RowBlock<'x> {
+        RowBlock::new(x)
+    }
+
+    fn route(&self, block: &mut RowBlock<'_>, rows: Range<usize>, leaves: &mut [u32]) {
+        block.load(rows);
+        let rows = block.rows();
+        if !rows.is_empty() {
+            for (tree, leaves) in self.trees().iter().zip(leaves.chunks_mut(rows.len())) {
+                tree.tree.structure().leaves(&rows, leaves);
+            }
+        }
+    }
+}
+
+/// The mean of the trees' answers (n x d), within a budget of bytes.
+pub(crate) fn mean_of_trees(
+    forest: &impl Routed,
+    x: MatrixView<'_>,
+    budget: usize,
+) -> Result<Array2<f32>, EnsembleError> {
+    let mut out = zeros(x.n_rows(), forest.n_outputs(), budget)?;
+    let scale = 1.0 / forest.n_trees() as f64;
+    predict_rows(forest, x, |_, _| true, &mut out, |_| scale);
+    Ok(out)
+}
+
+/// The k largest of each row's mean answers that are not 0, as CSR (n x d).
+pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+    if k == 0 {
+        let (name, given) = ("k", "0".to_owned());
+        return Err(EnsembleError::Parameter {
+            name,
+            given,
+            expected: "at least 1",
+        });
+    }
+    let n_outputs = forest.n_outputs();
+    Ok(sparse_rows(
+        forest,
+        x,
+        n_outputs,
+        k,
+        BlockPredictor::new,
+        |predictor, i, sums| {
+            predictor.for_each(i..i + 1, |_, j, value| sums.add(j, value));
+        },
+    ))
+}
+
+/// Writes the sums of the admitted trees' answers to each row times the row's scale.
+fn predict_rows<F: Routed>(
+    forest: &F,
+    x: MatrixView<'_>,
+    admit: impl Fn(usize, usize) -> bool + Sync,
+    out: &mut Array2<f32>,
+    scale: impl Fn(usize) -> f64 + Sync,
+) {
+    let ((span, block), d) = (spans(forest, x), forest.n_outputs());
+    // Rows that are summed at once: as many as keep their sums inside a core's cache.
+    let group = ((128 << 10) / (size_of::<f64>() * d)).clamp(1, block);
+    out.axis_chunks_iter_mut(Axis(0), span)
+        .into_par_iter()
+        .enumerate()
+        .for_each(|(i, mut out)| {
+            let mut predictor = BlockPredictor::new(forest, x, &admit);
+            let mut sums = vec![0.0; group * d];
+            for (k, mut out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
+                let first = i * span + k * block;
+                predictor.load(first..first + out.nrows());
+                for start in (0..out.nrows()).step_by(group) {
+                    let rows = start..(start + group).min(out.nrows());
+                    predictor.for_each(rows.clone(), |row, j, value| {
+                        sums[(row - start) * d + j as usize] += value;
+                    });
+                    for (row, sums) in rows.zip(sums.chunks_mut(d)) {
+                        let scale = scale(first + row);
+                        for (out, sum) in out.row_mut(row).iter_mut().zip(sums) {
+                            *out = (std::mem::take(sum) * scale) as f32;
                         }
                     }
                 }
-            });
-    }
+            }
+        });
+}
 
-    /// Collects what `add` sums for each row over the trees, its mean, and of that the k largest, as CSR.
-    fn sparse_rows<'f, 'x>(
-        &'f self,
-        x: MatrixView<'x>,
-        n_columns: usize,
-        k: usize,
-        predictor: impl Fn(&'f Self, MatrixView<'x>, Admit) -> BlockPredictor<'f, 'x, Admit> + Sync,
-        add: impl Fn(&BlockPredictor<'_, '_, Admit>, usize, &mut SparseSums) + Sync,
-    ) -> CsrMatrix {
-        let (span, block, n) = (span(x), RowBlock::good_size(x), x.n_rows());
-        let scale = 1.0 / self.trees().len() as f64;
-        let spans: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(span))
-            .into_par_iter()
-            .map(|i| {
-                let mut predictor = predictor(self, x, |_, _| true);
-                let mut sums = SparseSums::new(n_columns);
-                let mut rows = Vec::new();
-                let end = ((i + 1) * span).min(n);
-                for first in (i * span..end).step_by(block) {
-                    let block = first..(first + block).min(end);
-                    predictor.load(block.clone());
-                    for in_block in 0..block.len() {
-                        add(&predictor, in_block, &mut sums);
-                        let mut values = Vec::new();
-                        sums.drain(|j, sum| values.push((j, (sum * scale) as f32)));
-                        keep_top(&mut values, k);
-                        rows.push(values);
-                    }
+/// Collects what `add` sums for each row over the trees, its mean, and of that the k largest, as CSR.
+fn sparse_rows<'f, 'x, F: Routed>(
+    forest: &'f F,
+    x: MatrixView<'x>,
+    n_columns: usize,
+    k: usize,
+    predictor: impl Fn(&'f F, MatrixView<'x>, Admit) -> BlockPredictor<'f, 'x, F, Admit> + Sync,
+    add: impl Fn(&BlockPredictor<'f, 'x, F, Admit>, usize, &mut SparseSums) + Sync,
+) -> CsrMatrix {
+    let ((span, block), n) = (spans(forest, x), x.n_rows());
+    let scale = 1.0 / forest.n_trees() as f64;
+    let spans: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(span))
+        .into_par_iter()
+        .map(|i| {
+            let mut predictor = predictor(forest, x, |_, _| true);
+            let mut sums = SparseSums::new(n_columns);
+            let mut rows = Vec::new();
+            let end = ((i + 1) * span).min(n);
+            for first in (i * span..end).step_by(block) {
+                let block = first..(first + block).min(end);
+                predictor.load(block.clone());
+                for in_block in 0..block.len() {
+                    add(&predictor, in_block, &mut sums);
+                    let mut values = Vec::new();
+                    sums.drain(|j, sum| values.push((j, (sum * scale) as f32)));
+                    keep_top(&mut values, k);
+                    rows.push(values);
                 }
-                rows
-            })
-            .collect();
-        let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        for row in spans.iter().flatten() {
-            columns.extend(row.iter().map(|(j, _)| *j));
-            values.extend(row.iter().map(|(_, value)| *value));
-            indptr.push(columns.len());
-        }
-        CsrMatrix::new((n, n_columns), indptr, columns, values)
+            }
+            rows
+        })
+        .collect();
+    let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    for row in spans.iter().flatten() {
+        columns.extend(row.iter().map(|(j, _)| *j));
+        values.extend(row.iter().map(|(_, value)| *value));
+        indptr.push(columns.len());
     }
+    CsrMatrix::new((n, n_columns), indptr, columns, values)
+}
 
-    fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
-        rpo_tree::check_csr("features", x)?;
-        if x.n_cols() != self.n_features() {
-            let (expected, given) = (self.n_features(), x.n_cols());
-            return Err(EnsembleError::Mismatch {
-                what: "features",
-                expected,
-                given,
-            });
-        }
-        Ok(())
+pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(), EnsembleError> {
+    rpo_tree::check_csr("features", x)?;
+    if x.n_cols() != n_features {
+        let (expected, given) = (n_features, x.n_cols());
+        return Err(EnsembleError::Mismatch {
+            what: "features",
+            expected,
+            given,
+        });
     }
+    Ok(())
+}
 
-    fn zeros(&self, rows: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-        let columns = self.n_outputs();
-        let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
-        if bytes > budget {
-            let error = MatrixError::OverBudget {
-                rows,
-                columns,
-                bytes,
-                budget,
-            };
-            return Err(EnsembleError::Predictions(error));
-        }
-        Ok(Array2::zeros((rows, columns)))
+fn zeros(rows: usize, columns: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
+    if bytes > budget {
+        let error = MatrixError::OverBudget {
+            rows,
+            columns,
+            bytes,
+            budget,
+        };
+        return Err(EnsembleError::Predictions(error));
     }
+    Ok(Array2::zeros((rows, columns)))
 }
 
 /// Says whether a tree answers for a row; here: always.
 type Admit = fn(usize, usize) -> bool;
 
-/// Number of rows that a thread predicts in one go, a few times that for each thread: whole blocks.
-fn span(x: MatrixView<'_>) -> usize {
-    x.n_rows()
-        .div_ceil(4 * rayon::current_num_threads())
-        .max(1)
-        .next_multiple_of(RowBlock::good_size(x))
+/// Number of rows that a thread predicts in one go, a few times that for each thread, and of a block: spans are whole
+/// blocks.
+fn spans(forest: &impl Routed, x: MatrixView<'_>) -> (usize, usize) {
+    let block = forest.block_size(x);
+    let span = x.n_rows().div_ceil(4 * rayon::current_num_threads());
+    (span.max(1).next_multiple_of(block), block)
 }
 
 /// Keeps the k largest scores, of equal ones the smaller indices, in index order.

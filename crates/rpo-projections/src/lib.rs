@@ -32,6 +32,7 @@ pub use identity::Identity;
 pub use kind::ProjectionKind;
 pub use pca::{Pca, PrincipalComponents};
 pub use rademacher::Rademacher;
+pub use sparse_map::SparseMap;
 pub use subsample::Subsample;
 
 /// A fitted linear map from d outputs to m components: Z = Y Φᵀ with Φ of shape m x d.

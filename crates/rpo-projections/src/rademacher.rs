@@ -68,6 +68,33 @@ impl Rademacher {
         }
     }
 
+    /// A map by its non-zero entries, for callers that need these and not only products with them.
+    ///
+    /// # Errors
+    /// As [`RandomProjection::draw`].
+    pub fn map(
+        self,
+        n_outputs: usize,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<SparseMap, ProjectionError> {
+        check_sizes(n_outputs, n_components)?;
+        let (shape, s) = ((n_outputs, n_components), self.s(n_outputs));
+        SparseMap::new(
+            shape,
+            (s / n_components as f64).sqrt(),
+            &sparse_signs(shape, s, seed)?,
+        )
+    }
+
+    /// One over the share of entries that are not zero.
+    fn s(self, n_outputs: usize) -> f64 {
+        match self.sparsity {
+            Sparsity::Fixed(s) => s,
+            Sparsity::SqrtOutputs => (n_outputs as f64).sqrt(),
+        }
+    }
+
     fn make(
         self,
         (n_outputs, n_components): (usize, usize),
@@ -76,10 +103,7 @@ impl Rademacher {
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         check_sizes(n_outputs, n_components)?;
         let shape = (n_outputs, n_components);
-        let s = match self.sparsity {
-            Sparsity::Fixed(s) => s,
-            Sparsity::SqrtOutputs => (n_outputs as f64).sqrt(),
-        };
+        let s = self.s(n_outputs);
         let scale = (s / n_components as f64).sqrt();
         Ok(if store_rows(s, n_components) {
             Box::new(DenseMap::new(SignRows::new(s, seed), shape, scale, y)?)

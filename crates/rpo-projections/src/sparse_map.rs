@@ -11,7 +11,7 @@ pub(crate) type Entry = (u32, u32, f32);
 
 /// A map given by its non-zero entries, times a common scale.
 #[derive(Debug)]
-pub(crate) struct SparseMap {
+pub struct SparseMap {
     n_components: usize,
     scale: f32,
     /// Where the entries of each output start; d + 1 values.
@@ -43,6 +43,16 @@ impl SparseMap {
             starts,
             entries,
         })
+    }
+
+    /// The components that an output goes to, with the entries that are not zero.
+    ///
+    /// # Panics
+    /// If there is no such output.
+    pub fn entries(&self, output: u32) -> impl ExactSizeIterator<Item = (u32, f32)> + '_ {
+        let range = self.starts[output as usize]..self.starts[output as usize + 1];
+        let entries = self.entries[range].iter();
+        entries.map(|&(component, value)| (component, value * self.scale))
     }
 
     fn add(&self, label: u32, value: f32, z: &mut [f32]) {

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod centroid;
 pub mod cluster;
 pub mod columns;
 pub mod criterion;
@@ -17,7 +18,7 @@ pub mod structured;
 mod tree;
 
 pub use error::TreeError;
-pub use grow::{GrowParams, Grown, grow};
+pub use grow::{GrowParams, Grown, grow, grow_parallel};
 pub use input::{RowBlock, check_csr};
 pub use leaves::{LeafKind, LeafMembers, LeafModel, Leaves};
 pub use rule::{AxisRule, Row, Rule};

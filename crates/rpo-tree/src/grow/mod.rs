@@ -1,5 +1,9 @@
 //! Growers: the order in which nodes are split. They know splitters only by their trait.
 
+mod parallel;
+
+pub use parallel::grow_parallel;
+
 use crate::TreeError;
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
@@ -82,17 +86,7 @@ pub fn grow<S: Splitter>(
 ) -> Grown<S::Rule> {
     assert!(!rows.is_empty(), "a tree needs rows");
     assert!(rows.is_sorted_by(|a, b| a < b), "rows are strictly increasing");
-    let mut growth = Growth {
-        splitter,
-        workspace,
-        params,
-        buffer: vec![0; rows.len()],
-        children: Vec::new(),
-        nodes: vec![Node::Leaf(0)],
-        gains: vec![0.0],
-        leaves: Vec::new(),
-        rows,
-    };
+    let mut growth = Growth::new(splitter, workspace, params, rows);
     let root = Pending {
         node: 0,
         start: 0,
@@ -137,7 +131,21 @@ struct Growth<'s, S: Splitter> {
     leaves: Vec<(usize, usize)>,
 }
 
-impl<S: Splitter> Growth<'_, S> {
+impl<'s, S: Splitter> Growth<'s, S> {
+    fn new(splitter: &'s S, workspace: &'s mut S::Workspace, params: &'s GrowParams, rows: Vec<u32>) -> Self {
+        Self {
+            splitter,
+            workspace,
+            params,
+            buffer: vec![0; rows.len()],
+            children: Vec::new(),
+            nodes: vec![Node::Leaf(0)],
+            gains: vec![0.0],
+            leaves: Vec::new(),
+            rows,
+        }
+    }
+
     fn depth_first(&mut self, root: Pending) {
         let mut stack = vec![root];
         while let Some(pending) = stack.pop() {
@@ -272,14 +280,20 @@ impl<S: Splitter> Growth<'_, S> {
         self.close(ready.pending);
     }
 
-    fn finish(self) -> Grown<S::Rule> {
+    /// The rows leaf by leaf, and where each leaf begins, and the end.
+    fn leaf_rows(&self) -> (Vec<u32>, Vec<u32>) {
         let mut rows = Vec::with_capacity(self.rows.len());
         let mut leaf_start = Vec::with_capacity(self.leaves.len() + 1);
+        leaf_start.push(0);
         for &(start, end) in &self.leaves {
-            leaf_start.push(rows.len() as u32);
             rows.extend_from_slice(&self.rows[start..end]);
+            leaf_start.push(rows.len() as u32);
         }
-        leaf_start.push(rows.len() as u32);
+        (rows, leaf_start)
+    }
+
+    fn finish(self) -> Grown<S::Rule> {
+        let (rows, leaf_start) = self.leaf_rows();
         let structure = Structure::from_grower(self.nodes, self.leaves.len() as u32);
         Grown {
             structure,

@@ -1,0 +1,186 @@
+//! Growing CRAFTML's trees.
+
+use super::hashed::{FeatureMap, HashedLabels, hash_rows};
+use super::model::{Craftml, CraftmlTree};
+use super::params::{CraftmlParams, CraftmlPreset, ValidCraftmlParams};
+use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
+use crate::EnsembleError;
+use crate::fit::check;
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo_projections::Hashing;
+use rpo_tree::centroid::{CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean};
+use rpo_tree::{Grown, LeafKind, LeafMembers, Leaves, Tree, grow_parallel};
+use std::sync::Arc;
+
+impl ValidCraftmlParams {
+    /// Fits a forest to features `x` (n x p) and labels `y` (n x d), dense or CSR, finite.
+    ///
+    /// Trees and their subtrees grow in parallel on the current rayon pool; the result does not depend on its size.
+    ///
+    /// # Errors
+    /// As [`trainer`](Self::trainer).
+    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Craftml, EnsembleError> {
+        self.fit_with(x, y, None)
+    }
+
+    /// [`fit`](Self::fit) with an observer that is called whenever a tree is finished, from any thread.
+    ///
+    /// # Errors
+    /// As [`trainer`](Self::trainer).
+    pub fn fit_with(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        on_tree: Option<&(dyn Fn() + Sync)>,
+    ) -> Result<Craftml, EnsembleError> {
+        let trainer = self.trainer(x, y)?;
+        let trees = trainer.indices().into_par_iter().map(|index| {
+            let tree = trainer.tree(index);
+            if let Some(on_tree) = on_tree {
+                on_tree();
+            }
+            tree
+        });
+        let trees = trees.collect::<Result<Vec<_>, EnsembleError>>()?;
+        Craftml::from_parts(trees, x.n_rows(), x.n_cols(), y.n_cols())
+    }
+
+    /// What grows the trees one by one, for callers that do not want to hold them all.
+    ///
+    /// ```
+    /// # use ndarray::array;
+    /// use rpo_ensemble::{Craftml, CraftmlParams};
+    /// # let x = array![[1.0, 0.0], [0.0, 1.0]];
+    /// # let y = array![[1.0, 0.0], [0.0, 1.0]];
+    /// let params = CraftmlParams::original().n_trees(3).check()?;
+    /// let trainer = params.trainer((&x).into(), (&y).into())?;
+    /// let trees = trainer.indices().map(|index| trainer.tree(index));
+    /// // ... here they could be written to a file, each in its turn. They are the trees of `fit`:
+    /// let trees = trees.collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!(Craftml::from_parts(trees, 2, 2, 2)?, params.fit((&x).into(), (&y).into())?);
+    /// # Ok::<(), rpo_ensemble::EnsembleError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
+    pub fn trainer(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CraftmlTrainer, EnsembleError> {
+        let params = self.0.clone();
+        check(x, y, None)?;
+        if x.n_rows() == 0 || x.n_cols() == 0 {
+            let (rows, columns) = (x.n_rows(), x.n_cols());
+            return Err(rpo_tree::TreeError::Empty { rows, columns }.into());
+        }
+        x.check_finite().map_err(EnsembleError::Features)?;
+        let (p, d) = (x.n_cols(), y.n_cols());
+        for tree in params.first_tree..params.first_tree + params.n_trees.min(2) {
+            // Whether maps of these sizes can be made is known before growing begins.
+            let (p_to, d_to) = (
+                params.feature_width.resolve(tree, p),
+                params.label_width.resolve(tree, d),
+            );
+            match params.preset {
+                CraftmlPreset::Original => {
+                    Hashing::map(p, p_to, params.seed)?;
+                    Hashing::map(d, d_to, params.seed)?;
+                }
+                CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
+                    draw(p, p_to, params.seed)?;
+                    draw(d, d_to, params.seed)?;
+                }
+            }
+        }
+        Ok(CraftmlTrainer {
+            params,
+            x: x.to_csr(),
+            labels: y.to_csr(),
+            outputs: Arc::new(y.to_owned()),
+        })
+    }
+}
+
+/// Grows the trees of a CRAFTML forest.
+#[derive(Debug)]
+pub struct CraftmlTrainer {
+    params: CraftmlParams,
+    /// Without stored zeros.
+    x: CsrMatrix,
+    labels: CsrMatrix,
+    /// The outputs that leaves answer with.
+    outputs: Arc<Matrix>,
+}
+
+impl CraftmlTrainer {
+    /// The indices of the trees to be grown.
+    pub fn indices(&self) -> std::ops::Range<usize> {
+        self.params.first_tree..self.params.first_tree + self.params.n_trees
+    }
+
+    /// The outputs that leaves refer to.
+    pub fn outputs(&self) -> &Arc<Matrix> {
+        &self.outputs
+    }
+
+    /// Grows the tree with this index, a function of the data, the parameters and the index. Subtrees grow in parallel
+    /// on the current rayon pool.
+    ///
+    /// Memory: the projected features of all rows, 8 bytes per stored value, and the tree.
+    ///
+    /// # Errors
+    /// [`EnsembleError`] for a projection that cannot be made.
+    pub fn tree(&self, index: usize) -> Result<CraftmlTree, EnsembleError> {
+        let params = &self.params;
+        let seed = params.seed.purpose("craftml tree").child(index as u64);
+        let (p, d) = (self.x.cols(), self.labels.cols());
+        let width = params.feature_width.resolve(index, p);
+        let label_width = params.label_width.resolve(index, d);
+        let labels = self.labels.view();
+        let (features, grown) = match params.preset {
+            CraftmlPreset::Original => {
+                let map = Hashing::map(p, width, seed.purpose("features"))?;
+                let x = hash_rows(self.x.view(), &map, width);
+                let targets = HashedLabels {
+                    labels,
+                    width: label_width,
+                };
+                let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
+                (FeatureMap::Hashed(map), self.grow(&splitter, seed))
+            }
+            CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
+                let targets = ProjectedLabels {
+                    labels,
+                    width: label_width,
+                };
+                let routing = ProjectedDistance { n_features: p, width };
+                let mut splitter = CentroidSplitter::new(self.x.view(), &targets, &routing, params.nodes)?;
+                if params.preset == CraftmlPreset::ReportQuirks {
+                    splitter = splitter.predict_by(&Euclidean);
+                }
+                (FeatureMap::Identity, self.grow(&splitter, seed))
+            }
+        };
+        let kind = params.leaves.unwrap_or_else(|| default_leaves(&grown.members));
+        let weights = vec![1.0; self.x.rows()];
+        let leaves = Leaves::label(kind, &grown.members, &weights, &self.outputs)?;
+        let tree = Tree::new(grown.structure, leaves)?;
+        CraftmlTree::new(features, tree)
+    }
+
+    fn grow<T: ClusterTargets>(&self, splitter: &CentroidSplitter<'_, T>, seed: Seed) -> Grown<CentroidRule> {
+        let rows = (0..self.x.rows() as u32).collect();
+        grow_parallel(splitter, rows, &self.params.grow, seed.purpose("grow"))
+    }
+}
+
+/// References to training rows where a row shares its leaf with few others, on average over the rows: they take less
+/// memory then, and answer as fast. Rows with equal labels can make large leaves in any tree.
+fn default_leaves(members: &LeafMembers) -> LeafKind {
+    const FEW: usize = 16;
+    let sizes = (0..members.n_leaves()).map(|leaf| members.rows(leaf).len());
+    let (n, company) = sizes.fold((0, 0), |(n, company), size| (n + size, company + size * size));
+    if company <= FEW * n {
+        LeafKind::Samples
+    } else {
+        LeafKind::Sparse
+    }
+}

@@ -1,0 +1,338 @@
+//! The fitted CRAFTML forest.
+
+use super::hashed::{FeatureMap, RowHasher};
+use crate::EnsembleError;
+use crate::block::Routed;
+use crate::predict::{DEFAULT_BUDGET, check_features, mean_of_trees, top_k};
+use ndarray::Array2;
+use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
+use rpo_projections::LinearMap;
+use rpo_tree::centroid::CentroidRule;
+use rpo_tree::{LeafModel, Leaves, Node, RowBlock, Tree};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A tree, and how it sees features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CraftmlTree {
+    features: FeatureMap,
+    tree: Tree<CentroidRule>,
+}
+
+impl CraftmlTree {
+    /// Joins a tree and the map of features its rules are for.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] if a rule asks for a component that hashing does not give.
+    pub fn new(features: FeatureMap, tree: Tree<CentroidRule>) -> Result<Self, EnsembleError> {
+        let joined = Self { features, tree };
+        if let FeatureMap::Hashed(map) = features {
+            joined.check_width(map.n_components())?;
+        }
+        Ok(joined)
+    }
+
+    /// How the tree sees features.
+    pub fn features(&self) -> FeatureMap {
+        self.features
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Tree<CentroidRule> {
+        &self.tree
+    }
+
+    fn check_width(&self, width: usize) -> Result<(), EnsembleError> {
+        let last = self
+            .tree
+            .structure()
+            .nodes()
+            .iter()
+            .filter_map(|node| match node {
+                Node::Split { rule, .. } => rule.features().last(),
+                Node::Leaf(_) => None,
+            });
+        match last.max() {
+            Some(&last) if last as usize >= width => Err(EnsembleError::Mismatch {
+                what: "components of the features for the rules of a tree",
+                expected: last as usize + 1,
+                given: width,
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A fitted CRAFTML forest: predicts the mean of its trees' answers. Immutable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Craftml {
+    trees: Vec<CraftmlTree>,
+    n_train: usize,
+    n_features: usize,
+    n_outputs: usize,
+}
+
+impl Craftml {
+    /// Puts a forest together from its parts, as a trainer makes them or a model file holds them.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree does not fit the numbers of training rows n, features
+    /// p and outputs d.
+    pub fn from_parts(
+        trees: Vec<CraftmlTree>,
+        n_train: usize,
+        n_features: usize,
+        n_outputs: usize,
+    ) -> Result<Self, EnsembleError> {
+        let same = |what, expected, given| {
+            let mismatch = EnsembleError::Mismatch {
+                what,
+                expected,
+                given,
+            };
+            (expected == given).then_some(()).ok_or(mismatch)
+        };
+        if trees.is_empty() {
+            return Err(EnsembleError::Mismatch {
+                what: "number of trees of at least",
+                expected: 1,
+                given: 0,
+            });
+        }
+        for tree in &trees {
+            same("outputs of a tree", n_outputs, tree.tree.leaves().n_outputs())?;
+            match tree.features {
+                FeatureMap::Identity => tree.check_width(n_features)?,
+                FeatureMap::Hashed(map) => same("features that a tree hashes", n_features, map.n_outputs())?,
+            }
+            if let Leaves::Samples(leaves) = tree.tree.leaves() {
+                let given = leaves.outputs().n_rows();
+                same("training rows that a tree refers to", n_train, given)?;
+            }
+        }
+        Ok(Self {
+            trees,
+            n_train,
+            n_features,
+            n_outputs,
+        })
+    }
+
+    /// The trees.
+    pub fn trees(&self) -> &[CraftmlTree] {
+        &self.trees
+    }
+
+    /// Number of training rows n.
+    pub fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    /// Number of features p.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Number of outputs d.
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// The training outputs that sample-reference leaves share, if the forest has such leaves.
+    pub fn training_outputs(&self) -> Option<&Arc<Matrix>> {
+        self.trees.iter().find_map(|t| match t.tree.leaves() {
+            Leaves::Samples(leaves) => Some(leaves.outputs()),
+            _ => None,
+        })
+    }
+
+    /// Predictions (n x d): the mean of the trees' answers. For 0/1 labels values in [0, 1] that rank the labels. A row
+    /// of zeros goes to child 0 everywhere.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
+    /// [`EnsembleError::Features`] for missing or infinite ones, [`EnsembleError::Predictions`] if the result would
+    /// exceed [`DEFAULT_BUDGET`].
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
+        self.predict_within(x, DEFAULT_BUDGET)
+    }
+
+    /// [`predict`](Self::predict) with another limit on the bytes of the result.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+        self.check(x)?;
+        mean_of_trees(self, x, budget)
+    }
+
+    /// The largest predictions of each row that are not 0, at most k of them, as CSR (n x d); of equal ones the smaller
+    /// output index first. Never holds all predictions.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict), and [`EnsembleError::Parameter`] for k = 0.
+    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+        self.check(x)?;
+        top_k(self, x, k)
+    }
+
+    /// The leaf of each row in each tree (n x trees).
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
+        self.check(x)?;
+        let n = x.n_rows();
+        let mut leaves = vec![0; n * self.trees.len()];
+        self.route(&mut self.scratch(x), 0..n, &mut leaves);
+        Ok(Array2::from_shape_fn((n, self.trees.len()), |(row, tree)| {
+            leaves[tree * n + row]
+        }))
+    }
+
+    /// One forest of the trees of both, in order.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] or [`EnsembleError::Merge`] if they were not fitted to data of the same shape and
+    /// outputs.
+    pub fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
+        let (n, p, d) = (self.n_train, self.n_features, self.n_outputs);
+        for (what, expected, given) in [
+            ("features of the other forest", p, other.n_features),
+            ("outputs of the other forest", d, other.n_outputs),
+            ("training rows of the other forest", n, other.n_train),
+        ] {
+            if expected != given {
+                return Err(EnsembleError::Mismatch {
+                    what,
+                    expected,
+                    given,
+                });
+            }
+        }
+        let mine = self.training_outputs().cloned();
+        for CraftmlTree { features, tree } in other.trees {
+            let (structure, leaves) = tree.into_parts();
+            let leaves = match (leaves, &mine) {
+                (Leaves::Samples(leaves), Some(outputs)) => {
+                    if leaves.outputs() != outputs {
+                        return Err(EnsembleError::Merge("they refer to different training outputs"));
+                    }
+                    // Keep one copy of the training outputs.
+                    Leaves::Samples(leaves.with_outputs(Arc::clone(outputs))?)
+                }
+                (leaves, _) => leaves,
+            };
+            let tree = Tree::new(structure, leaves)?;
+            self.trees.push(CraftmlTree { features, tree });
+        }
+        Ok(self)
+    }
+
+    fn check(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
+        check_features(x, self.n_features)?;
+        x.check_finite().map_err(EnsembleError::Features)
+    }
+}
+
+/// What routing works in.
+pub(crate) struct Scratch<'x> {
+    x: MatrixView<'x>,
+    hasher: RowHasher,
+    /// Stored values of dense rows, one row after the other, and where each begins.
+    features: Vec<u32>,
+    values: Vec<f32>,
+    start: Vec<usize>,
+    /// Rows as trees that do not hash see them.
+    block: RowBlock<'x>,
+}
+
+impl Scratch<'_> {
+    /// Lists what dense rows store.
+    fn list(&mut self, rows: Range<usize>) {
+        self.features.clear();
+        self.values.clear();
+        self.start.clear();
+        self.start.push(0);
+        for row in rows {
+            self.x.for_each_in_row(row, |j, v| {
+                if v != 0.0 {
+                    self.features.push(j);
+                    self.values.push(v);
+                }
+            });
+            self.start.push(self.features.len());
+        }
+    }
+}
+
+impl Routed for Craftml {
+    type Scratch<'x> = Scratch<'x>;
+
+    fn n_trees(&self) -> usize {
+        self.trees.len()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn leaves(&self, tree: usize) -> &Leaves {
+        self.trees[tree].tree.leaves()
+    }
+
+    fn block_size(&self, x: MatrixView<'_>) -> usize {
+        let hashes = |t: &CraftmlTree| t.features != FeatureMap::Identity;
+        if self.trees.iter().all(hashes) {
+            256
+        } else {
+            RowBlock::good_size(x)
+        }
+    }
+
+    fn scratch<'x>(&self, x: MatrixView<'x>) -> Scratch<'x> {
+        Scratch {
+            x,
+            hasher: RowHasher::default(),
+            features: Vec::new(),
+            values: Vec::new(),
+            start: Vec::new(),
+            block: RowBlock::new(x),
+        }
+    }
+
+    fn route(&self, scratch: &mut Scratch<'_>, rows: Range<usize>, leaves: &mut [u32]) {
+        if rows.is_empty() {
+            return;
+        }
+        if matches!(scratch.x, MatrixView::Dense(_)) {
+            scratch.list(rows.clone());
+        }
+        let mut loaded = false;
+        for (tree, leaves) in self.trees.iter().zip(leaves.chunks_mut(rows.len())) {
+            let structure = tree.tree.structure();
+            match tree.features {
+                FeatureMap::Hashed(map) => {
+                    for (i, (row, leaf)) in rows.clone().zip(leaves).enumerate() {
+                        let (features, values) = match &scratch.x {
+                            MatrixView::Sparse(x) => csr_row(x, row),
+                            MatrixView::Dense(_) => {
+                                let range = scratch.start[i]..scratch.start[i + 1];
+                                (&scratch.features[range.clone()], &scratch.values[range])
+                            }
+                        };
+                        scratch.hasher.load(&map, map.n_components(), features, values);
+                        *leaf = structure.leaf(scratch.hasher.row());
+                    }
+                }
+                FeatureMap::Identity => {
+                    if !loaded {
+                        scratch.block.load(rows.clone());
+                        loaded = true;
+                    }
+                    structure.leaves(&scratch.block.rows(), leaves);
+                }
+            }
+        }
+    }
+}

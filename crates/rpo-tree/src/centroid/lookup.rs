@@ -1,0 +1,91 @@
+//! Finding a feature among those of a node.
+
+/// A set of features as bits, with what precedes each word counted: a lookup is two loads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct BitIndex {
+    words: Box<[u64]>,
+    /// Number of features before each word.
+    before: Box<[u32]>,
+}
+
+impl BitIndex {
+    /// An index of increasing features, or `None` where it would take more memory than the features: then
+    /// [`position`] finds them as well.
+    pub(super) fn new(features: &[u32]) -> Option<Self> {
+        let n_words = features.last().map_or(0, |&last| last as usize / 64 + 1);
+        if features.len() < 3 * n_words {
+            return None;
+        }
+        let mut words = vec![0_u64; n_words];
+        features
+            .iter()
+            .for_each(|&f| words[f as usize / 64] |= 1 << (f % 64));
+        let mut before = Vec::with_capacity(n_words);
+        let mut sum = 0;
+        for word in &words {
+            before.push(sum);
+            sum += word.count_ones();
+        }
+        Some(Self {
+            words: words.into(),
+            before: before.into(),
+        })
+    }
+
+    /// The place of a feature among the indexed ones.
+    #[inline]
+    pub(super) fn position(&self, feature: u32) -> Option<usize> {
+        let word = *self.words.get(feature as usize / 64)?;
+        let bit = 1_u64 << (feature % 64);
+        (word & bit != 0).then(|| {
+            let below = (word & (bit - 1)).count_ones();
+            (self.before[feature as usize / 64] + below) as usize
+        })
+    }
+}
+
+/// Moves `from` to the first of the increasing features that is not below `feature`; says whether it is that one.
+///
+/// Gallops, so that a walk through sorted lookups costs the logarithm of the steps it takes.
+#[inline]
+pub(super) fn advance(features: &[u32], from: &mut usize, feature: u32) -> bool {
+    let rest = &features[*from..];
+    let mut step = 1;
+    while step < rest.len() && rest[step] < feature {
+        step *= 2;
+    }
+    let (low, high) = (step / 2, (step + 1).min(rest.len()));
+    *from += low + rest[low..high].partition_point(|&f| f < feature);
+    features.get(*from) == Some(&feature)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn both_find_what_is_there(features in proptest::collection::btree_set(0_u32..300, 0..200), wanted in proptest::collection::btree_set(0_u32..310, 0..50)) {
+            let sorted: Vec<u32> = features.iter().copied().collect();
+            let index = BitIndex::new(&sorted);
+            let mut from = 0;
+            for &feature in &wanted {
+                let expected = sorted.iter().position(|&f| f == feature);
+                if let Some(index) = &index {
+                    prop_assert_eq!(index.position(feature), expected);
+                }
+                let found = advance(&sorted, &mut from, feature);
+                prop_assert_eq!(found.then_some(from), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn few_features_need_no_index() {
+        assert!(BitIndex::new(&[5, 900]).is_none());
+        let many: BTreeSet<u32> = (0..500).collect();
+        assert!(BitIndex::new(&many.into_iter().collect::<Vec<_>>()).is_some());
+    }
+}

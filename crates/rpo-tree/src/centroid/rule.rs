@@ -1,0 +1,306 @@
+//! The nearest of several centroids.
+
+use super::accumulate::Touched;
+use super::lookup::{BitIndex, advance};
+use crate::TreeError;
+use crate::rule::{Row, Rule};
+use std::ops::Range;
+
+/// How a child scores rows: offset + weights · x.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Centroid {
+    /// What is added to the product.
+    pub offset: f32,
+    /// The features with a weight, increasing.
+    pub features: Vec<u32>,
+    /// Their weights.
+    pub weights: Vec<f32>,
+}
+
+/// Sends a row to the child whose score, offset_c + w_c · x, is largest; of equal ones to the lowest.
+///
+/// With unit vectors for weights and no offsets that is the nearest direction (largest cosine), with means for
+/// weights and offsets of -‖w‖²/2 the nearest mean (smallest distance). A row without any of the features goes to
+/// the largest offset. Features that are missing (NaN) have no place here.
+///
+/// Weights lie feature by feature. Scores are sums in `f32` in the order of the features, whichever way the
+/// features of row and rule are brought together, and so are the same wherever a row is routed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CentroidRule {
+    pub(super) offsets: Box<[f32]>,
+    pub(super) features: Box<[u32]>,
+    /// Where the entries of each feature begin, and the end.
+    pub(super) start: Box<[u32]>,
+    pub(super) children: Box<[u16]>,
+    pub(super) weights: Box<[f32]>,
+    pub(super) index: Option<BitIndex>,
+}
+
+/// Most children of a rule.
+pub(super) const MAX_CHILDREN: usize = u16::MAX as usize;
+
+/// Most children of a rule that scores without allocating.
+const FEW: usize = 16;
+
+impl CentroidRule {
+    /// A rule of one child per centroid.
+    ///
+    /// # Panics
+    /// If there is no centroid, or more than 65,535, if features do not increase, or are not as many as weights.
+    pub fn new(centroids: &[Centroid]) -> Self {
+        assert!(
+            (1..=MAX_CHILDREN).contains(&centroids.len()),
+            "1 to {MAX_CHILDREN} centroids, not {}",
+            centroids.len()
+        );
+        let mut n_features = 0;
+        for c in centroids {
+            assert_eq!(c.features.len(), c.weights.len(), "one weight per feature");
+            assert!(c.features.is_sorted_by(|a, b| a < b), "features increase");
+            n_features = n_features.max(c.features.last().map_or(0, |&last| last as usize + 1));
+        }
+        Self::gather(centroids.iter(), &mut Touched::new(n_features))
+    }
+
+    /// Takes stored parts: an offset per child; the features of any centroid, increasing; per feature the number of
+    /// its entries; per entry the child, increasing inside a feature, and the weight.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] or [`TreeError::Parameter`] for parts that do not fit together.
+    pub fn from_parts(
+        offsets: Vec<f32>,
+        features: Vec<u32>,
+        counts: &[u16],
+        children: Vec<u16>,
+        weights: Vec<f32>,
+    ) -> Result<Self, TreeError> {
+        let same = |what, expected, given| {
+            let mismatch = TreeError::Mismatch {
+                what,
+                expected,
+                given,
+            };
+            (expected == given).then_some(()).ok_or(mismatch)
+        };
+        let wrong = |name, given: String, expected| {
+            Err(TreeError::Parameter {
+                name,
+                given,
+                expected,
+            })
+        };
+        if !(1..=MAX_CHILDREN).contains(&offsets.len()) {
+            return wrong("children of a node", offsets.len().to_string(), "1 to 65535");
+        }
+        same("counts for the features of a node", features.len(), counts.len())?;
+        same("weights for the entries of a node", children.len(), weights.len())?;
+        if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
+            return wrong("feature of a node", pair[1].to_string(), "above the one before");
+        }
+        if let Some(bad) = offsets.iter().chain(&weights).find(|v| !v.is_finite()) {
+            return wrong("weight of a centroid", bad.to_string(), "finite");
+        }
+        let mut start = Vec::with_capacity(counts.len() + 1);
+        let mut end = 0_usize;
+        start.push(0);
+        for &count in counts {
+            let range = end..end + usize::from(count);
+            end = range.end;
+            let Some(of_feature) = children.get(range) else {
+                break;
+            };
+            if count == 0 || of_feature.windows(2).any(|w| w[0] >= w[1]) {
+                return wrong(
+                    "children of a feature",
+                    format!("{of_feature:?}"),
+                    "some, increasing",
+                );
+            }
+            start.push(end as u32);
+        }
+        same("entries of a node", end, children.len())?;
+        if let Some(child) = children.iter().find(|c| usize::from(**c) >= offsets.len()) {
+            return wrong(
+                "child of a node",
+                child.to_string(),
+                "below the number of children",
+            );
+        }
+        Ok(Self {
+            offsets: offsets.into(),
+            index: BitIndex::new(&features),
+            features: features.into(),
+            start: start.into(),
+            children: children.into(),
+            weights: weights.into(),
+        })
+    }
+
+    /// The offset of each child.
+    pub fn offsets(&self) -> &[f32] {
+        &self.offsets
+    }
+
+    /// The features with a weight in any centroid, increasing.
+    pub fn features(&self) -> &[u32] {
+        &self.features
+    }
+
+    /// The children in whose centroids the i-th of the [`features`](Self::features) has a weight, and those weights.
+    #[inline]
+    pub fn entries(&self, i: usize) -> (&[u16], &[f32]) {
+        let range: Range<usize> = self.start[i] as usize..self.start[i + 1] as usize;
+        (&self.children[range.clone()], &self.weights[range])
+    }
+
+    /// Adds value × weight to the score of every child in which the i-th feature has a weight.
+    #[inline]
+    fn add(&self, i: usize, value: f32, scores: &mut [f32]) {
+        let (children, weights) = self.entries(i);
+        for (&child, &weight) in children.iter().zip(weights) {
+            scores[usize::from(child)] += value * weight;
+        }
+    }
+
+    fn score(&self, row: Row<'_>, scores: &mut [f32]) {
+        scores.copy_from_slice(&self.offsets);
+        match (row.stored, &self.index) {
+            // Few values stored beside the features of the node: look each up.
+            (Some(stored), Some(index)) if stored.len() < 2 * self.features.len() => {
+                for &feature in stored {
+                    if let Some(i) = index.position(feature) {
+                        self.add(i, row.values[feature as usize], scores);
+                    }
+                }
+            }
+            (Some(stored), None) if 4 * stored.len() < self.features.len() => {
+                let mut i = 0;
+                for &feature in stored {
+                    if advance(&self.features, &mut i, feature) {
+                        self.add(i, row.values[feature as usize], scores);
+                    }
+                }
+            }
+            _ => {
+                for (i, &feature) in self.features.iter().enumerate() {
+                    let value = row.values[feature as usize];
+                    if value != 0.0 {
+                        self.add(i, value, scores);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Rule for CentroidRule {
+    fn arity(&self) -> usize {
+        self.offsets.len()
+    }
+
+    fn child(&self, row: Row<'_>) -> usize {
+        let arity = self.arity();
+        if arity <= FEW {
+            let scores = &mut [0.0; FEW][..arity];
+            self.score(row, scores);
+            largest(scores)
+        } else {
+            let mut scores = vec![0.0; arity];
+            self.score(row, &mut scores);
+            largest(&scores)
+        }
+    }
+}
+
+/// The first of the largest scores.
+#[inline]
+pub(super) fn largest(scores: &[f32]) -> usize {
+    let mut best = 0;
+    for (i, score) in scores.iter().enumerate().skip(1) {
+        if *score > scores[best] {
+            best = i;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use rpo_core::Seed;
+
+    /// Centroids of small whole numbers, so that ties happen and sums are exact.
+    fn centroids(seed: u64, n: usize, n_features: u32, one_in: u64) -> Vec<Centroid> {
+        (0..n as u64)
+            .map(|c| {
+                let seed = Seed::new(seed).child(c);
+                let has = |f: &u32| seed.hash((*f).into()).is_multiple_of(one_in);
+                let features: Vec<u32> = (0..n_features).filter(has).collect();
+                let weight = |f: &u32| (seed.child(1).hash((*f).into()) % 5) as f32 - 2.0;
+                Centroid {
+                    offset: (seed.child(2).value() % 3) as f32,
+                    weights: features.iter().map(weight).collect(),
+                    features,
+                }
+            })
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn routes_as_defined_for_dense_and_sparse_rows(seed in 0_u64..1 << 32, n in 1_usize..20, one_in in 1_u64..40, row_one_in in 1_u64..40) {
+            let p = 200;
+            let centroids = centroids(seed, n, p, one_in);
+            let rule = CentroidRule::new(&centroids);
+            let key = Seed::new(seed).purpose("row");
+            let values: Vec<f32> = (0..p).map(|f| if key.hash(f.into()).is_multiple_of(row_one_in) { (key.child(1).hash(f.into()) % 7) as f32 - 3.0 } else { 0.0 }).collect();
+            let stored: Vec<u32> = (0..p).filter(|f| values[*f as usize] != 0.0).collect();
+            let scores: Vec<f32> = centroids.iter().map(|c| c.offset + c.features.iter().zip(&c.weights).map(|(&f, w)| w * values[f as usize]).sum::<f32>()).collect();
+            let best = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let expected = scores.iter().position(|s| *s == best).unwrap();
+            prop_assert_eq!(rule.child(Row::dense(&values)), expected);
+            prop_assert_eq!(rule.child(Row { values: &values, stored: Some(&stored) }), expected);
+            // Through its parts it is the same rule.
+            let counts: Vec<u16> = (0..rule.features().len()).map(|i| rule.entries(i).0.len() as u16).collect();
+            let again = CentroidRule::from_parts(rule.offsets().to_vec(), rule.features().to_vec(), &counts, rule.children.to_vec(), rule.weights.to_vec());
+            prop_assert_eq!(again.unwrap(), rule);
+        }
+    }
+
+    #[test]
+    fn a_row_without_direction_goes_to_the_first() {
+        let rule = CentroidRule::new(&[Centroid::default(), Centroid::default()]);
+        assert_eq!(rule.child(Row::dense(&[0.0, 1.0])), 0);
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused() {
+        let good = (
+            vec![0.0, 0.0],
+            vec![3, 7],
+            vec![2, 1],
+            vec![0, 1, 1],
+            vec![1.0, 2.0, 3.0],
+        );
+        type Parts = (Vec<f32>, Vec<u32>, Vec<u16>, Vec<u16>, Vec<f32>);
+        let build = |p: Parts| CentroidRule::from_parts(p.0, p.1, &p.2, p.3, p.4);
+        assert!(build(good.clone()).is_ok());
+        let changes: [fn(&mut Parts); 9] = [
+            |p| p.0.clear(),
+            |p| p.0[0] = f32::NAN,
+            |p| p.1[1] = 3,
+            |p| p.1.push(9),
+            |p| p.2[0] = 1,
+            |p| p.2[1] = 9,
+            |p| p.3[2] = 2,
+            |p| p.3[1] = 0,
+            |p| p.4.push(1.0),
+        ];
+        for (i, change) in changes.iter().enumerate() {
+            let mut parts = good.clone();
+            change(&mut parts);
+            assert!(build(parts).is_err(), "change {i}");
+        }
+    }
+}
