@@ -7,7 +7,7 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 use rpo_core::Seed;
 
 use crate::linalg::{
-    Ridge, RidgeSolver, Rows, by_panels, completed, fix_row_signs, orthonormal, panel_product,
+    Ridge, RidgeSolver, Rows, by_panels, check_penalty, completed, fix_row_signs, orthonormal, panel_product,
     relative_penalty, standard_normal, symmetric_eigen, thin_gram, times,
 };
 use crate::table_map::TableMap;
@@ -80,6 +80,24 @@ impl LabelEmbedding {
     #[must_use]
     pub const fn solver(self, solver: RidgeSolver) -> Self {
         Self { solver, ..self }
+    }
+
+    /// The same with another penalty, `ratio` times this one's.
+    #[must_use]
+    pub const fn scale_penalty(self, ratio: f64) -> Self {
+        Self {
+            lambda: self.lambda * ratio,
+            ..self
+        }
+    }
+
+    /// Refuses settings that are out of range.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Parameter`].
+    pub fn check(self) -> Result<(), ProjectionError> {
+        check_penalty(self.lambda)?;
+        self.solver.check()
     }
 
     /// Prepares the least squares problem on X, which an embedding and what is learned after it share.

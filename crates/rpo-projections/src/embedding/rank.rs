@@ -77,8 +77,11 @@ impl Rank {
         }
     }
 
-    /// The number of dimensions to compute for outputs Y.
-    pub(super) fn resolve(self, y: &(impl Rows + Sync), seed: Seed) -> Result<usize, ProjectionError> {
+    /// The number of dimensions to compute for outputs Y: the most, where a share decides later.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and [`ProjectionError::OutOfMemory`].
+    pub fn resolve(self, y: &(impl Rows + Sync), seed: Seed) -> Result<usize, ProjectionError> {
         self.check()?;
         match self {
             Self::Exact(k) => Ok(k),

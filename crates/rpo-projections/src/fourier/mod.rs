@@ -6,7 +6,7 @@ mod law;
 use std::f32::consts::TAU;
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayViewMut2};
 use rand::Rng;
 use rand::seq::index;
 use rpo_core::{MatrixView, Seed};
@@ -15,9 +15,6 @@ use crate::{ProjectionError, memory};
 use cosine::add_phases_and_cosine;
 
 pub use law::SpectralLaw;
-
-/// Rows among which [`RandomFeatures::median_squared_distance`] compares pairs.
-const SAMPLED_ROWS: usize = 1000;
 
 /// φ(a)ₜ = cos(rₜᵀa + bₜ), t = 1..s, for a in R^k, with frequencies rₜ from a [`SpectralLaw`] and phases bₜ uniform on
 /// [0, 2π): (2/s) φ(u)ᵀφ(v) has the expectation κ(u - v), the kernel of the law, and an error of about 1/√s.
@@ -142,14 +139,17 @@ impl RandomFeatures {
         Ok(())
     }
 
+    /// Rows among which [`median_squared_distance`](Self::median_squared_distance) compares pairs.
+    pub const BANDWIDTH_ROWS: usize = 1000;
+
     /// D: the median of the squared distances between pairs of up to 1,000 rows of Z (n x k), drawn without
     /// replacement; in the square of the units of Z. Of an even number of pairs the upper one. Where it is 0, as most
-    /// rows are the same, the mean in its place, and 1 where that is 0 too.
+    /// rows are the same, the mean in its place, and 1 where that is 0 too or there is no pair.
     ///
     /// # Errors
     /// [`ProjectionError::TooFewRows`] for no row.
-    pub fn median_squared_distance(z: ArrayView2<'_, f32>, seed: Seed) -> Result<f64, ProjectionError> {
-        let n = z.nrows();
+    pub fn median_squared_distance(z: MatrixView<'_>, seed: Seed) -> Result<f64, ProjectionError> {
+        let n = z.n_rows();
         if n == 0 {
             return Err(ProjectionError::TooFewRows {
                 family: "a bandwidth",
@@ -158,12 +158,24 @@ impl RandomFeatures {
             });
         }
         let mut rng = seed.purpose("bandwidth").rng();
-        let rows = index::sample(&mut rng, n, n.min(SAMPLED_ROWS)).into_vec();
-        let z = z.select(ndarray::Axis(0), &rows).mapv(f64::from);
+        let rows = index::sample(&mut rng, n, n.min(Self::BANDWIDTH_ROWS)).into_vec();
         let mut distances: Vec<f64> = Vec::with_capacity(rows.len() * rows.len() / 2);
-        for (i, a) in z.rows().into_iter().enumerate() {
-            let others = z.rows().into_iter().skip(i + 1);
-            distances.extend(others.map(|b| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()));
+        let mut a = memory::filled(0.0_f64, z.n_cols(), 1)?;
+        for (i, &row) in rows.iter().enumerate() {
+            let mut length = 0.0;
+            z.for_each_in_row(row, |j, v| {
+                a[j as usize] = v.into();
+                length += f64::from(v).powi(2);
+            });
+            for &other in &rows[i + 1..] {
+                // ‖a - b‖² = ‖a‖² + Σ b (b - 2a), which is 0 to the last bit for equal rows.
+                let mut rest = 0.0;
+                z.for_each_in_row(other, |j, v| {
+                    rest += f64::from(v) * (f64::from(v) - 2.0 * a[j as usize]);
+                });
+                distances.push((length + rest).max(0.0));
+            }
+            z.for_each_in_row(row, |j, _| a[j as usize] = 0.0);
         }
         if distances.is_empty() {
             return Ok(1.0);

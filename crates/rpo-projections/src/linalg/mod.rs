@@ -34,6 +34,7 @@ pub use gram::gram;
 pub use operator::{Covariance, LinearOperator, Rows};
 pub use panel::{LANES, Lanes, by_panels, panel_product};
 pub use range::{orthonormal_basis, range_finder, standard_normal};
+pub(crate) use ridge::check_penalty;
 pub use ridge::{Ridge, RidgeSolver, relative_penalty};
 pub(crate) use svd::fix_row_signs;
 pub use svd::{TruncatedSvd, randomized_svd, truncated_svd};

@@ -52,7 +52,11 @@ impl RidgeSolver {
         }
     }
 
-    fn check(self) -> Result<(), ProjectionError> {
+    /// Refuses settings that are out of range.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Parameter`].
+    pub fn check(self) -> Result<(), ProjectionError> {
         let (iterations, tolerance) = match self {
             Self::Auto | Self::Cholesky => return Ok(()),
             Self::ConjugateGradients {
@@ -152,13 +156,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
         solver: RidgeSolver,
     ) -> Result<Self, ProjectionError> {
         solver.check()?;
-        if !(0.0..f64::INFINITY).contains(&lambda) {
-            return Err(ProjectionError::Parameter {
-                name: "lambda",
-                given: lambda,
-                expected: "finite, 0 or more",
-            });
-        }
+        check_penalty(lambda)?;
         let penalty = Penalty {
             lambda,
             n_features: rows.column_count(),
@@ -255,6 +253,19 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
             }),
             None => Ok(z),
         }
+    }
+}
+
+/// Refuses a penalty that is negative or not finite.
+pub(crate) fn check_penalty(lambda: f64) -> Result<(), ProjectionError> {
+    if (0.0..f64::INFINITY).contains(&lambda) {
+        Ok(())
+    } else {
+        Err(ProjectionError::Parameter {
+            name: "lambda",
+            given: lambda,
+            expected: "finite, 0 or more",
+        })
     }
 }
 
