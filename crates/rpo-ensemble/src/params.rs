@@ -94,7 +94,8 @@ impl FromStr for MaxFeatures {
     }
 }
 
-pub(crate) const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
+pub(crate) const MAX_FEATURES: &str =
+    "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
 
 /// Whether trees share a projection of the outputs (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

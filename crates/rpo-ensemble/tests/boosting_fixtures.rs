@@ -7,9 +7,7 @@ mod common;
 use common::Given;
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::{MatrixView, Seed};
-use rpo_ensemble::boosting::{
-    Algorithm, BoostingFit, BoostingParams, LossKind, StepScope, StepValues,
-};
+use rpo_ensemble::boosting::{Algorithm, BoostingFit, BoostingParams, LossKind, StepScope, StepValues};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -117,7 +115,10 @@ fn params(algorithm: Algorithm, tree: TreeParams) -> BoostingParams {
 /// Predictions are `f32` sums of `f32` values: besides the tolerance, a few units in the last place.
 fn check_close(found: f64, expected: f64, tolerance: f64, what: &str) {
     let tolerance = tolerance + 8.0 * f64::from(f32::EPSILON) * (1.0 + expected.abs());
-    assert!((found - expected).abs() <= tolerance, "{what}: {found} for {expected}");
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "{what}: {found} for {expected}"
+    );
 }
 
 /// The scores of every stage, from the models cut there.
@@ -146,14 +147,27 @@ impl SingleTarget {
         let train = fit.model.scores((&x).into()).unwrap();
         let test = staged(&fit, &x_test);
         for j in 0..d {
-            check_close(fit.model.initial()[j], expected.initial_prediction[j], tolerance, name);
+            check_close(
+                fit.model.initial()[j],
+                expected.initial_prediction[j],
+                tolerance,
+                name,
+            );
             for (found, &expected) in train.column(j).iter().zip(&expected.train_predictions[j]) {
                 check_close(f64::from(*found), expected, tolerance, name);
             }
             for m in 0..self.n_stages {
                 let tree = &fit.model.trees()[m * d + j];
-                assert_eq!(tree.structure.n_leaves(), expected.leaves_per_stage[j][m], "{name}");
-                for (found, &expected) in test[m].column(j).iter().zip(&expected.staged_test_predictions[j][m]) {
+                assert_eq!(
+                    tree.structure.n_leaves(),
+                    expected.leaves_per_stage[j][m],
+                    "{name}"
+                );
+                for (found, &expected) in test[m]
+                    .column(j)
+                    .iter()
+                    .zip(&expected.staged_test_predictions[j][m])
+                {
                     check_close(f64::from(*found), expected, tolerance, name);
                 }
             }
@@ -161,9 +175,16 @@ impl SingleTarget {
         for m in 0..self.n_stages {
             // Theirs lacks the ½ of the square loss.
             let factor = if loss == LossKind::Square { 0.5 } else { 1.0 };
-            let sum: f64 = expected.staged_train_loss.iter().map(|loss| factor * loss[m]).sum();
+            let sum: f64 = expected
+                .staged_train_loss
+                .iter()
+                .map(|loss| factor * loss[m])
+                .sum();
             let found = fit.history.training_loss[m + 1];
-            assert!((found - sum).abs() <= tolerance * (1.0 + sum), "{name}: {found} for {sum}");
+            assert!(
+                (found - sum).abs() <= tolerance * (1.0 + sum),
+                "{name}: {found} for {sum}"
+            );
         }
     }
 }
@@ -202,15 +223,24 @@ impl MultiOutput {
         let fit = params.check().unwrap().fit((&x).into(), (&y).into()).unwrap();
         let expected = &self.expected;
         for (found, &expected) in fit.model.initial().iter().zip(&expected.initial_prediction) {
-            assert!((found - expected).abs() <= tolerance, "{name}: {found} for {expected}");
+            assert!(
+                (found - expected).abs() <= tolerance,
+                "{name}: {found} for {expected}"
+            );
         }
         assert_eq!(fit.history.training_loss.len(), expected.staged_train_loss.len());
         for (found, &expected) in fit.history.training_loss.iter().zip(&expected.staged_train_loss) {
-            assert!((found - expected).abs() <= tolerance * (1.0 + expected), "{name}: loss {found} for {expected}");
+            assert!(
+                (found - expected).abs() <= tolerance * (1.0 + expected),
+                "{name}: loss {found} for {expected}"
+            );
         }
         let rate = self.learning_rate;
-        for (tree, (&n_leaves, rho)) in
-            fit.model.trees().iter().zip(expected.leaves_per_stage.iter().zip(&expected.rho))
+        for (tree, (&n_leaves, rho)) in fit
+            .model
+            .trees()
+            .iter()
+            .zip(expected.leaves_per_stage.iter().zip(&expected.rho))
         {
             assert_eq!(tree.structure.n_leaves(), n_leaves, "{name}");
             if let StepValues::Product { outputs, .. } = &tree.values {
@@ -226,8 +256,14 @@ impl MultiOutput {
                 }
             }
         };
-        compare(fit.model.scores((&x).into()).unwrap().view(), &expected.train_predictions);
-        for (found, expected) in staged(&fit, &x_test).iter().zip(&expected.staged_test_predictions) {
+        compare(
+            fit.model.scores((&x).into()).unwrap().view(),
+            &expected.train_predictions,
+        );
+        for (found, expected) in staged(&fit, &x_test)
+            .iter()
+            .zip(&expected.staged_test_predictions)
+        {
             compare(found.view(), expected);
         }
     }

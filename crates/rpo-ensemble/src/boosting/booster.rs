@@ -1,9 +1,10 @@
 //! One step after the other: project the residual, grow, find the step, make it.
 
+use super::choices::Algorithm;
 use super::coefficients::Coefficients;
 use super::leaf_index::LeafIndex;
 use super::outputs::Outputs;
-use super::params::{Algorithm, BoostingParams};
+use super::params::BoostingParams;
 use super::state::{Move, State, Sweep};
 use super::values::{BoostingStep, StepValues};
 use crate::EnsembleError;
@@ -88,7 +89,11 @@ impl<'a> Booster<'a> {
     }
 
     /// Makes a step; prepares the one after it unless it is the last.
-    pub(super) fn step(&mut self, step: usize, is_last: bool) -> Result<BoostingStep<AxisRule>, EnsembleError> {
+    pub(super) fn step(
+        &mut self,
+        step: usize,
+        is_last: bool,
+    ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
         let seed = self.step_seed(step);
         let (grown, is_subsample) = self.grow(seed)?;
         let leaves = LeafIndex::new(&grown, self.features.x, is_subsample);
@@ -136,17 +141,26 @@ impl<'a> Booster<'a> {
             Next::Vectors(z) => z.view(),
         };
         let weights = self.outputs.weights;
-        let mut rows: Vec<u32> = (0..weights.len() as u32).filter(|&i| weights[i as usize] > 0.0).collect();
+        let mut rows: Vec<u32> = (0..weights.len() as u32)
+            .filter(|&i| weights[i as usize] > 0.0)
+            .collect();
         let is_subsample = params.subsample < 1.0;
         if is_subsample {
             let amount = ((params.subsample * rows.len() as f64) as usize).max(1);
-            let mut places = index::sample(&mut seed.purpose("subsample").rng(), rows.len(), amount).into_vec();
+            let mut places =
+                index::sample(&mut seed.purpose("subsample").rng(), rows.len(), amount).into_vec();
             places.sort_unstable();
             rows = places.into_iter().map(|i| rows[i]).collect();
         }
         let splitter = AxisSplitter::new(columns, Variance::new(targets, weights), axis)?;
         let mut workspace = splitter.workspace();
-        let grown = grow(&splitter, &mut workspace, rows, &params.grow, seed.purpose("grow"));
+        let grown = grow(
+            &splitter,
+            &mut workspace,
+            rows,
+            &params.grow,
+            seed.purpose("grow"),
+        );
         Ok((grown, is_subsample))
     }
 

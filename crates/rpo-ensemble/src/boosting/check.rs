@@ -1,8 +1,9 @@
 //! What is checked of the data before anything is fitted.
 
-use super::options::{BoostingOptions, Validation};
+use super::choices::Algorithm;
 use super::model::Boosted;
-use super::params::{Algorithm, BoostingParams};
+use super::options::{BoostingOptions, Validation};
+use super::params::BoostingParams;
 use crate::EnsembleError;
 use crate::fit::{check_shapes, check_weights, mismatch};
 use crate::predict::check_features;
@@ -17,10 +18,16 @@ pub(super) fn check(
 ) -> Result<(), EnsembleError> {
     check_shapes(x, y)?;
     check_targets(params, y)?;
-    options.weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))?;
-    options.cell_weights.map_or(Ok(()), |weights| check_cells(weights, y))?;
+    options
+        .weights
+        .map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))?;
+    options
+        .cell_weights
+        .map_or(Ok(()), |weights| check_cells(weights, y))?;
     options.validation.map_or(Ok(()), |v| check_validation(&v, x))?;
-    options.start.map_or(Ok(()), |start| check_start(start, params, x, y))
+    options
+        .start
+        .map_or(Ok(()), |start| check_start(start, params, x, y))
 }
 
 /// Targets are NaN, or finite and known to the loss; so are the zeros that are not stored.
@@ -37,7 +44,11 @@ fn check_targets(params: &BoostingParams, y: MatrixView<'_>) -> Result<(), Ensem
                 return;
             }
             if value.is_infinite() {
-                bad = Some(EnsembleError::Outputs(MatrixError::NonFinite { row, column, value }));
+                bad = Some(EnsembleError::Outputs(MatrixError::NonFinite {
+                    row,
+                    column,
+                    value,
+                }));
             } else if let Some(expected) = loss.refuses(f64::from(value)) {
                 bad = Some(EnsembleError::Target {
                     row,
@@ -69,7 +80,9 @@ fn check_cells(weights: ArrayView2<'_, f32>, y: MatrixView<'_>) -> Result<(), En
     if weights.ncols() != y.n_cols() {
         return mismatch("outputs of cell weights", y.n_cols(), weights.ncols());
     }
-    let bad = weights.indexed_iter().find(|(_, w)| !(w.is_finite() && **w >= 0.0));
+    let bad = weights
+        .indexed_iter()
+        .find(|(_, w)| !(w.is_finite() && **w >= 0.0));
     bad.map_or(Ok(()), |((row, output), &value)| {
         Err(EnsembleError::CellWeight { row, output, value })
     })
@@ -100,17 +113,31 @@ fn check_start(
         _ => 1,
     };
     for (what, expected, given) in [
-        ("features of the model to continue", x.n_cols(), start.n_features()),
+        (
+            "features of the model to continue",
+            x.n_cols(),
+            start.n_features(),
+        ),
         ("outputs of the model to continue", y.n_cols(), start.n_outputs()),
-        ("training rows of the model to continue", x.n_rows(), start.n_train()),
-        ("trees per step of the model to continue", per_step, start.trees_per_step()),
+        (
+            "training rows of the model to continue",
+            x.n_rows(),
+            start.n_train(),
+        ),
+        (
+            "trees per step of the model to continue",
+            per_step,
+            start.trees_per_step(),
+        ),
     ] {
         if expected != given {
             return mismatch(what, expected, given);
         }
     }
     if start.link() != params.loss.loss().link() {
-        return Err(EnsembleError::Merge("the model to continue was fitted with another kind of loss"));
+        return Err(EnsembleError::Merge(
+            "the model to continue was fitted with another kind of loss",
+        ));
     }
     Ok(())
 }

@@ -34,7 +34,10 @@ impl Coefficients {
         }
         let component = |k| {
             let numbers = columns.column(k).to_vec().into_iter().enumerate();
-            numbers.filter(|(_, v)| *v != 0.0).map(|(j, v)| (j as u32, v)).collect()
+            numbers
+                .filter(|(_, v)| *v != 0.0)
+                .map(|(j, v)| (j as u32, v))
+                .collect()
         };
         Ok(Self::Sparse((0..q).map(component).collect()))
     }
@@ -67,7 +70,10 @@ impl Coefficients {
             }
             Self::Sparse(components) => {
                 for (out, component) in out.iter_mut().zip(components) {
-                    *out = component.iter().map(|&(j, c)| row[j as usize] * f64::from(c)).sum();
+                    *out = component
+                        .iter()
+                        .map(|&(j, c)| row[j as usize] * f64::from(c))
+                        .sum();
                 }
             }
             Self::Identity { .. } => out.copy_from_slice(row),
@@ -106,7 +112,11 @@ impl Coefficients {
             }
             Self::Sparse(components) => {
                 for (out, component) in out.iter_mut().zip(components) {
-                    let number = |j| component.binary_search_by_key(&j, |e| e.0).map_or(0.0, |i| component[i].1);
+                    let number = |j| {
+                        component
+                            .binary_search_by_key(&j, |e| e.0)
+                            .map_or(0.0, |i| component[i].1)
+                    };
                     *out = terms().map(|(j, v)| v * f64::from(number(j))).sum();
                 }
             }
@@ -157,7 +167,10 @@ mod tests {
             phi.project_sparse(stored.indices(), stored.data(), &mut found[2]);
             for found in &found {
                 for (found, expected) in found.iter().zip(&expected) {
-                    assert!((found - f64::from(*expected)).abs() < 1e-4, "{kind}: {found} for {expected}");
+                    assert!(
+                        (found - f64::from(*expected)).abs() < 1e-4,
+                        "{kind}: {found} for {expected}"
+                    );
                 }
             }
         }

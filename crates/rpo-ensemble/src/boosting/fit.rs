@@ -1,11 +1,12 @@
 //! Fitting: checks, the initial constants, and the loop over steps.
 
 use super::booster::{Booster, Features};
+use super::choices::Algorithm;
 use super::loss::LossKind;
 use super::model::Boosted;
 use super::options::{BoostingFit, BoostingOptions, History, Observer, Progress, Stop, Validation};
 use super::outputs::Outputs;
-use super::params::{Algorithm, BoostingParams, ValidBoostingParams};
+use super::params::{BoostingParams, ValidBoostingParams};
 use super::values::StepValues;
 use super::watch::Watch;
 use super::{check::check, form};
@@ -68,12 +69,20 @@ impl ValidBoostingParams {
             None => initial(params, &all)?,
         };
         let single = params.algorithm == Algorithm::SingleTarget;
-        let apart = if single { all.apart(params.memory_budget)? } else { Vec::new() };
+        let apart = if single {
+            all.apart(params.memory_budget)?
+        } else {
+            Vec::new()
+        };
         let alone: Vec<Outputs<'_>> = apart
             .iter()
             .map(|(y, cells)| Outputs::new(y.into(), weights, cells.as_ref().map(Array2::view)))
             .collect();
-        let parts = if single { &alone[..] } else { std::slice::from_ref(&all) };
+        let parts = if single {
+            &alone[..]
+        } else {
+            std::slice::from_ref(&all)
+        };
         let boosters = parts
             .iter()
             .zip(initial.chunks(initial.len() / parts.len()))

@@ -1,8 +1,9 @@
 //! Which form the training scores take.
 
+use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 use super::loss::LossKind;
 use super::outputs::Outputs;
-use super::params::{Algorithm, BoostingParams, LineSearch, StepScope, TrainingForm};
+use super::params::BoostingParams;
 use super::state::{Factored, Odds, Scores, State};
 use crate::EnsembleError;
 use rpo_core::{MatrixError, MatrixView};
@@ -38,20 +39,32 @@ pub(super) fn choose<'a>(
     };
     let refuse = |form, needs| Err(EnsembleError::Form { form, needs });
     // The residual of gbmort is its trees' target.
-    let residual = if params.algorithm == Algorithm::Gbmort { size_of::<f32>() } else { 0 };
+    let residual = if params.algorithm == Algorithm::Gbmort {
+        size_of::<f32>()
+    } else {
+        0
+    };
     let check = |bytes: usize| check_budget(params.memory_budget, n, d, bytes + residual);
     match form {
-        TrainingForm::Factored if !(is_sparse && complete) => {
-            refuse("factored", "sparse outputs without weights per cell or missing values")
+        TrainingForm::Factored if !(is_sparse && complete) => refuse(
+            "factored",
+            "sparse outputs without weights per cell or missing values",
+        ),
+        TrainingForm::Odds if !complete => {
+            refuse("odds", "outputs without weights per cell or missing values")
         }
-        TrainingForm::Odds if !complete => refuse("odds", "outputs without weights per cell or missing values"),
         TrainingForm::Factored => {
             check(0)?;
             Ok(State::Factored(Factored::new(outputs, initial.to_vec())))
         }
         TrainingForm::Odds => {
             check(size_of::<f32>())?;
-            Ok(State::Odds(Odds::new(outputs, initial, params.line_search, params.scope)))
+            Ok(State::Odds(Odds::new(
+                outputs,
+                initial,
+                params.line_search,
+                params.scope,
+            )))
         }
         _ if wide => {
             check(size_of::<f64>())?;
@@ -93,7 +106,10 @@ fn scores_cost(params: &BoostingParams, outputs: &Outputs<'_>) -> f64 {
 /// Those of an average step on factored residuals: as in the head of that file, half of the steps being made.
 fn factored_cost(params: &BoostingParams, outputs: &Outputs<'_>) -> f64 {
     let (n, d) = (outputs.n_rows() as f64, outputs.n_outputs() as f64);
-    let (steps, q) = (0.5 * params.iterations as f64, n_components(params, outputs) as f64);
+    let (steps, q) = (
+        0.5 * params.iterations as f64,
+        n_components(params, outputs) as f64,
+    );
     let per_step = if params.algorithm == Algorithm::GbrtRpo {
         2.0 * (n + d)
     } else {

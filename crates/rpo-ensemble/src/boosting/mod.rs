@@ -51,6 +51,7 @@
 
 mod booster;
 mod check;
+mod choices;
 mod coefficients;
 mod fit;
 mod form;
@@ -65,10 +66,9 @@ mod state;
 mod values;
 mod watch;
 
+pub use choices::{Algorithm, LeafStorage, LineSearch, StepScope, TrainingForm};
 pub use loss::{Absolute, Direction, Link, Logistic, Loss, LossKind, Square, line_search};
 pub use model::Boosted;
 pub use options::{BoostingFit, BoostingOptions, History, Metric, Observer, Progress, Stop, Validation};
-pub use params::{
-    Algorithm, BoostingParams, LeafStorage, LineSearch, StepScope, TrainingForm, ValidBoostingParams,
-};
+pub use params::{BoostingParams, ValidBoostingParams};
 pub use values::{BoostingStep, StepValues};

@@ -50,7 +50,7 @@ impl Boosted {
         if !(trees_per_step == n_outputs || trees_per_step == 1 && may_be_one) {
             return mismatch("trees of a step", n_outputs, trees_per_step);
         }
-        if trees.len() % trees_per_step != 0 {
+        if !trees.len().is_multiple_of(trees_per_step) {
             let expected = trees.len().next_multiple_of(trees_per_step);
             return mismatch("trees of whole steps", expected, trees.len());
         }
@@ -63,10 +63,9 @@ impl Boosted {
             if leaves != given {
                 return mismatch("leaves of a tree with values", leaves, given);
             }
-            let given = match &tree.values {
-                StepValues::Single { output, .. } if (*output as usize) < n_outputs => n_outputs,
-                StepValues::Single { output, .. } => *output as usize + 1,
-                values => values.n_outputs().expect("all others know"),
+            let given = match (&tree.values, tree.values.n_outputs()) {
+                (StepValues::Single { output, .. }, _) => n_outputs.max(*output as usize + 1),
+                (_, given) => given.unwrap_or(n_outputs),
             };
             if given != n_outputs {
                 return mismatch("outputs of a tree", n_outputs, given);

@@ -64,12 +64,18 @@ impl<'a> Outputs<'a> {
             MatrixView::Sparse(a) => {
                 y.fill(0.0);
                 let (columns, values) = csr_row(&a, row);
-                columns.iter().zip(values).for_each(|(&j, &v)| y[j as usize] = f64::from(v));
+                columns
+                    .iter()
+                    .zip(values)
+                    .for_each(|(&j, &v)| y[j as usize] = f64::from(v));
             }
         }
         match &self.cells {
             None => cells.fill(1.0),
-            Some(u) => cells.iter_mut().zip(u.row(row)).for_each(|(c, &u)| *c = f64::from(u)),
+            Some(u) => cells
+                .iter_mut()
+                .zip(u.row(row))
+                .for_each(|(c, &u)| *c = f64::from(u)),
         }
         if self.has_missing {
             for (y, cell) in y.iter_mut().zip(cells) {
@@ -83,15 +89,24 @@ impl<'a> Outputs<'a> {
     /// Copies an output, and the weights c u of its cells, 0 where missing.
     pub(super) fn copy_column(&self, output: usize, y: &mut [f64], weights: &mut [f64]) {
         match self.y {
-            MatrixView::Dense(a) => y.iter_mut().zip(a.column(output)).for_each(|(y, &v)| *y = f64::from(v)),
+            MatrixView::Dense(a) => y
+                .iter_mut()
+                .zip(a.column(output))
+                .for_each(|(y, &v)| *y = f64::from(v)),
             MatrixView::Sparse(_) => {
                 y.fill(0.0);
                 self.for_each_in_column(output, |row, v| y[row] = v);
             }
         }
-        weights.iter_mut().zip(self.weights).for_each(|(w, &c)| *w = f64::from(c));
+        weights
+            .iter_mut()
+            .zip(self.weights)
+            .for_each(|(w, &c)| *w = f64::from(c));
         if let Some(u) = &self.cells {
-            weights.iter_mut().zip(u.column(output)).for_each(|(w, &u)| *w *= f64::from(u));
+            weights
+                .iter_mut()
+                .zip(u.column(output))
+                .for_each(|(w, &u)| *w *= f64::from(u));
         }
         if self.has_missing {
             for (y, weight) in y.iter_mut().zip(weights) {
@@ -104,10 +119,15 @@ impl<'a> Outputs<'a> {
 
     /// Calls `f(row, value)` for the stored values of an output of sparse outputs, by row.
     pub(super) fn for_each_in_column(&self, output: usize, mut f: impl FnMut(usize, f64)) {
-        let columns = self.by_column.as_ref().expect("sparse outputs are kept by column too");
+        let columns = self
+            .by_column
+            .as_ref()
+            .expect("sparse outputs are kept by column too");
         let view = columns.view();
         let (rows, values) = csr_row(&view, output);
-        rows.iter().zip(values).for_each(|(&i, &v)| f(i as usize, f64::from(v)));
+        rows.iter()
+            .zip(values)
+            .for_each(|(&i, &v)| f(i as usize, f64::from(v)));
     }
 
     /// Whether outputs are sparse and every cell of a row weighs the same.

@@ -1,5 +1,6 @@
 //! Parameters of boosting: a builder, and the checked value that fits.
 
+use super::choices::{Algorithm, LeafStorage, LineSearch, StepScope, TrainingForm};
 use super::loss::{Loss, LossKind};
 use crate::params::{MAX_FEATURES, MaxFeatures};
 use crate::{DEFAULT_BUDGET, EnsembleError};
@@ -7,98 +8,7 @@ use rpo_core::Seed;
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::GrowParams;
 use rpo_tree::splitter::AxisParams;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::sync::Arc;
-
-/// Which of the paper's algorithms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Algorithm {
-    /// Algorithm 1 for every output by itself, round robin: a step adds one tree per output (single target,
-    /// binary relevance).
-    SingleTarget,
-    /// Algorithm 2: multi-output trees on the residuals of all outputs.
-    Gbmort,
-    /// Algorithm 3: a tree on one projection of the residuals, fitted to every output by a factor ρ.
-    GbrtRpo,
-    /// Algorithm 4: a tree on q projections of the residuals, its leaves relabelled with the mean residuals of all
-    /// outputs.
-    GbrtRelabelRpo,
-}
-
-impl Algorithm {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::SingleTarget, Self::Gbmort, Self::GbrtRpo, Self::GbrtRelabelRpo];
-
-    /// The name: `single-target-gbrt`, `gbmort`, `gbrt-rpo` or `gbrt-relabel-rpo`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::SingleTarget => "single-target-gbrt",
-            Self::Gbmort => "gbmort",
-            Self::GbrtRpo => "gbrt-rpo",
-            Self::GbrtRelabelRpo => "gbrt-relabel-rpo",
-        }
-    }
-
-    /// Whether trees grow on projections.
-    pub const fn projects(self) -> bool {
-        matches!(self, Self::GbrtRpo | Self::GbrtRelabelRpo)
-    }
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-/// How the length of a step is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LineSearch {
-    /// The minimiser, as the paper has it: the training loss never grows.
-    Exact,
-    /// One Newton step from where the scores are. As good in practice with a learning rate below 1, and cheaper;
-    /// the loss need not fall at every step. The same as exact for the square loss.
-    Newton,
-}
-
-/// What has a step length of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum StepScope {
-    /// Every output, as the paper has it: leaves hold mean residuals times ρ.
-    Output,
-    /// Every leaf of every output, as in Friedman's TreeBoost (2001): leaves hold the best constants. The same
-    /// for the square loss; not for Algorithm 3, whose tree all outputs share.
-    Leaf,
-}
-
-/// How the leaf vectors of Algorithms 2 and 4 are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LeafStorage {
-    /// All d numbers of a leaf.
-    Dense,
-    /// The k numbers of a leaf that are largest in absolute value; the others count as 0, in the model and in the
-    /// scores that later steps start from.
-    Largest(usize),
-}
-
-/// In which form the training scores are kept between steps. All agree up to rounding.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TrainingForm {
-    /// Whichever of the others costs least for the data, the loss and the number of steps.
-    Auto,
-    /// Scores n x d: `f64` up to 2¹⁷ of them, `f32` beyond.
-    Scores,
-    /// The square loss on sparse outputs: the outputs, and what each step added, never n x d.
-    Factored,
-    /// The logistic loss: odds n x d in `f32`, which a step multiplies without an exponential per cell.
-    Odds,
-}
 
 /// A loss of this crate or of the caller.
 #[derive(Debug, Clone)]
@@ -307,10 +217,7 @@ impl BoostingParams {
     /// How leaf vectors are stored. Default dense.
     #[must_use]
     pub fn leaf_storage(self, leaf_storage: LeafStorage) -> Self {
-        Self {
-            leaf_storage,
-            ..self
-        }
+        Self { leaf_storage, ..self }
     }
 
     /// The form of the training scores. Default whichever costs least.
@@ -353,7 +260,10 @@ impl BoostingParams {
         if self.iterations == 0 {
             return fail("iterations", "0".to_owned(), "at least 1");
         }
-        for (name, share) in [("learning_rate", self.learning_rate), ("subsample", self.subsample)] {
+        for (name, share) in [
+            ("learning_rate", self.learning_rate),
+            ("subsample", self.subsample),
+        ] {
             if !(share > 0.0 && share <= 1.0) {
                 return fail(name, share.to_string(), "in (0, 1]");
             }

@@ -58,13 +58,15 @@ impl Boosted {
                 let mut rows = Vec::with_capacity(range.len());
                 self.for_each_row(x, range, |_, scores| {
                     // Chosen by score, as the probabilities of labels that are all but sure are equal.
-                    let mut top: Vec<(u32, f64)> = (0..).zip(scores.iter().copied()).collect();
-                    if self.link().apply(0.0) == 0.0 {
-                        top.retain(|(_, score)| *score as f32 != 0.0);
-                    }
+                    let prediction = |score| self.link().apply(score) as f32;
+                    let scores = (0..).zip(scores).filter(|(_, score)| prediction(**score) != 0.0);
+                    let mut top: Vec<(u32, f32)> = scores.map(|(j, &score)| (j, score as f32)).collect();
                     keep_top(&mut top, k);
-                    let prediction = |(j, score)| (j, self.link().apply(score) as f32);
-                    rows.push(top.into_iter().map(prediction).filter(|(_, v)| *v != 0.0).collect());
+                    rows.push(
+                        top.into_iter()
+                            .map(|(j, score)| (j, prediction(f64::from(score))))
+                            .collect(),
+                    );
                 });
                 rows
             })
@@ -90,7 +92,12 @@ impl Boosted {
             if see(step, out.view()).is_break() {
                 break;
             }
-            for tree in self.trees().iter().skip(step * self.trees_per_step()).take(self.trees_per_step()) {
+            for tree in self
+                .trees()
+                .iter()
+                .skip(step * self.trees_per_step())
+                .take(self.trees_per_step())
+            {
                 tree.add(&apply(&tree.structure, x), &mut scores);
             }
         }
@@ -119,15 +126,18 @@ impl Boosted {
         self.check_features(x)?;
         let mut out = predict::zeros(x.n_rows(), self.n_outputs(), budget)?;
         let block = RowBlock::good_size(x);
-        out.axis_chunks_iter_mut(Axis(0), block).into_par_iter().enumerate().for_each(
-            |(i, mut out): (usize, ArrayViewMut2<'_, f32>)| {
+        out.axis_chunks_iter_mut(Axis(0), block)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(i, mut out): (usize, ArrayViewMut2<'_, f32>)| {
                 let start = i * block;
                 self.for_each_row(x, start..start + out.nrows(), |row, scores| {
                     let out = out.row_mut(row - start);
-                    out.into_iter().zip(scores).for_each(|(out, &score)| *out = link(score));
+                    out.into_iter()
+                        .zip(scores)
+                        .for_each(|(out, &score)| *out = link(score));
                 });
-            },
-        );
+            });
         Ok(out)
     }
 
@@ -147,7 +157,8 @@ impl Boosted {
         for start in (0..n_rows).step_by(group) {
             let rows = start..(start + group).min(n_rows);
             let sums = &mut sums[..rows.len() * d];
-            sums.chunks_exact_mut(d).for_each(|row| row.copy_from_slice(self.initial()));
+            sums.chunks_exact_mut(d)
+                .for_each(|row| row.copy_from_slice(self.initial()));
             for (tree, leaves) in self.trees().iter().zip(leaves.chunks(n_rows)) {
                 for (row, &leaf) in sums.chunks_exact_mut(d).zip(&leaves[rows.clone()]) {
                     add(&tree.values, leaf, row);
@@ -169,12 +180,18 @@ fn add(values: &StepValues, leaf: u32, scores: &mut [f64]) {
     match values {
         StepValues::Product { leaves, outputs } => {
             let g = f64::from(leaves[leaf as usize]);
-            scores.iter_mut().zip(outputs).for_each(|(sum, &rho)| *sum += g * f64::from(rho));
+            scores
+                .iter_mut()
+                .zip(outputs)
+                .for_each(|(sum, &rho)| *sum += g * f64::from(rho));
         }
         StepValues::Vectors(values) => {
             let row = values.row(leaf as usize);
             let row = row.as_slice().expect("kept in row order");
-            scores.iter_mut().zip(row).for_each(|(sum, &v)| *sum += f64::from(v));
+            scores
+                .iter_mut()
+                .zip(row)
+                .for_each(|(sum, &v)| *sum += f64::from(v));
         }
         StepValues::Sparse(_) | StepValues::Single { .. } => {
             values.for_each(leaf, |j, v| scores[j as usize] += v);

@@ -1,6 +1,6 @@
 //! What a step adds to the scores.
 
-use super::params::LeafStorage;
+use super::choices::LeafStorage;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, csr_row};
@@ -9,7 +9,7 @@ use rpo_tree::{Rule, Structure};
 /// What the leaves of a step add to the scores, learning rate included.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StepValues {
-    /// One tree for all outputs: leaf l adds leaves[l] · outputs[j] to output j. A step of Algorithm 3: L + d
+    /// One tree for all outputs: leaf l adds `leaves[l] * outputs[j]` to output j. A step of Algorithm 3: L + d
     /// numbers.
     Product {
         /// One number per leaf, g.
@@ -21,7 +21,7 @@ pub enum StepValues {
     Vectors(Array2<f32>),
     /// The same where only some numbers differ from 0.
     Sparse(CsrMatrix),
-    /// Leaf l adds leaves[l] to one output. A tree of Algorithm 1.
+    /// Leaf l adds `leaves[l]` to one output. A tree of Algorithm 1.
     Single {
         /// One number per leaf, μρg.
         leaves: Vec<f32>,
@@ -103,7 +103,9 @@ impl StepValues {
 fn largest(values: &Array2<f64>, k: usize) -> CsrMatrix {
     let (mut indptr, mut columns, mut kept) = (vec![0], Vec::new(), Vec::new());
     for row in values.rows() {
-        let mut order: Vec<u32> = (0..row.len() as u32).filter(|&j| row[j as usize] as f32 != 0.0).collect();
+        let mut order: Vec<u32> = (0..row.len() as u32)
+            .filter(|&j| row[j as usize] as f32 != 0.0)
+            .collect();
         let size = |j: u32| row[j as usize].abs();
         if order.len() > k {
             order.select_nth_unstable_by(k - 1, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
@@ -131,12 +133,13 @@ impl<R: Rule> BoostingStep<R> {
     pub(super) fn add(&self, leaf_of_row: &[u32], scores: &mut Array2<f64>) {
         let d = scores.ncols();
         let rows = scores.axis_chunks_iter_mut(Axis(0), 256).into_par_iter();
-        rows.zip(leaf_of_row.par_chunks(256)).for_each(|(mut scores, leaves)| {
-            let scores = scores.as_slice_mut().expect("made in row order");
-            for (row, &leaf) in scores.chunks_exact_mut(d).zip(leaves) {
-                self.values.for_each(leaf, |j, v| row[j as usize] += v);
-            }
-        });
+        rows.zip(leaf_of_row.par_chunks(256))
+            .for_each(|(mut scores, leaves)| {
+                let scores = scores.as_slice_mut().expect("made in row order");
+                for (row, &leaf) in scores.chunks_exact_mut(d).zip(leaves) {
+                    self.values.for_each(leaf, |j, v| row[j as usize] += v);
+                }
+            });
     }
 }
 

@@ -51,7 +51,10 @@ impl<'a> Watch<'a> {
     pub(super) fn evaluate(&mut self, model: &Boosted, n_steps: usize) -> (usize, f64) {
         model.link_into(&self.scores, &mut self.predictions);
         let value = (self.validation.metric)(self.predictions.view());
-        if self.best.is_none_or(|(_, best)| value > best || best.is_nan()) {
+        if self
+            .best
+            .is_none_or(|(_, best)| value > best || (best.is_nan() && !value.is_nan()))
+        {
             self.best = Some((n_steps, value));
         }
         (n_steps, value)
@@ -65,6 +68,8 @@ impl<'a> Watch<'a> {
 
     /// After how many steps the metric was best; `None` if it never was a number.
     pub(super) fn best(&self) -> Option<usize> {
-        self.best.filter(|(_, value)| !value.is_nan()).map(|(step, _)| step)
+        self.best
+            .filter(|(_, value)| !value.is_nan())
+            .map(|(step, _)| step)
     }
 }

@@ -16,7 +16,11 @@ impl Loss for Absolute {
     fn residual(&self, y: f64, score: f64) -> f64 {
         let difference = y - score;
         // signum(0) is 1.
-        if difference == 0.0 { 0.0 } else { difference.signum() }
+        if difference == 0.0 {
+            0.0
+        } else {
+            difference.signum()
+        }
     }
 
     fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {

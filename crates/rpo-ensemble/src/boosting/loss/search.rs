@@ -36,7 +36,11 @@ impl Search {
     /// without a curvature.
     pub(crate) fn new(derivative: f64, curvature: Option<f64>, limit: f64, tolerance: f64) -> Self {
         let newton = curvature.map_or(1.0, |c| -derivative / c);
-        let first = if newton > 0.0 && newton.is_finite() { newton } else { 1.0 };
+        let first = if newton > 0.0 && newton.is_finite() {
+            newton
+        } else {
+            1.0
+        };
         let trial = first.min(limit);
         Self {
             low: 0.0,
@@ -109,7 +113,9 @@ pub fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64
         for (y, f, g, w) in direction.rows() {
             let at = f + step * g;
             derivative -= w * g * loss.residual(y, at);
-            curvature = curvature.zip(loss.curvature(y, at)).map(|(sum, h)| sum + w * g * g * h);
+            curvature = curvature
+                .zip(loss.curvature(y, at))
+                .map(|(sum, h)| sum + w * g * g * h);
         }
         (derivative, curvature)
     };
@@ -123,7 +129,12 @@ pub fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64
         return 0.0;
     }
     let sign = -derivative.signum();
-    let mut search = Search::new(sign * derivative, curvature, loss.largest_move() / largest, tolerance);
+    let mut search = Search::new(
+        sign * derivative,
+        curvature,
+        loss.largest_move() / largest,
+        tolerance,
+    );
     let mut trial = search.trial();
     loop {
         let (derivative, curvature) = slope(sign * trial);

@@ -164,7 +164,9 @@ impl<'a> Factored<'a> {
                     sums.iter_mut().zip(table).for_each(|(sum, t)| *sum -= t);
                 }
             }
-            z.iter_mut().zip(&sums).for_each(|(z, &sum)| *z = Z::from_f64(sum));
+            z.iter_mut()
+                .zip(&sums)
+                .for_each(|(z, &sum)| *z = Z::from_f64(sum));
         });
     }
 
@@ -172,7 +174,9 @@ impl<'a> Factored<'a> {
     fn scalar_slopes(&self, leaves: &LeafIndex, g: &[f64]) -> Slopes {
         let n = self.outputs.n_rows();
         // c g by row.
-        let tree: Vec<f64> = (0..n).map(|i| self.weight(i) * g[leaves.of_row[i] as usize]).collect();
+        let tree: Vec<f64> = (0..n)
+            .map(|i| self.weight(i) * g[leaves.of_row[i] as usize])
+            .collect();
         let total: f64 = tree.iter().sum();
         let shares: Vec<Vec<f64>> = self
             .past
@@ -186,16 +190,20 @@ impl<'a> Factored<'a> {
             })
             .collect();
         let mut residual = vec![0.0; self.initial.len()];
-        residual.par_chunks_mut(STRIP).enumerate().for_each(|(strip, sums)| {
-            let start = strip * STRIP;
-            for (k, sum) in sums.iter_mut().enumerate() {
-                self.outputs.for_each_in_column(start + k, |i, y| *sum += y * tree[i]);
-                *sum -= self.initial[start + k] * total;
-            }
-            for (past, share) in self.past.iter().zip(&shares) {
-                past.subtract(share, 1, start, sums);
-            }
-        });
+        residual
+            .par_chunks_mut(STRIP)
+            .enumerate()
+            .for_each(|(strip, sums)| {
+                let start = strip * STRIP;
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    self.outputs
+                        .for_each_in_column(start + k, |i, y| *sum += y * tree[i]);
+                    *sum -= self.initial[start + k] * total;
+                }
+                for (past, share) in self.past.iter().zip(&shares) {
+                    past.subtract(share, 1, start, sums);
+                }
+            });
         let squares = (0..n).map(|i| tree[i] * g[leaves.of_row[i] as usize]).sum();
         Slopes {
             residual,
@@ -241,7 +249,11 @@ impl<'a> Factored<'a> {
 
     pub(super) fn scalar_steps(&mut self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
         let slopes = self.scalar_slopes(leaves, g);
-        let steps = slopes.residual.iter().map(|&r| quotient(r, slopes.weight[0], 0.0)).collect();
+        let steps = slopes
+            .residual
+            .iter()
+            .map(|&r| quotient(r, slopes.weight[0], 0.0))
+            .collect();
         self.slopes = Some(slopes);
         steps
     }
@@ -288,10 +300,15 @@ impl Past {
             StepValues::Product { leaves, outputs } => {
                 let mut total = vec![0.0; width];
                 for (&g, shares) in leaves.iter().zip(shares.chunks_exact(width)) {
-                    total.iter_mut().zip(shares).for_each(|(t, s)| *t += f64::from(g) * s);
+                    total
+                        .iter_mut()
+                        .zip(shares)
+                        .for_each(|(t, s)| *t += f64::from(g) * s);
                 }
                 for (sums, &v) in rows.zip(&outputs[start..]) {
-                    sums.iter_mut().zip(&total).for_each(|(sum, t)| *sum -= t * f64::from(v));
+                    sums.iter_mut()
+                        .zip(&total)
+                        .for_each(|(sum, t)| *sum -= t * f64::from(v));
                 }
             }
             StepValues::Vectors(values) => {

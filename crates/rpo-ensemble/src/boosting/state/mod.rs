@@ -65,7 +65,10 @@ impl Move {
                 let g = leaves[leaf];
                 out.iter_mut().zip(outputs).for_each(|(out, rho)| *out = g * rho);
             }
-            Self::Vectors(values) => out.iter_mut().zip(values.row(leaf)).for_each(|(out, &v)| *out = v),
+            Self::Vectors(values) => out
+                .iter_mut()
+                .zip(values.row(leaf))
+                .for_each(|(out, &v)| *out = v),
         }
     }
 

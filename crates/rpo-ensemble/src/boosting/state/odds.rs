@@ -10,10 +10,11 @@
 
 use super::sums::{LeafSums, scale_columns};
 use super::{ROWS, Real, Sweep};
+use crate::boosting::choices::{LineSearch, StepScope};
+use crate::boosting::coefficients::Coefficients;
 use crate::boosting::leaf_index::LeafIndex;
 use crate::boosting::loss::{Logistic, Search, Verdict};
 use crate::boosting::outputs::Outputs;
-use crate::boosting::params::{LineSearch, StepScope};
 use ndarray::{Array2, Zip};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, csr_row};
@@ -58,9 +59,11 @@ impl<'a> Odds<'a> {
             Some((phi, z)) => (Some(phi), z),
             None => (None, Default::default()),
         };
-        let q = phi.map_or(0, |phi| phi.n_components());
+        let q = phi.map_or(0, Coefficients::n_components);
         let z: Vec<&mut [Z]> = if q == 0 {
-            (0..self.outputs.n_rows().div_ceil(ROWS)).map(|_| Default::default()).collect()
+            (0..self.outputs.n_rows().div_ceil(ROWS))
+                .map(|_| Default::default())
+                .collect()
         } else {
             z.chunks_mut(ROWS * q).collect()
         };
@@ -86,7 +89,8 @@ impl<'a> Odds<'a> {
                     };
                     let mut loss = multiply(odds, factor, &mut p);
                     let (ones, values) = csr_row(&labels, row);
-                    ones.iter().for_each(|&j| loss -= f64::from(odds[j as usize]).ln());
+                    ones.iter()
+                        .for_each(|&j| loss -= f64::from(odds[j as usize]).ln());
                     sum += f64::from(weights[row]) * loss;
                     if let Some(phi) = phi {
                         phi.project_sparse(ones, values, &mut of_labels);
@@ -202,7 +206,11 @@ impl<'a> Odds<'a> {
             .map(|j| {
                 let (sign, limit) = (-derivative[j].signum(), Logistic::LARGEST_MOVE / size[j]);
                 let newton = Some(curvature[j]);
-                (j, sign, Search::new(sign * derivative[j], newton, limit, tolerance[j]))
+                (
+                    j,
+                    sign,
+                    Search::new(sign * derivative[j], newton, limit, tolerance[j]),
+                )
             })
             .collect();
         for _ in 0..Self::MAX_TRIALS {
@@ -345,7 +353,10 @@ mod tests {
             let mut p = vec![0.0; d];
             let sum = multiply(&mut odds, &factors, &mut p);
             let expected: f64 = (0..d).map(|j| (2.02 * score(j)).exp().ln_1p()).sum();
-            assert!((sum - expected).abs() < 1e-6 * expected, "{d}: {sum} for {expected}");
+            assert!(
+                (sum - expected).abs() < 1e-6 * expected,
+                "{d}: {sum} for {expected}"
+            );
             for j in 0..d {
                 let expected = 1.0 / (1.0 + (-2.02 * score(j)).exp());
                 assert!((f64::from(p[j]) - expected).abs() < 1e-6, "{j}");
@@ -356,7 +367,12 @@ mod tests {
     #[test]
     fn extreme_odds_stay_in_range() {
         let (mut odds, mut p) = (vec![1e17_f32; 300], vec![0.0; 300]);
-        for (factor, expected) in [(1e30, LARGEST), (1e30, LARGEST), (1e-38, SMALLEST), (f32::MIN_POSITIVE, SMALLEST)] {
+        for (factor, expected) in [
+            (1e30, LARGEST),
+            (1e30, LARGEST),
+            (1e-38, SMALLEST),
+            (f32::MIN_POSITIVE, SMALLEST),
+        ] {
             let sum = multiply(&mut odds, &vec![factor; 300], &mut p);
             assert!(odds.iter().all(|&o| o == expected), "{factor}");
             let each = f64::from(expected).ln_1p();

@@ -2,10 +2,12 @@
 
 use super::sums::{LeafSums, scale_columns};
 use super::{ROWS, Real, Sweep};
+use crate::boosting::choices::{LineSearch, StepScope};
+use crate::boosting::coefficients::Coefficients;
 use crate::boosting::leaf_index::LeafIndex;
 use crate::boosting::loss::{Direction, Loss};
 use crate::boosting::outputs::Outputs;
-use crate::boosting::params::{BoostingParams, LineSearch, StepScope};
+use crate::boosting::params::BoostingParams;
 use ndarray::Array2;
 use rayon::prelude::*;
 
@@ -62,14 +64,18 @@ impl<'a, T: Real> Scores<'a, T> {
             Some((phi, z)) => (Some(phi), z),
             None => (None, Default::default()),
         };
-        let q = phi.map_or(0, |phi| phi.n_components());
+        let q = phi.map_or(0, Coefficients::n_components);
         // Chunks of z, empty ones where there is none to write.
         let z: Vec<&mut [Z]> = if q == 0 {
-            (0..outputs.n_rows().div_ceil(ROWS)).map(|_| Default::default()).collect()
+            (0..outputs.n_rows().div_ceil(ROWS))
+                .map(|_| Default::default())
+                .collect()
         } else {
             z.chunks_mut(ROWS * q).collect()
         };
-        let added = sweep.made.map(|(leaves, made)| (leaves, made.by_leaf(leaves.n_leaves, d)));
+        let added = sweep
+            .made
+            .map(|(leaves, made)| (leaves, made.by_leaf(leaves.n_leaves, d)));
         let chunks = self.scores.par_chunks_mut(ROWS * d).zip(z).enumerate();
         let losses: Vec<f64> = chunks
             .map(|(chunk, (scores, z))| {
@@ -93,7 +99,9 @@ impl<'a, T: Real> Scores<'a, T> {
                     if let Some(phi) = phi {
                         phi.project(&buffer.residual, &mut projected);
                         let z = &mut z[i * q..][..q];
-                        z.iter_mut().zip(&projected).for_each(|(z, &v)| *z = Z::from_f64(v));
+                        z.iter_mut()
+                            .zip(&projected)
+                            .for_each(|(z, &v)| *z = Z::from_f64(v));
                     }
                 }
                 sum
@@ -143,7 +151,9 @@ impl<'a, T: Real> Scores<'a, T> {
 
     pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
         if self.steps_from_sums() {
-            return self.leaf_sums(leaves).newton_vectors(self.scope, self.loss.largest_move());
+            return self
+                .leaf_sums(leaves)
+                .newton_vectors(self.scope, self.loss.largest_move());
         }
         match self.scope {
             StepScope::Output => {
@@ -160,7 +170,8 @@ impl<'a, T: Real> Scores<'a, T> {
         let (n, d) = (self.outputs.n_rows(), self.outputs.n_outputs());
         column.all_y.resize(n, 0.0);
         column.all_weights.resize(n, 0.0);
-        self.outputs.copy_column(output, &mut column.all_y, &mut column.all_weights);
+        self.outputs
+            .copy_column(output, &mut column.all_y, &mut column.all_weights);
         column.clear();
         for &row in order {
             let i = row as usize;
@@ -190,7 +201,9 @@ impl<'a, T: Real> Scores<'a, T> {
     /// The exact step of each leaf and output (L x d), 0 where nothing weighs.
     fn search_leaves(&self, leaves: &LeafIndex) -> Array2<f64> {
         let members = leaves.members();
-        let order: Vec<u32> = (0..leaves.n_leaves).flat_map(|leaf| members.rows(leaf).to_vec()).collect();
+        let order: Vec<u32> = (0..leaves.n_leaves)
+            .flat_map(|leaf| members.rows(leaf).to_vec())
+            .collect();
         let steps: Vec<Vec<f64>> = (0..self.outputs.n_outputs())
             .into_par_iter()
             .map_init(Column::default, |column, j| {
@@ -202,7 +215,11 @@ impl<'a, T: Real> Scores<'a, T> {
                     let n = rows.partition_point(|&row| leaves.of_row[row as usize] as usize <= leaf);
                     let range = start..start + n;
                     start += n;
-                    if n == 0 { 0.0 } else { self.loss.step(&column.direction(range)) }
+                    if n == 0 {
+                        0.0
+                    } else {
+                        self.loss.step(&column.direction(range))
+                    }
                 };
                 (0..leaves.n_leaves).map(step).collect()
             })

@@ -1,7 +1,7 @@
 //! Sums over leaves, and the steps that follow from them alone.
 
+use crate::boosting::choices::StepScope;
 use crate::boosting::loss::quotient;
-use crate::boosting::params::StepScope;
 use ndarray::{Array2, Zip};
 
 /// Sums over the rows of each leaf, per output (L x d).
@@ -32,7 +32,10 @@ impl LeafSums {
         self.residual += &other.residual;
         self.weight += &other.weight;
         self.curvature += &other.curvature;
-        self.squares.iter_mut().zip(&other.squares).for_each(|(a, b)| *a += b);
+        self.squares
+            .iter_mut()
+            .zip(&other.squares)
+            .for_each(|(a, b)| *a += b);
     }
 
     /// Mean residuals: the labels of the leaves, 0 where nothing weighs.
@@ -45,7 +48,11 @@ impl LeafSums {
     /// ρ = Σ_l g Σ w r / Σ_l g² Σ w h, kept where it moves no score by more than `largest`.
     pub(super) fn newton(&self, largest: f64, g: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let (n_leaves, n_outputs) = self.residual.dim();
-        let (mut slope, mut curvature, mut size) = (vec![0.0; n_outputs], vec![0.0; n_outputs], vec![0.0_f64; n_outputs]);
+        let (mut slope, mut curvature, mut size) = (
+            vec![0.0; n_outputs],
+            vec![0.0; n_outputs],
+            vec![0.0_f64; n_outputs],
+        );
         for leaf in 0..n_leaves {
             for j in 0..n_outputs {
                 let g = g(leaf, j);
@@ -55,7 +62,13 @@ impl LeafSums {
             }
         }
         (0..n_outputs)
-            .map(|j| limit(quotient(slope[j], curvature[j], self.squares[j]), largest, size[j]))
+            .map(|j| {
+                limit(
+                    quotient(slope[j], curvature[j], self.squares[j]),
+                    largest,
+                    size[j],
+                )
+            })
             .collect()
     }
 
