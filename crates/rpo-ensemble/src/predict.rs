@@ -294,7 +294,10 @@ fn sparse_rows<'f, 'x, F: Routed>(
 }
 
 /// Rows of (column, value) pairs in column order as CSR.
-pub(crate) fn to_csr<'a>(rows: impl Iterator<Item = &'a Vec<(u32, f32)>>, shape: (usize, usize)) -> CsrMatrix {
+pub(crate) fn to_csr<'a>(
+    rows: impl Iterator<Item = &'a Vec<(u32, f32)>>,
+    shape: (usize, usize),
+) -> CsrMatrix {
     let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     for row in rows {
         columns.extend(row.iter().map(|(j, _)| *j));
