@@ -1,14 +1,15 @@
 #![doc = include_str!("../README.md")]
 
 mod block;
-pub mod boosting;
 pub mod craftml;
 mod error;
 mod fit;
 mod forest;
 mod params;
 mod predict;
+pub mod structured;
 mod sums;
+pub mod thresholds;
 
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 pub use error::EnsembleError;

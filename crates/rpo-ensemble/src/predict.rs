@@ -11,7 +11,7 @@ use crate::sums::SparseSums;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixError, MatrixView};
-use rpo_tree::{LeafKind, Leaves, RowBlock};
+use rpo_tree::{LeafKind, Leaves, RowBlock, Rule, Structure};
 use std::ops::Range;
 
 /// Largest number of bytes of dense predictions, unless a caller allows more: 4 GiB.
@@ -83,6 +83,7 @@ impl Forest {
                     .iter()
                     .for_each(|&(row, share)| sums.add(row, share));
             },
+            mean(self.n_trees()),
         ))
     }
 
@@ -185,11 +186,21 @@ impl Routed for Forest {
 
     fn route(&self, block: &mut RowBlock<'_>, rows: Range<usize>, leaves: &mut [u32]) {
         block.load(rows);
-        let rows = block.rows();
-        if !rows.is_empty() {
-            for (tree, leaves) in self.trees().iter().zip(leaves.chunks_mut(rows.len())) {
-                tree.tree.structure().leaves(&rows, leaves);
-            }
+        let structures = self.trees().iter().map(|t| t.tree.structure());
+        route_block(structures, block, leaves);
+    }
+}
+
+/// Writes the leaves of a block of rows, by tree, then row.
+pub(crate) fn route_block<'f, R: Rule + 'f>(
+    structures: impl Iterator<Item = &'f Structure<R>>,
+    block: &RowBlock<'_>,
+    leaves: &mut [u32],
+) {
+    let rows = block.rows();
+    if !rows.is_empty() {
+        for (structure, leaves) in structures.zip(leaves.chunks_mut(rows.len())) {
+            structure.leaves(&rows, leaves);
         }
     }
 }
@@ -219,7 +230,25 @@ pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result
         |predictor, i, sums| {
             predictor.for_each(i..i + 1, |_, j, value| sums.add(j, value));
         },
+        mean(forest.n_trees()),
     ))
+}
+
+/// What makes of a sum over trees their mean.
+fn mean(n_trees: usize) -> impl Fn(u32, f64) -> f32 + Sync {
+    let scale = 1.0 / n_trees as f64;
+    move |_, sum| (sum * scale) as f32
+}
+
+pub(crate) fn check_k(k: usize) -> Result<(), EnsembleError> {
+    if k > 0 {
+        return Ok(());
+    }
+    Err(EnsembleError::Parameter {
+        name: "k",
+        given: "0".to_owned(),
+        expected: "at least 1",
+    })
 }
 
 /// Writes the sums of the admitted trees' answers to each row times the row's scale.
@@ -258,17 +287,17 @@ fn predict_rows<F: Routed>(
         });
 }
 
-/// Collects what `add` sums for each row over the trees, its mean, and of that the k largest, as CSR.
-fn sparse_rows<'f, 'x, F: Routed>(
+/// Collects what `add` sums for each row over the trees, what `finish` makes of it, and of that the k largest, as CSR.
+pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
     forest: &'f F,
     x: MatrixView<'x>,
     n_columns: usize,
     k: usize,
     predictor: impl Fn(&'f F, MatrixView<'x>, Admit) -> BlockPredictor<'f, 'x, F, Admit> + Sync,
     add: impl Fn(&BlockPredictor<'f, 'x, F, Admit>, usize, &mut SparseSums) + Sync,
+    finish: impl Fn(u32, f64) -> f32 + Sync,
 ) -> CsrMatrix {
     let ((span, block), n) = (spans(forest, x), x.n_rows());
-    let scale = 1.0 / forest.n_trees() as f64;
     let spans: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(span))
         .into_par_iter()
         .map(|i| {
@@ -282,7 +311,7 @@ fn sparse_rows<'f, 'x, F: Routed>(
                 for in_block in 0..block.len() {
                     add(&predictor, in_block, &mut sums);
                     let mut values = Vec::new();
-                    sums.drain(|j, sum| values.push((j, (sum * scale) as f32)));
+                    sums.drain(|j, sum| values.push((j, finish(j, sum))));
                     keep_top(&mut values, k);
                     rows.push(values);
                 }
@@ -290,37 +319,15 @@ fn sparse_rows<'f, 'x, F: Routed>(
             rows
         })
         .collect();
-    to_csr(spans.iter().flatten(), (n, n_columns))
-}
-
-/// Rows of (column, value) pairs in column order as CSR.
-pub(crate) fn to_csr<'a>(
-    rows: impl Iterator<Item = &'a Vec<(u32, f32)>>,
-    shape: (usize, usize),
-) -> CsrMatrix {
     let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-    for row in rows {
+    for row in spans.iter().flatten() {
         columns.extend(row.iter().map(|(j, _)| *j));
         values.extend(row.iter().map(|(_, value)| *value));
         indptr.push(columns.len());
     }
-    CsrMatrix::new(shape, indptr, columns, values)
+    CsrMatrix::new((n, n_columns), indptr, columns, values)
 }
 
-/// Refuses to look for no label at all.
-pub(crate) fn check_k(k: usize) -> Result<(), EnsembleError> {
-    if k == 0 {
-        let (name, given) = ("k", "0".to_owned());
-        return Err(EnsembleError::Parameter {
-            name,
-            given,
-            expected: "at least 1",
-        });
-    }
-    Ok(())
-}
-
-/// Refuses features of another number than a model was fitted to, and a layout that is not by rows.
 pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(), EnsembleError> {
     rpo_tree::check_csr("features", x)?;
     if x.n_cols() != n_features {
@@ -334,7 +341,6 @@ pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(),
     Ok(())
 }
 
-/// Room for predictions, unless they would take more than `budget` bytes.
 pub(crate) fn zeros(rows: usize, columns: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
     let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
     if bytes > budget {
@@ -354,14 +360,14 @@ type Admit = fn(usize, usize) -> bool;
 
 /// Number of rows that a thread predicts in one go, a few times that for each thread, and of a block: spans are whole
 /// blocks.
-fn spans(forest: &impl Routed, x: MatrixView<'_>) -> (usize, usize) {
+pub(crate) fn spans(forest: &impl Routed, x: MatrixView<'_>) -> (usize, usize) {
     let block = forest.block_size(x);
     let span = x.n_rows().div_ceil(4 * rayon::current_num_threads());
     (span.max(1).next_multiple_of(block), block)
 }
 
 /// Keeps the k largest scores, of equal ones the smaller indices, in index order.
-pub(crate) fn keep_top(scores: &mut Vec<(u32, f32)>, k: usize) {
+fn keep_top(scores: &mut Vec<(u32, f32)>, k: usize) {
     if scores.len() > k {
         scores.select_nth_unstable_by(k - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         scores.truncate(k);

@@ -100,10 +100,12 @@ impl<T: Real> DenseDesign<T> {
         let (groups, rest) = v.as_chunks::<ROWS>();
         for (k, v) in groups.iter().enumerate() {
             let [a, b, c, d]: [_; ROWS] = std::array::from_fn(|r| self.row(row(k * ROWS + r)));
+            let [va, vb, vc, vd] = *v;
             for ((((out, a), b), c), d) in out.iter_mut().zip(a).zip(b).zip(c).zip(d) {
-                for lane in 0..LANES {
-                    out[lane] += (v[0] * a[lane] + v[1] * b[lane]) + (v[2] * c[lane] + v[3] * d[lane]);
-                }
+                // Array to array, so that the lanes stay vectors.
+                *out = std::array::from_fn(|lane| {
+                    out[lane] + ((va * a[lane] + vb * b[lane]) + (vc * c[lane] + vd * d[lane]))
+                });
             }
         }
         for (k, &v) in rest.iter().enumerate() {

@@ -119,8 +119,11 @@ impl<'a> Features<'a> {
     }
 }
 
-/// Hyperplanes have no side for a missing value.
-fn check_present(x: MatrixView<'_>) -> Result<(), TreeError> {
+/// Checks that no value is missing or infinite: hyperplanes have no side for those.
+///
+/// # Errors
+/// [`TreeError::MissingFeature`] and [`TreeError::InfiniteFeature`] with the first offender in row order.
+pub fn check_present(x: MatrixView<'_>) -> Result<(), TreeError> {
     for row in 0..x.n_rows() {
         let mut bad = None;
         x.for_each_in_row(row, |column, value| {

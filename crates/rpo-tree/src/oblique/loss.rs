@@ -76,11 +76,18 @@ pub fn slopes<T: Real>(alpha: f64, rates: &SoftRates, phi: &mut [T], positive: &
     let slope = |bracket: f64, n: usize| T::from_f64(2.0 * alpha * bracket / n as f64);
     let of_positive = slope(bracket(t, f), rates.n_positive);
     let of_negative = slope(bracket(f, t), rates.n_negative);
+    let negligible = T::from_f64(NEGLIGIBLE);
     for (phi, &positive) in phi.iter_mut().zip(positive) {
         let factor = if positive { of_positive } else { of_negative };
-        *phi = factor * (*phi * (T::ONE - *phi));
+        let slope = factor * (*phi * (T::ONE - *phi));
+        let counts = slope > negligible || -slope > negligible;
+        *phi = if counts { slope } else { T::default() };
     }
 }
+
+/// Slopes this small are 0. They move no weight (a step of ADAM is at most its rate times gradient / 1e-8), but their
+/// products in single precision fall among the subnormal numbers, with which processors take many times longer.
+const NEGLIGIBLE: f64 = 1e-18;
 
 #[cfg(test)]
 mod tests {

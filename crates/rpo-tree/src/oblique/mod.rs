@@ -29,7 +29,7 @@ mod splitter;
 
 pub use adam::Adam;
 pub use design::{Batch, DenseDesign, Design};
-pub use gather::{Features, NodeDesign};
+pub use gather::{Features, NodeDesign, check_present};
 pub use least_squares::least_squares;
 pub use logistic::{LogisticParams, logistic_regression};
 pub use loss::{SoftRates, slopes, soft_assign, squared_distance};

@@ -1,0 +1,195 @@
+//! Growing a structured forest.
+
+use super::forest::{StructuredForest, StructuredTree};
+use super::params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};
+use super::sampling::{rows, size, subset};
+use crate::EnsembleError;
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo_tree::columns::Columns;
+use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
+use rpo_tree::splitter::Splitter;
+use rpo_tree::structured::{BinarySplitter, InformationGain, OrElse, StructuredSplitter};
+use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, check_csr, grow};
+use std::sync::Arc;
+
+/// Everything the trees of a fit share.
+struct Training<'p, 'x> {
+    params: &'p StructuredForestParams,
+    /// For splits along one feature.
+    columns: Option<Columns>,
+    /// For hyperplanes.
+    features: Option<Features<'x>>,
+    labels: Arc<CsrMatrix>,
+    /// The labels as leaf targets.
+    outputs: Arc<Matrix>,
+}
+
+impl ValidStructuredForestParams {
+    /// Fits a forest to features `x` (n x p) and labels `y` (n x d, 0 or 1).
+    ///
+    /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree t draws its
+    /// rows, features, labels, clusters and batches from streams of its own, keyed by the seed and t.
+    ///
+    /// Hyperplanes need all feature values; splits along one feature take NaN for missing.
+    ///
+    /// # Errors
+    /// [`EnsembleError`] for shapes that do not fit, labels other than 0 and 1, feature values that are infinite, or
+    /// missing where hyperplanes are asked for.
+    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<StructuredForest, EnsembleError> {
+        self.fit_observed(x, y, || ())
+    }
+
+    /// [`fit`](Self::fit), calling `on_tree` whenever a tree is finished, from any thread.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_observed(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        on_tree: impl Fn() + Sync,
+    ) -> Result<StructuredForest, EnsembleError> {
+        let params = &self.0;
+        let labels = check_labels(x, y)?;
+        let along_one_feature = params.split == NodeSplit::InformationGain;
+        let training = Training {
+            params,
+            columns: (along_one_feature || params.fall_back)
+                .then(|| Columns::new(x))
+                .transpose()?,
+            features: (!along_one_feature)
+                .then(|| Features::new(x, params.standardize))
+                .transpose()?,
+            outputs: Arc::new(Matrix::Sparse(labels.clone())),
+            labels: Arc::new(labels),
+        };
+        let trees = (0..params.n_trees)
+            .into_par_iter()
+            .map(|i| {
+                let tree = training.tree(params.first_tree + i, x.n_cols())?;
+                on_tree();
+                Ok(tree)
+            })
+            .collect::<Result<Vec<_>, EnsembleError>>()?;
+        StructuredForest::from_parts(
+            trees,
+            params.label_weight,
+            size(params.row_share, x.n_rows()),
+            x.n_rows(),
+            x.n_cols(),
+        )
+    }
+}
+
+impl Training<'_, '_> {
+    fn tree(&self, index: usize, p: usize) -> Result<StructuredTree, EnsembleError> {
+        let params = self.params;
+        let seed = params.seed.purpose("structured tree").child(index as u64);
+        let (n, d) = (self.labels.rows(), self.labels.cols());
+        let rows = rows(seed, n, size(params.row_share, n));
+        let labels = subset(d, size(params.label_share, d), seed.purpose("labels"));
+        let features = subset(p, size(params.feature_share, p), seed.purpose("features"));
+        let view = TreeView {
+            training: self,
+            rows: &rows,
+            labels: &labels,
+            features: &features,
+            seed,
+        };
+        let tree = match &params.split {
+            NodeSplit::InformationGain => view.grow(view.information_gain()?),
+            NodeSplit::Logistic(logistic) => view.grow_oblique(*logistic),
+            NodeSplit::Hellinger(hellinger) => view.grow_oblique(*hellinger),
+        }?;
+        Ok(StructuredTree { tree, seed, labels })
+    }
+}
+
+/// What one tree sees.
+struct TreeView<'a, 'p, 'x> {
+    training: &'a Training<'p, 'x>,
+    rows: &'a [u32],
+    labels: &'a [u32],
+    features: &'a [u32],
+    seed: Seed,
+}
+
+impl<'a> TreeView<'a, '_, '_> {
+    fn information_gain(&self) -> Result<InformationGain<'a>, EnsembleError> {
+        let columns = self.training.columns.as_ref().expect("coded for this");
+        let min_samples_leaf = self.training.params.min_samples_leaf;
+        Ok(InformationGain::new(columns, self.features, min_samples_leaf)?)
+    }
+
+    fn grow_oblique(&self, hyperplanes: impl Hyperplanes) -> Result<Tree<LinearRule>, EnsembleError> {
+        let params = self.training.params;
+        let features = self.training.features.as_ref().expect("checked for this");
+        let oblique = ObliqueSplitter::new(features, self.features, hyperplanes, params.min_samples_leaf)?;
+        if params.fall_back {
+            self.grow(OrElse(oblique, self.information_gain()?))
+        } else {
+            self.grow(oblique)
+        }
+    }
+
+    fn grow(&self, binary: impl BinarySplitter) -> Result<Tree<LinearRule>, EnsembleError> {
+        let Training {
+            params,
+            labels,
+            outputs,
+            ..
+        } = self.training;
+        let splitter =
+            StructuredSplitter::new(labels.view(), self.labels, self.rows, &params.structuring, binary)?;
+        let growth = GrowParams {
+            max_depth: params.max_depth,
+            min_samples_split: 2 * params.min_samples_leaf,
+            max_leaves: None,
+        };
+        let mut workspace = splitter.workspace();
+        let rows = self.rows.to_vec();
+        let grown = grow(
+            &splitter,
+            &mut workspace,
+            rows,
+            &growth,
+            self.seed.purpose("grow"),
+        );
+        let weights = vec![1.0; labels.rows()];
+        let leaves = Leaves::label(LeafKind::Sparse, &grown.members, &weights, outputs)?;
+        Ok(Tree::new(grown.structure, leaves)?)
+    }
+}
+
+/// Checks shapes and values; the labels as CSR.
+pub(crate) fn check_labels(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
+    let mismatch = |what, expected, given| {
+        Err(EnsembleError::Mismatch {
+            what,
+            expected,
+            given,
+        })
+    };
+    if x.n_rows() != y.n_rows() {
+        return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
+    }
+    if y.n_cols() == 0 {
+        return mismatch("number of outputs of at least", 1, 0);
+    }
+    check_csr("features", x)?;
+    check_csr("outputs", y)?;
+    let mut bad = None;
+    for row in 0..y.n_rows() {
+        y.for_each_in_row(row, |output, value| {
+            if value != 0.0 && value != 1.0 && bad.is_none() {
+                bad = Some(EnsembleError::Label {
+                    row,
+                    output: output as usize,
+                    value,
+                });
+            }
+        });
+    }
+    bad.map_or(Ok(y.to_csr()), Err)
+}

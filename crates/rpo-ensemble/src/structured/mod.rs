@@ -1,0 +1,22 @@
+//! Structured forests: Daniels and Metaxas, *Addressing Imbalance in Multi-Label Classification Using Structured
+//! Hellinger Forests*, AAAI 2017.
+//!
+//! Every tree sees a share of the rows, of the features and of the labels; a node parts two clusters of its rows' label
+//! sets ([`rpo_tree::structured`]); a leaf answers the mean of **all** labels of its training rows. With leaf_t(x)_j the answer
+//! of tree t for label j,
+//!
+//! ```text
+//! score_j(x) = Σ_t ω_tj leaf_t(x)_j / Σ_t ω_tj,    ω_tj = 5 if tree t clustered label j, else 1
+//! ```
+//!
+//! in [0, 1]. (The paper does not divide; without it labels would be scored on different scales, and out-of-bag scores
+//! on another scale than predictions.) Decisions come from [`thresholds`](crate::thresholds) on out-of-bag scores.
+
+mod fit;
+mod forest;
+mod params;
+mod predict;
+mod sampling;
+
+pub use forest::{StructuredForest, StructuredTree};
+pub use params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};

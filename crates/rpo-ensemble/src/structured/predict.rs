@@ -1,0 +1,228 @@
+//! Predicting with a structured forest.
+
+use super::StructuredForest;
+use super::sampling::out_of_bag;
+use crate::EnsembleError;
+use crate::block::{BlockPredictor, Routed};
+use crate::predict::{DEFAULT_BUDGET, check_features, check_k, route_block, spans, sparse_rows, zeros};
+use ndarray::{Array2, ArrayViewMut1, Axis};
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, MatrixView};
+use rpo_tree::{LeafModel, Leaves, RowBlock};
+use std::ops::Range;
+
+/// ω_tj, by tree and label.
+struct LabelWeights {
+    /// Whether a tree clustered a label, tree by tree.
+    clustered: Vec<bool>,
+    n_outputs: usize,
+    weight: f64,
+}
+
+impl LabelWeights {
+    fn new(forest: &StructuredForest) -> Self {
+        let d = forest.n_outputs();
+        let mut clustered = vec![false; forest.trees().len() * d];
+        for (tree, clustered) in forest.trees().iter().zip(clustered.chunks_mut(d)) {
+            tree.labels.iter().for_each(|&j| clustered[j as usize] = true);
+        }
+        Self {
+            clustered,
+            n_outputs: d,
+            weight: forest.label_weight(),
+        }
+    }
+
+    #[inline]
+    fn of(&self, tree: usize, label: usize) -> f64 {
+        if self.clustered[tree * self.n_outputs + label] {
+            self.weight
+        } else {
+            1.0
+        }
+    }
+
+    /// Σ_t ω_tj by label, over the trees admitted.
+    fn totals(&self, admit: impl Fn(usize) -> bool) -> Vec<f64> {
+        let mut totals = vec![0.0; self.n_outputs];
+        let trees = self.clustered.len() / self.n_outputs;
+        for tree in (0..trees).filter(|&tree| admit(tree)) {
+            for (label, total) in totals.iter_mut().enumerate() {
+                *total += self.of(tree, label);
+            }
+        }
+        totals
+    }
+}
+
+impl StructuredForest {
+    /// Scores (n x d): the trees' answers, weighted by label; see the [module](crate::structured).
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
+    /// [`EnsembleError::Tree`] for a missing value where the forest has hyperplanes, [`EnsembleError::Predictions`] if
+    /// the result would exceed [`DEFAULT_BUDGET`].
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
+        self.predict_within(x, DEFAULT_BUDGET)
+    }
+
+    /// [`predict`](Self::predict) with another limit on the bytes of the result.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+        self.check_input(x)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
+        let weights = LabelWeights::new(self);
+        let totals = weights.totals(|_| true);
+        self.score_rows(
+            x,
+            &weights,
+            |_, _| true,
+            &mut out,
+            |_, mut out, sums| {
+                for ((out, sum), total) in out.iter_mut().zip(sums).zip(&totals) {
+                    *out = (sum / total) as f32;
+                }
+            },
+        );
+        Ok(out)
+    }
+
+    /// The largest scores of each row that are not 0, at most k of them, as CSR (n x d); of equal ones the smaller
+    /// label first. Never holds all scores.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict) but for the budget; [`EnsembleError::Parameter`] for k = 0.
+    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+        self.check_input(x)?;
+        check_k(k)?;
+        let weights = LabelWeights::new(self);
+        let totals = weights.totals(|_| true);
+        Ok(sparse_rows(
+            self,
+            x,
+            self.n_outputs(),
+            k,
+            BlockPredictor::new,
+            |predictor, row, sums| {
+                for (t, tree) in self.trees().iter().enumerate() {
+                    tree.tree.leaves().for_each(predictor.leaf(t, row), |j, v| {
+                        sums.add(j, weights.of(t, j as usize) * v);
+                    });
+                }
+            },
+            |j, sum| (sum / totals[j as usize]) as f32,
+        ))
+    }
+
+    /// Scores for the training rows, each by the trees that did not see it, weighted alike, and how many those are. A
+    /// row that every tree saw has NaN in all labels.
+    ///
+    /// `x` are the features the forest was fitted to.
+    ///
+    /// # Errors
+    /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has not the
+    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
+    pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
+        self.check_input(x)?;
+        if self.rows_per_tree() == self.n_train() {
+            return Err(EnsembleError::NoBootstrap);
+        }
+        if x.n_rows() != self.n_train() {
+            return Err(EnsembleError::Mismatch {
+                what: "training rows",
+                expected: self.n_train(),
+                given: x.n_rows(),
+            });
+        }
+        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET)?;
+        let seeds: Vec<_> = self.trees().iter().map(|t| t.seed).collect();
+        let out_of_bag = out_of_bag(&seeds, x.n_rows(), self.rows_per_tree());
+        let counts = (0..x.n_rows())
+            .map(|row| out_of_bag.iter().filter(|tree| tree[row]).count() as u32)
+            .collect();
+        let weights = LabelWeights::new(self);
+        let admit = |tree: usize, row: usize| out_of_bag[tree][row];
+        self.score_rows(x, &weights, admit, &mut out, |row, mut out, sums| {
+            let totals = weights.totals(|tree| admit(tree, row));
+            for ((out, sum), total) in out.iter_mut().zip(sums).zip(&totals) {
+                // 0/0 where every tree saw the row.
+                *out = (sum / total) as f32;
+            }
+        });
+        Ok((out, counts))
+    }
+
+    /// Sums the admitted trees' weighted answers row by row, and has each row finished.
+    fn score_rows(
+        &self,
+        x: MatrixView<'_>,
+        weights: &LabelWeights,
+        admit: impl Fn(usize, usize) -> bool + Sync,
+        out: &mut Array2<f32>,
+        finish: impl Fn(usize, ArrayViewMut1<'_, f32>, &[f64]) + Sync,
+    ) {
+        let (span, block) = spans(self, x);
+        out.axis_chunks_iter_mut(Axis(0), span)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(i, mut out)| {
+                let mut router = BlockPredictor::new(self, x, &admit);
+                let mut sums = vec![0.0; self.n_outputs()];
+                for (k, mut out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
+                    let first = i * span + k * block;
+                    router.load(first..first + out.nrows());
+                    for (row, out) in out.rows_mut().into_iter().enumerate() {
+                        sums.fill(0.0);
+                        for (t, tree) in self.trees().iter().enumerate() {
+                            if admit(t, first + row) {
+                                tree.tree.leaves().for_each(router.leaf(t, row), |j, v| {
+                                    sums[j as usize] += weights.of(t, j as usize) * v;
+                                });
+                            }
+                        }
+                        finish(first + row, out, &sums);
+                    }
+                }
+            });
+    }
+
+    fn check_input(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
+        check_features(x, self.n_features())?;
+        if self.is_oblique() {
+            rpo_tree::oblique::check_present(x)?;
+        }
+        Ok(())
+    }
+}
+
+impl Routed for StructuredForest {
+    type Scratch<'x> = RowBlock<'x>;
+
+    fn n_trees(&self) -> usize {
+        self.trees().len()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs()
+    }
+
+    fn leaves(&self, tree: usize) -> &Leaves {
+        self.trees()[tree].tree.leaves()
+    }
+
+    fn block_size(&self, x: MatrixView<'_>) -> usize {
+        RowBlock::good_size(x)
+    }
+
+    fn scratch<'x>(&self, x: MatrixView<'x>) -> RowBlock<'x> {
+        RowBlock::new(x)
+    }
+
+    fn route(&self, block: &mut RowBlock<'_>, rows: Range<usize>, leaves: &mut [u32]) {
+        block.load(rows);
+        let structures = self.trees().iter().map(|t| t.tree.structure());
+        route_block(structures, block, leaves);
+    }
+}

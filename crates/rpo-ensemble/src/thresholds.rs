@@ -1,0 +1,221 @@
+//! Decision thresholds: from which score on a label is predicted.
+//!
+//! Scores of rare labels stay far below ½ where they are right, so deciding at ½ loses them. Thresholds are found on
+//! scores of samples that a model was not fitted to: out-of-bag predictions of any ensemble, or a validation set. A
+//! label is predicted where its score is at or above its threshold.
+//!
+//! A threshold lies in the middle between the lowest score it predicts and the next lower one. A threshold is the highest
+//! of those that are best; one that predicts every sample is the lowest score.
+//!
+//! ```
+//! use ndarray::array;
+//! use rpo_ensemble::thresholds::{ThresholdRule, find};
+//! let scores = array![[0.5, 0.25], [0.25, 0.125], [0.125, 0.0625], [0.0625, 0.5]];
+//! let labels = array![[1.0, 1.0], [1.0, 0.0], [0.0, 0.0], [0.0, 0.0]];
+//! let found = find(ThresholdRule::MacroF, scores.view(), (&labels).into())?;
+//! assert_eq!(found, [0.1875, 0.1875]);
+//! # Ok::<(), rpo_ensemble::EnsembleError>(())
+//! ```
+
+use crate::EnsembleError;
+use ndarray::ArrayView2;
+use rpo_core::MatrixView;
+use serde::{Deserialize, Serialize};
+
+/// What thresholds are the best of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ThresholdRule {
+    /// One per label, each of the largest F-measure 2TP/(2TP + FP + FN) of its label, which makes the mean of
+    /// F-measures over labels largest (Daniels and Metaxas 2017, section 4). A label without positive sample: ½.
+    MacroF,
+    /// The same for all labels, of the largest F-measure of all decisions together. Without any positive sample: ½.
+    MicroF,
+    /// One per label, such that as many samples are predicted as are positive, or, where equal scores do not
+    /// allow it, the number next below that; more where that would be none. A label without positive sample: above every score.
+    Rate,
+}
+
+/// The thresholds (one per label) that a rule finds on scores and labels (both n x d). Samples whose scores are NaN, as those
+/// that no tree left out of its bag, do not count; a label without any score has ½.
+///
+/// # Errors
+/// [`EnsembleError::Mismatch`] for labels of another shape than the scores.
+pub fn find(
+    rule: ThresholdRule,
+    scores: ArrayView2<'_, f32>,
+    labels: MatrixView<'_>,
+) -> Result<Vec<f64>, EnsembleError> {
+    for (what, expected, given) in [
+        (
+            "rows of labels for the rows of scores",
+            scores.nrows(),
+            labels.n_rows(),
+        ),
+        (
+            "labels for the columns of scores",
+            scores.ncols(),
+            labels.n_cols(),
+        ),
+    ] {
+        if expected != given {
+            return Err(EnsembleError::Mismatch {
+                what,
+                expected,
+                given,
+            });
+        }
+    }
+    let mut pairs: Vec<Vec<(f32, bool)>> = vec![Vec::with_capacity(scores.nrows()); scores.ncols()];
+    let mut positive = vec![false; scores.ncols()];
+    for (row, scores) in scores.rows().into_iter().enumerate() {
+        positive.fill(false);
+        labels.for_each_in_row(row, |j, v| positive[j as usize] = v != 0.0);
+        for ((pairs, &score), &positive) in pairs.iter_mut().zip(scores).zip(&positive) {
+            if !score.is_nan() {
+                pairs.push((score, positive));
+            }
+        }
+    }
+    Ok(match rule {
+        ThresholdRule::MacroF => pairs.into_iter().map(best_f).collect(),
+        ThresholdRule::Rate => pairs.into_iter().map(same_rate).collect(),
+        ThresholdRule::MicroF => {
+            let n_labels = pairs.len();
+            vec![best_f(pairs.into_iter().flatten().collect()); n_labels]
+        }
+    })
+}
+
+/// Without anything to go by.
+const HALF: f64 = 0.5;
+
+/// Calls `f(threshold, predicted, hits)` for every way to cut the scores, highest threshold first.
+fn for_each_cut(pairs: &mut [(f32, bool)], mut f: impl FnMut(f64, usize, usize)) {
+    pairs.sort_unstable_by(|a, b| b.0.total_cmp(&a.0));
+    let mut hits = 0;
+    for (i, &(score, positive)) in pairs.iter().enumerate() {
+        hits += usize::from(positive);
+        match pairs.get(i + 1) {
+            Some(&(next, _)) if next == score => {}
+            Some(&(next, _)) => f((f64::from(score) + f64::from(next)) / 2.0, i + 1, hits),
+            None => f(f64::from(score), i + 1, hits),
+        }
+    }
+}
+
+/// The highest threshold of the largest F-measure.
+fn best_f(mut pairs: Vec<(f32, bool)>) -> f64 {
+    let n_positive = pairs.iter().filter(|(_, positive)| *positive).count();
+    let (mut best, mut threshold) = ((0, 1), HALF);
+    for_each_cut(&mut pairs, |cut, predicted, hits| {
+        // F = 2 hits / (predicted + positives); fractions are compared exactly.
+        let f = (hits, predicted + n_positive);
+        if f.0 as u128 * best.1 as u128 > best.0 as u128 * f.1 as u128 {
+            (best, threshold) = (f, cut);
+        }
+    });
+    threshold
+}
+
+/// The threshold that predicts as many as are positive.
+fn same_rate(mut pairs: Vec<(f32, bool)>) -> f64 {
+    if pairs.is_empty() {
+        return HALF;
+    }
+    let n_positive = pairs.iter().filter(|(_, positive)| *positive).count();
+    if n_positive == 0 {
+        return f64::INFINITY;
+    }
+    let mut threshold = None;
+    for_each_cut(&mut pairs, |cut, predicted, _| {
+        if threshold.is_none() || predicted <= n_positive {
+            threshold = Some(cut);
+        }
+    });
+    threshold.unwrap_or(HALF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+    use proptest::prelude::*;
+
+    fn f_measure(pairs: &[(f32, bool)], threshold: f64) -> f64 {
+        let predicted = |score: f32| f64::from(score) >= threshold;
+        let hits = pairs.iter().filter(|(s, p)| *p && predicted(*s)).count();
+        let all =
+            pairs.iter().filter(|(s, _)| predicted(*s)).count() + pairs.iter().filter(|(_, p)| *p).count();
+        if all == 0 {
+            0.0
+        } else {
+            2.0 * hits as f64 / all as f64
+        }
+    }
+
+    fn column(pairs: &[(f32, bool)]) -> (Array2<f32>, Array2<f32>) {
+        let column =
+            |f: fn(&(f32, bool)) -> f32| Array2::from_shape_fn((pairs.len(), 1), |(i, _)| f(&pairs[i]));
+        (column(|p| p.0), column(|p| f32::from(u8::from(p.1))))
+    }
+
+    proptest! {
+        /// H-P14: no cut point gives a larger F, and no higher threshold as large a one.
+        #[test]
+        fn no_threshold_is_better(pairs in prop::collection::vec((0_u8..12, any::<bool>()), 1..40)) {
+            let pairs: Vec<(f32, bool)> = pairs.into_iter().map(|(s, p)| (f32::from(s) / 16.0, p)).collect();
+            let (scores, labels) = column(&pairs);
+            let found = find(ThresholdRule::MacroF, scores.view(), (&labels).into()).unwrap()[0];
+            let best = f_measure(&pairs, found);
+            for cut in 0..=24 {
+                let cut = f64::from(cut) / 32.0;
+                prop_assert!(f_measure(&pairs, cut) <= best);
+            }
+            if pairs.iter().any(|(_, p)| *p) {
+                let predicted = |t: f64| pairs.iter().filter(|(s, _)| f64::from(*s) >= t).count();
+                let higher = (0..32).map(|i| f64::from(i) / 16.0).filter(|t| *t > found && predicted(*t) < predicted(found));
+                for t in higher {
+                    prop_assert!(f_measure(&pairs, t) < best);
+                }
+            } else {
+                prop_assert_eq!(found, 0.5);
+            }
+            let micro = find(ThresholdRule::MicroF, scores.view(), (&labels).into()).unwrap();
+            prop_assert_eq!(micro, vec![found]);
+        }
+
+        #[test]
+        fn rates_are_met_from_below(pairs in prop::collection::vec((0_u8..12, any::<bool>()), 1..40)) {
+            let pairs: Vec<(f32, bool)> = pairs.into_iter().map(|(s, p)| (f32::from(s), p)).collect();
+            let (scores, labels) = column(&pairs);
+            let found = find(ThresholdRule::Rate, scores.view(), (&labels).into()).unwrap()[0];
+            let n_positive = pairs.iter().filter(|(_, p)| *p).count();
+            let predicted = |t: f64| pairs.iter().filter(|(s, _)| f64::from(*s) >= t).count();
+            let top = pairs.iter().filter(|(s, _)| *s == pairs.iter().map(|p| p.0).fold(0.0, f32::max)).count();
+            let at_most = if n_positive > 0 { n_positive.max(top) } else { 0 };
+            prop_assert!(predicted(found) <= at_most);
+            prop_assert!((0..12).map(f64::from).all(|t| predicted(t) > n_positive || predicted(t) <= predicted(found)));
+        }
+    }
+
+    #[test]
+    fn labels_together_and_without_scores() {
+        let scores = array![[0.5, f32::NAN], [0.25, f32::NAN], [f32::NAN, f32::NAN]];
+        let labels = array![[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]];
+        let found = |rule| find(rule, scores.view(), (&labels).into()).unwrap();
+        assert_eq!(found(ThresholdRule::MacroF), [0.375, 0.5]);
+        assert_eq!(found(ThresholdRule::MicroF), [0.375, 0.375]);
+        assert_eq!(found(ThresholdRule::Rate), [0.375, 0.5]);
+        let fewer = labels.slice(ndarray::s![.., ..1]).to_owned();
+        let refused = find(ThresholdRule::Rate, scores.view(), (&fewer).into());
+        assert!(matches!(
+            refused,
+            Err(EnsembleError::Mismatch {
+                expected: 2,
+                given: 1,
+                ..
+            })
+        ));
+    }
+}

@@ -1,0 +1,280 @@
+//! What holds for every structured forest.
+
+use ndarray::{Array2, Axis, array};
+use proptest::prelude::*;
+use rayon::ThreadPoolBuilder;
+use rpo_core::{MatrixView, Seed};
+use rpo_ensemble::EnsembleError;
+use rpo_ensemble::structured::{NodeSplit, StructuredForest, StructuredForestParams, StructuredTree};
+use rpo_tree::leaves::DenseLeaves;
+use rpo_tree::oblique::{HellingerParams, LinearRule, LogisticParams};
+use rpo_tree::structured::LabelWeighting;
+use rpo_tree::{LeafModel, Leaves, Node, Structure, Tree, TreeError};
+
+fn splits() -> [NodeSplit; 3] {
+    let hellinger = HellingerParams {
+        iterations: 30,
+        batch_size: 40,
+        ..HellingerParams::default()
+    };
+    [
+        NodeSplit::InformationGain,
+        NodeSplit::Logistic(LogisticParams::default()),
+        NodeSplit::Hellinger(hellinger),
+    ]
+}
+
+/// Labels that depend on sums of features, in a given number of rows.
+fn data(n: usize) -> (Array2<f32>, Array2<f32>) {
+    let noise = |i: usize, j: usize| (Seed::new(9).hash((i * 16 + j) as u64) >> 40) as f32 / (1 << 24) as f32;
+    let x = Array2::from_shape_fn((n, 8), |(i, j)| if (i + j) % 3 == 0 { 0.0 } else { noise(i, j) });
+    let y = Array2::from_shape_fn((n, 6), |(i, j)| {
+        f32::from(u8::from(x[[i, j]] + x[[i, j + 1]] > 0.8))
+    });
+    (x, y)
+}
+
+fn small() -> StructuredForestParams {
+    StructuredForestParams::soshf().n_trees(6).seed(3)
+}
+
+fn fit(params: StructuredForestParams, x: &Array2<f32>, y: &Array2<f32>) -> StructuredForest {
+    params.check().unwrap().fit(x.into(), y.into()).unwrap()
+}
+
+#[test]
+fn one_model_for_any_number_of_threads_and_either_layout() {
+    let (x, y) = data(120);
+    let (sparse_x, sparse_y) = (MatrixView::from(&x).to_csr(), MatrixView::from(&y).to_csr());
+    for split in splits() {
+        let params = small().split(split);
+        let forest = fit(params.clone(), &x, &y);
+        let scores = forest.predict((&x).into()).unwrap();
+        for threads in [1, 2, 8] {
+            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                assert_eq!(fit(params.clone(), &x, &y), forest);
+                assert_eq!(forest.predict((&x).into()).unwrap(), scores);
+            });
+        }
+        let views = (
+            MatrixView::Sparse(sparse_x.view()),
+            MatrixView::Sparse(sparse_y.view()),
+        );
+        assert_eq!(params.check().unwrap().fit(views.0, views.1).unwrap(), forest);
+        assert_eq!(forest.predict(views.0).unwrap(), scores);
+        // H-P10.
+        assert!(scores.iter().all(|s| (0.0..=1.0).contains(s)));
+    }
+}
+
+#[test]
+fn parts_merge_into_the_whole() {
+    let (x, y) = data(60);
+    let whole = fit(small(), &x, &y);
+    let first = fit(small().n_trees(4), &x, &y);
+    let rest = fit(small().first_tree(4).n_trees(2), &x, &y);
+    assert_eq!(first.clone().merge(rest).unwrap(), whole);
+    let other = fit(small().label_weight(2.0), &x, &y);
+    assert!(matches!(first.clone().merge(other), Err(EnsembleError::Merge(_))));
+    let other = fit(small().row_share(0.5), &x, &y);
+    assert!(matches!(first.merge(other), Err(EnsembleError::Mismatch { .. })));
+}
+
+/// What the formula says, tree by tree.
+fn naive_scores(
+    forest: &StructuredForest,
+    x: &Array2<f32>,
+    admit: impl Fn(usize, usize) -> bool,
+) -> Array2<f64> {
+    let mut sums = Array2::<f64>::zeros((x.nrows(), forest.n_outputs()));
+    let mut totals = sums.clone();
+    for (t, tree) in forest.trees().iter().enumerate() {
+        let answers = tree.tree.predict(x.into());
+        for ((i, j), answer) in answers.indexed_iter().filter(|((i, _), _)| admit(t, *i)) {
+            let weight = if tree.labels.contains(&(j as u32)) {
+                5.0
+            } else {
+                1.0
+            };
+            sums[[i, j]] += weight * f64::from(*answer);
+            totals[[i, j]] += weight;
+        }
+    }
+    sums / totals
+}
+
+fn assert_close(found: &Array2<f32>, expected: &Array2<f64>) {
+    for (found, expected) in found.iter().zip(expected) {
+        assert!((f64::from(*found) - expected).abs() < 1e-6 || (found.is_nan() && expected.is_nan()));
+    }
+}
+
+#[test]
+fn scores_are_weighted_means_in_and_out_of_bag() {
+    let (x, y) = data(50);
+    for split in splits() {
+        let forest = fit(small().split(split), &x, &y);
+        let scores = forest.predict((&x).into()).unwrap();
+        assert_close(&scores, &naive_scores(&forest, &x, |_, _| true));
+        let top = forest.predict_top_k((&x).into(), 2).unwrap();
+        for (row, best) in top.outer_iterator().enumerate() {
+            let least = best.iter().map(|(_, &v)| v).fold(1.0, f32::min);
+            assert!(best.iter().all(|(j, &v)| v == scores[[row, j]] && v > 0.0));
+            let above = scores.row(row).iter().filter(|s| **s > least).count();
+            assert!(best.nnz() <= 2 && above < 2.max(best.nnz()));
+        }
+        // Rows of a tree are those that its leaves' means come from.
+        let (oob, counts) = forest.oob_predictions((&x).into()).unwrap();
+        let total: u32 = counts.iter().sum();
+        assert_eq!(
+            total as usize,
+            forest.trees().len() * (50 - forest.rows_per_tree())
+        );
+        let out = |t: usize, i: usize| out_of_bag(&forest, &x, &y)[t][i];
+        assert_close(&oob, &naive_scores(&forest, &x, out));
+    }
+}
+
+/// Grows each tree alone on labels that tell rows apart, to see which rows it saw: a row out of its bag leaves no
+/// trace in any leaf.
+fn out_of_bag(forest: &StructuredForest, x: &Array2<f32>, y: &Array2<f32>) -> Vec<Vec<bool>> {
+    let marked = Array2::from_shape_fn((x.nrows(), x.nrows()), |(i, j)| f32::from(u8::from(i == j)));
+    let labels = ndarray::concatenate![Axis(1), y.view(), marked];
+    let mut out = Vec::new();
+    for t in 0..forest.trees().len() {
+        let params = small().split(NodeSplit::InformationGain).first_tree(t).n_trees(1);
+        let tree = fit(params.weighting(None), x, &labels);
+        let mut seen = vec![false; x.nrows()];
+        let leaves = tree.trees()[0].tree.leaves();
+        for leaf in 0..leaves.n_leaves() {
+            leaves.for_each(leaf as u32, |j, v| {
+                if j as usize >= y.ncols() && v > 0.0 {
+                    seen[j as usize - y.ncols()] = true;
+                }
+            });
+        }
+        out.push(seen.into_iter().map(|seen| !seen).collect());
+    }
+    out
+}
+
+/// H-P15.
+#[test]
+fn labels_a_tree_clustered_count_five_times() {
+    let leaf = |answer: f32, labels: &[u32], seed| StructuredTree {
+        tree: Tree::new(
+            Structure::<LinearRule>::new(vec![Node::Leaf(0)]).unwrap(),
+            Leaves::Dense(DenseLeaves::new(Array2::from_elem((1, 2), answer))),
+        )
+        .unwrap(),
+        seed: Seed::new(seed),
+        labels: labels.to_vec(),
+    };
+    let (a, b) = (0.75, 0.25);
+    let forest = StructuredForest::from_parts(vec![leaf(a, &[0], 0), leaf(b, &[], 1)], 5.0, 3, 4, 1).unwrap();
+    let scores = forest.predict((&array![[0.0]]).into()).unwrap();
+    assert_eq!(scores, array![[(5.0 * a + b) / 6.0, (a + b) / 2.0]]);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (x, y) = data(20);
+    let valid = small().check().unwrap();
+    let refused = |x: &Array2<f32>, y: &Array2<f32>| valid.fit(x.into(), y.into()).map(|_| ()).unwrap_err();
+    let fewer = y.slice(ndarray::s![..19, ..]).to_owned();
+    assert!(matches!(
+        refused(&x, &fewer),
+        EnsembleError::Mismatch {
+            expected: 20,
+            given: 19,
+            ..
+        }
+    ));
+    let none = Array2::zeros((20, 0));
+    assert!(matches!(
+        refused(&x, &none),
+        EnsembleError::Mismatch {
+            expected: 1,
+            given: 0,
+            ..
+        }
+    ));
+    let mut half = y.clone();
+    half[[4, 2]] = 0.5;
+    let expected = EnsembleError::Label {
+        row: 4,
+        output: 2,
+        value: 0.5,
+    };
+    assert_eq!(refused(&x, &half), expected);
+    let mut missing = x.clone();
+    missing[[3, 1]] = f32::NAN;
+    let hole = EnsembleError::Tree(TreeError::MissingFeature { row: 3, column: 1 });
+    assert_eq!(refused(&missing, &y), hole);
+
+    // One feature at a time has a side for it.
+    let forest = fit(small().split(NodeSplit::InformationGain), &missing, &y);
+    assert!(!forest.is_oblique());
+    assert!(forest.predict((&missing).into()).is_ok());
+    let forest = fit(small(), &x, &y);
+    assert!(forest.is_oblique());
+    assert_eq!(forest.predict((&missing).into()), Err(hole));
+    let wide = Array2::zeros((2, 9));
+    assert!(matches!(
+        forest.predict((&wide).into()),
+        Err(EnsembleError::Mismatch { .. })
+    ));
+    assert!(matches!(
+        forest.predict_within((&x).into(), 100),
+        Err(EnsembleError::Predictions(_))
+    ));
+    assert!(matches!(
+        forest.predict_top_k((&x).into(), 0),
+        Err(EnsembleError::Parameter { name: "k", .. })
+    ));
+    let all_rows = fit(small().row_share(1.0), &x, &y);
+    assert_eq!(
+        all_rows.oob_predictions((&x).into()).map(|_| ()),
+        Err(EnsembleError::NoBootstrap)
+    );
+}
+
+#[test]
+fn forests_of_nothing_to_learn_answer_means() {
+    let x = Array2::zeros((8, 3));
+    let y = Array2::from_shape_fn((8, 3), |(i, j)| [1.0, 0.0, f32::from(u8::from(i < 4))][j]);
+    for split in splits() {
+        let forest = fit(small().split(split).row_share(1.0), &x, &y);
+        assert_eq!(
+            forest
+                .predict((&x.slice(ndarray::s![..1, ..]).to_owned()).into())
+                .unwrap(),
+            array![[1.0, 0.0, 0.5]]
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    /// Tiny sets, with labels that never or always occur: every variant fits and answers in [0, 1].
+    #[test]
+    fn tiny_sets_do_no_harm(
+        (n, p, d) in (1_usize..9, 1_usize..4, 1_usize..4),
+        cells in prop::collection::vec(prop_oneof![Just(0.0_f32), -2.0_f32..2.0], 9 * 4),
+        labels in prop::collection::vec(any::<bool>(), 9 * 4),
+        weighted: bool,
+        fall_back: bool,
+    ) {
+        let x = Array2::from_shape_fn((n, p), |(i, j)| cells[i * 4 + j]);
+        let y = Array2::from_shape_fn((n, d), |(i, j)| f32::from(u8::from(labels[i * 4 + j])));
+        for split in splits() {
+            let fall_back = fall_back && split != NodeSplit::InformationGain;
+            let weighting = weighted.then(LabelWeighting::default);
+            let params = small().split(split).weighting(weighting).fall_back(fall_back).min_samples_leaf(1);
+            let forest = fit(params, &x, &y);
+            let scores = forest.predict((&x).into()).unwrap();
+            prop_assert!(scores.iter().all(|s| (0.0..=1.0).contains(s)));
+        }
+    }
+}
