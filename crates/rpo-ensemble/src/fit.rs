@@ -6,10 +6,10 @@ use crate::params::{ForestParams, ProjectionScope, ValidForestParams};
 use ndarray::{Array2, Axis};
 use rand::Rng;
 use rayon::prelude::*;
-use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_core::{CsrView, Matrix, MatrixView, Seed};
 use rpo_projections::LinearMap;
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
+use rpo_tree::criterion::{Criterion, LabelCounts, LabelLanes, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, check_csr, grow};
 use std::sync::Arc;
@@ -141,10 +141,7 @@ impl Training<'_> {
                 self.grow(Variance::new(projected.view(), &weights), &weights, seed)
             }
             (None, _, Matrix::Dense(y)) => self.grow(Variance::new(y.view(), &weights), &weights, seed),
-            (None, _, Matrix::Sparse(y)) => match LabelCounts::new(y.view(), &weights) {
-                Some(counts) => self.grow(counts, &weights, seed),
-                None => self.grow(SparseVariance::new(y.view(), &weights), &weights, seed),
-            },
+            (None, _, Matrix::Sparse(y)) => self.grow_on_labels(y.view(), &weights, seed),
         }?;
         let importances = Importances::new(&grown.importances(self.columns.n_features()));
         let leaves = Leaves::label(self.leaves, &grown.members, &weights, &self.outputs)?;
@@ -155,6 +152,26 @@ impl Training<'_> {
             },
             importances,
         ))
+    }
+
+    /// Grows on sparse outputs with the fastest criterion that fits them; all give the same tree.
+    fn grow_on_labels(
+        &self,
+        y: CsrView<'_>,
+        weights: &[f32],
+        seed: Seed,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        if let Some(lanes) = LabelLanes::<1>::new(y, weights) {
+            self.grow(lanes, weights, seed)
+        } else if let Some(lanes) = LabelLanes::<2>::new(y, weights) {
+            self.grow(lanes, weights, seed)
+        } else if let Some(lanes) = LabelLanes::<4>::new(y, weights) {
+            self.grow(lanes, weights, seed)
+        } else if let Some(counts) = LabelCounts::new(y, weights) {
+            self.grow(counts, weights, seed)
+        } else {
+            self.grow(SparseVariance::new(y, weights), weights, seed)
+        }
     }
 
     fn grow<C: Criterion + Sync>(

@@ -26,12 +26,14 @@
 mod counts;
 mod dense;
 mod entropy;
+mod lanes;
 mod sparse;
 
 pub use counts::LabelCounts;
 pub use dense::Variance;
 pub use entropy::Entropy;
 pub(crate) use entropy::information_gain;
+pub use lanes::LabelLanes;
 pub use sparse::SparseVariance;
 
 /// Node statistics over the split targets, in `f64`.

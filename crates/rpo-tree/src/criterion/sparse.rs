@@ -121,7 +121,7 @@ impl Criterion for SparseVariance<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LabelCounts, Variance};
+    use super::super::{LabelCounts, LabelLanes, Variance};
     use super::*;
     use ndarray::{Array2, Axis};
     use proptest::prelude::*;
@@ -158,28 +158,42 @@ mod tests {
             let mut dense = Variance::new(z.view(), &weights);
             let mut sparse = SparseVariance::new(csr.view(), &weights);
             let mut counts = LabelCounts::new(csr.view(), &weights).unwrap();
+            let mut lanes = LabelLanes::<1>::new(csr.view(), &weights).unwrap();
+            let mut wide = LabelLanes::<4>::new(csr.view(), &weights).unwrap();
             // A node before it leaves its counts behind.
             sparse.start(&rows[2..5]);
             sparse.move_row(3);
+            lanes.start(&rows[2..5]);
+            lanes.move_row(3);
             let weigh = |rows: &[u32]| rows.iter().map(|&i| f64::from(weights[i as usize])).sum::<f64>();
             let impurity = |rows: &[u32]| weigh(rows) * variance(&z, &weights, rows);
             let expected = impurity(&rows) - impurity(&rows[..cut]) - impurity(&rows[cut..]);
             dense.start(&rows);
             sparse.start(&rows);
             counts.start(&rows);
+            lanes.start(&rows);
+            wide.start(&rows);
             prop_assert_eq!(dense.is_pure(), z.axis_iter(Axis(0)).all(|r| r == z.row(0)));
             prop_assert_eq!(dense.is_pure(), sparse.is_pure());
             for &row in &rows[..cut] {
                 dense.move_row(row);
                 sparse.move_row(row);
                 counts.move_row(row);
+                lanes.move_row(row);
+                wide.move_row(row);
             }
             let score = dense.score();
             prop_assert_eq!(score.to_bits(), sparse.score().to_bits());
             prop_assert_eq!(score.to_bits(), counts.score().to_bits());
+            prop_assert_eq!(score.to_bits(), lanes.score().to_bits());
+            prop_assert_eq!(score.to_bits(), wide.score().to_bits());
             prop_assert_eq!(dense.is_pure(), counts.is_pure());
+            prop_assert_eq!(dense.is_pure(), lanes.is_pure());
+            prop_assert_eq!(dense.is_pure(), wide.is_pure());
             prop_assert!((dense.gain(score) - expected).abs() <= 1e-10 * (1.0 + expected));
-            prop_assert_eq!(dense.gain(score).to_bits(), sparse.gain(score).to_bits());
+            for gain in [sparse.gain(score), counts.gain(score), lanes.gain(score), wide.gain(score)] {
+                prop_assert_eq!(dense.gain(score).to_bits(), gain.to_bits());
+            }
         }
     }
 }
