@@ -1,5 +1,8 @@
 //! What the benchmarks share: generated inputs, the same in every run, and their names.
 
+pub mod measure;
+pub mod sets;
+
 use rpo::core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo::data::Dataset;
 use rpo::data::generate::{FeatureStyle, MultiLabelSet};

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Each crate with those of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 8] = [
+const ARROWS: [(&str, &[&str]); 9] = [
     ("rpo-core", &[]),
     ("rpo-data", &["rpo-core"]),
     ("rpo-metrics", &["rpo-core"]),
     ("rpo-projections", &["rpo-core"]),
     ("rpo-tree", &["rpo-core"]),
+    ("rpo-linear", &["rpo-core", "rpo-projections"]),
     ("rpo-ensemble", &["rpo-core", "rpo-projections", "rpo-tree"]),
     (
         "rpo",
@@ -26,9 +27,10 @@ const ARROWS: [(&str, &[&str]); 8] = [
 ];
 
 /// Crates that take views and return values.
-const NUMERIC: [&str; 5] = [
+const NUMERIC: [&str; 6] = [
     "rpo-core",
     "rpo-ensemble",
+    "rpo-linear",
     "rpo-metrics",
     "rpo-projections",
     "rpo-tree",

@@ -15,14 +15,12 @@
 use anyhow::{Context, ensure};
 use clap::Parser;
 use rpo::Model;
-use rpo::core::Seed;
-use rpo::data::generate::MultiLabelSet;
-use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout};
 use rpo::ensemble::{Forest, ForestParams, OutputProjection};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};
+use rpo_benches::measure::{Times, peak_memory, reset_peak};
+use rpo_benches::sets::load;
 use std::process::{Command, ExitCode};
-use std::time::{Duration, Instant};
 
 /// The settings of docs/performance.md.
 const SETTINGS: [&str; 11] = [
@@ -104,8 +102,7 @@ fn measure(setting: &str, arguments: &Arguments) -> anyhow::Result<()> {
         .check()?;
 
     // Most memory so far, from here on.
-    #[cfg(target_os = "linux")]
-    std::fs::write("/proc/self/clear_refs", "5")?;
+    reset_peak()?;
     let mut fit = Times::default();
     let mut forest: Option<Forest> = None;
     let mut peak = None;
@@ -133,73 +130,4 @@ fn measure(setting: &str, arguments: &Arguments) -> anyhow::Result<()> {
         megabytes(model as f64),
     );
     Ok(())
-}
-
-/// Samples to fit to, and samples to predict: the same where there is no published split.
-fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
-    let (train, test) = if let Some(d) = name.strip_prefix("generated-") {
-        let (n, n_test) = (10_000, 500);
-        let set = MultiLabelSet::new(n + n_test, 5000, d.parse().with_context(|| name.to_owned())?);
-        // A fixed number of topics: trees grow as deep as the features tell topics apart, whatever d is.
-        let data = set.n_topics(20).generate(Seed::new(1))?;
-        let rows: Vec<usize> = (0..n + n_test).collect();
-        (data.select_rows(&rows[..n])?, data.select_rows(&rows[n..])?)
-    } else {
-        let loaded = Catalogue::from_env()?.load(name)?;
-        let test = loaded.test.unwrap_or_else(|| loaded.train.clone());
-        (loaded.train, test)
-    };
-    let layout = |data: Dataset| data.with_layout(Layout::Auto, DEFAULT_DENSE_BUDGET);
-    Ok((layout(train)?, layout(test)?))
-}
-
-/// The least times that something took.
-struct Times {
-    wall: Duration,
-    cpu: Duration,
-}
-
-impl Default for Times {
-    fn default() -> Self {
-        Self {
-            wall: Duration::MAX,
-            cpu: Duration::MAX,
-        }
-    }
-}
-
-impl Times {
-    fn of<T, E: std::error::Error + Send + Sync + 'static>(
-        &mut self,
-        work: impl FnOnce() -> Result<T, E>,
-    ) -> anyhow::Result<T> {
-        let (wall, cpu) = (Instant::now(), cpu_time()?);
-        let result = work()?;
-        self.wall = self.wall.min(wall.elapsed());
-        self.cpu = self.cpu.min(cpu_time()? - cpu);
-        Ok(result)
-    }
-}
-
-#[cfg(unix)]
-fn cpu_time() -> anyhow::Result<Duration> {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Ok(Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?))
-}
-
-#[cfg(not(unix))]
-fn cpu_time() -> anyhow::Result<Duration> {
-    anyhow::bail!("processor time is measured on Unix only")
-}
-
-/// The most memory held, in bytes, where the system tells.
-fn peak_memory() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim()
-        .strip_suffix("kB")?
-        .trim()
-        .parse()
-        .ok()
-        .map(|kib: f64| kib * 1024.0)
 }

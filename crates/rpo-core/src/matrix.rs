@@ -106,6 +106,14 @@ impl<'a> From<&'a Matrix> for MatrixView<'a> {
 }
 
 impl<'a> MatrixView<'a> {
+    /// The same view for a shorter time, as the compiler does not shorten it by itself.
+    pub fn reborrow(&self) -> MatrixView<'_> {
+        match self {
+            Self::Dense(a) => MatrixView::Dense(a.view()),
+            Self::Sparse(a) => MatrixView::Sparse(a.view()),
+        }
+    }
+
     /// Number of rows.
     pub fn n_rows(self) -> usize {
         match self {

@@ -64,6 +64,57 @@ pub enum EnsembleError {
     /// Out-of-bag predictions of an ensemble whose trees saw every row.
     #[error("the trees were grown without bootstrap: no row is out of bag")]
     NoBootstrap,
+    /// A training target that the loss does not know.
+    #[error("the target at row {row}, output {output} is {value}; the loss expects {expected}")]
+    Target {
+        /// Row, from 0.
+        row: usize,
+        /// Output, from 0.
+        output: usize,
+        /// The value.
+        value: f32,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// An output without a known target of positive weight.
+    #[error("output {output} has no target of positive weight")]
+    NoTarget {
+        /// Output, from 0.
+        output: usize,
+    },
+    /// A weight of a cell that is negative, NaN or infinite.
+    #[error("the weight at row {row}, output {output} is {value}; weights are finite and not negative")]
+    CellWeight {
+        /// Row, from 0.
+        row: usize,
+        /// Output, from 0.
+        output: usize,
+        /// The weight.
+        value: f32,
+    },
+    /// Training that would need more memory than allowed.
+    #[error("training scores: {0}; raise the budget, or use sparse outputs with the square loss")]
+    Training(#[source] MatrixError),
+    /// A form of the training scores that does not fit the data.
+    #[error("the training form {form} needs {needs}")]
+    Form {
+        /// The form.
+        form: &'static str,
+        /// What it needs.
+        needs: &'static str,
+    },
+    /// Scores that grew beyond all bounds, as values near the largest floating-point numbers make them.
+    #[error("step {step} is not finite; scale the outputs down")]
+    Diverged {
+        /// The step, from 0.
+        step: usize,
+    },
+    /// A projection family that gives zero again and again.
+    #[error("the projection of step {step} is zero however often it is drawn")]
+    ZeroProjection {
+        /// The step, from 0.
+        step: usize,
+    },
     /// Ensembles that cannot become one.
     #[error("the ensembles cannot be merged: {0}")]
     Merge(&'static str),

@@ -11,7 +11,7 @@ use rpo_projections::LinearMap;
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{Criterion, LabelCounts, LabelLanes, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, check_csr, grow};
+use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, TreeError, check_csr, grow};
 use std::sync::Arc;
 
 /// What a fit may be given beside features and outputs. Default neither.
@@ -263,13 +263,13 @@ pub(crate) fn check(
     y: MatrixView<'_>,
     weights: Option<&[f32]>,
 ) -> Result<(), EnsembleError> {
-    let mismatch = |what, expected, given| {
-        Err(EnsembleError::Mismatch {
-            what,
-            expected,
-            given,
-        })
-    };
+    check_shapes(x, y)?;
+    y.check_finite().map_err(EnsembleError::Outputs)?;
+    weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
+}
+
+/// Checks that features and outputs are of the same rows, stored by rows, with at least one output.
+pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), EnsembleError> {
     if x.n_rows() != y.n_rows() {
         return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
     }
@@ -278,21 +278,28 @@ pub(crate) fn check(
     }
     check_csr("features", x)?;
     check_csr("outputs", y)?;
-    y.check_finite().map_err(EnsembleError::Outputs)?;
-    if let Some(weights) = weights {
-        if weights.len() != x.n_rows() {
-            return mismatch("weights for the rows of features", x.n_rows(), weights.len());
-        }
-        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            return Err(rpo_tree::TreeError::Weight {
-                row,
-                value: weights[row],
-            }
-            .into());
-        }
-        if weights.iter().all(|w| *w == 0.0) {
-            return Err(rpo_tree::TreeError::NoWeight.into());
-        }
+    Ok(())
+}
+
+/// Checks that there is a weight per row, finite and not negative, and not all zero.
+pub(crate) fn check_weights(weights: &[f32], n_rows: usize) -> Result<(), EnsembleError> {
+    if weights.len() != n_rows {
+        return mismatch("weights for the rows of features", n_rows, weights.len());
+    }
+    if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        let value = weights[row];
+        return Err(TreeError::Weight { row, value }.into());
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(TreeError::NoWeight.into());
     }
     Ok(())
+}
+
+pub(crate) fn mismatch(what: &'static str, expected: usize, given: usize) -> Result<(), EnsembleError> {
+    Err(EnsembleError::Mismatch {
+        what,
+        expected,
+        given,
+    })
 }

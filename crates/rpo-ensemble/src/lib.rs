@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod block;
+pub mod boosting;
 pub mod craftml;
 mod error;
 mod fit;

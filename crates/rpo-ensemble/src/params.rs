@@ -48,7 +48,7 @@ impl MaxFeatures {
         k.clamp(1, n_features.max(1))
     }
 
-    fn is_valid(self) -> bool {
+    pub(crate) fn is_valid(self) -> bool {
         match self {
             Self::All | Self::Sqrt | Self::Log2 => true,
             Self::Count(k) => k > 0,
@@ -94,7 +94,8 @@ impl FromStr for MaxFeatures {
     }
 }
 
-const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
+pub(crate) const MAX_FEATURES: &str =
+    "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
 
 /// Whether trees share a projection of the outputs (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -319,15 +319,37 @@ pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
             rows
         })
         .collect();
+    to_csr(spans.iter().flatten(), (n, n_columns))
+}
+
+/// Rows of (column, value) pairs in column order as CSR.
+pub(crate) fn to_csr<'a>(
+    rows: impl Iterator<Item = &'a Vec<(u32, f32)>>,
+    shape: (usize, usize),
+) -> CsrMatrix {
     let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-    for row in spans.iter().flatten() {
+    for row in rows {
         columns.extend(row.iter().map(|(j, _)| *j));
         values.extend(row.iter().map(|(_, value)| *value));
         indptr.push(columns.len());
     }
-    CsrMatrix::new((n, n_columns), indptr, columns, values)
+    CsrMatrix::new(shape, indptr, columns, values)
 }
 
+/// Refuses to look for no label at all.
+pub(crate) fn check_k(k: usize) -> Result<(), EnsembleError> {
+    if k == 0 {
+        let (name, given) = ("k", "0".to_owned());
+        return Err(EnsembleError::Parameter {
+            name,
+            given,
+            expected: "at least 1",
+        });
+    }
+    Ok(())
+}
+
+/// Refuses features of another number than a model was fitted to, and a layout that is not by rows.
 pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(), EnsembleError> {
     rpo_tree::check_csr("features", x)?;
     if x.n_cols() != n_features {
@@ -341,6 +363,7 @@ pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(),
     Ok(())
 }
 
+/// Room for predictions, unless they would take more than `budget` bytes.
 pub(crate) fn zeros(rows: usize, columns: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
     let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
     if bytes > budget {
@@ -367,7 +390,7 @@ pub(crate) fn spans(forest: &impl Routed, x: MatrixView<'_>) -> (usize, usize) {
 }
 
 /// Keeps the k largest scores, of equal ones the smaller indices, in index order.
-fn keep_top(scores: &mut Vec<(u32, f32)>, k: usize) {
+pub(crate) fn keep_top(scores: &mut Vec<(u32, f32)>, k: usize) {
     if scores.len() > k {
         scores.select_nth_unstable_by(k - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         scores.truncate(k);

@@ -109,6 +109,48 @@ pub enum ProjectionError {
         /// Rows given.
         found: usize,
     },
+    /// A matrix with another number of columns than needed.
+    #[error("{name}: {found} columns, {expected} are needed")]
+    FactorColumns {
+        /// What the matrix is.
+        name: &'static str,
+        /// Columns needed.
+        expected: usize,
+        /// Columns given.
+        found: usize,
+    },
+    /// A matrix without a Cholesky factor: not positive definite, or not beyond rounding.
+    #[error("the matrix is not positive definite: pivot {pivot} in row {row}; a penalty would make it so")]
+    NotPositiveDefinite {
+        /// Row of the pivot, from 0.
+        row: usize,
+        /// The pivot, a rounding error if the matrix is singular.
+        pivot: f64,
+    },
+    /// A number outside its range.
+    #[error("{name} is {given}; expected {expected}")]
+    Parameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        given: f64,
+        /// What is allowed.
+        expected: &'static str,
+    },
+    /// Features and outputs of different numbers of samples.
+    #[error("the features have {features} rows, the outputs {outputs}")]
+    RowMismatch {
+        /// Rows of the features.
+        features: usize,
+        /// Rows of the outputs.
+        outputs: usize,
+    },
+    /// A text that names no spectral law of random features.
+    #[error("no law of frequencies is called {0:?}; there are gaussian, student:NU and cauchy-iid")]
+    UnknownLaw(String),
+    /// A text that is no rank of an embedding.
+    #[error("{0:?} is no rank: give a whole number of at least 1, labels:SHARE or captured:SHARE:AT_MOST")]
+    UnknownRank(String),
     /// A value of a factor that is not finite.
     #[error("{name} has the value {value} at row {row}, column {column}, which is not finite")]
     FactorValue {

@@ -3,7 +3,9 @@
 mod choice;
 mod components;
 mod dense_map;
+mod embedding;
 mod error;
+mod fourier;
 mod gaussian;
 mod hadamard;
 mod hashing;
@@ -17,6 +19,7 @@ mod pca;
 mod rademacher;
 mod sparse_map;
 mod subsample;
+mod table_map;
 
 use std::fmt::Debug;
 
@@ -24,7 +27,9 @@ use ndarray::{Array2, ArrayViewMut2};
 use rpo_core::{MatrixView, Seed};
 
 pub use components::Components;
+pub use embedding::{BoundEmbedding, Embedding, LabelEmbedding, Rank};
 pub use error::ProjectionError;
+pub use fourier::{RandomFeatures, SpectralLaw};
 pub use gaussian::Gaussian;
 pub use hadamard::Hadamard;
 pub use hashing::{Hashing, HashingMap};

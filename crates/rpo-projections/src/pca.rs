@@ -1,14 +1,14 @@
 //! Principal components of the outputs, a projection that is learned and not drawn.
 
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, concatenate, s};
+use ndarray::{Array1, Array2, s};
 use rpo_core::{MatrixView, Seed};
 
-use crate::label_table::LabelTable;
 use crate::linalg::{
-    Covariance, LinearOperator, Rows, fix_row_signs, orthonormal_basis, range_finder, standard_normal,
+    Covariance, LinearOperator, Rows, completed, fix_row_signs, range_finder, standard_normal,
     symmetric_eigen,
 };
-use crate::outputs::{check_csr, checked};
+use crate::outputs::check_csr;
+use crate::table_map::TableMap;
 use crate::{LinearMap, Projection, ProjectionError, check_sizes, memory};
 
 /// Up to this many outputs the whole covariance is decomposed. Measured: that takes 30 ms for 256 outputs, as
@@ -127,32 +127,6 @@ pub struct PrincipalComponents {
     pub total_variance: f64,
 }
 
-/// Widens a basis (d x r) of fewer than `columns` directions, for outputs that vary in no more of them, by
-/// directions orthogonal to it. They have variance 0, so which ones makes no difference to any tree.
-fn completed(
-    q: Array2<f64>,
-    columns: usize,
-    omega: ArrayView2<'_, f64>,
-) -> Result<Array2<f64>, ProjectionError> {
-    let missing = columns.saturating_sub(q.ncols());
-    if missing == 0 {
-        return Ok(q);
-    }
-    let mut rest = omega.slice(s![.., ..missing]).to_owned();
-    // Once is not enough for orthogonality to rounding, twice is.
-    for _ in 0..2 {
-        rest = orthonormal_basis((&rest - &q.dot(&q.t().dot(&rest))).view())?;
-    }
-    Ok(concatenate![Axis(1), q, rest])
-}
-
-#[derive(Debug)]
-struct PcaMap {
-    n_outputs: usize,
-    n_components: usize,
-    table: LabelTable,
-}
-
 impl Projection for Pca {
     fn fit(
         &self,
@@ -162,34 +136,7 @@ impl Projection for Pca {
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         check_csr(y)?;
         y.check_finite()?;
-        let n_outputs = y.n_cols();
         let found = self.components(&y, n_components, seed)?.components;
-        let table = LabelTable::all(n_outputs, n_components, |label, row| {
-            row.iter_mut()
-                .zip(found.column(label as usize))
-                .for_each(|(x, &v)| *x = v as f32);
-        })?;
-        Ok(Box::new(PcaMap {
-            n_outputs,
-            n_components,
-            table,
-        }))
-    }
-}
-
-impl LinearMap for PcaMap {
-    fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    fn n_components(&self) -> usize {
-        self.n_components
-    }
-
-    fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        checked(self, y, z, |z| {
-            self.table.project(y, 1.0, z);
-            Ok(())
-        })
+        Ok(Box::new(TableMap::new(found.view())?))
     }
 }

@@ -2,11 +2,12 @@
 
 use std::path::PathBuf;
 
-use ndarray::{Array1, Array2, ArrayView2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, Axis, s};
 use rpo_core::Seed;
 use rpo_projections::Pca;
 use rpo_projections::linalg::{
-    fwht, fwht_orthonormal, orthonormal_basis, randomized_svd, range_finder, truncated_svd,
+    Ridge, RidgeSolver, fwht, fwht_orthonormal, orthonormal_basis, randomized_svd, range_finder,
+    truncated_svd,
 };
 use serde_json::Value;
 
@@ -266,4 +267,62 @@ fn principal_components() {
 fn scale(x: &Array2<f64>) -> f64 {
     let view: ArrayView2<'_, f64> = x.view();
     view.iter().fold(1.0, |best, v| v.abs().max(best))
+}
+
+#[test]
+fn ridge_regressions() {
+    let Some(file) = linalg() else { return };
+    for case in cases(&file, "ridge") {
+        let (name, expected) = (case["name"].as_str().unwrap(), &case["expected"]);
+        let (x, y) = (matrix(&case["x"]), matrix(&case["y"]));
+        let lambda = case["lambda"].as_f64().unwrap();
+        let relative = tolerance(
+            &file,
+            if lambda < 1e-6 {
+                "tiny_lambda_relative"
+            } else {
+                "ridge_relative"
+            },
+        );
+        let iterations = 1000;
+        let solvers = [
+            RidgeSolver::Cholesky,
+            RidgeSolver::ConjugateGradients {
+                iterations,
+                tolerance: 1e-28,
+                jacobi: true,
+            },
+            RidgeSolver::Lsqr {
+                iterations,
+                tolerance: 1e-15,
+            },
+        ];
+        for (solver, intercept) in solvers.into_iter().flat_map(|s| [(s, false), (s, true)]) {
+            let (x, y, identity) = (x.view(), y.view(), Array2::eye(y.ncols()));
+            let ridge = Ridge::new(&x, lambda, intercept, solver).unwrap();
+            let mut found = ridge.solve(&y, identity.view()).unwrap();
+            let context = format!("{name}, {solver:?}, intercept: {intercept}");
+            let coefficients = if intercept {
+                let expected = numbers(&expected["intercept"]);
+                let tolerance = relative * largest(&expected.clone().insert_axis(Axis(0)));
+                assert_close(&found.row(x.ncols()).to_owned(), &expected, tolerance, &context);
+                found.slice_collapse(s![..x.ncols(), ..]);
+                matrix(&expected_of(case, "coefficients_with_intercept"))
+            } else {
+                let residual = &y - &x.dot(&found);
+                let expected = expected["training_sse"].as_f64().unwrap();
+                let error: f64 = residual.iter().map(|v| v * v).sum::<f64>() - expected;
+                assert!(
+                    error.abs() <= relative * expected.max(1.0),
+                    "{context}: {error:e}"
+                );
+                matrix(&expected_of(case, "coefficients"))
+            };
+            assert_close(&found, &coefficients, relative * largest(&coefficients), &context);
+        }
+    }
+}
+
+fn expected_of(case: &Value, name: &str) -> Value {
+    case["expected"][name].clone()
 }

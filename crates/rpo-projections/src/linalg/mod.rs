@@ -13,16 +13,29 @@
 //! but takes 148 s of processor time to build from nothing without optional features (`std` and `linalg`; 119 s
 //! with `linalg` alone), brings 39 crates, some in two versions, and likewise chooses its kernels at run time.
 
+mod cholesky;
+mod design;
 mod eigen;
 mod fwht;
+mod gram;
 mod operator;
+mod panel;
 mod qr;
 mod range;
+mod ridge;
 mod svd;
+mod thin;
 
+pub use cholesky::Cholesky;
+pub use design::Design;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
 pub use fwht::{fwht, fwht_orthonormal};
+pub use gram::gram;
 pub use operator::{Covariance, LinearOperator, Rows};
+pub use panel::{LANES, Lanes, by_panels, panel_product};
 pub use range::{orthonormal_basis, range_finder, standard_normal};
+pub(crate) use ridge::check_penalty;
+pub use ridge::{Ridge, RidgeSolver, relative_penalty};
 pub(crate) use svd::fix_row_signs;
 pub use svd::{TruncatedSvd, randomized_svd, truncated_svd};
+pub(crate) use thin::{completed, orthonormal, thin_gram, times};

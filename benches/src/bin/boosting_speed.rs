@@ -1,0 +1,130 @@
+//! What boosting costs, and what it reaches: fits one model, and says what that took and how good it is on the
+//! test samples after some steps.
+//!
+//! ```text
+//! cargo run --release -p rpo-benches --bin boosting_speed -- bibtex --method gbrt-relabel-rpo --loss logistic \
+//!     --newton --iterations 600 --max-features 0.1
+//! ```
+//! Data as for `forest_speed`, or `growth` for 100,000 generated samples with 2,000 sparse features and about five
+//! of 100,000 labels each. Times are processor time of all threads; memory is the most that the process held while
+//! fitting, the data included.
+
+use anyhow::{Context, anyhow};
+use clap::Parser;
+use rpo::core::Seed;
+use rpo::data::Dataset;
+use rpo::data::generate::MultiLabelSet;
+use rpo::ensemble::MaxFeatures;
+use rpo::ensemble::boosting::{Algorithm, BoostingParams, LineSearch, LossKind, StepScope};
+use rpo::metrics::{Evaluation, Metric, Scores};
+use rpo::projections::{Components, ProjectionKind};
+use rpo_benches::measure::{Times, peak_memory, reset_peak};
+use rpo_benches::sets::load;
+
+#[derive(Parser)]
+struct Arguments {
+    /// The data.
+    data: String,
+    /// single-target-gbrt, gbmort, gbrt-rpo or gbrt-relabel-rpo.
+    #[arg(long, default_value = "gbrt-relabel-rpo")]
+    method: String,
+    #[arg(long, default_value = "square")]
+    loss: LossKind,
+    #[arg(long, default_value_t = 100)]
+    iterations: usize,
+    #[arg(long, default_value_t = 0.1)]
+    learning_rate: f64,
+    #[arg(long, default_value = "all")]
+    max_features: MaxFeatures,
+    #[arg(long, default_value_t = 8)]
+    max_leaves: usize,
+    #[arg(long, default_value_t = 1)]
+    min_samples_leaf: usize,
+    #[arg(long, default_value_t = 1.0)]
+    subsample: f64,
+    #[arg(long, default_value = "gaussian")]
+    projection: ProjectionKind,
+    #[arg(long, default_value = "1")]
+    components: Components,
+    /// Newton steps.
+    #[arg(long)]
+    newton: bool,
+    /// A step per leaf.
+    #[arg(long)]
+    leaf_steps: bool,
+    /// Steps after which scores are computed; the last by default.
+    #[arg(long, value_delimiter = ',')]
+    stages: Vec<usize>,
+    #[arg(long, default_value_t = 1)]
+    threads: usize,
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+}
+
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(arguments.threads)
+        .build_global()?;
+    let (train, test) = if arguments.data == "growth" {
+        let data = growth()?;
+        (data.clone(), data.select_rows(&(0..1000).collect::<Vec<_>>())?)
+    } else {
+        load(&arguments.data)?
+    };
+    let algorithm = Algorithm::ALL.into_iter().find(|a| a.name() == arguments.method);
+    let algorithm = algorithm.ok_or_else(|| anyhow!("no method {}", arguments.method))?;
+    let mut params = BoostingParams::new(algorithm)
+        .loss(arguments.loss)
+        .iterations(arguments.iterations)
+        .learning_rate(arguments.learning_rate)
+        .max_features(arguments.max_features)
+        .max_leaves(Some(arguments.max_leaves))
+        .min_samples_leaf(arguments.min_samples_leaf)
+        .subsample(arguments.subsample)
+        .seed(arguments.seed);
+    if algorithm.projects() {
+        params = params.projection(arguments.projection, arguments.components);
+    }
+    if arguments.newton {
+        params = params.line_search(LineSearch::Newton);
+    }
+    if arguments.leaf_steps {
+        params = params.step_scope(StepScope::Leaf);
+    }
+    let params = params.check()?;
+    reset_peak()?;
+    let mut times = Times::default();
+    let fit = times.of(|| params.fit(train.features().view(), train.outputs().view()))?;
+    let peak = peak_memory().map_or(f64::NAN, |bytes| bytes / 1e6);
+    let cpu = times.cpu.as_secs_f64();
+    println!(
+        "fit {cpu:.2} cpu s ({:.2} ms a step), {:.2} s elapsed, peak {peak:.0} MB, training loss {:.6} to {:.6}",
+        1e3 * cpu / arguments.iterations as f64,
+        times.wall.as_secs_f64(),
+        fit.history.training_loss[0],
+        fit.history.training_loss.last().context("the loss is noted")?,
+    );
+    let stages = if arguments.stages.is_empty() {
+        vec![arguments.iterations]
+    } else {
+        arguments.stages
+    };
+    for stage in stages {
+        let model = fit.model.clone().truncate(stage);
+        let mut times = Times::default();
+        let scores = times.of(|| model.scores(test.features().view()))?;
+        let evaluation = Evaluation::new(test.outputs().view(), Scores::Dense(scores.view()));
+        let lrap = evaluation.evaluate(&[Metric::Lrap])?[0];
+        println!(
+            "{stage:6} steps: LRAP {lrap:.4}, predicted in {:.2} cpu s",
+            times.cpu.as_secs_f64()
+        );
+    }
+    Ok(())
+}
+
+fn growth() -> anyhow::Result<Dataset> {
+    let set = MultiLabelSet::new(100_000, 2000, 100_000).cardinality(5.0);
+    Ok(set.generate(Seed::new(1))?)
+}

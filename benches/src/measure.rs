@@ -1,0 +1,80 @@
+//! Times and memory of whole programs.
+
+use std::time::{Duration, Instant};
+
+/// The least times that something took.
+#[derive(Debug, Clone, Copy)]
+pub struct Times {
+    /// Elapsed.
+    pub wall: Duration,
+    /// Of all threads.
+    pub cpu: Duration,
+}
+
+impl Default for Times {
+    fn default() -> Self {
+        Self {
+            wall: Duration::MAX,
+            cpu: Duration::MAX,
+        }
+    }
+}
+
+impl Times {
+    /// Does something, and notes its times if they are the least.
+    ///
+    /// # Errors
+    /// Those of the work.
+    pub fn of<T, E: std::error::Error + Send + Sync + 'static>(
+        &mut self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> anyhow::Result<T> {
+        let (wall, cpu) = (Instant::now(), cpu_time()?);
+        let result = work()?;
+        self.wall = self.wall.min(wall.elapsed());
+        self.cpu = self.cpu.min(cpu_time()? - cpu);
+        Ok(result)
+    }
+}
+
+/// Processor time of the process so far.
+///
+/// # Errors
+/// Where the system does not tell.
+#[cfg(unix)]
+pub fn cpu_time() -> anyhow::Result<Duration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Ok(Duration::new(time.tv_sec.try_into()?, time.tv_nsec.try_into()?))
+}
+
+/// Processor time of the process so far.
+///
+/// # Errors
+/// Always.
+#[cfg(not(unix))]
+pub fn cpu_time() -> anyhow::Result<Duration> {
+    anyhow::bail!("processor time is measured on Unix only")
+}
+
+/// Forgets the most memory held so far, where the system can.
+///
+/// # Errors
+/// If it should be able to and is not.
+pub fn reset_peak() -> std::io::Result<()> {
+    if cfg!(target_os = "linux") {
+        std::fs::write("/proc/self/clear_refs", "5")?;
+    }
+    Ok(())
+}
+
+/// The most memory held, in bytes, where the system tells.
+pub fn peak_memory() -> Option<f64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim()
+        .strip_suffix("kB")?
+        .trim()
+        .parse()
+        .ok()
+        .map(|kib: f64| kib * 1024.0)
+}

@@ -1,0 +1,29 @@
+//! The data sets that whole programs are measured on.
+
+use anyhow::Context;
+use rpo::core::Seed;
+use rpo::data::generate::MultiLabelSet;
+use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout};
+
+/// Samples to fit to, and samples to predict: the same where there is no published split. A name is one of the
+/// catalogue that `RPO_DATA` names, or `generated-D` for 10,000 samples with 5,000 sparse features, some three of D
+/// labels each, and 500 further ones.
+///
+/// # Errors
+/// If there is no such set, or it cannot be read.
+pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
+    let (train, test) = if let Some(d) = name.strip_prefix("generated-") {
+        let (n, n_test) = (10_000, 500);
+        let set = MultiLabelSet::new(n + n_test, 5000, d.parse().with_context(|| name.to_owned())?);
+        // A fixed number of topics: trees grow as deep as the features tell topics apart, whatever d is.
+        let data = set.n_topics(20).generate(Seed::new(1))?;
+        let rows: Vec<usize> = (0..n + n_test).collect();
+        (data.select_rows(&rows[..n])?, data.select_rows(&rows[n..])?)
+    } else {
+        let loaded = Catalogue::from_env()?.load(name)?;
+        let test = loaded.test.unwrap_or_else(|| loaded.train.clone());
+        (loaded.train, test)
+    };
+    let layout = |data: Dataset| data.with_layout(Layout::Auto, DEFAULT_DENSE_BUDGET);
+    Ok((layout(train)?, layout(test)?))
+}

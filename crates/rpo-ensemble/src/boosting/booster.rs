@@ -1,0 +1,266 @@
+//! One step after the other: project the residual, grow, find the step, make it.
+
+use super::choices::Algorithm;
+use super::coefficients::Coefficients;
+use super::leaf_index::LeafIndex;
+use super::outputs::Outputs;
+use super::params::BoostingParams;
+use super::state::{Move, State, Sweep};
+use super::values::{BoostingStep, StepValues};
+use crate::EnsembleError;
+use ndarray::Array2;
+use rand::seq::index;
+use rpo_core::{MatrixView, Seed};
+use rpo_tree::columns::Columns;
+use rpo_tree::criterion::Variance;
+use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+use rpo_tree::{AxisRule, Grown, apply, grow};
+
+/// The features that all trees grow on.
+pub(super) struct Features<'a> {
+    pub(super) x: MatrixView<'a>,
+    pub(super) columns: Columns,
+}
+
+/// Fits one additive model; single-target boosting runs one per output.
+pub(super) struct Booster<'a> {
+    params: &'a BoostingParams,
+    features: &'a Features<'a>,
+    outputs: &'a Outputs<'a>,
+    state: State<'a>,
+    /// Names the streams of this booster.
+    seed: Seed,
+    next: Next,
+    loss: f64,
+}
+
+/// The projected residual that the next tree grows on, once it is known.
+enum Next {
+    /// Algorithm 3 keeps `f64`, of which it labels the leaves.
+    Scalar(Vec<f64>),
+    Vectors(Array2<f32>),
+}
+
+/// What a projection is drawn again for at most this many times if it is 0 throughout.
+const MAX_DRAWS: u64 = 1000;
+
+impl<'a> Booster<'a> {
+    pub(super) fn new(
+        params: &'a BoostingParams,
+        features: &'a Features<'a>,
+        outputs: &'a Outputs<'a>,
+        state: State<'a>,
+        seed: Seed,
+    ) -> Self {
+        Self {
+            params,
+            features,
+            outputs,
+            state,
+            seed,
+            next: Next::Scalar(Vec::new()),
+            loss: 0.0,
+        }
+    }
+
+    /// Makes the steps of a model that is continued.
+    pub(super) fn replay<'s>(&mut self, steps: impl Iterator<Item = &'s BoostingStep<AxisRule>>) {
+        for step in steps {
+            let leaves = LeafIndex {
+                of_row: apply(&step.structure, self.features.x),
+                n_leaves: step.structure.n_leaves(),
+            };
+            let made = as_move(&step.values, self.outputs.n_outputs());
+            self.state.sweep::<f32>(Sweep {
+                made: Some((&leaves, &made)),
+                next: None,
+            });
+        }
+    }
+
+    /// The training loss now, a sum.
+    pub(super) fn loss(&self) -> f64 {
+        self.loss
+    }
+
+    /// Prepares the step of this number; to be called before the first one.
+    pub(super) fn prepare(&mut self, step: usize) -> Result<(), EnsembleError> {
+        self.sweep(None, Some(step))
+    }
+
+    /// Makes a step; prepares the one after it unless it is the last.
+    pub(super) fn step(
+        &mut self,
+        step: usize,
+        is_last: bool,
+    ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
+        let seed = self.step_seed(step);
+        let (grown, is_subsample) = self.grow(seed)?;
+        let leaves = LeafIndex::new(&grown, self.features.x, is_subsample);
+        let rate = self.params.learning_rate;
+        let made = if self.params.algorithm == Algorithm::GbrtRpo {
+            let g = self.leaf_means(&leaves);
+            let steps = self.state.scalar_steps(&leaves, &g);
+            Move::Product {
+                leaves: g,
+                outputs: steps.into_iter().map(|rho| rate * rho).collect(),
+            }
+        } else {
+            Move::Vectors(self.state.vector_steps(&leaves) * rate)
+        };
+        let (made, values) = self.store(made);
+        if !values.is_finite() {
+            return Err(EnsembleError::Diverged { step });
+        }
+        self.sweep(Some((&leaves, &made)), (!is_last).then_some(step + 1))?;
+        Ok(BoostingStep {
+            structure: grown.structure,
+            values,
+        })
+    }
+
+    fn step_seed(&self, step: usize) -> Seed {
+        self.seed.purpose("boosting step").child(step as u64)
+    }
+
+    /// Grows a tree on the projected residual; whether on a subsample.
+    fn grow(&self, seed: Seed) -> Result<(Grown<AxisRule>, bool), EnsembleError> {
+        let params = self.params;
+        let columns = &self.features.columns;
+        let axis = AxisParams {
+            max_features: Some(params.max_features.resolve(columns.n_features())),
+            min_samples_leaf: params.min_samples_leaf,
+            ..AxisParams::default()
+        };
+        let narrow;
+        let targets = match &self.next {
+            Next::Scalar(z) => {
+                narrow = Array2::from_shape_fn((z.len(), 1), |(i, _)| z[i] as f32);
+                narrow.view()
+            }
+            Next::Vectors(z) => z.view(),
+        };
+        let weights = self.outputs.weights;
+        let mut rows: Vec<u32> = (0..weights.len() as u32)
+            .filter(|&i| weights[i as usize] > 0.0)
+            .collect();
+        let is_subsample = params.subsample < 1.0;
+        if is_subsample {
+            let amount = ((params.subsample * rows.len() as f64) as usize).max(1);
+            let mut places =
+                index::sample(&mut seed.purpose("subsample").rng(), rows.len(), amount).into_vec();
+            places.sort_unstable();
+            rows = places.into_iter().map(|i| rows[i]).collect();
+        }
+        let splitter = AxisSplitter::new(columns, Variance::new(targets, weights), axis)?;
+        let mut workspace = splitter.workspace();
+        let grown = grow(
+            &splitter,
+            &mut workspace,
+            rows,
+            &params.grow,
+            seed.purpose("grow"),
+        );
+        Ok((grown, is_subsample))
+    }
+
+    /// The weighted means of the projected residual over the leaves: the answers of a tree of Algorithm 3.
+    fn leaf_means(&self, leaves: &LeafIndex) -> Vec<f64> {
+        let Next::Scalar(z) = &self.next else {
+            unreachable!("Algorithm 3 grows on one number per row")
+        };
+        let mut sums = vec![(0.0, 0.0); leaves.n_leaves];
+        for (i, &leaf) in leaves.of_row.iter().enumerate() {
+            let (sum, total) = &mut sums[leaf as usize];
+            let weight = f64::from(self.outputs.weights[i]);
+            *sum += weight * z[i];
+            *total += weight;
+        }
+        let mean = |(sum, total): (f64, f64)| if total > 0.0 { sum / total } else { 0.0 };
+        sums.into_iter().map(mean).collect()
+    }
+
+    /// The values as the model keeps them, and the move without the numbers it does not keep.
+    fn store(&self, made: Move) -> (Move, StepValues) {
+        let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect();
+        match (&made, self.params.algorithm) {
+            (Move::Product { leaves, outputs }, _) => {
+                let (leaves, outputs) = (narrow(leaves), narrow(outputs));
+                (made, StepValues::Product { leaves, outputs })
+            }
+            (Move::Vectors(values), Algorithm::SingleTarget) => {
+                let leaves = narrow(&values.column(0).to_vec());
+                (made, StepValues::Single { leaves, output: 0 })
+            }
+            (Move::Vectors(values), _) => {
+                let stored = StepValues::vectors(values, self.params.leaf_storage);
+                if let StepValues::Sparse(_) = &stored {
+                    return (as_move(&stored, values.ncols()), stored);
+                }
+                (made, stored)
+            }
+        }
+    }
+
+    /// A pass over the training set: makes a move, and prepares a step.
+    fn sweep(&mut self, made: Option<(&LeafIndex, &Move)>, step: Option<usize>) -> Result<(), EnsembleError> {
+        let n = self.outputs.n_rows();
+        let phi = step.map(|step| self.coefficients(step)).transpose()?;
+        self.loss = match &phi {
+            None => self.state.sweep::<f32>(Sweep { made, next: None }),
+            Some(phi) if self.params.algorithm == Algorithm::GbrtRpo => {
+                let mut z = vec![0.0; n];
+                let next = Some((phi, &mut z[..]));
+                let loss = self.state.sweep(Sweep { made, next });
+                self.next = Next::Scalar(z);
+                loss
+            }
+            Some(phi) => {
+                let mut z = Array2::zeros((n, phi.n_components()));
+                let next = Some((phi, z.as_slice_mut().expect("made in row order")));
+                let loss = self.state.sweep(Sweep { made, next });
+                self.next = Next::Vectors(z);
+                loss
+            }
+        };
+        Ok(())
+    }
+
+    /// The projection of a step. One that is 0 throughout, as sparse families may give, is drawn again.
+    fn coefficients(&self, step: usize) -> Result<Coefficients, EnsembleError> {
+        let n_outputs = self.outputs.n_outputs();
+        let Some(projection) = &self.params.projection else {
+            return Ok(Coefficients::Identity { n_outputs });
+        };
+        let q = projection.components.resolve(n_outputs)?;
+        let seed = self.step_seed(step).purpose("projection");
+        for draw in 0..MAX_DRAWS {
+            let map = projection.family.fit(self.outputs.y, q, seed.child(draw))?;
+            let phi = Coefficients::of(map.as_ref())?;
+            if !phi.is_zero() {
+                return Ok(phi);
+            }
+        }
+        Err(EnsembleError::ZeroProjection { step })
+    }
+}
+
+/// What stored values add, as a move.
+fn as_move(values: &StepValues, n_outputs: usize) -> Move {
+    let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
+    match values {
+        StepValues::Product { leaves, outputs } => Move::Product {
+            leaves: wide(leaves),
+            outputs: wide(outputs),
+        },
+        _ => {
+            let mut all = Array2::zeros((values.n_leaves(), n_outputs));
+            for (leaf, mut row) in all.rows_mut().into_iter().enumerate() {
+                // A booster of a single target has one output, whatever its number.
+                let column = |j: u32| if n_outputs == 1 { 0 } else { j as usize };
+                values.for_each(leaf as u32, |j, v| row[column(j)] = v);
+            }
+            Move::Vectors(all)
+        }
+    }
+}

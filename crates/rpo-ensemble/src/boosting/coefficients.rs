@@ -1,0 +1,182 @@
+//! A projection of the residual as the numbers themselves.
+
+use crate::EnsembleError;
+use rpo_core::{CsrMatrix, MatrixView};
+use rpo_projections::LinearMap;
+
+/// The matrix φ (q x d) of a linear map of d outputs.
+///
+/// Maps are made for sparse rows; residuals are dense and made on the fly, so boosting reads φ off the map once per
+/// step and takes dot products itself.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Coefficients {
+    /// All numbers, component by component.
+    Dense { phi: Vec<f32>, n_outputs: usize },
+    /// The numbers that are not 0, component by component, by output.
+    Sparse(Vec<Vec<(u32, f32)>>),
+    /// φ = I.
+    Identity { n_outputs: usize },
+}
+
+impl Coefficients {
+    /// More than one number in this many that is not zero makes a dense φ.
+    const SPARSE: usize = 8;
+
+    /// The matrix of a map: what it makes of the unit vectors.
+    pub(super) fn of(map: &dyn LinearMap) -> Result<Self, EnsembleError> {
+        let (d, q) = (map.n_outputs(), map.n_components());
+        let unit = CsrMatrix::new((d, d), (0..=d).collect(), (0..d as u32).collect(), vec![1.0; d]);
+        let columns = map.apply(MatrixView::Sparse(unit.view()))?;
+        let stored = columns.iter().filter(|v| **v != 0.0).count();
+        if stored * Self::SPARSE > q * d {
+            let phi = (0..q).flat_map(|k| columns.column(k).to_vec()).collect();
+            return Ok(Self::Dense { phi, n_outputs: d });
+        }
+        let component = |k| {
+            let numbers = columns.column(k).to_vec().into_iter().enumerate();
+            numbers
+                .filter(|(_, v)| *v != 0.0)
+                .map(|(j, v)| (j as u32, v))
+                .collect()
+        };
+        Ok(Self::Sparse((0..q).map(component).collect()))
+    }
+
+    /// Number of components q.
+    pub(super) fn n_components(&self) -> usize {
+        match self {
+            Self::Dense { phi, n_outputs } => phi.len() / n_outputs,
+            Self::Sparse(components) => components.len(),
+            Self::Identity { n_outputs } => *n_outputs,
+        }
+    }
+
+    /// Whether all numbers are 0, so that nothing can be grown.
+    pub(super) fn is_zero(&self) -> bool {
+        match self {
+            Self::Dense { phi, .. } => phi.iter().all(|v| *v == 0.0),
+            Self::Sparse(components) => components.iter().all(Vec::is_empty),
+            Self::Identity { .. } => false,
+        }
+    }
+
+    /// φ row, in `f64`.
+    pub(super) fn project(&self, row: &[f64], out: &mut [f64]) {
+        match self {
+            Self::Dense { phi, n_outputs } => {
+                for (out, phi) in out.iter_mut().zip(phi.chunks_exact(*n_outputs)) {
+                    *out = row.iter().zip(phi).map(|(r, &c)| r * f64::from(c)).sum();
+                }
+            }
+            Self::Sparse(components) => {
+                for (out, component) in out.iter_mut().zip(components) {
+                    *out = component
+                        .iter()
+                        .map(|&(j, c)| row[j as usize] * f64::from(c))
+                        .sum();
+                }
+            }
+            Self::Identity { .. } => out.copy_from_slice(row),
+        }
+    }
+
+    /// φ row for a row of `f32`: sums in 16 interleaved `f32` parts, joined in `f64`, which is fast and keeps the
+    /// relative error near 1e-6.
+    pub(super) fn project_f32(&self, row: &[f32], out: &mut [f64]) {
+        match self {
+            Self::Dense { phi, n_outputs } => {
+                for (out, phi) in out.iter_mut().zip(phi.chunks_exact(*n_outputs)) {
+                    *out = dot(row, phi);
+                }
+            }
+            Self::Sparse(components) => {
+                for (out, component) in out.iter_mut().zip(components) {
+                    let terms = component
+                        .iter()
+                        .map(|&(j, c)| f64::from(row[j as usize]) * f64::from(c));
+                    *out = terms.sum();
+                }
+            }
+            Self::Identity { .. } => out.iter_mut().zip(row).for_each(|(o, &v)| *o = f64::from(v)),
+        }
+    }
+
+    /// φ of a sparse row.
+    pub(super) fn project_sparse(&self, columns: &[u32], values: &[f32], out: &mut [f64]) {
+        let terms = || columns.iter().zip(values).map(|(&j, &v)| (j, f64::from(v)));
+        match self {
+            Self::Dense { phi, n_outputs } => {
+                for (out, phi) in out.iter_mut().zip(phi.chunks_exact(*n_outputs)) {
+                    *out = terms().map(|(j, v)| v * f64::from(phi[j as usize])).sum();
+                }
+            }
+            Self::Sparse(components) => {
+                for (out, component) in out.iter_mut().zip(components) {
+                    let number = |j| {
+                        component
+                            .binary_search_by_key(&j, |e| e.0)
+                            .map_or(0.0, |i| component[i].1)
+                    };
+                    *out = terms().map(|(j, v)| v * f64::from(number(j))).sum();
+                }
+            }
+            Self::Identity { .. } => {
+                out.fill(0.0);
+                terms().for_each(|(j, v)| out[j as usize] = v);
+            }
+        }
+    }
+}
+
+fn dot(a: &[f32], b: &[f32]) -> f64 {
+    const LANES: usize = 16;
+    let mut sums = [0.0_f32; LANES];
+    let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest = a_chunks.remainder().iter().zip(b_chunks.remainder());
+    let rest: f64 = rest.map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+    for (a, b) in a_chunks.zip(b_chunks) {
+        for lane in 0..LANES {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().map(|&s| f64::from(s)).sum::<f64>() + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpo_core::Seed;
+    use rpo_projections::{Projection, ProjectionKind};
+
+    #[test]
+    fn every_form_projects_as_its_map() {
+        let d = 40;
+        let row: Vec<f32> = (0..d).map(|j| ((j * 7 + 3) % 11) as f32 - 5.0).collect();
+        let y = ndarray::Array2::from_shape_vec((1, d), row.clone()).unwrap();
+        let wide: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
+        let stored = MatrixView::from(&y).to_csr();
+        for kind in ProjectionKind::named().filter(|k| *k != ProjectionKind::Pca) {
+            let q = if kind == ProjectionKind::Identity { d } else { 3 };
+            let map = kind.fit((&y).into(), q, Seed::new(5)).unwrap();
+            let phi = Coefficients::of(map.as_ref()).unwrap();
+            assert_eq!(phi.n_components(), q);
+            let expected = map.apply((&y).into()).unwrap();
+            let mut found = [vec![0.0; q], vec![0.0; q], vec![0.0; q]];
+            phi.project(&wide, &mut found[0]);
+            phi.project_f32(&row, &mut found[1]);
+            phi.project_sparse(stored.indices(), stored.data(), &mut found[2]);
+            for found in &found {
+                for (found, expected) in found.iter().zip(&expected) {
+                    assert!(
+                        (found - f64::from(*expected)).abs() < 1e-4,
+                        "{kind}: {found} for {expected}"
+                    );
+                }
+            }
+        }
+        let mut out = vec![0.0; d];
+        let identity = Coefficients::Identity { n_outputs: d };
+        identity.project_sparse(stored.indices(), stored.data(), &mut out);
+        assert_eq!((out, identity.n_components()), (wide, d));
+    }
+}

@@ -1,0 +1,126 @@
+//! Which form the training scores take.
+
+use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
+use super::loss::LossKind;
+use super::outputs::Outputs;
+use super::params::BoostingParams;
+use super::state::{Factored, Odds, Scores, State};
+use crate::EnsembleError;
+use rpo_core::{MatrixError, MatrixView};
+
+/// Most cells n x d that are kept in `f64`; more take `f32`.
+const WIDE: usize = 1 << 17;
+
+/// The training state that parameters ask for, or the one that costs least.
+pub(super) fn choose<'a>(
+    params: &'a BoostingParams,
+    outputs: &'a Outputs<'a>,
+    initial: &[f64],
+) -> Result<State<'a>, EnsembleError> {
+    let (n, d) = (outputs.n_rows(), outputs.n_outputs());
+    let complete = outputs.is_complete();
+    let is_sparse = matches!(outputs.y, MatrixView::Sparse(_));
+    let wide = n.saturating_mul(d) <= WIDE;
+    let exact_leaves = params.scope == StepScope::Leaf && params.line_search == LineSearch::Exact;
+    let form = match params.form {
+        TrainingForm::Auto if params.algorithm == Algorithm::SingleTarget => TrainingForm::Scores,
+        TrainingForm::Auto if params.loss.is(LossKind::Square) && complete && is_sparse => {
+            if factored_cost(params, outputs) < scores_cost(params, outputs) {
+                TrainingForm::Factored
+            } else {
+                TrainingForm::Scores
+            }
+        }
+        TrainingForm::Auto if params.loss.is(LossKind::Logistic) && complete && !wide && !exact_leaves => {
+            TrainingForm::Odds
+        }
+        TrainingForm::Auto => TrainingForm::Scores,
+        form => form,
+    };
+    let refuse = |form, needs| Err(EnsembleError::Form { form, needs });
+    // The residual of gbmort is its trees' target.
+    let residual = if params.algorithm == Algorithm::Gbmort {
+        size_of::<f32>()
+    } else {
+        0
+    };
+    let check = |bytes: usize| check_budget(params.memory_budget, n, d, bytes + residual);
+    match form {
+        TrainingForm::Factored if !(is_sparse && complete) => refuse(
+            "factored",
+            "sparse outputs without weights per cell or missing values",
+        ),
+        TrainingForm::Odds if !complete => {
+            refuse("odds", "outputs without weights per cell or missing values")
+        }
+        TrainingForm::Factored => {
+            check(0)?;
+            Ok(State::Factored(Factored::new(outputs, initial.to_vec())))
+        }
+        TrainingForm::Odds => {
+            check(size_of::<f32>())?;
+            Ok(State::Odds(Odds::new(
+                outputs,
+                initial,
+                params.line_search,
+                params.scope,
+            )))
+        }
+        _ if wide => {
+            check(size_of::<f64>())?;
+            Ok(State::Wide(Scores::new(params, outputs, initial)))
+        }
+        _ => {
+            check(size_of::<f32>())?;
+            Ok(State::Narrow(Scores::new(params, outputs, initial)))
+        }
+    }
+}
+
+/// Refuses what would take more than a budget.
+pub(super) fn check_budget(
+    budget: usize,
+    rows: usize,
+    columns: usize,
+    bytes_per_cell: usize,
+) -> Result<(), EnsembleError> {
+    let bytes = rows.saturating_mul(columns).saturating_mul(bytes_per_cell);
+    if bytes > budget {
+        return Err(EnsembleError::Training(MatrixError::OverBudget {
+            rows,
+            columns,
+            bytes,
+            budget,
+        }));
+    }
+    Ok(())
+}
+
+/// Memory accesses of an average step on scores: three passes.
+fn scores_cost(params: &BoostingParams, outputs: &Outputs<'_>) -> f64 {
+    let cells = outputs.n_rows() as f64 * outputs.n_outputs() as f64;
+    let fits = cells * size_of::<f32>() as f64 <= params.memory_budget as f64;
+    if fits { 3.0 * cells } else { f64::INFINITY }
+}
+
+/// Those of an average step on factored residuals: as in the head of that file, half of the steps being made.
+fn factored_cost(params: &BoostingParams, outputs: &Outputs<'_>) -> f64 {
+    let (n, d) = (outputs.n_rows() as f64, outputs.n_outputs() as f64);
+    let (steps, q) = (
+        0.5 * params.iterations as f64,
+        n_components(params, outputs) as f64,
+    );
+    let per_step = if params.algorithm == Algorithm::GbrtRpo {
+        2.0 * (n + d)
+    } else {
+        let leaves = params.grow.max_leaves.map_or(n, |l| l as f64);
+        n * (1.0 + q) + (leaves * leaves + q * leaves) * d
+    };
+    (1.0 + q) * outputs.y.n_stored() as f64 + steps * per_step
+}
+
+fn n_components(params: &BoostingParams, outputs: &Outputs<'_>) -> usize {
+    let d = outputs.n_outputs();
+    let resolve = |p: &super::params::StepProjection| p.components.resolve(d).unwrap_or(d);
+    params.projection.as_ref().map_or(d, resolve)
+}

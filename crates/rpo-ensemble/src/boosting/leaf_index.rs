@@ -1,0 +1,36 @@
+//! Which leaf each training row is in.
+
+use rpo_core::MatrixView;
+use rpo_tree::{Grown, LeafMembers, Rule, apply};
+
+/// The leaf of every training row of a step.
+#[derive(Debug, Clone)]
+pub(super) struct LeafIndex {
+    /// By row.
+    pub(super) of_row: Vec<u32>,
+    pub(super) n_leaves: usize,
+}
+
+impl LeafIndex {
+    /// From what was grown. Rows it was not grown on, those left out of a subsample, are routed; rows of no weight
+    /// count nowhere and are left in leaf 0.
+    pub(super) fn new<R: Rule>(grown: &Grown<R>, x: MatrixView<'_>, is_subsample: bool) -> Self {
+        let n_leaves = grown.structure.n_leaves();
+        if is_subsample {
+            let of_row = apply(&grown.structure, x);
+            return Self { of_row, n_leaves };
+        }
+        let mut of_row = vec![0; x.n_rows()];
+        for leaf in 0..n_leaves {
+            for &row in grown.members.rows(leaf) {
+                of_row[row as usize] = leaf as u32;
+            }
+        }
+        Self { of_row, n_leaves }
+    }
+
+    /// The rows of each leaf.
+    pub(super) fn members(&self) -> LeafMembers {
+        LeafMembers::from_assignment(&self.of_row, self.n_leaves).expect("leaves are below their number")
+    }
+}

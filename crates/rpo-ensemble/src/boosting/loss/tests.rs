@@ -1,0 +1,217 @@
+//! Losses: gradients against finite differences, constants and steps against brute force and Brent's method.
+
+use super::*;
+use argmin::core::{CostFunction, Executor};
+use argmin::solver::brent::BrentOpt;
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+/// A loss of a user, of which values and residuals are known only.
+#[derive(Debug)]
+struct Huber;
+
+impl Loss for Huber {
+    fn value(&self, y: f64, score: f64) -> f64 {
+        let distance = (y - score).abs();
+        if distance <= 0.5 {
+            0.5 * distance * distance
+        } else {
+            0.5 * (distance - 0.25)
+        }
+    }
+
+    fn residual(&self, y: f64, score: f64) -> f64 {
+        (y - score).clamp(-0.5, 0.5)
+    }
+}
+
+const LOSSES: [&dyn Loss; 4] = [&Square, &Absolute, &Logistic, &Huber];
+
+/// Targets that a loss knows, of any real ones.
+fn targets(loss: &dyn Loss, y: &[f64]) -> Vec<f64> {
+    let known = |&y: &f64| {
+        if loss.refuses(y).is_some() {
+            f64::from(u8::from(y > 0.0))
+        } else {
+            y
+        }
+    };
+    y.iter().map(known).collect()
+}
+
+struct Along<'a>(&'a dyn Loss, Direction<'a>);
+
+impl CostFunction for Along<'_> {
+    type Param = f64;
+    type Output = f64;
+
+    fn cost(&self, step: &f64) -> Result<f64, argmin::core::Error> {
+        Ok(self.1.value(self.0, *step))
+    }
+}
+
+/// The least value that Brent's method finds in an interval.
+fn brent(loss: &dyn Loss, direction: Direction<'_>, limit: f64) -> f64 {
+    let solver = BrentOpt::new(-limit, limit).set_tolerance(1e-9, 1e-12);
+    let run = Executor::new(Along(loss, direction), solver).configure(|state| state.max_iters(300));
+    run.run().unwrap().state().get_best_cost()
+}
+
+proptest! {
+    /// B-P9.
+    #[test]
+    fn residuals_are_negative_derivatives(y in -3.0..3.0_f64, f in -6.0..6.0_f64) {
+        let h = 1e-5;
+        for loss in LOSSES {
+            let y = targets(loss, &[y])[0];
+            // A kink between the two points has no derivative.
+            prop_assume!((y - f).abs() > 2.0 * h && ((y - f).abs() - 0.5).abs() > 2.0 * h);
+            let slope = (loss.value(y, f - h) - loss.value(y, f + h)) / (2.0 * h);
+            let r = loss.residual(y, f);
+            prop_assert!((slope - r).abs() <= 1e-6 * (1.0 + r.abs()), "{loss:?}: {slope} {r}");
+            if let Some(curvature) = loss.curvature(y, f) {
+                let second = (loss.residual(y, f - h) - loss.residual(y, f + h)) / (2.0 * h);
+                prop_assert!((second - curvature).abs() <= 1e-6, "{loss:?}: {second} {curvature}");
+            }
+        }
+    }
+
+    /// B-P10.
+    #[test]
+    fn initial_constants_are_minima(y in vec(-3.0..3.0_f64, 1..20), w in vec(0.1..3.0_f64, 20), delta in 1e-4..1.0_f64) {
+        for loss in LOSSES {
+            let (y, w) = (targets(loss, &y), &w[..y.len()]);
+            let at = |c: f64| y.iter().zip(w).map(|(&y, w)| w * loss.value(y, c)).sum::<f64>();
+            let constant = loss.initial(&y, w);
+            let is_mixed = y.contains(&0.0) && y.contains(&1.0);
+            if loss.link() == Link::Logistic && !is_mixed {
+                // No finite minimum: away from 0 and 1, and better than not knowing.
+                prop_assert!(constant.is_finite() && at(constant) <= at(0.0));
+                continue;
+            }
+            for other in [constant - delta, constant + delta] {
+                prop_assert!(at(constant) <= at(other) + 1e-9 * at(other), "{loss:?}: {constant} {other}");
+            }
+            if loss.link() == Link::Logistic {
+                let share = y.iter().zip(w).map(|(y, w)| y * w).sum::<f64>() / w.iter().sum::<f64>();
+                let p = Link::Logistic.apply(constant);
+                prop_assert!((p - share).abs() <= 1e-12, "{p} {share}");
+            }
+        }
+    }
+
+    /// B-P11.
+    #[test]
+    fn steps_are_minima(
+        rows in vec((-3.0..3.0_f64, -2.0..2.0_f64, -1.5..1.5_f64, 0.1..3.0_f64), 1..25),
+        constant in any::<bool>(),
+    ) {
+        let column = |f: fn(&(f64, f64, f64, f64)) -> f64| rows.iter().map(f).collect::<Vec<f64>>();
+        let (y, scores, weights) = (column(|r| r.0), column(|r| r.1), column(|r| r.3));
+        let tree = if constant { vec![0.7; rows.len()] } else { column(|r| r.2) };
+        for loss in LOSSES {
+            let y = targets(loss, &y);
+            let direction = Direction { targets: &y, scores: &scores, tree: &tree, weights: &weights };
+            let step = loss.step(&direction);
+            let found = direction.value(loss, step);
+            prop_assert!(found <= direction.value(loss, 0.0), "{loss:?}: worse than nothing");
+            let largest = tree.iter().fold(0.0_f64, |m, g| m.max(g.abs()));
+            let limit = loss.largest_move().min(40.0) / largest;
+            prop_assert!(step.abs() <= loss.largest_move() / largest * (1.0 + 1e-12));
+            // Brent's method sees values only, to half of the digits of a step.
+            if loss.largest_move().is_finite() {
+                let best = brent(loss, direction, limit);
+                prop_assert!(found <= best + 1e-9 * (1.0 + best), "{loss:?}: {found} {best}");
+            }
+            for k in -20..=20 {
+                let other = direction.value(loss, step + f64::from(k) * 0.05 * limit);
+                let inside = (step + f64::from(k) * 0.05 * limit).abs() <= limit;
+                prop_assert!(!inside || found <= other + 1e-9 * (1.0 + other), "{loss:?}: {found} {other}");
+            }
+            let slope: f64 = direction.rows().map(|(y, f, g, w)| w * g * loss.residual(y, f + step * g)).sum();
+            let scale: f64 = direction.rows().map(|(y, f, g, w)| w * (g * loss.residual(y, f)).abs()).sum();
+            let is_smooth = loss.curvature(0.0, 0.0).is_some();
+            let is_inside = step.abs() < 0.999 * loss.largest_move() / largest;
+            prop_assert!(!is_smooth || !is_inside || slope.abs() <= 2e-9 * scale.max(1e-9), "{loss:?}: {slope}");
+        }
+    }
+
+    /// B-P2 and B-P3: the decrease of the square loss, and steps of 1 along mean residuals.
+    #[test]
+    fn square_steps_by_formula(
+        rows in vec((-3.0..3.0_f64, -2.0..2.0_f64, 0.1..3.0_f64, 0_usize..4), 2..25),
+        rate in 0.01..1.0_f64,
+    ) {
+        let y: Vec<f64> = rows.iter().map(|r| r.0).collect();
+        let f: Vec<f64> = rows.iter().map(|r| r.1).collect();
+        let w: Vec<f64> = rows.iter().map(|r| r.2).collect();
+        let mean = |leaf: usize| {
+            let members = rows.iter().filter(|r| r.3 == leaf);
+            let (sum, total) = members.fold((0.0, 0.0), |(s, t), r| (s + r.2 * (r.0 - r.1), t + r.2));
+            if total > 0.0 { sum / total } else { 0.0 }
+        };
+        for (tree, is_mean) in [
+            (rows.iter().map(|r| mean(r.3)).collect::<Vec<f64>>(), true),
+            (rows.iter().map(|r| [0.3, -1.2, 0.8, 2.0][r.3]).collect(), false),
+        ] {
+            let direction = Direction { targets: &y, scores: &f, tree: &tree, weights: &w };
+            let step = Square.step(&direction);
+            let squares: f64 = tree.iter().zip(&w).map(|(g, w)| w * g * g).sum();
+            prop_assume!(squares > 1e-6);
+            prop_assert!(!is_mean || (step - 1.0).abs() <= 1e-10, "{step}");
+            let before = direction.value(&Square, 0.0);
+            let decrease = before - direction.value(&Square, rate * step);
+            let expected = 0.5 * rate * (2.0 - rate) * step * step * squares;
+            prop_assert!((decrease - expected).abs() <= 1e-9 * before, "{decrease} {expected}");
+        }
+    }
+}
+
+/// B-P12.
+#[test]
+fn logistic_formulas_hold_for_any_score() {
+    for score in [0.0, 1e-300, 0.1, 5.0, 37.0, 400.0, 1e4, f64::MAX / 4.0] {
+        for (y, score) in [(0.0, score), (0.0, -score), (1.0, score), (1.0, -score)] {
+            let (value, r) = (Logistic.value(y, score), Logistic.residual(y, score));
+            let h = Logistic.curvature(y, score).unwrap();
+            assert!(value.is_finite() && value >= 0.0, "{y} {score}: {value}");
+            assert!(r.is_finite() && r.abs() <= 2.0, "{y} {score}: {r}");
+            assert!((0.0..=1.0).contains(&h), "{y} {score}: {h}");
+            let p = Link::Logistic.apply(score);
+            assert!((0.0..=1.0).contains(&p), "{score}: {p}");
+            assert!((r - 2.0 * (y - p)).abs() < 1e-15);
+        }
+    }
+    // Separable rows have their minimum at infinity: the step ends at the largest move.
+    let (y, tree) = ([0.0, 1.0, 1.0], [-0.5, 0.25, 2.0]);
+    let direction = Direction {
+        targets: &y,
+        scores: &[0.0; 3],
+        tree: &tree,
+        weights: &[1.0; 3],
+    };
+    let step = Logistic.step(&direction);
+    assert!(step > 0.0 && step <= 5.0, "{step}");
+    assert!(direction.value(&Logistic, step) < direction.value(&Logistic, 0.9 * step) + 1e-12);
+}
+
+#[test]
+fn nothing_to_move_along_is_no_step() {
+    for loss in LOSSES {
+        let direction = Direction {
+            targets: &[1.0, 0.0],
+            scores: &[0.3, 0.2],
+            tree: &[0.0, 0.0],
+            weights: &[1.0, 2.0],
+        };
+        assert_eq!(loss.step(&direction), 0.0, "{loss:?}");
+    }
+}
+
+#[test]
+fn names_read_what_they_write() {
+    for kind in LossKind::ALL {
+        assert_eq!(kind.to_string().parse(), Ok(kind));
+    }
+    assert!("hinge".parse::<LossKind>().is_err());
+}

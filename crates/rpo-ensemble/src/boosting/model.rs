@@ -1,0 +1,147 @@
+//! The fitted model.
+
+use super::loss::Link;
+use super::values::{BoostingStep, StepValues};
+use crate::EnsembleError;
+use rpo_tree::{AxisRule, Node};
+
+/// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, and predictions that a
+/// [`Link`] makes of them.
+///
+/// What leaves add includes the learning rate. A step is one tree, or, with single targets, one tree per output. A
+/// model may be cut at any step. Immutable otherwise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Boosted {
+    initial: Vec<f64>,
+    trees: Vec<BoostingStep<AxisRule>>,
+    trees_per_step: usize,
+    link: Link,
+    n_features: usize,
+    n_train: usize,
+}
+
+impl Boosted {
+    /// Puts a model together from its parts, as a model file holds them: ρ₀ for each output, the trees step by
+    /// step (one per step, or one per output), the link, and the numbers of features p and training rows n.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] if a tree does not fit the numbers of leaves, features or outputs, or the trees
+    /// are not whole steps; [`EnsembleError::Diverged`] for a number that is not finite.
+    pub fn from_parts(
+        initial: Vec<f64>,
+        mut trees: Vec<BoostingStep<AxisRule>>,
+        trees_per_step: usize,
+        link: Link,
+        n_features: usize,
+        n_train: usize,
+    ) -> Result<Self, EnsembleError> {
+        let mismatch = |what, expected, given| {
+            Err(EnsembleError::Mismatch {
+                what,
+                expected,
+                given,
+            })
+        };
+        let n_outputs = initial.len();
+        if n_outputs == 0 {
+            return mismatch("number of outputs of at least", 1, 0);
+        }
+        let may_be_one = trees.iter().all(|tree| tree.values.n_outputs().is_some());
+        if !(trees_per_step == n_outputs || trees_per_step == 1 && may_be_one) {
+            return mismatch("trees of a step", n_outputs, trees_per_step);
+        }
+        if !trees.len().is_multiple_of(trees_per_step) {
+            let expected = trees.len().next_multiple_of(trees_per_step);
+            return mismatch("trees of whole steps", expected, trees.len());
+        }
+        if initial.iter().any(|v| !v.is_finite()) {
+            return Err(EnsembleError::Diverged { step: 0 });
+        }
+        for (i, tree) in trees.iter_mut().enumerate() {
+            tree.values.lay_out();
+            let (leaves, given) = (tree.structure.n_leaves(), tree.values.n_leaves());
+            if leaves != given {
+                return mismatch("leaves of a tree with values", leaves, given);
+            }
+            let given = match (&tree.values, tree.values.n_outputs()) {
+                (StepValues::Single { output, .. }, _) => n_outputs.max(*output as usize + 1),
+                (_, given) => given.unwrap_or(n_outputs),
+            };
+            if given != n_outputs {
+                return mismatch("outputs of a tree", n_outputs, given);
+            }
+            if !tree.values.is_finite() {
+                return Err(EnsembleError::Diverged {
+                    step: i / trees_per_step,
+                });
+            }
+            let features = tree.structure.nodes().iter().filter_map(|node| match node {
+                Node::Split { rule, .. } => Some(rule.feature() as usize),
+                Node::Leaf(_) => None,
+            });
+            if let Some(feature) = features.max().filter(|f| *f >= n_features) {
+                return mismatch("features for the rules of a tree", feature + 1, n_features);
+            }
+        }
+        Ok(Self {
+            initial,
+            trees,
+            trees_per_step,
+            link,
+            n_features,
+            n_train,
+        })
+    }
+
+    /// ρ₀, the scores before the first step.
+    pub fn initial(&self) -> &[f64] {
+        &self.initial
+    }
+
+    /// The trees, step by step.
+    pub fn trees(&self) -> &[BoostingStep<AxisRule>] {
+        &self.trees
+    }
+
+    /// Trees of a step: 1, or, with single targets, as many as outputs.
+    pub fn trees_per_step(&self) -> usize {
+        self.trees_per_step
+    }
+
+    /// How scores become predictions.
+    pub fn link(&self) -> Link {
+        self.link
+    }
+
+    /// Number of steps M.
+    pub fn n_steps(&self) -> usize {
+        self.trees.len() / self.trees_per_step
+    }
+
+    /// Number of features p.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Number of outputs d.
+    pub fn n_outputs(&self) -> usize {
+        self.initial.len()
+    }
+
+    /// Number of training rows n.
+    pub fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    /// The model after its first steps, all of them if it has no more.
+    #[must_use]
+    pub fn truncate(mut self, n_steps: usize) -> Self {
+        self.trees.truncate(n_steps.saturating_mul(self.trees_per_step));
+        self
+    }
+
+    /// Adds the trees of a step that fits.
+    pub(super) fn push(&mut self, trees: Vec<BoostingStep<AxisRule>>) {
+        self.trees.extend(trees);
+    }
+}

@@ -1,0 +1,165 @@
+//! Training outputs with their weights, row by row and column by column.
+
+use super::form::check_budget;
+use crate::EnsembleError;
+use ndarray::{Array2, ArrayView2, Axis};
+use rpo_core::{CsrMatrix, MatrixView, csr_row};
+
+/// One output (n x 1), and the weights of its cells.
+pub(super) type Column = (Array2<f32>, Option<Array2<f32>>);
+
+/// What is to be fitted: outputs (n x d), NaN where missing, a weight per row and perhaps one per cell.
+#[derive(Debug)]
+pub(super) struct Outputs<'a> {
+    pub(super) y: MatrixView<'a>,
+    /// One per row, c.
+    pub(super) weights: &'a [f32],
+    /// One per cell, u.
+    cells: Option<ArrayView2<'a, f32>>,
+    /// Sparse outputs by columns.
+    by_column: Option<CsrMatrix>,
+    /// Whether some output is missing.
+    has_missing: bool,
+    total_weight: f64,
+    n_weighted: usize,
+}
+
+impl<'a> Outputs<'a> {
+    pub(super) fn new(y: MatrixView<'a>, weights: &'a [f32], cells: Option<ArrayView2<'a, f32>>) -> Self {
+        let (by_column, has_missing) = match y {
+            MatrixView::Dense(y) => (None, y.iter().any(|v| v.is_nan())),
+            MatrixView::Sparse(y) => (
+                Some(y.transpose_view().to_csr()),
+                y.data().iter().any(|v| v.is_nan()),
+            ),
+        };
+        Self {
+            y,
+            weights,
+            cells,
+            by_column,
+            has_missing,
+            total_weight: weights.iter().map(|&c| f64::from(c)).sum(),
+            n_weighted: weights.iter().filter(|c| **c > 0.0).count(),
+        }
+    }
+
+    pub(super) fn n_rows(&self) -> usize {
+        self.y.n_rows()
+    }
+
+    pub(super) fn n_outputs(&self) -> usize {
+        self.y.n_cols()
+    }
+
+    /// Whether every cell of a row weighs the same.
+    pub(super) fn is_complete(&self) -> bool {
+        self.cells.is_none() && !self.has_missing
+    }
+
+    /// Copies the outputs of a row, and the weights u of its cells, 0 where missing.
+    pub(super) fn copy_row(&self, row: usize, y: &mut [f64], cells: &mut [f64]) {
+        match self.y {
+            MatrixView::Dense(a) => y.iter_mut().zip(a.row(row)).for_each(|(y, &v)| *y = f64::from(v)),
+            MatrixView::Sparse(a) => {
+                y.fill(0.0);
+                let (columns, values) = csr_row(&a, row);
+                columns
+                    .iter()
+                    .zip(values)
+                    .for_each(|(&j, &v)| y[j as usize] = f64::from(v));
+            }
+        }
+        match &self.cells {
+            None => cells.fill(1.0),
+            Some(u) => cells
+                .iter_mut()
+                .zip(u.row(row))
+                .for_each(|(c, &u)| *c = f64::from(u)),
+        }
+        if self.has_missing {
+            for (y, cell) in y.iter_mut().zip(cells) {
+                if y.is_nan() {
+                    (*y, *cell) = (0.0, 0.0);
+                }
+            }
+        }
+    }
+
+    /// Copies an output, and the weights c u of its cells, 0 where missing.
+    pub(super) fn copy_column(&self, output: usize, y: &mut [f64], weights: &mut [f64]) {
+        match self.y {
+            MatrixView::Dense(a) => y
+                .iter_mut()
+                .zip(a.column(output))
+                .for_each(|(y, &v)| *y = f64::from(v)),
+            MatrixView::Sparse(_) => {
+                y.fill(0.0);
+                self.for_each_in_column(output, |row, v| y[row] = v);
+            }
+        }
+        weights
+            .iter_mut()
+            .zip(self.weights)
+            .for_each(|(w, &c)| *w = f64::from(c));
+        if let Some(u) = &self.cells {
+            weights
+                .iter_mut()
+                .zip(u.column(output))
+                .for_each(|(w, &u)| *w *= f64::from(u));
+        }
+        if self.has_missing {
+            for (y, weight) in y.iter_mut().zip(weights) {
+                if y.is_nan() {
+                    (*y, *weight) = (0.0, 0.0);
+                }
+            }
+        }
+    }
+
+    /// Calls `f(row, value)` for the stored values of an output of sparse outputs, by row.
+    pub(super) fn for_each_in_column(&self, output: usize, mut f: impl FnMut(usize, f64)) {
+        let columns = self
+            .by_column
+            .as_ref()
+            .expect("sparse outputs are kept by column too");
+        let view = columns.view();
+        let (rows, values) = csr_row(&view, output);
+        rows.iter()
+            .zip(values)
+            .for_each(|(&i, &v)| f(i as usize, f64::from(v)));
+    }
+
+    /// Whether outputs are sparse and every cell of a row weighs the same.
+    pub(super) fn is_complete_and_sparse(&self) -> bool {
+        self.by_column.is_some() && self.is_complete()
+    }
+
+    /// The weighted mean of an output of complete sparse outputs.
+    pub(super) fn mean_of_stored(&self, output: usize) -> f64 {
+        let mut sum = 0.0;
+        self.for_each_in_column(output, |i, y| sum += f64::from(self.weights[i]) * y);
+        sum / self.total_weight
+    }
+
+    /// Number of rows that weigh something.
+    pub(super) fn n_weighted(&self) -> usize {
+        self.n_weighted
+    }
+
+    /// Each output by itself (n x 1), with its cell weights.
+    pub(super) fn apart(&self, budget: usize) -> Result<Vec<Column>, EnsembleError> {
+        let (n, d) = (self.n_rows(), self.n_outputs());
+        check_budget(budget, n, d, size_of::<f32>() + size_of::<f64>())?;
+        let column = |j: usize| {
+            let mut y = Array2::zeros((n, 1));
+            match self.y {
+                MatrixView::Dense(a) => y.column_mut(0).assign(&a.column(j)),
+                MatrixView::Sparse(_) => self.for_each_in_column(j, |i, v| y[[i, 0]] = v as f32),
+            }
+            let cells = self.cells.map(|u| u.column(j).insert_axis(Axis(1)).to_owned());
+            (y, cells)
+        };
+        Ok((0..d).map(column).collect())
+    }
+}

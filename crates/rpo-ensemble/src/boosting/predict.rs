@@ -1,0 +1,200 @@
+//! Predicting with a boosted model.
+//!
+//! Rows go in groups whose sums stay in a core's cache; each tree routes a block of rows, then adds its leaves to
+//! every row of the group, step by step in `f64`. So a row's scores depend on that row alone, and those after m
+//! steps are those of the model cut at m, bit for bit.
+
+use super::model::Boosted;
+use super::values::StepValues;
+use crate::predict::{DEFAULT_BUDGET, check_k, keep_top};
+use crate::{EnsembleError, predict};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, MatrixView};
+use rpo_tree::{RowBlock, apply};
+use std::ops::{ControlFlow, Range};
+
+impl Boosted {
+    /// Predictions (n x d): probabilities of the labels with the logistic loss, otherwise outputs in their unit.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the model was fitted to,
+    /// [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
+        self.predict_within(x, DEFAULT_BUDGET)
+    }
+
+    /// [`predict`](Self::predict) with another limit on the bytes of the result.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+        self.sums(x, budget, |score| self.link().apply(score) as f32)
+    }
+
+    /// Scores f (n x d), before the [`link`](Self::link): rank labels as predictions do, and more finely where
+    /// probabilities round to 0 or 1.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn scores(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
+        self.sums(x, DEFAULT_BUDGET, |score| score as f32)
+    }
+
+    /// The largest predictions of each row that are not 0, at most k of them, as CSR (n x d); of equal scores the
+    /// smaller output index first. Holds the scores of a few rows at a time.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the model was fitted to,
+    /// [`EnsembleError::Parameter`] for k = 0.
+    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+        self.check_features(x)?;
+        check_k(k)?;
+        let (n, d, block) = (x.n_rows(), self.n_outputs(), RowBlock::good_size(x));
+        let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
+            .into_par_iter()
+            .map(|i| {
+                let range = i * block..((i + 1) * block).min(n);
+                let mut rows = Vec::with_capacity(range.len());
+                self.for_each_row(x, range, |_, scores| {
+                    // Chosen by score, as the probabilities of labels that are all but sure are equal.
+                    let prediction = |score| self.link().apply(score) as f32;
+                    let scores = (0..).zip(scores).filter(|(_, score)| prediction(**score) != 0.0);
+                    let mut top: Vec<(u32, f32)> = scores.map(|(j, &score)| (j, score as f32)).collect();
+                    keep_top(&mut top, k);
+                    rows.push(
+                        top.into_iter()
+                            .map(|(j, score)| (j, prediction(f64::from(score))))
+                            .collect(),
+                    );
+                });
+                rows
+            })
+            .collect();
+        Ok(predict::to_csr(blocks.iter().flatten(), (n, d)))
+    }
+
+    /// Calls `see` with the predictions (n x d) of the constant, then after every step, until it breaks: what the
+    /// model cut at that step predicts.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict), for the memory of the scores, which are `f64`.
+    pub fn staged(
+        &self,
+        x: MatrixView<'_>,
+        mut see: impl FnMut(usize, ArrayView2<'_, f32>) -> ControlFlow<()>,
+    ) -> Result<(), EnsembleError> {
+        self.check_features(x)?;
+        let mut out = predict::zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET / 2)?;
+        let mut scores = self.initial_scores(x.n_rows());
+        for step in 0..=self.n_steps() {
+            self.link_into(&scores, &mut out);
+            if see(step, out.view()).is_break() {
+                break;
+            }
+            for tree in self
+                .trees()
+                .iter()
+                .skip(step * self.trees_per_step())
+                .take(self.trees_per_step())
+            {
+                tree.add(&apply(&tree.structure, x), &mut scores);
+            }
+        }
+        Ok(())
+    }
+
+    /// A row of constants per row.
+    pub(super) fn initial_scores(&self, n_rows: usize) -> Array2<f64> {
+        Array2::from_shape_fn((n_rows, self.n_outputs()), |(_, j)| self.initial()[j])
+    }
+
+    /// The predictions for scores.
+    pub(super) fn link_into(&self, scores: &Array2<f64>, out: &mut Array2<f32>) {
+        let link = self.link();
+        ndarray::Zip::from(out)
+            .and(scores)
+            .par_for_each(|out, &score| *out = link.apply(score) as f32);
+    }
+
+    fn sums(
+        &self,
+        x: MatrixView<'_>,
+        budget: usize,
+        link: impl Fn(f64) -> f32 + Sync,
+    ) -> Result<Array2<f32>, EnsembleError> {
+        self.check_features(x)?;
+        let mut out = predict::zeros(x.n_rows(), self.n_outputs(), budget)?;
+        let block = RowBlock::good_size(x);
+        out.axis_chunks_iter_mut(Axis(0), block)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(i, mut out): (usize, ArrayViewMut2<'_, f32>)| {
+                let start = i * block;
+                self.for_each_row(x, start..start + out.nrows(), |row, scores| {
+                    let out = out.row_mut(row - start);
+                    out.into_iter()
+                        .zip(scores)
+                        .for_each(|(out, &score)| *out = link(score));
+                });
+            });
+        Ok(out)
+    }
+
+    /// Calls `see` with the scores of each of some rows.
+    fn for_each_row(&self, x: MatrixView<'_>, range: Range<usize>, mut see: impl FnMut(usize, &[f64])) {
+        let (d, n_rows) = (self.n_outputs(), range.len());
+        let mut block = RowBlock::new(x);
+        block.load(range.clone());
+        let rows = block.rows();
+        // Leaves by tree, then row.
+        let mut leaves = vec![0; n_rows * self.trees().len()];
+        for (tree, leaves) in self.trees().iter().zip(leaves.chunks_mut(n_rows)) {
+            tree.structure.leaves(&rows, leaves);
+        }
+        let group = ((64 << 10) / (size_of::<f64>() * d)).clamp(1, n_rows.max(1));
+        let mut sums = vec![0.0; group * d];
+        for start in (0..n_rows).step_by(group) {
+            let rows = start..(start + group).min(n_rows);
+            let sums = &mut sums[..rows.len() * d];
+            sums.chunks_exact_mut(d)
+                .for_each(|row| row.copy_from_slice(self.initial()));
+            for (tree, leaves) in self.trees().iter().zip(leaves.chunks(n_rows)) {
+                for (row, &leaf) in sums.chunks_exact_mut(d).zip(&leaves[rows.clone()]) {
+                    add(&tree.values, leaf, row);
+                }
+            }
+            for (row, sums) in rows.zip(sums.chunks_exact(d)) {
+                see(range.start + row, sums);
+            }
+        }
+    }
+
+    fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
+        predict::check_features(x, self.n_features())
+    }
+}
+
+/// Adds what a leaf adds to the scores of a row; the dense cases as loops over slices.
+fn add(values: &StepValues, leaf: u32, scores: &mut [f64]) {
+    match values {
+        StepValues::Product { leaves, outputs } => {
+            let g = f64::from(leaves[leaf as usize]);
+            scores
+                .iter_mut()
+                .zip(outputs)
+                .for_each(|(sum, &rho)| *sum += g * f64::from(rho));
+        }
+        StepValues::Vectors(values) => {
+            let row = values.row(leaf as usize);
+            let row = row.as_slice().expect("kept in row order");
+            scores
+                .iter_mut()
+                .zip(row)
+                .for_each(|(sum, &v)| *sum += f64::from(v));
+        }
+        StepValues::Sparse(_) | StepValues::Single { .. } => {
+            values.for_each(leaf, |j, v| scores[j as usize] += v);
+        }
+    }
+}

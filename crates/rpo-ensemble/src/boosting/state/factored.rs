@@ -1,0 +1,325 @@
+//! The square loss on sparse outputs without scores: F = 1 ρ₀ᵀ + Σ_m V_m[leaf_m(i)].
+//!
+//! With what step m adds kept as it is stored, V_m (leaves x outputs, of rank 1 for Algorithm 3), every question
+//! about the residual R = Y − F is one about Y, whose stored values are few, less one about each step, which takes
+//! few distinct values:
+//!
+//! ```text
+//! R φᵀ       = Y φᵀ − 1 (ρ₀·φ) − Σ_m (V_m φᵀ)[leaf_m]          cost nnz(Y) + M (n + d), times q
+//! Rᵀ C g     = Yᵀ C g − ρ₀ Σ c g − Σ_m V_mᵀ a_m                cost nnz(Y) + M (n + d)
+//! Σ_leaf c r = Σ_leaf c y − ρ₀ Σ_leaf c − Σ_m N_m V_m          cost nnz(Y) + M n + M L² d
+//! ```
+//!
+//! with a_m the sums of c g, and N_m of c, over the leaves of step m (and, N_m, of the new tree). V_m of rank 1
+//! costs d where others cost L d. The loss follows from what each step takes off it.
+
+use super::{Move, Real, Sweep};
+use crate::boosting::coefficients::Coefficients;
+use crate::boosting::leaf_index::LeafIndex;
+use crate::boosting::loss::quotient;
+use crate::boosting::outputs::Outputs;
+use crate::boosting::values::StepValues;
+use ndarray::Array2;
+use rayon::prelude::*;
+use rpo_core::{MatrixView, csr_row};
+
+/// Number of outputs that a thread handles in one go.
+const STRIP: usize = 1024;
+
+/// Rows of which a thread projects the residual in one go.
+const ROWS: usize = 4096;
+
+/// A step made before.
+struct Past {
+    leaf_of_row: Vec<u32>,
+    values: StepValues,
+}
+
+/// Residuals as outputs and steps.
+pub(crate) struct Factored<'a> {
+    outputs: &'a Outputs<'a>,
+    initial: Vec<f64>,
+    past: Vec<Past>,
+    loss: f64,
+    /// What the step about to be made was found from, per output and leaf (of rank 1: as one leaf).
+    slopes: Option<Slopes>,
+}
+
+/// Σ w r (d x L, output by output) and Σ w (L) along a tree: what a move takes off the loss.
+struct Slopes {
+    residual: Vec<f64>,
+    weight: Vec<f64>,
+}
+
+impl<'a> Factored<'a> {
+    /// Starts from constants.
+    pub(crate) fn new(outputs: &'a Outputs<'a>, initial: Vec<f64>) -> Self {
+        let total: f64 = outputs.weights.iter().map(|&c| f64::from(c)).sum();
+        let loss = (0..initial.len())
+            .into_par_iter()
+            .with_min_len(STRIP)
+            .map(|j| {
+                let (mut sum, mut stored) = (0.0, 0.0);
+                outputs.for_each_in_column(j, |i, y| {
+                    let c = f64::from(outputs.weights[i]);
+                    sum += 0.5 * c * (y - initial[j]) * (y - initial[j]);
+                    stored += c;
+                });
+                sum + 0.5 * (total - stored) * initial[j] * initial[j]
+            })
+            .collect::<Vec<f64>>();
+        Self {
+            outputs,
+            loss: loss.iter().sum(),
+            initial,
+            past: Vec::new(),
+            slopes: None,
+        }
+    }
+
+    fn weight(&self, row: usize) -> f64 {
+        f64::from(self.outputs.weights[row])
+    }
+
+    pub(super) fn sweep<Z: Real>(&mut self, sweep: Sweep<'_, Z>) -> f64 {
+        if let Some((leaves, made)) = sweep.made {
+            self.make(leaves, made);
+        }
+        if let Some((phi, z)) = sweep.next {
+            self.project(phi, z);
+        }
+        self.loss
+    }
+
+    /// Takes off the loss what a move does, and keeps it.
+    fn make(&mut self, leaves: &LeafIndex, made: &Move) {
+        let slopes = match (self.slopes.take(), made) {
+            (Some(slopes), _) => slopes,
+            // A step of a model that is continued.
+            (None, Move::Product { leaves: g, .. }) => self.scalar_slopes(leaves, g),
+            (None, Move::Vectors(_)) => self.vector_slopes(leaves),
+        };
+        let d = self.initial.len();
+        let gain = |value: f64, residual: f64, weight: f64| value * residual - 0.5 * value * value * weight;
+        let n_leaves = slopes.weight.len();
+        let strips: Vec<f64> = (0..d)
+            .into_par_iter()
+            .step_by(STRIP)
+            .map(|start| {
+                let mut sum = 0.0;
+                for j in start..(start + STRIP).min(d) {
+                    let residual = &slopes.residual[j * n_leaves..][..n_leaves];
+                    for (leaf, (&r, &w)) in residual.iter().zip(&slopes.weight).enumerate() {
+                        sum += match made {
+                            Move::Product { outputs, .. } => gain(outputs[j], r, w),
+                            Move::Vectors(values) => gain(values[[leaf, j]], r, w),
+                        };
+                    }
+                }
+                sum
+            })
+            .collect();
+        // Rounding may go below nothing once nothing is left.
+        self.loss = (self.loss - strips.iter().sum::<f64>()).max(0.0);
+        let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect();
+        let values = match made {
+            Move::Product { leaves, outputs } => StepValues::Product {
+                leaves: narrow(leaves),
+                outputs: narrow(outputs),
+            },
+            Move::Vectors(values) => StepValues::Vectors(values.mapv(|v| v as f32)),
+        };
+        self.past.push(Past {
+            leaf_of_row: leaves.of_row.clone(),
+            values,
+        });
+    }
+
+    fn project<Z: Real>(&self, phi: &Coefficients, z: &mut [Z]) {
+        let q = phi.n_components();
+        let mut constant = vec![0.0; q];
+        phi.project(&self.initial, &mut constant);
+        let tables: Vec<Vec<f64>> = self.past.par_iter().map(|past| past.table(phi)).collect();
+        let MatrixView::Sparse(y) = self.outputs.y else {
+            unreachable!("factored outputs are sparse")
+        };
+        z.par_chunks_mut(ROWS * q).enumerate().for_each(|(chunk, z)| {
+            let start = chunk * ROWS;
+            let mut sums = vec![0.0; z.len()];
+            for (i, sums) in sums.chunks_exact_mut(q).enumerate() {
+                let (columns, values) = csr_row(&y, start + i);
+                phi.project_sparse(columns, values, sums);
+                sums.iter_mut().zip(&constant).for_each(|(sum, c)| *sum -= c);
+            }
+            for (past, table) in self.past.iter().zip(&tables) {
+                let leaves = &past.leaf_of_row[start..];
+                if q == 1 {
+                    for (sum, &leaf) in sums.iter_mut().zip(leaves) {
+                        *sum -= table[leaf as usize];
+                    }
+                    continue;
+                }
+                for (sums, &leaf) in sums.chunks_exact_mut(q).zip(leaves) {
+                    let table = &table[leaf as usize * q..][..q];
+                    sums.iter_mut().zip(table).for_each(|(sum, t)| *sum -= t);
+                }
+            }
+            z.iter_mut()
+                .zip(&sums)
+                .for_each(|(z, &sum)| *z = Z::from_f64(sum));
+        });
+    }
+
+    /// Rᵀ C g and Σ c g².
+    fn scalar_slopes(&self, leaves: &LeafIndex, g: &[f64]) -> Slopes {
+        let n = self.outputs.n_rows();
+        // c g by row.
+        let tree: Vec<f64> = (0..n)
+            .map(|i| self.weight(i) * g[leaves.of_row[i] as usize])
+            .collect();
+        let total: f64 = tree.iter().sum();
+        let shares: Vec<Vec<f64>> = self
+            .past
+            .par_iter()
+            .map(|past| {
+                let mut sums = vec![0.0; past.values.n_leaves()];
+                for (&leaf, v) in past.leaf_of_row.iter().zip(&tree) {
+                    sums[leaf as usize] += v;
+                }
+                sums
+            })
+            .collect();
+        let mut residual = vec![0.0; self.initial.len()];
+        residual
+            .par_chunks_mut(STRIP)
+            .enumerate()
+            .for_each(|(strip, sums)| {
+                let start = strip * STRIP;
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    self.outputs
+                        .for_each_in_column(start + k, |i, y| *sum += y * tree[i]);
+                    *sum -= self.initial[start + k] * total;
+                }
+                for (past, share) in self.past.iter().zip(&shares) {
+                    past.subtract(share, 1, start, sums);
+                }
+            });
+        let squares = (0..n).map(|i| tree[i] * g[leaves.of_row[i] as usize]).sum();
+        Slopes {
+            residual,
+            weight: vec![squares],
+        }
+    }
+
+    /// Σ_leaf c r per output and leaf, and Σ_leaf c.
+    fn vector_slopes(&self, leaves: &LeafIndex) -> Slopes {
+        let (n, n_leaves) = (self.outputs.n_rows(), leaves.n_leaves);
+        let mut weight = vec![0.0; n_leaves];
+        (0..n).for_each(|i| weight[leaves.of_row[i] as usize] += self.weight(i));
+        // Weights of what step m's leaves and the new ones have in common, by leaf of m.
+        let common: Vec<Vec<f64>> = self
+            .past
+            .par_iter()
+            .map(|past| {
+                let mut sums = vec![0.0; past.values.n_leaves() * n_leaves];
+                for (i, &leaf) in past.leaf_of_row.iter().enumerate() {
+                    sums[leaf as usize * n_leaves + leaves.of_row[i] as usize] += self.weight(i);
+                }
+                sums
+            })
+            .collect();
+        let mut residual = vec![0.0; self.initial.len() * n_leaves];
+        let strips = residual.par_chunks_mut(STRIP * n_leaves).enumerate();
+        strips.for_each(|(strip, sums)| {
+            let start = strip * STRIP;
+            for (k, sums) in sums.chunks_exact_mut(n_leaves).enumerate() {
+                self.outputs.for_each_in_column(start + k, |i, y| {
+                    sums[leaves.of_row[i] as usize] += self.weight(i) * y;
+                });
+                for (sum, w) in sums.iter_mut().zip(&weight) {
+                    *sum -= self.initial[start + k] * w;
+                }
+            }
+            for (past, common) in self.past.iter().zip(&common) {
+                past.subtract(common, n_leaves, start, sums);
+            }
+        });
+        Slopes { residual, weight }
+    }
+
+    pub(super) fn scalar_steps(&mut self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
+        let slopes = self.scalar_slopes(leaves, g);
+        let steps = slopes
+            .residual
+            .iter()
+            .map(|&r| quotient(r, slopes.weight[0], 0.0))
+            .collect();
+        self.slopes = Some(slopes);
+        steps
+    }
+
+    /// Mean residuals; the step is 1.
+    pub(super) fn vector_steps(&mut self, leaves: &LeafIndex) -> Array2<f64> {
+        let slopes = self.vector_slopes(leaves);
+        let n_leaves = leaves.n_leaves;
+        let means = Array2::from_shape_fn((n_leaves, self.initial.len()), |(leaf, j)| {
+            quotient(slopes.residual[j * n_leaves + leaf], slopes.weight[leaf], 0.0)
+        });
+        self.slopes = Some(slopes);
+        means
+    }
+}
+
+impl Past {
+    /// V φᵀ, leaf by leaf.
+    fn table(&self, phi: &Coefficients) -> Vec<f64> {
+        let q = phi.n_components();
+        let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect::<Vec<f64>>();
+        match &self.values {
+            StepValues::Product { leaves, outputs } => {
+                let mut along = vec![0.0; q];
+                phi.project(&wide(outputs), &mut along);
+                let leaf = |&g: &f32| along.iter().map(move |a| f64::from(g) * a);
+                leaves.iter().flat_map(leaf).collect()
+            }
+            StepValues::Vectors(values) => {
+                let mut table = vec![0.0; values.nrows() * q];
+                for (row, out) in values.rows().into_iter().zip(table.chunks_exact_mut(q)) {
+                    phi.project(&wide(row.as_slice().expect("made in row order")), out);
+                }
+                table
+            }
+            StepValues::Sparse(_) | StepValues::Single { .. } => unreachable!("kept in the other forms"),
+        }
+    }
+
+    /// Subtracts Σ_l shares[l, k] V[l, j] from sums[j, k] (k < width) for a strip of outputs.
+    fn subtract(&self, shares: &[f64], width: usize, start: usize, sums: &mut [f64]) {
+        let rows = sums.chunks_exact_mut(width);
+        match &self.values {
+            StepValues::Product { leaves, outputs } => {
+                let mut total = vec![0.0; width];
+                for (&g, shares) in leaves.iter().zip(shares.chunks_exact(width)) {
+                    total
+                        .iter_mut()
+                        .zip(shares)
+                        .for_each(|(t, s)| *t += f64::from(g) * s);
+                }
+                for (sums, &v) in rows.zip(&outputs[start..]) {
+                    sums.iter_mut()
+                        .zip(&total)
+                        .for_each(|(sum, t)| *sum -= t * f64::from(v));
+                }
+            }
+            StepValues::Vectors(values) => {
+                for (j, sums) in rows.enumerate() {
+                    for (&v, shares) in values.column(start + j).iter().zip(shares.chunks_exact(width)) {
+                        let v = f64::from(v);
+                        sums.iter_mut().zip(shares).for_each(|(sum, s)| *sum -= v * s);
+                    }
+                }
+            }
+            StepValues::Sparse(_) | StepValues::Single { .. } => unreachable!("kept in the other forms"),
+        }
+    }
+}

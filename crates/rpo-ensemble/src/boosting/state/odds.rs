@@ -1,0 +1,382 @@
+//! The logistic loss on many cells: odds o = exp(2f) in place of scores f.
+//!
+//! A step adds one constant per leaf and output to the scores, so it multiplies odds by exp(2v): no exponential
+//! per cell. The probability of a label is o / (1 + o), its curvature (∂²ℓ/∂f²) 4 o / (1 + o)², and the residual
+//! R = 2 (Y − P), so that its projection is 2 Y φᵀ − 2 P φᵀ and the labels cost their number only.
+//!
+//! A step reads the n x d odds twice: to make the last move and project the next residual, and to sum
+//! probabilities and curvatures over the leaves of the new tree, which is all a Newton step needs. An exact step
+//! sums them again at each trial, all outputs side by side.
+
+use super::sums::{LeafSums, scale_columns};
+use super::{ROWS, Real, Sweep};
+use crate::boosting::choices::{LineSearch, StepScope};
+use crate::boosting::coefficients::Coefficients;
+use crate::boosting::leaf_index::LeafIndex;
+use crate::boosting::loss::{Logistic, Search, Verdict};
+use crate::boosting::outputs::Outputs;
+use ndarray::{Array2, Zip};
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, csr_row};
+
+/// Odds are kept in [1e-18, 1e18], |f| up to about 20.7: there probabilities are 0 or 1 to `f32`, and products of
+/// two 1 + o stay in its range.
+const LARGEST: f32 = 1e18;
+const SMALLEST: f32 = 1e-18;
+
+const LANES: usize = 8;
+
+/// Odds of every row and output.
+pub(crate) struct Odds<'a> {
+    outputs: &'a Outputs<'a>,
+    labels: CsrMatrix,
+    line_search: LineSearch,
+    scope: StepScope,
+    odds: Vec<f32>,
+}
+
+impl<'a> Odds<'a> {
+    /// Starts from constants.
+    pub(crate) fn new(
+        outputs: &'a Outputs<'a>,
+        initial: &[f64],
+        line_search: LineSearch,
+        scope: StepScope,
+    ) -> Self {
+        let row: Vec<f32> = initial.iter().map(|f| (2.0 * f).exp() as f32).collect();
+        Self {
+            outputs,
+            labels: outputs.y.to_csr(),
+            line_search,
+            scope,
+            odds: row.repeat(outputs.n_rows()),
+        }
+    }
+
+    pub(super) fn sweep<Z: Real>(&mut self, sweep: Sweep<'_, Z>) -> f64 {
+        let d = self.outputs.n_outputs();
+        let (phi, z) = match sweep.next {
+            Some((phi, z)) => (Some(phi), z),
+            None => (None, Default::default()),
+        };
+        let q = phi.map_or(0, Coefficients::n_components);
+        let z: Vec<&mut [Z]> = if q == 0 {
+            (0..self.outputs.n_rows().div_ceil(ROWS))
+                .map(|_| Default::default())
+                .collect()
+        } else {
+            z.chunks_mut(ROWS * q).collect()
+        };
+        let factors = sweep.made.map(|(leaves, made)| {
+            let factor = |v: f64| (2.0 * v).exp() as f32;
+            (leaves, made.by_leaf(leaves.n_leaves, d).mapv(factor))
+        });
+        let stay = vec![1.0; d];
+        let (labels, weights) = (self.labels.view(), self.outputs.weights);
+        let chunks = self.odds.par_chunks_mut(ROWS * d).zip(z).enumerate();
+        let losses: Vec<f64> = chunks
+            .map(|(chunk, (odds, z))| {
+                let (mut p, mut sum) = (vec![0.0; d], 0.0);
+                let (mut of_labels, mut of_p) = (vec![0.0; q], vec![0.0; q]);
+                for (i, odds) in odds.chunks_exact_mut(d).enumerate() {
+                    let row = chunk * ROWS + i;
+                    let factor = match &factors {
+                        Some((leaves, factors)) => {
+                            let factors = factors.row(leaves.of_row[row] as usize);
+                            factors.to_slice().expect("made in row order")
+                        }
+                        None => &stay[..],
+                    };
+                    let mut loss = multiply(odds, factor, &mut p);
+                    let (ones, values) = csr_row(&labels, row);
+                    ones.iter()
+                        .for_each(|&j| loss -= f64::from(odds[j as usize]).ln());
+                    sum += f64::from(weights[row]) * loss;
+                    if let Some(phi) = phi {
+                        phi.project_sparse(ones, values, &mut of_labels);
+                        phi.project_f32(&p, &mut of_p);
+                        let z = z[i * q..][..q].iter_mut();
+                        for (z, (y, p)) in z.zip(of_labels.iter().zip(&of_p)) {
+                            *z = Z::from_f64(2.0 * (y - p));
+                        }
+                    }
+                }
+                sum
+            })
+            .collect();
+        losses.iter().sum()
+    }
+
+    /// Sums over the leaves after a trial move given by its factors, if any.
+    fn leaf_sums(&self, leaves: &LeafIndex, trial: Option<&Array2<f32>>) -> LeafSums {
+        let d = self.outputs.n_outputs();
+        let labels = self.labels.view();
+        let parts: Vec<LeafSums> = self
+            .odds
+            .par_chunks(ROWS * d)
+            .enumerate()
+            .map(|(chunk, odds)| {
+                let mut sums = LeafSums::zero(leaves.n_leaves, d);
+                let mut rows: Vec<Vec<usize>> = vec![Vec::new(); leaves.n_leaves];
+                for i in 0..odds.len() / d {
+                    rows[leaves.of_row[chunk * ROWS + i] as usize].push(i);
+                }
+                let mut narrow = NarrowSums::new(d);
+                for (leaf, rows) in rows.iter().enumerate() {
+                    let trial = trial.map(|t| t.row(leaf).to_slice().expect("made in row order"));
+                    let mut p = sums.residual.row_mut(leaf);
+                    let mut h = sums.curvature.row_mut(leaf);
+                    let (p, h) = (p.as_slice_mut().expect("rows"), h.as_slice_mut().expect("rows"));
+                    let mut weight = 0.0;
+                    for some in rows.chunks(NarrowSums::ROWS) {
+                        for &i in some {
+                            let c = self.outputs.weights[chunk * ROWS + i];
+                            weight += f64::from(c);
+                            narrow.add(&odds[i * d..][..d], trial, c);
+                        }
+                        narrow.flush(p, h);
+                    }
+                    // So far probabilities were summed: Σ c r = 2 (Σ c y − Σ c p).
+                    for &i in rows {
+                        let row = chunk * ROWS + i;
+                        let c = f64::from(self.outputs.weights[row]);
+                        csr_row(&labels, row).0.iter().for_each(|&j| p[j as usize] -= c);
+                    }
+                    p.iter_mut().for_each(|p| *p *= -2.0);
+                    h.iter_mut().for_each(|h| *h *= 4.0);
+                    sums.weight.row_mut(leaf).fill(weight);
+                }
+                sums
+            })
+            .collect();
+        let mut sums = LeafSums::zero(leaves.n_leaves, d);
+        parts.iter().for_each(|part| sums.add(part));
+        sums
+    }
+
+    pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
+        let sums = self.leaf_sums(leaves, None);
+        match self.line_search {
+            LineSearch::Newton => sums.newton(Logistic::LARGEST_MOVE, |leaf, _| g[leaf]),
+            LineSearch::Exact => {
+                let shape = sums.residual.dim();
+                let g = Array2::from_shape_fn(shape, |(leaf, _)| g[leaf]);
+                self.search(leaves, &sums, &g)
+            }
+        }
+    }
+
+    pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
+        let sums = self.leaf_sums(leaves, None);
+        match self.line_search {
+            LineSearch::Newton => sums.newton_vectors(self.scope, Logistic::LARGEST_MOVE),
+            LineSearch::Exact => {
+                let means = sums.means();
+                let steps = self.search(leaves, &sums, &means);
+                scale_columns(means, &steps)
+            }
+        }
+    }
+
+    /// The exact step of each output along leaf values g (L x d), to the precision of `f32` sums.
+    fn search(&self, leaves: &LeafIndex, start: &LeafSums, g: &Array2<f64>) -> Vec<f64> {
+        let d = self.outputs.n_outputs();
+        let slopes = |sums: &LeafSums| {
+            let (mut derivative, mut curvature) = (vec![0.0; d], vec![0.0; d]);
+            for leaf in 0..leaves.n_leaves {
+                for j in 0..d {
+                    let g = g[[leaf, j]];
+                    derivative[j] -= g * sums.residual[[leaf, j]];
+                    curvature[j] += g * g * sums.curvature[[leaf, j]];
+                }
+            }
+            (derivative, curvature)
+        };
+        let (derivative, curvature) = slopes(start);
+        // Rounding in f32 may leave this much: sums of probabilities of up to 2 Σ w |g|.
+        let mut tolerance = vec![0.0; d];
+        let mut size = vec![0.0_f64; d];
+        Zip::indexed(g).and(&start.weight).for_each(|(_, j), &g, &w| {
+            tolerance[j] += 1e-7 * g.abs() * w;
+            size[j] = size[j].max(g.abs());
+        });
+        let mut steps = vec![0.0; d];
+        let mut searches: Vec<(usize, f64, Search)> = (0..d)
+            .filter(|&j| derivative[j].abs() > tolerance[j])
+            .map(|j| {
+                let (sign, limit) = (-derivative[j].signum(), Logistic::LARGEST_MOVE / size[j]);
+                let newton = Some(curvature[j]);
+                (
+                    j,
+                    sign,
+                    Search::new(sign * derivative[j], newton, limit, tolerance[j]),
+                )
+            })
+            .collect();
+        for _ in 0..Self::MAX_TRIALS {
+            if searches.is_empty() {
+                break;
+            }
+            for (j, sign, search) in &searches {
+                steps[*j] = sign * search.trial();
+            }
+            let factor = |leaf: usize, j: usize| (2.0 * steps[j] * g[[leaf, j]]).exp() as f32;
+            let trial = Array2::from_shape_fn(g.dim(), |(leaf, j)| factor(leaf, j));
+            let (derivative, curvature) = slopes(&self.leaf_sums(leaves, Some(&trial)));
+            searches.retain_mut(|(j, sign, search)| {
+                match search.feed(*sign * derivative[*j], Some(curvature[*j])) {
+                    Verdict::Try(_) => true,
+                    Verdict::Done(step) => {
+                        steps[*j] = *sign * step;
+                        false
+                    }
+                }
+            });
+        }
+        for (j, sign, search) in &searches {
+            steps[*j] = sign * search.safe();
+        }
+        steps
+    }
+
+    /// Most passes over the odds for an exact step.
+    const MAX_TRIALS: usize = 30;
+}
+
+/// o into its range.
+#[inline(always)]
+fn bounded(o: f32) -> f32 {
+    let o = if o > LARGEST { LARGEST } else { o };
+    if o < SMALLEST { SMALLEST } else { o }
+}
+
+/// Multiplies odds by factors, writes probabilities, and returns Σ log(1 + o).
+///
+/// Logarithms are taken of products: two 1 + o meet in `f32`, eight of those in `f64`, exponents are taken apart,
+/// and one logarithm is left per row.
+fn multiply(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
+    const PAIR: usize = 2 * LANES;
+    let (mut product, mut exponent) = ([1.0_f64; LANES], 0_i64);
+    let whole = odds.len() / PAIR * PAIR;
+    let chunks = odds[..whole]
+        .chunks_exact_mut(PAIR)
+        .zip(factors[..whole].chunks_exact(PAIR))
+        .zip(p[..whole].chunks_exact_mut(PAIR));
+    for (i, ((odds, factors), p)) in chunks.enumerate() {
+        let mut one_plus = [0.0_f32; PAIR];
+        for k in 0..PAIR {
+            let o = bounded(odds[k] * factors[k]);
+            odds[k] = o;
+            one_plus[k] = 1.0 + o;
+            p[k] = o / one_plus[k];
+        }
+        for k in 0..LANES {
+            product[k] *= f64::from(one_plus[k] * one_plus[k + LANES]);
+        }
+        if i % 8 == 7 {
+            product.iter_mut().for_each(|x| exponent += take_exponent(x));
+        }
+    }
+    product.iter_mut().for_each(|x| exponent += take_exponent(x));
+    let mut rest = 1.0_f64;
+    for k in whole..odds.len() {
+        let o = bounded(odds[k] * factors[k]);
+        odds[k] = o;
+        p[k] = o / (1.0 + o);
+        rest *= 1.0 + f64::from(o);
+    }
+    let mantissas: f64 = product.iter().product();
+    mantissas.ln() + rest.ln() + exponent as f64 * std::f64::consts::LN_2
+}
+
+/// Divides a positive normal number by the power of two that leaves it in [1, 2), and returns its exponent.
+fn take_exponent(x: &mut f64) -> i64 {
+    const MANTISSA: u64 = (1 << 52) - 1;
+    let bits = x.to_bits();
+    *x = f64::from_bits(bits & MANTISSA | 1.0_f64.to_bits());
+    (bits >> 52) as i64 - 1023
+}
+
+/// Sums of probabilities and curvatures over a few rows, in `f32`.
+struct NarrowSums {
+    p: Vec<f32>,
+    h: Vec<f32>,
+}
+
+impl NarrowSums {
+    /// Rows between which sums go over to `f64`.
+    const ROWS: usize = 32;
+
+    fn new(d: usize) -> Self {
+        Self {
+            p: vec![0.0; d],
+            h: vec![0.0; d],
+        }
+    }
+
+    fn add(&mut self, odds: &[f32], trial: Option<&[f32]>, weight: f32) {
+        let sums = self.p.iter_mut().zip(&mut self.h);
+        let add = |o: f32, (p, h): (&mut f32, &mut f32)| {
+            let q = 1.0 / (1.0 + o);
+            let share = weight * (o * q);
+            *p += share;
+            *h += share * q;
+        };
+        match trial {
+            None => odds.iter().zip(sums).for_each(|(&o, sums)| add(o, sums)),
+            Some(trial) => {
+                let moved = odds.iter().zip(trial).map(|(&o, &t)| bounded(o * t));
+                moved.zip(sums).for_each(|(o, sums)| add(o, sums));
+            }
+        }
+    }
+
+    fn flush(&mut self, p: &mut [f64], h: &mut [f64]) {
+        for (sums, narrow) in [(p, &mut self.p), (h, &mut self.h)] {
+            for (sum, narrow) in sums.iter_mut().zip(narrow) {
+                *sum += f64::from(std::mem::take(narrow));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn multiplying_odds_adds_scores() {
+        for d in [1, 7, 16, 17, 40, 983] {
+            let score = |j: usize| ((j * 37 + 11) % 101) as f64 / 10.0 - 5.0;
+            let mut odds: Vec<f32> = (0..d).map(|j| (2.0 * score(j)).exp() as f32).collect();
+            let factors: Vec<f32> = (0..d).map(|j| (0.02 * score(j)).exp() as f32).collect();
+            let mut p = vec![0.0; d];
+            let sum = multiply(&mut odds, &factors, &mut p);
+            let expected: f64 = (0..d).map(|j| (2.02 * score(j)).exp().ln_1p()).sum();
+            assert!(
+                (sum - expected).abs() < 1e-6 * expected,
+                "{d}: {sum} for {expected}"
+            );
+            for j in 0..d {
+                let expected = 1.0 / (1.0 + (-2.02 * score(j)).exp());
+                assert!((f64::from(p[j]) - expected).abs() < 1e-6, "{j}");
+            }
+        }
+    }
+
+    #[test]
+    fn extreme_odds_stay_in_range() {
+        let (mut odds, mut p) = (vec![1e17_f32; 300], vec![0.0; 300]);
+        for (factor, expected) in [
+            (1e30, LARGEST),
+            (1e30, LARGEST),
+            (1e-38, SMALLEST),
+            (f32::MIN_POSITIVE, SMALLEST),
+        ] {
+            let sum = multiply(&mut odds, &vec![factor; 300], &mut p);
+            assert!(odds.iter().all(|&o| o == expected), "{factor}");
+            let each = f64::from(expected).ln_1p();
+            assert!((sum - 300.0 * each).abs() <= 1e-5 * (1.0 + 300.0 * each), "{sum}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The scores of the training set, n x d, for any loss.
+
+use super::sums::{LeafSums, scale_columns};
+use super::{ROWS, Real, Sweep};
+use crate::boosting::choices::{LineSearch, StepScope};
+use crate::boosting::coefficients::Coefficients;
+use crate::boosting::leaf_index::LeafIndex;
+use crate::boosting::loss::{Direction, Loss};
+use crate::boosting::outputs::Outputs;
+use crate::boosting::params::BoostingParams;
+use ndarray::Array2;
+use rayon::prelude::*;
+
+/// Scores of every row and output, beside which everything is computed when it is asked for.
+pub(crate) struct Scores<'a, T> {
+    outputs: &'a Outputs<'a>,
+    loss: &'a dyn Loss,
+    line_search: LineSearch,
+    scope: StepScope,
+    /// Row after row.
+    scores: Vec<T>,
+}
+
+/// A row of outputs, cell weights, scores and residuals.
+struct RowBuffer {
+    y: Vec<f64>,
+    cells: Vec<f64>,
+    residual: Vec<f64>,
+}
+
+impl RowBuffer {
+    fn new(d: usize) -> Self {
+        let zero = || vec![0.0; d];
+        Self {
+            y: zero(),
+            cells: zero(),
+            residual: zero(),
+        }
+    }
+}
+
+impl<'a, T: Real> Scores<'a, T> {
+    /// Starts from constants.
+    pub(crate) fn new(params: &'a BoostingParams, outputs: &'a Outputs<'a>, initial: &[f64]) -> Self {
+        let row: Vec<T> = initial.iter().map(|&v| T::from_f64(v)).collect();
+        Self {
+            outputs,
+            loss: params.loss.loss(),
+            line_search: params.line_search,
+            scope: params.scope,
+            scores: row.repeat(outputs.n_rows()),
+        }
+    }
+
+    /// Whether sums over leaves say which step is taken.
+    fn steps_from_sums(&self) -> bool {
+        self.line_search == LineSearch::Newton || self.loss.is_quadratic()
+    }
+
+    pub(super) fn sweep<Z: Real>(&mut self, sweep: Sweep<'_, Z>) -> f64 {
+        let d = self.outputs.n_outputs();
+        let (outputs, loss) = (self.outputs, self.loss);
+        let (phi, z) = match sweep.next {
+            Some((phi, z)) => (Some(phi), z),
+            None => (None, Default::default()),
+        };
+        let q = phi.map_or(0, Coefficients::n_components);
+        // Chunks of z, empty ones where there is none to write.
+        let z: Vec<&mut [Z]> = if q == 0 {
+            (0..outputs.n_rows().div_ceil(ROWS))
+                .map(|_| Default::default())
+                .collect()
+        } else {
+            z.chunks_mut(ROWS * q).collect()
+        };
+        let added = sweep
+            .made
+            .map(|(leaves, made)| (leaves, made.by_leaf(leaves.n_leaves, d)));
+        let chunks = self.scores.par_chunks_mut(ROWS * d).zip(z).enumerate();
+        let losses: Vec<f64> = chunks
+            .map(|(chunk, (scores, z))| {
+                let (mut buffer, mut projected, mut sum) = (RowBuffer::new(d), vec![0.0; q], 0.0);
+                for (i, scores) in scores.chunks_exact_mut(d).enumerate() {
+                    let row = chunk * ROWS + i;
+                    if let Some((leaves, added)) = &added {
+                        let added = added.row(leaves.of_row[row] as usize);
+                        for (f, v) in scores.iter_mut().zip(added) {
+                            *f = T::from_f64(f.to_f64() + v);
+                        }
+                    }
+                    outputs.copy_row(row, &mut buffer.y, &mut buffer.cells);
+                    let mut row_loss = 0.0;
+                    for j in 0..d {
+                        let (y, f, u) = (buffer.y[j], scores[j].to_f64(), buffer.cells[j]);
+                        row_loss += u * loss.value(y, f);
+                        buffer.residual[j] = u * loss.residual(y, f);
+                    }
+                    sum += f64::from(outputs.weights[row]) * row_loss;
+                    if let Some(phi) = phi {
+                        phi.project(&buffer.residual, &mut projected);
+                        let z = &mut z[i * q..][..q];
+                        z.iter_mut()
+                            .zip(&projected)
+                            .for_each(|(z, &v)| *z = Z::from_f64(v));
+                    }
+                }
+                sum
+            })
+            .collect();
+        losses.iter().sum()
+    }
+
+    /// Sums over the leaves.
+    fn leaf_sums(&self, leaves: &LeafIndex) -> LeafSums {
+        let d = self.outputs.n_outputs();
+        let parts: Vec<LeafSums> = self
+            .scores
+            .par_chunks(ROWS * d)
+            .enumerate()
+            .map(|(chunk, scores)| {
+                let (mut sums, mut buffer) = (LeafSums::zero(leaves.n_leaves, d), RowBuffer::new(d));
+                for (i, scores) in scores.chunks_exact(d).enumerate() {
+                    let row = chunk * ROWS + i;
+                    let (leaf, c) = (leaves.of_row[row] as usize, f64::from(self.outputs.weights[row]));
+                    self.outputs.copy_row(row, &mut buffer.y, &mut buffer.cells);
+                    for j in 0..d {
+                        let (y, f, w) = (buffer.y[j], scores[j].to_f64(), c * buffer.cells[j]);
+                        let r = self.loss.residual(y, f);
+                        sums.residual[[leaf, j]] += w * r;
+                        sums.weight[[leaf, j]] += w;
+                        // Without a curvature no step comes from sums.
+                        sums.curvature[[leaf, j]] += w * self.loss.curvature(y, f).unwrap_or(0.0);
+                        sums.squares[j] += w * r * r;
+                    }
+                }
+                sums
+            })
+            .collect();
+        let mut sums = LeafSums::zero(leaves.n_leaves, d);
+        parts.iter().for_each(|part| sums.add(part));
+        sums
+    }
+
+    pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
+        if self.steps_from_sums() {
+            let largest = self.loss.largest_move();
+            return self.leaf_sums(leaves).newton(largest, |leaf, _| g[leaf]);
+        }
+        self.search(leaves, |leaf, _| g[leaf])
+    }
+
+    pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
+        if self.steps_from_sums() {
+            return self
+                .leaf_sums(leaves)
+                .newton_vectors(self.scope, self.loss.largest_move());
+        }
+        match self.scope {
+            StepScope::Output => {
+                let means = self.leaf_sums(leaves).means();
+                let steps = self.search(leaves, |leaf, j| means[[leaf, j]]);
+                scale_columns(means, &steps)
+            }
+            StepScope::Leaf => self.search_leaves(leaves),
+        }
+    }
+
+    /// Copies what a step of one output needs: the rows that weigh, in the order given.
+    fn load(&self, output: usize, order: &[u32], column: &mut Column) {
+        let (n, d) = (self.outputs.n_rows(), self.outputs.n_outputs());
+        column.all_y.resize(n, 0.0);
+        column.all_weights.resize(n, 0.0);
+        self.outputs
+            .copy_column(output, &mut column.all_y, &mut column.all_weights);
+        column.clear();
+        for &row in order {
+            let i = row as usize;
+            if column.all_weights[i] > 0.0 {
+                column.rows.push(row);
+                column.y.push(column.all_y[i]);
+                column.weights.push(column.all_weights[i]);
+                column.f.push(self.scores[i * d + output].to_f64());
+            }
+        }
+    }
+
+    /// The exact step of each output along a tree.
+    fn search(&self, leaves: &LeafIndex, g: impl Fn(usize, usize) -> f64 + Sync) -> Vec<f64> {
+        let order: Vec<u32> = (0..self.outputs.n_rows() as u32).collect();
+        (0..self.outputs.n_outputs())
+            .into_par_iter()
+            .map_init(Column::default, |column, j| {
+                self.load(j, &order, column);
+                let leaf = |row: &u32| leaves.of_row[*row as usize] as usize;
+                column.g.extend(column.rows.iter().map(|row| g(leaf(row), j)));
+                self.loss.step(&column.direction(0..column.rows.len()))
+            })
+            .collect()
+    }
+
+    /// The exact step of each leaf and output (L x d), 0 where nothing weighs.
+    fn search_leaves(&self, leaves: &LeafIndex) -> Array2<f64> {
+        let members = leaves.members();
+        let order: Vec<u32> = (0..leaves.n_leaves)
+            .flat_map(|leaf| members.rows(leaf).to_vec())
+            .collect();
+        let steps: Vec<Vec<f64>> = (0..self.outputs.n_outputs())
+            .into_par_iter()
+            .map_init(Column::default, |column, j| {
+                self.load(j, &order, column);
+                column.g.resize(column.rows.len(), 1.0);
+                let mut start = 0;
+                let step = |leaf: usize| {
+                    let rows = &column.rows[start..];
+                    let n = rows.partition_point(|&row| leaves.of_row[row as usize] as usize <= leaf);
+                    let range = start..start + n;
+                    start += n;
+                    if n == 0 {
+                        0.0
+                    } else {
+                        self.loss.step(&column.direction(range))
+                    }
+                };
+                (0..leaves.n_leaves).map(step).collect()
+            })
+            .collect();
+        Array2::from_shape_fn((leaves.n_leaves, steps.len()), |(leaf, j)| steps[j][leaf])
+    }
+}
+
+/// One output of the rows that weigh.
+#[derive(Default)]
+struct Column {
+    all_y: Vec<f64>,
+    all_weights: Vec<f64>,
+    rows: Vec<u32>,
+    y: Vec<f64>,
+    f: Vec<f64>,
+    g: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Column {
+    fn clear(&mut self) {
+        self.rows.clear();
+        for values in [&mut self.y, &mut self.f, &mut self.g, &mut self.weights] {
+            values.clear();
+        }
+    }
+
+    fn direction(&self, range: std::ops::Range<usize>) -> Direction<'_> {
+        Direction {
+            targets: &self.y[range.clone()],
+            scores: &self.f[range.clone()],
+            tree: &self.g[range.clone()],
+            weights: &self.weights[range],
+        }
+    }
+}

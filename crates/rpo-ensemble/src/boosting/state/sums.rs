@@ -1,0 +1,109 @@
+//! Sums over leaves, and the steps that follow from them alone.
+
+use crate::boosting::choices::StepScope;
+use crate::boosting::loss::quotient;
+use ndarray::{Array2, Zip};
+
+/// Sums over the rows of each leaf, per output (L x d).
+#[derive(Debug, Clone)]
+pub(super) struct LeafSums {
+    /// Σ w r.
+    pub(super) residual: Array2<f64>,
+    /// Σ w.
+    pub(super) weight: Array2<f64>,
+    /// Σ w h, the curvature.
+    pub(super) curvature: Array2<f64>,
+    /// Σ w r² over all leaves, per output.
+    pub(super) squares: Vec<f64>,
+}
+
+impl LeafSums {
+    pub(super) fn zero(n_leaves: usize, n_outputs: usize) -> Self {
+        let zero = || Array2::zeros((n_leaves, n_outputs));
+        Self {
+            residual: zero(),
+            weight: zero(),
+            curvature: zero(),
+            squares: vec![0.0; n_outputs],
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.residual += &other.residual;
+        self.weight += &other.weight;
+        self.curvature += &other.curvature;
+        self.squares
+            .iter_mut()
+            .zip(&other.squares)
+            .for_each(|(a, b)| *a += b);
+    }
+
+    /// Mean residuals: the labels of the leaves, 0 where nothing weighs.
+    pub(super) fn means(&self) -> Array2<f64> {
+        let mean = |&r: &f64, &w: &f64| if w > 0.0 { r / w } else { 0.0 };
+        Zip::from(&self.residual).and(&self.weight).map_collect(mean)
+    }
+
+    /// One Newton step per output along a tree with these labels, exact for a quadratic loss:
+    /// ρ = Σ_l g Σ w r / Σ_l g² Σ w h, kept where it moves no score by more than `largest`.
+    pub(super) fn newton(&self, largest: f64, g: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+        let (n_leaves, n_outputs) = self.residual.dim();
+        let (mut slope, mut curvature, mut size) = (
+            vec![0.0; n_outputs],
+            vec![0.0; n_outputs],
+            vec![0.0_f64; n_outputs],
+        );
+        for leaf in 0..n_leaves {
+            for j in 0..n_outputs {
+                let g = g(leaf, j);
+                slope[j] += g * self.residual[[leaf, j]];
+                curvature[j] += g * g * self.curvature[[leaf, j]];
+                size[j] = size[j].max(g.abs());
+            }
+        }
+        (0..n_outputs)
+            .map(|j| {
+                limit(
+                    quotient(slope[j], curvature[j], self.squares[j]),
+                    largest,
+                    size[j],
+                )
+            })
+            .collect()
+    }
+
+    /// One Newton step per leaf and output.
+    pub(super) fn newton_by_leaf(&self, largest: f64) -> Array2<f64> {
+        let step = |&r: &f64, &h: &f64| limit(quotient(r, h, 0.0), largest, 1.0);
+        Zip::from(&self.residual).and(&self.curvature).map_collect(step)
+    }
+
+    /// What leaves add after Newton steps: labels times a step per output, or a step per leaf.
+    pub(super) fn newton_vectors(&self, scope: StepScope, largest: f64) -> Array2<f64> {
+        match scope {
+            StepScope::Output => {
+                let means = self.means();
+                let steps = self.newton(largest, |leaf, j| means[[leaf, j]]);
+                scale_columns(means, &steps)
+            }
+            StepScope::Leaf => self.newton_by_leaf(largest),
+        }
+    }
+}
+
+/// A step times `size` kept within ± `largest`.
+fn limit(step: f64, largest: f64, size: f64) -> f64 {
+    if step.abs() * size > largest {
+        (largest / size).copysign(step)
+    } else {
+        step
+    }
+}
+
+/// Leaf labels times the step of each output.
+pub(super) fn scale_columns(mut labels: Array2<f64>, steps: &[f64]) -> Array2<f64> {
+    for mut row in labels.rows_mut() {
+        row.iter_mut().zip(steps).for_each(|(v, step)| *v *= step);
+    }
+    labels
+}

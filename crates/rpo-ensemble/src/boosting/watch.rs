@@ -1,0 +1,75 @@
+//! Watching a validation set.
+
+use super::model::Boosted;
+use super::options::Validation;
+use super::values::BoostingStep;
+use crate::EnsembleError;
+use crate::predict::{DEFAULT_BUDGET, zeros};
+use ndarray::Array2;
+use rpo_tree::{AxisRule, apply};
+
+/// The scores of a validation set, and which step was best on it.
+pub(super) struct Watch<'a> {
+    validation: Validation<'a>,
+    scores: Array2<f64>,
+    predictions: Array2<f32>,
+    /// Number of steps and the metric after them.
+    best: Option<(usize, f64)>,
+    first: usize,
+}
+
+impl<'a> Watch<'a> {
+    /// Starts from a model.
+    pub(super) fn new(validation: Validation<'a>, model: &Boosted) -> Result<Self, EnsembleError> {
+        // The scores are twice as wide as the predictions.
+        let predictions = zeros(validation.x.n_rows(), model.n_outputs(), DEFAULT_BUDGET / 3)?;
+        let mut scores = model.initial_scores(validation.x.n_rows());
+        for tree in model.trees() {
+            tree.add(&apply(&tree.structure, validation.x), &mut scores);
+        }
+        Ok(Self {
+            validation,
+            scores,
+            predictions,
+            best: None,
+            first: model.n_steps(),
+        })
+    }
+
+    pub(super) fn every(&self) -> usize {
+        self.validation.every
+    }
+
+    /// Adds the trees of a step.
+    pub(super) fn add(&mut self, trees: &[BoostingStep<AxisRule>]) {
+        for tree in trees {
+            tree.add(&apply(&tree.structure, self.validation.x), &mut self.scores);
+        }
+    }
+
+    /// The number of steps and the metric after them.
+    pub(super) fn evaluate(&mut self, model: &Boosted, n_steps: usize) -> (usize, f64) {
+        model.link_into(&self.scores, &mut self.predictions);
+        let value = (self.validation.metric)(self.predictions.view());
+        if self
+            .best
+            .is_none_or(|(_, best)| value > best || (best.is_nan() && !value.is_nan()))
+        {
+            self.best = Some((n_steps, value));
+        }
+        (n_steps, value)
+    }
+
+    /// Whether the best is too long ago.
+    pub(super) fn is_over(&self, n_steps: usize) -> bool {
+        let since = n_steps - self.best.map_or(self.first, |(step, _)| step);
+        self.validation.patience.is_some_and(|patience| since >= patience)
+    }
+
+    /// After how many steps the metric was best; `None` if it never was a number.
+    pub(super) fn best(&self) -> Option<usize> {
+        self.best
+            .filter(|(_, value)| !value.is_nan())
+            .map(|(step, _)| step)
+    }
+}

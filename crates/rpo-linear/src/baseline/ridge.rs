@@ -1,0 +1,48 @@
+//! Regularised least squares, output by output.
+
+use rpo_core::MatrixView;
+use rpo_projections::linalg::{LANES, Ridge, RidgeSolver, relative_penalty};
+
+use super::fit_panels;
+use crate::checks::check_data;
+use crate::error::parameter;
+use crate::{LinearError, LinearModel, Response};
+
+/// Regularised least squares for every output: W = argmin ‖Y - XW - 1bᵀ‖² + λ tr(XᵀX)/p ‖W‖², b free of penalty.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RidgeParams {
+    /// λ, finite and not negative. Default 1e-3.
+    pub lambda: f64,
+    /// How. Default [`RidgeSolver::Auto`].
+    pub solver: RidgeSolver,
+}
+
+impl Default for RidgeParams {
+    fn default() -> Self {
+        Self {
+            lambda: 1e-3,
+            solver: RidgeSolver::Auto,
+        }
+    }
+}
+
+impl RidgeParams {
+    /// Fits features `x` (n x p) and outputs `y` (n x d). Memory: W (p x d), refused above 4 GiB.
+    ///
+    /// # Errors
+    /// [`LinearError`] for a parameter out of range, shapes that do not fit, or values that are not finite.
+    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
+        check_data(x, y)?;
+        if !(0.0..f64::INFINITY).contains(&self.lambda) {
+            return parameter("lambda", self.lambda, "finite, 0 or more");
+        }
+        let ridge = Ridge::new(&x, relative_penalty(&x, self.lambda), true, self.solver)?;
+        let d = y.n_cols();
+        fit_panels((x.n_cols(), d), Response::Identity, x.n_rows(), |first| {
+            // The columns of the identity that pick the panel's outputs.
+            let mut q = vec![[0.0; LANES]; d];
+            (first..d.min(first + LANES)).for_each(|j| q[j][j - first] = 1.0);
+            Ok(ridge.solve_panel(&y, &q)?)
+        })
+    }
+}

@@ -1,0 +1,24 @@
+#![doc = include_str!("../README.md")]
+
+mod baseline;
+mod checks;
+mod decide;
+mod descent;
+mod error;
+mod features;
+mod fit;
+mod loss;
+mod model;
+mod normal;
+mod params;
+mod source;
+mod top;
+
+pub use baseline::{LinearModel, LogisticParams, RidgeParams};
+pub use decide::{Prevalence, f1_decisions, most_expected_f1};
+pub use error::LinearError;
+pub use features::FeatureMap;
+pub use fit::FitLog;
+pub use loss::Response;
+pub use model::{DEFAULT_BUDGET, LinkModel};
+pub use params::{Descent, Fit, Inputs, Link, LinkParams, ValidLinkParams};

@@ -1,0 +1,95 @@
+//! The normal equations of Θ: ΦᵀΦ and ΦᵀY, summed over blocks of rows.
+
+use ndarray::{Array2, ArrayView2, Axis, s};
+use rayon::prelude::*;
+use rpo_core::MatrixView;
+use rpo_projections::ProjectionError;
+use rpo_projections::linalg::Cholesky;
+
+use crate::LinearError;
+use crate::source::Source;
+
+/// Rows of Φ that are multiplied at once in `f32`; blocks are summed in `f64`.
+const BLOCK: usize = 512;
+/// Terms, or labels, that one task sums: fixed, so that results do not depend on the number of threads.
+const STRIPE: usize = 64;
+/// How often a penalty that leaves ΦᵀΦ + λ̄I without a factor is raised to its tenfold.
+const ATTEMPTS: usize = 8;
+
+/// ΦᵀΦ, the lower triangle (terms x terms), and (ΦᵀY)ᵀ (outputs x terms) of the given rows.
+pub(crate) struct NormalEquations {
+    pub(crate) gram: Array2<f64>,
+    pub(crate) right: Array2<f64>,
+}
+
+impl NormalEquations {
+    /// Sums over the rows of Φ and Y, those in order that are listed.
+    pub(crate) fn new(source: &Source<'_, '_>, y: MatrixView<'_>, rows: &[usize]) -> Self {
+        let terms = source.n_terms();
+        let mut sums = Self {
+            gram: Array2::zeros((terms, terms)),
+            right: Array2::zeros((y.n_cols(), terms)),
+        };
+        let all = rows.len() == source.n_rows();
+        for (block, rows) in rows.chunks(BLOCK).enumerate() {
+            let first = block * BLOCK;
+            if all {
+                sums.add(source.block(first..first + rows.len()).view(), y, rows);
+            } else {
+                sums.add(source.select(rows).view(), y, rows);
+            }
+        }
+        sums
+    }
+
+    fn add(&mut self, phi: ArrayView2<'_, f32>, y: MatrixView<'_>, rows: &[usize]) {
+        self.gram
+            .axis_chunks_iter_mut(Axis(0), STRIPE)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(stripe, mut sums)| {
+                let (start, end) = (stripe * STRIPE, stripe * STRIPE + sums.nrows());
+                let product = phi.slice(s![.., start..end]).t().dot(&phi.slice(s![.., ..end]));
+                sums.slice_mut(s![.., ..end])
+                    .zip_mut_with(&product, |sum, &v| *sum += f64::from(v));
+            });
+        self.right
+            .axis_chunks_iter_mut(Axis(0), STRIPE)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(stripe, mut sums)| {
+                let labels = stripe * STRIPE..stripe * STRIPE + sums.nrows();
+                for (&row, phi) in rows.iter().zip(phi.rows()) {
+                    y.for_each_in_row(row, |j, v| {
+                        let (j, v) = (j as usize, f64::from(v));
+                        if labels.contains(&j) && v != 0.0 {
+                            let mut sum = sums.row_mut(j - labels.start);
+                            sum.zip_mut_with(&phi, |sum, &phi| *sum += v * f64::from(phi));
+                        }
+                    });
+                }
+            });
+    }
+
+    /// The factor of ΦᵀΦ + λ̄₂I, λ̄₂ = λ₂ tr(ΦᵀΦ)/terms, and the λ₂ it took: ten times as much, up to eight times, if
+    /// rounding leaves the matrix without a factor.
+    ///
+    /// The intercept is a term like the others here, as in the software of the paper's authors.
+    pub(crate) fn factor(&self, lambda: f64) -> Result<(Cholesky<f64>, f64), LinearError> {
+        let trace = self.gram.diag().sum();
+        let mut lambda = lambda;
+        for attempt in 1.. {
+            let mut a = self.gram.clone();
+            let penalty = lambda * trace / a.nrows() as f64;
+            a.diag_mut().mapv_inplace(|v| v + penalty);
+            match Cholesky::new(a) {
+                Err(ProjectionError::NotPositiveDefinite { .. }) if attempt <= ATTEMPTS => lambda *= 10.0,
+                Err(ProjectionError::FactorValue { .. }) => {
+                    return Err(LinearError::Overflow { what: "ΦᵀΦ" });
+                }
+                factor => return Ok((factor?, lambda)),
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+}

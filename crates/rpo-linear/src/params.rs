@@ -1,0 +1,345 @@
+//! Parameters of links: a builder, and the checked value that fits.
+
+use rpo_core::Seed;
+use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
+use serde::{Deserialize, Serialize};
+
+use crate::LinearError;
+use crate::error::parameter;
+
+/// What the link sees of a sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Inputs {
+    /// z = Wᵀx, the least squares prediction of Y V with V learned: Algorithm 3.
+    Learned(Rank),
+    /// The same with a Gaussian V: compressed sensing, the paper's baseline `cs`.
+    Random(Rank),
+    /// The features themselves: with a Fourier link a kernel machine, and on top of any model's scores, given as
+    /// features, the second stage of Algorithm 2.
+    Raw,
+}
+
+/// How activations depend on the inputs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Link {
+    /// a = Θᵀ(z, 1): the paper's mode for ODP.
+    Linear,
+    /// a = Θᵀ(cos(Rᵀz + b), 1).
+    Fourier {
+        /// The law of the frequencies R.
+        law: SpectralLaw,
+        /// Number of features s.
+        n_features: usize,
+        /// c in the rule for the bandwidth, σ⁻¹ = c √(2/D) with the median D of squared distances
+        /// ([`SpectralLaw::inverse_bandwidth`]): above 1 narrower, below 1 wider.
+        bandwidth_factor: f64,
+    },
+}
+
+/// What Θ minimises.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Fit {
+    /// Squared loss, solved directly.
+    Squared,
+    /// The sum over labels of logistic losses, from the squared loss's solution by preconditioned gradient descent.
+    Logistic(Descent),
+    /// Multinomial logistic loss, for classes of which each row has one; likewise.
+    Softmax(Descent),
+}
+
+/// Preconditioned stochastic gradient descent with momentum.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Descent {
+    /// Passes over the samples, at least 1.
+    pub epochs: usize,
+    /// Step length η; 1 is what Newton's method would take if all probabilities had the variance of least squares.
+    pub rate: f64,
+    /// Momentum α, in [0, 1).
+    pub momentum: f64,
+    /// What step length and momentum are multiplied with after an epoch, in (0, 1].
+    pub decay: f64,
+    /// s₀ in (½, 1]: targets are s₀ and 1 - s₀ in place of 1 and 0. 1 for softmax.
+    pub smoothing: f64,
+    /// Samples per step; `None` for ⌈n/10⌉, but no more than make 10⁸ activations or features.
+    pub batch: Option<usize>,
+    /// Share of the samples, in [0, 1), withheld to choose the epoch that is kept by its loss there. With 0 it is
+    /// chosen by the training loss.
+    pub validation: f64,
+}
+
+impl Default for Descent {
+    /// In the middle of the ranges that the paper's authors search: 10 epochs, η = 1, α = 0.5; no decay, no smoothing,
+    /// no validation.
+    fn default() -> Self {
+        Self {
+            epochs: 10,
+            rate: 1.0,
+            momentum: 0.5,
+            decay: 1.0,
+            smoothing: 1.0,
+            batch: None,
+            validation: 0.0,
+        }
+    }
+}
+
+impl Descent {
+    fn check(self) -> Result<(), LinearError> {
+        if self.epochs == 0 {
+            return parameter("epochs", 0, "at least 1");
+        }
+        if self.batch == Some(0) {
+            return parameter("batch", 0, "at least 1");
+        }
+        if !(self.rate > 0.0 && self.rate.is_finite()) {
+            return parameter("rate", self.rate, "finite, above 0");
+        }
+        if !(0.0..1.0).contains(&self.momentum) {
+            return parameter("momentum", self.momentum, "0 or more, below 1");
+        }
+        if !(self.decay > 0.0 && self.decay <= 1.0) {
+            return parameter("decay", self.decay, "above 0, at most 1");
+        }
+        if !(self.smoothing > 0.5 && self.smoothing <= 1.0) {
+            return parameter("smoothing", self.smoothing, "above 0.5, at most 1");
+        }
+        if !(0.0..1.0).contains(&self.validation) {
+            return parameter("validation", self.validation, "0 or more, below 1");
+        }
+        Ok(())
+    }
+}
+
+/// Parameters of a [`LinkModel`](crate::LinkModel): the label embedding with a flexible link of Karampatziakis, Mineiro,
+/// *Scalable Multilabel Prediction via Randomized Methods*, 2015, Algorithm 3. Set what differs from the defaults,
+/// then [`check`](Self::check) and fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LinkParams {
+    pub(crate) inputs: Inputs,
+    pub(crate) embedding: LabelEmbedding,
+    pub(crate) final_lambda_ratio: f64,
+    pub(crate) link: Link,
+    pub(crate) fit: Fit,
+    pub(crate) lambda: f64,
+    pub(crate) cache: usize,
+    pub(crate) seed: Seed,
+}
+
+impl Default for LinkParams {
+    /// The paper's section 7.1: a learned embedding with 90 % of the trace of YᵀY, Gaussian features, logistic losses;
+    /// 2,000 features, c = 1 and λ₂ = 1e-3 are within the ranges that its authors search. Features are kept if
+    /// they take up to 1 GiB.
+    fn default() -> Self {
+        Self {
+            inputs: Inputs::Learned(Rank::default()),
+            embedding: LabelEmbedding::default(),
+            final_lambda_ratio: 1.0,
+            link: Link::Fourier {
+                law: SpectralLaw::Gaussian,
+                n_features: 2000,
+                bandwidth_factor: 1.0,
+            },
+            fit: Fit::Logistic(Descent::default()),
+            lambda: 1e-3,
+            cache: 1 << 30,
+            seed: Seed::new(0),
+        }
+    }
+}
+
+impl LinkParams {
+    /// What the link sees. Default learned, with the rank that has 90 % of the trace of YᵀY.
+    #[must_use]
+    pub fn inputs(self, inputs: Inputs) -> Self {
+        Self { inputs, ..self }
+    }
+
+    /// How embeddings are computed: penalty, passes, oversampling, intercept and solver. Without effect on raw inputs,
+    /// where only the default is accepted.
+    #[must_use]
+    pub fn embedding(self, embedding: LabelEmbedding) -> Self {
+        Self { embedding, ..self }
+    }
+
+    /// The penalty of the regression of Y V on X (line 11) in units of the embedding's. Default 1, as in the paper's
+    /// text; the software of its authors takes 1e-6.
+    #[must_use]
+    pub fn final_lambda_ratio(self, final_lambda_ratio: f64) -> Self {
+        Self {
+            final_lambda_ratio,
+            ..self
+        }
+    }
+
+    /// How activations depend on the inputs. Default 2,000 features for the Gaussian kernel.
+    #[must_use]
+    pub fn link(self, link: Link) -> Self {
+        Self { link, ..self }
+    }
+
+    /// What Θ minimises. Default the logistic losses.
+    #[must_use]
+    pub fn fit_by(self, fit: Fit) -> Self {
+        Self { fit, ..self }
+    }
+
+    /// Penalty λ₂ on Θ in units of the mean diagonal of ΦᵀΦ: in the squared loss, and in the preconditioner of the
+    /// others. Above 0. Default 1e-3.
+    #[must_use]
+    pub fn lambda(self, lambda: f64) -> Self {
+        Self { lambda, ..self }
+    }
+
+    /// Bytes up to which the features Φ (n x (s + 1)) are kept through the fit; larger ones are computed again for every
+    /// block of rows. Changes no result. Default 1 GiB.
+    #[must_use]
+    pub fn cache(self, bytes: usize) -> Self {
+        Self { cache: bytes, ..self }
+    }
+
+    /// The seed of the embedding's probes, the frequencies and the order of the samples. Default 0.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self {
+            seed: Seed::new(seed),
+            ..self
+        }
+    }
+
+    /// Checks every parameter that can be checked without data.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] or [`LinearError::Projection`] with the first parameter out of range.
+    pub fn check(self) -> Result<ValidLinkParams, LinearError> {
+        match self.inputs {
+            Inputs::Random(Rank::CapturedShare { .. }) => {
+                return parameter(
+                    "rank",
+                    "captured",
+                    "a number or a share of the labels: nothing is captured at random",
+                );
+            }
+            Inputs::Learned(rank) | Inputs::Random(rank) => rank.check()?,
+            Inputs::Raw
+                if self.embedding != LabelEmbedding::default() || !is_one(self.final_lambda_ratio) =>
+            {
+                return parameter("embedding", "set", "nothing: raw inputs have no embedding");
+            }
+            Inputs::Raw => {}
+        }
+        self.embedding.check()?;
+        if !(self.final_lambda_ratio >= 0.0 && self.final_lambda_ratio.is_finite()) {
+            return parameter("final_lambda_ratio", self.final_lambda_ratio, "finite, 0 or more");
+        }
+        if let Link::Fourier {
+            law,
+            n_features,
+            bandwidth_factor,
+        } = self.link
+        {
+            law.check()?;
+            if n_features == 0 {
+                return parameter("n_features", 0, "at least 1");
+            }
+            if !(bandwidth_factor > 0.0 && bandwidth_factor.is_finite()) {
+                return parameter("bandwidth_factor", bandwidth_factor, "finite, above 0");
+            }
+        }
+        match self.fit {
+            Fit::Squared => {}
+            Fit::Logistic(descent) => descent.check()?,
+            Fit::Softmax(descent) => {
+                descent.check()?;
+                if descent.smoothing < 1.0 {
+                    return parameter("smoothing", descent.smoothing, "1 with the softmax loss");
+                }
+            }
+        }
+        if !(self.lambda > 0.0 && self.lambda.is_finite()) {
+            return parameter("lambda", self.lambda, "finite, above 0");
+        }
+        Ok(ValidLinkParams(self))
+    }
+}
+
+fn is_one(v: f64) -> bool {
+    (v - 1.0).abs() == 0.0
+}
+
+/// Checked [`LinkParams`], ready to [`fit`](Self::fit).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ValidLinkParams(pub(crate) LinkParams);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpo_projections::ProjectionError;
+
+    #[test]
+    fn parameters_are_checked_at_their_bounds() {
+        let name = |params: LinkParams| match params.check() {
+            Err(LinearError::Parameter { name, .. }) => name,
+            Err(LinearError::Projection(ProjectionError::Parameter { name, .. })) => name,
+            Err(LinearError::Projection(ProjectionError::NoComponents)) => "rank",
+            other => panic!("{other:?}"),
+        };
+        let base = LinkParams::default;
+        assert!(base().check().is_ok());
+        assert_eq!(name(base().inputs(Inputs::Learned(Rank::Exact(0)))), "rank");
+        assert_eq!(
+            name(base().embedding(LabelEmbedding::default().lambda(-1.0))),
+            "lambda"
+        );
+        let captured = Rank::CapturedShare {
+            share: 0.5,
+            at_most: 3,
+        };
+        assert_eq!(name(base().inputs(Inputs::Random(captured))), "rank");
+        let raw = base().inputs(Inputs::Raw);
+        assert!(raw.check().is_ok());
+        assert_eq!(name(raw.final_lambda_ratio(0.5)), "embedding");
+        assert_eq!(
+            name(raw.embedding(LabelEmbedding::default().passes(3))),
+            "embedding"
+        );
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(name(base().final_lambda_ratio(bad)), "final_lambda_ratio");
+        }
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(name(base().lambda(bad)), "lambda");
+            let link = |n_features, bandwidth_factor| Link::Fourier {
+                law: SpectralLaw::CauchyIid,
+                n_features,
+                bandwidth_factor,
+            };
+            assert_eq!(name(base().link(link(1, bad))), "bandwidth_factor");
+            assert_eq!(name(base().link(link(0, 1.0))), "n_features");
+        }
+        let change = |f: &dyn Fn(&mut Descent)| {
+            let mut descent = Descent::default();
+            f(&mut descent);
+            assert_eq!(
+                name(base().fit_by(Fit::Softmax(descent))),
+                name(base().fit_by(Fit::Logistic(descent)))
+            );
+            name(base().fit_by(Fit::Logistic(descent)))
+        };
+        assert_eq!(change(&|d| d.epochs = 0), "epochs");
+        assert_eq!(change(&|d| d.batch = Some(0)), "batch");
+        for bad in [f64::NAN, -1.0] {
+            assert_eq!(change(&|d| d.rate = bad), "rate");
+            assert_eq!(change(&|d| d.momentum = bad), "momentum");
+            assert_eq!(change(&|d| d.decay = bad), "decay");
+            assert_eq!(change(&|d| d.smoothing = bad), "smoothing");
+            assert_eq!(change(&|d| d.validation = bad), "validation");
+        }
+        assert_eq!(change(&|d| d.momentum = 1.0), "momentum");
+        assert_eq!(change(&|d| d.validation = 1.0), "validation");
+        let smooth = Descent {
+            smoothing: 0.9,
+            ..Descent::default()
+        };
+        assert!(base().fit_by(Fit::Logistic(smooth)).check().is_ok());
+        assert_eq!(name(base().fit_by(Fit::Softmax(smooth))), "smoothing");
+    }
+}

@@ -1,0 +1,245 @@
+//! Label embeddings: directions of the outputs that the features can predict.
+
+mod bound;
+mod rank;
+
+use ndarray::{Array1, Array2, ArrayView2, s};
+use rpo_core::Seed;
+
+use crate::linalg::{
+    Ridge, RidgeSolver, Rows, by_panels, check_penalty, completed, fix_row_signs, orthonormal, panel_product,
+    relative_penalty, standard_normal, symmetric_eigen, thin_gram, times,
+};
+use crate::table_map::TableMap;
+use crate::{LinearMap, ProjectionError, check_sizes};
+
+pub use bound::BoundEmbedding;
+pub use rank::Rank;
+
+/// The randomized label embedding: the leading eigenvectors of G = Yᵀ Π Y, where Π = X (XᵀX + λ̄I)⁻¹ Xᵀ fits to the
+/// features X (n x p). Of all maps of the outputs Y (n x d) to k dimensions, the best for predicting Y from X by a
+/// matrix of rank k; PCA knows Y alone, and spends its directions on what no feature predicts.
+///
+/// G is multiplied with thin blocks only: a sparse product, a regularised least squares solve ([`Ridge`]), and two
+/// sparse products back, for 16 columns at a time. Nothing of size d x d, p x p (above the 2,000 columns that the
+/// solver factors), n x d or even n x k is formed. Cost: `passes + 1` times k + `oversampling` solves, and O(d k²).
+///
+/// Source: Karampatziakis, Mineiro, *Scalable Multilabel Prediction via Randomized Methods*, 2015, Algorithm 1. The
+/// paper's formulas are lost in the text available; this follows its prose, Halko, Martinsson, Tropp (SIAM Review
+/// 53, 2011) and, for the basis, Gram matrices in place of reflections. The last step takes the left singular vectors
+/// of G Q from an orthonormal basis of it, where the reconstruction divides by singular values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LabelEmbedding {
+    oversampling: usize,
+    passes: usize,
+    lambda: f64,
+    intercept: bool,
+    solver: RidgeSolver,
+}
+
+impl Default for LabelEmbedding {
+    /// 20 more directions than wanted and one pass (the companion paper of 2014; with a pass fewer, or without the
+    /// additional directions, subspaces are found poorly), λ = 1e-4 (the published experiments), an intercept.
+    fn default() -> Self {
+        Self {
+            oversampling: 20,
+            passes: 1,
+            lambda: 1e-4,
+            intercept: true,
+            solver: RidgeSolver::Auto,
+        }
+    }
+}
+
+impl LabelEmbedding {
+    /// Directions probed beyond those wanted. Default 20.
+    #[must_use]
+    pub const fn oversampling(self, oversampling: usize) -> Self {
+        Self { oversampling, ..self }
+    }
+
+    /// Passes of the range finder; 2 in the published experiments. Default 1.
+    #[must_use]
+    pub const fn passes(self, passes: usize) -> Self {
+        Self { passes, ..self }
+    }
+
+    /// Penalty λ of the least squares solves in units of the mean diagonal of XᵀX: λ̄ = λ tr(XᵀX)/p. Default 1e-4.
+    #[must_use]
+    pub const fn lambda(self, lambda: f64) -> Self {
+        Self { lambda, ..self }
+    }
+
+    /// Whether X gets a column of ones, free of penalty. Default yes.
+    #[must_use]
+    pub const fn intercept(self, intercept: bool) -> Self {
+        Self { intercept, ..self }
+    }
+
+    /// How least squares problems are solved. Default [`RidgeSolver::Auto`].
+    #[must_use]
+    pub const fn solver(self, solver: RidgeSolver) -> Self {
+        Self { solver, ..self }
+    }
+
+    /// The same with another penalty, `ratio` times this one's.
+    #[must_use]
+    pub const fn scale_penalty(self, ratio: f64) -> Self {
+        Self {
+            lambda: self.lambda * ratio,
+            ..self
+        }
+    }
+
+    /// Refuses settings that are out of range.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Parameter`].
+    pub fn check(self) -> Result<(), ProjectionError> {
+        check_penalty(self.lambda)?;
+        self.solver.check()
+    }
+
+    /// Prepares the least squares problem on X, which an embedding and what is learned after it share.
+    ///
+    /// # Errors
+    /// As [`Ridge::new`].
+    pub fn ridge<'a, X: Rows + Sync>(&self, x: &'a X) -> Result<Ridge<'a, X>, ProjectionError> {
+        Ridge::new(x, relative_penalty(x, self.lambda), self.intercept, self.solver)
+    }
+
+    /// The embedding of outputs Y (n x d) that features X (n x p) predict.
+    ///
+    /// A function of the arguments for any number of threads (to the bit on one kind of processor, whose kernels
+    /// dense products choose). Where G has fewer than k directions (rank above that of the data, outputs that are
+    /// all zero) the others are orthogonal to it, with eigenvalue 0.
+    ///
+    /// # Errors
+    /// [`ProjectionError::RowMismatch`] if X and Y differ in rows, [`ProjectionError::TooFewRows`] for none,
+    /// [`ProjectionError::NoComponents`] or [`ProjectionError::TooManyComponents`] for a rank of 0 or above d,
+    /// [`ProjectionError::Parameter`] for a share or penalty out of range, [`ProjectionError::FactorValue`] for
+    /// values that are not finite, [`ProjectionError::OutOfMemory`].
+    pub fn fit<X: Rows + Sync>(
+        &self,
+        x: &X,
+        y: &(impl Rows + Sync),
+        rank: Rank,
+        seed: Seed,
+    ) -> Result<Embedding, ProjectionError> {
+        check_stored(x, "the feature matrix")?;
+        self.fit_on(&self.ridge(x)?, y, rank, seed)
+    }
+
+    /// [`fit`](Self::fit) on a problem that was prepared by [`ridge`](Self::ridge).
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_on<X: Rows + Sync>(
+        &self,
+        ridge: &Ridge<'_, X>,
+        y: &(impl Rows + Sync),
+        rank: Rank,
+        seed: Seed,
+    ) -> Result<Embedding, ProjectionError> {
+        let (design, d) = (ridge.design(), y.column_count());
+        let (features, outputs) = (design.row_count(), y.row_count());
+        if features != outputs {
+            return Err(ProjectionError::RowMismatch { features, outputs });
+        }
+        if outputs == 0 {
+            return Err(ProjectionError::TooFewRows {
+                family: "a label embedding",
+                found: 0,
+                required: 1,
+            });
+        }
+        check_stored(y, "the output matrix")?;
+        let seed = seed.purpose("label embedding");
+        let k = rank.resolve(y, seed)?;
+        check_sizes(d, k)?;
+        if k > d {
+            return Err(ProjectionError::TooManyComponents {
+                family: "a label embedding",
+                n_components: k,
+                limit: d,
+            });
+        }
+        let apply = |q: ArrayView2<'_, f64>| {
+            by_panels(q, d, |q| {
+                let z = ridge.solve_panel(y, q)?;
+                panel_product(y, design, &z, |_, _| {})
+            })
+        };
+        let probes = k
+            .saturating_add(self.oversampling)
+            .min(d)
+            .min(design.column_count().max(1));
+        let omega = standard_normal(d, probes.max(k), seed)?;
+        let probe = omega.slice(s![.., ..probes]);
+        let mut q = if self.passes == 0 {
+            orthonormal(probe)?
+        } else {
+            orthonormal(apply(probe)?.view())?
+        };
+        for _ in 1..self.passes {
+            q = orthonormal(apply(q.view())?.view())?;
+        }
+        let image = apply(q.view())?;
+        let basis = orthonormal(image.view())?;
+        let small = thin_gram(basis.view(), image.view());
+        let eigen = symmetric_eigen(small.dot(&small.t()).view())?;
+        let found = k.min(basis.ncols());
+        let rotation = eigen.vectors.slice(s![..found, ..]);
+        let v = completed(times(basis.view(), rotation.t()), k, omega.view())?;
+        let mut directions = v.reversed_axes().as_standard_layout().into_owned();
+        fix_row_signs(&mut directions);
+        // Singular values of G Q, that is eigenvalues of G.
+        let mut eigenvalues = Array1::zeros(k);
+        for (value, square) in eigenvalues.iter_mut().zip(&eigen.values).take(found) {
+            *value = square.max(0.0).sqrt();
+        }
+        Ok(rank.truncate(Embedding {
+            directions,
+            eigenvalues,
+        }))
+    }
+}
+
+/// A learned map of d outputs to k dimensions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// Vᵀ (k x d): orthonormal rows, the entry of largest magnitude of each positive.
+    pub directions: Array2<f64>,
+    /// Estimates of the k largest eigenvalues of G, decreasing, at least 0: the squared length of the fitted values
+    /// of Y along each direction.
+    pub eigenvalues: Array1<f64>,
+}
+
+impl Embedding {
+    /// The map Z = Y V, for trees to grow on.
+    ///
+    /// # Errors
+    /// [`ProjectionError::OutOfMemory`] if its table does not fit.
+    pub fn map(&self) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Ok(Box::new(TableMap::new(self.directions.view())?))
+    }
+}
+
+/// Refuses values that are not finite.
+fn check_stored(a: &impl Rows, name: &'static str) -> Result<(), ProjectionError> {
+    for row in 0..a.row_count() {
+        let mut bad = None;
+        a.for_each_stored(row, |column, value| {
+            if !value.is_finite() && bad.is_none() {
+                bad = Some(ProjectionError::FactorValue {
+                    name,
+                    row,
+                    column,
+                    value,
+                });
+            }
+        });
+        bad.map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}

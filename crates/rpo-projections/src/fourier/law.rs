@@ -1,0 +1,209 @@
+//! Laws of frequencies and the kernels that they stand for.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ndarray::ArrayViewMut1;
+use rand::RngCore;
+use rand::distributions::Distribution;
+use rand_distr::{Cauchy, ChiSquared, StandardNormal};
+use serde::{Deserialize, Serialize};
+
+use crate::ProjectionError;
+
+/// Frequencies are kept within this magnitude, so that no sum of products leaves the range of `f32`. Such a draw has
+/// a probability below 1e-17.
+const LARGEST: f64 = 1e18;
+
+/// The law of the frequencies r of random features, at bandwidth σ.
+///
+/// Names: `gaussian`, `student:NU`, `cauchy-iid`. For few dimensions `gaussian`, for more `student:5` and `student:3`,
+/// for many `cauchy-iid` (Karampatziakis, Mineiro, 2015, section 5).
+///
+/// ```
+/// use rpo_projections::SpectralLaw;
+/// assert_eq!("student:5".parse(), Ok(SpectralLaw::Student { nu: 5.0 }));
+/// let kernel = SpectralLaw::CauchyIid.kernel(&[3.0, -4.0], 0.5);
+/// assert_eq!(kernel, Some((-3.5_f64).exp()));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+#[non_exhaustive]
+pub enum SpectralLaw {
+    /// r ~ N(0, σ⁻²I): the Gaussian kernel exp(-‖δ‖²/(2σ²)).
+    Gaussian,
+    /// Multivariate Student t, r = σ⁻¹ g √(ν/χ²), g ~ N(0, I) and one χ² with ν degrees of freedom for all coordinates:
+    /// the Matérn kernel of smoothness ν/2. ν = 1 is the rotation invariant Cauchy law and the kernel
+    /// exp(-‖δ‖/σ), ν = ∞ would be the Gaussian.
+    Student {
+        /// Degrees of freedom, finite and above 0.
+        nu: f64,
+    },
+    /// Independent Cauchy coordinates: the product of Laplacian kernels exp(-‖δ‖₁/σ). The paper takes it for
+    /// the ν = 1 member of the Student family, which it is not in more than one dimension; its experiments with
+    /// "the Laplacian kernel" draw this one.
+    CauchyIid,
+}
+
+impl SpectralLaw {
+    /// Refuses degrees of freedom out of range.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Parameter`].
+    pub fn check(self) -> Result<(), ProjectionError> {
+        match self {
+            Self::Student { nu } if !(nu > 0.0 && nu.is_finite()) => Err(ProjectionError::Parameter {
+                name: "the degrees of freedom of student",
+                given: nu,
+                expected: "finite, above 0",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// σ⁻¹ for a factor c and the median D of squared distances: c √(2/D) for the Gaussian and the Cauchy law, c /
+    /// √D for Student's. Source: the software of the paper's authors.
+    pub fn inverse_bandwidth(self, factor: f64, median_squared_distance: f64) -> f64 {
+        match self {
+            Self::Gaussian | Self::CauchyIid => factor * (2.0 / median_squared_distance).sqrt(),
+            Self::Student { .. } => factor / median_squared_distance.sqrt(),
+        }
+    }
+
+    /// κ(δ), the kernel at a difference of inputs; `None` for a ν that is not an odd whole number, where it takes
+    /// Bessel functions.
+    pub fn kernel(self, delta: &[f64], inverse_bandwidth: f64) -> Option<f64> {
+        let length = delta.iter().map(|v| v * v).sum::<f64>().sqrt() * inverse_bandwidth;
+        match self {
+            Self::Gaussian => Some((-0.5 * length * length).exp()),
+            Self::CauchyIid => {
+                let length = delta.iter().map(|v| v.abs()).sum::<f64>() * inverse_bandwidth;
+                Some((-length).exp())
+            }
+            Self::Student { nu } => {
+                let order = (nu - 1.0) / 2.0;
+                if order.fract() != 0.0 || !(0.0..50.0).contains(&order) {
+                    return None;
+                }
+                Some(half_integer_matern(order as u32, nu.sqrt() * length))
+            }
+        }
+    }
+
+    /// Draws one frequency.
+    pub(super) fn fill(self, inverse_bandwidth: f64, mut r: ArrayViewMut1<'_, f32>, rng: &mut impl RngCore) {
+        let scale = match self {
+            Self::Gaussian | Self::CauchyIid => inverse_bandwidth,
+            Self::Student { nu } => {
+                let chi = ChiSquared::new(nu).expect("nu was checked").sample(rng);
+                inverse_bandwidth * (nu / chi).sqrt()
+            }
+        };
+        let cauchy = Cauchy::new(0.0, 1.0).expect("the scale is positive");
+        r.map_inplace(|r| {
+            let draw: f64 = match self {
+                Self::Gaussian | Self::Student { .. } => StandardNormal.sample(rng),
+                Self::CauchyIid => cauchy.sample(rng),
+            };
+            *r = (scale * draw).clamp(-LARGEST, LARGEST) as f32;
+        });
+    }
+}
+
+/// The Matérn kernel of smoothness p + 1/2 at a = √(2p+1) ‖δ‖/σ:
+/// e⁻ᵃ p!/(2p)! Σᵢ (p+i)!/(i!(p-i)!) (2a)ᵖ⁻ⁱ.
+fn half_integer_matern(p: u32, a: f64) -> f64 {
+    // The term of i = p is (2p)!/p!, which the factor in front makes 1; each other follows from the one after it.
+    let (mut term, mut sum) = (1.0, 1.0);
+    for i in (0..p).rev() {
+        let (p, i) = (f64::from(p), f64::from(i));
+        term *= 2.0 * a * (i + 1.0) / ((p + i + 1.0) * (p - i));
+        sum += term;
+    }
+    sum * (-a).exp()
+}
+
+impl fmt::Display for SpectralLaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Gaussian => f.write_str("gaussian"),
+            Self::Student { nu } => write!(f, "student:{nu}"),
+            Self::CauchyIid => f.write_str("cauchy-iid"),
+        }
+    }
+}
+
+impl FromStr for SpectralLaw {
+    type Err = ProjectionError;
+
+    fn from_str(text: &str) -> Result<Self, ProjectionError> {
+        let unknown = || ProjectionError::UnknownLaw(text.to_owned());
+        let law = match (text, text.strip_prefix("student:")) {
+            ("gaussian", _) => Self::Gaussian,
+            ("cauchy-iid", _) => Self::CauchyIid,
+            (_, Some(nu)) => Self::Student {
+                nu: nu.parse().map_err(|_| unknown())?,
+            },
+            _ => return Err(unknown()),
+        };
+        law.check()?;
+        Ok(law)
+    }
+}
+
+impl TryFrom<String> for SpectralLaw {
+    type Error = ProjectionError;
+
+    fn try_from(text: String) -> Result<Self, ProjectionError> {
+        text.parse()
+    }
+}
+
+impl From<SpectralLaw> for String {
+    fn from(law: SpectralLaw) -> Self {
+        law.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_integer_kernels_are_those_printed() {
+        for a in [0.0_f64, 0.3, 2.0, 7.5] {
+            let decay = (-a).exp();
+            for (p, expected) in [
+                (0, decay),
+                (1, (1.0 + a) * decay),
+                (2, (1.0 + a + a * a / 3.0) * decay),
+            ] {
+                assert!((half_integer_matern(p, a) - expected).abs() < 1e-15);
+            }
+        }
+        assert_eq!(SpectralLaw::Student { nu: 2.0 }.kernel(&[1.0], 1.0), None);
+    }
+
+    #[test]
+    fn names_round_trip() {
+        for law in [
+            SpectralLaw::Gaussian,
+            SpectralLaw::Student { nu: 2.5 },
+            SpectralLaw::CauchyIid,
+        ] {
+            assert_eq!(law.to_string().parse(), Ok(law));
+        }
+        for text in ["", "student", "student:", "student:x", "cauchy"] {
+            assert_eq!(
+                text.parse::<SpectralLaw>(),
+                Err(ProjectionError::UnknownLaw(text.to_owned()))
+            );
+        }
+        for text in ["student:0", "student:-1", "student:NaN", "student:inf"] {
+            assert!(matches!(
+                text.parse::<SpectralLaw>(),
+                Err(ProjectionError::Parameter { .. })
+            ));
+        }
+    }
+}

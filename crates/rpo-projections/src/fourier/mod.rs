@@ -1,0 +1,188 @@
+//! Random Fourier features: a random map under which inner products approximate a kernel.
+
+mod cosine;
+mod law;
+
+use std::f32::consts::TAU;
+
+use ndarray::linalg::general_mat_mul;
+use ndarray::{Array1, Array2, ArrayViewMut2};
+use rand::Rng;
+use rand::seq::index;
+use rpo_core::{MatrixView, Seed};
+
+use crate::{ProjectionError, memory};
+use cosine::add_phases_and_cosine;
+
+pub use law::SpectralLaw;
+
+/// φ(a)ₜ = cos(rₜᵀa + bₜ), t = 1..s, for a in R^k, with frequencies rₜ from a [`SpectralLaw`] and phases bₜ uniform on
+/// [0, 2π): (2/s) φ(u)ᵀφ(v) has the expectation κ(u - v), the kernel of the law, and an error of about 1/√s.
+///
+/// Source: Rahimi, Recht, *Random features for large-scale kernel machines*, NIPS 2007; Karampatziakis, Mineiro,
+/// 2015, section 5 and Algorithm 3, lines 12 and 13. Phases on any interval of a length that is a multiple of π give
+/// the same kernel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RandomFeatures {
+    frequencies: Array2<f32>,
+    phases: Array1<f32>,
+}
+
+impl RandomFeatures {
+    /// Draws `n_features` features of k inputs; the frequencies are those of the law times `inverse_bandwidth`, σ⁻¹.
+    ///
+    /// Feature t draws from a stream of its own, so that more features leave the first ones as they are.
+    ///
+    /// # Errors
+    /// [`ProjectionError::NoComponents`] for no features, [`ProjectionError::NoOutputs`] for no inputs,
+    /// [`ProjectionError::Parameter`] for a bandwidth or a law out of range, [`ProjectionError::OutOfMemory`].
+    pub fn draw(
+        law: SpectralLaw,
+        inverse_bandwidth: f64,
+        n_inputs: usize,
+        n_features: usize,
+        seed: Seed,
+    ) -> Result<Self, ProjectionError> {
+        crate::check_sizes(n_inputs, n_features)?;
+        law.check()?;
+        if !(inverse_bandwidth > 0.0 && inverse_bandwidth.is_finite()) {
+            return Err(ProjectionError::Parameter {
+                name: "the inverse bandwidth",
+                given: inverse_bandwidth,
+                expected: "finite, above 0",
+            });
+        }
+        let mut frequencies = memory::zeros(n_inputs, n_features)?;
+        let mut phases = Array1::zeros(n_features);
+        let seed = seed.purpose("random features");
+        for (t, (column, phase)) in frequencies.columns_mut().into_iter().zip(&mut phases).enumerate() {
+            let mut rng = seed.child(t as u64).stream();
+            *phase = TAU * rng.r#gen::<f32>();
+            law.fill(inverse_bandwidth, column, &mut rng);
+        }
+        Ok(Self { frequencies, phases })
+    }
+
+    /// Features with given frequencies (k x s) and phases (s).
+    ///
+    /// # Errors
+    /// [`ProjectionError::FactorColumns`] if there is not one phase per column.
+    pub fn new(frequencies: Array2<f32>, phases: Array1<f32>) -> Result<Self, ProjectionError> {
+        if frequencies.ncols() != phases.len() {
+            return Err(ProjectionError::FactorColumns {
+                name: "the frequencies of random features",
+                expected: phases.len(),
+                found: frequencies.ncols(),
+            });
+        }
+        let frequencies = if frequencies.is_standard_layout() {
+            frequencies
+        } else {
+            frequencies.as_standard_layout().into_owned()
+        };
+        Ok(Self { frequencies, phases })
+    }
+
+    /// The frequencies as columns, k x s.
+    pub const fn frequencies(&self) -> &Array2<f32> {
+        &self.frequencies
+    }
+
+    /// The phases, s.
+    pub const fn phases(&self) -> &Array1<f32> {
+        &self.phases
+    }
+
+    /// Number of inputs k.
+    pub fn n_inputs(&self) -> usize {
+        self.frequencies.nrows()
+    }
+
+    /// Number of features s.
+    pub fn n_features(&self) -> usize {
+        self.frequencies.ncols()
+    }
+
+    /// Writes the features of rows (h x k, sparse or dense) to `out` (h x s). Cost: s times the values stored.
+    ///
+    /// Phases beyond 10⁷ or so have lost their cosine in `f32`; what they give stays within [-1, 1].
+    ///
+    /// # Errors
+    /// [`ProjectionError::OutputMismatch`] for rows of another length than k, [`ProjectionError::TargetShape`].
+    pub fn apply_into(
+        &self,
+        rows: MatrixView<'_>,
+        mut out: ArrayViewMut2<'_, f32>,
+    ) -> Result<(), ProjectionError> {
+        if rows.n_cols() != self.n_inputs() {
+            return Err(ProjectionError::OutputMismatch {
+                expected: self.n_inputs(),
+                found: rows.n_cols(),
+            });
+        }
+        let (expected, found) = ((rows.n_rows(), self.n_features()), out.dim());
+        if expected != found {
+            return Err(ProjectionError::TargetShape { expected, found });
+        }
+        match rows {
+            MatrixView::Dense(rows) => general_mat_mul(1.0, &rows, &self.frequencies, 0.0, &mut out),
+            MatrixView::Sparse(_) => {
+                out.fill(0.0);
+                for (i, mut out) in out.rows_mut().into_iter().enumerate() {
+                    rows.for_each_in_row(i, |j, v| out.scaled_add(v, &self.frequencies.row(j as usize)));
+                }
+            }
+        }
+        for mut row in out.rows_mut() {
+            add_phases_and_cosine(&mut row, &self.phases);
+        }
+        Ok(())
+    }
+
+    /// Rows among which [`median_squared_distance`](Self::median_squared_distance) compares pairs.
+    pub const BANDWIDTH_ROWS: usize = 1000;
+
+    /// D: the median of the squared distances between pairs of up to 1,000 rows of Z (n x k), drawn without
+    /// replacement; in the square of the units of Z. Of an even number of pairs the upper one. Where it is 0, as most
+    /// rows are the same, the mean in its place, and 1 where that is 0 too or there is no pair.
+    ///
+    /// # Errors
+    /// [`ProjectionError::TooFewRows`] for no row.
+    pub fn median_squared_distance(z: MatrixView<'_>, seed: Seed) -> Result<f64, ProjectionError> {
+        let n = z.n_rows();
+        if n == 0 {
+            return Err(ProjectionError::TooFewRows {
+                family: "a bandwidth",
+                found: 0,
+                required: 1,
+            });
+        }
+        let mut rng = seed.purpose("bandwidth").rng();
+        let rows = index::sample(&mut rng, n, n.min(Self::BANDWIDTH_ROWS)).into_vec();
+        let mut distances: Vec<f64> = Vec::with_capacity(rows.len() * rows.len() / 2);
+        let mut a = memory::filled(0.0_f64, z.n_cols(), 1)?;
+        for (i, &row) in rows.iter().enumerate() {
+            let mut length = 0.0;
+            z.for_each_in_row(row, |j, v| {
+                a[j as usize] = v.into();
+                length += f64::from(v).powi(2);
+            });
+            for &other in &rows[i + 1..] {
+                // ‖a - b‖² = ‖a‖² + Σ b (b - 2a), which is 0 to the last bit for equal rows.
+                let mut rest = 0.0;
+                z.for_each_in_row(other, |j, v| {
+                    rest += f64::from(v) * (f64::from(v) - 2.0 * a[j as usize]);
+                });
+                distances.push((length + rest).max(0.0));
+            }
+            z.for_each_in_row(row, |j, _| a[j as usize] = 0.0);
+        }
+        if distances.is_empty() {
+            return Ok(1.0);
+        }
+        let middle = distances.len() / 2;
+        let median = *distances.select_nth_unstable_by(middle, f64::total_cmp).1;
+        let mean = distances.iter().sum::<f64>() / distances.len() as f64;
+        Ok([median, mean].into_iter().find(|v| *v > 0.0).unwrap_or(1.0))
+    }
+}

@@ -1,0 +1,49 @@
+//! The features of a regression, with or without a column of ones.
+
+use super::Rows;
+
+/// X, or X with a last column of ones, which is not stored.
+#[derive(Debug)]
+pub struct Design<'a, R> {
+    rows: &'a R,
+    intercept: bool,
+}
+
+impl<'a, R> Design<'a, R> {
+    /// The rows of a matrix, followed by a 1 if there is an intercept.
+    pub const fn new(rows: &'a R, intercept: bool) -> Self {
+        Self { rows, intercept }
+    }
+
+    /// Whether the last column is the intercept's.
+    pub const fn intercept(&self) -> bool {
+        self.intercept
+    }
+}
+
+impl<R: Rows> Design<'_, R> {
+    /// For each column, Σᵢ xᵢⱼ²: the diagonal of XᵀX.
+    pub fn squared_norms(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.column_count()];
+        (0..self.row_count()).for_each(|i| self.for_each_stored(i, |j, v| sums[j] += v * v));
+        sums
+    }
+}
+
+impl<R: Rows> Rows for Design<'_, R> {
+    fn row_count(&self) -> usize {
+        self.rows.row_count()
+    }
+
+    fn column_count(&self) -> usize {
+        self.rows.column_count() + usize::from(self.intercept)
+    }
+
+    #[inline]
+    fn for_each_stored(&self, row: usize, mut f: impl FnMut(usize, f64)) {
+        self.rows.for_each_stored(row, &mut f);
+        if self.intercept {
+            f(self.rows.column_count(), 1.0);
+        }
+    }
+}
