@@ -240,17 +240,6 @@ fn mean(n_trees: usize) -> impl Fn(u32, f64) -> f32 + Sync {
     move |_, sum| (sum * scale) as f32
 }
 
-pub(crate) fn check_k(k: usize) -> Result<(), EnsembleError> {
-    if k > 0 {
-        return Ok(());
-    }
-    Err(EnsembleError::Parameter {
-        name: "k",
-        given: "0".to_owned(),
-        expected: "at least 1",
-    })
-}
-
 /// Writes the sums of the admitted trees' answers to each row times the row's scale.
 fn predict_rows<F: Routed>(
     forest: &F,
