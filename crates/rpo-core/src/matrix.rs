@@ -240,15 +240,36 @@ impl<'a> MatrixView<'a> {
         CsrMatrix::new((self.n_rows(), self.n_cols()), indptr, columns, values)
     }
 
+    /// Whether a stored value is NaN: a missing one, where the caller lets values be missing.
+    pub fn has_missing(self) -> bool {
+        match self {
+            Self::Dense(a) => a.iter().any(|v| v.is_nan()),
+            Self::Sparse(a) => a.data().iter().any(|v| v.is_nan()),
+        }
+    }
+
     /// Checks that every stored value is finite.
     ///
     /// # Errors
     /// [`MatrixError::NonFinite`] with the first offender in row order.
     pub fn check_finite(self) -> Result<(), MatrixError> {
+        self.check(f32::is_finite)
+    }
+
+    /// Checks that every stored value is finite or NaN: a matrix of outputs some of which are missing. In a sparse
+    /// one a missing entry is a stored NaN; what is not stored is a known 0.
+    ///
+    /// # Errors
+    /// [`MatrixError::NonFinite`] with the first infinite value in row order.
+    pub fn check_finite_or_missing(self) -> Result<(), MatrixError> {
+        self.check(|v| !v.is_infinite())
+    }
+
+    fn check(self, allowed: impl Fn(f32) -> bool) -> Result<(), MatrixError> {
         for row in 0..self.n_rows() {
             let mut bad = None;
             self.for_each_in_row(row, |column, value| {
-                if !value.is_finite() && bad.is_none() {
+                if !allowed(value) && bad.is_none() {
                     bad = Some(MatrixError::NonFinite {
                         row,
                         column: column as usize,
@@ -292,6 +313,24 @@ mod tests {
                 ..
             }
         ));
+    }
+
+    #[test]
+    fn missing_is_not_infinite() {
+        let a = array![[0.0, 1.0], [2.0, f32::NAN], [f32::NEG_INFINITY, 0.0]];
+        let csr = MatrixView::from(&a).to_csr();
+        for view in [MatrixView::from(&a), MatrixView::Sparse(csr.view())] {
+            assert!(view.has_missing());
+            let found = view.check_finite_or_missing().unwrap_err();
+            let value = f32::NEG_INFINITY;
+            let (row, column) = (2, 0);
+            assert_eq!(found, MatrixError::NonFinite { row, column, value });
+            let known = view.select_rows(&[0, 2]);
+            assert!(!known.view().has_missing());
+            assert!(view.select_rows(&[0, 1]).view().check_finite_or_missing().is_ok());
+        }
+        let rows = MatrixView::Sparse(csr.slice_outer(2..3));
+        assert!(!rows.has_missing());
     }
 
     #[test]

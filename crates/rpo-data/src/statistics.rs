@@ -8,21 +8,30 @@ use rpo_core::Matrix;
 pub struct LabelStatistics {
     /// Number of samples.
     pub n_samples: usize,
-    /// For each label, in how many samples it is 1.
+    /// For each label, in how many samples it is known to be 1.
     pub counts: Vec<usize>,
-    /// Samples without any label.
+    /// For each label, in how many samples it is missing.
+    pub missing: Vec<usize>,
+    /// Samples without any label that is known to be 1.
     pub n_unlabelled: usize,
 }
 
 impl LabelStatistics {
-    /// Mean number of labels per sample; 0 for an empty set.
+    /// Mean number of labels per sample, as far as they are known; 0 for an empty set.
     pub fn cardinality(&self) -> f64 {
         self.counts.iter().sum::<usize>() as f64 / self.n_samples.max(1) as f64
     }
 
-    /// [Cardinality](Self::cardinality) over the number of labels, in [0, 1].
+    /// [Cardinality](Self::cardinality) over the mean number of known entries per sample, which without missing
+    /// ones is the number of labels; in [0, 1], and 0 if nothing is known.
     pub fn density(&self) -> f64 {
-        self.cardinality() / self.counts.len().max(1) as f64
+        match self.missing.iter().sum::<usize>() {
+            0 => self.cardinality() / self.counts.len().max(1) as f64,
+            missing => {
+                let known = self.n_samples * self.counts.len() - missing;
+                self.counts.iter().sum::<usize>() as f64 / known.max(1) as f64
+            }
+        }
     }
 
     /// Labels that no sample has.
@@ -30,13 +39,15 @@ impl LabelStatistics {
         self.counts.iter().filter(|&&c| c == 0).count()
     }
 
-    /// max(n+, n-) / min(n+, n-) for each label, at least 1; infinite for a label that is constant.
+    /// max(n+, n-) / min(n+, n-) for each label over the samples where it is known, at least 1; infinite for a
+    /// label that is constant.
     /// (Daniels and Metaxas 2017, section 4.)
     pub fn imbalance_ratios(&self) -> Vec<f64> {
         self.counts
             .iter()
-            .map(|&positive| {
-                let negative = self.n_samples - positive;
+            .zip(&self.missing)
+            .map(|(&positive, missing)| {
+                let negative = self.n_samples - missing - positive;
                 match positive.min(negative) {
                     0 => f64::INFINITY,
                     fewer => positive.max(negative) as f64 / fewer as f64,
@@ -50,12 +61,14 @@ impl Dataset {
     /// Counts the labels. O(nnz + `n_outputs`).
     pub fn label_statistics(&self) -> LabelStatistics {
         let outputs = self.outputs().view();
-        let mut counts = vec![0; outputs.n_cols()];
+        let (mut counts, mut missing) = (vec![0; outputs.n_cols()], vec![0; outputs.n_cols()]);
         let mut n_unlabelled = 0;
         for row in 0..outputs.n_rows() {
             let mut any = false;
             outputs.for_each_in_row(row, |j, v| {
-                if v != 0.0 {
+                if v.is_nan() {
+                    missing[j as usize] += 1;
+                } else if v != 0.0 {
                     counts[j as usize] += 1;
                     any = true;
                 }
@@ -65,6 +78,7 @@ impl Dataset {
         LabelStatistics {
             n_samples: outputs.n_rows(),
             counts,
+            missing,
             n_unlabelled,
         }
     }
@@ -97,5 +111,21 @@ mod tests {
         assert_eq!((found.n_unlabelled, found.n_never()), (1, 1));
         assert_eq!((found.cardinality(), found.density()), (1.0, 1.0 / 3.0));
         assert_eq!(found.imbalance_ratios(), [3.0, f64::INFINITY, 3.0]);
+    }
+
+    #[test]
+    fn missing_labels_are_not_counted() {
+        let unknown = f32::NAN;
+        let outputs = array![[1., 0.], [unknown, unknown], [0., unknown], [0., 1.]];
+        let features = array![[0.0], [0.0], [0.0], [0.0]];
+        let data = Dataset::partial(features.into(), outputs.into(), Task::MultiLabel).unwrap();
+        let found = data.label_statistics();
+        assert_eq!(
+            (&found.counts[..], &found.missing[..]),
+            (&[1, 1][..], &[1, 2][..])
+        );
+        assert_eq!((found.n_unlabelled, found.n_never()), (2, 0));
+        assert_eq!((found.cardinality(), found.density()), (0.5, 2.0 / 5.0));
+        assert_eq!(found.imbalance_ratios(), [2.0, 1.0]);
     }
 }

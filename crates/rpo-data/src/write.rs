@@ -32,12 +32,20 @@ pub enum WriteError {
     /// Targets where the format has labels.
     #[error("the format is for labels, the set is a regression")]
     NotLabels,
-    /// A missing value.
+    /// A missing feature.
     #[error("feature {column} of row {row} is missing, which the format cannot say; impute it first")]
     Missing {
         /// Row, from 0.
         row: usize,
         /// Feature, from 0.
+        column: usize,
+    },
+    /// A missing label.
+    #[error("label {column} of row {row} is missing, which the format cannot say")]
+    MissingLabel {
+        /// Row, from 0.
+        row: usize,
+        /// Label, from 0.
         column: usize,
     },
 }
@@ -102,10 +110,15 @@ fn check(data: &Dataset) -> Result<(), WriteError> {
 fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result<usize, WriteError> {
     let mut n_written = 0;
     let mut result = Ok(());
-    data.outputs().view().for_each_in_row(row, |label, _| {
+    data.outputs().view().for_each_in_row(row, |label, value| {
         if result.is_ok() {
             let comma = if n_written == 0 { "" } else { "," };
-            result = write!(to, "{comma}{label}").map_err(WriteError::from);
+            let column = label as usize;
+            result = if value.is_nan() {
+                Err(WriteError::MissingLabel { row, column })
+            } else {
+                write!(to, "{comma}{label}").map_err(WriteError::from)
+            };
             n_written += 1;
         }
     });
@@ -138,6 +151,12 @@ mod tests {
         assert_eq!(
             xmlrepo(&set(f32::NAN, Task::MultiLabel), Vec::new()),
             Err(WriteError::Missing { row: 0, column: 1 })
+        );
+        let outputs = array![[1.0, 0.0], [0.0, f32::NAN]];
+        let partial = Dataset::partial(array![[1.0], [1.0]].into(), outputs.into(), Task::MultiLabel);
+        assert_eq!(
+            xmlrepo(&partial.unwrap(), Vec::new()),
+            Err(WriteError::MissingLabel { row: 1, column: 1 })
         );
         let full = &mut [0_u8; 3][..];
         assert!(matches!(

@@ -238,8 +238,47 @@ fn targets_are_found_and_their_task() {
     );
     let missing = kind("a,y\n1,\n", &with(Targets::Last(1)));
     assert_eq!(missing, ReadErrorKind::MissingTarget { name: "y".into() });
+    let missing = kind("a,y\n1,NA\n", &with(Targets::Last(1)));
+    assert_eq!(missing, ReadErrorKind::MissingTarget { name: "y".into() });
     let refused = kind("a,y\n,1\n", &ReadOptions::default().missing(Missing::Refuse));
     assert_eq!(refused, ReadErrorKind::MissingFeature { name: "a".into() });
+}
+
+#[test]
+fn missing_targets_are_kept_where_asked() {
+    let keep = |targets| {
+        ReadOptions::default()
+            .targets(targets)
+            .missing_targets(Missing::Keep)
+    };
+    let header = "@relation r\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n";
+    let dense = format!("{header}1,?,1\n?,0,?\n");
+    let sparse = format!("{header}{{0 1, 1 ?, 2 1}}\n{{0 ?, 2 ?}}\n");
+    let csv = "x,a,b\n1,,1\n,0,NA\n".to_owned();
+    for text in [dense, sparse, csv] {
+        let data = read_from(text.as_bytes(), &keep(Targets::Last(2))).unwrap();
+        assert_eq!(data.task(), Task::MultiLabel, "{text}");
+        let y = data.outputs().view().to_dense(usize::MAX).unwrap();
+        assert!(y[[0, 0]].is_nan() && y[[1, 1]].is_nan(), "{text}");
+        assert_eq!((y[[0, 1]], y[[1, 0]]), (1.0, 0.0));
+        assert_eq!((data.n_missing(), data.n_missing_outputs()), (1, 2));
+        assert_eq!(data.label_statistics().counts, [0, 1]);
+    }
+    let numbers = read_from(&b"x,y\n1,NA\n2,0.5\n"[..], &keep(Targets::Last(1))).unwrap();
+    assert_eq!(
+        (numbers.task(), numbers.n_missing_outputs()),
+        (Task::Regression, 1)
+    );
+    // NaN written out is still no number, nor is a value that is too large a missing one.
+    let options = keep(Targets::Last(1));
+    assert!(matches!(
+        kind("x,y\n1,nan\n", &options),
+        ReadErrorKind::NotFinite { .. }
+    ));
+    assert!(matches!(
+        kind("x,y\n1,1e39\n", &options),
+        ReadErrorKind::TooLarge { .. }
+    ));
 }
 
 #[test]

@@ -58,6 +58,10 @@ pub enum FeatureKind<'a> {
 /// stored as CSR whose stored values are all 1; regression targets finite; a nominal feature holds positions
 /// in its list of values, as `f32`.
 ///
+/// Outputs may be missing only in a set made by [`Dataset::partial`]: such an output is NaN, among labels an
+/// explicitly stored NaN, as what is not stored is a label known to be 0. Missing outputs take no part in
+/// statistics, splits, training and metrics.
+///
 /// ```
 /// use ndarray::array;
 /// use rpo_data::{Dataset, Task};
@@ -88,6 +92,28 @@ impl Dataset {
     /// [`DatasetError::RowMismatch`], [`DatasetError::InfiniteFeature`], [`DatasetError::NotALabel`],
     /// [`DatasetError::Output`].
     pub fn new(features: Matrix, outputs: Matrix, task: Task) -> Result<Self, DatasetError> {
+        Self::checked(features, outputs, task, false)
+    }
+
+    /// A set as [`new`](Self::new) makes it, except that outputs may be missing: NaN in any layout.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use rpo_data::{Dataset, Task};
+    /// let outputs = array![[1.0, f32::NAN], [0.0, 1.0]]; // nobody asked whether sample 0 has label 1
+    /// let data = Dataset::partial(array![[0.5], [0.1]].into(), outputs.into(), Task::MultiLabel)?;
+    /// assert_eq!(data.n_missing_outputs(), 1);
+    /// assert_eq!(data.label_statistics().counts, [1, 1]);
+    /// # Ok::<(), rpo_data::DatasetError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for outputs that are NaN.
+    pub fn partial(features: Matrix, outputs: Matrix, task: Task) -> Result<Self, DatasetError> {
+        Self::checked(features, outputs, task, true)
+    }
+
+    fn checked(features: Matrix, outputs: Matrix, task: Task, missing: bool) -> Result<Self, DatasetError> {
         if features.n_rows() != outputs.n_rows() {
             return Err(DatasetError::RowMismatch {
                 features: features.n_rows(),
@@ -99,9 +125,14 @@ impl Dataset {
             return Err(DatasetError::InfiniteFeature { row, column, value });
         }
         let outputs = match task {
-            Task::MultiLabel => label_matrix(as_csr_or_dense(outputs))?,
+            Task::MultiLabel => label_matrix(as_csr_or_dense(outputs), missing)?,
             Task::Regression => {
-                outputs.view().check_finite().map_err(DatasetError::Output)?;
+                let checked = if missing {
+                    outputs.view().check_finite_or_missing()
+                } else {
+                    outputs.view().check_finite()
+                };
+                checked.map_err(DatasetError::Output)?;
                 as_csr_or_dense(outputs)
             }
         };
@@ -190,7 +221,7 @@ impl Dataset {
         &self.features
     }
 
-    /// Outputs, n_samples x n_outputs.
+    /// Outputs, n_samples x n_outputs; NaN where missing, in a [`partial`](Self::partial) set.
     pub fn outputs(&self) -> &Matrix {
         &self.outputs
     }
@@ -239,11 +270,12 @@ impl Dataset {
 
     /// Number of missing feature values.
     pub fn n_missing(&self) -> usize {
-        let count = |values: &[f32]| values.iter().filter(|v| v.is_nan()).count();
-        match &self.features {
-            Matrix::Dense(a) => a.iter().filter(|v| v.is_nan()).count(),
-            Matrix::Sparse(a) => count(a.data()),
-        }
+        count_missing(&self.features)
+    }
+
+    /// Number of missing outputs; 0 but for a [`partial`](Self::partial) set.
+    pub fn n_missing_outputs(&self) -> usize {
+        count_missing(&self.outputs)
     }
 
     /// Share of feature values that are neither 0 nor absent; 0 for an empty set.
@@ -323,13 +355,21 @@ fn find(a: MatrixView<'_>, test: impl Fn(usize, f32) -> bool) -> Option<(usize, 
     })
 }
 
-/// CSR labels whose stored values are all 1.
-fn label_matrix(outputs: Matrix) -> Result<Matrix, DatasetError> {
-    if let Some((row, column, value)) = find(outputs.view(), |_, v| v != 0.0 && v != 1.0) {
+fn count_missing(a: &Matrix) -> usize {
+    match a {
+        Matrix::Dense(a) => a.iter().filter(|v| v.is_nan()).count(),
+        Matrix::Sparse(a) => a.data().iter().filter(|v| v.is_nan()).count(),
+    }
+}
+
+/// CSR labels whose stored values are all 1, or NaN if labels may be missing.
+fn label_matrix(outputs: Matrix, missing: bool) -> Result<Matrix, DatasetError> {
+    let is_missing = |v: f32| missing && v.is_nan();
+    if let Some((row, column, value)) = find(outputs.view(), |_, v| v != 0.0 && v != 1.0 && !is_missing(v)) {
         return Err(DatasetError::NotALabel { row, column, value });
     }
     if let Matrix::Sparse(a) = &outputs
-        && a.data().iter().all(|&v| v == 1.0)
+        && a.data().iter().all(|&v| v == 1.0 || is_missing(v))
     {
         return Ok(outputs);
     }
@@ -376,6 +416,41 @@ mod tests {
             .unwrap()
             .with_nominal([(2, values)].into())
             .unwrap()
+    }
+
+    #[test]
+    fn only_a_partial_set_has_missing_outputs() {
+        let x = || Matrix::from(array![[1.0], [2.0]]);
+        let y = array![[f32::NAN, 1.0, 0.0], [0.0, f32::NAN, 1.0]];
+        for outputs in [
+            Matrix::from(y.clone()),
+            Matrix::from(MatrixView::from(&y).to_csr()),
+        ] {
+            for task in [Task::MultiLabel, Task::Regression] {
+                assert!(Dataset::new(x(), outputs.clone(), task).is_err());
+                let data = Dataset::partial(x(), outputs.clone(), task).unwrap();
+                assert_eq!((data.n_missing(), data.n_missing_outputs()), (0, 2));
+                let other = data.select_outputs(&[0, 2]).unwrap();
+                let joined = other.concat(&other).unwrap();
+                assert_eq!(joined.n_missing_outputs(), 2);
+            }
+            let found = Dataset::partial(x(), outputs, Task::MultiLabel).unwrap();
+            assert!(matches!(found.outputs(), Matrix::Sparse(a) if a.nnz() == 4));
+        }
+        let infinite = array![[f32::NAN], [f32::INFINITY]];
+        let (row, column, value) = (1, 0, f32::INFINITY);
+        assert_eq!(
+            Dataset::partial(x(), infinite.clone().into(), Task::MultiLabel),
+            Err(DatasetError::NotALabel { row, column, value })
+        );
+        assert_eq!(
+            Dataset::partial(x(), infinite.into(), Task::Regression),
+            Err(DatasetError::Output(MatrixError::NonFinite {
+                row,
+                column,
+                value
+            }))
+        );
     }
 
     #[test]

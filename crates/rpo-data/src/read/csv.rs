@@ -12,7 +12,7 @@ use std::io::BufRead;
 /// A streaming reader of CSV: a line of column names, then a line of numbers per row, separated by commas.
 ///
 /// A field may be quoted by `"`, doubled inside; it may not contain a line end. Blanks around fields are
-/// dropped, blank lines skipped. An empty field is a missing value, NaN here.
+/// dropped, blank lines skipped. A field that is empty or `NA` is a missing value, NaN here.
 ///
 /// ```
 /// use rpo_data::read::{CsvReader, Row};
@@ -110,7 +110,7 @@ fn parse_row(line: &[u8], columns: &[String], row: &mut Row) -> Result<(), Fault
             _ => {
                 let (text, end) = field(line, at)?;
                 let value = match &*text {
-                    b"" => f64::NAN,
+                    b"" | b"NA" => f64::NAN,
                     text => number::parse(text)
                         .map_err(|why| (at, ReadErrorKind::number(why, column.as_str(), text)))?,
                 };

@@ -393,8 +393,8 @@ pub enum ReadErrorKind {
         /// A target declared numeric.
         number: String,
     },
-    /// A target without a value.
-    #[error("target {name:?} is missing; only features may be")]
+    /// A target without a value where the options refuse that.
+    #[error("target {name:?} is missing, which the options refuse")]
     MissingTarget {
         /// Its name.
         name: String,

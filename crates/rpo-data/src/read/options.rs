@@ -78,7 +78,7 @@ pub enum Targets {
     NamesIfPresent(Vec<String>),
 }
 
-/// What to do about missing features.
+/// What to do about missing values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Missing {
@@ -105,6 +105,7 @@ pub struct ReadOptions {
     pub(super) n_features: Option<usize>,
     pub(super) n_outputs: Option<usize>,
     pub(super) missing: Missing,
+    pub(super) missing_targets: Option<Missing>,
     pub(super) first_feature: Option<FirstFeature>,
 }
 
@@ -125,7 +126,7 @@ impl ReadOptions {
 
     /// What the outputs are. By default a label file's are labels; other targets of an ARFF file are labels if
     /// all are declared `{0,1}` and numbers if all are numeric; those of a CSV file are labels if there is a
-    /// row and every value is 0 or 1.
+    /// row and every value that is not missing is 0 or 1.
     ///
     /// Labels that are declared numeric are accepted only if this says so, and must be 0 or 1.
     #[must_use]
@@ -153,6 +154,16 @@ impl ReadOptions {
     #[must_use]
     pub fn missing(mut self, missing: Missing) -> Self {
         self.missing = missing;
+        self
+    }
+
+    /// What to do about missing targets: `?` in ARFF, an empty cell or `NA` in CSV. Refused by default, as a
+    /// target that is missing by mistake would silently change what is learnt and measured; kept, they make a
+    /// [`Dataset::partial`](crate::Dataset::partial). The formats of sparse labels cannot say that a label is
+    /// missing.
+    #[must_use]
+    pub fn missing_targets(mut self, missing: Missing) -> Self {
+        self.missing_targets = Some(missing);
         self
     }
 

@@ -222,6 +222,7 @@ fn assemble(
         _ => MatrixBuilder::dense(roles.n_outputs),
     };
     let must_be_labels = roles.task == Some(Task::MultiLabel);
+    let may_miss_targets = options.missing_targets == Some(Missing::Keep);
     let mut all_labels = false;
     let mut row = Row::default();
     loop {
@@ -243,9 +244,9 @@ fn assemble(
                 narrow(value, name).map_err(|kind| kind.at(line))?
             };
             if output {
-                let is_label = value == 0.0 || value == 1.0;
+                let is_label = value == 0.0 || value == 1.0 || value.is_nan();
                 all_labels &= is_label;
-                if value.is_nan() {
+                if value.is_nan() && !may_miss_targets {
                     return Err(ReadErrorKind::MissingTarget { name: name() }.at(line));
                 }
                 if must_be_labels && !is_label {
@@ -280,7 +281,12 @@ fn assemble(
         }
         feature_names.push(column.name);
     }
-    let data = Dataset::new(features.finish(), outputs.finish(), task)
+    let new = if may_miss_targets {
+        Dataset::partial
+    } else {
+        Dataset::new
+    };
+    let data = new(features.finish(), outputs.finish(), task)
         .and_then(|data| data.with_feature_names(Names::Given(feature_names)))
         .and_then(|data| data.with_output_names(Names::Given(output_names)))
         .and_then(|data| data.with_nominal(nominal));

@@ -16,7 +16,8 @@ use rpo_core::{MatrixView, Seed};
 use std::collections::BTreeSet;
 
 /// Divides samples into parts of the given relative sizes, keeping the share of each label. A label is a stored
-/// value that is not 0. Returns the rows of each part, increasing.
+/// value that is neither 0 nor NaN: one that is missing counts as absent. Returns the rows of each part,
+/// increasing.
 ///
 /// # Errors
 /// [`SplitError::NoParts`], [`SplitError::Weight`].
@@ -114,7 +115,7 @@ impl Labels {
         let (mut row_starts, mut row_labels, mut label_starts) = (vec![0], Vec::new(), vec![0; d + 1]);
         for row in 0..n {
             outputs.for_each_in_row(row, |label, value| {
-                if value != 0.0 {
+                if value != 0.0 && !value.is_nan() {
                     row_labels.push(label);
                     label_starts[label as usize + 1] += 1;
                 }
@@ -296,6 +297,20 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn missing_labels_count_as_absent() {
+        let present = Array2::from_shape_fn((30, 3), |(i, j)| f32::from(i % (j + 2) == 0));
+        let mut partial = present.clone();
+        for (i, value) in partial.iter_mut().enumerate() {
+            if *value == 0.0 && i % 4 == 0 {
+                *value = f32::NAN;
+            }
+        }
+        let split = |y: &Array2<f32>| stratified_split(y.into(), 0.3, Seed::new(5)).unwrap();
+        assert!(partial.iter().any(|v| v.is_nan()));
+        assert_eq!(split(&present), split(&partial));
     }
 
     #[test]
