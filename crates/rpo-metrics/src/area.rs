@@ -2,8 +2,10 @@
 //!
 //! Shapes: truth and scores n_samples x n_labels. A per-label value is NaN where it is undefined. All are
 //! computed by counting scores against the relevant ones, exactly and in integers up to the last division; the
-//! micro averages need memory for the ones of the truth only, never a sorted copy of all entries.
+//! micro averages need memory for the ones of the truth only, never a sorted copy of all entries. The rows of a
+//! label are those where it is not missing.
 
+use crate::known::without;
 use crate::levels::{Counts, Level, Levels, average_precision};
 use crate::score::{check_scores, row_slice};
 use crate::{LabelSets, Mean, MetricError, Score, UndefinedLabels};
@@ -24,8 +26,7 @@ pub fn roc_auc_per_label<S: Score>(
     scores: ArrayView2<'_, S>,
 ) -> Result<Vec<f64>, MetricError> {
     check_scores(truth, scores)?;
-    let n_rows = truth.n_rows() as u64;
-    Ok(per_label::<S, true>(truth, scores, &|levels, counts| {
+    Ok(per_label::<S, true>(truth, scores, &|levels, counts, n_rows| {
         roc_auc(levels.walk(counts), levels.n_relevant(), n_rows)
     }))
 }
@@ -71,7 +72,7 @@ pub fn micro_roc_auc<S: Score>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>)
     Ok(roc_auc(
         levels.walk(&counts),
         levels.n_relevant(),
-        scores.len() as u64,
+        (scores.len() - truth.n_missing()) as u64,
     ))
 }
 
@@ -85,7 +86,7 @@ pub fn average_precision_per_label<S: Score>(
     scores: ArrayView2<'_, S>,
 ) -> Result<Vec<f64>, MetricError> {
     check_scores(truth, scores)?;
-    Ok(per_label::<S, false>(truth, scores, &|levels, counts| {
+    Ok(per_label::<S, false>(truth, scores, &|levels, counts, _| {
         average_precision(levels.walk(counts), levels.n_relevant())
     }))
 }
@@ -131,36 +132,46 @@ fn roc_auc(levels: impl Iterator<Item = Level>, n_relevant: u64, n_items: u64) -
     twice_u as f64 / (2.0 * n_relevant as f64 * n_irrelevant as f64)
 }
 
-/// Calls `value` with the counts of each column that has a relevant row; NaN for the others.
+/// Calls `value` with the counts of each column that has a relevant row, and the number of its known rows; NaN for
+/// the others.
 fn per_label<S: Score, const TIES: bool>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
-    value: &(impl Fn(&Levels<S>, &Counts) -> f64 + Sync),
+    value: &(impl Fn(&Levels<S>, &Counts, u64) -> f64 + Sync),
 ) -> Vec<f64> {
     let (starts, rows) = truth.rows_by_label();
+    let missing = (truth.n_missing() > 0).then(|| truth.missing_by_label());
     let (n_rows, n_labels) = scores.dim();
     let n_blocks = n_labels.div_ceil(BLOCK);
-    let scratch = || (Vec::new(), Levels::default(), Counts::default());
-    let blocks = (0..n_blocks)
-        .into_par_iter()
-        .map_init(scratch, |(columns, levels, counts), block| {
-            let labels = block * BLOCK..n_labels.min((block + 1) * BLOCK);
-            if starts[labels.start] == starts[labels.end] {
-                return vec![f64::NAN; labels.len()];
-            }
-            gather_columns(scores, labels.clone(), columns);
-            let one = |(label, column): (usize, &[S])| {
-                let relevant = &rows[starts[label]..starts[label + 1]];
-                if relevant.is_empty() {
-                    return f64::NAN;
+    let scratch = || (Vec::new(), Vec::new(), Levels::default(), Counts::default());
+    let blocks =
+        (0..n_blocks)
+            .into_par_iter()
+            .map_init(scratch, |(columns, known, levels, counts), block| {
+                let labels = block * BLOCK..n_labels.min((block + 1) * BLOCK);
+                if starts[labels.start] == starts[labels.end] {
+                    return vec![f64::NAN; labels.len()];
                 }
-                levels.set(relevant.iter().map(|&i| column[i as usize]));
-                counts.reset(levels);
-                levels.count::<TIES>(column, counts);
-                value(levels, counts)
-            };
-            labels.zip(columns.chunks_exact(n_rows)).map(one).collect()
-        });
+                gather_columns(scores, labels.clone(), columns);
+                let one = |(label, column): (usize, &[S])| {
+                    let relevant = &rows[starts[label]..starts[label + 1]];
+                    if relevant.is_empty() {
+                        return f64::NAN;
+                    }
+                    levels.set(relevant.iter().map(|&i| column[i as usize]));
+                    counts.reset(levels);
+                    let column = match &missing {
+                        None => column,
+                        Some((starts, rows)) => {
+                            without(column, &rows[starts[label]..starts[label + 1]], known);
+                            &known[..]
+                        }
+                    };
+                    levels.count::<TIES>(column, counts);
+                    value(levels, counts, column.len() as u64)
+                };
+                labels.zip(columns.chunks_exact(n_rows)).map(one).collect()
+            });
     blocks.collect::<Vec<_>>().concat()
 }
 
@@ -195,9 +206,14 @@ fn all_entries<S: Score, const TIES: bool>(
     let counts = (0..n_rows.div_ceil(share))
         .into_par_iter()
         .map(|part| {
-            let (mut counts, mut buffer) = (new_counts(), Vec::new());
+            let (mut counts, mut buffer, mut known) = (new_counts(), Vec::new(), Vec::new());
             for i in part * share..n_rows.min((part + 1) * share) {
-                levels.count::<TIES>(row_slice(scores.row(i), &mut buffer), &mut counts);
+                let mut row = row_slice(scores.row(i), &mut buffer);
+                if !truth.missing(i).is_empty() {
+                    without(row, truth.missing(i), &mut known);
+                    row = &known;
+                }
+                levels.count::<TIES>(row, &mut counts);
             }
             counts
         })

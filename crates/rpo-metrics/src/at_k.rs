@@ -3,6 +3,10 @@
 //! Rows without relevant labels contribute 0 and stay in the mean (one-error lets the caller choose). Always
 //! divided by k, also where a row lists fewer labels or k exceeds the number of labels: what was not predicted
 //! is not a hit. Ties between scores were settled by the smaller label when the lists were made ([`TopK`]).
+//!
+//! Missing labels are skipped: the best k labels of a row are the best k of those that are known, for which lists
+//! must be long enough, k + [`LabelSets::most_missing`] at most. Rows of which nothing is known are left out of
+//! the means.
 
 use crate::{EmptyRows, LabelSets, Mean, MetricError, Score, TopK};
 use rayon::prelude::*;
@@ -14,7 +18,7 @@ use rayon::prelude::*;
 pub fn precision_at_k<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
     check(truth, top, k)?;
     let hits = |i| hits(truth, top, i, k).count() as f64;
-    Ok(row_mean(truth.n_rows(), hits) / k as f64)
+    Ok(row_mean(truth, hits) / k as f64)
 }
 
 /// Normalised discounted cumulative gain at k, larger is better.
@@ -27,7 +31,7 @@ pub fn precision_at_k<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) 
 pub fn ndcg_at_k<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
     check(truth, top, k)?;
     let discounts = Discounts::new(truth, k);
-    Ok(row_mean(truth.n_rows(), |i| {
+    Ok(row_mean(truth, |i| {
         let gain: f64 = hits(truth, top, i, k).map(|(rank, _)| discounts.at[rank]).sum();
         discounts.normalise(gain, truth.row(i).len())
     }))
@@ -60,7 +64,7 @@ pub fn psp_at_k<S: Score>(
     check_inverse(truth, inverse)?;
     let gain = |i| hits(truth, top, i, k).map(|(_, l)| inverse[l as usize]).sum();
     let best = |i| best_first(truth, inverse, i, k).iter().sum();
-    Ok(scored(truth.n_rows(), k as f64, gain, best))
+    Ok(scored(truth, k as f64, gain, best))
 }
 
 /// Propensity-scored nDCG at k, larger is better.
@@ -89,7 +93,7 @@ pub fn psndcg_at_k<S: Score>(
         let sum = weights.iter().zip(&discounts.at).map(|(w, d)| w * d).sum();
         discounts.normalise(sum, truth.row(i).len())
     };
-    Ok(scored(truth.n_rows(), 1.0, gain, best))
+    Ok(scored(truth, 1.0, gain, best))
 }
 
 /// One-error: the share of rows whose best label is not relevant, smaller is better. A row that lists no label
@@ -104,7 +108,7 @@ pub fn one_error<S: Score>(
 ) -> Result<Mean, MetricError> {
     check(truth, top, 1)?;
     Ok(Mean::of_defined((0..truth.n_rows()).map(|i| {
-        if truth.row(i).is_empty() && empty_rows == EmptyRows::Skip {
+        if truth.is_unknown(i) || truth.row(i).is_empty() && empty_rows == EmptyRows::Skip {
             return f64::NAN;
         }
         f64::from(u8::from(hits(truth, top, i, 1).next().is_none()))
@@ -122,7 +126,29 @@ fn check<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(),
             held: top.k(),
         });
     }
+    // Lists that were not cut say all there is to say.
+    if truth.n_missing() > 0 && top.k() < truth.n_labels() {
+        for row in 0..truth.n_rows() {
+            let (listed, known) = (top.labels(row).len(), best_known(truth, top, row).count());
+            if listed == top.k() && known < k {
+                let (asked, held) = (k + listed - known, top.k());
+                return Err(MetricError::TopKTooShort { asked, held });
+            }
+        }
+    }
     Ok(())
+}
+
+/// The labels that a row lists and of which is known whether it has them, best first.
+#[inline]
+fn best_known<'a, S: Score>(
+    truth: &'a LabelSets<'_>,
+    top: &'a TopK<S>,
+    row: usize,
+) -> impl Iterator<Item = u32> + 'a {
+    let missing = truth.missing(row);
+    let listed = top.labels(row).iter().copied();
+    listed.filter(|label| missing.binary_search(label).is_err())
 }
 
 fn check_inverse(truth: &LabelSets<'_>, inverse: &[f64]) -> Result<(), MetricError> {
@@ -150,7 +176,7 @@ fn hits<'a, S: Score>(
     k: usize,
 ) -> impl Iterator<Item = (usize, u32)> + 'a {
     let relevant = truth.row(row);
-    let listed = top.labels(row).iter().copied().take(k).enumerate();
+    let listed = best_known(truth, top, row).take(k).enumerate();
     listed.filter(|(_, label)| relevant.binary_search(label).is_ok())
 }
 
@@ -162,19 +188,20 @@ fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> V
     best
 }
 
-/// The mean over rows, taken in parallel and summed in row order.
-fn row_mean(n_rows: usize, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
-    let values: Vec<f64> = (0..n_rows).into_par_iter().map(value).collect();
-    values.iter().sum::<f64>() / n_rows as f64
+/// The mean over the rows of which something is known, taken in parallel and summed in row order.
+fn row_mean(truth: &LabelSets<'_>, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
+    let values: Vec<f64> = (0..truth.n_rows()).into_par_iter().map(value).collect();
+    let known = || (0..values.len()).filter(|&i| !truth.is_unknown(i));
+    known().map(|i| values[i]).sum::<f64>() / known().count() as f64
 }
 
 fn scored(
-    n_rows: usize,
+    truth: &LabelSets<'_>,
     divisor: f64,
     gain: impl Fn(usize) -> f64 + Sync + Send,
     best: impl Fn(usize) -> f64 + Sync + Send,
 ) -> PropensityScored {
-    let (gain, best) = (row_mean(n_rows, gain), row_mean(n_rows, best));
+    let (gain, best) = (row_mean(truth, gain), row_mean(truth, best));
     PropensityScored {
         value: gain / best,
         unnormalised: gain / divisor,
@@ -239,6 +266,28 @@ mod tests {
         assert_eq!(one_error(&truth, &top, EmptyRows::One).unwrap().value, 2.0 / 3.0);
         let scored = psp_at_k(&truth, &top, &[4.0, 2.0, 1.0, 8.0], 1).unwrap();
         assert_eq!((scored.value, scored.unnormalised), (1.0 / 6.0, 1.0 / 3.0));
+    }
+
+    #[test]
+    fn lists_go_on_behind_missing_labels() {
+        let truth = ndarray::array![[1.0, 0.0, f32::NAN, f32::NAN, 1.0], [f32::NAN; 5]];
+        let truth = LabelSets::partial((&truth).into()).unwrap();
+        let scores = ndarray::array![[0.5, 0.4, 0.9, 0.7, 0.1], [0.1; 5]];
+        assert_eq!(truth.most_missing(), 5);
+        let top = |k| TopK::from_scores(scores.view(), k).unwrap();
+        // Of row 0 the known labels are 0, 1, 4 in this order; row 1 is left out.
+        let whole = top(5);
+        for (k, expected) in [(1, 1.0), (2, 0.5), (3, 2.0 / 3.0), (5, 0.4)] {
+            assert_eq!(precision_at_k(&truth, &whole, k).unwrap(), expected);
+        }
+        let error = one_error(&truth, &whole, EmptyRows::One).unwrap();
+        assert_eq!((error.value, error.n_skipped), (0.0, 1));
+        let short = MetricError::TopKTooShort { asked: 4, held: 3 };
+        assert_eq!(precision_at_k(&truth, &top(3), 2), Err(short));
+        // A list that ends before it is cut lacks nothing.
+        let rows = [vec![(2, 0.9), (0, 0.5)], vec![]];
+        let listed = TopK::from_rows(5, 3, &rows).unwrap();
+        assert_eq!(precision_at_k(&truth, &listed, 2), Ok(0.5));
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub struct Evaluation<'a> {
     train_means: Option<&'a [f64]>,
     empty_rows: EmptyRows,
     zero_division: ZeroDivision,
+    missing: MissingTruth,
 }
 
 impl<'a> Evaluation<'a> {
@@ -55,7 +56,16 @@ impl<'a> Evaluation<'a> {
             train_means: None,
             empty_rows: EmptyRows::default(),
             zero_division: ZeroDivision::default(),
+            missing: MissingTruth::default(),
         }
+    }
+
+    /// Entries of the truth that are NaN; refused unless set. Predictions of the best labels must then list up to
+    /// [`LabelSets::most_missing`] labels more than a metric's k.
+    #[must_use]
+    pub fn missing(mut self, missing: MissingTruth) -> Self {
+        self.missing = missing;
+        self
     }
 
     /// The predicted label sets, instead of those whose scores reach the thresholds.
@@ -180,12 +190,16 @@ impl<'a> Shared<'_, 'a> {
     }
 
     fn truth(&self) -> Result<&LabelSets<'a>, MetricError> {
-        once(&self.truth, || LabelSets::new(self.evaluation.truth))
+        once(&self.truth, || {
+            LabelSets::of(self.evaluation.truth, self.evaluation.missing)
+        })
     }
 
     fn top(&self) -> Result<&TopK, MetricError> {
         let select = || match self.evaluation.scores {
-            Scores::Dense(scores) => TopK::from_scores(scores, self.k).map(Cow::Owned),
+            Scores::Dense(scores) => {
+                TopK::from_scores(scores, self.k + self.truth()?.most_missing()).map(Cow::Owned)
+            }
             Scores::TopK(top) => Ok(Cow::Borrowed(top)),
         };
         once(&self.top, select).map(AsRef::as_ref)
@@ -212,8 +226,10 @@ impl<'a> Shared<'_, 'a> {
         once(&self.sums, || {
             let predicted = self.dense(metric)?;
             match self.evaluation.truth {
-                MatrixView::Dense(truth) => RegressionSums::new(truth, predicted, MissingTruth::Refuse),
-                MatrixView::Sparse(truth) => RegressionSums::from_csr(truth, predicted),
+                MatrixView::Dense(truth) => RegressionSums::new(truth, predicted, self.evaluation.missing),
+                MatrixView::Sparse(truth) => {
+                    RegressionSums::from_csr(truth, predicted, self.evaluation.missing)
+                }
             }
         })
     }

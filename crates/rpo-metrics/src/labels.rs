@@ -1,6 +1,6 @@
 //! Sets of labels, one per row: the truth of every multi-label metric, and thresholded predictions.
 
-use crate::{MetricError, Score, TopK, score};
+use crate::{MetricError, MissingTruth, Score, TopK, score};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, CsrView, MatrixView};
@@ -9,13 +9,17 @@ use std::ops::Range;
 
 /// The labels of each row, checked once and then used by any number of metrics.
 ///
-/// Borrows the column indices of a CSR matrix that stores only ones; rows are increasing lists of labels.
+/// Borrows the column indices of a CSR matrix that stores only ones; rows are increasing lists of labels. In
+/// [`partial`](Self::partial) sets there are entries of which nobody knows whether they are 0 or 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelSets<'a> {
     n_labels: usize,
     /// Row `i` is `labels[starts[i]..starts[i + 1]]`.
     starts: Vec<usize>,
     labels: Cow<'a, [u32]>,
+    /// Where the missing entries of each row are in `missing`; empty if none is missing.
+    missing_starts: Vec<usize>,
+    missing: Vec<u32>,
 }
 
 impl<'a> LabelSets<'a> {
@@ -24,14 +28,27 @@ impl<'a> LabelSets<'a> {
     /// # Errors
     /// No row or no column, a value that is neither 0 nor 1, a sparse matrix compressed by columns.
     pub fn new(matrix: MatrixView<'a>) -> Result<Self, MetricError> {
+        Self::of(matrix, MissingTruth::Refuse)
+    }
+
+    /// As [`new`](Self::new), but entries that are NaN, in a sparse matrix stored as NaN, are missing: no metric
+    /// takes any notice of them.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), but for NaN.
+    pub fn partial(matrix: MatrixView<'a>) -> Result<Self, MetricError> {
+        Self::of(matrix, MissingTruth::Skip)
+    }
+
+    pub(crate) fn of(matrix: MatrixView<'a>, missing: MissingTruth) -> Result<Self, MetricError> {
         match matrix {
-            MatrixView::Sparse(sparse) => Self::from_csr(sparse),
+            MatrixView::Sparse(sparse) => Self::of_csr(sparse, missing),
             MatrixView::Dense(dense) => {
                 let rows = dense
                     .rows()
                     .into_iter()
                     .map(|row| row.into_iter().copied().enumerate());
-                Self::gather(dense.dim(), rows)
+                Self::gather(dense.dim(), rows, missing)
             }
         }
     }
@@ -41,6 +58,10 @@ impl<'a> LabelSets<'a> {
     /// # Errors
     /// As [`LabelSets::new`].
     pub fn from_csr(sparse: CsrView<'a>) -> Result<Self, MetricError> {
+        Self::of_csr(sparse, MissingTruth::Refuse)
+    }
+
+    fn of_csr(sparse: CsrView<'a>, missing: MissingTruth) -> Result<Self, MetricError> {
         if !sparse.is_csr() {
             return Err(MetricError::NotRowMajor);
         }
@@ -49,14 +70,11 @@ impl<'a> LabelSets<'a> {
         let (_, columns, values) = sparse.into_raw_storage();
         if values.iter().any(|&v| v.to_bits() != 1.0_f32.to_bits()) {
             let entries = |range: Range<usize>| range.map(|at| (columns[at] as usize, values[at]));
-            return Self::gather(shape, ranges.into_iter().map(entries));
+            return Self::gather(shape, ranges.into_iter().map(entries), missing);
         }
         check_not_empty(shape)?;
-        Ok(Self {
-            n_labels: shape.1,
-            starts: std::iter::once(0).chain(ranges.iter().map(|r| r.end)).collect(),
-            labels: Cow::Borrowed(columns),
-        })
+        let starts = std::iter::once(0).chain(ranges.iter().map(|r| r.end)).collect();
+        Ok(Self::known(shape.1, starts, Cow::Borrowed(columns)))
     }
 
     /// Owned sets from lists of labels, in any order.
@@ -73,33 +91,51 @@ impl<'a> LabelSets<'a> {
             check_labels(row, &labels[from..], n_labels)?;
             starts.push(labels.len());
         }
-        Ok(Self {
-            n_labels,
-            starts,
-            labels: Cow::Owned(labels),
-        })
+        Ok(Self::known(n_labels, starts, Cow::Owned(labels)))
     }
 
-    fn gather<I>(shape: (usize, usize), rows: impl Iterator<Item = I>) -> Result<Self, MetricError>
+    /// Sets of which every entry is known.
+    fn known(n_labels: usize, starts: Vec<usize>, labels: Cow<'a, [u32]>) -> Self {
+        Self {
+            n_labels,
+            starts,
+            labels,
+            missing_starts: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
+
+    fn gather<I>(
+        shape: (usize, usize),
+        rows: impl Iterator<Item = I>,
+        skip: MissingTruth,
+    ) -> Result<Self, MetricError>
     where
         I: Iterator<Item = (usize, f32)>,
     {
         check_not_empty(shape)?;
         let (mut starts, mut labels) = (vec![0], Vec::new());
+        let (mut missing_starts, mut missing) = (vec![0], Vec::new());
         for (row, entries) in rows.enumerate() {
             for (column, value) in entries {
                 if value == 1.0 {
                     labels.push(column as u32);
+                } else if value.is_nan() && skip == MissingTruth::Skip {
+                    missing.push(column as u32);
                 } else if value != 0.0 {
                     return Err(MetricError::NotBinary { row, column, value });
                 }
             }
             starts.push(labels.len());
+            missing_starts.push(missing.len());
+        }
+        if missing.is_empty() {
+            missing_starts.clear();
         }
         Ok(Self {
-            n_labels: shape.1,
-            starts,
-            labels: Cow::Owned(labels),
+            missing_starts,
+            missing,
+            ..Self::known(shape.1, starts, Cow::Owned(labels))
         })
     }
 
@@ -157,11 +193,7 @@ impl<'a> LabelSets<'a> {
             *end += row.len();
             Some(*end)
         }));
-        LabelSets {
-            n_labels,
-            starts,
-            labels: Cow::Owned(rows.concat()),
-        }
+        LabelSets::known(n_labels, starts, Cow::Owned(rows.concat()))
     }
 
     /// Number of rows.
@@ -187,19 +219,54 @@ impl<'a> LabelSets<'a> {
         &self.labels[self.starts[row]..self.starts[row + 1]]
     }
 
+    /// The labels of which nobody knows whether a row has them, increasing.
+    ///
+    /// # Panics
+    /// If the row is out of range.
+    #[inline]
+    pub fn missing(&self, row: usize) -> &[u32] {
+        match self.missing_starts.get(row..row + 2) {
+            Some(range) => &self.missing[range[0]..range[1]],
+            None => &[],
+        }
+    }
+
+    /// Number of entries that are missing.
+    pub fn n_missing(&self) -> usize {
+        self.missing.len()
+    }
+
+    /// The most entries that are missing in a row: so many more than k labels of each row must be ranked for
+    /// every row to have its best k of which something is known.
+    pub fn most_missing(&self) -> usize {
+        self.missing_starts
+            .windows(2)
+            .map(|w| w[1] - w[0])
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// Whether every entry of a row is missing.
+    ///
+    /// # Panics
+    /// If the row is out of range.
+    pub fn is_unknown(&self, row: usize) -> bool {
+        self.missing(row).len() == self.n_labels
+    }
+
     /// How many rows have no label.
     pub fn n_empty_rows(&self) -> usize {
         self.starts.windows(2).filter(|w| w[0] == w[1]).count()
     }
 
-    /// How often each label occurs.
+    /// How often each label is known to occur.
     pub fn label_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.n_labels];
         self.labels.iter().for_each(|&j| counts[j as usize] += 1);
         counts
     }
 
-    /// A CSR matrix of ones.
+    /// A CSR matrix of the ones.
     pub fn to_csr(&self) -> CsrMatrix {
         let shape = (self.n_rows(), self.n_labels);
         let ones = vec![1.0; self.n_ones()];
@@ -208,14 +275,23 @@ impl<'a> LabelSets<'a> {
 
     /// The rows of each label, increasing: (starts, rows), label `j` has `rows[starts[j]..starts[j + 1]]`.
     pub(crate) fn rows_by_label(&self) -> (Vec<usize>, Vec<u32>) {
+        self.transposed(&self.labels, |row| self.row(row))
+    }
+
+    /// The rows in which each label is missing, increasing, in the form of [`rows_by_label`](Self::rows_by_label).
+    pub(crate) fn missing_by_label(&self) -> (Vec<usize>, Vec<u32>) {
+        self.transposed(&self.missing, |row| self.missing(row))
+    }
+
+    fn transposed<'s>(&self, all: &[u32], of_row: impl Fn(usize) -> &'s [u32]) -> (Vec<usize>, Vec<u32>) {
         let mut starts = vec![0; self.n_labels + 1];
-        self.labels.iter().for_each(|&j| starts[j as usize + 1] += 1);
+        all.iter().for_each(|&j| starts[j as usize + 1] += 1);
         for j in 0..self.n_labels {
             starts[j + 1] += starts[j];
         }
-        let (mut next, mut rows) = (starts.clone(), vec![0; self.n_ones()]);
+        let (mut next, mut rows) = (starts.clone(), vec![0; all.len()]);
         for row in 0..self.n_rows() {
-            for &j in self.row(row) {
+            for &j in of_row(row) {
                 rows[next[j as usize]] = row as u32;
                 next[j as usize] += 1;
             }

@@ -34,6 +34,17 @@ impl Mean {
     }
 }
 
+/// What to do with entries of the truth that are NaN: missing, so that nobody knows what they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MissingTruth {
+    /// Refuse them. The default.
+    #[default]
+    Refuse,
+    /// Leave them out, as if they and their predictions had been removed. An output without any known value is
+    /// undefined (NaN), and it and a row without any are left out of means over outputs and over rows.
+    Skip,
+}
+
 /// What to do with rows that have no relevant label, where a per-row ratio is 0/0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptyRows {

@@ -1,8 +1,10 @@
 //! Metrics on the order of a row's scores: LRAP, coverage error, ranking loss.
 //!
 //! Shapes: truth and scores n_samples x n_labels. Ties count against the ranking everywhere. Rows are scored in
-//! parallel and summed in row order, so results do not depend on the number of threads.
+//! parallel and summed in row order, so results do not depend on the number of threads. Missing labels are left
+//! out of the ranking of their row, and a row of which nothing is known out of the means.
 
+use crate::known::KnownRow;
 use crate::levels::{Counts, Levels, average_precision};
 use crate::score::{check_scores, row_slice};
 use crate::{EmptyRows, LabelSets, Mean, MetricError, Score};
@@ -92,19 +94,26 @@ fn count_row<S: Score>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, coun
     levels.count::<false>(row, counts);
 }
 
-/// Calls `score_row(relevant labels, scores, scratch, scratch)` for every row; results in row order.
+/// Calls `score_row(relevant labels, scores, scratch, scratch)` for every row, missing labels removed; results in
+/// row order, NaN for rows of which nothing is known.
 fn each_row<S: Score>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
     score_row: impl Fn(&[u32], &[S], &mut Levels<S>, &mut Counts) -> f64 + Sync,
 ) -> Result<Vec<f64>, MetricError> {
     check_scores(truth, scores)?;
-    let scratch = || (Vec::new(), Levels::default(), Counts::default());
+    let scratch = || {
+        let (buffer, known) = (Vec::new(), KnownRow::default());
+        (buffer, known, Levels::default(), Counts::default())
+    };
     Ok((0..truth.n_rows())
         .into_par_iter()
-        .map_init(scratch, |(buffer, levels, counts), i| {
-            let row = row_slice(scores.row(i), buffer);
-            score_row(truth.row(i), row, levels, counts)
+        .map_init(scratch, |(buffer, known, levels, counts), i| {
+            let (relevant, row) = known.of(truth, i, row_slice(scores.row(i), buffer));
+            if row.is_empty() {
+                return f64::NAN;
+            }
+            score_row(relevant, row, levels, counts)
         })
         .collect())
 }

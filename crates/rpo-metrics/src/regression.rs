@@ -2,7 +2,7 @@
 
 use crate::labels::check_not_empty;
 use crate::score::{check_finite, check_values};
-use crate::{Mean, MetricError, Score};
+use crate::{Mean, MetricError, MissingTruth, Score};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
 use rpo_core::{CsrView, csr_row};
@@ -10,17 +10,6 @@ use std::ops::Range;
 
 /// Outputs that are read together, so that the rows of a block stay in the cache.
 const BLOCK: usize = 256;
-
-/// What to do with true values that are NaN.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissingTruth {
-    /// Refuse them. The default.
-    #[default]
-    Refuse,
-    /// Leave these entries out of the sums of their output. An output without any value is undefined (NaN) and
-    /// left out of the averages.
-    Skip,
-}
 
 /// What an output's error is compared with in the relative RMSE.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -91,14 +80,20 @@ impl RegressionSums {
     ///
     /// # Errors
     /// As [`RegressionSums::new`]; a matrix compressed by columns.
-    pub fn from_csr<P: Score>(truth: CsrView<'_>, predicted: ArrayView2<'_, P>) -> Result<Self, MetricError> {
+    pub fn from_csr<P: Score>(
+        truth: CsrView<'_>,
+        predicted: ArrayView2<'_, P>,
+        missing: MissingTruth,
+    ) -> Result<Self, MetricError> {
+        let skip = missing == MissingTruth::Skip;
         check_not_empty(truth.shape())?;
         if !truth.is_csr() {
             return Err(MetricError::NotRowMajor);
         }
         for row in 0..truth.rows() {
             let (columns, values) = csr_row(&truth, row);
-            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
+            let allowed = |v: &f32| v.is_finite() || (skip && v.is_nan());
+            if let Some(at) = values.iter().position(|v| !allowed(v)) {
                 return Err(MetricError::NonFinite {
                     what: "true values",
                     row,
@@ -374,9 +369,25 @@ mod tests {
         (dense[[0, 1]], dense[[0, BLOCK]], dense[[2, 0]]) = (2.0, -1.0, 0.5);
         let predicted = dense.mapv(|v| 0.25 + v / 2.0);
         let from_dense = RegressionSums::new(dense.view(), predicted.view(), MissingTruth::Refuse).unwrap();
-        let from_sparse = RegressionSums::from_csr(sparse.view(), predicted.view()).unwrap();
+        let from_sparse =
+            RegressionSums::from_csr(sparse.view(), predicted.view(), MissingTruth::Refuse).unwrap();
         assert_eq!(from_sparse.r2(), from_dense.r2());
         assert_eq!(from_sparse.mae_per_output(), from_dense.mae_per_output());
+        (dense[[1, 1]], dense[[2, BLOCK]]) = (f32::NAN, f32::NAN);
+        let partial = rpo_core::MatrixView::from(&dense).to_csr();
+        let of = |missing| RegressionSums::from_csr(partial.view(), predicted.view(), missing);
+        assert!(matches!(
+            of(MissingTruth::Refuse),
+            Err(MetricError::NonFinite {
+                row: 1,
+                column: 1,
+                ..
+            })
+        ));
+        let from_dense = RegressionSums::new(dense.view(), predicted.view(), MissingTruth::Skip).unwrap();
+        let from_sparse = of(MissingTruth::Skip).unwrap();
+        assert_eq!(from_sparse.mse_per_output(), from_dense.mse_per_output());
+        assert_eq!(from_sparse.truth_means(), from_dense.truth_means());
     }
 
     #[test]

@@ -1,4 +1,7 @@
 //! Metrics that compare two label sets per row: Hamming, subset accuracy, precision, recall, F1, Jaccard.
+//!
+//! Missing entries of the truth are counted nowhere, whatever is predicted there. Means over rows and over labels
+//! leave out those of which nothing is known.
 
 use crate::{LabelSets, MetricError};
 
@@ -90,10 +93,15 @@ fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
 pub struct SetComparison {
     per_label: Vec<Confusion>,
     per_row: Vec<Confusion>,
+    n_missing: usize,
+    /// Labels of which nothing is known, increasing.
+    unknown_labels: Vec<usize>,
+    /// Rows of which nothing is known, increasing.
+    unknown_rows: Vec<usize>,
 }
 
 impl SetComparison {
-    /// Compares row by row.
+    /// Compares row by row; what is missing is so in the truth.
     ///
     /// # Errors
     /// Shapes that differ.
@@ -102,14 +110,31 @@ impl SetComparison {
         let mut per_label = vec![Confusion::default(); truth.n_labels()];
         let compare = |i| {
             let mut sum = Confusion::default();
+            let missing = truth.missing(i);
             each_difference(truth.row(i), predicted.row(i), |label, found| {
-                per_label[label as usize].add(found);
-                sum.add(found);
+                if missing.binary_search(&label).is_err() {
+                    per_label[label as usize].add(found);
+                    sum.add(found);
+                }
             });
             sum
         };
         let per_row = (0..truth.n_rows()).map(compare).collect();
-        Ok(Self { per_label, per_row })
+        let (mut unknown_labels, mut unknown_rows) = (Vec::new(), Vec::new());
+        if truth.n_missing() > 0 {
+            let (starts, _) = truth.missing_by_label();
+            unknown_rows = (0..truth.n_rows()).filter(|&i| truth.is_unknown(i)).collect();
+            unknown_labels = (0..truth.n_labels())
+                .filter(|&j| starts[j + 1] - starts[j] == truth.n_rows())
+                .collect();
+        }
+        Ok(Self {
+            per_label,
+            per_row,
+            n_missing: truth.n_missing(),
+            unknown_labels,
+            unknown_rows,
+        })
     }
 
     /// The counts of each label.
@@ -129,22 +154,23 @@ impl SetComparison {
         total
     }
 
-    /// The share of wrong entries of the n_samples x n_labels matrix, smaller is better.
+    /// The share of wrong entries among the known ones of the n_samples x n_labels matrix, smaller is better.
     pub fn hamming_loss(&self) -> f64 {
-        let n_entries = self.per_row.len() as f64 * self.per_label.len() as f64;
+        let n_entries = self.per_row.len() as f64 * self.per_label.len() as f64 - self.n_missing as f64;
         self.total().errors() as f64 / n_entries
     }
 
     /// The share of rows predicted without any error, larger is better.
     pub fn subset_accuracy(&self) -> f64 {
-        let exact = self.per_row.iter().filter(|c| c.errors() == 0).count();
-        exact as f64 / self.per_row.len() as f64
+        let n_rows = self.per_row.len() - self.unknown_rows.len();
+        let wrong = self.per_row.iter().filter(|c| c.errors() > 0).count();
+        (n_rows - wrong) as f64 / n_rows as f64
     }
 
     /// The share of rows with an error, smaller is better: 1 - [`subset_accuracy`](Self::subset_accuracy).
     pub fn zero_one_loss(&self) -> f64 {
         let wrong = self.per_row.iter().filter(|c| c.errors() > 0).count();
-        wrong as f64 / self.per_row.len() as f64
+        wrong as f64 / (self.per_row.len() - self.unknown_rows.len()) as f64
     }
 
     /// Precision, larger is better.
@@ -168,11 +194,15 @@ impl SetComparison {
     }
 
     fn average(&self, average: Average, value: impl Fn(Confusion) -> f64) -> f64 {
-        let mean = |of: &[Confusion]| of.iter().map(|&c| value(c)).sum::<f64>() / of.len() as f64;
+        let mean = |of: &[Confusion], unknown: &[usize]| {
+            let known = |(i, &c): (usize, &Confusion)| unknown.binary_search(&i).is_err().then(|| value(c));
+            let values = of.iter().enumerate().filter_map(known);
+            values.sum::<f64>() / (of.len() - unknown.len()) as f64
+        };
         match average {
             Average::Micro => value(self.total()),
-            Average::Macro => mean(&self.per_label),
-            Average::Samples => mean(&self.per_row),
+            Average::Macro => mean(&self.per_label, &self.unknown_labels),
+            Average::Samples => mean(&self.per_row, &self.unknown_rows),
         }
     }
 }

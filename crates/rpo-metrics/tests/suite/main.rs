@@ -1,6 +1,7 @@
 //! Reference vectors, naive twins and invariants.
 
 mod metric_vectors;
+mod missing;
 mod naive;
 mod properties;
 mod stats_properties;
