@@ -2,6 +2,7 @@
 
 use crate::EnsembleError;
 use crate::forest::{Forest, ForestTree, Importances};
+use crate::missing;
 use crate::params::{ForestParams, ProjectionScope, ValidForestParams};
 use ndarray::{Array2, Axis};
 use rand::Rng;
@@ -9,7 +10,9 @@ use rayon::prelude::*;
 use rpo_core::{CsrView, Matrix, MatrixView, Seed};
 use rpo_projections::LinearMap;
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{Criterion, LabelCounts, LabelLanes, SparseVariance, Variance};
+use rpo_tree::criterion::{
+    Criterion, LabelCounts, LabelLanes, MaskedVariance, SparseMaskedVariance, SparseVariance, Variance,
+};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, TreeError, check_csr, grow};
 use std::sync::Arc;
@@ -22,6 +25,16 @@ pub struct FitOptions<'a> {
     pub weights: Option<&'a [f32]>,
     /// Called whenever a tree is finished, from any thread.
     pub on_tree: Option<&'a (dyn Fn() + Sync)>,
+    /// Whether outputs may be missing: NaN, in CSR a stored NaN, as what is not stored is a known 0. Otherwise, the
+    /// default, they are refused: NaN by mistake would change silently what is learnt.
+    ///
+    /// A missing output takes no part in its row: splits are scored by, and leaves answer with, the rows that know an
+    /// output ([`MaskedVariance`], [`Leaves::label_known`]). With a projection z = Φy, which needs every entry,
+    /// trees grow on z with missing outputs at their mean over the rows that know them: if outputs are missing at random
+    /// that leaves the mean of z as it would be, and as a constant has no variance to be explained, a missing
+    /// entry pulls a split to no side; leaves are labelled with what is known. Leaves then keep means: they
+    /// cannot refer to training rows.
+    pub missing_outputs: bool,
 }
 
 /// Everything the trees of a fit share.
@@ -35,6 +48,8 @@ struct Training<'a> {
     shared: Option<Array2<f32>>,
     weights: Option<&'a [f32]>,
     leaves: LeafKind,
+    /// If outputs are missing: the mean of each over the rows that know it.
+    known_means: Option<Vec<f32>>,
 }
 
 impl ValidForestParams {
@@ -58,7 +73,8 @@ impl ValidForestParams {
     ///
     /// # Errors
     /// As [`fit`](Self::fit), and for weights that are not finite, negative, or all zero, or zero for all that
-    /// a bootstrap draws ([`EnsembleError::EmptyBag`]).
+    /// a bootstrap draws ([`EnsembleError::EmptyBag`]), and for leaves that refer to training rows where outputs are
+    /// missing.
     pub fn fit_with(
         &self,
         x: MatrixView<'_>,
@@ -66,9 +82,31 @@ impl ValidForestParams {
         options: FitOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
         let params = &self.0;
-        check(x, y, options.weights)?;
+        if options.missing_outputs {
+            check_partial(x, y, options.weights)?;
+        } else {
+            check(x, y, options.weights)?;
+        }
+        let known_means =
+            (options.missing_outputs && y.has_missing()).then(|| missing::known_means(y, options.weights));
+        let leaves = match (params.leaves, &known_means) {
+            (Some(LeafKind::Samples), Some(_)) => {
+                let (name, given) = ("leaves", "samples".to_owned());
+                return Err(EnsembleError::Parameter {
+                    name,
+                    given,
+                    expected: "dense or sparse leaves, as outputs are missing",
+                });
+            }
+            (Some(kind), _) => kind,
+            (None, Some(_)) => match y {
+                MatrixView::Dense(_) => LeafKind::Dense,
+                MatrixView::Sparse(_) => LeafKind::Sparse,
+            },
+            (None, None) => default_leaves(params, y),
+        };
         let outputs = Arc::new(y.to_owned());
-        let targets = match y {
+        let mut targets = match y {
             MatrixView::Dense(y) => {
                 let mut centred = y.as_standard_layout().into_owned();
                 centre(&mut centred);
@@ -76,12 +114,15 @@ impl ValidForestParams {
             }
             MatrixView::Sparse(_) => y.to_owned(),
         };
+        if known_means.is_some() && params.projection.is_some() {
+            let means = missing::known_means(targets.view(), options.weights);
+            missing::fill(&mut targets, &means);
+        }
         let shared = match &params.projection {
             Some(p) if p.scope == ProjectionScope::Shared => Some(project(params, &targets, 0)?),
             _ => None,
         };
         let columns = Columns::new(x)?;
-        let leaves = params.leaves.unwrap_or_else(|| default_leaves(params, y));
         let training = Training {
             params,
             columns,
@@ -90,6 +131,7 @@ impl ValidForestParams {
             shared,
             weights: options.weights,
             leaves,
+            known_means,
         };
         let grown: Vec<(ForestTree, Importances)> = (0..params.n_trees)
             .into_par_iter()
@@ -134,17 +176,28 @@ impl Training<'_> {
         if weights.iter().all(|w| *w == 0.0) {
             return Err(EnsembleError::EmptyBag { tree: index });
         }
+        let partial = self.known_means.is_some();
         let grown = match (&params.projection, &self.shared, &self.targets) {
             (Some(_), Some(shared), _) => self.grow(Variance::new(shared.view(), &weights), &weights, seed),
             (Some(_), None, targets) => {
                 let projected = project(params, targets, index)?;
                 self.grow(Variance::new(projected.view(), &weights), &weights, seed)
             }
+            (None, _, Matrix::Dense(y)) if partial => {
+                self.grow(MaskedVariance::new(y.view(), &weights), &weights, seed)
+            }
+            (None, _, Matrix::Sparse(y)) if partial => {
+                self.grow(SparseMaskedVariance::new(y.view(), &weights), &weights, seed)
+            }
             (None, _, Matrix::Dense(y)) => self.grow(Variance::new(y.view(), &weights), &weights, seed),
             (None, _, Matrix::Sparse(y)) => self.grow_on_labels(y.view(), &weights, seed),
         }?;
         let importances = Importances::new(&grown.importances(self.columns.n_features()));
-        let leaves = Leaves::label(self.leaves, &grown.members, &weights, &self.outputs)?;
+        let (kind, structure, members) = (self.leaves, &grown.structure, &grown.members);
+        let leaves = match &self.known_means {
+            None => Leaves::label(kind, members, &weights, &self.outputs),
+            Some(means) => Leaves::label_known(kind, structure, members, &weights, &self.outputs, means),
+        }?;
         Ok((
             ForestTree {
                 tree: Tree::new(grown.structure, leaves)?,
@@ -230,12 +283,14 @@ fn project(params: &ForestParams, targets: &Matrix, index: usize) -> Result<Arra
 ///
 /// No split gain depends on it, and sums of such targets would lose the digits in which the targets differ. Where
 /// the mean is not several times the standard deviation nothing would be lost, and the targets stay as they are:
-/// subtracting rounds values that are not near the mean. Sparse targets keep their zeros and are left alone.
+/// subtracting rounds values that are not near the mean. Sparse targets keep their zeros and are left alone. What is
+/// missing stays so and has no part in the mean.
 fn centre(y: &mut Array2<f32>) {
-    let n = y.nrows() as f64;
     for mut column in y.axis_iter_mut(Axis(1)) {
-        let mean = column.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
-        let variance = column.iter().map(|&v| (f64::from(v) - mean).powi(2)).sum::<f64>() / n;
+        let known = || column.iter().filter(|v| !v.is_nan()).map(|&v| f64::from(v));
+        let n = known().count() as f64;
+        let mean = known().sum::<f64>() / n;
+        let variance = known().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
         if mean * mean > 16.0 * variance {
             column.mapv_inplace(|v| (f64::from(v) - mean) as f32);
         }
@@ -265,6 +320,13 @@ pub(crate) fn check(
 ) -> Result<(), EnsembleError> {
     check_shapes(x, y)?;
     y.check_finite().map_err(EnsembleError::Outputs)?;
+    weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
+}
+
+/// [`check`] where outputs may be missing.
+fn check_partial(x: MatrixView<'_>, y: MatrixView<'_>, weights: Option<&[f32]>) -> Result<(), EnsembleError> {
+    check_shapes(x, y)?;
+    y.check_finite_or_missing().map_err(EnsembleError::Outputs)?;
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }
 

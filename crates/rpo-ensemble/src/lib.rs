@@ -6,6 +6,7 @@ pub mod craftml;
 mod error;
 mod fit;
 mod forest;
+mod missing;
 mod params;
 mod predict;
 pub mod structured;

@@ -292,8 +292,8 @@ impl ForestParams {
     }
 
     /// How leaves are stored. `None`, the default, refers to training rows where trees are fully developed
-    /// (their leaves hold few rows) and rows have more than two labels on average, and otherwise keeps means in
-    /// the layout of the outputs.
+    /// (their leaves hold few rows) and rows have more than two labels on average, and otherwise, and where
+    /// outputs are missing, keeps means in the layout of the outputs.
     #[must_use]
     pub fn leaves(self, leaves: Option<LeafKind>) -> Self {
         Self { leaves, ..self }

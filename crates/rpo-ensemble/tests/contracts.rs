@@ -151,7 +151,7 @@ fn weights_are_checked() {
     let fit = |weights: &[f32]| {
         let options = FitOptions {
             weights: Some(weights),
-            on_tree: None,
+            ..FitOptions::default()
         };
         params.fit_with((&x).into(), (&y).into(), options)
     };
@@ -182,7 +182,7 @@ fn bags_without_weight_are_refused() {
     weights[7] = 1.0;
     let options = FitOptions {
         weights: Some(&weights),
-        on_tree: None,
+        ..FitOptions::default()
     };
     let params = ForestParams::random_forest().n_trees(50).check().unwrap();
     let found = params.fit_with((&x).into(), (&y).into(), options);

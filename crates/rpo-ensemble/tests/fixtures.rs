@@ -77,7 +77,7 @@ impl Case {
         let y = Array2::from_shape_fn((self.y.len(), self.y[0].len()), |(i, j)| self.y[i][j]);
         let options = FitOptions {
             weights: self.sample_weight.as_deref(),
-            on_tree: None,
+            ..FitOptions::default()
         };
         for y in layouts(&y) {
             for leaves in [

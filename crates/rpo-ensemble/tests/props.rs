@@ -262,7 +262,7 @@ fn weights_are_repetitions() {
     let params = ForestParams::cart().max_depth(Some(4)).check().unwrap();
     let options = FitOptions {
         weights: Some(&weights),
-        on_tree: None,
+        ..FitOptions::default()
     };
     for y in layouts(&y) {
         let weighted = params.fit_with((&x).into(), y.view(), options).unwrap();
@@ -285,8 +285,8 @@ fn the_observer_hears_of_every_tree() {
         count.fetch_add(1, Ordering::Relaxed);
     };
     let options = FitOptions {
-        weights: None,
         on_tree: Some(&on_tree),
+        ..FitOptions::default()
     };
     let params = ForestParams::random_forest().n_trees(17).check().unwrap();
     params.fit_with((&x).into(), (&y).into(), options).unwrap();

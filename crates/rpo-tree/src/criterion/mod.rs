@@ -22,11 +22,14 @@
 //! have their maximum together. Units: those of the targets, squared. Variances are summed over targets, not
 //! averaged. For 0/1 labels Var(S) is half the Gini impurity 1 − p² − (1 − p)², summed over labels, so the trees
 //! are those of Gini impurity. (The paper prints "minimizes" before eq. 1 and calls the sum the Gini index.)
+//! [`MaskedVariance`] and [`SparseMaskedVariance`] leave missing targets out.
 
 mod counts;
 mod dense;
 mod entropy;
 mod lanes;
+mod masked;
+mod masked_sparse;
 mod sparse;
 
 pub use counts::LabelCounts;
@@ -34,6 +37,8 @@ pub use dense::Variance;
 pub use entropy::Entropy;
 pub(crate) use entropy::information_gain;
 pub use lanes::LabelLanes;
+pub use masked::MaskedVariance;
+pub use masked_sparse::SparseMaskedVariance;
 pub use sparse::SparseVariance;
 
 /// Node statistics over the split targets, in `f64`.

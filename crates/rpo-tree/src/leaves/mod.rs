@@ -14,8 +14,12 @@
 //! The mean is stored as a dense vector, as a sparse one, or not at all: as a reference to the training
 //! rows, whose outputs the whole ensemble keeps once. Then labelling costs nothing, the size of a tree does
 //! not depend on the number of outputs, and any relabelling is free.
+//!
+//! Where outputs may be missing, means are over the rows that know an output ([`Leaves::label_known`]). Such leaves
+//! are dense or sparse: one row's share in an answer would differ from output to output.
 
 mod dense;
+mod known;
 mod samples;
 mod sparse;
 
@@ -25,6 +29,8 @@ pub use sparse::SparseLeaves;
 
 use crate::TreeError;
 use crate::input::check_csr;
+use crate::rule::Rule;
+use crate::structure::Structure;
 use rpo_core::Matrix;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -115,7 +121,7 @@ pub enum Leaves {
 }
 
 impl Leaves {
-    /// Labels leaves with the weighted means of `outputs` (n x d, dense or CSR) over their members, given one
+    /// Labels leaves with the weighted means of `outputs` (n x d, dense or CSR, finite) over their members, given one
     /// weight per row of outputs. Means are summed in `f64`; [`Dense`](LeafKind::Dense) and
     /// [`Sparse`](LeafKind::Sparse) store them as `f32`.
     ///
@@ -133,33 +139,66 @@ impl Leaves {
         weights: &[f32],
         outputs: &Arc<Matrix>,
     ) -> Result<Self, TreeError> {
-        check_csr("outputs", outputs.view())?;
-        let n_rows = outputs.n_rows();
-        if weights.len() != n_rows {
-            let what = "weights for the rows of outputs";
-            return Err(TreeError::Mismatch {
-                what,
-                expected: n_rows,
-                given: weights.len(),
-            });
-        }
-        if let Some(&row) = members.rows.iter().max().filter(|r| **r as usize >= n_rows) {
-            let what = "rows of outputs for the members of leaves";
-            return Err(TreeError::Mismatch {
-                what,
-                expected: row as usize + 1,
-                given: n_rows,
-            });
-        }
-        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            let value = weights[row];
-            return Err(TreeError::Weight { row, value });
-        }
+        check(members, weights, outputs)?;
         let samples = SampleLeaves::new(members, weights, Arc::clone(outputs))?;
         Ok(match kind {
             LeafKind::Samples => Self::Samples(samples),
             LeafKind::Dense => Self::Dense(DenseLeaves::from_model(&samples)),
             LeafKind::Sparse => Self::Sparse(SparseLeaves::from_model(&samples)),
+        })
+    }
+
+    /// [`label`](Self::label) where outputs may be missing: NaN, in a sparse matrix stored as NaN.
+    ///
+    /// Output j of a leaf is the weighted mean over its members that know it, Σ c_i y_ij / Σ c_i over i with y_ij
+    /// known. Where no member knows it, or none weighs anything, it is that of the nearest ancestor in `structure`
+    /// where one does, and `fallback` (one value per output) where none of the tree does. Without missing outputs
+    /// the answers are those of [`label`](Self::label) up to rounding.
+    ///
+    /// # Errors
+    /// As [`label`](Self::label); [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot answer
+    /// so, [`TreeError::Mismatch`] for members of another structure or another number of fallbacks than outputs.
+    pub fn label_known<R: Rule>(
+        kind: LeafKind,
+        structure: &Structure<R>,
+        members: &LeafMembers,
+        weights: &[f32],
+        outputs: &Matrix,
+        fallback: &[f32],
+    ) -> Result<Self, TreeError> {
+        check(members, weights, outputs)?;
+        for (what, expected, given) in [
+            (
+                "leaves of the structure",
+                structure.n_leaves(),
+                members.n_leaves(),
+            ),
+            ("fallbacks for the outputs", outputs.n_cols(), fallback.len()),
+        ] {
+            if given != expected {
+                return Err(TreeError::Mismatch {
+                    what,
+                    expected,
+                    given,
+                });
+            }
+        }
+        if kind == LeafKind::Samples {
+            let (name, given) = ("leaves", "samples".to_owned());
+            return Err(TreeError::Parameter {
+                name,
+                given,
+                expected: "dense or sparse leaves, as outputs are missing",
+            });
+        }
+        if members.rows.iter().all(|&row| weights[row as usize] == 0.0) {
+            return Err(TreeError::NoWeight);
+        }
+        let means = known::known_means(structure, members, weights, outputs.view(), fallback);
+        let sparse = SparseLeaves::new(means);
+        Ok(match kind {
+            LeafKind::Dense => Self::Dense(DenseLeaves::from_model(&sparse)),
+            _ => Self::Sparse(sparse),
         })
     }
 
@@ -171,6 +210,33 @@ impl Leaves {
             Self::Samples(_) => LeafKind::Samples,
         }
     }
+}
+
+/// Checks what leaves are labelled with.
+fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(), TreeError> {
+    check_csr("outputs", outputs.view())?;
+    let n_rows = outputs.n_rows();
+    if weights.len() != n_rows {
+        let what = "weights for the rows of outputs";
+        return Err(TreeError::Mismatch {
+            what,
+            expected: n_rows,
+            given: weights.len(),
+        });
+    }
+    if let Some(&row) = members.rows.iter().max().filter(|r| **r as usize >= n_rows) {
+        let what = "rows of outputs for the members of leaves";
+        return Err(TreeError::Mismatch {
+            what,
+            expected: row as usize + 1,
+            given: n_rows,
+        });
+    }
+    if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        let value = weights[row];
+        return Err(TreeError::Weight { row, value });
+    }
+    Ok(())
 }
 
 impl LeafModel for Leaves {

@@ -1,0 +1,283 @@
+//! Summed variance over sparse targets some of which are missing.
+//!
+//! What is not stored is a known 0, what is stored as NaN is missing. The outputs that no row of a node misses share
+//! the node's weight, so that their part of the score follows from two norms as in
+//! [`SparseVariance`](super::SparseVariance); only the others are summed one by one.
+
+use super::masked::quotient;
+use super::{Criterion, NodeSums, PURITY};
+use rpo_core::{CsrView, csr_row};
+
+/// Summed variance over CSR targets (n x d) with stored NaN where they are missing, by the formula of
+/// [`MaskedVariance`](super::MaskedVariance).
+///
+/// Cost: O(stored targets of the row) per moved row, O(outputs that some row of the node misses) per score.
+#[derive(Debug, Clone)]
+pub struct SparseMaskedVariance<'a> {
+    targets: CsrView<'a>,
+    weights: &'a [f32],
+    /// Of the outputs that all rows of the node know.
+    sums: NodeSums,
+    /// Σ c z² over the other outputs.
+    masked_squares: f64,
+    /// The score of the node unsplit.
+    unsplit: f64,
+    outputs: Vec<Output>,
+    /// The outputs that some row of the node misses.
+    masked: Vec<u32>,
+    node: Vec<u32>,
+    moved: Vec<u32>,
+    moved_norm: f64,
+    moved_dot_total: f64,
+}
+
+/// The sums of an output over the node and over its moved rows.
+#[derive(Debug, Clone, Copy, Default)]
+struct Output {
+    /// Σ c z.
+    total: f64,
+    moved: f64,
+    /// The weight of the rows that miss it.
+    missing: f64,
+    moved_missing: f64,
+    /// Whether some row of the node misses it.
+    masked: bool,
+}
+
+impl<'a> SparseMaskedVariance<'a> {
+    /// CSR targets (n x d, finite or NaN) and one weight per row.
+    ///
+    /// # Panics
+    /// If there are not as many rows as weights.
+    pub fn new(targets: CsrView<'a>, weights: &'a [f32]) -> Self {
+        assert_eq!(targets.rows(), weights.len(), "one weight per row of targets");
+        Self {
+            targets,
+            weights,
+            sums: NodeSums::default(),
+            masked_squares: 0.0,
+            unsplit: 0.0,
+            outputs: vec![Output::default(); targets.cols()],
+            masked: Vec::new(),
+            node: Vec::new(),
+            moved: Vec::new(),
+            moved_norm: 0.0,
+            moved_dot_total: 0.0,
+        }
+    }
+
+    fn row(&self, row: u32) -> (f64, impl Iterator<Item = (usize, f64)> + use<'a>) {
+        let (columns, values) = csr_row(&self.targets, row as usize);
+        let stored = columns.iter().zip(values);
+        (
+            f64::from(self.weights[row as usize]),
+            stored.map(|(&j, &z)| (j as usize, f64::from(z))),
+        )
+    }
+
+    /// Forgets the node before.
+    fn reset(&mut self) {
+        for row in std::mem::take(&mut self.node) {
+            for &j in csr_row(&self.targets, row as usize).0 {
+                self.outputs[j as usize] = Output::default();
+            }
+        }
+        self.moved.clear();
+        self.masked.clear();
+        self.sums = NodeSums::default();
+        (self.masked_squares, self.moved_norm, self.moved_dot_total) = (0.0, 0.0, 0.0);
+    }
+}
+
+impl Criterion for SparseMaskedVariance<'_> {
+    fn start(&mut self, rows: &[u32]) {
+        self.reset();
+        self.node.extend_from_slice(rows);
+        for &row in rows {
+            let (weight, stored) = self.row(row);
+            self.sums.weight += weight;
+            for (j, _) in stored.filter(|(_, z)| z.is_nan()) {
+                let output = &mut self.outputs[j];
+                if !output.masked {
+                    output.masked = true;
+                    self.masked.push(j as u32);
+                }
+                output.missing += weight;
+            }
+        }
+        for &row in rows {
+            let (weight, stored) = self.row(row);
+            let (mut squares, mut dot) = (0.0, 0.0);
+            for (j, z) in stored.filter(|(_, z)| !z.is_nan()) {
+                let output = &mut self.outputs[j];
+                if output.masked {
+                    self.masked_squares += weight * z * z;
+                } else {
+                    squares += z * z;
+                    dot += z * output.total;
+                }
+                output.total += weight * z;
+            }
+            self.sums.squares += weight * squares;
+            self.sums.norm += weight * (2.0 * dot + weight * squares);
+        }
+        self.unsplit = self.sums.norm / self.sums.weight;
+        for &j in &self.masked {
+            let Output { total, missing, .. } = self.outputs[j as usize];
+            self.unsplit += quotient(total, self.sums.weight - missing, self.sums.weight);
+        }
+    }
+
+    fn is_pure(&self) -> bool {
+        let squares = self.sums.squares + self.masked_squares;
+        squares - self.unsplit <= PURITY * squares
+    }
+
+    fn clear(&mut self) {
+        for row in self.moved.drain(..) {
+            for &j in csr_row(&self.targets, row as usize).0 {
+                let output = &mut self.outputs[j as usize];
+                (output.moved, output.moved_missing) = (0.0, 0.0);
+            }
+        }
+        self.sums.moved_weight = 0.0;
+        (self.moved_norm, self.moved_dot_total) = (0.0, 0.0);
+    }
+
+    fn move_row(&mut self, row: u32) {
+        let (weight, stored) = self.row(row);
+        let (mut squares, mut dot_moved, mut dot_total) = (0.0, 0.0, 0.0);
+        for (j, z) in stored {
+            let output = &mut self.outputs[j];
+            if z.is_nan() {
+                output.moved_missing += weight;
+                continue;
+            }
+            if !output.masked {
+                squares += z * z;
+                dot_moved += z * output.moved;
+                dot_total += z * output.total;
+            }
+            output.moved += weight * z;
+        }
+        self.moved_norm += weight * (2.0 * dot_moved + weight * squares);
+        self.moved_dot_total += weight * dot_total;
+        self.sums.moved_weight += weight;
+        self.moved.push(row);
+    }
+
+    fn score(&self) -> f64 {
+        let rest_norm = self.sums.norm - 2.0 * self.moved_dot_total + self.moved_norm;
+        let NodeSums {
+            weight, moved_weight, ..
+        } = self.sums;
+        let mut score = self.sums.score(self.moved_norm, rest_norm);
+        for &j in &self.masked {
+            let output = &self.outputs[j as usize];
+            let moved = moved_weight - output.moved_missing;
+            let rest = weight - output.missing - moved;
+            score += quotient(output.moved, moved, weight);
+            score += quotient(output.total - output.moved, rest, weight);
+        }
+        score
+    }
+
+    fn gain(&self, score: f64) -> f64 {
+        (score - self.unsplit).max(0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{MaskedVariance, SparseVariance, Variance};
+    use super::*;
+    use ndarray::Array2;
+    use proptest::prelude::*;
+    use rpo_core::MatrixView;
+
+    /// |S| Var(S) by its definition, output by output over the rows that know it.
+    fn spread(z: &Array2<f32>, weights: &[f32], rows: &[u32]) -> f64 {
+        let of_output = |j: usize| {
+            let known: Vec<(f64, f64)> = rows
+                .iter()
+                .map(|&i| (f64::from(weights[i as usize]), f64::from(z[[i as usize, j]])))
+                .filter(|(_, z)| !z.is_nan())
+                .collect();
+            let weight: f64 = known.iter().map(|(c, _)| c).sum();
+            let mean = known.iter().map(|(c, z)| c * z).sum::<f64>() / weight;
+            known.iter().map(|(c, z)| c * (z - mean).powi(2)).sum::<f64>()
+        };
+        (0..z.ncols()).map(of_output).sum()
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * (1.0 + a.abs())
+    }
+
+    fn target() -> impl Strategy<Value = f32> {
+        prop_oneof![3 => Just(0.0_f32), 2 => Just(1.0), 1 => Just(-2.5), 3 => Just(f32::NAN)]
+    }
+
+    proptest! {
+        /// The gain is what the spread of known targets loses, in both layouts, node after node.
+        #[test]
+        fn gain_is_the_decrease_of_the_known_spread(
+            targets in proptest::collection::vec(target(), 40),
+            weights in proptest::collection::vec(0.25_f32..3.0, 10),
+            cut in 1_usize..9,
+        ) {
+            let z = Array2::from_shape_vec((10, 4), targets).unwrap();
+            let csr = MatrixView::from(&z).to_csr();
+            let mut dense = MaskedVariance::new(z.view(), &weights);
+            let mut sparse = SparseMaskedVariance::new(csr.view(), &weights);
+            // A node before it leaves nothing behind.
+            sparse.start(&[1, 4, 6]);
+            sparse.move_row(4);
+            dense.start(&[1, 4, 6]);
+            dense.move_row(4);
+            let rows: Vec<u32> = (0..9).collect();
+            let whole = spread(&z, &weights, &rows);
+            dense.start(&rows);
+            sparse.start(&rows);
+            prop_assert_eq!(dense.is_pure(), whole < 1e-9);
+            prop_assert_eq!(sparse.is_pure(), whole < 1e-9);
+            for _ in 0..2 {
+                dense.clear();
+                sparse.clear();
+                for &row in &rows[..cut] {
+                    dense.move_row(row);
+                    sparse.move_row(row);
+                }
+                let left = spread(&z, &weights, &rows[..cut]) + spread(&z, &weights, &rows[cut..]);
+                let (a, b) = (dense.gain(dense.score()), sparse.gain(sparse.score()));
+                prop_assert!(close(a, whole - left), "{} {}", a, whole - left);
+                prop_assert!(close(b, whole - left), "{} {}", b, whole - left);
+            }
+        }
+
+        /// Where nothing is missing the scores are those of the other criteria.
+        #[test]
+        fn without_missing_targets_nothing_is_new(
+            targets in proptest::collection::vec(0_u8..4, 24),
+            weights in proptest::collection::vec(1_u8..4, 8),
+            cut in 1_usize..8,
+        ) {
+            let z = Array2::from_shape_vec((8, 3), targets.into_iter().map(f32::from).collect()).unwrap();
+            let weights: Vec<f32> = weights.into_iter().map(f32::from).collect();
+            let csr = MatrixView::from(&z).to_csr();
+            let rows: Vec<u32> = (0..8).collect();
+            fn score(mut criterion: impl Criterion, rows: &[u32], cut: usize) -> (bool, f64, f64) {
+                criterion.start(rows);
+                rows[..cut].iter().for_each(|&row| criterion.move_row(row));
+                let score = criterion.score();
+                (criterion.is_pure(), score, criterion.gain(score))
+            }
+            let expected = score(Variance::new(z.view(), &weights), &rows, cut);
+            let dense = score(MaskedVariance::new(z.view(), &weights), &rows, cut);
+            let sparse = score(SparseMaskedVariance::new(csr.view(), &weights), &rows, cut);
+            prop_assert_eq!(sparse, score(SparseVariance::new(csr.view(), &weights), &rows, cut));
+            prop_assert_eq!(dense.0, expected.0);
+            prop_assert!(close(dense.1, expected.1) && close(dense.2, expected.2));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Labelling leaves where outputs may be missing.
+//!
+//! Output j of a leaf is the weighted mean over the leaf's rows that know it. Where none does, it is that of the nearest
+//! ancestor with a row that knows it, as the tree would have answered had it stopped there: the mean of the whole
+//! tree, the other choice, would pull every deep leaf towards it. What no row of the tree knows is given by the caller.
+
+use super::LeafMembers;
+use crate::rule::Rule;
+use crate::structure::{Node, Structure};
+use rpo_core::{CsrMatrix, MatrixView};
+
+/// The answers of all leaves (leaves x outputs), zeros not stored.
+///
+/// Cost: O(stored outputs) for the leaves, and as much again for each level of the tree on which outputs are looked for
+/// among ancestors.
+pub(super) fn known_means<'a, R: Rule>(
+    structure: &Structure<R>,
+    members: &LeafMembers,
+    weights: &'a [f32],
+    outputs: MatrixView<'a>,
+    fallback: &[f32],
+) -> CsrMatrix {
+    let mut sums = KnownSums::new(outputs, weights);
+    let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    let mut open = vec![Vec::new(); members.n_leaves()];
+    for (leaf, open) in open.iter_mut().enumerate() {
+        sums.set(members.rows(leaf));
+        let mut answer = |output: u32, mean: Option<f64>| {
+            let value = mean.map_or(f32::NAN, |mean| mean as f32);
+            if value.is_nan() {
+                let at = values.len();
+                open.push(Open { output, at });
+            }
+            if value != 0.0 {
+                columns.push(output);
+                values.push(value);
+            }
+        };
+        if sums.total == 0.0 {
+            (0..fallback.len() as u32).for_each(|j| answer(j, None));
+        } else {
+            sums.for_each(answer);
+        }
+        indptr.push(values.len());
+    }
+    if open.iter().any(|open| !open.is_empty()) {
+        let open = ask_ancestors(structure, members, open, &mut sums, &mut values);
+        for Open { output, at } in open {
+            values[at] = fallback[output as usize];
+        }
+    }
+    let answers = CsrMatrix::new((members.n_leaves(), fallback.len()), indptr, columns, values);
+    MatrixView::Sparse(answers.view()).to_csr()
+}
+
+/// An answer that is not known yet.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    output: u32,
+    /// Where its value goes.
+    at: usize,
+}
+
+/// Fills open answers from below upwards; returns those that no row knows.
+fn ask_ancestors<R: Rule>(
+    structure: &Structure<R>,
+    members: &LeafMembers,
+    mut open: Vec<Vec<Open>>,
+    sums: &mut KnownSums<'_>,
+    values: &mut [f32],
+) -> Vec<Open> {
+    // Rows and open answers below each node; children come behind their parents.
+    let mut below: Vec<(Vec<u32>, Vec<Open>)> = vec![Default::default(); structure.nodes().len()];
+    for (i, node) in structure.nodes().iter().enumerate().rev() {
+        below[i] = match node {
+            Node::Leaf(leaf) => (
+                members.rows(*leaf as usize).to_vec(),
+                std::mem::take(&mut open[*leaf as usize]),
+            ),
+            Node::Split { rule, first_child } => {
+                let (mut rows, mut open) = (Vec::new(), Vec::new());
+                for child in &mut below[*first_child as usize..][..rule.arity()] {
+                    let (mut more_rows, more_open) = std::mem::take(child);
+                    // The shorter list is copied, so that a row is copied O(log n) times.
+                    if more_rows.len() > rows.len() {
+                        std::mem::swap(&mut rows, &mut more_rows);
+                    }
+                    rows.extend(more_rows);
+                    open.extend(more_open);
+                }
+                if !open.is_empty() {
+                    sums.set(&rows);
+                    open.retain(|&Open { output, at }| match sums.mean(output) {
+                        Some(mean) => {
+                            values[at] = mean as f32;
+                            false
+                        }
+                        None => true,
+                    });
+                }
+                (rows, open)
+            }
+        };
+    }
+    std::mem::take(&mut below[0].1)
+}
+
+/// Sums over the rows of a node that know an output.
+struct KnownSums<'a> {
+    outputs: MatrixView<'a>,
+    weights: &'a [f32],
+    total: f64,
+    sums: Vec<OutputSum>,
+    /// The outputs that a row stores.
+    met: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct OutputSum {
+    /// Σ c y of the rows that know it.
+    value: f64,
+    /// The weight of the rows that do not.
+    missing: f64,
+    met: bool,
+}
+
+impl<'a> KnownSums<'a> {
+    fn new(outputs: MatrixView<'a>, weights: &'a [f32]) -> Self {
+        Self {
+            outputs,
+            weights,
+            total: 0.0,
+            sums: vec![OutputSum::default(); outputs.n_cols()],
+            met: Vec::new(),
+        }
+    }
+
+    /// Sums over these rows.
+    fn set(&mut self, rows: &[u32]) {
+        for j in self.met.drain(..) {
+            self.sums[j as usize] = OutputSum::default();
+        }
+        self.total = 0.0;
+        for &row in rows {
+            let weight = f64::from(self.weights[row as usize]);
+            if weight == 0.0 {
+                continue;
+            }
+            self.total += weight;
+            let (sums, met) = (&mut self.sums, &mut self.met);
+            self.outputs.for_each_in_row(row as usize, |j, y| {
+                let sum = &mut sums[j as usize];
+                if !sum.met {
+                    sum.met = true;
+                    met.push(j);
+                }
+                if y.is_nan() {
+                    sum.missing += weight;
+                } else {
+                    sum.value += weight * f64::from(y);
+                }
+            });
+        }
+        self.met.sort_unstable();
+    }
+
+    /// The mean of an output; `None` if no row knows it.
+    fn mean(&self, output: u32) -> Option<f64> {
+        let OutputSum { value, missing, .. } = self.sums[output as usize];
+        // Exactly 0 if all rows miss it: both sums are then made of the same terms.
+        let known = self.total - missing;
+        (known > 0.0).then(|| value / known)
+    }
+
+    /// The means of the outputs that a row stores, by increasing output; the others are 0.
+    fn for_each(&self, mut f: impl FnMut(u32, Option<f64>)) {
+        self.met.iter().for_each(|&j| f(j, self.mean(j)));
+    }
+}
