@@ -6,8 +6,8 @@ use crate::resources::Stopwatch;
 use rpo::Model;
 use rpo::core::{Matrix, MatrixView};
 use rpo::metrics::{
-    EmptyRows, Evaluation, LabelSets, Metric, MetricError, Needs, Propensity, Scores, Thresholds, TopK,
-    coverage_error, lrap, ranking_loss,
+    EmptyRows, Evaluation, LabelSets, Metric, MetricError, MissingTruth, Needs, Propensity, Scores,
+    Thresholds, TopK, coverage_error, lrap, ranking_loss,
 };
 
 /// A model and the data it is scored on.
@@ -17,7 +17,7 @@ pub struct Scoring<'a> {
     pub model: &'a Model,
     /// Features in the model's order.
     pub x: MatrixView<'a>,
-    /// The outputs as they are.
+    /// The outputs as they are. Those that are missing (NaN) take no part.
     pub truth: &'a Matrix,
     /// What messages call the data.
     pub data: &'a str,
@@ -137,7 +137,7 @@ impl Work<'_, '_> {
                 seconds += clock.wall_seconds();
                 let truth = self.scoring.truth.view().select_rows(&rows.collect::<Vec<_>>());
                 let mut score = || {
-                    let truth = LabelSets::new(truth.view())?;
+                    let truth = LabelSets::partial(truth.view())?;
                     let predicted = LabelSets::from_scores(scores.view(), &self.scoring.thresholds())?;
                     sets.extend((0..predicted.n_rows()).map(|i| predicted.row(i).to_vec()));
                     sums.add(&truth, scores.view())
@@ -164,7 +164,15 @@ impl Work<'_, '_> {
             Needs::TopK(k) => Some(k),
             _ => None,
         });
-        let k = largest.max().unwrap_or(1);
+        // As many more as may have to be skipped.
+        let missing = if self.scoring.truth.view().has_missing() {
+            LabelSets::partial(self.scoring.truth.view())
+                .map_err(|e| self.scoring.error(e))?
+                .most_missing()
+        } else {
+            0
+        };
+        let k = largest.max().unwrap_or(1) + missing;
         let scores = self.scoring.model.predict_top_k(self.scoring.x, k)?;
         TopK::from_csr(scores.view(), k).map_err(|e| self.scoring.error(e))
     }
@@ -172,7 +180,8 @@ impl Work<'_, '_> {
     fn evaluation<'s>(&'s self, scores: Scores<'s>) -> Evaluation<'s> {
         let evaluation = Evaluation::new(self.scoring.truth.view(), scores)
             .thresholds(self.scoring.thresholds())
-            .train_means(self.train_means);
+            .train_means(self.train_means)
+            .missing(MissingTruth::Skip);
         match self.inverse {
             Some(inverse) => evaluation.inverse_propensities(inverse),
             None => evaluation,
@@ -209,10 +218,12 @@ impl RowSums {
             self.lrap += precision.value * precision.n_used as f64;
             self.labelled += precision.n_used;
         }
-        let n = truth.n_rows() as f64;
-        self.coverage += coverage_error(truth, scores)? * n;
-        self.ranking_loss += ranking_loss(truth, scores)? * n;
-        self.rows += truth.n_rows();
+        let known = (0..truth.n_rows()).filter(|&i| !truth.is_unknown(i)).count();
+        if known > 0 {
+            self.coverage += coverage_error(truth, scores)? * known as f64;
+            self.ranking_loss += ranking_loss(truth, scores)? * known as f64;
+            self.rows += known;
+        }
         Ok(())
     }
 

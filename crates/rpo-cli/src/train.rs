@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use ndarray::Axis;
 use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
-use rpo::metrics::{Evaluation, Metric, Scores};
+use rpo::metrics::{Evaluation, Metric, MissingTruth, Scores};
 use rpo::{FileTarget, Model};
 use std::path::PathBuf;
 
@@ -134,7 +134,8 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
     if !rows.is_empty() {
         let truth = MatrixView::from(data.outputs()).select_rows(&rows);
         let scores = scores.select(Axis(0), &rows);
-        let evaluation = Evaluation::new(truth.view(), Scores::Dense(scores.view()));
+        let scores = Scores::Dense(scores.view());
+        let evaluation = Evaluation::new(truth.view(), scores).missing(MissingTruth::Skip);
         let evaluated = metric.evaluate(&evaluation);
         value = evaluated.map_err(|source| CliError::Metric {
             data: "samples out of bag".to_owned(),

@@ -303,6 +303,11 @@ fn dimensions_and_options_are_checked() {
     assert_eq!(kind(XMLREPO, &targets), option("targets", Format::XmlRepo));
     let first = ReadOptions::default().first_feature(FirstFeature::Zero);
     assert_eq!(kind(CSV, &first), option("first_feature", Format::Csv));
+    let missing = ReadOptions::default().missing_targets(Missing::Keep);
+    assert_eq!(
+        kind(XMLREPO, &missing),
+        option("missing_targets", Format::XmlRepo)
+    );
     let too_large = kind("a,b\n1,1e39\n", &ReadOptions::default());
     assert!(matches!(too_large, ReadErrorKind::TooLarge { bits: 32, .. }));
 }

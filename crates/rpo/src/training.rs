@@ -6,9 +6,9 @@ use rpo_data::{Dataset, Task};
 /// How the outputs were distributed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum OutputSummary {
-    /// For each label, how many samples had it.
+    /// For each label, how many samples were known to have it.
     LabelCounts(Vec<usize>),
-    /// The mean of each output.
+    /// The mean of each output over the samples where it was known; 0 for one that never was.
     Means(Vec<f64>),
 }
 
@@ -29,11 +29,18 @@ impl TrainingSummary {
             Task::Regression => {
                 let outputs = data.outputs().view();
                 let mut sums = vec![0.0; outputs.n_cols()];
+                let mut missing = vec![0; outputs.n_cols()];
                 for row in 0..n_samples {
-                    outputs.for_each_in_row(row, |j, v| sums[j as usize] += f64::from(v));
+                    outputs.for_each_in_row(row, |j, v| {
+                        if v.is_nan() {
+                            missing[j as usize] += 1;
+                        } else {
+                            sums[j as usize] += f64::from(v);
+                        }
+                    });
                 }
-                let n = n_samples.max(1) as f64;
-                OutputSummary::Means(sums.into_iter().map(|sum| sum / n).collect())
+                let mean = |(sum, missing): (f64, usize)| sum / (n_samples - missing).max(1) as f64;
+                OutputSummary::Means(sums.into_iter().zip(missing).map(mean).collect())
             }
         };
         Self { n_samples, outputs }
@@ -95,7 +102,7 @@ impl TrainingSummary {
         }
     }
 
-    /// The mean of each output: for labels, the share of samples that had them.
+    /// The mean of each output: for labels, the share of samples that were known to have them.
     pub fn output_means(&self) -> Vec<f64> {
         match &self.outputs {
             OutputSummary::LabelCounts(counts) => {
@@ -103,6 +110,29 @@ impl TrainingSummary {
                 counts.iter().map(|&count| count as f64 / n).collect()
             }
             OutputSummary::Means(means) => means.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn missing_outputs_are_in_no_summary() {
+        const M: f32 = f32::NAN;
+        let summary = |y: ndarray::Array2<f32>, task| {
+            let x = array![[0.0], [1.0], [2.0]];
+            TrainingSummary::of(&Dataset::partial(x.into(), y.into(), task).unwrap())
+        };
+        let numbers = summary(array![[1.0, M, M], [M, 4.0, M], [2.0, 6.0, M]], Task::Regression);
+        assert_eq!(numbers.output_means(), [1.5, 5.0, 0.0]);
+        let labels = summary(array![[1.0, M, M], [M, 0.0, M], [1.0, 1.0, M]], Task::MultiLabel);
+        assert_eq!(labels.label_counts(), Some(&[2, 1, 0][..]));
+        for summary in [numbers, labels] {
+            let again = TrainingSummary::new(summary.n_samples(), summary.outputs().clone());
+            assert_eq!(again, Ok(summary));
         }
     }
 }

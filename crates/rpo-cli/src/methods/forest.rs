@@ -152,6 +152,7 @@ impl ForestRecipe {
         }
         let options = FitOptions {
             on_tree: context.on_step,
+            missing_outputs: data.n_missing_outputs() > 0,
             ..FitOptions::default()
         };
         let forest = params

@@ -4,7 +4,7 @@ use crate::error::CliError;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
-use rpo::data::read::{FirstFeature, Format, ReadError, ReadErrorKind, ReadOptions, Targets, read};
+use rpo::data::read::{FirstFeature, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read};
 use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout, Task};
 use rpo::{ModelError, Schema};
 use std::borrow::Cow;
@@ -50,6 +50,11 @@ pub(crate) struct DataOptions {
     /// The outputs that --n-targets counts come first.
     #[arg(long, help_heading = "Data", requires = "n_targets")]
     targets_first: bool,
+
+    /// Outputs of ARFF and CSV files may be missing: ? in ARFF, an empty cell or NA in CSV. Missing outputs take no
+    /// part in training (of methods that can do without them) nor in metrics; without this they are refused.
+    #[arg(long, help_heading = "Data")]
+    missing_outputs: bool,
 }
 
 /// Names of layouts.
@@ -87,7 +92,10 @@ impl InputOptions {
         let data = match self.catalogue_name() {
             Some(name) => self.catalogued(name, Part::Test)?,
             // Outputs of a table are read as features that the model does not ask for: they may be missing.
-            None => self.read_for(schema, Targets::NamesIfPresent(Vec::new()), false)?,
+            None => {
+                let none = Targets::NamesIfPresent(Vec::new());
+                self.read_for(schema, self.options(), none, false)?
+            }
         };
         self.finish(data)
     }
@@ -134,21 +142,32 @@ impl InputOptions {
     }
 
     /// Reads a table with the outputs given.
-    fn read_table(&self, schema: &Schema, targets: Targets) -> Result<Dataset, ReadError> {
-        read(&self.data, &self.options().targets(targets).task(schema.task()))
+    fn read_table(
+        &self,
+        schema: &Schema,
+        options: ReadOptions,
+        targets: Targets,
+    ) -> Result<Dataset, ReadError> {
+        read(&self.data, &options.targets(targets).task(schema.task()))
     }
 
     /// Reads a table with the outputs given, or a format that numbers its columns with as many of them as the
     /// model has. Unless the format is given, which of the two it is shows when it is read: only tables take
     /// outputs.
-    fn read_for(&self, schema: &Schema, targets: Targets, with_outputs: bool) -> Result<Dataset, CliError> {
+    fn read_for(
+        &self,
+        schema: &Schema,
+        options: ReadOptions,
+        targets: Targets,
+        with_outputs: bool,
+    ) -> Result<Dataset, CliError> {
         if !matches!(self.format, Format::XmlRepo | Format::SvmLight) {
-            match self.read_table(schema, targets) {
+            match self.read_table(schema, options.clone(), targets) {
                 Err(e) if takes_no_targets(&e.kind) => {}
                 result => return Ok(result?),
             }
         }
-        let mut options = self.options().n_features(schema.feature_names().len());
+        let mut options = options.n_features(schema.feature_names().len());
         if with_outputs {
             options = options.n_outputs(schema.output_names().len());
         }
@@ -190,7 +209,7 @@ impl DataOptions {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Train)?,
             None => {
-                let options = self.input.options().targets(self.targets().unwrap_or_default());
+                let options = self.options().targets(self.targets().unwrap_or_default());
                 let options = match task {
                     Some(task) => options.task(task),
                     None => options,
@@ -216,10 +235,11 @@ impl DataOptions {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
             None => match self.targets() {
-                Some(targets) => self.input.read_table(schema, targets)?,
+                Some(targets) => self.input.read_table(schema, self.options(), targets)?,
                 None => {
                     let names = schema.output_names().iter().map(Cow::into_owned).collect();
-                    self.input.read_for(schema, Targets::Names(names), true)?
+                    self.input
+                        .read_for(schema, self.options(), Targets::Names(names), true)?
                 }
             },
         };
@@ -244,6 +264,15 @@ impl DataOptions {
         schema.align_outputs(data).map_err(|e| self.input.misfit(e))
     }
 
+    fn options(&self) -> ReadOptions {
+        let options = self.input.options();
+        if self.missing_outputs {
+            options.missing_targets(Missing::Keep)
+        } else {
+            options
+        }
+    }
+
     fn targets(&self) -> Option<Targets> {
         match (&self.labels, self.n_targets) {
             (Some(path), _) => Some(Targets::LabelFile(path.clone())),
@@ -258,6 +287,10 @@ impl DataOptions {
         if name.is_some() && self.targets().is_some() {
             let message =
                 "the catalogue knows the outputs of its sets: --labels and --n-targets are for files";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        if name.is_some() && self.missing_outputs {
+            let message = "no output of the catalogue's sets is missing: --missing-outputs is for files";
             return Err(CliError::Usage(message.to_owned()));
         }
         Ok(name)

@@ -160,7 +160,7 @@ impl ReadOptions {
     /// What to do about missing targets: `?` in ARFF, an empty cell or `NA` in CSV. Refused by default, as a
     /// target that is missing by mistake would silently change what is learnt and measured; kept, they make a
     /// [`Dataset::partial`](crate::Dataset::partial). The formats of sparse labels cannot say that a label is
-    /// missing.
+    /// missing and refuse the option.
     #[must_use]
     pub fn missing_targets(mut self, missing: Missing) -> Self {
         self.missing_targets = Some(missing);

@@ -55,6 +55,8 @@ fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), Rea
         "targets"
     } else if options.task == Some(Task::Regression) {
         "task"
+    } else if options.missing_targets.is_some() {
+        "missing_targets"
     } else {
         return Ok(());
     };

@@ -1,8 +1,9 @@
 //! Labelling leaves where outputs may be missing.
 //!
-//! Output j of a leaf is the weighted mean over the leaf's rows that know it. Where none does, it is that of the nearest
-//! ancestor with a row that knows it, as the tree would have answered had it stopped there: the mean of the whole
-//! tree, the other choice, would pull every deep leaf towards it. What no row of the tree knows is given by the caller.
+//! Output j of a leaf is the weighted mean over the leaf's rows that know it. Where none does, it is that of the
+//! nearest ancestor with a row that knows it, as the tree would have answered had it stopped there: the mean of the
+//! whole tree, the other choice, would pull every deep leaf towards it. What no row of the tree knows is given by
+//! the caller.
 
 use super::LeafMembers;
 use crate::rule::Rule;
