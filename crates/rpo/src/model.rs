@@ -4,6 +4,7 @@ use crate::{ModelError, Schema, TrainingSummary};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, MatrixView};
 use rpo_data::Dataset;
+use rpo_ensemble::boosting::Boosted;
 use rpo_ensemble::{DEFAULT_BUDGET, Forest};
 use serde_json::{Map, Value};
 
@@ -13,6 +14,14 @@ use serde_json::{Map, Value};
 pub enum Predictor {
     /// Random forests, Extra-Trees and single trees.
     Forest(Forest),
+    /// Gradient boosting.
+    Boosted(Boosted),
+}
+
+impl From<Boosted> for Predictor {
+    fn from(boosted: Boosted) -> Self {
+        Self::Boosted(boosted)
+    }
 }
 
 impl From<Forest> for Predictor {
@@ -69,10 +78,33 @@ impl Predict for Forest {
     }
 }
 
+impl Predict for Boosted {
+    fn n_features(&self) -> usize {
+        self.n_features()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs()
+    }
+
+    fn n_train(&self) -> usize {
+        self.n_train()
+    }
+
+    fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
+        Ok(self.predict_within(x, budget)?)
+    }
+
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+        Ok(self.predict_top_k(x, k)?)
+    }
+}
+
 impl Predictor {
     fn inner(&self) -> &dyn Predict {
         match self {
             Self::Forest(forest) => forest,
+            Self::Boosted(boosted) => boosted,
         }
     }
 
@@ -289,6 +321,7 @@ impl Model {
                 }
                 Predictor::Forest(mine.merge(theirs)?)
             }
+            _ => return refuse("only forests are"),
         };
         let mut parameters = self.parameters;
         let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);

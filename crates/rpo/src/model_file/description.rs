@@ -3,6 +3,7 @@
 use super::error::ModelFileErrorKind as Kind;
 use crate::{Model, ModelError, Schema};
 use rpo_data::{Names, Task};
+use rpo_ensemble::boosting::Link;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -46,6 +47,12 @@ pub(super) struct Description {
     /// Of forests: whether trees saw bootstraps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) bootstrap: Option<bool>,
+    /// Of boosted models: how scores become predictions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) link: Option<Link>,
+    /// Of boosted models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) trees_per_step: Option<usize>,
     pub(super) parameters: Map<String, Value>,
 }
 
@@ -70,6 +77,8 @@ impl Description {
             output_names: given(schema.output_names()),
             nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
             bootstrap: None,
+            link: None,
+            trees_per_step: None,
             parameters: model.parameters().clone(),
         }
     }

@@ -12,12 +12,14 @@
 //! * **Exact**: a model that was saved and loaded is equal to the original and predicts the same bits.
 
 mod arrays;
+mod boosted;
 mod container;
 mod description;
 mod error;
 mod forest;
 mod leaves;
 mod matrix;
+mod structures;
 mod thresholds;
 
 pub use description::FORMAT_VERSION;
@@ -35,8 +37,10 @@ use std::path::Path;
 
 /// The description's name for forests.
 const FOREST: &str = "forest";
+/// The description's name for boosted models.
+const BOOSTING: &str = "boosting";
 /// All names that the description can have there.
-const METHODS: &str = "forest";
+const METHODS: &str = "forest, boosting";
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
@@ -110,6 +114,11 @@ fn encode(model: &Model) -> Result<Container, Kind> {
             description.bootstrap = Some(forest.bootstrap());
             description
         }
+        Predictor::Boosted(boosted) => {
+            let mut description = Description::of(model, BOOSTING);
+            boosted::write(boosted, &mut arrays, &mut description)?;
+            description
+        }
     };
     Container::new(&description, arrays.finish())
 }
@@ -147,6 +156,7 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
                 n_outputs,
             )?)
         }
+        BOOSTING => Predictor::from(boosted::read(&mut arrays, &description)?),
         _ => {
             return Err(Kind::Method {
                 found: description.method,

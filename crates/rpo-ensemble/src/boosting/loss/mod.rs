@@ -24,6 +24,7 @@ use std::fmt;
 
 /// How scores f become predictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Link {
     /// Predictions are the scores, in the unit of the outputs.
     Identity,
