@@ -159,8 +159,9 @@ fn observers_see_and_stop() {
         let params = params.check().unwrap();
         let whole = params.fit((&x).into(), (&y).into()).unwrap();
         let mut seen = Vec::new();
-        let mut observer = |progress: &rpo_ensemble::boosting::Progress| {
-            seen.push(*progress);
+        let mut observer = |progress: &Progress<'_>| {
+            assert_eq!(*progress.model, whole.model.clone().truncate(progress.step));
+            seen.push((progress.step, progress.training_loss));
             if progress.step == 3 {
                 ControlFlow::Break(())
             } else {
@@ -175,11 +176,11 @@ fn observers_see_and_stop() {
         assert_eq!(stopped.model, whole.model.clone().truncate(3));
         assert_eq!(stopped.history.stop, Stop::Observer);
         assert_eq!(stopped.history.training_loss, whole.history.training_loss[..4]);
-        assert_eq!(seen.iter().map(|p| p.step).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(seen.iter().map(|p| p.0).collect::<Vec<_>>(), [1, 2, 3]);
         assert!(
             seen.iter()
                 .zip(&whole.history.training_loss[1..])
-                .all(|(p, l)| p.training_loss == *l)
+                .all(|(p, l)| p.1 == *l)
         );
     }
 }

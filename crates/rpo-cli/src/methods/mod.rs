@@ -5,10 +5,12 @@
 //! parameters of a method. A new method is a variant of [`Method`], the groups of options it takes, and a
 //! [`Recipe`] that fits it.
 
+mod boosting;
 mod forest;
 mod projection;
 mod trees;
 
+pub use boosting::BoostingOptions;
 pub use forest::{EnsembleOptions, ForestOptions};
 pub use projection::ProjectionOptions;
 pub use trees::TreeOptions;
@@ -33,6 +35,14 @@ pub enum Method {
     RandomForest,
     /// All samples, random thresholds.
     ExtraTrees,
+    /// Boosting, every output by itself.
+    SingleTargetGbrt,
+    /// Boosting with trees of all outputs.
+    Gbmort,
+    /// Boosting with trees on one projection of the outputs, fitted to each.
+    GbrtRpo,
+    /// Boosting with trees on projections of the outputs, relabelled with all of them.
+    GbrtRelabelRpo,
 }
 
 /// The options of all methods. A method takes those of some groups.
@@ -50,6 +60,9 @@ pub struct Groups {
     /// What trees grow on.
     #[command(flatten)]
     pub projection: ProjectionOptions,
+    /// Steps of boosting.
+    #[command(flatten)]
+    pub boosting: BoostingOptions,
 }
 
 impl Method {
@@ -69,16 +82,30 @@ impl Method {
                 arguments::<ProjectionOptions>(),
             ]
             .concat(),
+            Self::SingleTargetGbrt | Self::Gbmort => {
+                [arguments::<BoostingOptions>(), arguments::<TreeOptions>()].concat()
+            }
+            Self::GbrtRpo | Self::GbrtRelabelRpo => [
+                arguments::<BoostingOptions>(),
+                arguments::<TreeOptions>(),
+                arguments::<ProjectionOptions>(),
+            ]
+            .concat(),
         };
-        groups
-            .iter()
-            .filter_map(|a| a.get_long().map(str::to_owned))
-            .collect()
+        let is_taken = |name: &str| match self {
+            Self::RandomForest | Self::ExtraTrees => true,
+            _ => !["min-impurity-decrease", "projection-scope"].contains(&name),
+        };
+        let names = groups.iter().filter_map(|a| a.get_long().map(str::to_owned));
+        names.filter(|name| is_taken(name)).collect()
     }
 
     fn recipe(self, groups: &Groups, seed: u64) -> Result<Box<dyn Recipe>, CliError> {
         Ok(match self {
             Self::RandomForest | Self::ExtraTrees => Box::new(forest::ForestRecipe::new(self, groups, seed)?),
+            Self::SingleTargetGbrt | Self::Gbmort | Self::GbrtRpo | Self::GbrtRelabelRpo => {
+                Box::new(boosting::BoostingRecipe::new(self, groups, seed)?)
+            }
         })
     }
 }
@@ -220,6 +247,7 @@ impl MethodOptions {
         let groups = self.groups()?;
         match self.method {
             Method::RandomForest | Method::ExtraTrees => forest::params(self.method, &groups, seed),
+            method => Err(CliError::Usage(format!("{} is not a forest", method.name()))),
         }
     }
 

@@ -53,6 +53,11 @@ impl ProjectionOptions {
         self.projection.and_then(|name| name.0)
     }
 
+    /// Whether it says that there is none.
+    pub(super) fn is_none(&self) -> bool {
+        self.projection == Some(ProjectionName(None))
+    }
+
     /// The number of components, if it is given.
     pub fn components(&self) -> Option<Components> {
         self.components

@@ -195,6 +195,7 @@ impl Run<'_> {
             model.push(trees);
             history.training_loss.push(self.loss());
             let progress = Progress {
+                model: &model,
                 step: step + 1,
                 training_loss: self.loss(),
                 validation: seen.map(|(_, value)| value),

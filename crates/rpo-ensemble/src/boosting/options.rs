@@ -35,7 +35,7 @@ impl fmt::Debug for BoostingOptions<'_> {
 }
 
 /// Told where a fit is after every step; stops it by breaking.
-pub type Observer<'a> = dyn FnMut(&Progress) -> ControlFlow<()> + 'a;
+pub type Observer<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + 'a;
 
 /// A metric of predictions (n x d): larger is better.
 pub type Metric<'a> = dyn Fn(ArrayView2<'_, f32>) -> f64 + 'a;
@@ -65,7 +65,9 @@ impl fmt::Debug for Validation<'_> {
 
 /// Where a fit is, told to its observer after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Progress {
+pub struct Progress<'a> {
+    /// The model so far.
+    pub model: &'a Boosted,
     /// Number of steps made, those of a continued model included.
     pub step: usize,
     /// The training loss, Σ over rows and outputs of weight times ℓ, divided by the weight of the rows.

@@ -202,6 +202,15 @@ impl BoostingParams {
         }
     }
 
+    /// The same with another family around that of the projection, to watch it at work; nothing without one.
+    #[must_use]
+    pub fn map_projection(mut self, wrap: impl FnOnce(Arc<dyn Projection>) -> Arc<dyn Projection>) -> Self {
+        if let Some(projection) = &mut self.projection {
+            projection.family = wrap(Arc::clone(&projection.family));
+        }
+        self
+    }
+
     /// How the length of a step is found. Default exact.
     #[must_use]
     pub fn line_search(self, line_search: LineSearch) -> Self {

@@ -23,7 +23,11 @@ const LEAF_NAMES: matrix::Names = matrix::Names {
     value: "leaf.sparse.value",
 };
 
-pub(super) fn write(model: &Boosted, out: &mut ArrayWriter, description: &mut Description) -> Result<(), Kind> {
+pub(super) fn write(
+    model: &Boosted,
+    out: &mut ArrayWriter,
+    description: &mut Description,
+) -> Result<(), Kind> {
     description.link = Some(model.link());
     description.trees_per_step = Some(model.trees_per_step());
     let mut structures = StructureWriter::default();
@@ -79,7 +83,9 @@ pub(super) fn read(arrays: &mut ArrayReader<'_>, description: &Description) -> R
         message: format!("missing field `{name}`"),
     };
     let link = description.link.ok_or_else(|| missing("link"))?;
-    let per_step = description.trees_per_step.ok_or_else(|| missing("trees_per_step"))?;
+    let per_step = description
+        .trees_per_step
+        .ok_or_else(|| missing("trees_per_step"))?;
     if per_step == 0 {
         let message = "trees_per_step is 0; at least 1 expected".to_owned();
         return Err(Kind::Description { message });
@@ -118,16 +124,36 @@ impl ValueReader {
     fn new(arrays: &mut ArrayReader<'_>, storages: &[u32], n_outputs: usize) -> Result<Self, Kind> {
         let has = |storage: u32| storages.contains(&storage);
         let none = Vec::new;
-        let dense = if has(VECTORS) { arrays.table("leaf.dense", n_outputs)? } else { none() };
+        let dense = if has(VECTORS) {
+            arrays.table("leaf.dense", n_outputs)?
+        } else {
+            none()
+        };
         let sparse = if has(SPARSE) {
             matrix::read(&LEAF_NAMES, n_outputs, arrays)?
         } else {
             CsrMatrix::zero((0, n_outputs))
         };
-        let factors = if has(PRODUCT) { arrays.table("tree.factor", n_outputs)? } else { none() };
-        let outputs = if has(SINGLE) { arrays.integers("tree.output")? } else { Vec::new() };
-        let numbers = if has(PRODUCT) || has(SINGLE) { arrays.numbers("leaf.value")? } else { none() };
-        for (name, values) in [("leaf.dense", &dense), ("tree.factor", &factors), ("leaf.value", &numbers)] {
+        let factors = if has(PRODUCT) {
+            arrays.table("tree.factor", n_outputs)?
+        } else {
+            none()
+        };
+        let outputs = if has(SINGLE) {
+            arrays.integers("tree.output")?
+        } else {
+            Vec::new()
+        };
+        let numbers = if has(PRODUCT) || has(SINGLE) {
+            arrays.numbers("leaf.value")?
+        } else {
+            none()
+        };
+        for (name, values) in [
+            ("leaf.dense", &dense),
+            ("tree.factor", &factors),
+            ("leaf.value", &numbers),
+        ] {
             check_values(name, values, "a finite number", f32::is_finite)?;
         }
         Ok(Self {
@@ -146,7 +172,11 @@ impl ValueReader {
         let missing = |name| Kind::array(name, "has too few entries for the trees");
         let take = |values: &mut std::vec::IntoIter<f32>, n: usize, name| {
             let some: Vec<f32> = values.take(n).collect();
-            if some.len() == n { Ok(some) } else { Err(missing(name)) }
+            if some.len() == n {
+                Ok(some)
+            } else {
+                Err(missing(name))
+            }
         };
         Ok(match storage {
             VECTORS => {
@@ -191,7 +221,10 @@ impl ValueReader {
             ("tree.output", self.outputs.len()),
         ] {
             if left > 0 {
-                return Err(Kind::array(name, format!("has {left} entries too many for the trees")));
+                return Err(Kind::array(
+                    name,
+                    format!("has {left} entries too many for the trees"),
+                ));
             }
         }
         Ok(())
