@@ -320,3 +320,32 @@ fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
     let other = Case { seed: 5, ..case };
     assert!(part(0, 3).merge(other.model()).is_err(), "other data");
 }
+
+#[test]
+fn boosted_models_come_back_equal() {
+    for task in [Task::MultiLabel, Task::Regression] {
+        for case in [
+            Case {
+                task,
+                ..Case::default()
+            },
+            Case {
+                task,
+                missing: true,
+                max_leaves: Some(3),
+                ..Case::default()
+            },
+        ] {
+            for model in common::boosted(&case) {
+                let bytes = model.to_bytes().unwrap();
+                let loaded = Model::from_bytes(&bytes).unwrap();
+                assert_eq!(loaded, model);
+                assert_eq!(loaded.to_bytes().unwrap(), bytes);
+                let data = case.data();
+                let x = data.features().view();
+                assert_eq!(loaded.predict(x).unwrap(), model.predict(x).unwrap());
+                assert!(model.clone().merge(model).is_err(), "only forests merge");
+            }
+        }
+    }
+}

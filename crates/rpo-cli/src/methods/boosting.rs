@@ -322,7 +322,7 @@ impl<'a> Scorer<'a> {
 
     /// NaN where the metric is undefined or not for such outputs, which never counts as better.
     fn score(&self, predictions: ArrayView2<'_, f32>) -> f64 {
-        let evaluation = Evaluation::new(self.rows.outputs().view(), Scores::Dense(predictions));
+        let evaluation = Evaluation::new(self.rows.outputs().view(), Scores::Dense(predictions.view()));
         self.metric
             .evaluate(&evaluation)
             .map_or(f64::NAN, |value| self.sign * value)

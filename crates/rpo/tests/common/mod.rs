@@ -3,6 +3,7 @@
 use ndarray::Array2;
 use rpo::core::{CsrMatrix, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
+use rpo::ensemble::boosting::{Algorithm, BoostingParams, LeafStorage, LossKind};
 use rpo::ensemble::{FitOptions, ForestParams, OutputProjection};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::tree::LeafKind;
@@ -107,6 +108,28 @@ impl Case {
         let forest = params.fit_with(data.features().into(), data.outputs().into(), options);
         Model::new(forest.unwrap(), &data).unwrap()
     }
+}
+
+/// Boosted models of every kind, on the data of the case.
+pub(crate) fn boosted(case: &Case) -> Vec<Model> {
+    let data = case.data();
+    let loss = match case.task {
+        Task::MultiLabel => LossKind::Logistic,
+        Task::Regression => LossKind::Square,
+    };
+    let mut kinds: Vec<BoostingParams> = Algorithm::ALL.map(BoostingParams::new).to_vec();
+    kinds.push(BoostingParams::gbmort().leaf_storage(LeafStorage::Largest(2)));
+    let fit = |params: BoostingParams| {
+        let params = params
+            .loss(loss)
+            .iterations(3)
+            .max_leaves(case.max_leaves)
+            .check()
+            .unwrap();
+        let fit = params.fit(data.features().into(), data.outputs().into()).unwrap();
+        Model::new(fit.model, &data).unwrap()
+    };
+    kinds.into_iter().map(fit).collect()
 }
 
 fn csr(a: &Array2<f32>) -> CsrMatrix {

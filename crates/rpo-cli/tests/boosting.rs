@@ -1,0 +1,148 @@
+//! Boosting on the command line: from a file to a model to scores, early stopping, and what is refused.
+
+mod common;
+
+use common::{Folder, LABELS, arff, csv, label_file, number};
+
+const METHODS: [&str; 4] = ["single-target-gbrt", "gbmort", "gbrt-rpo", "gbrt-relabel-rpo"];
+
+fn labels() -> Folder {
+    let folder = Folder::new();
+    folder
+        .write("train.arff", arff(300, 0))
+        .write("test.arff", arff(100, 300))
+        .write("l.xml", label_file());
+    folder
+}
+
+#[test]
+fn every_method_learns_labels() {
+    let folder = labels();
+    for method in METHODS {
+        for loss in [
+            "",
+            "--loss square",
+            "--loss absolute",
+            "--loss logistic --line-search newton",
+        ] {
+            folder.json(&format!(
+                "train --data train.arff --labels l.xml --model m.rpo --method {method} {loss} --iterations 40 \
+                 --learning-rate 0.3 --max-leaves 4"
+            ));
+            let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics lrap,hamming");
+            // Absolute residuals of rare labels are no way to rank them.
+            let enough = if loss.contains("absolute") { 0.7 } else { 0.95 };
+            assert!(number(&scores, "lrap") > enough, "{method} {loss}: {scores}");
+            assert!(
+                loss.contains("absolute") || number(&scores, "hamming") < 0.1,
+                "{method} {loss}: {scores}"
+            );
+        }
+        let about = folder.json("inspect --model m.rpo");
+        assert_eq!(about["parameters"]["method"], method);
+        assert_eq!(about["parameters"]["loss"], "logistic");
+        let wide = folder.ok("predict --data test.arff --model m.rpo --top-k 2");
+        assert!(wide.lines().count() > 1 + LABELS.len(), "{wide}");
+    }
+}
+
+#[test]
+fn numbers_are_predicted() {
+    let folder = Folder::new();
+    folder
+        .write("train.csv", csv(300, 0))
+        .write("test.csv", csv(50, 300));
+    for method in METHODS {
+        folder.json(&format!(
+            "train --data train.csv --n-targets 2 --model m.rpo --method {method} --max-leaves 6"
+        ));
+        let scores = folder.json("evaluate --data test.csv --model m.rpo --metrics r2");
+        assert!(number(&scores, "r2") > 0.7, "{method}: {scores}");
+    }
+}
+
+#[test]
+fn early_stopping_ends_with_the_best_step() {
+    let folder = labels();
+    let train = "train --data train.arff --labels l.xml --method gbrt-relabel-rpo --learning-rate 0.5 --iterations 200";
+    let fit = |options: &str| {
+        let report = folder.json(&format!("{train} --model m.rpo {options}"));
+        let about = folder.json("inspect --model m.rpo");
+        (
+            number(&report, "n_samples"),
+            about["parameters"]["steps"].as_u64().unwrap(),
+            about,
+        )
+    };
+    let (_, whole, about) = fit("");
+    assert_eq!((whole, about["n_train"].as_u64()), (200, Some(300)));
+    let (_, stopped, about) = fit("--early-stopping 5 --validation 0.3");
+    assert!(stopped < 200, "{stopped}");
+    assert!(about["n_train"].as_u64().unwrap() < 300);
+    let (_, again, about) = fit("--early-stopping 5 --validation 0.3 --refit");
+    assert_eq!((again, about["n_train"].as_u64()), (stopped, Some(300)));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let folder = labels();
+    let refusal = |options: &str| {
+        folder.fail(&format!(
+            "train --data train.arff --labels l.xml --model m.rpo {options}"
+        ))
+    };
+    for (options, said) in [
+        (
+            "--method gbmort --iterations 0",
+            "iterations is 0; expected at least 1",
+        ),
+        (
+            "--method gbmort --learning-rate 1.5",
+            "learning_rate is 1.5; expected in (0, 1]",
+        ),
+        (
+            "--method gbmort --learning-rate NaN",
+            "learning_rate is NaN; expected in (0, 1]",
+        ),
+        (
+            "--method gbmort --projection gaussian",
+            "--projection is no option of gbmort",
+        ),
+        (
+            "--method gbrt-rpo --components 3",
+            "components is 3; expected 1 for gbrt-rpo",
+        ),
+        (
+            "--method gbrt-rpo --projection none",
+            "this method projects the outputs",
+        ),
+        (
+            "--method gbrt-rpo --projection-scope shared",
+            "--projection-scope is no option of gbrt-rpo",
+        ),
+        (
+            "--method gbmort --loss absolute --line-search newton",
+            "line_search is newton",
+        ),
+        (
+            "--method gbmort --validation 1",
+            "--validation is 1; expected a share between 0 and 1",
+        ),
+        (
+            "--method gbmort --early-stopping 0",
+            "--early-stopping is 0; expected at least 1",
+        ),
+        ("--method gbmort --refit", "need --validation"),
+        ("--method gbmort --validation 0.001", "train.arff"),
+        ("--method gbmort --trees 5", "--trees is no option of gbmort"),
+        (
+            "--method random-forest --loss square",
+            "--loss is no option of random-forest",
+        ),
+        ("--method gbmort --oob", "--oob needs"),
+    ] {
+        let found = refusal(options);
+        assert!(found.contains(said), "{options}: {found}");
+    }
+    assert!(!folder.files().contains(&"m.rpo".to_owned()));
+}
