@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{MatrixError, MatrixView};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, LeafStorage, LineSearch, Link, Loss,
-    LossKind, StepScope, StepValues, Stop, TrainingForm, Validation,
+    LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionKind};
