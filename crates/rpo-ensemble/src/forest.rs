@@ -1,6 +1,7 @@
 //! The fitted forest.
 
 use crate::EnsembleError;
+use crate::bit_routes::BitRoutes;
 use rpo_core::{Matrix, Seed};
 use rpo_tree::{AxisRule, LeafModel, Leaves, Tree};
 use std::sync::Arc;
@@ -54,6 +55,8 @@ impl Importances {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest {
     trees: Vec<ForestTree>,
+    /// The fast way through the trees, if there is one.
+    bit_routes: Option<BitRoutes>,
     importances: Importances,
     bootstrap: bool,
     n_train: usize,
@@ -107,6 +110,7 @@ impl Forest {
             }
         }
         Ok(Self {
+            bit_routes: BitRoutes::new(&trees, n_features),
             trees,
             importances,
             bootstrap,
@@ -119,6 +123,10 @@ impl Forest {
     /// The trees.
     pub fn trees(&self) -> &[ForestTree] {
         &self.trees
+    }
+
+    pub(crate) fn bit_routes(&self) -> Option<&BitRoutes> {
+        self.bit_routes.as_ref()
     }
 
     /// Number of features p.
@@ -206,6 +214,7 @@ impl Forest {
             let tree = Tree::new(structure, leaves)?;
             self.trees.push(ForestTree { tree, seed });
         }
+        self.bit_routes = BitRoutes::new(&self.trees, self.n_features);
         Ok(self)
     }
 }

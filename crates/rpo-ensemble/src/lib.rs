@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod bit_routes;
 mod block;
 pub mod boosting;
 pub mod craftml;

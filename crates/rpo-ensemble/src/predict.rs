@@ -161,8 +161,18 @@ impl Forest {
     }
 }
 
+/// Rows of a block where hardly any room is needed for one.
+const MOST_ROWS: usize = 256;
+
+/// What rows are spread into: values, or bits where they suffice.
+pub(crate) struct ForestScratch<'x> {
+    x: MatrixView<'x>,
+    block: RowBlock<'x>,
+    bits: Vec<u64>,
+}
+
 impl Routed for Forest {
-    type Scratch<'x> = RowBlock<'x>;
+    type Scratch<'x> = ForestScratch<'x>;
 
     fn n_trees(&self) -> usize {
         self.trees().len()
@@ -177,14 +187,31 @@ impl Routed for Forest {
     }
 
     fn block_size(&self, x: MatrixView<'_>) -> usize {
-        RowBlock::good_size(x)
+        match self.bit_routes() {
+            Some(_) => MOST_ROWS,
+            None => RowBlock::good_size(x),
+        }
     }
 
-    fn scratch<'x>(&self, x: MatrixView<'x>) -> RowBlock<'x> {
-        RowBlock::new(x)
+    fn scratch<'x>(&self, x: MatrixView<'x>) -> ForestScratch<'x> {
+        ForestScratch {
+            x,
+            block: RowBlock::new(x),
+            bits: Vec::new(),
+        }
     }
 
-    fn route(&self, block: &mut RowBlock<'_>, rows: Range<usize>, leaves: &mut [u32]) {
+    fn route(&self, scratch: &mut ForestScratch<'_>, rows: Range<usize>, leaves: &mut [u32]) {
+        let ForestScratch { x, block, bits } = scratch;
+        if let Some(routes) = self.bit_routes()
+            && !rows.is_empty()
+            && routes.load(*x, rows.clone(), bits)
+        {
+            for (tree, leaves) in leaves.chunks_mut(rows.len()).enumerate() {
+                routes.leaves(tree, bits, leaves);
+            }
+            return;
+        }
         block.load(rows);
         let structures = self.trees().iter().map(|t| t.tree.structure());
         route_block(structures, block, leaves);

@@ -40,15 +40,22 @@ fn assert_close(found: &Array2<f32>, expected: &Array2<f64>) {
     }
 }
 
-/// Rows are those of training and others, with missing values, in both layouts.
+/// Rows are those of training and others, without and with missing values, in both layouts; features are real, or
+/// have two values each, which may be other ones in the rows to predict.
 #[test]
 fn predictions_are_means_over_trees() {
-    for (x, y) in [labelled(1, 70), regression(1, 70)] {
-        let mut other = labelled(2, 200).0;
-        other.iter_mut().step_by(11).for_each(|v| *v = f32::NAN);
+    let (x, y) = labelled(1, 70);
+    let binary = Array2::from_shape_fn(x.dim(), |(i, j)| {
+        let (low, high) = [(0.0, 1.0), (-1.0, 0.0), (-3.0, -2.0)][j % 3];
+        if x[[i, j]] > 0.0 { high } else { low }
+    });
+    for (x, y) in [(x, y.clone()), (binary, y), regression(1, 70)] {
+        let other = labelled(2, 200).0;
+        let mut missing = other.clone();
+        missing.iter_mut().step_by(11).for_each(|v| *v = f32::NAN);
         for params in every_kind() {
             let forest = fit(params, &x.clone().into(), &csr(&y).into());
-            for x in [&x, &other] {
+            for x in [&x, &other, &missing] {
                 let expected = naive(&forest, x, |_, _| true);
                 for x in layouts(x) {
                     assert_close(&forest.predict(x.view()).unwrap(), &expected);
