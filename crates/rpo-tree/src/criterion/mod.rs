@@ -55,6 +55,10 @@ pub trait Criterion: Clone + Send {
     fn clear(&mut self);
     /// Moves a row of the node that is not moved yet.
     fn move_row(&mut self, row: u32);
+    /// Moves rows one after the other, with no score in between; an override gives the same sums, bit for bit.
+    fn move_rows(&mut self, rows: impl ExactSizeIterator<Item = u32>) {
+        rows.for_each(|row| self.move_row(row));
+    }
     /// The score of (moved, rest); larger is better, terms equal for every split of the node dropped.
     fn score(&self) -> f64;
     /// The weighted impurity decrease |S| ΔI of a split of the node with this score, not negative.

@@ -45,6 +45,11 @@ pub(super) fn row_of(entry: u64) -> u32 {
     entry as u32
 }
 
+/// Whether sorted entries, at least one, are all of the same value.
+fn hold_one_value(entries: &[u64]) -> bool {
+    rank_of(entries[0]) == rank_of(entries[entries.len() - 1])
+}
+
 impl<'a> Feature<'a> {
     /// A feature of which the entries hold one value, present in the node: nothing to sort or to look for.
     pub(super) fn binary(
@@ -202,6 +207,7 @@ impl<'a> Feature<'a> {
         let found = self.sweep(
             criterion,
             entries.iter(),
+            hold_one_value(entries),
             with_missing,
             to_the_end,
             |score, best| score > best,
@@ -223,10 +229,14 @@ impl<'a> Feature<'a> {
         // Below the last value lie zeros, or negative values that were met from the other side, or nothing.
         let to_the_end = self.n_zero() > 0;
         // Of equal scores the last one met has the smallest threshold.
-        let downwards = entries.iter().rev();
-        let found = self.sweep(criterion, downwards, with_missing, to_the_end, |score, best| {
-            score >= best
-        });
+        let found = self.sweep(
+            criterion,
+            entries.iter().rev(),
+            hold_one_value(entries),
+            with_missing,
+            to_the_end,
+            |score, best| score >= best,
+        );
         if let Some((score, n_moved)) = found {
             let first = entries.len() - n_moved;
             let next = if first > 0 {
@@ -242,13 +252,14 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Moves entries one by one and scores between different values, and at the end if told: the best score
-    /// with the number of entries it moves.
+    /// Moves entries, which hold one value or are moved one by one, and scores between different values, and at the end
+    /// if told: the best score with the number of entries it moves.
     #[inline]
     fn sweep<'e>(
         &self,
         criterion: &mut impl Criterion,
-        entries: impl ExactSizeIterator<Item = &'e u64>,
+        mut entries: impl ExactSizeIterator<Item = &'e u64>,
+        one_value: bool,
         with_missing: bool,
         to_the_end: bool,
         is_better: impl Fn(f64, f64) -> bool,
@@ -259,6 +270,9 @@ impl<'a> Feature<'a> {
         let most = (self.n_rows - missing).saturating_sub(self.min_leaf);
         let n_entries = entries.len();
         let (mut best_score, mut best_n, mut previous) = (f64::NEG_INFINITY, 0, None);
+        if one_value {
+            criterion.move_rows(entries.by_ref().map(|&entry| row_of(entry)));
+        }
         for (n_moved, &entry) in entries.enumerate() {
             let rank = rank_of(entry);
             if previous.is_some_and(|p| p != rank) && n_moved >= fewest && n_moved <= most {
