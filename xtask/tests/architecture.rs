@@ -18,6 +18,7 @@ const ARROWS: [(&str, &[&str]); 9] = [
             "rpo-core",
             "rpo-data",
             "rpo-ensemble",
+            "rpo-linear",
             "rpo-metrics",
             "rpo-projections",
             "rpo-tree",

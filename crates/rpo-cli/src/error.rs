@@ -5,6 +5,7 @@ use rpo::TargetError;
 use rpo::data::read::ReadError;
 use rpo::data::{CatalogueError, DatasetError};
 use rpo::ensemble::EnsembleError;
+use rpo::linear::LinearError;
 use rpo::metrics::MetricError;
 use rpo::model_file::ModelFileError;
 use rpo::tune::{HoldoutError, SearchError, SpaceError};
@@ -44,6 +45,8 @@ pub enum CliError {
     },
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),
+    #[error(transparent)]
+    Linear(#[from] LinearError),
     #[error("evaluating on {data}: {source}")]
     Metric { data: String, source: MetricError },
     #[error("{data}: {source}")]

@@ -1,6 +1,7 @@
 //! `rpo evaluate`.
 
 use crate::error::CliError;
+use crate::methods::DecisionName;
 use crate::options::{DataOptions, MemoryOptions, ThreadOptions};
 use crate::output::{Report, note};
 use crate::resources::Stopwatch;
@@ -35,6 +36,11 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "B", default_value_t = Propensity::default().b)]
     propensity_b: f64,
 
+    /// How labels are decided from scores, if not as the model says: threshold, or f1 for all samples at once by the
+    /// expected F1 of each label. Scores must be probabilities for that.
+    #[arg(long, value_enum)]
+    decide: Option<DecisionName>,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -53,7 +59,10 @@ impl Evaluate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         let clock = Stopwatch::start();
-        let model = Model::load(&self.model)?;
+        let mut model = Model::load(&self.model)?;
+        if let Some(decide) = self.decide {
+            model = model.with_decision(decide.into());
+        }
         let metrics = self.metrics(model.schema().task());
         let propensity = Propensity {
             a: self.propensity_a,

@@ -3,17 +3,17 @@
 use crate::blocks::{dense_bytes, for_each_block};
 use crate::error::CliError;
 use crate::resources::Stopwatch;
-use rpo::Model;
 use rpo::core::{Matrix, MatrixView};
 use rpo::metrics::{
     EmptyRows, Evaluation, LabelSets, Metric, MetricError, MissingTruth, Needs, Propensity, Scores,
     Thresholds, TopK, coverage_error, lrap, ranking_loss,
 };
+use rpo::{Decision, Model};
 
 /// A model and the data it is scored on.
 #[derive(Debug, Clone, Copy)]
 pub struct Scoring<'a> {
-    /// The model. Label sets are those of its thresholds, 0.5 where it has none.
+    /// The model. Label sets are those that it decides for: by its thresholds, 0.5 where it has none, or by its rule.
     pub model: &'a Model,
     /// Features in the model's order.
     pub x: MatrixView<'a>,
@@ -103,7 +103,15 @@ impl Work<'_, '_> {
                 .model
                 .predict_within(self.scoring.x, self.scoring.memory)?;
             let seconds = clock.wall_seconds();
-            let values = self.evaluation(Scores::Dense(scores.view())).evaluate(metrics);
+            let mut evaluation = self.evaluation(Scores::Dense(scores.view()));
+            let decided;
+            let sets;
+            if self.decides_at_once(metrics) {
+                decided = self.scoring.model.decide(scores.view())?;
+                sets = LabelSets::from_csr(decided.view()).map_err(|e| self.scoring.error(e))?;
+                evaluation = evaluation.label_sets(&sets);
+            }
+            let values = evaluation.evaluate(metrics);
             return Ok((values.map_err(|e| self.scoring.error(e))?, seconds));
         }
         let top = self.best_labels(metrics)?;
@@ -112,10 +120,19 @@ impl Work<'_, '_> {
         Ok((values.map_err(|e| self.scoring.error(e))?, seconds))
     }
 
+    /// Whether a metric is of label sets that are decided for all samples at once.
+    fn decides_at_once(&self, metrics: &[Metric]) -> bool {
+        self.scoring.model.decision() == Decision::ExpectedF1
+            && metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets))
+    }
+
     /// Metrics that are means over rows from dense scores of some rows at a time, label sets collected from
     /// the same blocks, and the best labels without dense scores.
     fn evaluate_in_blocks(&self, metrics: &[Metric], bytes: usize) -> Result<(Vec<f64>, f64), CliError> {
-        let whole = metrics.iter().find(|m| !in_blocks(**m));
+        let at_once = self.decides_at_once(metrics);
+        let whole = metrics
+            .iter()
+            .find(|m| !in_blocks(**m) || at_once && matches!(m.needs(), Needs::LabelSets));
         if let Some(metric) = whole {
             return Err(CliError::Usage(format!(
                 "{metric} needs the scores of all samples at once, {bytes} bytes; --memory allows {}",

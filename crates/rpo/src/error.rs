@@ -2,6 +2,8 @@
 
 use rpo_data::Task;
 use rpo_ensemble::EnsembleError;
+use rpo_linear::LinearError;
+use rpo_metrics::MetricError;
 
 /// The error of every fallible function of a [`Model`](crate::Model) but saving and loading.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -111,6 +113,12 @@ pub enum ModelError {
     /// The ensemble.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),
+    /// Label embeddings and linear models.
+    #[error(transparent)]
+    Linear(#[from] LinearError),
+    /// Scores that are none.
+    #[error(transparent)]
+    Metric(#[from] MetricError),
 }
 
 fn name_of(task: Task) -> &'static str {

@@ -1,11 +1,12 @@
 //! A fitted model with what serving it needs.
 
-use crate::{ModelError, Schema, TrainingSummary};
-use ndarray::Array2;
+use crate::{Decision, ModelError, Schema, TrainingSummary};
+use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView};
 use rpo_data::Dataset;
 use rpo_ensemble::boosting::Boosted;
 use rpo_ensemble::{DEFAULT_BUDGET, Forest};
+use rpo_linear::{LinearModel, LinkModel};
 use serde_json::{Map, Value};
 
 /// A fitted predictor of any method.
@@ -16,6 +17,10 @@ pub enum Predictor {
     Forest(Forest),
     /// Gradient boosting.
     Boosted(Boosted),
+    /// Label embeddings with a link, and links on the features themselves.
+    LabelEmbedding(LinkModel),
+    /// One linear model per output.
+    Linear(LinearModel),
 }
 
 impl From<Boosted> for Predictor {
@@ -27,6 +32,18 @@ impl From<Boosted> for Predictor {
 impl From<Forest> for Predictor {
     fn from(forest: Forest) -> Self {
         Self::Forest(forest)
+    }
+}
+
+impl From<LinkModel> for Predictor {
+    fn from(model: LinkModel) -> Self {
+        Self::LabelEmbedding(model)
+    }
+}
+
+impl From<LinearModel> for Predictor {
+    fn from(model: LinearModel) -> Self {
+        Self::Linear(model)
     }
 }
 
@@ -78,33 +95,44 @@ impl Predict for Forest {
     }
 }
 
-impl Predict for Boosted {
-    fn n_features(&self) -> usize {
-        self.n_features()
-    }
+/// Methods whose own functions are those of [`Predict`] by name.
+macro_rules! predict_by_name {
+    ($method:ty) => {
+        impl Predict for $method {
+            fn n_features(&self) -> usize {
+                self.n_features()
+            }
 
-    fn n_outputs(&self) -> usize {
-        self.n_outputs()
-    }
+            fn n_outputs(&self) -> usize {
+                self.n_outputs()
+            }
 
-    fn n_train(&self) -> usize {
-        self.n_train()
-    }
+            fn n_train(&self) -> usize {
+                self.n_train()
+            }
 
-    fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
-        Ok(self.predict_within(x, budget)?)
-    }
+            fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
+                Ok(self.predict_within(x, budget)?)
+            }
 
-    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        Ok(self.predict_top_k(x, k)?)
-    }
+            fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+                Ok(self.predict_top_k(x, k)?)
+            }
+        }
+    };
 }
+
+predict_by_name!(Boosted);
+predict_by_name!(LinkModel);
+predict_by_name!(LinearModel);
 
 impl Predictor {
     fn inner(&self) -> &dyn Predict {
         match self {
             Self::Forest(forest) => forest,
             Self::Boosted(boosted) => boosted,
+            Self::LabelEmbedding(model) => model,
+            Self::Linear(model) => model,
         }
     }
 
@@ -134,6 +162,7 @@ pub struct Model {
     training: TrainingSummary,
     parameters: Map<String, Value>,
     thresholds: Option<Vec<f64>>,
+    decision: Decision,
     software: String,
 }
 
@@ -183,6 +212,7 @@ impl Model {
             training,
             parameters: Map::new(),
             thresholds: None,
+            decision: Decision::default(),
             software,
         })
     }
@@ -214,6 +244,12 @@ impl Model {
         Ok(Self { thresholds, ..self })
     }
 
+    /// Sets how labels are decided from scores; without, by thresholds.
+    #[must_use]
+    pub fn with_decision(self, decision: Decision) -> Self {
+        Self { decision, ..self }
+    }
+
     /// What predicts.
     pub fn predictor(&self) -> &Predictor {
         &self.predictor
@@ -237,6 +273,19 @@ impl Model {
     /// From which score on each label is predicted, if the model says.
     pub fn thresholds(&self) -> Option<&[f64]> {
         self.thresholds.as_deref()
+    }
+
+    /// How labels are decided from scores.
+    pub fn decision(&self) -> Decision {
+        self.decision
+    }
+
+    /// The labels to predict for samples with these scores (rows x d), as CSR of ones, by the model's rule.
+    ///
+    /// # Errors
+    /// [`ModelError::Task`] if the model predicts numbers; scores of another number of labels, or that are NaN.
+    pub fn decide(&self, scores: ArrayView2<'_, f32>) -> Result<CsrMatrix, ModelError> {
+        self.decision.labels(scores, self)
     }
 
     /// Name and version of the software that made it.
@@ -303,6 +352,9 @@ impl Model {
         }
         if self.training != other.training {
             return refuse("they were trained on different data");
+        }
+        if self.decision != other.decision {
+            return refuse("they decide labels by different rules");
         }
         if self.thresholds.is_some() || other.thresholds.is_some() {
             return refuse("decision thresholds belong to the scores of one model");

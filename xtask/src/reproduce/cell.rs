@@ -87,6 +87,9 @@ pub(crate) enum Work {
     Score {
         /// Names of metrics.
         metrics: Vec<String>,
+        /// Resamples of the test samples for an interval around each.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bootstrap: Option<usize>,
     },
     /// Take the error apart.
     Decompose(Decompose),

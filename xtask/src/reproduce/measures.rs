@@ -32,6 +32,16 @@ pub(crate) const SEARCH_CPU: &str = "search-cpu";
 /// Settings that the search tried.
 pub(crate) const TRIALS: &str = "trials";
 
+/// The lower bound of the interval around a metric.
+pub(crate) fn low(metric: &str) -> String {
+    format!("{metric}, 5 %")
+}
+
+/// The upper bound of the interval around a metric.
+pub(crate) fn high(metric: &str) -> String {
+    format!("{metric}, 95 %")
+}
+
 /// Residual error: the variance of the noise.
 pub(crate) const RESIDUAL: &str = "residual";
 /// Squared bias.

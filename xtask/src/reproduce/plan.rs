@@ -289,6 +289,7 @@ fn job(
                     .iter()
                     .map(|name| name.get_ref().clone())
                     .collect(),
+                bootstrap: description.bootstrap,
             },
         },
     })

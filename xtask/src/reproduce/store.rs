@@ -110,6 +110,7 @@ mod tests {
             },
             work: Work::Score {
                 metrics: vec!["lrap".to_owned()],
+                bootstrap: None,
             },
         }
     }
@@ -183,7 +184,15 @@ mod tests {
             Job { train: 11, ..job(1) },
             Job {
                 work: Work::Score {
+                    metrics: vec!["lrap".to_owned()],
+                    bootstrap: Some(9),
+                },
+                ..job(1)
+            },
+            Job {
+                work: Work::Score {
                     metrics: vec!["p@1".to_owned()],
+                    bootstrap: None,
                 },
                 ..job(1)
             },

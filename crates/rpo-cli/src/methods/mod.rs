@@ -7,11 +7,13 @@
 
 mod boosting;
 mod forest;
+mod linear;
 mod projection;
 mod trees;
 
 pub use boosting::BoostingOptions;
 pub use forest::{EnsembleOptions, ForestOptions};
+pub use linear::{DecisionName, EmbeddingOptions, LinearOptions};
 pub use projection::ProjectionOptions;
 pub use trees::TreeOptions;
 
@@ -43,6 +45,12 @@ pub enum Method {
     GbrtRpo,
     /// Boosting with trees on projections of the outputs, relabelled with all of them.
     GbrtRelabelRpo,
+    /// A randomized label embedding with a flexible link.
+    LabelEmbedding,
+    /// Least squares with a penalty, output by output.
+    Ridge,
+    /// Logistic regression, label by label.
+    LogisticRegression,
 }
 
 /// The options of all methods. A method takes those of some groups.
@@ -63,6 +71,12 @@ pub struct Groups {
     /// Steps of boosting.
     #[command(flatten)]
     pub boosting: BoostingOptions,
+    /// Penalty and decisions of linear models and links.
+    #[command(flatten)]
+    pub linear: LinearOptions,
+    /// The embedding and the link.
+    #[command(flatten)]
+    pub embedding: EmbeddingOptions,
 }
 
 impl Method {
@@ -91,6 +105,8 @@ impl Method {
                 arguments::<ProjectionOptions>(),
             ]
             .concat(),
+            Self::LabelEmbedding => [arguments::<LinearOptions>(), arguments::<EmbeddingOptions>()].concat(),
+            Self::Ridge | Self::LogisticRegression => arguments::<LinearOptions>(),
         };
         let is_taken = |name: &str| match self {
             Self::RandomForest | Self::ExtraTrees => true,
@@ -105,6 +121,9 @@ impl Method {
             Self::RandomForest | Self::ExtraTrees => Box::new(forest::ForestRecipe::new(self, groups, seed)?),
             Self::SingleTargetGbrt | Self::Gbmort | Self::GbrtRpo | Self::GbrtRelabelRpo => {
                 Box::new(boosting::BoostingRecipe::new(self, groups, seed)?)
+            }
+            Self::LabelEmbedding | Self::Ridge | Self::LogisticRegression => {
+                Box::new(linear::LinearRecipe::new(self, groups, seed)?)
             }
         })
     }

@@ -44,14 +44,11 @@ impl Default for LogisticParams {
 }
 
 impl LogisticParams {
-    /// Fits features `x` (n x p) and 0/1 labels `y` (n x d). Memory: W (p x d), refused above 4 GiB, and per thread 16
-    /// numbers per row and feature, four times.
+    /// Refuses parameters out of range.
     ///
     /// # Errors
-    /// [`LinearError`] for a parameter out of range, shapes that do not fit, or values that are not finite or no labels.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
-        check_data(x, y)?;
-        check_labels(Response::Logistic, y)?;
+    /// [`LinearError::Parameter`].
+    pub fn check(&self) -> Result<(), LinearError> {
         if !(self.lambda > 0.0 && self.lambda.is_finite()) {
             return parameter("lambda", self.lambda, "finite, above 0");
         }
@@ -61,6 +58,18 @@ impl LogisticParams {
         if self.max_steps == 0 {
             return parameter("max_steps", 0, "at least 1");
         }
+        Ok(())
+    }
+
+    /// Fits features `x` (n x p) and 0/1 labels `y` (n x d). Memory: W (p x d), refused above 4 GiB, and per thread 16
+    /// numbers per row and feature, four times.
+    ///
+    /// # Errors
+    /// [`LinearError`] for a parameter out of range, shapes that do not fit, or values that are not finite or no labels.
+    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
+        self.check()?;
+        check_data(x, y)?;
+        check_labels(Response::Logistic, y)?;
         let penalty = relative_penalty(&x, self.lambda);
         fit_panels(
             (x.n_cols(), y.n_cols()),

@@ -27,15 +27,24 @@ impl Default for RidgeParams {
 }
 
 impl RidgeParams {
+    /// Refuses parameters out of range.
+    ///
+    /// # Errors
+    /// [`LinearError`].
+    pub fn check(&self) -> Result<(), LinearError> {
+        if !(0.0..f64::INFINITY).contains(&self.lambda) {
+            return parameter("lambda", self.lambda, "finite, 0 or more");
+        }
+        Ok(self.solver.check()?)
+    }
+
     /// Fits features `x` (n x p) and outputs `y` (n x d). Memory: W (p x d), refused above 4 GiB.
     ///
     /// # Errors
     /// [`LinearError`] for a parameter out of range, shapes that do not fit, or values that are not finite.
     pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
+        self.check()?;
         check_data(x, y)?;
-        if !(0.0..f64::INFINITY).contains(&self.lambda) {
-            return parameter("lambda", self.lambda, "finite, 0 or more");
-        }
         let ridge = Ridge::new(&x, relative_penalty(&x, self.lambda), true, self.solver)?;
         let d = y.n_cols();
         fit_panels((x.n_cols(), d), Response::Identity, x.n_rows(), |first| {

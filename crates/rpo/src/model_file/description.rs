@@ -1,9 +1,10 @@
 //! The JSON description in a model file: everything that is not an array.
 
 use super::error::ModelFileErrorKind as Kind;
-use crate::{Model, ModelError, Schema};
+use crate::{Decision, Model, ModelError, Schema};
 use rpo_data::{Names, Task};
 use rpo_ensemble::boosting::Link;
+use rpo_linear::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -53,6 +54,12 @@ pub(super) struct Description {
     /// Of boosted models.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) trees_per_step: Option<usize>,
+    /// Of label embeddings and linear models: what their scores are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) response: Option<Response>,
+    /// Absent: labels are decided by thresholds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) decision: Option<Decision>,
     pub(super) parameters: Map<String, Value>,
 }
 
@@ -79,6 +86,8 @@ impl Description {
             bootstrap: None,
             link: None,
             trees_per_step: None,
+            response: None,
+            decision: Some(model.decision()).filter(|d| *d != Decision::default()),
             parameters: model.parameters().clone(),
         }
     }
@@ -120,6 +129,12 @@ impl Description {
         let nominal = std::mem::take(&mut self.nominal);
         let nominal = nominal.into_iter().map(|(j, values)| (j, Arc::from(values)));
         Schema::new(self.task, feature_names, nominal.collect(), output_names)
+    }
+
+    pub(super) fn response(&self) -> Result<Response, Kind> {
+        self.response.ok_or_else(|| Kind::Description {
+            message: "missing field `response`".to_owned(),
+        })
     }
 
     pub(super) fn task(&self) -> Task {

@@ -18,6 +18,7 @@ mod description;
 mod error;
 mod forest;
 mod leaves;
+mod linear;
 mod matrix;
 mod structures;
 mod thresholds;
@@ -39,8 +40,12 @@ use std::path::Path;
 const FOREST: &str = "forest";
 /// The description's name for boosted models.
 const BOOSTING: &str = "boosting";
+/// For label embeddings and links.
+const LABEL_EMBEDDING: &str = "label-embedding";
+/// For linear models.
+const LINEAR: &str = "linear";
 /// All names that the description can have there.
-const METHODS: &str = "forest, boosting";
+const METHODS: &str = "forest, boosting, label-embedding, linear";
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
@@ -119,6 +124,18 @@ fn encode(model: &Model) -> Result<Container, Kind> {
             boosted::write(boosted, &mut arrays, &mut description)?;
             description
         }
+        Predictor::LabelEmbedding(link) => {
+            linear::write_link(link, &mut arrays)?;
+            let mut description = Description::of(model, LABEL_EMBEDDING);
+            description.response = Some(link.response());
+            description
+        }
+        Predictor::Linear(linear) => {
+            linear::write_linear(linear, &mut arrays)?;
+            let mut description = Description::of(model, LINEAR);
+            description.response = Some(linear.response());
+            description
+        }
     };
     Container::new(&description, arrays.finish())
 }
@@ -157,6 +174,14 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
             )?)
         }
         BOOSTING => Predictor::from(boosted::read(&mut arrays, &description)?),
+        LABEL_EMBEDDING => {
+            let sizes = (n_train, n_features, n_outputs);
+            Predictor::from(linear::read_link(&mut arrays, description.response()?, sizes)?)
+        }
+        LINEAR => {
+            let sizes = (n_train, n_features, n_outputs);
+            Predictor::from(linear::read_linear(&mut arrays, description.response()?, sizes)?)
+        }
         _ => {
             return Err(Kind::Method {
                 found: description.method,
@@ -166,8 +191,10 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
     };
     arrays.finish()?;
     let schema = description.schema()?;
+    let decision = description.decision.unwrap_or_default();
     let model = Model::from_parts(predictor, schema, training, description.software)?
         .with_parameters(description.parameters)
+        .with_decision(decision)
         .with_thresholds(thresholds)?;
     Ok(model)
 }

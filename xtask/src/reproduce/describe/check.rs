@@ -23,6 +23,12 @@ pub(super) fn check(description: &Description, file: &Source<'_>) -> Result<(), 
     if description.decompose.is_some() != description.metrics.is_empty() {
         return Err(file.error(0..0, "either metrics or decompose expected"));
     }
+    if description
+        .bootstrap
+        .is_some_and(|n| n < 2 || description.decompose.is_some())
+    {
+        return Err(file.error(0..0, "bootstrap takes 2 resamples or more, of metrics"));
+    }
     let mut measures = measures::names(description.decompose.is_some());
     for metric in &description.metrics {
         parse::<Metric>(metric, file)?;

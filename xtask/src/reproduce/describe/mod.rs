@@ -59,6 +59,8 @@ pub(crate) struct Description {
     pub(crate) figures: Vec<Spanned<String>>,
     /// The column that others are compared with by the paper's rule.
     pub(crate) baseline: Option<Spanned<String>>,
+    /// Resamples of the test samples for an interval around each metric.
+    pub(crate) bootstrap: Option<usize>,
     /// The sizes of a bias and variance decomposition, if that is what the cells compute.
     pub(crate) decompose: Option<Decompose>,
     /// What is done to the data before it is split, and with what is known of the training part.

@@ -28,6 +28,7 @@ pub(super) fn document(results: &Results<'_>, claims: &[Claim], ranks: &[Ranks])
         scores.push(description.score());
     }
     blocks.extend(scores.iter().flat_map(|score| score_section(results, score)));
+    blocks.extend(interval_section(results));
     blocks.extend(ranks.iter().flat_map(rank_section));
     blocks.extend(published_section(results));
     blocks.extend(cost_section(results));
@@ -70,6 +71,56 @@ fn claim_section(claims: &[Claim]) -> Vec<Block> {
         Block::Claims(claims.to_vec()),
     ]
 }
+
+/// Intervals around the metrics, beside what was published.
+fn interval_section(results: &Results<'_>) -> Vec<Block> {
+    let mut table = Table::new([
+        "data set",
+        "method",
+        "metric",
+        "value",
+        "90 % interval",
+        "published",
+    ]);
+    for (dataset, set) in results.plan.datasets.iter().enumerate() {
+        for (column, planned) in results.plan.columns.iter().enumerate() {
+            for metric in &results.description.metrics {
+                let metric = metric.get_ref();
+                let mean = |measure: &str| results.summary(dataset, column, measure).map(|s| s.mean);
+                let bounds = mean(&measures::low(metric)).zip(mean(&measures::high(metric)));
+                let (Some(value), Some((low, high))) = (mean(metric), bounds) else {
+                    continue;
+                };
+                let published = results.published(dataset, column, metric);
+                table.row([
+                    set.name.clone(),
+                    planned.label.clone(),
+                    metric.clone(),
+                    format!("{value:.4}"),
+                    format!("[{low:.4}, {high:.4}]"),
+                    published.map_or_else(String::new, |p| {
+                        p.std.map_or_else(
+                            || format!("{}", p.mean),
+                            |std| {
+                                format!(
+                                    "[{:.4}, {:.4}]",
+                                    p.mean - NORMAL_95 * std,
+                                    p.mean + NORMAL_95 * std
+                                )
+                            },
+                        )
+                    }),
+                ]);
+            }
+        }
+    }
+    let explained = "Percentile intervals of the bootstrap over test samples, means over repetitions. Published intervals are \
+                     of the same kind.";
+    section("Intervals", explained, table)
+}
+
+/// The normal quantile at 95 %, by which published intervals were turned into deviations.
+const NORMAL_95: f64 = 1.645;
 
 /// Mean ranks, and the pairs of methods.
 fn rank_section(ranks: &Ranks) -> Vec<Block> {

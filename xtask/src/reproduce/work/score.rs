@@ -1,5 +1,6 @@
 //! Fit on a training part, score on a test part.
 
+use super::bootstrap;
 use super::meter::{ProjectionTime, Stopwatch, Timed, peak_memory};
 use crate::reproduce::cell::Job;
 use crate::reproduce::{data, measures};
@@ -12,7 +13,11 @@ use rpo_cli::scoring::Scoring;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub(super) fn run(job: &Job, metrics: &[String]) -> anyhow::Result<BTreeMap<String, f64>> {
+pub(super) fn run(
+    job: &Job,
+    metrics: &[String],
+    bootstrap: Option<usize>,
+) -> anyhow::Result<BTreeMap<String, f64>> {
     let (train, test) = data::parts(job)?;
     let metrics: Vec<Metric> = metrics
         .iter()
@@ -60,11 +65,16 @@ pub(super) fn run(job: &Job, metrics: &[String]) -> anyhow::Result<BTreeMap<Stri
     }
     measured.extend(peak.map(|peak| (measures::PEAK_MEMORY, peak)));
 
+    let mut intervals = Vec::new();
+    if let Some(resamples) = bootstrap {
+        intervals = bootstrap::intervals(&model, &test, &metrics, resamples, job.data_seed)?;
+    }
     let named = metrics.iter().map(ToString::to_string).zip(values);
     Ok(measured
         .into_iter()
         .map(|(name, value)| (name.to_owned(), value))
         .chain(named)
+        .chain(intervals)
         .collect())
 }
 

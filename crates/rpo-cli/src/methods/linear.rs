@@ -1,0 +1,377 @@
+//! Label embeddings with a link, and the linear models beside them.
+
+use super::{FitContext, Groups, Method, Recipe, name, record};
+use crate::error::CliError;
+use clap::{Args, ValueEnum};
+use rpo::data::Dataset;
+use rpo::linear::{Descent, Fit, Inputs, Link, LinkParams, LogisticParams, RidgeParams, ValidLinkParams};
+use rpo::projections::{LabelEmbedding, Rank, SpectralLaw};
+use rpo::{Decision, Model};
+use serde_json::{Map, Value, json};
+
+/// Penalty and decisions of linear models and links.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Linear models and links")]
+pub struct LinearOptions {
+    /// Penalty on the weights in units of the mean square of what they weigh: 1e-3 by default, 1e-4 of
+    /// logistic-regression. Of a label embedding, that of the final fit.
+    #[arg(long, value_name = "LAMBDA")]
+    lambda: Option<f64>,
+
+    /// How labels are decided from scores: threshold, the default, or f1, for all samples at once by the expected F1 of
+    /// each label.
+    #[arg(long, value_enum)]
+    decide: Option<DecisionName>,
+}
+
+/// A rule of decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum DecisionName {
+    /// From a score on.
+    Threshold,
+    /// The largest expected F1 of each label.
+    F1,
+}
+
+impl From<DecisionName> for Decision {
+    fn from(name: DecisionName) -> Self {
+        match name {
+            DecisionName::Threshold => Self::Threshold,
+            DecisionName::F1 => Self::ExpectedF1,
+        }
+    }
+}
+
+/// The embedding and the link.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Label embedding")]
+pub struct EmbeddingOptions {
+    /// What is fitted: full, the default, random features of a learned embedding; linear, a learned embedding alone; cs
+    /// and cs-linear, the same with a random embedding; kernel, random features of the features themselves.
+    #[arg(long, value_enum)]
+    mode: Option<ModeName>,
+
+    /// Dimensions of the embedding: a number, labels:SHARE for the fewest with that share of the labels' trace (by
+    /// default labels:0.9), or captured:SHARE:AT_MOST.
+    #[arg(long, value_name = "RANK")]
+    rank: Option<Rank>,
+
+    /// Number of random features; 2000 by default.
+    #[arg(long, value_name = "S")]
+    features: Option<usize>,
+
+    /// Kernel that they stand for: gaussian, the default, student:NU or cauchy-iid.
+    #[arg(long, value_name = "LAW")]
+    kernel: Option<SpectralLaw>,
+
+    /// Factor on the bandwidth's inverse, which the median distance sets; 1 by default.
+    #[arg(long, value_name = "C")]
+    bandwidth: Option<f64>,
+
+    /// Loss of the final fit: logistic, the default, squared, or softmax for one class per sample.
+    #[arg(long, value_enum, value_name = "LOSS")]
+    link_loss: Option<LossName>,
+
+    /// Passes of the gradient descent; 10 by default.
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+
+    /// Length of its steps; 1 by default.
+    #[arg(long, value_name = "ETA")]
+    rate: Option<f64>,
+
+    /// Its momentum; 0.5 by default.
+    #[arg(long, value_name = "ALPHA")]
+    momentum: Option<f64>,
+
+    /// Factor on rate and momentum after each pass; 1 by default.
+    #[arg(long, value_name = "FACTOR")]
+    decay: Option<f64>,
+
+    /// Target of a label that is present, 1 less it of one that is not; 1 by default.
+    #[arg(long, value_name = "TARGET")]
+    smoothing: Option<f64>,
+
+    /// Samples per step; a tenth by default.
+    #[arg(long, value_name = "N")]
+    batch: Option<usize>,
+
+    /// Share of the samples withheld to choose the pass that is kept; 0 by default.
+    #[arg(long, value_name = "SHARE")]
+    withhold: Option<f64>,
+
+    /// Penalty of the embedding's least squares; 1e-4 by default.
+    #[arg(long, value_name = "LAMBDA")]
+    embedding_lambda: Option<f64>,
+
+    /// Penalty of the regression onto the embedding as a multiple of that; 1 by default.
+    #[arg(long, value_name = "RATIO")]
+    final_lambda_ratio: Option<f64>,
+
+    /// Passes of the embedding's range finder; 1 by default.
+    #[arg(long, value_name = "Q")]
+    passes: Option<usize>,
+
+    /// Directions probed beyond the dimensions wanted; 20 by default.
+    #[arg(long, value_name = "L")]
+    oversampling: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ModeName {
+    Full,
+    Linear,
+    Cs,
+    CsLinear,
+    Kernel,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LossName {
+    Logistic,
+    Squared,
+    Softmax,
+}
+
+impl EmbeddingOptions {
+    /// Refuses options that would have no effect.
+    fn check(&self) -> Result<(), CliError> {
+        let mode = self.mode.unwrap_or(ModeName::Full);
+        let linear = matches!(mode, ModeName::Linear | ModeName::CsLinear);
+        let raw = mode == ModeName::Kernel;
+        let random = matches!(mode, ModeName::Cs | ModeName::CsLinear);
+        let squared = self.link_loss == Some(LossName::Squared);
+        let mode = format!("--mode {}", name(&mode));
+        let idle = [
+            ("--features", self.features.is_some() && linear, mode.as_str()),
+            ("--kernel", self.kernel.is_some() && linear, &mode),
+            ("--bandwidth", self.bandwidth.is_some() && linear, &mode),
+            ("--rank", self.rank.is_some() && raw, &mode),
+            (
+                "--embedding-lambda",
+                self.embedding_lambda.is_some() && raw,
+                &mode,
+            ),
+            (
+                "--final-lambda-ratio",
+                self.final_lambda_ratio.is_some() && raw,
+                &mode,
+            ),
+            ("--passes", self.passes.is_some() && (raw || random), &mode),
+            (
+                "--oversampling",
+                self.oversampling.is_some() && (raw || random),
+                &mode,
+            ),
+            (
+                "--epochs",
+                self.epochs.is_some() && squared,
+                "--link-loss squared",
+            ),
+            ("--rate", self.rate.is_some() && squared, "--link-loss squared"),
+            (
+                "--momentum",
+                self.momentum.is_some() && squared,
+                "--link-loss squared",
+            ),
+            ("--decay", self.decay.is_some() && squared, "--link-loss squared"),
+            (
+                "--smoothing",
+                self.smoothing.is_some() && squared,
+                "--link-loss squared",
+            ),
+            ("--batch", self.batch.is_some() && squared, "--link-loss squared"),
+            (
+                "--withhold",
+                self.withhold.is_some() && squared,
+                "--link-loss squared",
+            ),
+        ];
+        match idle.iter().find(|(_, idle, _)| *idle) {
+            Some((option, _, because)) => {
+                Err(CliError::Usage(format!("{option} has no effect with {because}")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn params(&self, lambda: Option<f64>, seed: u64) -> Result<ValidLinkParams, CliError> {
+        self.check()?;
+        let rank = self.rank.unwrap_or_default();
+        let mode = self.mode.unwrap_or(ModeName::Full);
+        let inputs = match mode {
+            ModeName::Full | ModeName::Linear => Inputs::Learned(rank),
+            ModeName::Cs | ModeName::CsLinear => Inputs::Random(rank),
+            ModeName::Kernel => Inputs::Raw,
+        };
+        let link = match mode {
+            ModeName::Linear | ModeName::CsLinear => Link::Linear,
+            _ => Link::Fourier {
+                law: self.kernel.unwrap_or(SpectralLaw::Gaussian),
+                n_features: self.features.unwrap_or(FEATURES),
+                bandwidth_factor: self.bandwidth.unwrap_or(1.0),
+            },
+        };
+        let usual = Descent::default();
+        let descent = Descent {
+            epochs: self.epochs.unwrap_or(usual.epochs),
+            rate: self.rate.unwrap_or(usual.rate),
+            momentum: self.momentum.unwrap_or(usual.momentum),
+            decay: self.decay.unwrap_or(usual.decay),
+            smoothing: self.smoothing.unwrap_or(usual.smoothing),
+            batch: self.batch,
+            validation: self.withhold.unwrap_or(usual.validation),
+        };
+        let fit = match self.link_loss.unwrap_or(LossName::Logistic) {
+            LossName::Squared => Fit::Squared,
+            LossName::Logistic => Fit::Logistic(descent),
+            LossName::Softmax => Fit::Softmax(descent),
+        };
+        let mut embedding = LabelEmbedding::default();
+        if let Some(lambda) = self.embedding_lambda {
+            embedding = embedding.lambda(lambda);
+        }
+        if let Some(passes) = self.passes {
+            embedding = embedding.passes(passes);
+        }
+        if let Some(oversampling) = self.oversampling {
+            embedding = embedding.oversampling(oversampling);
+        }
+        let params = LinkParams::default()
+            .inputs(inputs)
+            .embedding(embedding)
+            .final_lambda_ratio(self.final_lambda_ratio.unwrap_or(1.0))
+            .link(link)
+            .fit_by(fit)
+            .lambda(lambda.unwrap_or(LAMBDA))
+            .seed(seed);
+        Ok(params.check()?)
+    }
+
+    /// What was given, and the defaults of the rest that matters most.
+    fn record(&self) -> Vec<(&'static str, Value)> {
+        let mode = self.mode.unwrap_or(ModeName::Full);
+        let mut record = vec![
+            ("mode", json!(name(&mode))),
+            (
+                "link_loss",
+                json!(name(&self.link_loss.unwrap_or(LossName::Logistic))),
+            ),
+        ];
+        if mode != ModeName::Kernel {
+            record.push(("rank", json!(self.rank.unwrap_or_default().to_string())));
+        }
+        if !matches!(mode, ModeName::Linear | ModeName::CsLinear) {
+            record.extend([
+                ("features", json!(self.features.unwrap_or(FEATURES))),
+                (
+                    "kernel",
+                    json!(self.kernel.unwrap_or(SpectralLaw::Gaussian).to_string()),
+                ),
+                ("bandwidth", json!(self.bandwidth.unwrap_or(1.0))),
+            ]);
+        }
+        let others = [
+            ("epochs", json!(self.epochs)),
+            ("rate", json!(self.rate)),
+            ("momentum", json!(self.momentum)),
+            ("decay", json!(self.decay)),
+            ("smoothing", json!(self.smoothing)),
+            ("batch", json!(self.batch)),
+            ("withhold", json!(self.withhold)),
+            ("embedding_lambda", json!(self.embedding_lambda)),
+            ("final_lambda_ratio", json!(self.final_lambda_ratio)),
+            ("passes", json!(self.passes)),
+            ("oversampling", json!(self.oversampling)),
+        ];
+        record.extend(others.into_iter().filter(|(_, value)| !value.is_null()));
+        record
+    }
+}
+
+/// Random features if their number is not given.
+const FEATURES: usize = 2000;
+/// λ₂ of a link if it is not given.
+const LAMBDA: f64 = 1e-3;
+
+/// A link or linear model to be fitted.
+pub(super) struct LinearRecipe {
+    params: Params,
+    decision: Decision,
+    record: Map<String, Value>,
+}
+
+enum Params {
+    Link(Box<ValidLinkParams>),
+    Ridge(RidgeParams),
+    Logistic(LogisticParams),
+}
+
+impl LinearRecipe {
+    pub(super) fn new(method: Method, groups: &Groups, seed: u64) -> Result<Self, CliError> {
+        let LinearOptions { lambda, decide } = groups.linear;
+        let decide = decide.unwrap_or(DecisionName::Threshold);
+        let mut parameters = vec![("decide", json!(name(&decide)))];
+        let params = match method {
+            Method::Ridge => {
+                let mut params = RidgeParams::default();
+                params.lambda = lambda.unwrap_or(params.lambda);
+                parameters.push(("lambda", json!(params.lambda)));
+                Params::Ridge(params)
+            }
+            Method::LogisticRegression => {
+                let mut params = LogisticParams::default();
+                params.lambda = lambda.unwrap_or(params.lambda);
+                parameters.push(("lambda", json!(params.lambda)));
+                Params::Logistic(params)
+            }
+            _ => {
+                parameters.push(("lambda", json!(lambda.unwrap_or(LAMBDA))));
+                parameters.extend(groups.embedding.record());
+                Params::Link(Box::new(groups.embedding.params(lambda, seed)?))
+            }
+        };
+        match &params {
+            Params::Link(_) => {}
+            Params::Ridge(params) => params.check()?,
+            Params::Logistic(params) => params.check()?,
+        }
+        Ok(Self {
+            params,
+            decision: decide.into(),
+            record: record(method, seed, parameters),
+        })
+    }
+}
+
+impl Recipe for LinearRecipe {
+    fn n_steps(&self) -> usize {
+        1
+    }
+
+    fn record(&self) -> Map<String, Value> {
+        self.record.clone()
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
+        let (x, y) = (data.features().view(), data.outputs().view());
+        let model = match &self.params {
+            Params::Link(params) => params
+                .fit(x, y)
+                .map_err(|e| context.error(data, e))
+                .and_then(|fitted| Ok(Model::new(fitted, data)?)),
+            Params::Ridge(params) => params
+                .fit(x, y)
+                .map_err(|e| context.error(data, e))
+                .and_then(|fitted| Ok(Model::new(fitted, data)?)),
+            Params::Logistic(params) => params
+                .fit(x, y)
+                .map_err(|e| context.error(data, e))
+                .and_then(|fitted| Ok(Model::new(fitted, data)?)),
+        }?;
+        if let Some(on_step) = context.on_step {
+            on_step();
+        }
+        Ok(model.with_decision(self.decision).with_parameters(self.record()))
+    }
+}

@@ -1,0 +1,201 @@
+//! Label embeddings and linear models behind the facade: files and decisions.
+
+use ndarray::Array2;
+use proptest::prelude::*;
+use rpo::core::{MatrixView, Seed};
+use rpo::data::{Dataset, Task};
+use rpo::linear::{
+    Descent, Fit, Inputs, Link, LinkParams, LogisticParams, Prevalence, RidgeParams, f1_decisions,
+};
+use rpo::model_file::ModelFileErrorKind;
+use rpo::projections::{Rank, SpectralLaw};
+use rpo::{Decision, Model, ModelError, Predictor};
+
+/// Sixty samples of five features; labels that all of them decide, or a number each.
+fn data(task: Task) -> Dataset {
+    let unit =
+        |i: usize, j: usize| (Seed::new(3).child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32;
+    let x = Array2::from_shape_fn((60, 5), |(i, j)| unit(i, j) - 0.5);
+    let y = Array2::from_shape_fn((60, 4), |(i, j)| match task {
+        Task::MultiLabel => f32::from(unit(i, j) + unit(i, j + 7) < 0.6),
+        Task::Regression => unit(i, j) * 10.0 - 3.0,
+    });
+    Dataset::new(x.into(), y.into(), task).unwrap()
+}
+
+/// Every shape that a model file can have.
+fn models(data: &Dataset) -> Vec<Model> {
+    let (x, y) = (data.features().view(), data.outputs().view());
+    let fourier = Link::Fourier {
+        law: SpectralLaw::CauchyIid,
+        n_features: 7,
+        bandwidth_factor: 1.0,
+    };
+    let logistic = Fit::Logistic(Descent::default());
+    let fits = if data.task() == Task::MultiLabel {
+        vec![Fit::Squared, logistic]
+    } else {
+        vec![Fit::Squared]
+    };
+    let mut predictors: Vec<Predictor> = vec![RidgeParams::default().fit(x, y).unwrap().into()];
+    if data.task() == Task::MultiLabel {
+        predictors.push(LogisticParams::default().fit(x, y).unwrap().into());
+    }
+    for inputs in [Inputs::Learned(Rank::Exact(2)), Inputs::Raw] {
+        for link in [fourier, Link::Linear] {
+            for fit in &fits {
+                let params = LinkParams::default().inputs(inputs).link(link).fit_by(*fit);
+                predictors.push(params.check().unwrap().fit(x, y).unwrap().into());
+            }
+        }
+    }
+    predictors
+        .into_iter()
+        .map(|p| Model::new(p, data).unwrap())
+        .collect()
+}
+
+fn bits(scores: &Array2<f32>) -> Vec<u32> {
+    scores.iter().map(|v| v.to_bits()).collect()
+}
+
+#[test]
+fn saved_and_loaded_is_the_same_model() {
+    for task in [Task::MultiLabel, Task::Regression] {
+        let data = data(task);
+        let x = MatrixView::from(data.features());
+        for (i, model) in models(&data).into_iter().enumerate() {
+            let decision = [Decision::Threshold, Decision::ExpectedF1][i % 2];
+            let model = model.with_decision(decision);
+            let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+            assert_eq!(loaded, model);
+            assert_eq!(loaded.decision(), decision);
+            assert_eq!(
+                bits(&loaded.predict(x).unwrap()),
+                bits(&model.predict(x).unwrap())
+            );
+            assert_eq!(loaded.predict_top_k(x, 2), model.predict_top_k(x, 2));
+            assert_eq!((loaded.n_features(), loaded.n_outputs()), (5, 4));
+            assert!(loaded.oob_predictions(x).unwrap().is_none());
+        }
+    }
+}
+
+#[test]
+fn labels_are_decided_by_the_rule_of_the_model() {
+    let data = data(Task::MultiLabel);
+    let x = MatrixView::from(data.features());
+    let counts: Vec<f64> = (0..4)
+        .map(|j| {
+            data.outputs()
+                .view()
+                .to_dense(usize::MAX)
+                .unwrap()
+                .column(j)
+                .sum()
+                .into()
+        })
+        .collect();
+    let shares: Vec<f64> = counts.iter().map(|c| c / 60.0).collect();
+    for model in models(&data) {
+        let scores = model.predict(x).unwrap();
+        let half = model.decide(scores.view()).unwrap();
+        for ((i, j), score) in scores.indexed_iter() {
+            assert_eq!(half.get(i, j).is_some(), *score >= 0.5);
+        }
+        let model = model.with_thresholds(Some(vec![0.1, 0.2, 0.9, 2.0])).unwrap();
+        let own = model.decide(scores.view()).unwrap();
+        assert!((0..60).all(|i| own.get(i, 0).is_some() == (f64::from(scores[[i, 0]]) >= 0.1)));
+        let model = model.with_decision(Decision::ExpectedF1);
+        let expected = f1_decisions(scores.view(), Prevalence::Given(&shares)).unwrap();
+        assert_eq!(model.decide(scores.view()).unwrap(), expected);
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let regression = models(&data(Task::Regression)).remove(0);
+    let scores = Array2::zeros((1, 4));
+    assert!(matches!(
+        regression.decide(scores.view()),
+        Err(ModelError::Task { .. })
+    ));
+    let labels = data(Task::MultiLabel);
+    let mut models = models(&labels);
+    let (a, b) = (models.remove(0), models.remove(0));
+    assert!(matches!(a.clone().merge(b), Err(ModelError::Merge(_))));
+    assert!(matches!(
+        a.clone().merge(a.clone().with_decision(Decision::ExpectedF1)),
+        Err(ModelError::Merge(_))
+    ));
+    let narrow = Array2::<f32>::zeros((3, 4));
+    for model in &models {
+        assert!(matches!(
+            model.predict((&narrow).into()),
+            Err(ModelError::Linear(_))
+        ));
+        assert!(matches!(
+            model.predict_top_k(labels.features().into(), 0),
+            Err(ModelError::Linear(_))
+        ));
+    }
+}
+
+#[test]
+fn files_without_what_they_need_say_so() {
+    let data = data(Task::MultiLabel);
+    for model in models(&data) {
+        let bytes = model.to_bytes().unwrap();
+        let changed = |from: &str, to: &str| {
+            assert_eq!(from.len(), to.len());
+            let mut bytes = bytes.clone();
+            let at = bytes.windows(from.len()).position(|w| w == from.as_bytes())?;
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+            bytes[48..56].copy_from_slice(b"00000000");
+            let sum = format!("{:08x}", crc32fast::hash(&bytes));
+            bytes[48..56].copy_from_slice(sum.as_bytes());
+            Some(Model::from_bytes(&bytes).unwrap_err().kind)
+        };
+        for name in [
+            "link.offset",
+            "link.phase",
+            "link.weight",
+            "linear.weight",
+            "linear.offset",
+        ] {
+            let other = name.replace('.', "-");
+            let found = changed(&format!("{name}\":"), &format!("{other}\":"));
+            assert!(
+                !matches!(found, Some(ref kind) if !matches!(kind, ModelFileErrorKind::Array { .. })),
+                "{found:?}"
+            );
+        }
+        let found = changed("\\\"response\\\"", "\\\"responds\\\"").unwrap();
+        assert!(matches!(found, ModelFileErrorKind::Description { .. }));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// Whatever the arrays hold, loading ends in an error or in a model that can be asked.
+    #[test]
+    fn damaged_files_end_in_an_error_or_a_usable_model(
+        which in any::<prop::sample::Index>(), places in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let data = data(Task::MultiLabel);
+        let models = models(&data);
+        let mut bytes = models[which.index(models.len())].to_bytes().unwrap();
+        for (place, value) in places {
+            let at = 56 + place.index(bytes.len() - 56);
+            bytes[at] = value;
+        }
+        bytes[48..56].copy_from_slice(b"00000000");
+        let sum = format!("{:08x}", crc32fast::hash(&bytes));
+        bytes[48..56].copy_from_slice(sum.as_bytes());
+        if let Ok(model) = Model::from_bytes(&bytes) {
+            let scores = model.predict(data.features().into()).unwrap();
+            prop_assert_eq!(scores.dim(), (60, 4));
+        }
+    }
+}
