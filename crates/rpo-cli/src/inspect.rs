@@ -5,7 +5,7 @@ use crate::output::Report;
 use clap::Args;
 use rpo::data::Task;
 use rpo::ensemble::Forest;
-use rpo::tree::{LeafModel, Structure};
+use rpo::tree::{Rule, Structure};
 use rpo::{Model, Predictor};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -58,24 +58,20 @@ impl Inspect {
                 report.set(format!("parameter {key}"), value.clone());
             }
         }
-        if let Predictor::Forest(forest) = model.predictor() {
-            self.forest(forest, &model, &mut report);
+        match model.predictor() {
+            Predictor::Forest(forest) => self.forest(forest, &model, &mut report),
+            Predictor::Craftml(forest) => {
+                let structures: Vec<_> = forest.trees().iter().map(|t| t.tree().structure()).collect();
+                trees(&structures, &mut report);
+            }
+            _ => {}
         }
         report.print(self.json)
     }
 
     fn forest(&self, forest: &Forest, model: &Model, report: &mut Report) {
-        let trees = forest.trees();
-        let structures = || trees.iter().map(|t| t.tree.structure());
-        report.set("trees", trees.len());
-        report.set("nodes", structures().map(|s| s.nodes().len()).sum::<usize>());
-        report.set(
-            "leaves",
-            trees.iter().map(|t| t.tree.leaves().n_leaves()).sum::<usize>(),
-        );
-        report.set("nodes_per_tree", spread(structures().map(|s| s.nodes().len())));
-        report.set("leaves_per_tree", spread(structures().map(Structure::n_leaves)));
-        report.set("depth", spread(structures().map(Structure::depth)));
+        let structures: Vec<_> = forest.trees().iter().map(|t| t.tree.structure()).collect();
+        trees(&structures, report);
         let importances = forest.importances();
         let mut order: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
         order.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
@@ -93,6 +89,18 @@ impl Inspect {
                 .for_each(|(feature, importance)| report.set(format!("importance {feature}"), importance));
         }
     }
+}
+
+/// Statistics of trees.
+fn trees<R: Rule>(structures: &[&Structure<R>], report: &mut Report) {
+    let nodes = structures.iter().map(|s| s.nodes().len());
+    let leaves = structures.iter().map(|s| s.n_leaves());
+    report.set("trees", structures.len());
+    report.set("nodes", nodes.clone().sum::<usize>());
+    report.set("leaves", leaves.clone().sum::<usize>());
+    report.set("nodes_per_tree", spread(nodes));
+    report.set("leaves_per_tree", spread(leaves));
+    report.set("depth", spread(structures.iter().map(|s| s.depth())));
 }
 
 /// The least, mean and largest of some numbers.

@@ -44,8 +44,10 @@ impl Merge {
         };
         let mut report = Report::default();
         report.set("models", self.models.len());
-        if let Predictor::Forest(forest) = model.predictor() {
-            report.set("trees", forest.trees().len());
+        match model.predictor() {
+            Predictor::Forest(forest) => report.set("trees", forest.trees().len()),
+            Predictor::Craftml(forest) => report.set("trees", forest.trees().len()),
+            _ => {}
         }
         report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)

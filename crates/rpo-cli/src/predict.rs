@@ -40,7 +40,8 @@ pub(crate) struct Predict {
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutFormat::Csv)]
     out_format: OutFormat,
 
-    /// Print one JSON object: n_samples, load_seconds, predict_seconds (writing included), rows_per_second.
+    /// Print one JSON object: n_samples, load_seconds, predict_seconds (writing included), rows_per_second, and
+    /// latency_milliseconds, the median time of predicting one row alone, over up to 100 rows.
     #[arg(long, requires = "out")]
     json: bool,
 
@@ -90,10 +91,29 @@ impl Predict {
             report.set("load_seconds", load_seconds);
             report.set("predict_seconds", predict_seconds);
             report.set("rows_per_second", x.n_rows() as f64 / predict_seconds);
+            if self.json {
+                report.set_known("latency_milliseconds", latency(&model, x, self.top_k)?);
+            }
             report.print(self.json)?;
         }
         Ok(())
     }
+}
+
+/// The median time of predicting one row alone, in milliseconds, over up to a hundred rows; `None` without rows.
+fn latency(model: &Model, x: MatrixView<'_>, top_k: Option<NonZeroUsize>) -> Result<Option<f64>, CliError> {
+    let mut times = Vec::new();
+    for row in 0..x.n_rows().min(100) {
+        let row = x.select_rows(&[row]);
+        let clock = Stopwatch::start();
+        match top_k {
+            Some(k) => drop(model.predict_top_k(row.view(), k.get())?),
+            None => drop(model.predict(row.view())?),
+        }
+        times.push(1e3 * clock.wall_seconds());
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times.get(times.len() / 2).copied())
 }
 
 /// Adds text to a buffer; writing to memory does not fail.

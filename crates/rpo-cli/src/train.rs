@@ -32,6 +32,11 @@ pub(crate) struct Train {
     #[arg(long)]
     oob: bool,
 
+    /// Grow and save one tree after the other, so that memory holds one at a time; the model is the same. For
+    /// craftml.
+    #[arg(long, conflicts_with = "oob")]
+    low_memory: bool,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -71,6 +76,13 @@ impl Train {
         self.threads.start()?;
         // Whatever can be found wrong before the data is read is found now.
         let recipe = self.method.recipe(self.seed)?;
+        if self.low_memory && !recipe.saves_in_parts() {
+            let message = format!(
+                "--low-memory is for craftml, not for {}",
+                self.method.method().name()
+            );
+            return Err(CliError::Usage(message));
+        }
         if self.oob && !recipe.has_oob() {
             let message = "--oob needs bootstraps: without them no sample is out of a tree's bag";
             return Err(CliError::Usage(message.to_owned()));
@@ -82,15 +94,24 @@ impl Train {
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
-        let model = fit(recipe.as_ref(), &data, self.data.name())?;
-        let (fit_seconds, cpu_seconds) = (clock.wall_seconds(), clock.cpu_seconds());
-        let oob = if self.oob {
-            Some(oob_score(&model, &data)?)
+        let saved = if self.low_memory {
+            with_progress(recipe.as_ref(), &self.data, |context| {
+                recipe.fit_to_file(&data, context, &self.model)
+            })?
         } else {
             None
         };
-
-        let model_bytes = model.save(&self.model)?;
+        let mut oob = None;
+        let (model_bytes, fit_seconds, cpu_seconds) = if let Some(bytes) = saved {
+            (bytes, clock.wall_seconds(), clock.cpu_seconds())
+        } else {
+            let model = with_progress(recipe.as_ref(), &self.data, |context| recipe.fit(&data, context))?;
+            let (fit_seconds, cpu_seconds) = (clock.wall_seconds(), clock.cpu_seconds());
+            if self.oob {
+                oob = Some(oob_score(&model, &data)?);
+            }
+            (model.save(&self.model)?, fit_seconds, cpu_seconds)
+        };
         let mut report = Report::default();
         report.set("load_seconds", load_seconds);
         report.set("fit_seconds", fit_seconds);
@@ -108,17 +129,22 @@ impl Train {
     }
 }
 
-fn fit(recipe: &dyn Recipe, data: &Dataset, name: &str) -> Result<Model, CliError> {
+/// Fits with a progress bar.
+fn with_progress<T>(
+    recipe: &dyn Recipe,
+    data: &DataOptions,
+    fit: impl FnOnce(&FitContext<'_>) -> Result<T, CliError>,
+) -> Result<T, CliError> {
     let bar = progress::bar(recipe.n_steps(), "fitting");
     let on_step = || bar.inc(1);
     let context = FitContext {
-        data: Some(name),
+        data: Some(data.name()),
         on_step: Some(&on_step),
         ..FitContext::default()
     };
-    let model = recipe.fit(data, &context);
+    let fitted = fit(&context);
     bar.finish_and_clear();
-    model
+    fitted
 }
 
 /// The score of predictions for each sample by the trees that did not see it.

@@ -63,6 +63,11 @@ pub struct HashingMap {
 }
 
 impl HashingMap {
+    /// The seed of its hash function.
+    pub const fn seed(&self) -> Seed {
+        self.seed
+    }
+
     /// The component h(j) and the sign ξ(j), 1 or -1, of output j.
     pub const fn entry(&self, output: u32) -> (u32, f32) {
         let hash = self.seed.hash(output as u64);

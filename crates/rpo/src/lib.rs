@@ -13,6 +13,7 @@ pub mod tune;
 pub use decision::Decision;
 pub use error::ModelError;
 pub use model::{Model, OobPredictions, Predictor};
+pub use model_file::CraftmlFile;
 pub use rpo_core as core;
 pub use rpo_data as data;
 pub use rpo_ensemble as ensemble;

@@ -5,9 +5,13 @@ use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView};
 use rpo_data::Dataset;
 use rpo_ensemble::boosting::Boosted;
-use rpo_ensemble::{DEFAULT_BUDGET, Forest};
+use rpo_ensemble::craftml::CraftmlTree;
+use rpo_ensemble::{Craftml, DEFAULT_BUDGET, Forest};
 use rpo_linear::{LinearModel, LinkModel};
 use serde_json::{Map, Value};
+
+/// What writes model files.
+pub(crate) const SOFTWARE: &str = concat!("rpo ", env!("CARGO_PKG_VERSION"));
 
 /// A fitted predictor of any method.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,6 +25,8 @@ pub enum Predictor {
     LabelEmbedding(LinkModel),
     /// One linear model per output.
     Linear(LinearModel),
+    /// CRAFTML forests.
+    Craftml(Craftml),
 }
 
 impl From<Boosted> for Predictor {
@@ -44,6 +50,12 @@ impl From<LinkModel> for Predictor {
 impl From<LinearModel> for Predictor {
     fn from(model: LinearModel) -> Self {
         Self::Linear(model)
+    }
+}
+
+impl From<Craftml> for Predictor {
+    fn from(forest: Craftml) -> Self {
+        Self::Craftml(forest)
     }
 }
 
@@ -125,6 +137,7 @@ macro_rules! predict_by_name {
 predict_by_name!(Boosted);
 predict_by_name!(LinkModel);
 predict_by_name!(LinearModel);
+predict_by_name!(Craftml);
 
 impl Predictor {
     fn inner(&self) -> &dyn Predict {
@@ -133,6 +146,7 @@ impl Predictor {
             Self::Boosted(boosted) => boosted,
             Self::LabelEmbedding(model) => model,
             Self::Linear(model) => model,
+            Self::Craftml(forest) => forest,
         }
     }
 
@@ -172,12 +186,11 @@ impl Model {
     /// # Errors
     /// [`ModelError::Mismatch`] if it was fitted to data of another shape.
     pub fn new(predictor: impl Into<Predictor>, training: &Dataset) -> Result<Self, ModelError> {
-        let software = concat!("rpo ", env!("CARGO_PKG_VERSION"));
         Self::from_parts(
             predictor.into(),
             Schema::of(training),
             TrainingSummary::of(training),
-            software.to_owned(),
+            SOFTWARE.to_owned(),
         )
     }
 
@@ -373,7 +386,16 @@ impl Model {
                 }
                 Predictor::Forest(mine.merge(theirs)?)
             }
-            _ => return refuse("only forests are"),
+            (Predictor::Craftml(mine), Predictor::Craftml(theirs)) => {
+                let mut seeds: Vec<u64> = mine.trees().iter().map(|t| t.seed().value()).collect();
+                seeds.sort_unstable();
+                let taken = |tree: &CraftmlTree| seeds.binary_search(&tree.seed().value()).is_ok();
+                if theirs.trees().iter().any(taken) {
+                    return refuse("both hold the same tree; grow them with another seed or first tree");
+                }
+                Predictor::Craftml(mine.merge(theirs)?)
+            }
+            _ => return refuse("only forests of one method are"),
         };
         let mut parameters = self.parameters;
         let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);

@@ -5,6 +5,7 @@ mod common;
 use common::{Case, boosted};
 use proptest::prelude::*;
 use rpo::data::Task;
+use rpo::ensemble::CraftmlPreset;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
 use rpo::{Model, Predictor};
@@ -103,6 +104,16 @@ fn kinds_of_models() -> Vec<Case> {
             });
         }
     }
+    for preset in [CraftmlPreset::Original, CraftmlPreset::Report] {
+        for leaves in leaves {
+            cases.push(Case {
+                rows: 12,
+                leaves: Some(leaves),
+                craftml: Some(preset),
+                ..Case::default()
+            });
+        }
+    }
     cases
 }
 
@@ -111,7 +122,7 @@ static MODELS: LazyLock<Vec<(Case, Model)>> = LazyLock::new(|| {
     let of = |case: Case| {
         let mut models = vec![(case, case.model())];
         // How the leaves of forests are stored does not matter to boosting.
-        if case.leaves == Some(LeafKind::Dense) {
+        if case.leaves == Some(LeafKind::Dense) && case.craftml.is_none() {
             models.extend(boosted(&case).into_iter().map(|model| (case, model)));
         }
         models
@@ -166,10 +177,10 @@ proptest! {
         prop_assume!(parts.description[field] != json!(size));
         parts.description.insert(field.to_owned(), json!(size));
         if parts.load().is_ok() {
-            // No array has an entry per training row: leaves may refer to other rows. Nor has one of a boosted
-            // model an entry per feature: any number above those of its rules will do.
-            let is_boosted = matches!(model.predictor(), Predictor::Boosted(_));
-            prop_assert!(field == "n_train" || (field == "n_features" && is_boosted), "{field}");
+            // No array has an entry per training row: leaves may refer to other rows. Nor has one of a model other
+            // than a forest an entry per feature: any number above those of its rules will do.
+            let is_forest = matches!(model.predictor(), Predictor::Forest(_));
+            prop_assert!(field == "n_train" || (field == "n_features" && !is_forest), "{field}");
         }
     }
 }
@@ -235,7 +246,7 @@ fn what_is_wrong_is_named() {
         &|p| {
             p.description.insert("method".into(), json!("garden"));
         },
-        "unknown kind of model \"garden\"; this software reads forest",
+        "unknown kind of model \"garden\"; this software reads forest, boosting, label-embedding, linear, craftml",
     );
     check(
         &|p| {

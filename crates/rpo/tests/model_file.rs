@@ -42,6 +42,7 @@ fn cases() -> impl Strategy<Value = Case> {
             projected: flags[5],
             weights: flags[6],
             random_thresholds: flags[7],
+            craftml: None,
         },
     )
 }

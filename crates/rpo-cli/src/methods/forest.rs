@@ -53,6 +53,18 @@ enum LeafName {
     Samples,
 }
 
+impl ForestOptions {
+    /// How leaves are stored, if it is said.
+    pub(super) fn leaf_kind(&self) -> Option<LeafKind> {
+        match self.leaves? {
+            LeafName::Auto => None,
+            LeafName::Dense => Some(LeafKind::Dense),
+            LeafName::Sparse => Some(LeafKind::Sparse),
+            LeafName::Samples => Some(LeafKind::Samples),
+        }
+    }
+}
+
 /// Trees of a forest if their number is not given.
 const TREES: usize = 100;
 
@@ -73,12 +85,6 @@ pub(super) fn params(method: Method, groups: &Groups, seed: u64) -> Result<Fores
         Method::ExtraTrees => ForestParams::extra_trees(),
         _ => ForestParams::random_forest(),
     };
-    let leaves = match forest.leaves {
-        None | Some(LeafName::Auto) => None,
-        Some(LeafName::Dense) => Some(LeafKind::Dense),
-        Some(LeafName::Sparse) => Some(LeafKind::Sparse),
-        Some(LeafName::Samples) => Some(LeafKind::Samples),
-    };
     Ok(base
         .n_trees(ensemble.trees.unwrap_or(TREES))
         .first_tree(ensemble.first_tree.unwrap_or(0))
@@ -89,7 +95,7 @@ pub(super) fn params(method: Method, groups: &Groups, seed: u64) -> Result<Fores
         .min_samples_leaf(tree.min_samples_leaf.unwrap_or(1))
         .min_impurity_decrease(tree.min_impurity_decrease.unwrap_or(0.0))
         .bootstrap(bootstraps(method, groups))
-        .leaves(leaves)
+        .leaves(forest.leaf_kind())
         .projection(projection.of_forest()?)
         .seed(seed))
 }
@@ -180,7 +186,6 @@ impl Recipe for ForestRecipe {
         self.grow(data, 0..self.n_trees, context)
     }
 
-    /// Parts merge into exactly the whole, so that nothing is grown twice.
     fn fit_in_parts(
         &self,
         data: &Dataset,
@@ -188,25 +193,37 @@ impl Recipe for ForestRecipe {
         steps: &[usize],
         show: &mut Show<'_>,
     ) -> Result<Model, CliError> {
-        let mut grown: Option<(usize, Model)> = None;
-        let before = steps.iter().copied().filter(|&end| end < self.n_trees);
-        for end in before.chain([self.n_trees]) {
-            let start = grown.as_ref().map_or(0, |(n, _)| *n);
-            if end <= start {
-                continue;
-            }
-            let part = self.grow(data, start..end, context)?;
-            let model = match grown.take() {
-                None => part,
-                Some((_, earlier)) => earlier.merge(part)?,
-            };
-            let stop = show(end, &model)?.is_break();
-            grown = Some((end, model));
-            if stop {
-                break;
-            }
-        }
-        let (_, model) = grown.expect("a forest has at least one tree, so that one part is grown");
-        Ok(model.with_parameters(self.record()))
+        let grow = |trees| self.grow(data, trees, context);
+        Ok(grow_in_parts(self.n_trees, steps, grow, show)?.with_parameters(self.record()))
     }
+}
+
+/// Grows a forest whose parts merge into exactly the whole, so that nothing is grown twice, and shows it after each of
+/// the given numbers of trees, and whole.
+pub(super) fn grow_in_parts(
+    n_trees: usize,
+    steps: &[usize],
+    grow: impl Fn(Range<usize>) -> Result<Model, CliError>,
+    show: &mut Show<'_>,
+) -> Result<Model, CliError> {
+    let mut grown: Option<(usize, Model)> = None;
+    let before = steps.iter().copied().filter(|&end| end < n_trees);
+    for end in before.chain([n_trees]) {
+        let start = grown.as_ref().map_or(0, |(n, _)| *n);
+        if end <= start {
+            continue;
+        }
+        let part = grow(start..end)?;
+        let model = match grown.take() {
+            None => part,
+            Some((_, earlier)) => earlier.merge(part)?,
+        };
+        let stop = show(end, &model)?.is_break();
+        grown = Some((end, model));
+        if stop {
+            break;
+        }
+    }
+    let (_, model) = grown.expect("a forest has at least one tree, so that one part is grown");
+    Ok(model)
 }

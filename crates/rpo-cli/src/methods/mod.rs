@@ -6,12 +6,14 @@
 //! [`Recipe`] that fits it.
 
 mod boosting;
+mod craftml;
 mod forest;
 mod linear;
 mod projection;
 mod trees;
 
 pub use boosting::BoostingOptions;
+pub use craftml::CraftmlOptions;
 pub use forest::{EnsembleOptions, ForestOptions};
 pub use linear::{DecisionName, EmbeddingOptions, LinearOptions};
 pub use projection::ProjectionOptions;
@@ -28,6 +30,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What can be fitted.
@@ -51,6 +54,8 @@ pub enum Method {
     Ridge,
     /// Logistic regression, label by label.
     LogisticRegression,
+    /// Nodes of many children by clusters of the labels: for very many labels.
+    Craftml,
 }
 
 /// The options of all methods. A method takes those of some groups.
@@ -77,6 +82,9 @@ pub struct Groups {
     /// The embedding and the link.
     #[command(flatten)]
     pub embedding: EmbeddingOptions,
+    /// Nodes of centroids.
+    #[command(flatten)]
+    pub craftml: CraftmlOptions,
 }
 
 impl Method {
@@ -107,6 +115,18 @@ impl Method {
             .concat(),
             Self::LabelEmbedding => [arguments::<LinearOptions>(), arguments::<EmbeddingOptions>()].concat(),
             Self::Ridge | Self::LogisticRegression => arguments::<LinearOptions>(),
+            Self::Craftml => {
+                let mut groups = [
+                    arguments::<EnsembleOptions>(),
+                    arguments::<TreeOptions>(),
+                    arguments::<ForestOptions>(),
+                    arguments::<CraftmlOptions>(),
+                ];
+                for shared in &mut groups[1..3] {
+                    shared.retain(|a| a.get_long().is_some_and(|name| craftml::SHARED.contains(&name)));
+                }
+                groups.concat()
+            }
         };
         let is_taken = |name: &str| match self {
             Self::RandomForest | Self::ExtraTrees => true,
@@ -125,6 +145,7 @@ impl Method {
             Self::LabelEmbedding | Self::Ridge | Self::LogisticRegression => {
                 Box::new(linear::LinearRecipe::new(self, groups, seed)?)
             }
+            Self::Craftml => Box::new(craftml::CraftmlRecipe::new(groups, seed)?),
         })
     }
 }
@@ -147,6 +168,25 @@ pub trait Recipe: Send + Sync {
     /// # Errors
     /// Data that the method cannot be fitted to.
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError>;
+
+    /// Whether [`fit_to_file`](Self::fit_to_file) does anything.
+    fn saves_in_parts(&self) -> bool {
+        false
+    }
+
+    /// Fits to a data set and saves the model part by part, so that memory never holds it whole; returns the number
+    /// of bytes written, or `None` if the method cannot.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and a file that cannot be written.
+    fn fit_to_file(
+        &self,
+        _data: &Dataset,
+        _context: &FitContext<'_>,
+        _path: &Path,
+    ) -> Result<Option<u64>, CliError> {
+        Ok(None)
+    }
 
     /// Fits in parts and shows the model after each of the given numbers of steps, and whole; ends where it is
     /// told to. A method that cannot be had in parts shows the whole.

@@ -73,7 +73,7 @@ impl ValidCraftmlParams {
         }
         x.check_finite().map_err(EnsembleError::Features)?;
         let (p, d) = (x.n_cols(), y.n_cols());
-        for tree in params.first_tree..params.first_tree + params.n_trees.min(2) {
+        for tree in params.indices() {
             // Whether maps of these sizes can be made is known before growing begins.
             let (p_to, d_to) = (
                 params.feature_width.resolve(tree, p),
@@ -113,7 +113,7 @@ pub struct CraftmlTrainer {
 impl CraftmlTrainer {
     /// The indices of the trees to be grown.
     pub fn indices(&self) -> std::ops::Range<usize> {
-        self.params.first_tree..self.params.first_tree + self.params.n_trees
+        self.params.indices()
     }
 
     /// The outputs that leaves refer to.
@@ -163,7 +163,7 @@ impl CraftmlTrainer {
         let weights = vec![1.0; self.x.rows()];
         let leaves = Leaves::label(kind, &grown.members, &weights, &self.outputs)?;
         let tree = Tree::new(grown.structure, leaves)?;
-        CraftmlTree::new(features, tree)
+        CraftmlTree::new(features, tree, seed)
     }
 
     fn grow<T: ClusterTargets>(&self, splitter: &CentroidSplitter<'_, T>, seed: Seed) -> Grown<CentroidRule> {

@@ -1,11 +1,12 @@
 //! The fitted CRAFTML forest.
 
 use super::hashed::{FeatureMap, RowHasher};
+use super::params::Width;
 use crate::EnsembleError;
 use crate::block::Routed;
 use crate::predict::{DEFAULT_BUDGET, check_features, mean_of_trees, top_k};
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed, csr_row};
 use rpo_projections::LinearMap;
 use rpo_tree::centroid::CentroidRule;
 use rpo_tree::{LeafModel, Leaves, Node, RowBlock, Tree};
@@ -17,16 +18,19 @@ use std::sync::Arc;
 pub struct CraftmlTree {
     features: FeatureMap,
     tree: Tree<CentroidRule>,
+    seed: Seed,
 }
 
 impl CraftmlTree {
-    /// Joins a tree and the map of features its rules are for.
+    /// Joins a tree, the map of features its rules are for, and where its randomness came from.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if a rule asks for a component that hashing does not give.
-    pub fn new(features: FeatureMap, tree: Tree<CentroidRule>) -> Result<Self, EnsembleError> {
-        let joined = Self { features, tree };
+    /// [`EnsembleError::Mismatch`] if a rule asks for a component that hashing does not give,
+    /// [`EnsembleError::Parameter`] for more components than [`Width`](super::Width) allows.
+    pub fn new(features: FeatureMap, tree: Tree<CentroidRule>, seed: Seed) -> Result<Self, EnsembleError> {
+        let joined = Self { features, tree, seed };
         if let FeatureMap::Hashed(map) = features {
+            Width::Fixed(map.n_components()).check("feature_width")?;
             joined.check_width(map.n_components())?;
         }
         Ok(joined)
@@ -35,6 +39,11 @@ impl CraftmlTree {
     /// How the tree sees features.
     pub fn features(&self) -> FeatureMap {
         self.features
+    }
+
+    /// Where its randomness came from; tells trees apart.
+    pub fn seed(&self) -> Seed {
+        self.seed
     }
 
     /// The tree.
@@ -211,7 +220,7 @@ impl Craftml {
             }
         }
         let mine = self.training_outputs().cloned();
-        for CraftmlTree { features, tree } in other.trees {
+        for CraftmlTree { features, tree, seed } in other.trees {
             let (structure, leaves) = tree.into_parts();
             let leaves = match (leaves, &mine) {
                 (Leaves::Samples(leaves), Some(outputs)) => {
@@ -224,7 +233,7 @@ impl Craftml {
                 (leaves, _) => leaves,
             };
             let tree = Tree::new(structure, leaves)?;
-            self.trees.push(CraftmlTree { features, tree });
+            self.trees.push(CraftmlTree { features, tree, seed });
         }
         Ok(self)
     }

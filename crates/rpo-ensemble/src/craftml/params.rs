@@ -52,6 +52,8 @@ impl FromStr for CraftmlPreset {
 }
 
 /// How many components rows are projected to.
+///
+/// As text: a number, or shares such as `0.7,0.6`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Width {
     /// This many, whatever the number of columns.
@@ -69,7 +71,7 @@ impl Width {
         }
     }
 
-    fn check(&self, name: &'static str) -> Result<(), EnsembleError> {
+    pub(super) fn check(&self, name: &'static str) -> Result<(), EnsembleError> {
         let fail = |given: String, expected| {
             Err(EnsembleError::Parameter {
                 name,
@@ -91,21 +93,55 @@ impl Width {
     }
 }
 
+impl fmt::Display for Width {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fixed(width) => write!(f, "{width}"),
+            Self::Shares(shares) => {
+                // Always with a point, so that a share of 1 does not read as one component.
+                let texts: Vec<String> = shares.iter().map(|share| format!("{share:?}")).collect();
+                f.write_str(&texts.join(","))
+            }
+        }
+    }
+}
+
+impl FromStr for Width {
+    type Err = EnsembleError;
+
+    fn from_str(text: &str) -> Result<Self, EnsembleError> {
+        let shares = || text.split(',').map(str::parse).collect::<Result<_, _>>();
+        let parsed = text.parse().map(Self::Fixed);
+        let width = parsed.or_else(|_| shares().map(Self::Shares));
+        let width = width.map_err(|_: std::num::ParseFloatError| EnsembleError::Parameter {
+            name: "width",
+            given: text.to_owned(),
+            expected: "a number of components, or shares in (0, 1] such as 0.7,0.6",
+        })?;
+        width.check("width")?;
+        Ok(width)
+    }
+}
+
 /// Largest fixed width: a thread works with k numbers per component.
 const MAX_WIDTH: usize = 1 << 24;
 
 /// Parameters of CRAFTML. Start from [`original`](Self::original) or [`report`](Self::report), set what differs, then
-/// [`check`](Self::check) and fit.
-#[derive(Debug, Clone, PartialEq)]
+/// [`check`](Self::check) and fit. Serialised for the record of what was fitted, without the seed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CraftmlParams {
     pub(super) preset: CraftmlPreset,
+    #[serde(rename = "trees")]
     pub(super) n_trees: usize,
     pub(super) first_tree: usize,
     pub(super) feature_width: Width,
     pub(super) label_width: Width,
+    #[serde(flatten)]
     pub(super) nodes: CentroidParams,
+    #[serde(flatten)]
     pub(super) grow: GrowParams,
     pub(super) leaves: Option<LeafKind>,
+    #[serde(skip)]
     pub(super) seed: Seed,
 }
 
@@ -185,6 +221,11 @@ impl CraftmlParams {
     #[must_use]
     pub fn first_tree(self, first_tree: usize) -> Self {
         Self { first_tree, ..self }
+    }
+
+    /// The indices of the trees.
+    pub fn indices(&self) -> std::ops::Range<usize> {
+        self.first_tree..self.first_tree.saturating_add(self.n_trees)
     }
 
     /// Largest number of children of a node k, 1 (a tree is one leaf) to 65,535. Default 10 (report: 9).
@@ -317,6 +358,17 @@ mod tests {
         );
         assert_eq!(shares.resolve(0, 1), 1);
         assert_eq!(Width::Fixed(5).resolve(3, 1836), 5);
+        for (text, width) in [
+            ("12", Width::Fixed(12)),
+            ("0.7,0.6", shares),
+            ("1.0", Width::Shares(vec![1.0])),
+        ] {
+            assert_eq!(text.parse(), Ok(width.clone()));
+            assert_eq!(width.to_string(), text);
+        }
+        for bad in ["0", "", "0.5,", "1.5", "nan", "-1"] {
+            assert!(bad.parse::<Width>().is_err(), "{bad}");
+        }
     }
 
     #[test]

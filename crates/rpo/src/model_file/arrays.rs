@@ -1,7 +1,9 @@
 //! Named arrays on their way into and out of the container.
 
+use super::container::Named;
 use super::error::ModelFileErrorKind as Kind;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// An array in the bytes of the file: little-endian, row-major.
@@ -87,8 +89,18 @@ impl ArrayWriter {
     }
 
     /// The arrays, widest type first so that each is aligned, then by name.
-    pub(super) fn finish(self) -> Vec<(&'static str, Stored)> {
-        let mut arrays: Vec<_> = self.arrays.into_iter().collect();
+    pub(super) fn finish(self) -> Vec<Named> {
+        self.named(Cow::Borrowed)
+    }
+
+    /// The arrays of a part of the model, in the same order, with the part's number before each name.
+    pub(super) fn finish_part(self, part: usize) -> Vec<Named> {
+        self.named(|name| format!("{part}/{name}").into())
+    }
+
+    fn named(self, name: impl Fn(&'static str) -> Cow<'static, str>) -> Vec<Named> {
+        let arrays = self.arrays.into_iter().map(|(n, array)| (name(n), array));
+        let mut arrays: Vec<_> = arrays.collect();
         arrays.sort_by_key(|(_, array)| std::cmp::Reverse(array.dtype.bitsize()));
         arrays
     }
@@ -108,6 +120,22 @@ impl<'a> ArrayReader<'a> {
     pub(super) fn new(container: &SafeTensors<'a>) -> Self {
         Self {
             arrays: container.tensors().into_iter().collect(),
+        }
+    }
+
+    /// Takes the arrays of a part of the model.
+    pub(super) fn part(&mut self, part: usize) -> Self {
+        let prefix = format!("{part}/");
+        let from_here = self.arrays.split_off(&prefix);
+        let (of_part, mut others): (BTreeMap<_, _>, BTreeMap<_, _>) = from_here
+            .into_iter()
+            .partition(|(name, _)| name.starts_with(&prefix));
+        self.arrays.append(&mut others);
+        let stripped = of_part
+            .into_iter()
+            .map(|(name, array)| (name[prefix.len()..].to_owned(), array));
+        Self {
+            arrays: stripped.collect(),
         }
     }
 

@@ -9,6 +9,7 @@ use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
 use safetensors::SafeTensors;
 use safetensors::tensor::{Metadata, TensorInfo};
+use std::borrow::Cow;
 
 /// The entry of the header's metadata that holds the description.
 const KEY: &str = "rpo";
@@ -23,45 +24,22 @@ const DIGITS: std::ops::Range<usize> = LENGTH + BEGIN.len()..LENGTH + BEGIN.len(
 /// The longest header the container allows.
 const LONGEST_HEADER: usize = 100_000_000;
 
+/// An array under its name.
+pub(super) type Named = (Cow<'static, str>, Stored);
+
 /// A container ready to be written.
 pub(super) struct Container {
     header: Vec<u8>,
-    arrays: Vec<(&'static str, Stored)>,
+    arrays: Vec<Named>,
 }
 
 impl Container {
-    pub(super) fn new(description: &Description, arrays: Vec<(&'static str, Stored)>) -> Result<Self, Kind> {
-        let mut end = 0;
-        let infos = arrays.iter().map(|(name, array)| {
-            let start = end;
-            end += array.bytes.len();
-            let info = TensorInfo {
-                dtype: array.dtype,
-                shape: array.shape.clone(),
-                data_offsets: (start, end),
-            };
-            ((*name).to_owned(), info)
-        });
-        let infos = infos.collect();
-        let text = serde_json::to_string(description).map_err(|e| Kind::Description {
-            message: e.to_string(),
-        })?;
-        let metadata = std::iter::once((KEY.to_owned(), text)).collect();
-        let container = |message: String| Kind::Container { message };
-        let metadata = Metadata::new(Some(metadata), infos).map_err(|e| container(e.to_string()))?;
-        let mut json = serde_json::to_vec(&metadata).map_err(|e| container(e.to_string()))?;
-        assert!(json.starts_with(BEGIN), "the header begins with the checksum");
-        json.resize(json.len().next_multiple_of(LENGTH), b' ');
-        if json.len() > LONGEST_HEADER {
-            let (bytes, limit) = (json.len(), LONGEST_HEADER);
-            return Err(Kind::TooLarge { bytes, limit });
-        }
-        let mut header = (json.len() as u64).to_le_bytes().to_vec();
-        header.append(&mut json);
-        let mut hasher = crc32fast::Hasher::new();
-        hasher.update(&header);
-        arrays.iter().for_each(|(_, array)| hasher.update(&array.bytes));
-        header[DIGITS].copy_from_slice(format!("{:08x}", hasher.finalize()).as_bytes());
+    pub(super) fn new(description: &Description, arrays: Vec<Named>) -> Result<Self, Kind> {
+        let mut index = Index::default();
+        arrays
+            .iter()
+            .for_each(|(name, array)| index.push(name.clone().into_owned(), array));
+        let header = index.header(description)?;
         Ok(Self { header, arrays })
     }
 
@@ -74,6 +52,58 @@ impl Container {
             n_bytes += array.bytes.len();
         }
         Ok(n_bytes as u64)
+    }
+}
+
+/// What a header says of arrays: where they lie, and their part of the checksum.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    infos: Vec<(String, TensorInfo)>,
+    n_bytes: usize,
+    checksum: crc32fast::Hasher,
+}
+
+impl Index {
+    /// Notes the array that follows those before.
+    pub(super) fn push(&mut self, name: String, array: &Stored) {
+        let start = self.n_bytes;
+        self.n_bytes += array.bytes.len();
+        self.checksum.update(&array.bytes);
+        let info = TensorInfo {
+            dtype: array.dtype,
+            shape: array.shape.clone(),
+            data_offsets: (start, self.n_bytes),
+        };
+        self.infos.push((name, info));
+    }
+
+    /// Bytes of all arrays.
+    pub(super) fn n_bytes(&self) -> usize {
+        self.n_bytes
+    }
+
+    /// The header, with the checksum over itself and all arrays.
+    pub(super) fn header(self, description: &Description) -> Result<Vec<u8>, Kind> {
+        let text = serde_json::to_string(description).map_err(|e| Kind::Description {
+            message: e.to_string(),
+        })?;
+        let metadata = std::iter::once((KEY.to_owned(), text)).collect();
+        let container = |message: String| Kind::Container { message };
+        let metadata = Metadata::new(Some(metadata), self.infos).map_err(|e| container(e.to_string()))?;
+        let mut json = serde_json::to_vec(&metadata).map_err(|e| container(e.to_string()))?;
+        assert!(json.starts_with(BEGIN), "the header begins with the checksum");
+        json.resize(json.len().next_multiple_of(LENGTH), b' ');
+        if json.len() > LONGEST_HEADER {
+            let (bytes, limit) = (json.len(), LONGEST_HEADER);
+            return Err(Kind::TooLarge { bytes, limit });
+        }
+        let mut header = (json.len() as u64).to_le_bytes().to_vec();
+        header.append(&mut json);
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(&header);
+        hasher.combine(&self.checksum);
+        header[DIGITS].copy_from_slice(format!("{:08x}", hasher.finalize()).as_bytes());
+        Ok(header)
     }
 }
 

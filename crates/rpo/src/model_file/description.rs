@@ -1,7 +1,7 @@
 //! The JSON description in a model file: everything that is not an array.
 
 use super::error::ModelFileErrorKind as Kind;
-use crate::{Decision, Model, ModelError, Schema};
+use crate::{Decision, Model, ModelError, Schema, TrainingSummary};
 use rpo_data::{Names, Task};
 use rpo_ensemble::boosting::Link;
 use rpo_linear::Response;
@@ -60,12 +60,34 @@ pub(super) struct Description {
     /// Absent: labels are decided by thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<Decision>,
+    /// Of CRAFTML forests: the number of trees, each a part of arrays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) n_trees: Option<usize>,
     pub(super) parameters: Map<String, Value>,
 }
 
 impl Description {
     pub(super) fn of(model: &Model, method: &str) -> Self {
-        let schema = model.schema();
+        let description = Self::new(
+            method,
+            model.schema(),
+            model.training(),
+            model.software(),
+            model.parameters(),
+        );
+        Self {
+            decision: Some(model.decision()).filter(|d| *d != Decision::default()),
+            ..description
+        }
+    }
+
+    pub(super) fn new(
+        method: &str,
+        schema: &Schema,
+        training: &TrainingSummary,
+        software: &str,
+        parameters: &Map<String, Value>,
+    ) -> Self {
         let given = |names: &Names| match names {
             Names::Given(names) => Some(names.clone()),
             Names::Numbered(_) => None,
@@ -75,11 +97,11 @@ impl Description {
             format: FORMAT.to_owned(),
             version: FORMAT_VERSION,
             method: method.to_owned(),
-            software: model.software().to_owned(),
+            software: software.to_owned(),
             task: schema.task(),
-            n_train: model.training().n_samples(),
-            n_features: model.n_features(),
-            n_outputs: model.n_outputs(),
+            n_train: training.n_samples(),
+            n_features: schema.feature_names().len(),
+            n_outputs: schema.output_names().len(),
             feature_names: given(schema.feature_names()),
             output_names: given(schema.output_names()),
             nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
@@ -87,8 +109,9 @@ impl Description {
             link: None,
             trees_per_step: None,
             response: None,
-            decision: Some(model.decision()).filter(|d| *d != Decision::default()),
-            parameters: model.parameters().clone(),
+            decision: None,
+            n_trees: None,
+            parameters: parameters.clone(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::arrays::{ArrayReader, ArrayWriter, check_length};
 use super::error::ModelFileErrorKind as Kind;
-use super::leaves::{LeafReader, LeafWriter};
+use super::leaves::{LeafReader, LeafWriter, read_outputs, write_outputs};
 use super::structures::{StructureReader, StructureWriter};
 use crate::ModelError;
 use rpo_core::Seed;
@@ -19,7 +19,9 @@ pub(super) fn write(forest: &Forest, out: &mut ArrayWriter) -> Result<(), Kind> 
     let seeds: Vec<u64> = forest.trees().iter().map(|t| t.seed.value()).collect();
     out.longs("tree.seed", &seeds);
     structures.write(out)?;
-    leaves.write(out)?;
+    if let Some(outputs) = leaves.write(out)? {
+        write_outputs(&outputs, out)?;
+    }
     out.longs("importance", forest.importance_sums().units());
     Ok(())
 }
@@ -34,7 +36,14 @@ pub(super) fn read(
     let mut structures = StructureReader::new(arrays, n_features)?;
     let seeds = arrays.longs("tree.seed")?;
     check_length("tree.seed", &seeds, structures.n_trees())?;
-    let mut leaves = LeafReader::new(arrays, seeds.len(), structures.n_leaves(), n_outputs)?;
+    let outputs = read_outputs(arrays, n_outputs)?;
+    let mut leaves = LeafReader::new(
+        arrays,
+        outputs.as_ref(),
+        seeds.len(),
+        structures.n_leaves(),
+        n_outputs,
+    )?;
     let units = arrays.longs("importance")?;
     let mut trees = Vec::with_capacity(seeds.len());
     for (i, &seed) in seeds.iter().enumerate() {

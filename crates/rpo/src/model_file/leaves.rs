@@ -61,7 +61,8 @@ impl LeafWriter {
         Ok(())
     }
 
-    pub(super) fn write(self, out: &mut ArrayWriter) -> Result<(), Kind> {
+    /// Writes the leaves; returns the training outputs that some of them refer to.
+    pub(super) fn write(self, out: &mut ArrayWriter) -> Result<Option<Arc<Matrix>>, Kind> {
         out.integers("tree.leaves", &self.storages);
         if self.storages.contains(&DENSE) {
             check_values("leaf.dense", &self.dense, "a finite number", f32::is_finite)?;
@@ -70,9 +71,9 @@ impl LeafWriter {
         if self.storages.contains(&SPARSE) {
             self.sparse.write(&LEAF_NAMES, out)?;
         }
-        let Some(outputs) = self.outputs else {
-            return Ok(());
-        };
+        if self.outputs.is_none() {
+            return Ok(None);
+        }
         out.integers("leaf.size", &self.sample_counts);
         out.integers("leaf.row", &self.samples);
         let is_count = |w: &f32| w.fract() == 0.0 && (1.0..=f32::from(u16::MAX)).contains(w);
@@ -84,20 +85,45 @@ impl LeafWriter {
         } else {
             out.floats("leaf.weight", &self.weights);
         }
-        match outputs.as_ref() {
-            Matrix::Dense(a) => {
-                let values: Vec<f32> = a.iter().copied().collect();
-                check_values("output.dense", &values, "a finite number", f32::is_finite)?;
-                out.table("output.dense", &values, a.ncols());
-                Ok(())
-            }
-            Matrix::Sparse(a) => {
-                let mut rows = matrix::SparseRows::default();
-                rows.push(&a.view());
-                rows.write(&OUTPUT_NAMES, out)
-            }
+        Ok(self.outputs)
+    }
+}
+
+/// Writes the training outputs that leaves refer to.
+pub(super) fn write_outputs(outputs: &Matrix, out: &mut ArrayWriter) -> Result<(), Kind> {
+    match outputs {
+        Matrix::Dense(a) => {
+            let values: Vec<f32> = a.iter().copied().collect();
+            check_values("output.dense", &values, "a finite number", f32::is_finite)?;
+            out.table("output.dense", &values, a.ncols());
+            Ok(())
+        }
+        Matrix::Sparse(a) => {
+            let mut rows = matrix::SparseRows::default();
+            rows.push(&a.view());
+            rows.write(&OUTPUT_NAMES, out)
         }
     }
+}
+
+/// Reads the training outputs, if there are any.
+pub(super) fn read_outputs(
+    arrays: &mut ArrayReader<'_>,
+    n_outputs: usize,
+) -> Result<Option<Arc<Matrix>>, Kind> {
+    if arrays.has("output.dense") {
+        let values = arrays.table("output.dense", n_outputs)?;
+        check_values("output.dense", &values, "a finite number", f32::is_finite)?;
+        let shape = (values.len() / n_outputs.max(1), n_outputs);
+        let values =
+            Array2::from_shape_vec(shape, values).map_err(|e| Kind::array("output.dense", e.to_string()))?;
+        return Ok(Some(Arc::new(Matrix::Dense(values))));
+    }
+    if !arrays.has(OUTPUT_NAMES.size) {
+        return Ok(None);
+    }
+    let outputs = matrix::read(&OUTPUT_NAMES, n_outputs, arrays)?;
+    Ok(Some(Arc::new(Matrix::Sparse(outputs))))
 }
 
 const LEAF_NAMES: matrix::Names = matrix::Names {
@@ -130,9 +156,10 @@ struct Samples {
 }
 
 impl LeafReader {
-    /// Takes the arrays and checks whatever concerns all trees together.
+    /// Takes the arrays and checks whatever concerns all trees together, given the training outputs, if any.
     pub(super) fn new(
         arrays: &mut ArrayReader<'_>,
+        outputs: Option<&Arc<Matrix>>,
         n_trees: usize,
         n_leaves: usize,
         n_outputs: usize,
@@ -155,7 +182,8 @@ impl LeafReader {
         }
         let mut samples = None;
         if storages.contains(&SAMPLES) {
-            samples = Some(Samples::read(arrays, left, n_outputs)?);
+            let outputs = outputs.ok_or_else(|| Kind::array(OUTPUT_NAMES.size, "is missing"))?;
+            samples = Some(Samples::read(arrays, left, outputs)?);
         } else if left > 0 {
             let problem = format!("{left} leaves have no values");
             return Err(Kind::array("tree.leaves", problem));
@@ -208,7 +236,7 @@ impl LeafReader {
 }
 
 impl Samples {
-    fn read(arrays: &mut ArrayReader<'_>, n_leaves: usize, n_outputs: usize) -> Result<Self, Kind> {
+    fn read(arrays: &mut ArrayReader<'_>, n_leaves: usize, outputs: &Arc<Matrix>) -> Result<Self, Kind> {
         let counts = arrays.integers("leaf.size")?;
         check_length("leaf.size", &counts, n_leaves)?;
         let rows = arrays.integers("leaf.row")?;
@@ -221,21 +249,11 @@ impl Samples {
         } else {
             None
         };
-        let outputs = if arrays.has("output.dense") {
-            let values = arrays.table("output.dense", n_outputs)?;
-            check_values("output.dense", &values, "a finite number", f32::is_finite)?;
-            let shape = (values.len() / n_outputs.max(1), n_outputs);
-            let values = Array2::from_shape_vec(shape, values);
-            let values = values.map_err(|e| Kind::array("output.dense", e.to_string()))?;
-            Matrix::Dense(values)
-        } else {
-            Matrix::Sparse(matrix::read(&OUTPUT_NAMES, n_outputs, arrays)?)
-        };
         Ok(Self {
             counts: counts.into_iter(),
             rows: rows.into_iter(),
             weights,
-            outputs: Arc::new(outputs),
+            outputs: Arc::clone(outputs),
         })
     }
 

@@ -14,17 +14,20 @@
 mod arrays;
 mod boosted;
 mod container;
+mod craftml;
 mod description;
 mod error;
 mod forest;
 mod leaves;
 mod linear;
 mod matrix;
+mod stepwise;
 mod structures;
 mod thresholds;
 
 pub use description::FORMAT_VERSION;
 pub use error::{ModelFileError, ModelFileErrorKind};
+pub use stepwise::CraftmlFile;
 
 use crate::model::Predictor;
 use crate::training::{OutputSummary, TrainingSummary};
@@ -33,8 +36,10 @@ use arrays::{ArrayReader, ArrayWriter, check_values};
 use container::Container;
 use description::Description;
 use error::ModelFileErrorKind as Kind;
+use rpo_core::Matrix;
 use rpo_data::Task;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The description's name for forests.
 const FOREST: &str = "forest";
@@ -44,8 +49,10 @@ const BOOSTING: &str = "boosting";
 const LABEL_EMBEDDING: &str = "label-embedding";
 /// For linear models.
 const LINEAR: &str = "linear";
+/// For CRAFTML forests.
+const CRAFTML: &str = "craftml";
 /// All names that the description can have there.
-const METHODS: &str = "forest, boosting, label-embedding, linear";
+const METHODS: &str = "forest, boosting, label-embedding, linear, craftml";
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
@@ -101,17 +108,11 @@ impl Model {
 }
 
 fn encode(model: &Model) -> Result<Container, Kind> {
-    let mut arrays = ArrayWriter::default();
-    match model.training().outputs() {
-        OutputSummary::LabelCounts(counts) => {
-            let counts: Vec<u32> = counts.iter().map(|&count| count as u32).collect();
-            arrays.integers("train.label_counts", &counts);
-        }
-        OutputSummary::Means(means) => arrays.doubles("train.means", means),
-    }
+    let mut arrays = of_training(model.training());
     if let Some(thresholds) = model.thresholds() {
         arrays.doubles("decision.threshold", thresholds);
     }
+    let mut parts = Vec::new();
     let description = match model.predictor() {
         Predictor::Forest(forest) => {
             forest::write(forest, &mut arrays)?;
@@ -136,8 +137,54 @@ fn encode(model: &Model) -> Result<Container, Kind> {
             description.response = Some(linear.response());
             description
         }
+        Predictor::Craftml(forest) => {
+            let mut outputs = None;
+            for (i, tree) in forest.trees().iter().enumerate() {
+                let (part, of_tree) = craftml::write_tree(i, tree)?;
+                parts.extend(part.finish_part(i));
+                keep_outputs(&mut outputs, of_tree, i)?;
+            }
+            if let Some(outputs) = outputs {
+                leaves::write_outputs(&outputs, &mut arrays)?;
+            }
+            let mut description = Description::of(model, CRAFTML);
+            description.n_trees = Some(forest.trees().len());
+            description
+        }
     };
-    Container::new(&description, arrays.finish())
+    parts.extend(arrays.finish());
+    Container::new(&description, parts)
+}
+
+/// What is kept of the training set, whatever the method.
+fn of_training(training: &TrainingSummary) -> ArrayWriter {
+    let mut arrays = ArrayWriter::default();
+    match training.outputs() {
+        OutputSummary::LabelCounts(counts) => {
+            let counts: Vec<u32> = counts.iter().map(|&count| count as u32).collect();
+            arrays.integers("train.label_counts", &counts);
+        }
+        OutputSummary::Means(means) => arrays.doubles("train.means", means),
+    }
+    arrays
+}
+
+/// Keeps the training outputs of all trees, which are the same.
+fn keep_outputs(
+    kept: &mut Option<Arc<Matrix>>,
+    of_tree: Option<Arc<Matrix>>,
+    tree: usize,
+) -> Result<(), Kind> {
+    match (&kept, of_tree) {
+        (Some(kept), Some(outputs)) if !Arc::ptr_eq(kept, &outputs) && *kept != outputs => {
+            Err(Kind::SeveralOutputs { tree })
+        }
+        (None, Some(outputs)) => {
+            *kept = Some(outputs);
+            Ok(())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn decode(bytes: &[u8]) -> Result<Model, Kind> {
@@ -181,6 +228,18 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         LINEAR => {
             let sizes = (n_train, n_features, n_outputs);
             Predictor::from(linear::read_linear(&mut arrays, description.response()?, sizes)?)
+        }
+        CRAFTML => {
+            let n_trees = description.n_trees.ok_or_else(|| Kind::Description {
+                message: "missing field `n_trees`".to_owned(),
+            })?;
+            Predictor::from(craftml::read(
+                &mut arrays,
+                n_trees,
+                n_train,
+                n_features,
+                n_outputs,
+            )?)
         }
         _ => {
             return Err(Kind::Method {

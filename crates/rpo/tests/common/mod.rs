@@ -1,9 +1,11 @@
 //! Models of every kind on small generated data.
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use ndarray::Array2;
 use rpo::core::{CsrMatrix, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams, LeafStorage, LossKind};
+use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset, Width};
 use rpo::ensemble::{FitOptions, ForestParams, OutputProjection};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::tree::LeafKind;
@@ -27,6 +29,8 @@ pub(crate) struct Case {
     pub(crate) projected: bool,
     pub(crate) weights: bool,
     pub(crate) random_thresholds: bool,
+    /// A CRAFTML forest instead, to which most of the above does not apply.
+    pub(crate) craftml: Option<CraftmlPreset>,
 }
 
 impl Default for Case {
@@ -46,6 +50,7 @@ impl Default for Case {
             projected: false,
             weights: false,
             random_thresholds: false,
+            craftml: None,
         }
     }
 }
@@ -95,8 +100,24 @@ impl Case {
             .seed(self.seed)
     }
 
+    pub(crate) fn craftml_params(&self, preset: CraftmlPreset) -> CraftmlParams {
+        CraftmlParams::preset(preset)
+            .n_trees(3)
+            .n_clusters(3)
+            .min_samples_split(4)
+            .feature_width(Width::Fixed(16))
+            .label_width(Width::Fixed(16))
+            .leaves(self.leaves)
+            .seed(self.seed)
+    }
+
     pub(crate) fn model(&self) -> Model {
         let data = self.data();
+        if let Some(preset) = self.craftml {
+            let params = self.craftml_params(preset).check().unwrap();
+            let forest = params.fit(data.features().into(), data.outputs().into());
+            return Model::new(forest.unwrap(), &data).unwrap();
+        }
         let weights: Vec<f32> = (0..self.rows)
             .map(|i| 0.25 + self.unit("weight!", i, 0))
             .collect();

@@ -1,0 +1,203 @@
+//! CRAFTML forests.
+
+use super::forest::grow_in_parts;
+use super::{FitContext, Groups, Method, Recipe, Show, record};
+use crate::error::CliError;
+use clap::Args;
+use rpo::data::Dataset;
+use rpo::ensemble::EnsembleError;
+use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset, Width};
+use rpo::tree::centroid::NodeSample;
+use rpo::{CraftmlFile, Model};
+use serde_json::{Map, Value};
+use std::ops::Range;
+use std::path::Path;
+use std::str::FromStr;
+
+/// Nodes of centroids.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "CRAFTML")]
+pub struct CraftmlOptions {
+    /// Whose version of the method the other options start from: original (the paper's, the default), report (a
+    /// student report's), or report-quirks (the same with the defects of its code).
+    #[arg(long, value_name = "PRESET")]
+    preset: Option<CraftmlPreset>,
+
+    /// Largest number of children of a node; 10 by default (report: 9).
+    #[arg(long, value_name = "K")]
+    clusters: Option<usize>,
+
+    /// Components that features are projected to: a number, or shares of the features that trees take in turn;
+    /// 10000 by default (report: 0.7,0.6).
+    #[arg(long, value_name = "N|SHARES")]
+    feature_width: Option<Width>,
+
+    /// Components that labels are projected to; 10000 by default (report: 0.7,0.6).
+    #[arg(long, value_name = "N|SHARES")]
+    label_width: Option<Width>,
+
+    /// Samples of a node that are clustered: a number, or a share such as 0.6; 20000 by default (report: 0.6).
+    #[arg(long, value_name = "N|SHARE")]
+    node_sample: Option<SampleSize>,
+
+    /// Largest number of passes of k-means; 5 by default (report: 300).
+    #[arg(long, value_name = "N")]
+    passes: Option<usize>,
+
+    /// Number of starts of k-means, the best of which counts; 1 by default (report: 10).
+    #[arg(long, value_name = "N")]
+    starts: Option<usize>,
+
+    /// Largest number of entries of a centroid, or all; 1000 by default (report: all).
+    #[arg(long, value_name = "N|all")]
+    centroid_entries: Option<Entries>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct SampleSize(NodeSample);
+
+impl FromStr for SampleSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let count = text.parse().map(NodeSample::Count).ok();
+        let share = || text.parse().map(NodeSample::Share).ok();
+        let sample = count.or_else(share);
+        sample
+            .map(Self)
+            .ok_or_else(|| "expected a number of samples or a share such as 0.6".to_owned())
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Entries(Option<usize>);
+
+impl FromStr for Entries {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "all" => Ok(Self(None)),
+            number => number
+                .parse()
+                .map(|n| Self(Some(n)))
+                .map_err(|_| "expected a number of entries or all".to_owned()),
+        }
+    }
+}
+
+/// Options of other groups that apply.
+pub(super) const SHARED: [&str; 3] = ["max-depth", "min-samples-split", "leaves"];
+
+fn params(groups: &Groups, seed: u64) -> CraftmlParams {
+    let given = &groups.craftml;
+    let mut params = CraftmlParams::preset(given.preset.unwrap_or(CraftmlPreset::Original)).seed(seed);
+    /// Sets what is given and leaves the rest to the preset.
+    macro_rules! set {
+        ($($setter:ident: $value:expr;)*) => {
+            $(if let Some(value) = $value {
+                params = params.$setter(value);
+            })*
+        };
+    }
+    set! {
+        n_trees: groups.ensemble.trees;
+        first_tree: groups.ensemble.first_tree;
+        max_depth: groups.tree.max_depth.map(Some);
+        min_samples_split: groups.tree.min_samples_split;
+        n_clusters: given.clusters;
+        feature_width: given.feature_width.clone();
+        label_width: given.label_width.clone();
+        sample: given.node_sample.map(|s| s.0);
+        max_passes: given.passes;
+        n_starts: given.starts;
+        centroid_entries: given.centroid_entries.map(|e| e.0);
+    }
+    params.leaves(groups.forest.leaf_kind())
+}
+
+/// A CRAFTML forest to be grown.
+pub(super) struct CraftmlRecipe {
+    params: CraftmlParams,
+    record: Map<String, Value>,
+}
+
+impl CraftmlRecipe {
+    pub(super) fn new(groups: &Groups, seed: u64) -> Result<Self, CliError> {
+        let params = params(groups, seed);
+        params.clone().check()?;
+        let described = serde_json::to_value(&params).unwrap_or_default();
+        let described = described.as_object().cloned().unwrap_or_default();
+        let parameters = described
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.clone()));
+        Ok(Self {
+            record: record(Method::Craftml, seed, parameters.collect()),
+            params,
+        })
+    }
+
+    fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
+        let first = self.params.indices().start + trees.start;
+        let params = self
+            .params
+            .clone()
+            .first_tree(first)
+            .n_trees(trees.len())
+            .check()?;
+        let (x, y) = (data.features().view(), data.outputs().view());
+        let forest = params.fit_with(x, y, context.on_step);
+        let forest = forest.map_err(|e: EnsembleError| context.error(data, e))?;
+        Ok(Model::new(forest, data)?.with_parameters(self.record()))
+    }
+}
+
+impl Recipe for CraftmlRecipe {
+    fn n_steps(&self) -> usize {
+        self.params.indices().len()
+    }
+
+    fn record(&self) -> Map<String, Value> {
+        self.record.clone()
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
+        self.grow(data, 0..self.n_steps(), context)
+    }
+
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        show: &mut Show<'_>,
+    ) -> Result<Model, CliError> {
+        let grow = |trees| self.grow(data, trees, context);
+        Ok(grow_in_parts(self.n_steps(), steps, grow, show)?.with_parameters(self.record()))
+    }
+
+    fn saves_in_parts(&self) -> bool {
+        true
+    }
+
+    fn fit_to_file(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        path: &Path,
+    ) -> Result<Option<u64>, CliError> {
+        let failed = |e: EnsembleError| context.error(data, e);
+        let mut file = CraftmlFile::create(path)?;
+        let params = self.params.clone().check()?;
+        let trainer = params
+            .trainer(data.features().view(), data.outputs().view())
+            .map_err(failed)?;
+        for index in trainer.indices() {
+            file.push(&trainer.tree(index).map_err(failed)?)?;
+            if let Some(on_step) = context.on_step {
+                on_step();
+            }
+        }
+        Ok(Some(file.finish(data, &self.record)?))
+    }
+}
