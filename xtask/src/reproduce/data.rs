@@ -31,8 +31,8 @@ pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
             let features = match set.dense_noise {
                 Some(noise) => FeatureStyle::Dense { noise },
                 None => FeatureStyle::Sparse {
-                    per_label: 6,
-                    noise: 10.0,
+                    per_label: set.per_label.unwrap_or(6),
+                    noise: set.noise.unwrap_or(10.0),
                 },
             };
             let set = MultiLabelSet::new(n, set.features, set.outputs)

@@ -93,6 +93,8 @@ mod tests {
             cardinality: 1.5,
             exponent: 0.0,
             dense_noise: None,
+            per_label: None,
+            noise: None,
         };
         Job {
             version: "1".to_owned(),

@@ -192,6 +192,12 @@ pub(crate) struct MultiLabelText {
     pub(crate) exponent: f64,
     /// Standard deviation of the noise on dense features; sparse features where it is not given.
     pub(crate) dense_noise: Option<f64>,
+    /// Sparse features by which a label shows; 6 where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) per_label: Option<usize>,
+    /// Mean number of sparse features that tell nothing; 10 where it is not given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) noise: Option<f64>,
 }
 
 /// Parameters of [`Friedman`](rpo::data::generate::Friedman).

@@ -53,13 +53,18 @@ pub(super) fn run(
         (measures::PROJECTION, time.seconds()),
         (measures::MODEL_BYTES, model.to_bytes()?.len() as f64),
     ]);
-    if let Predictor::Forest(forest) = model.predictor() {
-        let nodes = forest
-            .trees()
-            .iter()
-            .map(|tree| tree.tree.structure().nodes().len());
-        measured.insert(measures::NODES, nodes.sum::<usize>() as f64);
-    }
+    let nodes: Option<usize> = match model.predictor() {
+        Predictor::Forest(forest) => {
+            let trees = forest.trees().iter();
+            Some(trees.map(|t| t.tree.structure().nodes().len()).sum())
+        }
+        Predictor::Craftml(forest) => {
+            let trees = forest.trees().iter();
+            Some(trees.map(|t| t.tree().structure().nodes().len()).sum())
+        }
+        _ => None,
+    };
+    measured.extend(nodes.map(|n| (measures::NODES, n as f64)));
     if time.draws() > 0 {
         measured.insert(measures::PROJECTION_ONCE, time.seconds() / time.draws() as f64);
     }
