@@ -98,6 +98,22 @@ fn numbers_take_the_squared_loss() {
 }
 
 #[test]
+fn forests_grow_on_embeddings() {
+    let folder = folder();
+    let options = "--projection label-embedding --components 2 --trees 20";
+    folder.ok(&format!("train {DATA} {options}"));
+    let scores = folder.json("evaluate --data test.arff --labels l.xml --model m.rpo --metrics lrap");
+    assert!(number(&scores, "lrap") > 0.9, "{scores}");
+    let about = folder.json("inspect --model m.rpo");
+    assert_eq!(about["parameters"]["projection"], "label-embedding");
+    assert_eq!(about["parameters"]["projection_scope"], "shared");
+    let message = folder.fail(&format!(
+        "train {DATA} --method gbrt-rpo --projection label-embedding"
+    ));
+    assert!(message.contains("label-embedding is for forests"), "{message}");
+}
+
+#[test]
 fn options_without_effect_are_refused() {
     let folder = folder();
     for (options, expected) in [

@@ -11,6 +11,8 @@ use crate::{Descent, LinearError, Response};
 
 /// Labels that one task updates.
 const LABELS: usize = 32;
+/// Least rows that are judged at once.
+const JUDGED: usize = 256;
 /// Most activations or features of a batch.
 const BATCH_VALUES: usize = 100_000_000;
 
@@ -166,7 +168,7 @@ impl Descending<'_, '_, '_> {
     fn judge(&self, weights: &Array2<f32>) -> f64 {
         let sum: f64 = self
             .judging
-            .chunks(self.batch())
+            .chunks(self.batch().max(JUDGED))
             .map(|rows| {
                 let activations = activations(weights, self.source.select(rows).view());
                 self.response.loss(activations.t(), |i, f| {

@@ -145,6 +145,9 @@ pub enum ProjectionError {
         /// Rows of the outputs.
         outputs: usize,
     },
+    /// A projection that learns from features, without any.
+    #[error("a label embedding learns from features as well as outputs: it must be bound to them first")]
+    NoFeatures,
     /// A text that names no spectral law of random features.
     #[error("no law of frequencies is called {0:?}; there are gaussian, student:NU and cauchy-iid")]
     UnknownLaw(String),

@@ -359,6 +359,8 @@ fn bound_to_features_it_is_a_projection() {
             .zip(&expected)
             .all(|(a, b)| (f64::from(*a) - b).abs() < 1e-5)
     );
+    let unbound = Projection::fit(&embedding, (&y).into(), 3, Seed::new(5)).map(|_| ());
+    assert_eq!(unbound, Err(ProjectionError::NoFeatures));
     let other = outputs(39, 9, 0.3, true, 4);
     assert!(matches!(
         bound.fit((&other).into(), 3, Seed::new(5)),

@@ -364,6 +364,9 @@ impl super::ProjectionOptions {
                 "this method projects the outputs; gbmort is the one that does not",
             ));
         }
+        if self.learns_from_features() {
+            return Err(usage("--projection label-embedding is for forests"));
+        }
         let family = self.family().unwrap_or(ProjectionKind::Gaussian);
         Ok((family, self.components().unwrap_or(Components::Exact(1))))
     }

@@ -1,5 +1,6 @@
 //! Random forests and Extra-Trees.
 
+use super::projection::bound;
 use super::{FitContext, Groups, Method, Recipe, Show, name, record};
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
@@ -106,6 +107,7 @@ pub(super) struct ForestRecipe {
     first_tree: usize,
     n_trees: usize,
     bootstraps: bool,
+    learns_from_features: bool,
     record: Map<String, Value>,
 }
 
@@ -143,6 +145,7 @@ impl ForestRecipe {
             first_tree,
             n_trees,
             bootstraps: bootstraps(method, groups),
+            learns_from_features: groups.projection.learns_from_features(),
             record: record(method, seed, parameters),
         })
     }
@@ -153,6 +156,10 @@ impl ForestRecipe {
             .clone()
             .n_trees(trees.len())
             .first_tree(self.first_tree + trees.start);
+        if self.learns_from_features {
+            let family = bound(data.features()).map_err(|e| context.error(data, e))?;
+            params = params.map_projection(|_| family);
+        }
         if let Some(wrap) = context.wrap {
             params = params.map_projection(wrap);
         }

@@ -30,6 +30,18 @@ impl BoundEmbedding {
     }
 }
 
+/// Stands for what [`BoundEmbedding`] is, where a family must be named before there are features; fitting it fails.
+impl Projection for LabelEmbedding {
+    fn fit(
+        &self,
+        _y: MatrixView<'_>,
+        _n_components: usize,
+        _seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Err(ProjectionError::NoFeatures)
+    }
+}
+
 impl Projection for BoundEmbedding {
     fn fit(
         &self,
