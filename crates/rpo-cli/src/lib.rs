@@ -68,3 +68,15 @@ pub fn main() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::CommandFactory;
+
+    /// Methods bring options of their own: no two may have one name, nor one of a command's.
+    #[test]
+    fn options_have_names_of_their_own() {
+        Cli::command().debug_assert();
+    }
+}

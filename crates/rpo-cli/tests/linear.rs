@@ -130,8 +130,8 @@ fn options_without_effect_are_refused() {
             "--epochs has no effect with --link-loss squared",
         ),
         (
-            "--method label-embedding --mode cs --passes 2",
-            "--passes has no effect with --mode cs",
+            "--method label-embedding --mode cs --embedding-passes 2",
+            "--embedding-passes has no effect with --mode cs",
         ),
         ("--method ridge --epochs 3", "--epochs is no option of ridge"),
         (

@@ -54,7 +54,7 @@ pub struct BoostingOptions {
     /// Share of the samples to withhold and score every step on; the model ends with the best. By default 0.2 with
     /// --early-stopping, otherwise none.
     #[arg(long, value_name = "SHARE")]
-    validation: Option<f64>,
+    hold_out: Option<f64>,
 
     /// Stop after so many steps without a better score on the samples withheld.
     #[arg(long, value_name = "N")]
@@ -62,7 +62,7 @@ pub struct BoostingOptions {
 
     /// The score: lrap for labels and r2 for numbers by default.
     #[arg(long, value_name = "METRIC")]
-    validation_metric: Option<Metric>,
+    hold_out_metric: Option<Metric>,
 
     /// With samples withheld, fit again to all samples, as many steps as were best.
     #[arg(
@@ -72,7 +72,7 @@ pub struct BoostingOptions {
         default_missing_value = "true",
         require_equals = true
     )]
-    refit: Option<bool>,
+    refit_all: Option<bool>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
@@ -163,9 +163,9 @@ impl BoostingRecipe {
             parameters.push(("leaf_values", json!(k)));
         }
         if let Some(validation) = validation {
-            parameters.push(("validation", json!(validation.share)));
+            parameters.push(("hold_out", json!(validation.share)));
             parameters.push(("early_stopping", json!(validation.patience)));
-            parameters.push(("refit", json!(validation.refit)));
+            parameters.push(("refit_all", json!(validation.refit)));
         }
         let recipe = Self {
             params,
@@ -332,16 +332,16 @@ impl<'a> Scorer<'a> {
 impl BoostingOptions {
     /// The samples to withhold, if any are.
     fn withheld(&self) -> Result<Option<WithheldShare>, CliError> {
-        if self.validation.is_none() && self.early_stopping.is_none() {
-            if self.validation_metric.is_some() || self.refit.is_some() {
-                return Err(usage("--validation-metric and --refit need --validation"));
+        if self.hold_out.is_none() && self.early_stopping.is_none() {
+            if self.hold_out_metric.is_some() || self.refit_all.is_some() {
+                return Err(usage("--hold-out-metric and --refit-all need --hold-out"));
             }
             return Ok(None);
         }
-        let share = self.validation.unwrap_or(0.2);
+        let share = self.hold_out.unwrap_or(0.2);
         if !(share > 0.0 && share < 1.0) {
             return Err(usage(&format!(
-                "--validation is {share}; expected a share between 0 and 1"
+                "--hold-out is {share}; expected a share between 0 and 1"
             )));
         }
         if self.early_stopping == Some(0) {
@@ -350,8 +350,8 @@ impl BoostingOptions {
         Ok(Some(WithheldShare {
             share,
             patience: self.early_stopping,
-            metric: self.validation_metric,
-            refit: self.refit.unwrap_or(false),
+            metric: self.hold_out_metric,
+            refit: self.refit_all.unwrap_or(false),
         }))
     }
 }

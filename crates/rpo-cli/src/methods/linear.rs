@@ -110,7 +110,7 @@ pub struct EmbeddingOptions {
 
     /// Passes of the embedding's range finder; 1 by default.
     #[arg(long, value_name = "Q")]
-    passes: Option<usize>,
+    embedding_passes: Option<usize>,
 
     /// Directions probed beyond the dimensions wanted; 20 by default.
     #[arg(long, value_name = "L")]
@@ -157,7 +157,11 @@ impl EmbeddingOptions {
                 self.final_lambda_ratio.is_some() && raw,
                 &mode,
             ),
-            ("--passes", self.passes.is_some() && (raw || random), &mode),
+            (
+                "--embedding-passes",
+                self.embedding_passes.is_some() && (raw || random),
+                &mode,
+            ),
             (
                 "--oversampling",
                 self.oversampling.is_some() && (raw || random),
@@ -231,7 +235,7 @@ impl EmbeddingOptions {
         if let Some(lambda) = self.embedding_lambda {
             embedding = embedding.lambda(lambda);
         }
-        if let Some(passes) = self.passes {
+        if let Some(passes) = self.embedding_passes {
             embedding = embedding.passes(passes);
         }
         if let Some(oversampling) = self.oversampling {
@@ -281,7 +285,7 @@ impl EmbeddingOptions {
             ("withhold", json!(self.withhold)),
             ("embedding_lambda", json!(self.embedding_lambda)),
             ("final_lambda_ratio", json!(self.final_lambda_ratio)),
-            ("passes", json!(self.passes)),
+            ("embedding_passes", json!(self.embedding_passes)),
             ("oversampling", json!(self.oversampling)),
         ];
         record.extend(others.into_iter().filter(|(_, value)| !value.is_null()));
