@@ -5,7 +5,10 @@ use crate::output::Report;
 use clap::Args;
 use rpo::data::Task;
 use rpo::ensemble::Forest;
-use rpo::tree::{Rule, Structure};
+use rpo::ensemble::binary_relevance::LabelTree;
+use rpo::ensemble::structured::StructuredForest;
+use rpo::tree::oblique::LinearRule;
+use rpo::tree::{Node, Rule, Structure};
 use rpo::{Model, Predictor};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -64,6 +67,15 @@ impl Inspect {
                 let structures: Vec<_> = forest.trees().iter().map(|t| t.tree().structure()).collect();
                 trees(&structures, &mut report);
             }
+            Predictor::StructuredForest(forest) => {
+                let structures = forest.trees().iter().map(|t| t.tree.structure());
+                trees(&structures.collect::<Vec<_>>(), &mut report);
+                hyperplanes(&mut report, forest);
+            }
+            Predictor::BinaryRelevance(forest) => {
+                let structures = forest.trees().iter().map(LabelTree::structure);
+                trees(&structures.collect::<Vec<_>>(), &mut report);
+            }
             _ => {}
         }
         report.print(self.json)
@@ -101,6 +113,24 @@ fn trees<R: Rule>(structures: &[&Structure<R>], report: &mut Report) {
     report.set("nodes_per_tree", spread(nodes));
     report.set("leaves_per_tree", spread(leaves));
     report.set("depth", spread(structures.iter().map(|s| s.depth())));
+}
+
+/// Sizes of hyperplanes.
+fn hyperplanes(report: &mut Report, forest: &StructuredForest) {
+    let nodes = forest.trees().iter().flat_map(|t| t.tree.structure().nodes());
+    let sizes: Vec<usize> = nodes
+        .filter_map(|node| match node {
+            Node::Split {
+                rule: LinearRule::Oblique(plane),
+                ..
+            } => Some(plane.features().len()),
+            _ => None,
+        })
+        .collect();
+    report.set("hyperplanes", sizes.len());
+    if !sizes.is_empty() {
+        report.set("features_per_hyperplane", spread(sizes.iter().copied()));
+    }
 }
 
 /// The least, mean and largest of some numbers.

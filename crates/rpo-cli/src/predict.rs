@@ -6,9 +6,9 @@ use crate::options::{InputOptions, ThreadOptions};
 use crate::output::{Output, Report, quoted};
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
-use rpo::Model;
 use rpo::core::{CsrMatrix, MatrixView, csr_row};
 use rpo::data::Task;
+use rpo::{Decision, Model};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -19,8 +19,9 @@ const BLOCK_BYTES: usize = 64 << 20;
 /// Predict for the samples of a file.
 ///
 /// The file may have the outputs or not. Features are found by their names where both the model and the file
-/// have names, else by their numbers. Writes CSV: with --top-k a line row,label,score for each of the best
-/// labels (rows from 0, labels by name, best first, scores of 0 left out), else a column for each output.
+/// have names, else by their numbers. Writes CSV: with --top-k or --decide a line row,label,score for each of the best
+/// labels or those decided for (rows from 0, labels by name, best first; of the best those of score 0 left out), else
+/// a column for each output.
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
     /// The model.
@@ -30,6 +31,11 @@ pub(crate) struct Predict {
     /// Only the best K labels of each sample. Never holds more than the scores of a few samples.
     #[arg(long, value_name = "K")]
     top_k: Option<NonZeroUsize>,
+
+    /// Only the labels that the model decides for: those whose score reaches the threshold that the model keeps for
+    /// them, 0.5 where it keeps none, or those that the model's own rule picks.
+    #[arg(long, conflicts_with = "top_k")]
+    decide: bool,
 
     /// File to write, which appears when it is whole; standard output by default.
     #[arg(long, value_name = "FILE")]
@@ -63,9 +69,10 @@ impl Predict {
         self.threads.start()?;
         let clock = Stopwatch::start();
         let model = Model::load(&self.model)?;
-        let ranks = self.top_k.is_some() || self.out_format == OutFormat::Xmlrepo;
+        let ranks = self.top_k.is_some() || self.decide || self.out_format == OutFormat::Xmlrepo;
         if ranks && model.schema().task() == Task::Regression {
-            let message = "--top-k and --out-format xmlrepo are for labels; the model predicts numbers";
+            let message =
+                "--top-k, --decide and --out-format xmlrepo are for labels; the model predicts numbers";
             return Err(CliError::Usage(message.to_owned()));
         }
         let mut out = Output::new(self.out.as_deref())?;
@@ -75,12 +82,15 @@ impl Predict {
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
-        match (self.top_k, self.out_format) {
+        let pick = match self.top_k {
+            _ if self.decide => Some(Pick::Decided),
+            k => k.map(|k| Pick::Best(k.get())),
+        };
+        match (pick, self.out_format) {
             (None, OutFormat::Csv) => wide_csv(&model, x, &mut out)?,
-            (Some(k), OutFormat::Csv) => top_csv(&model, x, k.get(), &mut out)?,
-            (k, OutFormat::Xmlrepo) => {
-                let k = k.map_or(model.n_outputs(), NonZeroUsize::get);
-                xmlrepo(&model, x, k, &mut out)?;
+            (Some(pick), OutFormat::Csv) => long_csv(&model, x, pick, &mut out)?,
+            (pick, OutFormat::Xmlrepo) => {
+                xmlrepo(&model, x, pick.unwrap_or(Pick::Best(model.n_outputs())), &mut out)?;
             }
         }
         out.finish()?;
@@ -146,10 +156,19 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, out: &mut Output) -> Result<(), Cl
     })
 }
 
-fn top_csv(model: &Model, x: MatrixView<'_>, k: usize, out: &mut Output) -> Result<(), CliError> {
+/// Which labels of a sample are written.
+#[derive(Clone, Copy)]
+enum Pick {
+    /// The best so many.
+    Best(usize),
+    /// Those that the model decides for.
+    Decided,
+}
+
+fn long_csv(model: &Model, x: MatrixView<'_>, pick: Pick, out: &mut Output) -> Result<(), CliError> {
     out.put(b"row,label,score\n")?;
     let names = model.schema().output_names();
-    for_each_top(model, x, k, out, |line, row, best| {
+    for_each_row(model, x, pick, out, |line, row, best| {
         for &(label, score) in best {
             let name = names.get(label as usize).unwrap_or_default();
             add!(line, "{row},{},{score}\n", quoted(&name));
@@ -157,9 +176,9 @@ fn top_csv(model: &Model, x: MatrixView<'_>, k: usize, out: &mut Output) -> Resu
     })
 }
 
-fn xmlrepo(model: &Model, x: MatrixView<'_>, k: usize, out: &mut Output) -> Result<(), CliError> {
+fn xmlrepo(model: &Model, x: MatrixView<'_>, pick: Pick, out: &mut Output) -> Result<(), CliError> {
     out.put(format!("{} {}\n", x.n_rows(), model.n_outputs()).as_bytes())?;
-    for_each_top(model, x, k, out, |line, _, best| {
+    for_each_row(model, x, pick, out, |line, _, best| {
         for (i, (label, score)) in best.iter().enumerate() {
             let space = if i > 0 { " " } else { "" };
             add!(line, "{space}{label}:{score}");
@@ -168,26 +187,51 @@ fn xmlrepo(model: &Model, x: MatrixView<'_>, k: usize, out: &mut Output) -> Resu
     })
 }
 
-/// Writes what `write` makes of each row and its best labels, best first.
-fn for_each_top(
+/// Writes what `write` makes of each row and its labels, best first.
+fn for_each_row(
     model: &Model,
     x: MatrixView<'_>,
-    k: usize,
+    pick: Pick,
     out: &mut Output,
     write: impl Fn(&mut Vec<u8>, usize, &[(u32, f32)]),
 ) -> Result<(), CliError> {
     let mut text = Vec::new();
-    for_each_block(x, k.min(model.n_outputs()), BLOCK_BYTES, |rows, block| {
-        let top: CsrMatrix = model.predict_top_k(block, k)?;
-        let view = top.view();
-        for (i, row) in rows.enumerate() {
-            let (labels, scores) = csr_row(&view, i);
-            let mut best: Vec<(u32, f32)> = labels.iter().copied().zip(scores.iter().copied()).collect();
-            best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-            text.clear();
-            write(&mut text, row, &best);
-            out.put(&text)?;
+    let mut put = |row: usize, best: &mut Vec<(u32, f32)>, out: &mut Output| {
+        best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        text.clear();
+        write(&mut text, row, best);
+        best.clear();
+        out.put(&text)
+    };
+    let mut best: Vec<(u32, f32)> = Vec::new();
+    match pick {
+        Pick::Best(k) => for_each_block(x, k.min(model.n_outputs()), BLOCK_BYTES, |rows, block| {
+            let top: CsrMatrix = model.predict_top_k(block, k)?;
+            let view = top.view();
+            for (i, row) in rows.enumerate() {
+                let (labels, scores) = csr_row(&view, i);
+                best.extend(labels.iter().copied().zip(scores.iter().copied()));
+                put(row, &mut best, out)?;
+            }
+            Ok(())
+        }),
+        Pick::Decided => {
+            // A rule that looks at all samples must see all of them.
+            let bytes = match model.decision() {
+                Decision::Threshold => BLOCK_BYTES,
+                Decision::ExpectedF1 => usize::MAX,
+            };
+            for_each_block(x, model.n_outputs(), bytes, |rows, block| {
+                let scores = model.predict_within(block, usize::MAX)?;
+                let decided = model.decide(scores.view())?;
+                let view = decided.view();
+                for (i, row) in rows.enumerate() {
+                    let labels = csr_row(&view, i).0;
+                    best.extend(labels.iter().map(|&j| (j, scores[[i, j as usize]])));
+                    put(row, &mut best, out)?;
+                }
+                Ok(())
+            })
         }
-        Ok(())
-    })
+    }
 }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod binary_relevance;
 mod bit_routes;
 mod block;
 pub mod boosting;
@@ -10,6 +11,7 @@ mod forest;
 mod missing;
 mod params;
 mod predict;
+mod sampling;
 pub mod structured;
 mod sums;
 pub mod thresholds;

@@ -36,8 +36,8 @@ pub enum ThresholdRule {
     Rate,
 }
 
-/// The thresholds (one per label) that a rule finds on scores and labels (both n x d). Samples whose scores are NaN, as those
-/// that no tree left out of its bag, do not count; a label without any score has ½.
+/// The thresholds (one per label) that a rule finds on scores and labels (both n x d). Pairs of which either is NaN do not
+/// count: scores of samples that no tree left out of its bag, labels that are missing. A label without any pair has ½.
 ///
 /// # Errors
 /// [`EnsembleError::Mismatch`] for labels of another shape than the scores.
@@ -67,13 +67,12 @@ pub fn find(
         }
     }
     let mut pairs: Vec<Vec<(f32, bool)>> = vec![Vec::with_capacity(scores.nrows()); scores.ncols()];
-    let mut positive = vec![false; scores.ncols()];
+    let mut row_labels = vec![0.0; scores.ncols()];
     for (row, scores) in scores.rows().into_iter().enumerate() {
-        positive.fill(false);
-        labels.for_each_in_row(row, |j, v| positive[j as usize] = v != 0.0);
-        for ((pairs, &score), &positive) in pairs.iter_mut().zip(scores).zip(&positive) {
-            if !score.is_nan() {
-                pairs.push((score, positive));
+        labels.copy_row(row, &mut row_labels);
+        for ((pairs, &score), &label) in pairs.iter_mut().zip(scores).zip(&row_labels) {
+            if !score.is_nan() && !label.is_nan() {
+                pairs.push((score, label != 0.0));
             }
         }
     }
@@ -203,6 +202,10 @@ mod tests {
     fn labels_together_and_without_scores() {
         let scores = array![[0.5, f32::NAN], [0.25, f32::NAN], [f32::NAN, f32::NAN]];
         let labels = array![[1.0, 1.0], [0.0, 0.0], [0.0, 1.0]];
+        let missing = array![[1.0], [f32::NAN], [0.0]];
+        let one = array![[0.25], [0.5], [0.125]];
+        let alone = find(ThresholdRule::MacroF, one.view(), (&missing).into()).unwrap();
+        assert_eq!(alone, [0.1875]);
         let found = |rule| find(rule, scores.view(), (&labels).into()).unwrap();
         assert_eq!(found(ThresholdRule::MacroF), [0.375, 0.5]);
         assert_eq!(found(ThresholdRule::MicroF), [0.375, 0.375]);

@@ -2,11 +2,14 @@
 
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use ndarray::{Array2, ArrayView2};
-use rpo_core::{CsrMatrix, MatrixView};
-use rpo_data::Dataset;
+use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_data::{Dataset, Task};
+use rpo_ensemble::binary_relevance::BinaryRelevanceForest;
 use rpo_ensemble::boosting::Boosted;
 use rpo_ensemble::craftml::CraftmlTree;
-use rpo_ensemble::{Craftml, DEFAULT_BUDGET, Forest};
+use rpo_ensemble::structured::{StructuredForest, StructuredTree};
+use rpo_ensemble::thresholds::{self, ThresholdRule};
+use rpo_ensemble::{Craftml, DEFAULT_BUDGET, EnsembleError, Forest, ForestTree};
 use rpo_linear::{LinearModel, LinkModel};
 use serde_json::{Map, Value};
 
@@ -27,11 +30,27 @@ pub enum Predictor {
     Linear(LinearModel),
     /// CRAFTML forests.
     Craftml(Craftml),
+    /// Structured Hellinger forests and their relatives.
+    StructuredForest(StructuredForest),
+    /// A forest per label.
+    BinaryRelevance(BinaryRelevanceForest),
 }
 
 impl From<Boosted> for Predictor {
     fn from(boosted: Boosted) -> Self {
         Self::Boosted(boosted)
+    }
+}
+
+impl From<StructuredForest> for Predictor {
+    fn from(forest: StructuredForest) -> Self {
+        Self::StructuredForest(forest)
+    }
+}
+
+impl From<BinaryRelevanceForest> for Predictor {
+    fn from(forest: BinaryRelevanceForest) -> Self {
+        Self::BinaryRelevance(forest)
     }
 }
 
@@ -81,31 +100,38 @@ pub(crate) trait Predict {
 /// Predictions for the training samples (n x d), and for each sample how many parts of the model they come from.
 pub type OobPredictions = (Array2<f32>, Vec<u32>);
 
-impl Predict for Forest {
-    fn n_features(&self) -> usize {
-        self.n_features()
-    }
+/// Every forest has the same functions under the same names.
+macro_rules! predict_as_forest {
+    ($($forest:ty),*) => {$(
+        impl Predict for $forest {
+            fn n_features(&self) -> usize {
+                self.n_features()
+            }
 
-    fn n_outputs(&self) -> usize {
-        self.n_outputs()
-    }
+            fn n_outputs(&self) -> usize {
+                self.n_outputs()
+            }
 
-    fn n_train(&self) -> usize {
-        self.n_train()
-    }
+            fn n_train(&self) -> usize {
+                self.n_train()
+            }
 
-    fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
-        Ok(self.predict_within(x, budget)?)
-    }
+            fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
+                Ok(self.predict_within(x, budget)?)
+            }
 
-    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        Ok(self.predict_top_k(x, k)?)
-    }
+            fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+                Ok(self.predict_top_k(x, k)?)
+            }
 
-    fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        Ok(Some(self.oob_predictions(x)?))
-    }
+            fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
+                Ok(Some(self.oob_predictions(x)?))
+            }
+        }
+    )*};
 }
+
+predict_as_forest!(Forest, StructuredForest, BinaryRelevanceForest);
 
 /// Methods whose own functions are those of [`Predict`] by name.
 macro_rules! predict_by_name {
@@ -147,6 +173,8 @@ impl Predictor {
             Self::LabelEmbedding(model) => model,
             Self::Linear(model) => model,
             Self::Craftml(forest) => forest,
+            Self::StructuredForest(forest) => forest,
+            Self::BinaryRelevance(forest) => forest,
         }
     }
 
@@ -349,6 +377,24 @@ impl Model {
         self.predictor.inner().oob_predictions(x)
     }
 
+    /// Sets the thresholds that a rule finds on the out-of-bag predictions for the training set, which is given again.
+    ///
+    /// # Errors
+    /// [`ModelError::Task`] if the outputs are no labels; [`ModelError::Ensemble`] if the model has no out-of-bag
+    /// predictions, the samples are not those of the training set, or scores would take more than 4 GiB.
+    pub fn with_oob_thresholds(self, rule: ThresholdRule, training: &Dataset) -> Result<Self, ModelError> {
+        if self.schema.task() != Task::MultiLabel {
+            return Err(ModelError::Task {
+                expected: Task::MultiLabel,
+                given: self.schema.task(),
+            });
+        }
+        let found = self.oob_predictions(training.features().view())?;
+        let (scores, _) = found.ok_or(EnsembleError::NoBootstrap)?;
+        let found = thresholds::find(rule, scores.view(), MatrixView::from(training.outputs()))?;
+        self.with_thresholds(Some(found))
+    }
+
     /// One model of two that were trained on the same data, for instance parts of a forest grown apart; of
     /// forests grown with successive [`first_tree`](rpo_ensemble::ForestParams::first_tree), exactly the
     /// model one training would have given.
@@ -374,26 +420,21 @@ impl Model {
         }
         let predictor = match (self.predictor, other.predictor) {
             (Predictor::Forest(mine), Predictor::Forest(theirs)) => {
-                let seeds =
-                    |forest: &Forest| forest.trees().iter().map(|t| t.seed.value()).collect::<Vec<_>>();
-                let mut taken = seeds(&mine);
-                taken.sort_unstable();
-                if seeds(&theirs)
-                    .iter()
-                    .any(|seed| taken.binary_search(seed).is_ok())
-                {
-                    return refuse("both hold the same tree; grow them with another seed or first tree");
-                }
+                let seed = |tree: &ForestTree| tree.seed;
+                check_apart(mine.trees().iter().map(seed), theirs.trees().iter().map(seed))?;
                 Predictor::Forest(mine.merge(theirs)?)
             }
             (Predictor::Craftml(mine), Predictor::Craftml(theirs)) => {
-                let mut seeds: Vec<u64> = mine.trees().iter().map(|t| t.seed().value()).collect();
-                seeds.sort_unstable();
-                let taken = |tree: &CraftmlTree| seeds.binary_search(&tree.seed().value()).is_ok();
-                if theirs.trees().iter().any(taken) {
-                    return refuse("both hold the same tree; grow them with another seed or first tree");
-                }
+                check_apart(
+                    mine.trees().iter().map(CraftmlTree::seed),
+                    theirs.trees().iter().map(CraftmlTree::seed),
+                )?;
                 Predictor::Craftml(mine.merge(theirs)?)
+            }
+            (Predictor::StructuredForest(mine), Predictor::StructuredForest(theirs)) => {
+                let seed = |tree: &StructuredTree| tree.seed;
+                check_apart(mine.trees().iter().map(seed), theirs.trees().iter().map(seed))?;
+                Predictor::StructuredForest(mine.merge(theirs)?)
             }
             _ => return refuse("only forests of one method are"),
         };
@@ -408,4 +449,18 @@ impl Model {
             ..self
         })
     }
+}
+
+/// Refuses a tree that is in both of two ensembles.
+fn check_apart(
+    mine: impl Iterator<Item = Seed>,
+    mut theirs: impl Iterator<Item = Seed>,
+) -> Result<(), ModelError> {
+    let mut taken: Vec<u64> = mine.map(Seed::value).collect();
+    taken.sort_unstable();
+    if theirs.any(|seed| taken.binary_search(&seed.value()).is_ok()) {
+        let why = "both hold the same tree; grow them with another seed or first tree";
+        return Err(ModelError::Merge(why));
+    }
+    Ok(())
 }

@@ -7,7 +7,8 @@ use rpo::core::{Matrix, Seed};
 use rpo::data::generate::{FeatureStyle, Friedman, MultiLabelSet};
 use rpo::data::preprocess::{FeatureFilter, LabelFilter, OneHot, Scope, Standardizer, Transform};
 use rpo::data::split::{Split, TestSize, random_split};
-use rpo::data::{Catalogue, Dataset};
+use rpo::data::{Catalogue, Dataset, LabelStatistics};
+use std::collections::BTreeSet;
 
 /// All samples of a source, of which there are `n` where they are generated.
 pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
@@ -95,7 +96,45 @@ fn filter(mut data: Dataset, preprocess: &Preprocess) -> anyhow::Result<Dataset>
     if let Some(ratio) = preprocess.max_imbalance {
         data = LabelFilter::drop_imbalanced(&data, ratio)?.apply(&data)?;
     }
+    if let Some(count) = preprocess.min_label_count {
+        data = LabelFilter::drop_rare(&data, count)?.apply(&data)?;
+    }
     Ok(data)
+}
+
+/// What filters leave of a data set.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Filtered {
+    /// Features left.
+    pub(crate) n_features: usize,
+    /// The labels left.
+    pub(crate) labels: LabelStatistics,
+    /// Distinct sets of those labels.
+    pub(crate) n_distinct: usize,
+}
+
+/// What filters leave of a set of the catalogue; `None` if there is none or it is not such a set.
+pub(crate) fn filtered(source: &Source, preprocess: &Preprocess) -> anyhow::Result<Option<Filtered>> {
+    let filters = preprocess.min_presence.is_some()
+        || preprocess.max_imbalance.is_some()
+        || preprocess.min_label_count.is_some();
+    if !filters || !matches!(source, Source::Catalogue { .. }) {
+        return Ok(None);
+    }
+    let data = filter(load(source, 0)?, preprocess)?;
+    let outputs = data.outputs().view();
+    let sets: BTreeSet<Vec<u32>> = (0..outputs.n_rows())
+        .map(|row| {
+            let mut set = Vec::new();
+            outputs.for_each_in_row(row, |j, v| set.extend((v == 1.0).then_some(j)));
+            set
+        })
+        .collect();
+    Ok(Some(Filtered {
+        n_features: data.n_features(),
+        labels: data.label_statistics(),
+        n_distinct: sets.len(),
+    }))
 }
 
 /// Features of these names left out.

@@ -1,8 +1,8 @@
 //! From a description to its cells.
 
 use crate::reproduce::cell::{Job, MethodJob, Source, Work};
-use crate::reproduce::data;
-use crate::reproduce::describe::{DatasetText, Description, MethodText, PublishedName, Values};
+use crate::reproduce::data::{self, Filtered};
+use crate::reproduce::describe::{DatasetText, Description, MethodText, Preprocess, PublishedName, Values};
 use anyhow::bail;
 use rpo::core::Seed;
 use rpo::data::Catalogue;
@@ -54,6 +54,8 @@ pub(crate) struct PlannedSet {
     pub(crate) n_features: usize,
     /// Number of outputs.
     pub(crate) n_outputs: usize,
+    /// What is left of it, if features or labels are left out.
+    pub(crate) filtered: Option<Filtered>,
 }
 
 /// A cell with its place in the results.
@@ -116,7 +118,12 @@ pub(crate) fn plan(description: &Description, selection: &Selection) -> anyhow::
                 continue;
             }
         };
-        let (n_features, n_outputs) = data::sizes(&source)?;
+        let preprocess = preprocess(description, data);
+        let filtered = data::filtered(&source, preprocess)?;
+        let (n_features, n_outputs) = match &filtered {
+            Some(filtered) => (filtered.n_features, filtered.labels.counts.len()),
+            None => data::sizes(&source)?,
+        };
         plan.datasets.push(PlannedSet {
             name: data.name.get_ref().clone(),
             published: data.published.clone(),
@@ -125,6 +132,7 @@ pub(crate) fn plan(description: &Description, selection: &Selection) -> anyhow::
             test: data.test,
             n_features,
             n_outputs,
+            filtered,
         });
         let quick = description.quick.repeats.filter(|_| selection.quick);
         let repeats = selection
@@ -248,6 +256,11 @@ fn source(
     )
 }
 
+/// What is done to a data set.
+fn preprocess<'d>(description: &'d Description, data: &'d DatasetText) -> &'d Preprocess {
+    data.preprocess.as_ref().unwrap_or(&description.preprocess)
+}
+
 fn job(
     description: &Description,
     selection: &Selection,
@@ -279,7 +292,7 @@ fn job(
         test: data.test,
         data_seed: seed.purpose("split").child(split).value(),
         split: data.split,
-        preprocess: description.preprocess.clone(),
+        preprocess: preprocess(description, data).clone(),
         method,
         work: match description.decompose {
             Some(sizes) => Work::Decompose(sizes),

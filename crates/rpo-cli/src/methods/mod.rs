@@ -7,16 +7,20 @@
 
 mod boosting;
 mod craftml;
+mod decision;
 mod forest;
 mod linear;
 mod projection;
+mod structured;
 mod trees;
 
 pub use boosting::BoostingOptions;
 pub use craftml::CraftmlOptions;
+pub use decision::DecisionOptions;
 pub use forest::{EnsembleOptions, ForestOptions};
 pub use linear::{DecisionName, EmbeddingOptions, LinearOptions};
 pub use projection::ProjectionOptions;
+pub use structured::{ShareOptions, StructuredOptions};
 pub use trees::TreeOptions;
 
 use crate::error::CliError;
@@ -56,6 +60,11 @@ pub enum Method {
     LogisticRegression,
     /// Nodes of many children by clusters of the labels: for very many labels.
     Craftml,
+    /// Trees that part clusters of label sets; SOSHF unless --variant says otherwise.
+    #[value(alias = "soshf")]
+    StructuredForest,
+    /// A forest by entropy for each label.
+    BinaryRelevanceForest,
 }
 
 /// The options of all methods. A method takes those of some groups.
@@ -85,7 +94,24 @@ pub struct Groups {
     /// Nodes of centroids.
     #[command(flatten)]
     pub craftml: CraftmlOptions,
+    /// What a tree sees.
+    #[command(flatten)]
+    pub shares: ShareOptions,
+    /// Clusters and hyperplanes.
+    #[command(flatten)]
+    pub structured: StructuredOptions,
+    /// Label sets.
+    #[command(flatten)]
+    pub decision: DecisionOptions,
 }
+
+/// Options of trees that mean nothing where a node looks at all features of its tree until none parts it.
+const EXHAUSTIVE: [&str; 4] = [
+    "max-features",
+    "max-leaves",
+    "min-samples-split",
+    "min-impurity-decrease",
+];
 
 impl Method {
     /// Its name on the command line.
@@ -102,6 +128,22 @@ impl Method {
                 arguments::<TreeOptions>(),
                 arguments::<ForestOptions>(),
                 arguments::<ProjectionOptions>(),
+                arguments::<DecisionOptions>(),
+            ]
+            .concat(),
+            Self::StructuredForest => [
+                arguments::<EnsembleOptions>(),
+                arguments::<TreeOptions>(),
+                arguments::<ShareOptions>(),
+                arguments::<StructuredOptions>(),
+                arguments::<DecisionOptions>(),
+            ]
+            .concat(),
+            Self::BinaryRelevanceForest => [
+                arguments::<EnsembleOptions>(),
+                arguments::<TreeOptions>(),
+                arguments::<ShareOptions>(),
+                arguments::<DecisionOptions>(),
             ]
             .concat(),
             Self::SingleTargetGbrt | Self::Gbmort => {
@@ -130,6 +172,8 @@ impl Method {
         };
         let is_taken = |name: &str| match self {
             Self::RandomForest | Self::ExtraTrees => true,
+            Self::StructuredForest => !EXHAUSTIVE.contains(&name),
+            Self::BinaryRelevanceForest => name != "first-tree" && !EXHAUSTIVE.contains(&name),
             _ => !["min-impurity-decrease", "projection-scope"].contains(&name),
         };
         let names = groups.iter().filter_map(|a| a.get_long().map(str::to_owned));
@@ -137,7 +181,7 @@ impl Method {
     }
 
     fn recipe(self, groups: &Groups, seed: u64) -> Result<Box<dyn Recipe>, CliError> {
-        Ok(match self {
+        let recipe: Box<dyn Recipe> = match self {
             Self::RandomForest | Self::ExtraTrees => Box::new(forest::ForestRecipe::new(self, groups, seed)?),
             Self::SingleTargetGbrt | Self::Gbmort | Self::GbrtRpo | Self::GbrtRelabelRpo => {
                 Box::new(boosting::BoostingRecipe::new(self, groups, seed)?)
@@ -146,7 +190,12 @@ impl Method {
                 Box::new(linear::LinearRecipe::new(self, groups, seed)?)
             }
             Self::Craftml => Box::new(craftml::CraftmlRecipe::new(groups, seed)?),
-        })
+            Self::StructuredForest => Box::new(structured::StructuredRecipe::new(self, groups, seed)?),
+            Self::BinaryRelevanceForest => {
+                Box::new(structured::BinaryRelevanceRecipe::new(self, groups, seed)?)
+            }
+        };
+        decision::decided(recipe, groups)
     }
 }
 

@@ -2,15 +2,15 @@
 
 use super::forest::{StructuredForest, StructuredTree};
 use super::params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};
-use super::sampling::{rows, size, subset};
 use crate::EnsembleError;
+use crate::sampling::{check_labels, rows, size, subset};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::Splitter;
 use rpo_tree::structured::{BinarySplitter, InformationGain, OrElse, StructuredSplitter};
-use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, check_csr, grow};
+use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, grow};
 use std::sync::Arc;
 
 /// Everything the trees of a fit share.
@@ -160,36 +160,4 @@ impl<'a> TreeView<'a, '_, '_> {
         let leaves = Leaves::label(LeafKind::Sparse, &grown.members, &weights, outputs)?;
         Ok(Tree::new(grown.structure, leaves)?)
     }
-}
-
-/// Checks shapes and values; the labels as CSR.
-pub(crate) fn check_labels(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
-    let mismatch = |what, expected, given| {
-        Err(EnsembleError::Mismatch {
-            what,
-            expected,
-            given,
-        })
-    };
-    if x.n_rows() != y.n_rows() {
-        return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
-    }
-    if y.n_cols() == 0 {
-        return mismatch("number of outputs of at least", 1, 0);
-    }
-    check_csr("features", x)?;
-    check_csr("outputs", y)?;
-    let mut bad = None;
-    for row in 0..y.n_rows() {
-        y.for_each_in_row(row, |output, value| {
-            if value != 0.0 && value != 1.0 && bad.is_none() {
-                bad = Some(EnsembleError::Label {
-                    row,
-                    output: output as usize,
-                    value,
-                });
-            }
-        });
-    }
-    bad.map_or(Ok(y.to_csr()), Err)
 }

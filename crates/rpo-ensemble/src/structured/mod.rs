@@ -16,7 +16,6 @@ mod fit;
 mod forest;
 mod params;
 mod predict;
-mod sampling;
 
 pub use forest::{StructuredForest, StructuredTree};
 pub use params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};

@@ -1,10 +1,10 @@
 //! Predicting with a structured forest.
 
 use super::StructuredForest;
-use super::sampling::out_of_bag;
 use crate::EnsembleError;
 use crate::block::{BlockPredictor, Routed};
 use crate::predict::{DEFAULT_BUDGET, check_features, check_k, route_block, spans, sparse_rows, zeros};
+use crate::sampling::out_of_bag;
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView};

@@ -32,6 +32,12 @@ impl Entropy {
         }
     }
 
+    /// Whether a row's target is 1.
+    #[inline]
+    pub fn is_positive(&self, row: u32) -> bool {
+        self.positive[row as usize]
+    }
+
     /// Sets the target of the given rows.
     ///
     /// # Panics

@@ -406,6 +406,8 @@ fn first_varying(columns: &SparseColumns, features: &[u32], node: NodeRows<'_>) 
 #[derive(Debug, Clone)]
 pub struct AxisSplitter<'a, C> {
     columns: &'a Columns,
+    /// The features to choose from, if not all.
+    subset: Option<&'a [u32]>,
     criterion: C,
     params: AxisParams,
 }
@@ -419,8 +421,21 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
         params.check()?;
         Ok(Self {
             columns,
+            subset: None,
             criterion,
             params,
+        })
+    }
+
+    /// Chooses among some features only, increasing.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] for features that do not increase, [`TreeError::Mismatch`] for one that does not exist.
+    pub fn on(self, subset: &'a [u32]) -> Result<Self, TreeError> {
+        super::check_subset(subset, self.columns.n_features())?;
+        Ok(Self {
+            subset: Some(subset),
+            ..self
         })
     }
 }
@@ -430,7 +445,11 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
     type Workspace = (AxisSearch, C);
 
     fn workspace(&self) -> Self::Workspace {
-        (AxisSearch::new(self.columns), self.criterion.clone())
+        let search = match self.subset {
+            Some(subset) => AxisSearch::on(self.columns, subset),
+            None => AxisSearch::new(self.columns),
+        };
+        (search, self.criterion.clone())
     }
 
     fn split(

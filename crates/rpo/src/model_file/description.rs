@@ -63,6 +63,12 @@ pub(super) struct Description {
     /// Of CRAFTML forests: the number of trees, each a part of arrays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) n_trees: Option<usize>,
+    /// Of forests whose trees see a share of the samples: how many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) rows_per_tree: Option<usize>,
+    /// Of structured forests: how much more a tree's answer counts for the labels it clustered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) label_weight: Option<f64>,
     pub(super) parameters: Map<String, Value>,
 }
 
@@ -108,6 +114,8 @@ impl Description {
             bootstrap: None,
             link: None,
             trees_per_step: None,
+            rows_per_tree: None,
+            label_weight: None,
             response: None,
             decision: None,
             n_trees: None,

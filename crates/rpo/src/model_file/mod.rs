@@ -21,7 +21,9 @@ mod forest;
 mod leaves;
 mod linear;
 mod matrix;
+mod rules;
 mod stepwise;
+mod structured;
 mod structures;
 mod thresholds;
 
@@ -51,8 +53,13 @@ const LABEL_EMBEDDING: &str = "label-embedding";
 const LINEAR: &str = "linear";
 /// For CRAFTML forests.
 const CRAFTML: &str = "craftml";
+/// The description's name for structured forests.
+const STRUCTURED: &str = "structured-forest";
+/// The description's name for a forest per label.
+const PER_LABEL: &str = "binary-relevance-forest";
 /// All names that the description can have there.
-const METHODS: &str = "forest, boosting, label-embedding, linear, craftml";
+const METHODS: &str =
+    "forest, boosting, label-embedding, linear, craftml, structured-forest, binary-relevance-forest";
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
@@ -151,6 +158,16 @@ fn encode(model: &Model) -> Result<Container, Kind> {
             description.n_trees = Some(forest.trees().len());
             description
         }
+        Predictor::StructuredForest(forest) => {
+            let mut description = Description::of(model, STRUCTURED);
+            structured::write_forest(forest, &mut arrays, &mut description)?;
+            description
+        }
+        Predictor::BinaryRelevance(forest) => {
+            let mut description = Description::of(model, PER_LABEL);
+            structured::write_per_label(forest, &mut arrays, &mut description)?;
+            description
+        }
     };
     parts.extend(arrays.finish());
     Container::new(&description, parts)
@@ -241,6 +258,8 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
                 n_outputs,
             )?)
         }
+        STRUCTURED => Predictor::from(structured::read_forest(&mut arrays, &description)?),
+        PER_LABEL => Predictor::from(structured::read_per_label(&mut arrays, &description)?),
         _ => {
             return Err(Kind::Method {
                 found: description.method,

@@ -1,4 +1,4 @@
-//! Structures of axis-aligned trees as arrays, and back.
+//! Structures of trees as arrays, and back, whatever their rules.
 //!
 //! Nodes come tree by tree in preorder. A grower that works depth-first stores them so that the k-th split in
 //! preorder has its children at 1 + 2k and leaves are numbered as they come; only trees grown otherwise need
@@ -6,33 +6,51 @@
 
 use super::arrays::{ArrayReader, ArrayWriter, check_length, check_values};
 use super::error::ModelFileErrorKind as Kind;
-use super::thresholds;
-use rpo_tree::{AxisRule, Node, Structure};
+use super::rules::{AxisReader, AxisWriter};
+use rpo_tree::{Node, Rule, Structure, TreeError};
 
-/// A node that is split in two.
-const SPLIT: u8 = 2;
-/// Added to a split that sends missing values to its first child.
-const MISSING_LEFT: u8 = 0x80;
+/// The rules of all trees on their way into arrays.
+pub(super) trait RuleWriter<R>: Default {
+    /// Takes a rule of two children, and gives what says in `node.kind` how the node is split.
+    fn push(&mut self, rule: &R) -> u32;
+    /// Writes the arrays.
+    fn write(self, out: &mut ArrayWriter) -> Result<(), Kind>;
+}
+
+/// The rules of all trees on their way out of arrays.
+pub(super) trait RuleReader<R>: Sized {
+    /// What `node.kind` may say of a split.
+    fn is_kind(kind: u32) -> bool;
+    /// All of that, in words.
+    const KINDS: &'static str;
+    /// Takes the arrays that splits of these kinds have, and checks them.
+    fn new(arrays: &mut ArrayReader<'_>, splits: &[u32], n_features: usize) -> Result<Self, Kind>;
+    /// The next rule, of a split of this kind.
+    fn next(&mut self, kind: u32) -> Result<R, TreeError>;
+}
+
+/// Structures of trees that split along one feature.
+pub(super) type StructureWriter = TreeWriter<AxisWriter>;
+/// The same on their way back.
+pub(super) type StructureReader = TreeReader<AxisReader>;
 
 /// Collects the structures of all trees.
-pub(super) struct StructureWriter {
+pub(super) struct TreeWriter<W> {
     counts: Vec<u32>,
     kinds: Vec<u32>,
-    features: Vec<u32>,
-    thresholds: Vec<f32>,
+    rules: W,
     first_children: Vec<u32>,
     leaves: Vec<u32>,
     /// Whether every tree so far was stored as a depth-first grower does.
     depth_first: bool,
 }
 
-impl Default for StructureWriter {
+impl<W: Default> Default for TreeWriter<W> {
     fn default() -> Self {
         Self {
             counts: Vec::new(),
             kinds: Vec::new(),
-            features: Vec::new(),
-            thresholds: Vec::new(),
+            rules: W::default(),
             first_children: Vec::new(),
             leaves: Vec::new(),
             depth_first: true,
@@ -40,8 +58,11 @@ impl Default for StructureWriter {
     }
 }
 
-impl StructureWriter {
-    pub(super) fn push(&mut self, structure: &Structure<AxisRule>) {
+impl<W> TreeWriter<W> {
+    pub(super) fn push<R: Rule>(&mut self, structure: &Structure<R>)
+    where
+        W: RuleWriter<R>,
+    {
         let nodes = structure.nodes();
         self.counts.push(nodes.len() as u32);
         let (mut n_splits, mut n_leaves) = (0, 0);
@@ -55,10 +76,7 @@ impl StructureWriter {
                     n_leaves += 1;
                 }
                 Node::Split { rule, first_child } => {
-                    let missing = if rule.missing_left() { MISSING_LEFT } else { 0 };
-                    self.kinds.push(u32::from(SPLIT | missing));
-                    self.features.push(rule.feature());
-                    self.thresholds.push(rule.threshold());
+                    self.kinds.push(self.rules.push(rule));
                     self.first_children.push(*first_child);
                     self.depth_first &= *first_child == 1 + 2 * n_splits;
                     n_splits += 1;
@@ -69,11 +87,13 @@ impl StructureWriter {
         }
     }
 
-    pub(super) fn write(self, out: &mut ArrayWriter) -> Result<(), Kind> {
+    pub(super) fn write<R>(self, out: &mut ArrayWriter) -> Result<(), Kind>
+    where
+        W: RuleWriter<R>,
+    {
         out.integers("tree.nodes", &self.counts);
         out.integers("node.kind", &self.kinds);
-        out.integers("split.feature", &self.features);
-        thresholds::write(&self.thresholds, out)?;
+        self.rules.write(out)?;
         if !self.depth_first {
             out.integers("split.child", &self.first_children);
             out.integers("leaf.number", &self.leaves);
@@ -83,11 +103,10 @@ impl StructureWriter {
 }
 
 /// Hands out the structures of one tree after the other.
-pub(super) struct StructureReader {
+pub(super) struct TreeReader<D> {
     counts: Vec<u32>,
     kinds: Vec<u32>,
-    features: Vec<u32>,
-    thresholds: Vec<f32>,
+    rules: D,
     /// Where children and leaves are, if that is not as a depth-first grower has them.
     places: Option<(Vec<u32>, Vec<u32>)>,
     n_leaves: usize,
@@ -103,24 +122,23 @@ struct Cursor {
     leaf: usize,
 }
 
-impl StructureReader {
+impl<D> TreeReader<D> {
     /// Takes the arrays and checks whatever concerns all trees together.
-    pub(super) fn new(arrays: &mut ArrayReader<'_>, n_features: usize) -> Result<Self, Kind> {
+    pub(super) fn new<R>(arrays: &mut ArrayReader<'_>, n_features: usize) -> Result<Self, Kind>
+    where
+        D: RuleReader<R>,
+    {
         let counts = arrays.integers("tree.nodes")?;
         let kinds = arrays.integers("node.kind")?;
         let n_nodes = counts.iter().map(|&n| u64::from(n)).sum::<u64>();
         check_length("node.kind", &kinds, n_nodes as usize)?;
-        check_values("node.kind", &kinds, "0, 2 or 130", |kind| {
-            kind & !u32::from(MISSING_LEFT) == u32::from(SPLIT) || kind == 0
+        check_values("node.kind", &kinds, D::KINDS, |kind| {
+            kind == 0 || D::is_kind(kind)
         })?;
-        let n_leaves = kinds.iter().filter(|kind| **kind == 0).count();
-        let n_splits = kinds.len() - n_leaves;
-        let features = arrays.integers("split.feature")?;
-        check_length("split.feature", &features, n_splits)?;
-        check_values("split.feature", &features, "a feature of the model", |feature| {
-            (feature as usize) < n_features.min(1 << 31)
-        })?;
-        let thresholds = thresholds::read(arrays, n_splits)?;
+        let splits: Vec<u32> = kinds.iter().copied().filter(|kind| *kind != 0).collect();
+        let n_splits = splits.len();
+        let n_leaves = kinds.len() - n_splits;
+        let rules = D::new(arrays, &splits, n_features)?;
         let places = if arrays.has("split.child") {
             let children = arrays.integers("split.child")?;
             check_length("split.child", &children, n_splits)?;
@@ -133,8 +151,7 @@ impl StructureReader {
         Ok(Self {
             counts,
             kinds,
-            features,
-            thresholds,
+            rules,
             places,
             n_leaves,
             cursor: Cursor::default(),
@@ -155,12 +172,14 @@ impl StructureReader {
     ///
     /// # Panics
     /// After the last one.
-    pub(super) fn next(&mut self) -> Result<Structure<AxisRule>, Kind> {
+    pub(super) fn next<R: Rule>(&mut self) -> Result<Structure<R>, Kind>
+    where
+        D: RuleReader<R>,
+    {
         let Self {
             counts,
             kinds,
-            features,
-            thresholds,
+            rules,
             places,
             cursor,
             ..
@@ -192,11 +211,10 @@ impl StructureReader {
                     Some((children, _)) => children[split],
                     None => 1 + 2 * (split - first_split) as u32,
                 };
-                let missing_left = kind & u32::from(MISSING_LEFT) != 0;
                 let first = first_child as usize;
                 stack.extend([first + 1, first]);
                 Node::Split {
-                    rule: AxisRule::new(features[split], thresholds[split], missing_left),
+                    rule: rules.next(kind).map_err(|e| fail(e.to_string()))?,
                     first_child,
                 }
             };

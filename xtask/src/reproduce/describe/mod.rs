@@ -123,6 +123,8 @@ pub(crate) struct DatasetText {
     /// Features to leave out, by name.
     #[serde(default)]
     pub(crate) without: Vec<String>,
+    /// What is done to it, instead of what the experiment says.
+    pub(crate) preprocess: Option<Preprocess>,
     /// What is worth knowing about it.
     pub(crate) note: Option<String>,
     /// To generate a multi-label set of train + test samples.
@@ -149,6 +151,8 @@ pub(crate) enum SplitText {
 pub(crate) struct Preprocess {
     /// Leaves out labels whose samples without and with them, or with and without, are in a larger ratio.
     pub(crate) max_imbalance: Option<f64>,
+    /// Leaves out labels that fewer samples have or do not have.
+    pub(crate) min_label_count: Option<usize>,
     /// Leaves out nominal features, of sparse sets any, that a smaller share of the samples has.
     pub(crate) min_presence: Option<f64>,
     /// Whether features get mean 0 and deviation 1.

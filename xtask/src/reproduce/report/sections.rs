@@ -4,6 +4,7 @@ use super::document::{Block, Document};
 use super::ranks::Ranks;
 use super::table::Table;
 use crate::reproduce::claims::{Claim, Finding};
+use crate::reproduce::data::Filtered;
 use crate::reproduce::measures;
 use crate::reproduce::results::{Results, Summary};
 
@@ -366,6 +367,7 @@ fn set_section(results: &Results<'_>) -> Vec<Block> {
         ]);
     }
     let mut blocks = section("Data sets", "", table);
+    blocks.extend(filtered_section(results));
     if !results.plan.not_run.is_empty() {
         blocks.push(Block::Paragraph("Not run:".to_owned()));
         let items = results
@@ -376,6 +378,56 @@ fn set_section(results: &Results<'_>) -> Vec<Block> {
         blocks.push(Block::List(items.collect()));
     }
     blocks
+}
+
+/// What filters left of the data sets, where there are some.
+fn filtered_section(results: &Results<'_>) -> Vec<Block> {
+    let mut table = Table::new([
+        "data set",
+        "samples",
+        "features",
+        "labels",
+        "density",
+        "distinct sets",
+        "least imbalance",
+        "largest",
+        "mean",
+    ]);
+    let mut any = false;
+    for set in &results.plan.datasets {
+        let Some(Filtered {
+            n_features,
+            labels,
+            n_distinct,
+        }) = &set.filtered
+        else {
+            continue;
+        };
+        any = true;
+        let ratios = labels.imbalance_ratios();
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let largest = ratios.iter().copied().fold(0.0, f64::max);
+        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
+        table.row([
+            set.name.clone(),
+            labels.n_samples.to_string(),
+            n_features.to_string(),
+            ratios.len().to_string(),
+            format!("{:.2}", labels.density()),
+            format!("{:.2}", *n_distinct as f64 / labels.n_samples as f64),
+            format!("{least:.2}"),
+            format!("{largest:.2}"),
+            format!("{mean:.2}"),
+        ]);
+    }
+    let explained = "All samples, after labels and features were left out. Density: share of the labels that a sample has, on \
+                     average. Distinct sets: number of different label sets over the number of samples. Imbalance: the larger over \
+                     the smaller of the numbers of samples with and without a label.";
+    if any {
+        section("Data sets as filtered", explained, table)
+    } else {
+        Vec::new()
+    }
 }
 
 fn show(summary: Summary) -> String {

@@ -1,8 +1,10 @@
-//! What a tree sees: shares without replacement.
+//! What a tree of label forests sees: shares without replacement, of labels that are 0 or 1.
 
+use crate::EnsembleError;
 use rand::seq::index;
 use rayon::prelude::*;
-use rpo_core::Seed;
+use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_tree::check_csr;
 
 /// How many of n a share is: round(share · n), at least 1.
 pub(crate) fn size(share: f64, n: usize) -> usize {
@@ -35,6 +37,38 @@ pub(crate) fn out_of_bag(seeds: &[Seed], n: usize, k: usize) -> Vec<Vec<bool>> {
         out
     };
     seeds.par_iter().map(of_tree).collect()
+}
+
+/// Checks shapes and values; the labels as CSR.
+pub(crate) fn check_labels(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
+    let mismatch = |what, expected, given| {
+        Err(EnsembleError::Mismatch {
+            what,
+            expected,
+            given,
+        })
+    };
+    if x.n_rows() != y.n_rows() {
+        return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
+    }
+    if y.n_cols() == 0 {
+        return mismatch("number of outputs of at least", 1, 0);
+    }
+    check_csr("features", x)?;
+    check_csr("outputs", y)?;
+    let mut bad = None;
+    for row in 0..y.n_rows() {
+        y.for_each_in_row(row, |output, value| {
+            if value != 0.0 && value != 1.0 && bad.is_none() {
+                bad = Some(EnsembleError::Label {
+                    row,
+                    output: output as usize,
+                    value,
+                });
+            }
+        });
+    }
+    bad.map_or(Ok(y.to_csr()), Err)
 }
 
 #[cfg(test)]
