@@ -62,6 +62,28 @@ fn numbers_are_predicted() {
 }
 
 #[test]
+fn forests_of_single_targets_learn() {
+    let folder = labels();
+    let train =
+        "train --data train.arff --labels l.xml --model m.rpo --method single-target-forest --trees 20";
+    folder.json(train);
+    let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics lrap");
+    assert!(number(&scores, "lrap") > 0.95, "{scores}");
+    assert_eq!(
+        folder.json("inspect --model m.rpo")["parameters"]["method"],
+        "single-target-forest"
+    );
+    for option in [
+        "--projection gaussian",
+        "--leaves sparse",
+        "--first-tree 3",
+        "--oob",
+    ] {
+        folder.fail(&format!("{train} {option}"));
+    }
+}
+
+#[test]
 fn early_stopping_ends_with_the_best_step() {
     let folder = labels();
     let train = "train --data train.arff --labels l.xml --method gbrt-relabel-rpo --learning-rate 0.5 --iterations 200";

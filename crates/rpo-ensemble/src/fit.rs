@@ -40,7 +40,7 @@ pub struct FitOptions<'a> {
 /// Everything the trees of a fit share.
 struct Training<'a> {
     params: &'a ForestParams,
-    columns: Columns,
+    columns: &'a Columns,
     /// The outputs that leaves answer with.
     outputs: Arc<Matrix>,
     /// The outputs to grow on, or to project before: centred if dense and far from zero.
@@ -81,12 +81,18 @@ impl ValidForestParams {
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
+        check_inputs(x, y, options)?;
+        self.fit_on(&Columns::new(x)?, y, options)
+    }
+
+    /// Fits to coded features, and outputs that were checked.
+    pub(crate) fn fit_on(
+        &self,
+        columns: &Columns,
+        y: MatrixView<'_>,
+        options: FitOptions<'_>,
+    ) -> Result<Forest, EnsembleError> {
         let params = &self.0;
-        if options.missing_outputs {
-            check_partial(x, y, options.weights)?;
-        } else {
-            check(x, y, options.weights)?;
-        }
         let known_means =
             (options.missing_outputs && y.has_missing()).then(|| missing::known_means(y, options.weights));
         let leaves = match (params.leaves, &known_means) {
@@ -122,7 +128,6 @@ impl ValidForestParams {
             Some(p) if p.scope == ProjectionScope::Shared => Some(project(params, &targets, 0)?),
             _ => None,
         };
-        let columns = Columns::new(x)?;
         let training = Training {
             params,
             columns,
@@ -143,7 +148,7 @@ impl ValidForestParams {
                 tree
             })
             .collect::<Result<_, EnsembleError>>()?;
-        let mut importances = Importances::zero(x.n_cols());
+        let mut importances = Importances::zero(columns.n_features());
         let mut trees = Vec::with_capacity(grown.len());
         for (tree, part) in grown {
             importances.add(&part);
@@ -153,8 +158,8 @@ impl ValidForestParams {
             trees,
             importances,
             params.bootstrap,
-            x.n_rows(),
-            x.n_cols(),
+            columns.n_rows(),
+            columns.n_features(),
             y.n_cols(),
         )
     }
@@ -249,7 +254,7 @@ impl Training<'_> {
             min_gain: params.min_impurity_decrease * total * n_targets as f64,
             thresholds: params.thresholds,
         };
-        let splitter = AxisSplitter::new(&self.columns, criterion, axis)?;
+        let splitter = AxisSplitter::new(self.columns, criterion, axis)?;
         Ok(grow(
             &splitter,
             &mut splitter.workspace(),
@@ -310,6 +315,19 @@ fn default_leaves(params: &ForestParams, y: MatrixView<'_>) -> LeafKind {
         _ if few_rows => LeafKind::Samples,
         MatrixView::Dense(_) => LeafKind::Dense,
         MatrixView::Sparse(_) => LeafKind::Sparse,
+    }
+}
+
+/// Checks what a forest is fitted to.
+pub(crate) fn check_inputs(
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    options: FitOptions<'_>,
+) -> Result<(), EnsembleError> {
+    if options.missing_outputs {
+        check_partial(x, y, options.weights)
+    } else {
+        check(x, y, options.weights)
     }
 }
 

@@ -543,7 +543,15 @@ fn forms_that_do_not_fit_the_data_are_refused() {
     let odds = BoostingParams::gbrt_rpo()
         .loss(LossKind::Logistic)
         .training_form(TrainingForm::Odds);
-    let refusal = try_fit(odds, &x, &holes).unwrap_err();
+    let options = BoostingOptions {
+        missing_outputs: true,
+        ..Default::default()
+    };
+    let refusal = odds
+        .check()
+        .unwrap()
+        .fit_with((&x).into(), (&holes).into(), options)
+        .unwrap_err();
     assert!(matches!(refusal, EnsembleError::Form { form: "odds", .. }));
 }
 

@@ -476,6 +476,7 @@ fn missing_targets_take_no_part() {
             let with = |y: &Matrix, cells: Option<ArrayView2<'_, f32>>| -> Boosted {
                 let options = BoostingOptions {
                     cell_weights: cells,
+                    missing_outputs: true,
                     ..Default::default()
                 };
                 params.fit_with(x.view(), y.view(), options).unwrap().model

@@ -9,7 +9,7 @@ use rpo_ensemble::boosting::Boosted;
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::{StructuredForest, StructuredTree};
 use rpo_ensemble::thresholds::{self, ThresholdRule};
-use rpo_ensemble::{Craftml, DEFAULT_BUDGET, EnsembleError, Forest, ForestTree};
+use rpo_ensemble::{Craftml, DEFAULT_BUDGET, EnsembleError, Forest, ForestTree, SingleTargetForest};
 use rpo_linear::{LinearModel, LinkModel};
 use serde_json::{Map, Value};
 
@@ -24,6 +24,8 @@ pub enum Predictor {
     Forest(Forest),
     /// Gradient boosting.
     Boosted(Boosted),
+    /// A forest for every output by itself.
+    SingleTargetForest(SingleTargetForest),
     /// Label embeddings with a link, and links on the features themselves.
     LabelEmbedding(LinkModel),
     /// One linear model per output.
@@ -34,6 +36,12 @@ pub enum Predictor {
     StructuredForest(StructuredForest),
     /// A forest per label.
     BinaryRelevance(BinaryRelevanceForest),
+}
+
+impl From<SingleTargetForest> for Predictor {
+    fn from(forests: SingleTargetForest) -> Self {
+        Self::SingleTargetForest(forests)
+    }
 }
 
 impl From<Boosted> for Predictor {
@@ -164,12 +172,14 @@ predict_by_name!(Boosted);
 predict_by_name!(LinkModel);
 predict_by_name!(LinearModel);
 predict_by_name!(Craftml);
+predict_by_name!(SingleTargetForest);
 
 impl Predictor {
     fn inner(&self) -> &dyn Predict {
         match self {
             Self::Forest(forest) => forest,
             Self::Boosted(boosted) => boosted,
+            Self::SingleTargetForest(forests) => forests,
             Self::LabelEmbedding(model) => model,
             Self::Linear(model) => model,
             Self::Craftml(forest) => forest,

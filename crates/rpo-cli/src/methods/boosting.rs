@@ -233,6 +233,7 @@ impl BoostingRecipe {
         let options = FitOptions {
             validation,
             observer: Some(&mut observer),
+            missing_outputs: data.n_missing_outputs() > 0,
             ..FitOptions::default()
         };
         let fit = params

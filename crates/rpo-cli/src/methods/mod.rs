@@ -11,6 +11,7 @@ mod decision;
 mod forest;
 mod linear;
 mod projection;
+mod single_target;
 mod structured;
 mod trees;
 
@@ -44,6 +45,8 @@ pub enum Method {
     RandomForest,
     /// All samples, random thresholds.
     ExtraTrees,
+    /// A random forest for every output by itself.
+    SingleTargetForest,
     /// Boosting, every output by itself.
     SingleTargetGbrt,
     /// Boosting with trees of all outputs.
@@ -146,6 +149,12 @@ impl Method {
                 arguments::<DecisionOptions>(),
             ]
             .concat(),
+            Self::SingleTargetForest => [
+                arguments::<EnsembleOptions>(),
+                arguments::<TreeOptions>(),
+                arguments::<ForestOptions>(),
+            ]
+            .concat(),
             Self::SingleTargetGbrt | Self::Gbmort => {
                 [arguments::<BoostingOptions>(), arguments::<TreeOptions>()].concat()
             }
@@ -172,6 +181,7 @@ impl Method {
         };
         let is_taken = |name: &str| match self {
             Self::RandomForest | Self::ExtraTrees => true,
+            Self::SingleTargetForest => !["first-tree", "leaves"].contains(&name),
             Self::StructuredForest => !EXHAUSTIVE.contains(&name),
             Self::BinaryRelevanceForest => name != "first-tree" && !EXHAUSTIVE.contains(&name),
             _ => !["min-impurity-decrease", "projection-scope"].contains(&name),
@@ -183,6 +193,7 @@ impl Method {
     fn recipe(self, groups: &Groups, seed: u64) -> Result<Box<dyn Recipe>, CliError> {
         let recipe: Box<dyn Recipe> = match self {
             Self::RandomForest | Self::ExtraTrees => Box::new(forest::ForestRecipe::new(self, groups, seed)?),
+            Self::SingleTargetForest => Box::new(single_target::SingleTargetRecipe::new(groups, seed)?),
             Self::SingleTargetGbrt | Self::Gbmort | Self::GbrtRpo | Self::GbrtRelabelRpo => {
                 Box::new(boosting::BoostingRecipe::new(self, groups, seed)?)
             }

@@ -17,6 +17,9 @@ pub(super) fn check(
     options: &BoostingOptions<'_>,
 ) -> Result<(), EnsembleError> {
     check_shapes(x, y)?;
+    if !options.missing_outputs {
+        y.check_finite().map_err(EnsembleError::Outputs)?;
+    }
     check_targets(params, y)?;
     options
         .weights

@@ -18,7 +18,7 @@ use rpo_tree::columns::Columns;
 use std::borrow::Cow;
 
 impl ValidBoostingParams {
-    /// Fits a model to features `x` (n x p, NaN for missing) and outputs `y` (n x d, NaN for missing; 0 or 1 with
+    /// Fits a model to features `x` (n x p, NaN for missing) and outputs `y` (n x d; 0 or 1 with
     /// the logistic loss).
     ///
     /// Trees grow one after the other; what a step does with the rows and outputs runs in parallel on the current
@@ -53,6 +53,7 @@ impl ValidBoostingParams {
             validation,
             observer,
             start,
+            missing_outputs: _,
         } = options;
         // None of these types shortens its lifetime by itself.
         let (x, y) = (x.reborrow(), y.reborrow());

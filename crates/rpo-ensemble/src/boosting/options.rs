@@ -14,6 +14,10 @@ pub struct BoostingOptions<'a> {
     /// One weight per row and output (n x d), finite and not negative, times that of the row. Outputs of weight 0
     /// take no part, like missing ones.
     pub cell_weights: Option<ArrayView2<'a, f32>>,
+    /// Whether outputs may be missing: NaN, in CSR a stored NaN, as what is not stored is a known 0. They take no
+    /// part in gradients, steps and leaf values. Otherwise, the default, they are refused: NaN by mistake would
+    /// change silently what is learnt.
+    pub missing_outputs: bool,
     /// A validation set; the model then ends with the step that was best on it.
     pub validation: Option<Validation<'a>>,
     /// Called after every step; what was fitted so far is the model if it breaks.
@@ -28,6 +32,7 @@ impl fmt::Debug for BoostingOptions<'_> {
         f.debug_struct("BoostingOptions")
             .field("weights", &self.weights)
             .field("cell_weights", &self.cell_weights)
+            .field("missing_outputs", &self.missing_outputs)
             .field("validation", &self.validation)
             .field("start", &self.start.map(Boosted::n_steps))
             .finish_non_exhaustive()

@@ -33,13 +33,14 @@ pub use stepwise::CraftmlFile;
 
 use crate::model::Predictor;
 use crate::training::{OutputSummary, TrainingSummary};
-use crate::{FileTarget, Model};
+use crate::{FileTarget, Model, ModelError};
 use arrays::{ArrayReader, ArrayWriter, check_values};
 use container::Container;
 use description::Description;
 use error::ModelFileErrorKind as Kind;
 use rpo_core::Matrix;
 use rpo_data::Task;
+use rpo_ensemble::{Forest, SingleTargetForest};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ use std::sync::Arc;
 const FOREST: &str = "forest";
 /// The description's name for boosted models.
 const BOOSTING: &str = "boosting";
+/// For a forest per output.
+const SINGLE_TARGET: &str = "single-target-forest";
 /// For label embeddings and links.
 const LABEL_EMBEDDING: &str = "label-embedding";
 /// For linear models.
@@ -58,8 +61,8 @@ const STRUCTURED: &str = "structured-forest";
 /// The description's name for a forest per label.
 const PER_LABEL: &str = "binary-relevance-forest";
 /// All names that the description can have there.
-const METHODS: &str =
-    "forest, boosting, label-embedding, linear, craftml, structured-forest, binary-relevance-forest";
+const METHODS: &str = "forest, boosting, single-target-forest, label-embedding, linear, craftml, \
+                       structured-forest, binary-relevance-forest";
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
@@ -130,6 +133,12 @@ fn encode(model: &Model) -> Result<Container, Kind> {
         Predictor::Boosted(boosted) => {
             let mut description = Description::of(model, BOOSTING);
             boosted::write(boosted, &mut arrays, &mut description)?;
+            description
+        }
+        Predictor::SingleTargetForest(forests) => {
+            forest::write(forests.forest(), &mut arrays)?;
+            let mut description = Description::of(model, SINGLE_TARGET);
+            description.bootstrap = Some(forests.forest().bootstrap());
             description
         }
         Predictor::LabelEmbedding(link) => {
@@ -225,17 +234,10 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         None
     };
     let predictor = match description.method.as_str() {
-        FOREST => {
-            let bootstrap = description.bootstrap.ok_or_else(|| Kind::Description {
-                message: "missing field `bootstrap`".to_owned(),
-            })?;
-            Predictor::from(forest::read(
-                &mut arrays,
-                bootstrap,
-                n_train,
-                n_features,
-                n_outputs,
-            )?)
+        FOREST => Predictor::from(read_forest(&mut arrays, &description, n_outputs)?),
+        SINGLE_TARGET => {
+            let trees = read_forest(&mut arrays, &description, 1)?;
+            Predictor::from(SingleTargetForest::from_forest(trees, n_outputs).map_err(ModelError::from)?)
         }
         BOOSTING => Predictor::from(boosted::read(&mut arrays, &description)?),
         LABEL_EMBEDDING => {
@@ -275,6 +277,18 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         .with_decision(decision)
         .with_thresholds(thresholds)?;
     Ok(model)
+}
+
+fn read_forest(
+    arrays: &mut ArrayReader<'_>,
+    description: &Description,
+    n_outputs: usize,
+) -> Result<Forest, Kind> {
+    let bootstrap = description.bootstrap.ok_or_else(|| Kind::Description {
+        message: "missing field `bootstrap`".to_owned(),
+    })?;
+    let (n_train, n_features) = (description.n_train, description.n_features);
+    forest::read(arrays, bootstrap, n_train, n_features, n_outputs)
 }
 
 fn read_training(

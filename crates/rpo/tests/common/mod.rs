@@ -131,7 +131,7 @@ impl Case {
     }
 }
 
-/// Boosted models of every kind, on the data of the case.
+/// Boosted models of every kind and forests of single targets, on the data of the case.
 pub(crate) fn boosted(case: &Case) -> Vec<Model> {
     let data = case.data();
     let loss = match case.task {
@@ -150,7 +150,16 @@ pub(crate) fn boosted(case: &Case) -> Vec<Model> {
         let fit = params.fit(data.features().into(), data.outputs().into()).unwrap();
         Model::new(fit.model, &data).unwrap()
     };
-    kinds.into_iter().map(fit).collect()
+    let mut models: Vec<Model> = kinds.into_iter().map(fit).collect();
+    let forests = ForestParams::random_forest()
+        .n_trees(2)
+        .max_leaves(case.max_leaves)
+        .check()
+        .unwrap();
+    let (x, y) = (data.features().into(), data.outputs().into());
+    let forests = forests.fit_single_targets(x, y, FitOptions::default()).unwrap();
+    models.push(Model::new(forests, &data).unwrap());
+    models
 }
 
 fn csr(a: &Array2<f32>) -> CsrMatrix {
