@@ -377,10 +377,23 @@ fn training_sets_are_checked() {
         ));
         let mut unknown = y.clone();
         unknown.column_mut(4).fill(f32::NAN);
-        assert_eq!(
+        assert!(matches!(
             refusal(&params, &x, &unknown),
-            EnsembleError::NoTarget { output: 4 }
-        );
+            EnsembleError::Outputs(MatrixError::NonFinite {
+                row: 0,
+                column: 4,
+                ..
+            })
+        ));
+        let options = BoostingOptions {
+            missing_outputs: true,
+            ..Default::default()
+        };
+        let found = params
+            .check()
+            .unwrap()
+            .fit_with((&x).into(), (&unknown).into(), options);
+        assert_eq!(found.unwrap_err(), EnsembleError::NoTarget { output: 4 });
     }
     let mut other = y.clone();
     other[[2, 5]] = -1.0;
