@@ -80,14 +80,11 @@ impl ValidForestParams {
             .into_par_iter()
             .map(one)
             .collect::<Result<_, _>>()?;
-        let mut all: Option<Forest> = None;
-        for forest in forests {
-            all = Some(match all {
-                None => forest,
-                Some(all) => all.merge(forest)?,
-            });
-        }
-        let trees = all.expect("there is an output");
+        let mut forests = forests.into_iter();
+        let Some(first) = forests.next() else {
+            unreachable!("outputs were checked to be some")
+        };
+        let trees = forests.try_fold(first, Forest::merge)?;
         SingleTargetForest::from_forest(trees, y.n_cols())
     }
 }
