@@ -149,9 +149,9 @@ impl Descending<'_, '_, '_> {
         let mut activations = activations(weights, phi);
         match self.response {
             Response::Softmax => {
-                let samples = activations.view_mut().reversed_axes();
-                let mut samples = samples;
-                samples
+                activations
+                    .view_mut()
+                    .reversed_axes()
                     .axis_chunks_iter_mut(Axis(0), LABELS)
                     .into_par_iter()
                     .for_each(|samples| self.response.apply_to_rows(samples));
