@@ -27,7 +27,7 @@ fn every_variant_learns() {
         "binary-relevance-forest --row-share 0.5 --feature-share 1 --max-depth 4",
     ] {
         let report = folder.json(&format!(
-            "train --method {method} {DATA} --trees 8 --oob --thresholds macro-f"
+            "train --method {method} {DATA} --trees 40 --oob --thresholds macro-f"
         ));
         assert!(number(&report, "oob_lrap") > 0.8, "{method}: {report}");
         let scores =
@@ -55,7 +55,7 @@ fn decisions_are_those_of_the_stored_thresholds() {
     ));
     let model = rpo::Model::load(folder.path("m.rpo")).unwrap();
     let thresholds = model.thresholds().unwrap().to_vec();
-    let wide = folder.ok("predict --data test.arff --n-targets 3 --model m.rpo");
+    let wide = folder.ok("predict --data test.arff --model m.rpo");
     let mut expected: Vec<(usize, usize)> = Vec::new();
     for (row, line) in wide.lines().skip(1).enumerate() {
         for (label, score) in line.split(',').enumerate() {
@@ -65,8 +65,7 @@ fn decisions_are_those_of_the_stored_thresholds() {
             }
         }
     }
-    folder
-        .ok("predict --data test.arff --n-targets 3 --model m.rpo --decide --out-format xmlrepo --out d.txt");
+    folder.ok("predict --data test.arff --model m.rpo --decide --out-format xmlrepo --out d.txt");
     let mut found = Vec::new();
     for (row, line) in folder.read("d.txt").lines().skip(1).enumerate() {
         let labels = line
@@ -78,13 +77,13 @@ fn decisions_are_those_of_the_stored_thresholds() {
     }
     assert_eq!(found, expected);
     assert!(!found.is_empty());
-    let csv = folder.ok("predict --data test.arff --n-targets 3 --model m.rpo --decide");
+    let csv = folder.ok("predict --data test.arff --model m.rpo --decide");
     assert_eq!(csv.lines().count(), 1 + found.len());
     assert_eq!(csv.lines().next(), Some("row,label,score"));
 
     // Without stored thresholds a half decides.
     folder.ok(&format!("train --method random-forest {DATA} --trees 8"));
-    let csv = folder.ok("predict --data test.arff --n-targets 3 --model m.rpo --decide");
+    let csv = folder.ok("predict --data test.arff --model m.rpo --decide");
     assert!(
         csv.lines()
             .skip(1)
