@@ -76,7 +76,8 @@ impl Train {
         self.threads.start()?;
         // Whatever can be found wrong before the data is read is found now.
         let recipe = self.method.recipe(self.seed)?;
-        if self.low_memory && !recipe.saves_in_parts() {
+        let stepwise = recipe.stepwise().filter(|_| self.low_memory);
+        if self.low_memory && stepwise.is_none() {
             let message = format!(
                 "--low-memory is for craftml, not for {}",
                 self.method.method().name()
@@ -94,15 +95,11 @@ impl Train {
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
-        let saved = if self.low_memory {
-            with_progress(recipe.as_ref(), &self.data, |context| {
-                recipe.fit_to_file(&data, context, &self.model)
-            })?
-        } else {
-            None
-        };
         let mut oob = None;
-        let (model_bytes, fit_seconds, cpu_seconds) = if let Some(bytes) = saved {
+        let (model_bytes, fit_seconds, cpu_seconds) = if let Some(stepwise) = stepwise {
+            let bytes = with_progress(recipe.as_ref(), &self.data, |context| {
+                stepwise.fit_to_file(&data, context, &self.model)
+            })?;
             (bytes, clock.wall_seconds(), clock.cpu_seconds())
         } else {
             let model = with_progress(recipe.as_ref(), &self.data, |context| recipe.fit(&data, context))?;

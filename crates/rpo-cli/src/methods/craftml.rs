@@ -1,7 +1,7 @@
 //! CRAFTML forests.
 
 use super::forest::grow_in_parts;
-use super::{FitContext, Groups, Method, Recipe, Show, record};
+use super::{FitContext, Groups, Method, Recipe, Show, Stepwise, record};
 use crate::error::CliError;
 use clap::Args;
 use rpo::data::Dataset;
@@ -176,16 +176,13 @@ impl Recipe for CraftmlRecipe {
         Ok(grow_in_parts(self.n_steps(), steps, grow, show)?.with_parameters(self.record()))
     }
 
-    fn saves_in_parts(&self) -> bool {
-        true
+    fn stepwise(&self) -> Option<&dyn Stepwise> {
+        Some(self)
     }
+}
 
-    fn fit_to_file(
-        &self,
-        data: &Dataset,
-        context: &FitContext<'_>,
-        path: &Path,
-    ) -> Result<Option<u64>, CliError> {
+impl Stepwise for CraftmlRecipe {
+    fn fit_to_file(&self, data: &Dataset, context: &FitContext<'_>, path: &Path) -> Result<u64, CliError> {
         let failed = |e: EnsembleError| context.error(data, e);
         let mut file = CraftmlFile::create(path)?;
         let params = self.params.clone().check()?;
@@ -198,6 +195,6 @@ impl Recipe for CraftmlRecipe {
                 on_step();
             }
         }
-        Ok(Some(file.finish(data, &self.record)?))
+        Ok(file.finish(data, &self.record)?)
     }
 }

@@ -229,23 +229,9 @@ pub trait Recipe: Send + Sync {
     /// Data that the method cannot be fitted to.
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError>;
 
-    /// Whether [`fit_to_file`](Self::fit_to_file) does anything.
-    fn saves_in_parts(&self) -> bool {
-        false
-    }
-
-    /// Fits to a data set and saves the model part by part, so that memory never holds it whole; returns the number
-    /// of bytes written, or `None` if the method cannot.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit), and a file that cannot be written.
-    fn fit_to_file(
-        &self,
-        _data: &Dataset,
-        _context: &FitContext<'_>,
-        _path: &Path,
-    ) -> Result<Option<u64>, CliError> {
-        Ok(None)
+    /// The way to save a model part by part, if the method has one.
+    fn stepwise(&self) -> Option<&dyn Stepwise> {
+        None
     }
 
     /// Fits in parts and shows the model after each of the given numbers of steps, and whole; ends where it is
@@ -265,6 +251,16 @@ pub trait Recipe: Send + Sync {
         let _ = show(self.n_steps(), &model)?;
         Ok(model)
     }
+}
+
+/// A method whose models can be saved part by part.
+pub trait Stepwise {
+    /// Fits to a data set and saves the model as it grows, so that memory never holds it whole; returns the number of
+    /// bytes written. The file is that of a model that was fitted and then saved.
+    ///
+    /// # Errors
+    /// As [`Recipe::fit`], and a file that cannot be written.
+    fn fit_to_file(&self, data: &Dataset, context: &FitContext<'_>, path: &Path) -> Result<u64, CliError>;
 }
 
 /// What surrounds a fit. Nothing in it changes the model.
