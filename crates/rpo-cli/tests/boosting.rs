@@ -98,10 +98,10 @@ fn early_stopping_ends_with_the_best_step() {
     };
     let (_, whole, about) = fit("");
     assert_eq!((whole, about["n_train"].as_u64()), (200, Some(300)));
-    let (_, stopped, about) = fit("--early-stopping 5 --hold-out 0.3");
+    let (_, stopped, about) = fit("--early-stopping 5 --validation 0.3");
     assert!(stopped < 200, "{stopped}");
     assert!(about["n_train"].as_u64().unwrap() < 300);
-    let (_, again, about) = fit("--early-stopping 5 --hold-out 0.3 --refit-all");
+    let (_, again, about) = fit("--early-stopping 5 --validation 0.3 --refit-all");
     assert_eq!((again, about["n_train"].as_u64()), (stopped, Some(300)));
 }
 
@@ -147,15 +147,15 @@ fn what_does_not_go_together_is_refused() {
             "line_search is newton",
         ),
         (
-            "--method gbmort --hold-out 1",
-            "--hold-out is 1; expected a share between 0 and 1",
+            "--method gbmort --validation 1",
+            "--validation is 1; expected a share between 0 and 1",
         ),
         (
             "--method gbmort --early-stopping 0",
             "--early-stopping is 0; expected at least 1",
         ),
-        ("--method gbmort --refit-all", "need --hold-out"),
-        ("--method gbmort --hold-out 0.001", "train.arff"),
+        ("--method gbmort --refit-all", "need --validation"),
+        ("--method gbmort --validation 0.001", "train.arff"),
         ("--method gbmort --trees 5", "--trees is no option of gbmort"),
         (
             "--method random-forest --loss square",

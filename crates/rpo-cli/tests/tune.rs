@@ -200,7 +200,7 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
         ),
         ("--space trees=5 --time=-1", "--time -1"),
         ("--space trees=5 --trials 0", "no setting was tried"),
-        ("--space trees=5 --validation 1", "share 1 of the samples"),
+        ("--space trees=5 --hold-out 1", "share 1 of the samples"),
         ("--space trees=5 --model no/m.rpo", "no/m.rpo"),
     ] {
         let message = folder.fail(&format!("{TUNE} {arguments} --history h.csv"));

@@ -54,7 +54,7 @@ pub struct BoostingOptions {
     /// Share of the samples to withhold and score every step on; the model ends with the best. By default 0.2 with
     /// --early-stopping, otherwise none.
     #[arg(long, value_name = "SHARE")]
-    hold_out: Option<f64>,
+    validation: Option<f64>,
 
     /// Stop after so many steps without a better score on the samples withheld.
     #[arg(long, value_name = "N")]
@@ -62,7 +62,7 @@ pub struct BoostingOptions {
 
     /// The score: lrap for labels and r2 for numbers by default.
     #[arg(long, value_name = "METRIC")]
-    hold_out_metric: Option<Metric>,
+    validation_metric: Option<Metric>,
 
     /// With samples withheld, fit again to all samples, as many steps as were best.
     #[arg(
@@ -163,7 +163,7 @@ impl BoostingRecipe {
             parameters.push(("leaf_values", json!(k)));
         }
         if let Some(validation) = validation {
-            parameters.push(("hold_out", json!(validation.share)));
+            parameters.push(("validation", json!(validation.share)));
             parameters.push(("early_stopping", json!(validation.patience)));
             parameters.push(("refit_all", json!(validation.refit)));
         }
@@ -333,16 +333,16 @@ impl<'a> Scorer<'a> {
 impl BoostingOptions {
     /// The samples to withhold, if any are.
     fn withheld(&self) -> Result<Option<WithheldShare>, CliError> {
-        if self.hold_out.is_none() && self.early_stopping.is_none() {
-            if self.hold_out_metric.is_some() || self.refit_all.is_some() {
-                return Err(usage("--hold-out-metric and --refit-all need --hold-out"));
+        if self.validation.is_none() && self.early_stopping.is_none() {
+            if self.validation_metric.is_some() || self.refit_all.is_some() {
+                return Err(usage("--validation-metric and --refit-all need --validation"));
             }
             return Ok(None);
         }
-        let share = self.hold_out.unwrap_or(0.2);
+        let share = self.validation.unwrap_or(0.2);
         if !(share > 0.0 && share < 1.0) {
             return Err(usage(&format!(
-                "--hold-out is {share}; expected a share between 0 and 1"
+                "--validation is {share}; expected a share between 0 and 1"
             )));
         }
         if self.early_stopping == Some(0) {
@@ -351,7 +351,7 @@ impl BoostingOptions {
         Ok(Some(WithheldShare {
             share,
             patience: self.early_stopping,
-            metric: self.hold_out_metric,
+            metric: self.validation_metric,
             refit: self.refit_all.unwrap_or(false),
         }))
     }

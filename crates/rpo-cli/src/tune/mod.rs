@@ -38,7 +38,7 @@ pub(crate) struct Tune {
 
     /// Share of the samples that settings are scored on; of labels, each keeps its frequency.
     #[arg(long, value_name = "SHARE", default_value_t = 0.2, help_heading = "Search")]
-    validation: f64,
+    hold_out: f64,
 
     /// All combinations, the last parameter varying fastest, or random ones, none twice.
     #[arg(long, value_enum, default_value_t = Order::Grid, help_heading = "Search")]
@@ -113,7 +113,7 @@ impl Tune {
             budget: self.budget()?,
             stop_early: self.stop_early,
             metric: self.metric,
-            validation: self.validation,
+            validation: self.hold_out,
             memory: self.memory.bytes(),
             ..Tuning::new(self.method.clone(), self.space.clone(), self.seed)
         };
