@@ -84,7 +84,7 @@ impl ProjectionOptions {
     }
 
     /// The projection of a forest: by default none, and of a family by default ln d components, one draw per tree, one
-    /// for all of a label embedding, which [`bound`] must give its features.
+    /// for all of a label embedding, which `bound` must give its features.
     ///
     /// # Errors
     /// [`CliError::Usage`] for components without a family.
