@@ -36,6 +36,28 @@ pub enum MatrixError {
     },
 }
 
+/// Refuses a dense matrix that would take more than `budget` bytes, at so many for each entry.
+///
+/// # Errors
+/// [`MatrixError::OverBudget`].
+pub fn check_dense(
+    rows: usize,
+    columns: usize,
+    bytes_per_entry: usize,
+    budget: usize,
+) -> Result<(), MatrixError> {
+    let bytes = rows.saturating_mul(columns).saturating_mul(bytes_per_entry);
+    if bytes > budget {
+        return Err(MatrixError::OverBudget {
+            rows,
+            columns,
+            bytes,
+            budget,
+        });
+    }
+    Ok(())
+}
+
 /// A matrix of `f32`, dense and row-major or compressed sparse row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Matrix {
@@ -204,15 +226,7 @@ impl<'a> MatrixView<'a> {
     /// [`MatrixError::OverBudget`], before anything is allocated.
     pub fn to_dense(self, budget: usize) -> Result<Array2<f32>, MatrixError> {
         let (rows, columns) = (self.n_rows(), self.n_cols());
-        let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
-        if bytes > budget {
-            return Err(MatrixError::OverBudget {
-                rows,
-                columns,
-                bytes,
-                budget,
-            });
-        }
+        check_dense(rows, columns, size_of::<f32>(), budget)?;
         Ok(match self {
             Self::Dense(a) => a.to_owned(),
             Self::Sparse(_) => {

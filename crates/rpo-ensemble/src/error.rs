@@ -119,3 +119,17 @@ pub enum EnsembleError {
     #[error("the ensembles cannot be merged: {0}")]
     Merge(&'static str),
 }
+
+/// Refuses the first parameter whose value does not fit; given are name, whether it fits, value, and what is expected.
+pub(crate) fn check_ranges<const N: usize>(
+    checks: [(&'static str, bool, String, &'static str); N],
+) -> Result<(), EnsembleError> {
+    match checks.into_iter().find(|(_, fits, _, _)| !fits) {
+        None => Ok(()),
+        Some((name, _, given, expected)) => Err(EnsembleError::Parameter {
+            name,
+            given,
+            expected,
+        }),
+    }
+}

@@ -10,7 +10,7 @@ use crate::forest::Forest;
 use crate::sums::SparseSums;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixError, MatrixView};
+use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_of_rows, keep_top};
 use rpo_tree::{LeafKind, Leaves, RowBlock, Rule, Structure};
 use std::ops::Range;
 
@@ -335,21 +335,7 @@ pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
             rows
         })
         .collect();
-    to_csr(spans.iter().flatten(), (n, n_columns))
-}
-
-/// Rows of (column, value) pairs in column order as CSR.
-pub(crate) fn to_csr<'a>(
-    rows: impl Iterator<Item = &'a Vec<(u32, f32)>>,
-    shape: (usize, usize),
-) -> CsrMatrix {
-    let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-    for row in rows {
-        columns.extend(row.iter().map(|(j, _)| *j));
-        values.extend(row.iter().map(|(_, value)| *value));
-        indptr.push(columns.len());
-    }
-    CsrMatrix::new(shape, indptr, columns, values)
+    csr_of_rows(spans.iter().flatten(), (n, n_columns))
 }
 
 /// Refuses to look for no label at all.
@@ -381,16 +367,7 @@ pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(),
 
 /// Room for predictions, unless they would take more than `budget` bytes.
 pub(crate) fn zeros(rows: usize, columns: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-    let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
-    if bytes > budget {
-        let error = MatrixError::OverBudget {
-            rows,
-            columns,
-            bytes,
-            budget,
-        };
-        return Err(EnsembleError::Predictions(error));
-    }
+    check_dense(rows, columns, size_of::<f32>(), budget).map_err(EnsembleError::Predictions)?;
     Ok(Array2::zeros((rows, columns)))
 }
 
@@ -403,13 +380,4 @@ pub(crate) fn spans(forest: &impl Routed, x: MatrixView<'_>) -> (usize, usize) {
     let block = forest.block_size(x);
     let span = x.n_rows().div_ceil(4 * rayon::current_num_threads());
     (span.max(1).next_multiple_of(block), block)
-}
-
-/// Keeps the k largest scores, of equal ones the smaller indices, in index order.
-pub(crate) fn keep_top(scores: &mut Vec<(u32, f32)>, k: usize) {
-    if scores.len() > k {
-        scores.select_nth_unstable_by(k - 1, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        scores.truncate(k);
-    }
-    scores.sort_unstable_by_key(|(j, _)| *j);
 }

@@ -4,10 +4,10 @@ use crate::EnsembleError;
 use crate::fit::{FitOptions, check_inputs};
 use crate::forest::Forest;
 use crate::params::ValidForestParams;
-use crate::predict::{DEFAULT_BUDGET, check_features, check_k, keep_top, to_csr, zeros};
+use crate::predict::{DEFAULT_BUDGET, check_features, check_k, zeros};
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_of_rows, top_of};
 use rpo_tree::columns::Columns;
 use rpo_tree::{LeafKind, LeafModel, RowBlock};
 use std::ops::Range;
@@ -185,16 +185,10 @@ impl SingleTargetForest {
             .into_par_iter()
             .map(|i| {
                 let predictions = self.predict_block(x, i * block..((i + 1) * block).min(n));
-                let top = |row: ndarray::ArrayView1<'_, f32>| {
-                    let values = (0..).zip(row.iter().copied());
-                    let mut values: Vec<(u32, f32)> = values.filter(|(_, v)| *v != 0.0).collect();
-                    keep_top(&mut values, k);
-                    values
-                };
-                predictions.rows().into_iter().map(top).collect()
+                predictions.rows().into_iter().map(|row| top_of(row, k)).collect()
             })
             .collect();
-        Ok(to_csr(blocks.iter().flatten(), (n, self.n_outputs)))
+        Ok(csr_of_rows(blocks.iter().flatten(), (n, self.n_outputs)))
     }
 
     /// The predictions of a few rows.

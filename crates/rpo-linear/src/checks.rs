@@ -1,6 +1,6 @@
 //! What data must be.
 
-use rpo_core::{MatrixError, MatrixView};
+use rpo_core::{MatrixView, check_dense};
 
 use crate::error::{check_length, parameter};
 use crate::{LinearError, Response};
@@ -55,16 +55,7 @@ pub(crate) fn check_features(expected: usize, x: MatrixView<'_>) -> Result<(), L
 
 /// Scores of n x d within a budget of bytes.
 pub(crate) fn check_scores(rows: usize, columns: usize, budget: usize) -> Result<(), LinearError> {
-    let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
-    if bytes > budget {
-        return Err(LinearError::Predictions(MatrixError::OverBudget {
-            rows,
-            columns,
-            bytes,
-            budget,
-        }));
-    }
-    Ok(())
+    check_dense(rows, columns, size_of::<f32>(), budget).map_err(LinearError::Predictions)
 }
 
 fn check_csr(what: &'static str, a: MatrixView<'_>) -> Result<(), LinearError> {

@@ -11,8 +11,8 @@ mod loss;
 mod model;
 mod normal;
 mod params;
+mod scores;
 mod source;
-mod top;
 
 pub use baseline::{LinearModel, LogisticParams, RidgeParams};
 pub use decide::{Prevalence, f1_decisions, most_expected_f1};

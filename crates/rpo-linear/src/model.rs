@@ -1,18 +1,14 @@
 //! A fitted link.
 
-use ndarray::{Array2, ArrayViewMut2, Axis};
-use rayon::prelude::*;
+use ndarray::{Array2, ArrayViewMut2};
 use rpo_core::{CsrMatrix, MatrixView};
 
-use crate::checks::{check_features, check_scores};
 use crate::error::check_length;
-use crate::top::top_k;
+use crate::scores::Scorer;
 use crate::{FeatureMap, LinearError, Response};
 
 /// Largest number of bytes of dense scores, unless a caller allows more: 4 GiB.
 pub const DEFAULT_BUDGET: usize = 4 << 30;
-/// Rows that are scored at once.
-const CHUNK: usize = 256;
 
 /// A fitted [`LinkParams`](crate::LinkParams): scores response(Θᵀ(φ(x), 1)). Immutable.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,18 +86,7 @@ impl LinkModel {
     /// # Errors
     /// As [`predict`](Self::predict).
     pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, LinearError> {
-        check_features(self.n_features(), x)?;
-        check_scores(x.n_rows(), self.n_outputs(), budget)?;
-        let mut out = Array2::zeros((x.n_rows(), self.n_outputs()));
-        out.axis_chunks_iter_mut(Axis(0), CHUNK)
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(chunk, out)| {
-                let first = chunk * CHUNK;
-                let rows: Vec<usize> = (first..first + out.nrows()).collect();
-                self.score(x, &rows, out);
-            });
-        Ok(out)
+        self.scores_within(x, budget)
     }
 
     /// The k largest scores of each row that are not 0, as CSR (n x d); of equal ones the smaller output. Never holds
@@ -110,12 +95,13 @@ impl LinkModel {
     /// # Errors
     /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
-        check_features(self.n_features(), x)?;
-        top_k((x.n_rows(), self.n_outputs()), CHUNK, k, |rows| {
-            let mut scores = Array2::zeros((rows.len(), self.n_outputs()));
-            self.score(x, rows, scores.view_mut());
-            scores
-        })
+        self.top_scores(x, k)
+    }
+}
+
+impl Scorer for LinkModel {
+    fn shape(&self) -> (usize, usize) {
+        (self.n_features(), self.n_outputs())
     }
 
     fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {

@@ -1,11 +1,11 @@
 //! The fitted forests.
 
 use crate::EnsembleError;
-use crate::predict::{DEFAULT_BUDGET, check_features, check_k, keep_top, zeros};
+use crate::predict::{DEFAULT_BUDGET, check_features, check_k, zeros};
 use crate::sampling::out_of_bag;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, MatrixView, Seed, csr_of_rows, top_of};
 use rpo_tree::{AxisRule, Node, RowBlock, Structure};
 
 /// A tree that answers for one label.
@@ -172,26 +172,12 @@ impl BinaryRelevanceForest {
                 let mut scores = Array2::zeros((rows.len(), self.n_outputs()));
                 let count = self.seeds.len() as f64;
                 self.score_block(&rows, start, &|_, _| true, &|_| count, scores.view_mut());
-                let best = scores.rows().into_iter().map(|row| {
-                    let present = row.iter().enumerate().filter(|(_, s)| **s != 0.0);
-                    let mut best: Vec<_> = present.map(|(j, &s)| (j as u32, s)).collect();
-                    keep_top(&mut best, k);
-                    best
-                });
-                best.collect()
+                scores.rows().into_iter().map(|row| top_of(row, k)).collect()
             })
             .collect();
-        let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        for row in blocks.iter().flatten() {
-            columns.extend(row.iter().map(|(j, _)| *j));
-            values.extend(row.iter().map(|(_, value)| *value));
-            indptr.push(columns.len());
-        }
-        Ok(CsrMatrix::new(
+        Ok(csr_of_rows(
+            blocks.iter().flatten(),
             (x.n_rows(), self.n_outputs()),
-            indptr,
-            columns,
-            values,
         ))
     }
 

@@ -1,6 +1,7 @@
 //! Parameters of forests per label: a builder, and the checked value that fits.
 
 use crate::EnsembleError;
+use crate::error::check_ranges;
 use rpo_core::Seed;
 
 /// Parameters of a forest for every label. Start from [`default`](Self::default), rf-cost's, set what differs, then
@@ -105,14 +106,8 @@ impl BinaryRelevanceParams {
                 POSITIVE,
             ),
         ];
-        match checks.into_iter().find(|(_, fits, _, _)| !fits) {
-            None => Ok(ValidBinaryRelevanceParams(self)),
-            Some((name, _, given, expected)) => Err(EnsembleError::Parameter {
-                name,
-                given,
-                expected,
-            }),
-        }
+        check_ranges(checks)?;
+        Ok(ValidBinaryRelevanceParams(self))
     }
 }
 

@@ -6,7 +6,7 @@ use super::outputs::Outputs;
 use super::params::BoostingParams;
 use super::state::{Factored, Odds, Scores, State};
 use crate::EnsembleError;
-use rpo_core::{MatrixError, MatrixView};
+use rpo_core::{MatrixView, check_dense};
 
 /// Most cells n x d that are kept in `f64`; more take `f32`.
 const WIDE: usize = 1 << 17;
@@ -84,16 +84,7 @@ pub(super) fn check_budget(
     columns: usize,
     bytes_per_cell: usize,
 ) -> Result<(), EnsembleError> {
-    let bytes = rows.saturating_mul(columns).saturating_mul(bytes_per_cell);
-    if bytes > budget {
-        return Err(EnsembleError::Training(MatrixError::OverBudget {
-            rows,
-            columns,
-            bytes,
-            budget,
-        }));
-    }
-    Ok(())
+    check_dense(rows, columns, bytes_per_cell, budget).map_err(EnsembleError::Training)
 }
 
 /// Memory accesses of an average step on scores: three passes.

@@ -6,11 +6,11 @@
 
 use super::model::Boosted;
 use super::values::StepValues;
-use crate::predict::{DEFAULT_BUDGET, check_k, keep_top};
+use crate::predict::{DEFAULT_BUDGET, check_k};
 use crate::{EnsembleError, predict};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView};
+use rpo_core::{CsrMatrix, MatrixView, csr_of_rows, keep_top};
 use rpo_tree::{RowBlock, apply};
 use std::ops::{ControlFlow, Range};
 
@@ -71,7 +71,7 @@ impl Boosted {
                 rows
             })
             .collect();
-        Ok(predict::to_csr(blocks.iter().flatten(), (n, d)))
+        Ok(csr_of_rows(blocks.iter().flatten(), (n, d)))
     }
 
     /// Calls `see` with the predictions (n x d) of the constant, then after every step, until it breaks: what the

@@ -1,6 +1,7 @@
 //! Parameters of structured forests: a builder, and the checked value that fits.
 
 use crate::EnsembleError;
+use crate::error::check_ranges;
 use rpo_core::Seed;
 use rpo_tree::oblique::{HellingerParams, LogisticParams};
 use rpo_tree::structured::{LabelWeighting, StructuringParams};
@@ -222,14 +223,8 @@ impl StructuredForestParams {
                 "at least 1",
             ),
         ];
-        match checks.into_iter().find(|(_, fits, _, _)| !fits) {
-            None => Ok(ValidStructuredForestParams(self)),
-            Some((name, _, given, expected)) => Err(EnsembleError::Parameter {
-                name,
-                given,
-                expected,
-            }),
-        }
+        check_ranges(checks)?;
+        Ok(ValidStructuredForestParams(self))
     }
 }
 

@@ -3,22 +3,18 @@
 mod logistic;
 mod ridge;
 
-use ndarray::{Array1, Array2, ArrayViewMut2, Axis, s};
+use ndarray::{Array1, Array2, ArrayViewMut2, s};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixError, MatrixView};
+use rpo_core::{CsrMatrix, MatrixView, check_dense};
 use rpo_projections::linalg::{LANES, Lanes};
 
-use crate::checks::{check_features, check_scores};
 use crate::error::check_length;
 use crate::model::DEFAULT_BUDGET;
-use crate::top::top_k;
+use crate::scores::Scorer;
 use crate::{LinearError, Response};
 
 pub use logistic::LogisticParams;
 pub use ridge::RidgeParams;
-
-/// Rows that are scored at once.
-const CHUNK: usize = 256;
 
 /// Scores response(Wᵀx + offset), one column of W per output. Immutable.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,18 +90,7 @@ impl LinearModel {
     /// # Errors
     /// As [`predict`](Self::predict).
     pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, LinearError> {
-        check_features(self.n_features(), x)?;
-        check_scores(x.n_rows(), self.n_outputs(), budget)?;
-        let mut out = Array2::zeros((x.n_rows(), self.n_outputs()));
-        out.axis_chunks_iter_mut(Axis(0), CHUNK)
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(chunk, out)| {
-                let first = chunk * CHUNK;
-                let rows: Vec<usize> = (first..first + out.nrows()).collect();
-                self.score(x, &rows, out);
-            });
-        Ok(out)
+        self.scores_within(x, budget)
     }
 
     /// The k largest scores of each row that are not 0, as CSR (n x d); of equal ones the smaller output. Never holds
@@ -114,12 +99,13 @@ impl LinearModel {
     /// # Errors
     /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
-        check_features(self.n_features(), x)?;
-        top_k((x.n_rows(), self.n_outputs()), CHUNK, k, |rows| {
-            let mut scores = Array2::zeros((rows.len(), self.n_outputs()));
-            self.score(x, rows, scores.view_mut());
-            scores
-        })
+        self.top_scores(x, k)
+    }
+}
+
+impl Scorer for LinearModel {
+    fn shape(&self) -> (usize, usize) {
+        (self.n_features(), self.n_outputs())
     }
 
     fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
@@ -139,15 +125,7 @@ fn fit_panels(
     n_train: usize,
     solve: impl Fn(usize) -> Result<Vec<Lanes>, LinearError> + Sync,
 ) -> Result<LinearModel, LinearError> {
-    let bytes = p.saturating_mul(d).saturating_mul(size_of::<f32>());
-    if bytes > DEFAULT_BUDGET {
-        return Err(LinearError::Weights(MatrixError::OverBudget {
-            rows: p,
-            columns: d,
-            bytes,
-            budget: DEFAULT_BUDGET,
-        }));
-    }
+    check_dense(p, d, size_of::<f32>(), DEFAULT_BUDGET).map_err(LinearError::Weights)?;
     let panels: Vec<Vec<Lanes>> = (0..d.div_ceil(LANES))
         .into_par_iter()
         .map(|panel| solve(panel * LANES))
