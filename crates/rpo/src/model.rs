@@ -38,54 +38,6 @@ pub enum Predictor {
     BinaryRelevance(BinaryRelevanceForest),
 }
 
-impl From<SingleTargetForest> for Predictor {
-    fn from(forests: SingleTargetForest) -> Self {
-        Self::SingleTargetForest(forests)
-    }
-}
-
-impl From<Boosted> for Predictor {
-    fn from(boosted: Boosted) -> Self {
-        Self::Boosted(boosted)
-    }
-}
-
-impl From<StructuredForest> for Predictor {
-    fn from(forest: StructuredForest) -> Self {
-        Self::StructuredForest(forest)
-    }
-}
-
-impl From<BinaryRelevanceForest> for Predictor {
-    fn from(forest: BinaryRelevanceForest) -> Self {
-        Self::BinaryRelevance(forest)
-    }
-}
-
-impl From<Forest> for Predictor {
-    fn from(forest: Forest) -> Self {
-        Self::Forest(forest)
-    }
-}
-
-impl From<LinkModel> for Predictor {
-    fn from(model: LinkModel) -> Self {
-        Self::LabelEmbedding(model)
-    }
-}
-
-impl From<LinearModel> for Predictor {
-    fn from(model: LinearModel) -> Self {
-        Self::Linear(model)
-    }
-}
-
-impl From<Craftml> for Predictor {
-    fn from(forest: Craftml) -> Self {
-        Self::Craftml(forest)
-    }
-}
-
 /// What every fitted predictor can do, whatever its method: the one place where methods meet a [`Model`].
 pub(crate) trait Predict {
     /// Number of features p it was fitted to.
@@ -108,86 +60,69 @@ pub(crate) trait Predict {
 /// Predictions for the training samples (n x d), and for each sample how many parts of the model they come from.
 pub type OobPredictions = (Array2<f32>, Vec<u32>);
 
-/// Every forest has the same functions under the same names.
-macro_rules! predict_as_forest {
-    ($($forest:ty),*) => {$(
-        impl Predict for $forest {
-            fn n_features(&self) -> usize {
-                self.n_features()
-            }
-
-            fn n_outputs(&self) -> usize {
-                self.n_outputs()
-            }
-
-            fn n_train(&self) -> usize {
-                self.n_train()
-            }
-
-            fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
-                Ok(self.predict_within(x, budget)?)
-            }
-
-            fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-                Ok(self.predict_top_k(x, k)?)
-            }
-
-            fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-                Ok(Some(self.oob_predictions(x)?))
+/// The predictors: the variants that hold them, and their own functions, which are those of [`Predict`] by name; `oob`
+/// marks those that predict for samples out of their parts' bags.
+macro_rules! predictors {
+    ($($variant:ident($method:ty) $($oob:ident)?),* $(,)?) => {
+        impl Predictor {
+            fn inner(&self) -> &dyn Predict {
+                match self {
+                    $(Self::$variant(method) => method,)*
+                }
             }
         }
-    )*};
-}
 
-predict_as_forest!(Forest, StructuredForest, BinaryRelevanceForest);
-
-/// Methods whose own functions are those of [`Predict`] by name.
-macro_rules! predict_by_name {
-    ($method:ty) => {
-        impl Predict for $method {
-            fn n_features(&self) -> usize {
-                self.n_features()
+        $(
+            impl From<$method> for Predictor {
+                fn from(method: $method) -> Self {
+                    Self::$variant(method)
+                }
             }
 
-            fn n_outputs(&self) -> usize {
-                self.n_outputs()
-            }
+            impl Predict for $method {
+                fn n_features(&self) -> usize {
+                    self.n_features()
+                }
 
-            fn n_train(&self) -> usize {
-                self.n_train()
-            }
+                fn n_outputs(&self) -> usize {
+                    self.n_outputs()
+                }
 
-            fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
-                Ok(self.predict_within(x, budget)?)
-            }
+                fn n_train(&self) -> usize {
+                    self.n_train()
+                }
 
-            fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-                Ok(self.predict_top_k(x, k)?)
+                fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
+                    Ok(self.predict_within(x, budget)?)
+                }
+
+                fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+                    Ok(self.predict_top_k(x, k)?)
+                }
+
+                $(predictors!(@$oob);)?
             }
+        )*
+    };
+    (@oob) => {
+        fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
+            Ok(Some(self.oob_predictions(x)?))
         }
     };
 }
 
-predict_by_name!(Boosted);
-predict_by_name!(LinkModel);
-predict_by_name!(LinearModel);
-predict_by_name!(Craftml);
-predict_by_name!(SingleTargetForest);
+predictors! {
+    Forest(Forest) oob,
+    Boosted(Boosted),
+    SingleTargetForest(SingleTargetForest),
+    LabelEmbedding(LinkModel),
+    Linear(LinearModel),
+    Craftml(Craftml),
+    StructuredForest(StructuredForest) oob,
+    BinaryRelevance(BinaryRelevanceForest) oob,
+}
 
 impl Predictor {
-    fn inner(&self) -> &dyn Predict {
-        match self {
-            Self::Forest(forest) => forest,
-            Self::Boosted(boosted) => boosted,
-            Self::SingleTargetForest(forests) => forests,
-            Self::LabelEmbedding(model) => model,
-            Self::Linear(model) => model,
-            Self::Craftml(forest) => forest,
-            Self::StructuredForest(forest) => forest,
-            Self::BinaryRelevance(forest) => forest,
-        }
-    }
-
     /// Number of features it was fitted to.
     pub fn n_features(&self) -> usize {
         self.inner().n_features()
