@@ -1,8 +1,8 @@
 //! From a description to its cells.
 
-use crate::reproduce::cell::{Job, MethodJob, Source, Work};
+use crate::reproduce::cell::{Job, Source, Work};
 use crate::reproduce::data::{self, Filtered};
-use crate::reproduce::describe::{DatasetText, Description, MethodText, Preprocess, PublishedName, Values};
+use crate::reproduce::describe::{DatasetText, Description, Preprocess, PublishedName};
 use anyhow::bail;
 use rpo::core::Seed;
 use rpo::data::Catalogue;
@@ -271,7 +271,7 @@ fn job(
 ) -> anyhow::Result<Job> {
     let seed = Seed::new(description.seed);
     let text = &description.methods[column.method];
-    let mut method = method(text, column.value.as_deref());
+    let mut method = text.job(column.value.as_deref());
     if selection.quick {
         for (name, &least) in &description.quick.options {
             // Where it varies it is not reduced.
@@ -306,23 +306,6 @@ fn job(
             },
         },
     })
-}
-
-/// A method with the value of its list; the options were checked when the description was read.
-fn method(text: &MethodText, value: Option<&str>) -> MethodJob {
-    let options = text.options.iter().map(|(name, values)| {
-        let value = match values.get_ref() {
-            Values::One(one) => one.clone(),
-            Values::Many(_) => value.unwrap_or_default().to_owned(),
-        };
-        (name.clone(), value)
-    });
-    MethodJob {
-        algorithm: text.algorithm.get_ref().clone(),
-        options: options.collect(),
-        search: text.search.clone(),
-        seed: 0,
-    }
 }
 
 impl Plan {

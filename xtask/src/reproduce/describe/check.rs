@@ -4,12 +4,12 @@ use super::read::Source;
 use super::{
     DatasetText, DescribeError, Description, MethodText, PublishedName, Relation, Search, SplitText, Values,
 };
+use crate::reproduce::cell::MethodJob;
 use crate::reproduce::measures;
 use anyhow::bail;
-use clap::ValueEnum;
 use rpo::metrics::Metric;
 use rpo::tune::Budget;
-use rpo_cli::methods::{Method, MethodOptions};
+use rpo_cli::methods::MethodOptions;
 use rpo_cli::tuning::{Order, Tuning};
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -188,7 +188,7 @@ fn check_claims(
 /// Every column's options must be those of the method, with values that it takes.
 fn check_options(method: &MethodText, file: &Source<'_>) -> Result<(), DescribeError> {
     for (_, value) in method.columns() {
-        let made = method.recipe_options(value.as_deref()).and_then(|options| {
+        let made = method.job(value.as_deref()).method_options().and_then(|options| {
             options.recipe(0)?;
             Ok(options)
         });
@@ -218,18 +218,21 @@ fn check_options(method: &MethodText, file: &Source<'_>) -> Result<(), DescribeE
 }
 
 impl MethodText {
-    /// The options of a column.
-    pub(crate) fn recipe_options(&self, value: Option<&str>) -> anyhow::Result<MethodOptions> {
-        let method = Method::from_str(self.algorithm.get_ref(), false).map_err(anyhow::Error::msg)?;
-        let mut options = MethodOptions::new(method);
-        for (name, values) in &self.options {
-            let text = match (values.get_ref(), value) {
-                (Values::One(one), _) => one,
-                (Values::Many(_), value) => value.unwrap_or_default(),
+    /// The method of a column, without a seed yet.
+    pub(crate) fn job(&self, value: Option<&str>) -> MethodJob {
+        let options = self.options.iter().map(|(name, values)| {
+            let value = match values.get_ref() {
+                Values::One(one) => one.clone(),
+                Values::Many(_) => value.unwrap_or_default().to_owned(),
             };
-            options = options.with(name, text)?;
+            (name.clone(), value)
+        });
+        MethodJob {
+            algorithm: self.algorithm.get_ref().clone(),
+            options: options.collect(),
+            search: self.search.clone(),
+            seed: 0,
         }
-        Ok(options)
     }
 
     /// The columns of a method: its id, or `id@value` for each value along the axis.
