@@ -1,9 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod index_set;
 mod matrix;
+mod ranges;
 mod seed;
 mod top;
 
+pub use index_set::IndexSet;
 pub use matrix::{CsrMatrix, CsrView, Matrix, MatrixError, MatrixView, check_dense, csr_row};
+pub use ranges::{OutOfRange, check_ranges};
 pub use seed::{Seed, StreamRng};
 pub use top::{csr_of_rows, keep_top, top_of};

@@ -178,6 +178,7 @@ impl<'a> Shared<'_, 'a> {
             Metric::MacroF1 => self.sets()?.f1(Average::Macro, zero),
             Metric::ExampleF1 => self.sets()?.f1(Average::Samples, zero),
             Metric::R2 => self.sums(metric)?.macro_r2(),
+            Metric::HalfR2 => self.sums(metric)?.half_macro_r2(),
             Metric::Arrmse => {
                 let means = self.evaluation.train_means;
                 self.sums(metric)?

@@ -55,6 +55,8 @@ pub enum Metric {
     ExampleF1,
     /// `r2`: [`RegressionSums::macro_r2`](crate::RegressionSums::macro_r2).
     R2,
+    /// `half-r2`: [`RegressionSums::half_macro_r2`](crate::RegressionSums::half_macro_r2).
+    HalfR2,
     /// `arrmse`: [`RegressionSums::arrmse`](crate::RegressionSums::arrmse).
     Arrmse,
     /// `mse`: [`RegressionSums::mse`](crate::RegressionSums::mse).
@@ -77,7 +79,7 @@ pub enum Needs {
 }
 
 /// Metrics whose name is a word.
-const WORDS: [(&str, Metric); 17] = [
+const WORDS: [(&str, Metric); 18] = [
     ("lrap", Metric::Lrap),
     ("coverage", Metric::Coverage),
     ("ranking-loss", Metric::RankingLoss),
@@ -92,6 +94,7 @@ const WORDS: [(&str, Metric); 17] = [
     ("macro-f1", Metric::MacroF1),
     ("example-f1", Metric::ExampleF1),
     ("r2", Metric::R2),
+    ("half-r2", Metric::HalfR2),
     ("arrmse", Metric::Arrmse),
     ("mse", Metric::Mse),
     ("mae", Metric::Mae),
@@ -110,10 +113,10 @@ const AT_K: [(&str, AtK); 4] = [
 
 impl Metric {
     /// Every name, with `K` where a number belongs.
-    pub const NAMES: [&'static str; 21] = {
+    pub const NAMES: [&'static str; 22] = {
         let mut names = [
             "p@K", "ndcg@K", "psp@K", "psndcg@K", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "",
-            "", "",
+            "", "", "",
         ];
         let mut i = 0;
         while i < WORDS.len() {
@@ -154,7 +157,7 @@ impl Metric {
             | Self::MicroF1
             | Self::MacroF1
             | Self::ExampleF1 => Needs::LabelSets,
-            Self::R2 | Self::Arrmse | Self::Mse | Self::Mae => Needs::Regression,
+            Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Mae => Needs::Regression,
         }
     }
 

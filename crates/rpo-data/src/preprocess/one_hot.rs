@@ -4,7 +4,7 @@ use super::{Nominal, PreprocessError, Transform, check_count, check_nominal};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset};
 use crate::names::Names;
-use rpo_core::{Matrix, MatrixError};
+use rpo_core::{Matrix, MatrixError, check_dense};
 use std::sync::Arc;
 
 /// Replaces each nominal feature of three or more values by one indicator per value, nominal `{0,1}` and named
@@ -89,16 +89,7 @@ impl OneHot {
 
     fn dense(&self, data: &Dataset) -> Result<Matrix, MatrixError> {
         let (rows, columns) = (data.n_samples(), self.n_columns);
-        let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<f32>());
-        if bytes > self.budget {
-            let budget = self.budget;
-            return Err(MatrixError::OverBudget {
-                rows,
-                columns,
-                bytes,
-                budget,
-            });
-        }
+        check_dense(rows, columns, size_of::<f32>(), self.budget)?;
         let mut builder = MatrixBuilder::dense(columns);
         for row in 0..rows {
             data.features().view().for_each_in_row(row, |j, v| {

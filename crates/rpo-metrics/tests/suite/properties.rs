@@ -104,6 +104,7 @@ proptest! {
         prop_assert!(close(micro_average_precision(&t, s).unwrap(), precision));
     }
 
+    /// H-P16, of the macro AUC and of whatever else depends on the order alone.
     #[test]
     fn increasing_transforms_change_nothing((truth, scores) in example()) {
         // Small integers: these maps are exact, and one of them is far from linear.
@@ -231,6 +232,7 @@ proptest! {
         prop_assert_eq!(from_top, predicted);
     }
 
+    /// B-P16.
     #[test]
     fn constant_mean_explains_nothing(values in proptest::collection::vec(-1e3_f64..1e3, 12), offset in -1e6_f64..1e6) {
         let truth = Array2::from_shape_vec((4, 3), values).unwrap() + offset;
@@ -238,6 +240,7 @@ proptest! {
         let constant = mean.broadcast((4, 3)).unwrap();
         let sums = RegressionSums::new(truth.view(), constant, MissingTruth::Refuse).unwrap();
         prop_assert!(sums.r2().iter().all(|r2| r2.abs() < 1e-12), "{:?}", sums.r2());
+        prop_assert!(sums.macro_r2().abs() < 1e-12);
         prop_assert!((sums.arrmse(Baseline::TestMean).unwrap().value - 1.0).abs() < 1e-12);
         let perfect = RegressionSums::new(truth.view(), truth.view(), MissingTruth::Refuse).unwrap();
         prop_assert_eq!((perfect.macro_r2(), perfect.mse(), perfect.mae()), (1.0, 0.0, 0.0));
