@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, s};
 use rand::seq::SliceRandom;
 use rpo_core::{Matrix, MatrixView};
-use rpo_projections::linalg::standard_normal;
+use rpo_projections::linalg::{Penalty, standard_normal};
 use rpo_projections::{RandomFeatures, Rank};
 
 use crate::checks::{check_data, check_labels};
@@ -18,8 +18,8 @@ use crate::{Descent, FeatureMap, Fit, Inputs, LinearError, Link, LinkModel, Resp
 pub struct FitLog {
     /// Dimensions k of the embedding; `None` for raw inputs.
     pub rank: Option<usize>,
-    /// λ₂ as used: tenfold the parameter for each time that ΦᵀΦ + λ̄₂I had no factor.
-    pub lambda: f64,
+    /// The penalty on Θ as used: tenfold the parameter for each time that ΦᵀΦ + λ̄₂I had no factor.
+    pub penalty: Penalty,
     /// Mean loss per sample, before the first epoch and after each; empty for the squared loss. Of the samples withheld
     /// if there are any, otherwise of all.
     pub losses: Vec<f64>,
@@ -64,7 +64,7 @@ impl ValidLinkParams {
         let source = Source::new(&map, x, params.cache);
         let (training, withheld) = self.shares(x.n_rows());
         let normal = NormalEquations::new(&source, y, &training);
-        let (factor, lambda) = normal.factor(params.lambda)?;
+        let (factor, penalty) = normal.factor(params.penalty)?;
         let mut start = normal.right.clone();
         factor.solve_rows(start.view_mut())?;
         let start = start.mapv(|v| v as f32);
@@ -73,7 +73,7 @@ impl ValidLinkParams {
         }
         let mut log = FitLog {
             rank: map.projection().map(|(weights, _)| weights.ncols()),
-            lambda,
+            penalty,
             losses: Vec::new(),
             kept_epoch: 0,
         };
@@ -143,11 +143,17 @@ fn feature_map(params: &LinkParams, x: MatrixView<'_>, y: MatrixView<'_>) -> Res
     };
     let distance = RandomFeatures::median_squared_distance(z.view(), seed)?;
     let inverse_bandwidth = law.inverse_bandwidth(bandwidth_factor, distance);
+    let n_features = n_features.unwrap_or_else(|| usual_features(x.n_rows()));
     let fourier = RandomFeatures::draw(law, inverse_bandwidth, z.n_cols(), n_features, seed)?;
     let projection = linear
         .projection()
         .map(|(weights, offset)| (weights.clone(), offset.clone()));
     FeatureMap::new(x.n_cols(), projection, Some(fourier))
+}
+
+/// Half as many as samples, within bounds.
+fn usual_features(n: usize) -> usize {
+    (n / 2).clamp(100, 2000)
 }
 
 /// V, learned or drawn, and W = argmin ‖YV - XW‖² + λ̄'‖W‖² with its offset.

@@ -22,3 +22,4 @@ pub use fit::FitLog;
 pub use loss::Response;
 pub use model::{DEFAULT_BUDGET, LinkModel};
 pub use params::{Descent, Fit, Inputs, Link, LinkParams, ValidLinkParams};
+pub use rpo_projections::linalg::Penalty;

@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use rpo_core::MatrixView;
 use rpo_projections::ProjectionError;
-use rpo_projections::linalg::Cholesky;
+use rpo_projections::linalg::{Cholesky, Penalty};
 
 use crate::LinearError;
 use crate::source::Source;
@@ -13,6 +13,8 @@ use crate::source::Source;
 const BLOCK: usize = 512;
 /// Terms, or labels, that one task sums: fixed, so that results do not depend on the number of threads.
 const STRIPE: usize = 64;
+/// Share of the mean square of Φ, a sum of `f32` products, below which its variance is rounding.
+const ROUNDING: f64 = 1e-6;
 /// How often a penalty that leaves ΦᵀΦ + λ̄I without a factor is raised to its tenfold.
 const ATTEMPTS: usize = 8;
 
@@ -71,25 +73,40 @@ impl NormalEquations {
             });
     }
 
-    /// The factor of ΦᵀΦ + λ̄₂I, λ̄₂ = λ₂ tr(ΦᵀΦ)/terms, and the λ₂ it took: ten times as much, up to eight times, if
-    /// rounding leaves the matrix without a factor.
+    /// The factor of ΦᵀΦ + λ̄₂I and the penalty λ̄₂ it took: ten times as much, up to eight times, if rounding leaves the
+    /// matrix without a factor.
     ///
     /// The intercept is a term like the others here, as in the software of the paper's authors.
-    pub(crate) fn factor(&self, lambda: f64) -> Result<(Cholesky<f64>, f64), LinearError> {
-        let trace = self.gram.diag().sum();
-        let mut lambda = lambda;
+    pub(crate) fn factor(&self, mut penalty: Penalty) -> Result<(Cholesky<f64>, Penalty), LinearError> {
         for attempt in 1.. {
             let mut a = self.gram.clone();
-            let penalty = lambda * trace / a.nrows() as f64;
-            a.diag_mut().mapv_inplace(|v| v + penalty);
+            let number = self.penalty(penalty);
+            a.diag_mut().mapv_inplace(|v| v + number);
             match Cholesky::new(a) {
-                Err(ProjectionError::NotPositiveDefinite { .. }) if attempt <= ATTEMPTS => lambda *= 10.0,
+                Err(ProjectionError::NotPositiveDefinite { .. }) if attempt <= ATTEMPTS => {
+                    penalty = penalty.scaled(10.0);
+                }
                 Err(ProjectionError::FactorValue { .. }) => {
                     return Err(LinearError::Overflow { what: "ΦᵀΦ" });
                 }
-                factor => return Ok((factor?, lambda)),
+                factor => return Ok((factor?, penalty)),
             }
         }
         unreachable!("the last attempt returns")
+    }
+
+    /// λ̄₂ in numbers, from the sums at hand: the last term is 1, so that its row holds the sums of all terms.
+    fn penalty(&self, penalty: Penalty) -> f64 {
+        let terms = self.gram.nrows();
+        let trace = self.gram.diag().sum();
+        match penalty {
+            Penalty::Relative(lambda) => lambda * trace / terms as f64,
+            Penalty::Variance(alpha) => {
+                let n = self.gram[[terms - 1, terms - 1]];
+                let means: f64 = self.gram.row(terms - 1).iter().map(|sum| (sum / n).powi(2)).sum();
+                let square = trace / n;
+                alpha * (square - means).max(ROUNDING * square)
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Parameters of links: a builder, and the checked value that fits.
 
 use rpo_core::Seed;
+use rpo_projections::linalg::Penalty;
 use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
 use serde::{Deserialize, Serialize};
 
@@ -28,8 +29,9 @@ pub enum Link {
     Fourier {
         /// The law of the frequencies R.
         law: SpectralLaw,
-        /// Number of features s.
-        n_features: usize,
+        /// Number of features s; `None` for half as many as samples, but at least 100 and at most 2,000: as kernels
+        /// are approximated to within 1/√s, more cost time and bring little.
+        n_features: Option<usize>,
         /// c in the rule for the bandwidth, σ⁻¹ = c √(2/D) with the median D of squared distances
         /// ([`SpectralLaw::inverse_bandwidth`]): above 1 narrower, below 1 wider.
         bandwidth_factor: f64,
@@ -120,15 +122,16 @@ pub struct LinkParams {
     pub(crate) final_lambda_ratio: f64,
     pub(crate) link: Link,
     pub(crate) fit: Fit,
-    pub(crate) lambda: f64,
+    pub(crate) penalty: Penalty,
     pub(crate) cache: usize,
     pub(crate) seed: Seed,
 }
 
 impl Default for LinkParams {
-    /// The paper's section 7.1: a learned embedding with 90 % of the trace of YᵀY, Gaussian features, logistic losses;
-    /// 2,000 features, c = 1 and λ₂ = 1e-3 are within the ranges that its authors search. Features are kept if
-    /// they take up to 1 GiB.
+    /// The paper's section 7.1: a learned embedding with 90 % of the trace of YᵀY, Gaussian features, logistic losses.
+    /// Where its authors search, defaults are in units of the data, so that one setting is decent on sets of any
+    /// shape: c = 0.5, half as wide again as the median distance says, penalties `variance:2` of the embedding and
+    /// `variance:3` of the final fit. Features are kept if they take up to 1 GiB.
     fn default() -> Self {
         Self {
             inputs: Inputs::Learned(Rank::default()),
@@ -136,11 +139,11 @@ impl Default for LinkParams {
             final_lambda_ratio: 1.0,
             link: Link::Fourier {
                 law: SpectralLaw::Gaussian,
-                n_features: 2000,
-                bandwidth_factor: 1.0,
+                n_features: None,
+                bandwidth_factor: 0.5,
             },
             fit: Fit::Logistic(Descent::default()),
-            lambda: 1e-3,
+            penalty: Penalty::Variance(3.0),
             cache: 1 << 30,
             seed: Seed::new(0),
         }
@@ -171,7 +174,7 @@ impl LinkParams {
         }
     }
 
-    /// How activations depend on the inputs. Default 2,000 features for the Gaussian kernel.
+    /// How activations depend on the inputs. Default features for the Gaussian kernel, c = 0.5.
     #[must_use]
     pub fn link(self, link: Link) -> Self {
         Self { link, ..self }
@@ -183,11 +186,18 @@ impl LinkParams {
         Self { fit, ..self }
     }
 
-    /// Penalty λ₂ on Θ in units of the mean diagonal of ΦᵀΦ: in the squared loss, and in the preconditioner of the
-    /// others. Above 0. Default 1e-3.
+    /// Penalty on Θ, above 0: in the squared loss, and in the preconditioner of the others, which start from there. All
+    /// terms are penalised alike, the intercept too, as in the software of the paper's authors. Default
+    /// [`Penalty::Variance`] with α = 3.
+    #[must_use]
+    pub fn penalty(self, penalty: Penalty) -> Self {
+        Self { penalty, ..self }
+    }
+
+    /// [`Penalty::Relative`], the paper's λ₂: in units of the mean diagonal of ΦᵀΦ.
     #[must_use]
     pub fn lambda(self, lambda: f64) -> Self {
-        Self { lambda, ..self }
+        self.penalty(Penalty::Relative(lambda))
     }
 
     /// Bytes up to which the features Φ (n x (s + 1)) are kept through the fit; larger ones are computed again for every
@@ -238,7 +248,7 @@ impl LinkParams {
         } = self.link
         {
             law.check()?;
-            if n_features == 0 {
+            if n_features == Some(0) {
                 return parameter("n_features", 0, "at least 1");
             }
             if !(bandwidth_factor > 0.0 && bandwidth_factor.is_finite()) {
@@ -255,8 +265,9 @@ impl LinkParams {
                 }
             }
         }
-        if !(self.lambda > 0.0 && self.lambda.is_finite()) {
-            return parameter("lambda", self.lambda, "finite, above 0");
+        let strength = self.penalty.strength();
+        if !(strength > 0.0 && strength.is_finite()) {
+            return parameter("lambda", strength, "finite, above 0");
         }
         Ok(ValidLinkParams(self))
     }
@@ -307,9 +318,10 @@ mod tests {
         }
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert_eq!(name(base().lambda(bad)), "lambda");
+            assert_eq!(name(base().penalty(Penalty::Variance(bad))), "lambda");
             let link = |n_features, bandwidth_factor| Link::Fourier {
                 law: SpectralLaw::CauchyIid,
-                n_features,
+                n_features: Some(n_features),
                 bandwidth_factor,
             };
             assert_eq!(name(base().link(link(1, bad))), "bandwidth_factor");

@@ -6,13 +6,13 @@ use common::{classes, csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
 use rpo_core::MatrixView;
-use rpo_linear::{Descent, Fit, Inputs, LinearError, Link, LinkModel, LinkParams, Response};
+use rpo_linear::{Descent, Fit, Inputs, LinearError, Link, LinkModel, LinkParams, Penalty, Response};
 use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
 
 fn fourier(n_features: usize) -> Link {
     Link::Fourier {
         law: SpectralLaw::Gaussian,
-        n_features,
+        n_features: Some(n_features),
         bandwidth_factor: 1.0,
     }
 }
@@ -41,34 +41,37 @@ fn terms(model: &LinkModel, x: &Array2<f32>) -> Array2<f64> {
     concatenate![Axis(1), phi, Array2::ones((x.nrows(), 1))].mapv(f64::from)
 }
 
-/// E-P11: Φᵀ(Y - ΦΘ) = λ̄Θ, λ̄ = λ tr(ΦᵀΦ)/terms; in all three modes and on the features themselves.
+/// E-P11: Φᵀ(Y - ΦΘ) = λ̄Θ in all three modes and on the features themselves, λ̄ = λ tr(ΦᵀΦ)/terms or α times the variance
+/// of a row of Φ.
 #[test]
 fn least_squares_satisfy_the_normal_equations() {
     let x = features(150, 7, 1.0, 1);
     let y = labels(&x, 9, 2);
-    for inputs in [
+    let inputs = [
         Inputs::Learned(Rank::Exact(5)),
         Inputs::Random(Rank::Exact(5)),
         Inputs::Raw,
-    ] {
+    ];
+    let penalties = [Penalty::Relative(1e-3), Penalty::Variance(2.0)];
+    for (inputs, penalty) in inputs.into_iter().flat_map(|i| penalties.map(|p| (i, p))) {
         for link in [fourier(80), Link::Linear] {
-            let model = fit(
-                LinkParams::default()
-                    .inputs(inputs)
-                    .link(link)
-                    .fit_by(Fit::Squared),
-                &x,
-                &y,
-            );
+            let params = LinkParams::default().inputs(inputs).link(link);
+            let model = fit(params.fit_by(Fit::Squared).penalty(penalty), &x, &y);
             let phi = terms(&model, &x);
             let theta = model.weights().mapv(f64::from).reversed_axes();
             let gram = phi.t().dot(&phi);
-            let penalty = 1e-3 * gram.diag().sum() / phi.ncols() as f64;
+            let number = match penalty {
+                Penalty::Relative(lambda) => lambda * gram.diag().sum() / phi.ncols() as f64,
+                Penalty::Variance(alpha) => alpha * phi.var_axis(Axis(0), 0.0).sum(),
+            };
             let right = phi.t().dot(&y.mapv(f64::from));
-            let rest = &right - &gram.dot(&theta) - theta * penalty;
+            let rest = &right - &gram.dot(&theta) - theta * number;
             let scale = right.iter().fold(0.0_f64, |best, v| best.max(v.abs()));
             // f32 storage of Φ and Θ.
-            assert!(rest.iter().all(|v| v.abs() < 2e-5 * scale), "{inputs:?}");
+            assert!(
+                rest.iter().all(|v| v.abs() < 2e-5 * scale),
+                "{inputs:?} {penalty}"
+            );
             let scores = model.predict((&x).into()).unwrap();
             let expected = phi.dot(&model.weights().mapv(f64::from).t());
             assert!((scores.mapv(f64::from) - expected).iter().all(|v| v.abs() < 1e-4));

@@ -5,7 +5,7 @@ mod common;
 use common::{features, labels};
 use ndarray::{Array1, Array2};
 use rpo_core::{CsrMatrix, Matrix, MatrixView};
-use rpo_linear::{Fit, Inputs, Link, LinkParams, LogisticParams, RidgeParams};
+use rpo_linear::{Fit, Inputs, Link, LinkParams, LogisticParams, Penalty, RidgeParams};
 use rpo_projections::linalg::RidgeSolver;
 use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
 
@@ -14,7 +14,7 @@ const LAMBDA: f64 = 1e-3;
 fn link(n_features: usize) -> Link {
     Link::Fourier {
         law: SpectralLaw::Gaussian,
-        n_features,
+        n_features: Some(n_features),
         bandwidth_factor: 0.7,
     }
 }
@@ -27,7 +27,7 @@ fn all_dimensions_give_the_two_stage_procedure() {
     let y = labels(&x, 5, 2);
     let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
     let activations = RidgeParams {
-        lambda: LAMBDA,
+        penalty: Penalty::Relative(LAMBDA),
         solver: RidgeSolver::Cholesky,
     };
     let a = activations.fit(x, y).unwrap().predict(x).unwrap();
@@ -93,11 +93,11 @@ fn baselines_are_stationary() {
     let squares: f64 = x.iter().map(|v| f64::from(*v).powi(2)).sum();
     let penalty = 0.05 * squares / 5.0;
     let ridge = RidgeParams {
-        lambda: 0.05,
+        penalty: Penalty::Relative(0.05),
         ..RidgeParams::default()
     };
     let logistic = LogisticParams {
-        lambda: 0.05,
+        penalty: Penalty::Relative(0.05),
         tolerance: 1e-6,
         ..LogisticParams::default()
     };
@@ -143,10 +143,14 @@ fn baselines_do_not_depend_on_threads_and_refuse_nonsense() {
         assert_eq!(common::on_threads(threads, fit), one);
     }
     let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
-    for lambda in [-1.0, f64::NAN, f64::INFINITY] {
+    let bad = [-1.0, f64::NAN, f64::INFINITY];
+    for penalty in bad
+        .into_iter()
+        .flat_map(|v| [Penalty::Relative(v), Penalty::Variance(v)])
+    {
         assert!(
             RidgeParams {
-                lambda,
+                penalty,
                 ..RidgeParams::default()
             }
             .fit(x, y)
@@ -154,7 +158,7 @@ fn baselines_do_not_depend_on_threads_and_refuse_nonsense() {
         );
         assert!(
             LogisticParams {
-                lambda,
+                penalty,
                 ..LogisticParams::default()
             }
             .fit(x, y)

@@ -154,6 +154,9 @@ pub enum ProjectionError {
     /// A text that is no rank of an embedding.
     #[error("{0:?} is no rank: give a whole number of at least 1, labels:SHARE or captured:SHARE:AT_MOST")]
     UnknownRank(String),
+    /// A text that is no penalty.
+    #[error("{0:?} is no penalty: give a number of at least 0, or variance:ALPHA")]
+    UnknownPenalty(String),
     /// A value of a factor that is not finite.
     #[error("{name} has the value {value} at row {row}, column {column}, which is not finite")]
     FactorValue {

@@ -5,7 +5,9 @@ mod support;
 use ndarray::{Array2, Axis, concatenate, s};
 use rpo_core::{MatrixView, Seed};
 use rpo_projections::ProjectionError;
-use rpo_projections::linalg::{LANES, Ridge, RidgeSolver, relative_penalty, standard_normal};
+use rpo_projections::linalg::{
+    LANES, Penalty, PenaltyDiagonal, Ridge, RidgeSolver, relative_penalty, standard_normal,
+};
 use support::{csr, outputs};
 
 const CG: RidgeSolver = RidgeSolver::ConjugateGradients {
@@ -81,6 +83,50 @@ fn solutions_satisfy_the_normal_equations() {
 }
 
 /// Columns that depend on each other and no penalty: Cholesky refuses, the others give the shortest solution.
+/// A penalty by variance makes predictions on dense features those on features of variance 1, in any units, by every
+/// solver.
+#[test]
+fn penalties_by_variance_undo_units() {
+    let x = outputs(60, 7, 1.0, false, 12);
+    let y = outputs(60, 3, 0.5, false, 13);
+    let y = MatrixView::from(&y);
+    let units = [1e-2_f32, 1.0, 300.0, 5.0, 0.1, 7.0, 40.0];
+    let mut scaled = x.clone();
+    for (mut column, unit) in scaled.columns_mut().into_iter().zip(units) {
+        column.mapv_inplace(|v| v * unit + 3.0 * unit);
+    }
+    let standard = x.mapv(f64::from);
+    let deviations = standard.std_axis(Axis(0), 0.0);
+    let standard = &standard / &deviations;
+    // λ̄ = α p on features of variance 1.
+    let view = standard.view();
+    let alone = Ridge::new(&view, 0.3 * 7.0, true, RidgeSolver::Cholesky).unwrap();
+    let expected = alone.solve(&y, Array2::eye(3).view()).unwrap();
+    let expected = standard.dot(&expected.slice(s![..7, ..])) + expected.row(7);
+    for solver in [RidgeSolver::Cholesky, JACOBI, LSQR] {
+        let view = MatrixView::from(&scaled);
+        let penalty = Penalty::Variance(0.3).on(&view);
+        assert!(matches!(penalty, PenaltyDiagonal::PerFeature(_)));
+        let found = Ridge::new(&view, penalty, true, solver).unwrap();
+        let found = found.solve(&y, Array2::eye(3).view()).unwrap();
+        let found = scaled.mapv(f64::from).dot(&found.slice(s![..7, ..])) + found.row(7);
+        assert!(
+            worst(&found, &expected) < 1e-5,
+            "{solver:?}: {}",
+            worst(&found, &expected)
+        );
+    }
+    let few = PenaltyDiagonal::PerFeature(vec![1.0; 6]);
+    assert!(matches!(
+        Ridge::new(&MatrixView::from(&scaled), few, true, RidgeSolver::Cholesky).map(|_| ()),
+        Err(ProjectionError::FactorRows {
+            expected: 7,
+            found: 6,
+            ..
+        })
+    ));
+}
+
 #[test]
 fn singular_problems_have_the_shortest_solution() {
     let mut x = outputs(30, 6, 1.0, false, 6);

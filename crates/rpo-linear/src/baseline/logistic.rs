@@ -1,7 +1,7 @@
 //! Logistic regression, label by label.
 
 use rpo_core::MatrixView;
-use rpo_projections::linalg::{Design, LANES, Lanes, Rows, panel_product, relative_penalty};
+use rpo_projections::linalg::{Design, LANES, Lanes, Penalty, PenaltyDiagonal, Rows, panel_product};
 
 use super::fit_panels;
 use crate::checks::{check_data, check_labels};
@@ -19,14 +19,15 @@ const HALVINGS: usize = 20;
 const SUFFICIENT: f64 = 1e-4;
 
 /// One logistic regression per label, independent of each other (one-vs-rest): for each the minimum of
-/// Σᵢ log(1 + e^{aᵢ}) - yᵢ aᵢ + λ̄/2 ‖w‖², a = Xw + b, λ̄ = λ tr(XᵀX)/p, b free of penalty.
+/// Σᵢ log(1 + e^{aᵢ}) - yᵢ aᵢ + ½ Σⱼ λⱼ wⱼ², a = Xw + b, b free of penalty.
 ///
 /// Newton's method with conjugate gradients and a line search (Lin, Weng, Keerthi, JMLR 9, 2008, in spirit), for 16
 /// labels at a time that share every pass over X. A label that no row has, or all, ends with a large intercept.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LogisticParams {
-    /// λ, finite and above 0. Default 1e-4.
-    pub lambda: f64,
+    /// λⱼ in units of the features, above 0. Default [`Penalty::Variance`] with α = 0.1: about a quarter of
+    /// the squared loss's, as the curvature of the logistic loss is at most ¼.
+    pub penalty: Penalty,
     /// A label is done when its gradient is this share of the first. In (0, 1). Default 1e-3.
     pub tolerance: f64,
     /// Most Newton steps, at least 1. Default 50.
@@ -36,7 +37,7 @@ pub struct LogisticParams {
 impl Default for LogisticParams {
     fn default() -> Self {
         Self {
-            lambda: 1e-4,
+            penalty: Penalty::Variance(0.1),
             tolerance: 1e-3,
             max_steps: 50,
         }
@@ -49,8 +50,9 @@ impl LogisticParams {
     /// # Errors
     /// [`LinearError::Parameter`].
     pub fn check(&self) -> Result<(), LinearError> {
-        if !(self.lambda > 0.0 && self.lambda.is_finite()) {
-            return parameter("lambda", self.lambda, "finite, above 0");
+        let strength = self.penalty.strength();
+        if !(strength > 0.0 && strength.is_finite()) {
+            return parameter("lambda", strength, "finite, above 0");
         }
         if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
             return parameter("tolerance", self.tolerance, "above 0, below 1");
@@ -70,7 +72,7 @@ impl LogisticParams {
         self.check()?;
         check_data(x, y)?;
         check_labels(Response::Logistic, y)?;
-        let penalty = relative_penalty(&x, self.lambda);
+        let penalty = &self.penalty.on(&x);
         fit_panels(
             (x.n_cols(), y.n_cols()),
             Response::Logistic,
@@ -93,7 +95,7 @@ struct Panel<'a, 'x, 'y> {
     x: Design<'a, MatrixView<'x>>,
     y: MatrixView<'y>,
     first: usize,
-    penalty: f64,
+    penalty: &'a PenaltyDiagonal,
 }
 
 impl Panel<'_, '_, '_> {
@@ -125,11 +127,7 @@ impl Panel<'_, '_, '_> {
     }
 
     fn penalty_of(&self, column: usize) -> f64 {
-        if column + 1 < self.x.column_count() {
-            self.penalty
-        } else {
-            0.0
-        }
+        self.penalty.of(column, self.x.column_count() - 1)
     }
 
     /// Takes the labels of a row in the panel.

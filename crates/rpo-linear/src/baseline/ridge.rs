@@ -1,18 +1,18 @@
 //! Regularised least squares, output by output.
 
 use rpo_core::MatrixView;
-use rpo_projections::linalg::{LANES, Ridge, RidgeSolver, relative_penalty};
+use rpo_projections::linalg::{LANES, Penalty, Ridge, RidgeSolver};
 
 use super::fit_panels;
 use crate::checks::check_data;
-use crate::error::parameter;
 use crate::{LinearError, LinearModel, Response};
 
-/// Regularised least squares for every output: W = argmin ‖Y - XW - 1bᵀ‖² + λ tr(XᵀX)/p ‖W‖², b free of penalty.
+/// Regularised least squares for every output: W = argmin ‖Y - XW - 1bᵀ‖² + Σⱼ λⱼ ‖wⱼ‖², b free of penalty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RidgeParams {
-    /// λ, finite and not negative. Default 1e-3.
-    pub lambda: f64,
+    /// λⱼ in units of the features, not negative. Default [`Penalty::Variance`] with α = 0.3: within a few percent of the
+    /// best Hamming loss, on held-out training samples, of sets of 6 to 983 labels, dense and sparse.
+    pub penalty: Penalty,
     /// How. Default [`RidgeSolver::Auto`].
     pub solver: RidgeSolver,
 }
@@ -20,7 +20,7 @@ pub struct RidgeParams {
 impl Default for RidgeParams {
     fn default() -> Self {
         Self {
-            lambda: 1e-3,
+            penalty: Penalty::Variance(0.3),
             solver: RidgeSolver::Auto,
         }
     }
@@ -32,9 +32,7 @@ impl RidgeParams {
     /// # Errors
     /// [`LinearError`].
     pub fn check(&self) -> Result<(), LinearError> {
-        if !(0.0..f64::INFINITY).contains(&self.lambda) {
-            return parameter("lambda", self.lambda, "finite, 0 or more");
-        }
+        self.penalty.check()?;
         Ok(self.solver.check()?)
     }
 
@@ -45,7 +43,7 @@ impl RidgeParams {
     pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
         self.check()?;
         check_data(x, y)?;
-        let ridge = Ridge::new(&x, relative_penalty(&x, self.lambda), true, self.solver)?;
+        let ridge = Ridge::new(&x, self.penalty.on(&x), true, self.solver)?;
         let d = y.n_cols();
         fit_panels((x.n_cols(), d), Response::Identity, x.n_rows(), |first| {
             // The columns of the identity that pick the panel's outputs.

@@ -7,8 +7,8 @@ use ndarray::{Array1, Array2, ArrayView2, s};
 use rpo_core::Seed;
 
 use crate::linalg::{
-    Ridge, RidgeSolver, Rows, by_panels, check_penalty, completed, fix_row_signs, orthonormal, panel_product,
-    relative_penalty, standard_normal, symmetric_eigen, thin_gram, times,
+    Penalty, Ridge, RidgeSolver, Rows, by_panels, completed, fix_row_signs, orthonormal, panel_product,
+    standard_normal, symmetric_eigen, thin_gram, times,
 };
 use crate::table_map::TableMap;
 use crate::{LinearMap, ProjectionError, check_sizes};
@@ -32,19 +32,21 @@ pub use rank::Rank;
 pub struct LabelEmbedding {
     oversampling: usize,
     passes: usize,
-    lambda: f64,
+    penalty: Penalty,
     intercept: bool,
     solver: RidgeSolver,
 }
 
 impl Default for LabelEmbedding {
     /// 20 more directions than wanted and one pass (the companion paper of 2014; with a pass fewer, or without the
-    /// additional directions, subspaces are found poorly), λ = 1e-4 (the published experiments), an intercept.
+    /// additional directions, subspaces are found poorly), an intercept, and the penalty `variance:2`. The published
+    /// experiments have λ = 1e-4, with which a regression on sparse text, or of few samples, fits what is not there: the
+    /// embedding of the training samples is then no guide to that of others.
     fn default() -> Self {
         Self {
             oversampling: 20,
             passes: 1,
-            lambda: 1e-4,
+            penalty: Penalty::Variance(2.0),
             intercept: true,
             solver: RidgeSolver::Auto,
         }
@@ -64,10 +66,16 @@ impl LabelEmbedding {
         Self { passes, ..self }
     }
 
-    /// Penalty λ of the least squares solves in units of the mean diagonal of XᵀX: λ̄ = λ tr(XᵀX)/p. Default 1e-4.
+    /// Penalty of the least squares solves. Default [`Penalty::Variance`] with α = 2.
+    #[must_use]
+    pub const fn penalty(self, penalty: Penalty) -> Self {
+        Self { penalty, ..self }
+    }
+
+    /// [`Penalty::Relative`], the paper's: λ̄ = λ tr(XᵀX)/p.
     #[must_use]
     pub const fn lambda(self, lambda: f64) -> Self {
-        Self { lambda, ..self }
+        self.penalty(Penalty::Relative(lambda))
     }
 
     /// Whether X gets a column of ones, free of penalty. Default yes.
@@ -86,7 +94,7 @@ impl LabelEmbedding {
     #[must_use]
     pub const fn scale_penalty(self, ratio: f64) -> Self {
         Self {
-            lambda: self.lambda * ratio,
+            penalty: self.penalty.scaled(ratio),
             ..self
         }
     }
@@ -96,7 +104,7 @@ impl LabelEmbedding {
     /// # Errors
     /// [`ProjectionError::Parameter`].
     pub fn check(self) -> Result<(), ProjectionError> {
-        check_penalty(self.lambda)?;
+        self.penalty.check()?;
         self.solver.check()
     }
 
@@ -105,7 +113,7 @@ impl LabelEmbedding {
     /// # Errors
     /// As [`Ridge::new`].
     pub fn ridge<'a, X: Rows + Sync>(&self, x: &'a X) -> Result<Ridge<'a, X>, ProjectionError> {
-        Ridge::new(x, relative_penalty(x, self.lambda), self.intercept, self.solver)
+        Ridge::new(x, self.penalty.on(x), self.intercept, self.solver)
     }
 
     /// The embedding of outputs Y (n x d) that features X (n x p) predict.

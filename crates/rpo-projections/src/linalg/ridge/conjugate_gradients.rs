@@ -1,6 +1,6 @@
 //! Conjugate gradients on the normal equations, one panel of columns at a time.
 
-use super::{Penalty, ratio};
+use super::{Penalties, ratio};
 use crate::linalg::Rows;
 use crate::linalg::panel::{LANES, Lanes, add_scaled, panel_product};
 use crate::{ProjectionError, memory};
@@ -14,7 +14,7 @@ use crate::{ProjectionError, memory};
 /// Source: Hestenes, Stiefel, 1952; Golub, Van Loan, *Matrix Computations*, 4th edition, section 11.5.
 pub(super) fn solve(
     x: &impl Rows,
-    penalty: Penalty,
+    penalty: &Penalties,
     mut residual: Vec<Lanes>,
     preconditioner: Option<&[f64]>,
     (iterations, tolerance): (usize, f64),

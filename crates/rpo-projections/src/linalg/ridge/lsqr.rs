@@ -1,6 +1,6 @@
 //! LSQR, one panel of columns at a time.
 
-use super::{Penalty, ratio};
+use super::{Penalties, ratio};
 use crate::linalg::Rows;
 use crate::linalg::panel::{LANES, Lanes, add_scaled};
 use crate::{ProjectionError, memory};
@@ -11,7 +11,7 @@ use crate::{ProjectionError, memory};
 /// below X, so that it may spare the intercept.
 pub(super) fn solve(
     x: &impl Rows,
-    penalty: Penalty,
+    penalty: &Penalties,
     y: &impl Rows,
     q: &[Lanes],
     (iterations, tolerance): (usize, f64),
@@ -79,7 +79,7 @@ pub(super) fn solve(
 }
 
 /// `v += Aᵀ u`.
-fn add_transposed(x: &impl Rows, penalty: Penalty, (upper, lower): (&[Lanes], &[Lanes]), v: &mut [Lanes]) {
+fn add_transposed(x: &impl Rows, penalty: &Penalties, (upper, lower): (&[Lanes], &[Lanes]), v: &mut [Lanes]) {
     for (i, u) in upper.iter().enumerate() {
         x.for_each_stored(i, |j, value| add_scaled(&mut v[j], value, u));
     }

@@ -2,12 +2,15 @@
 
 mod conjugate_gradients;
 mod lsqr;
+mod penalty;
 
 use ndarray::{Array2, ArrayView2};
 
 use super::panel::{LANES, Lanes, by_panels, panel_product};
 use super::{Cholesky, Design, Rows, gram};
 use crate::{ProjectionError, memory};
+
+pub use penalty::{Penalty, PenaltyDiagonal, relative_penalty};
 
 /// Up to this many columns of X, intercept included, [`RidgeSolver::Auto`] factors XᵀX.
 const DIRECT_COLUMNS: usize = 2000;
@@ -88,7 +91,7 @@ impl RidgeSolver {
 }
 
 /// Regularised least squares on X (n x p), for as many targets as wanted:
-/// Z = argmin ‖B - X Z‖² + λ ‖Z‖², with an intercept as a last row of Z that is not penalised if asked for.
+/// Z = argmin ‖B - X Z‖² + λ ‖Z‖² (or Σⱼ λⱼ ‖zⱼ‖², [`Penalty`]), with an intercept as a last row of Z that is not penalised if asked for.
 ///
 /// What every solve needs, a factor or a diagonal, is computed once. Targets come as a product B = Y Q of a sparse
 /// matrix and a thin one, whose rows exist one at a time; they are solved for in panels of 16 columns, in parallel,
@@ -99,24 +102,20 @@ impl RidgeSolver {
 #[derive(Debug)]
 pub struct Ridge<'a, R> {
     x: Design<'a, R>,
-    penalty: Penalty,
+    penalty: Penalties,
     method: Method,
 }
 
-/// The diagonal Λ: λ for each feature, 0 for the intercept.
-#[derive(Debug, Clone, Copy)]
-struct Penalty {
-    lambda: f64,
+/// The diagonal Λ: one penalty for each feature, 0 for the intercept.
+#[derive(Debug)]
+struct Penalties {
+    diagonal: PenaltyDiagonal,
     n_features: usize,
 }
 
-impl Penalty {
-    fn of(self, column: usize) -> f64 {
-        if column < self.n_features {
-            self.lambda
-        } else {
-            0.0
-        }
+impl Penalties {
+    fn of(&self, column: usize) -> f64 {
+        self.diagonal.of(column, self.n_features)
     }
 }
 
@@ -135,35 +134,28 @@ enum Method {
     },
 }
 
-/// λ tr(XᵀX) / p: a penalty in units of the mean diagonal of XᵀX, so that λ means the same for features of any scale.
-/// 0 for a matrix without columns.
-pub fn relative_penalty(x: &impl Rows, lambda: f64) -> f64 {
-    let mut trace = 0.0;
-    (0..x.row_count()).for_each(|i| x.for_each_stored(i, |_, v| trace += v * v));
-    lambda * trace / x.column_count().max(1) as f64
-}
-
 impl<'a, R: Rows + Sync> Ridge<'a, R> {
-    /// Prepares to solve on X with an absolute penalty λ ([`relative_penalty`] makes one of a relative λ).
+    /// Prepares to solve on X with a number as absolute penalty of all weights, or what [`Penalty::on`] makes of X.
     ///
     /// # Errors
-    /// [`ProjectionError::Parameter`] for a penalty or a setting of the solver out of range, and with
+    /// [`ProjectionError::Parameter`] for a penalty or a setting of the solver out of range,
+    /// [`ProjectionError::FactorRows`] for another number of penalties than features, and with
     /// [`RidgeSolver::Cholesky`] [`ProjectionError::NotPositiveDefinite`] if columns depend on each other and λ is 0.
     pub fn new(
         rows: &'a R,
-        lambda: f64,
+        penalty: impl Into<PenaltyDiagonal>,
         intercept: bool,
         solver: RidgeSolver,
     ) -> Result<Self, ProjectionError> {
         solver.check()?;
-        check_penalty(lambda)?;
-        let penalty = Penalty {
-            lambda,
+        let penalty = Penalties {
+            diagonal: penalty.into(),
             n_features: rows.column_count(),
         };
+        penalty.diagonal.check(penalty.n_features)?;
         let x = Design::new(rows, intercept);
         let method = match solver {
-            RidgeSolver::Cholesky => Method::Factored(factor(&x, penalty)?),
+            RidgeSolver::Cholesky => Method::Factored(factor(&x, &penalty)?),
             RidgeSolver::ConjugateGradients {
                 iterations,
                 tolerance,
@@ -171,7 +163,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
             } => Method::ConjugateGradients {
                 iterations,
                 tolerance,
-                preconditioner: jacobi.then(|| inverse_diagonal(&x, penalty)),
+                preconditioner: jacobi.then(|| inverse_diagonal(&x, &penalty)),
             },
             RidgeSolver::Lsqr {
                 iterations,
@@ -182,11 +174,11 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
             },
             RidgeSolver::Auto => {
                 let direct = x.column_count() <= DIRECT_COLUMNS;
-                match direct.then(|| factor(&x, penalty)).transpose() {
+                match direct.then(|| factor(&x, &penalty)).transpose() {
                     Ok(Some(factor)) => Method::Factored(factor),
                     Ok(None) | Err(ProjectionError::NotPositiveDefinite { .. }) => {
                         let solver = RidgeSolver::conjugate_gradients(is_sparse(&x));
-                        return Self::new(rows, lambda, intercept, solver);
+                        return Self::new(rows, penalty.diagonal, intercept, solver);
                     }
                     Err(e) => return Err(e),
                 }
@@ -224,7 +216,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
             Method::Lsqr {
                 iterations,
                 tolerance,
-            } => lsqr::solve(&self.x, self.penalty, y, q, (*iterations, *tolerance))?,
+            } => lsqr::solve(&self.x, &self.penalty, y, q, (*iterations, *tolerance))?,
             Method::Factored(factor) => solve_factored(factor, &panel_product(&self.x, y, q, |_, _| {})?)?,
             Method::ConjugateGradients {
                 iterations,
@@ -234,7 +226,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
                 let right = panel_product(&self.x, y, q, |_, _| {})?;
                 conjugate_gradients::solve(
                     &self.x,
-                    self.penalty,
+                    &self.penalty,
                     right,
                     preconditioner.as_deref(),
                     (*iterations, *tolerance),
@@ -256,20 +248,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
     }
 }
 
-/// Refuses a penalty that is negative or not finite.
-pub(crate) fn check_penalty(lambda: f64) -> Result<(), ProjectionError> {
-    if (0.0..f64::INFINITY).contains(&lambda) {
-        Ok(())
-    } else {
-        Err(ProjectionError::Parameter {
-            name: "lambda",
-            given: lambda,
-            expected: "finite, 0 or more",
-        })
-    }
-}
-
-fn factor<R: Rows + Sync>(x: &Design<'_, R>, penalty: Penalty) -> Result<Cholesky<f64>, ProjectionError> {
+fn factor<R: Rows + Sync>(x: &Design<'_, R>, penalty: &Penalties) -> Result<Cholesky<f64>, ProjectionError> {
     let mut a = gram(x)?;
     for (j, v) in a.diag_mut().iter_mut().enumerate() {
         *v += penalty.of(j);
@@ -288,7 +267,7 @@ fn solve_factored(factor: &Cholesky<f64>, right: &[Lanes]) -> Result<Vec<Lanes>,
 }
 
 /// 1 / (diagonal of XᵀX + Λ), and 0 for columns of zeros without penalty, whose coefficient stays 0.
-fn inverse_diagonal<R: Rows>(x: &Design<'_, R>, penalty: Penalty) -> Vec<f64> {
+fn inverse_diagonal<R: Rows>(x: &Design<'_, R>, penalty: &Penalties) -> Vec<f64> {
     let diagonal = x.squared_norms().into_iter().enumerate();
     diagonal
         .map(|(j, v)| v + penalty.of(j))
