@@ -1,6 +1,6 @@
 //! What can go wrong when a tree is grown, labelled or asked.
 
-use rpo_core::MatrixError;
+use rpo_core::{MatrixError, OutOfRange};
 
 /// An input that a tree cannot be grown from or applied to.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -92,4 +92,14 @@ pub enum TreeError {
         /// What is wrong with it.
         why: &'static str,
     },
+}
+
+impl From<OutOfRange> for TreeError {
+    fn from(parameter: OutOfRange) -> Self {
+        Self::Parameter {
+            name: parameter.name,
+            given: parameter.given,
+            expected: parameter.expected,
+        }
+    }
 }

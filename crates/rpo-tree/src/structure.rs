@@ -86,6 +86,20 @@ impl<R: Rule> Structure<R> {
         self.n_leaves as usize
     }
 
+    /// The nodes that split with their rules, in preorder: a node before what lies below it, child 0 and all below it
+    /// before child 1.
+    pub fn splits(&self) -> Vec<(usize, &R)> {
+        let (mut splits, mut stack) = (Vec::new(), vec![0_usize]);
+        while let Some(node) = stack.pop() {
+            if let Node::Split { rule, first_child } = &self.nodes[node] {
+                splits.push((node, rule));
+                let first = *first_child as usize;
+                stack.extend((first..first + rule.arity()).rev());
+            }
+        }
+        splits
+    }
+
     /// The leaf a row reaches.
     pub fn leaf(&self, row: Row<'_>) -> u32 {
         let mut node = 0;

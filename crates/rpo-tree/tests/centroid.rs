@@ -8,10 +8,12 @@ use proptest::prelude::*;
 use rpo_core::{CsrMatrix, CsrView, MatrixView, Seed, csr_row};
 use rpo_tree::centroid::{
     CentroidParams, CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, NodeSample, Routing,
+    TreeRecord, recall,
 };
 use rpo_tree::cluster::Points;
 use rpo_tree::splitter::Splitter;
-use rpo_tree::{GrowParams, Grown, Node, TreeError, apply, grow, grow_parallel};
+use rpo_tree::{GrowParams, Grown, LeafMembers, Node, TreeError, apply, grow, grow_parallel};
+use std::borrow::Cow;
 
 /// Labels as they are; `names` says under which name each is known.
 #[derive(Debug)]
@@ -165,6 +167,25 @@ proptest! {
     }
 
     #[test]
+    fn a_tree_is_recalled_from_the_rows_that_taught_it(seed in 0_u64..1 << 32, k in 1_usize..20, max in prop_oneof![Just(None), Just(Some(4))], sample in prop_oneof![Just(NodeSample::Count(60)), Just(NodeSample::Share(1.0)), Just(NodeSample::Share(0.3))]) {
+        let (x, y) = data(seed, 150, 40, 20);
+        let (x, labels) = (csr(&x), csr(&y));
+        let params = CentroidParams { max_entries: max, sample, ..params(k) };
+        let targets = Labels::new(labels.view());
+        let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params).unwrap().keep_teachers();
+        let rows = (0..150).collect();
+        let grown = grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed));
+        let record = TreeRecord::of(&grown.structure, &grown.members).unwrap();
+        prop_assert_eq!(&recall(&record, x.view(), max).unwrap(), &grown.structure);
+        // Without being asked to, a tree notes nothing, and is the same otherwise.
+        let plain = grow_on(&x, &targets, &Cosine, params, seed);
+        prop_assert_eq!(&plain.members, &grown.members);
+        if plain.members.n_leaves() > 1 {
+            prop_assert_eq!(TreeRecord::of(&plain.structure, &plain.members), None);
+        }
+    }
+
+    #[test]
     fn names_of_labels_do_not_matter(seed in 0_u64..1 << 32) {
         let (x, y) = data(seed, 120, 40, 20);
         let x = csr(&x);
@@ -248,6 +269,59 @@ fn rows_with_as_few_kinds_as_clusters_part_by_kind() {
         .map(|kind| (0..30).filter(|i| i % 3 == kind).collect())
         .collect();
     assert_eq!(partition(&grown), kinds);
+}
+
+#[test]
+fn records_that_contradict_themselves_are_refused() {
+    let x = csr(&Array2::eye(5));
+    let members = |rows: &[u32], sizes: &[u32]| LeafMembers::from_parts(rows.to_vec(), sizes, 5);
+    let record = |children: &[u32], teachers: &[u32]| {
+        let record = TreeRecord {
+            children: children.to_vec(),
+            members: Cow::Owned(members(&[0, 3, 1, 2, 4], &[2, 2, 1]).unwrap()),
+            teachers: teachers.to_vec(),
+        };
+        recall(&record, x.view(), None)
+    };
+    let root = [1, 2, 1, 1, 0];
+    assert_eq!(
+        record(&[2, 0, 2, 0, 0], &[1, 2, 1, 1, 0, 2, 1, 0])
+            .unwrap()
+            .n_leaves(),
+        3
+    );
+    assert_eq!(record(&[3, 0, 0, 0], &[1, 2, 0, 0, 3]).unwrap().n_leaves(), 3);
+    for (children, teachers) in [
+        (&[][..], &[][..]),
+        (&[2, 0, 0], &root),
+        (&[2, 0, 2, 0], &root),
+        (&[2, 0, 2, 0, 0, 0], &root),
+        (&[2, 0, 9, 0, 0], &root),
+        (&[3, 0, 0, 0], &[1, 2, 0, 0]),
+        (&[3, 0, 0, 0], &[1, 2, 0, 0, 3, 1]),
+        (&[3, 0, 0, 0], &[1, 2, 0, 0, 4]),
+        (&[3, 0, 0, 0], &[1, 2, 0, 0, 2]),
+    ] {
+        assert!(record(children, teachers).is_err(), "{children:?} {teachers:?}");
+    }
+    for (rows, sizes) in [
+        (&[0, 3, 1, 2][..], &[2, 2, 1][..]),
+        (&[0, 3, 1, 2, 5], &[2, 2, 1]),
+        (&[0, 3, 1, 2, 0], &[2, 2, 1]),
+        (&[3, 0, 1, 2, 4], &[2, 2, 1]),
+        (&[0, 3, 1, 2, 4], &[2, u32::MAX, 1]),
+    ] {
+        assert!(members(rows, sizes).is_err(), "{rows:?} {sizes:?}");
+    }
+    let few = TreeRecord {
+        children: vec![0],
+        members: Cow::Owned(members(&[0, 4], &[2]).unwrap()),
+        teachers: vec![],
+    };
+    assert!(
+        recall(&few, csr(&Array2::eye(4)).view(), None).is_err(),
+        "row 4 of 4"
+    );
 }
 
 #[test]

@@ -386,6 +386,56 @@ fn rows_without_weight_are_assigned_and_move_nothing() {
 }
 
 #[test]
+fn rows_compared_by_their_images_part_as_the_images_do() {
+    for geometry in [Geometry::Euclidean, Geometry::Spherical] {
+        for seed in 0..20 {
+            let x = rows(seed, 60, 9);
+            // A sparse map to five components.
+            let entry = |column: u32, component: u32| {
+                let hash = Seed::new(seed).child(column.into()).hash(component.into());
+                [0.0, 0.0, 0.75, -1.5][hash as usize % 4]
+            };
+            let image = |column: u32| {
+                (0..5)
+                    .map(move |c| (c, entry(column, c)))
+                    .filter(|(_, v)| *v != 0.0)
+            };
+            let kmeans = KMeans::new(KMeansParams {
+                geometry,
+                n_starts: 3,
+                max_passes: 50,
+                ..KMeansParams::euclidean(4)
+            });
+            let kmeans = kmeans.unwrap();
+            let (mut plain, mut mapped) = (Points::new(5), Points::new(9));
+            for row in x.rows() {
+                let stored = row.iter().enumerate().map(|(j, &v)| (j as u32, v));
+                mapped.push(stored.clone(), 1.0);
+                plain.push(
+                    stored.flat_map(|(j, v)| image(j).map(move |(c, e)| (c, e * v))),
+                    1.0,
+                );
+            }
+            mapped.map(5, image);
+            let (mut a, mut b) = (Workspace::default(), Workspace::default());
+            kmeans.run(&plain, Seed::new(seed), &mut a);
+            kmeans.run(&mapped, Seed::new(seed), &mut b);
+            assert_eq!(a.labels(), b.labels(), "{geometry:?}, seed {seed}");
+            // Emptied, points are plain again.
+            mapped.clear();
+            plain.clear();
+            for row in x.rows() {
+                mapped.push(row.iter().enumerate().map(|(j, &v)| (j as u32, v)), 1.0);
+                plain.push(row.iter().take(5).enumerate().map(|(j, &v)| (j as u32, v)), 1.0);
+            }
+            kmeans.run(&mapped, Seed::new(seed), &mut b);
+            let whole = kmeans.fit((&x).into(), Seed::new(seed)).unwrap();
+            assert_eq!(b.labels(), whole.labels());
+        }
+    }
+}
+
+#[test]
 fn a_workspace_has_no_memory() {
     let kmeans = KMeans::new(KMeansParams::spherical(5)).unwrap();
     let (a, b) = (rows(1, 50, 6), rows(2, 30, 6));

@@ -2,16 +2,18 @@
 //!
 //! `RPO_FIXTURES` names a folder with `tree_variance.json` and `tree_gini.json`; their layout is described in
 //! the folder's README. Gini impurity of 0/1 labels is twice their variance, so the variance criteria grow
-//! those trees too; for entropy the criterion is one from outside the crate.
+//! those trees too; for entropy there are the criteria of one and of several labels, and one from outside the crate.
 
 mod common;
 
-use common::entropy::Entropy;
+use common::entropy::Entropy as OutsideEntropy;
 use common::{Data, answer, csr, grow_axis};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
+use rpo_tree::criterion::{
+    Criterion, Entropy, KLogK, LabelCounts, LabelEntropy, SingleVariance, SparseVariance, Variance,
+};
 use rpo_tree::splitter::AxisParams;
 use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Leaves, Node, Structure, Tree};
 use serde::Deserialize;
@@ -167,7 +169,16 @@ impl<'a> Check<'a> {
         let mut grown = Vec::new();
         for columns in [&dense, &sparse] {
             if self.case.criterion.as_deref() == Some("entropy") {
-                grown.push(self.grow(columns, Entropy::new(self.data.y.view(), weights)));
+                let outside = self.grow(columns, OutsideEntropy::new(self.data.y.view(), weights));
+                let table = KLogK::up_to(self.data.x.nrows());
+                let labels = self.grow(columns, LabelEntropy::new(y.view(), weights, table.clone()));
+                self.check(&outside);
+                if self.data.y.ncols() == 1 {
+                    let positive = self.data.y.iter().map(|&v| v == 1.0);
+                    let one = self.grow(columns, Entropy::weighted(positive, weights, table));
+                    assert_eq!(one, labels, "{}: one label", self.case.name);
+                }
+                grown.push(labels);
                 continue;
             }
             let by_dense = self.grow(columns, Variance::new(self.data.y.view(), weights));
@@ -178,6 +189,10 @@ impl<'a> Check<'a> {
                 assert_eq!(by_dense, self.grow(columns, counts), "{}: counts", self.case.name);
             }
             self.check(&by_sparse);
+            if self.data.y.ncols() == 1 {
+                let one = self.grow(columns, SingleVariance::new(self.data.y.iter().copied(), weights));
+                assert_eq!(by_dense, one, "{}: one target", self.case.name);
+            }
             grown.push(by_dense);
         }
         assert_eq!(grown[0], grown[1], "{}: layouts of features", self.case.name);
@@ -397,6 +412,7 @@ fn gains_of_every_threshold() {
         let labels = Array2::from_shape_vec((n, 1), table.y.clone()).unwrap();
         let sparse = csr(&labels);
         let weights = vec![1.0; n];
+        let table_of_logs = KLogK::up_to(n);
         let column = |name: &str| table.columns.iter().position(|c| c == name).expect("a column");
         for split in &table.splits {
             let threshold = split[column("threshold")];
@@ -409,7 +425,12 @@ fn gains_of_every_threshold() {
             let found = [
                 2.0 * gain(Variance::new(labels.view(), &weights), n, &left) - gini,
                 2.0 * gain(SparseVariance::new(sparse.view(), &weights), n, &left) - gini,
-                gain(Entropy::new(labels.view(), &weights), n, &left) - entropy,
+                gain(OutsideEntropy::new(labels.view(), &weights), n, &left) - entropy,
+                gain(
+                    LabelEntropy::new(sparse.view(), &weights, table_of_logs.clone()),
+                    n,
+                    &left,
+                ) - entropy,
             ];
             for error in found {
                 assert!(

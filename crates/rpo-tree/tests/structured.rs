@@ -7,7 +7,9 @@ use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
-use rpo_tree::oblique::{Features, HellingerParams, LinearRule, LogisticParams, ObliqueSplitter};
+use rpo_tree::oblique::{
+    FeatureScaling, Features, HellingerParams, LinearRule, LogisticParams, ObliqueSplitter,
+};
 use rpo_tree::splitter::Splitter;
 use rpo_tree::structured::{
     BinarySplitter, InformationGain, LabelWeighting, OrElse, StructuredSplitter, StructuringParams,
@@ -53,7 +55,10 @@ impl Problem {
     }
 
     fn grow(&self, variant: Variant, x: MatrixView<'_>) -> Grown<LinearRule> {
-        let (columns, features) = (Columns::new(x).unwrap(), Features::new(x, true).unwrap());
+        let (columns, features) = (
+            Columns::new(x).unwrap(),
+            Features::new(x, FeatureScaling::BySparsity).unwrap(),
+        );
         let hellinger = HellingerParams {
             iterations: 40,
             batch_size: 16,
@@ -244,7 +249,7 @@ fn one_feature_serves_where_no_hyperplane_does() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let x = array![[1.0, 2.0], [f32::NAN, 1.0], [0.0, f32::INFINITY]];
-    let refused = |x: &Array2<f32>| Features::new(x.into(), true).map(|_| ());
+    let refused = |x: &Array2<f32>| Features::new(x.into(), FeatureScaling::Standard).map(|_| ());
     assert_eq!(refused(&x), Err(TreeError::MissingFeature { row: 1, column: 0 }));
     let rest = x.slice(ndarray::s![2.., ..]).to_owned();
     let value = f32::INFINITY;

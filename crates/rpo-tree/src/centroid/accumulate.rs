@@ -2,50 +2,36 @@
 
 use super::lookup::BitIndex;
 use super::rule::{Centroid, CentroidRule};
+use rpo_core::IndexSet;
 
-/// A dense array that knows, as bits, which of its elements were touched: emptying it costs those.
+/// A dense array that knows which of its elements were touched.
 #[derive(Debug)]
 pub(super) struct Touched<T> {
     values: Vec<T>,
-    words: Vec<u64>,
+    touched: IndexSet,
 }
 
 impl<T: Copy + Default> Touched<T> {
     pub(super) fn new(n: usize) -> Self {
         Self {
             values: vec![T::default(); n],
-            words: vec![0; n.div_ceil(64)],
+            touched: IndexSet::new(n),
         }
     }
 
     /// The element of a feature, to be changed.
     #[inline]
     pub(super) fn touch(&mut self, feature: u32) -> &mut T {
-        self.words[feature as usize / 64] |= 1 << (feature % 64);
+        self.touched.insert(feature);
         &mut self.values[feature as usize]
     }
 
-    /// Hands out the touched features in increasing order, with their elements.
-    pub(super) fn for_each(&mut self, mut f: impl FnMut(u32, &mut T)) {
-        for (i, &word) in self.words.iter().enumerate() {
-            let mut left = word;
-            while left != 0 {
-                let feature = i as u32 * 64 + left.trailing_zeros();
-                f(feature, &mut self.values[feature as usize]);
-                left &= left - 1;
-            }
-        }
-    }
-
-    /// Forgets everything.
-    pub(super) fn clear(&mut self) {
-        for (i, word) in self.words.iter_mut().enumerate() {
-            let mut left = std::mem::take(word);
-            while left != 0 {
-                self.values[i * 64 + left.trailing_zeros() as usize] = T::default();
-                left &= left - 1;
-            }
-        }
+    /// Forgets which features were touched, handing them out in increasing order with their elements, to be left at their
+    /// default by the next time.
+    #[inline]
+    pub(super) fn drain(&mut self, mut f: impl FnMut(u32, &mut T)) {
+        self.touched
+            .drain(|feature| f(feature, &mut self.values[feature as usize]));
     }
 }
 
@@ -58,8 +44,8 @@ impl CentroidRule {
         for centroid in centroids.clone() {
             centroid.features.iter().for_each(|&f| *scratch.touch(f) += 1);
         }
-        let (mut features, mut start, mut end) = (Vec::new(), vec![0], 0);
-        scratch.for_each(|feature, place| {
+        let (mut features, mut start, mut end) = (Vec::<u32>::new(), vec![0], 0);
+        scratch.drain(|feature, place| {
             let first = end;
             end += *place;
             *place = first;
@@ -70,13 +56,13 @@ impl CentroidRule {
         let mut weights = vec![0.0; end as usize];
         for (child, centroid) in centroids.clone().enumerate() {
             for (&feature, &weight) in centroid.features.iter().zip(&centroid.weights) {
-                let place = scratch.touch(feature);
+                let place = &mut scratch.values[feature as usize];
                 children[*place as usize] = child as u16;
                 weights[*place as usize] = weight;
                 *place += 1;
             }
         }
-        scratch.clear();
+        features.iter().for_each(|&f| scratch.values[f as usize] = 0);
         Self {
             offsets: centroids.map(|c| c.offset).collect(),
             index: BitIndex::new(&features),
@@ -84,6 +70,7 @@ impl CentroidRule {
             start: start.into(),
             children: children.into(),
             weights: weights.into(),
+            teachers: Box::default(),
         }
     }
 }

@@ -14,9 +14,12 @@
 
 mod accumulate;
 mod lookup;
+mod means;
+mod recall;
 mod rule;
 mod splitter;
 
+pub use recall::{TreeRecord, recall};
 pub use rule::{Centroid, CentroidRule};
 pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample};
 

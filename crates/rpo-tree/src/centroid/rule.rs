@@ -34,6 +34,7 @@ pub struct CentroidRule {
     pub(super) children: Box<[u16]>,
     pub(super) weights: Box<[f32]>,
     pub(super) index: Option<BitIndex>,
+    pub(super) teachers: Box<[u16]>,
 }
 
 /// Most children of a rule.
@@ -133,12 +134,19 @@ impl CentroidRule {
             start: start.into(),
             children: children.into(),
             weights: weights.into(),
+            teachers: Box::default(),
         })
     }
 
     /// The offset of each child.
     pub fn offsets(&self) -> &[f32] {
         &self.offsets
+    }
+
+    /// Of each training row of the node, in increasing order, one more than the child whose centroid it is part of, or 0
+    /// for rows of none. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_teachers) them.
+    pub fn teachers(&self) -> &[u16] {
+        &self.teachers
     }
 
     /// The features with a weight in any centroid, increasing.

@@ -1,8 +1,9 @@
 //! Splitting a node by clustering.
 
 use super::accumulate::Touched;
+use super::means::{Means, Teachers};
 use super::rule::{Centroid, CentroidRule, MAX_CHILDREN, largest};
-use super::{ClusterTargets, Routing, SparseVector};
+use super::{ClusterTargets, Routing};
 use crate::TreeError;
 use crate::cluster::{KMeans, KMeansParams, Points, Workspace};
 use crate::products::{add_products, table_width};
@@ -104,8 +105,9 @@ pub struct CentroidSplitter<'a, T> {
     predict_by: Option<&'a dyn Routing>,
     kmeans: KMeans,
     params: CentroidParams,
-    /// One over the length of each row, 0 for rows of zeros; empty where lengths do not matter.
-    shares: Vec<f64>,
+    teachers: Teachers<'a>,
+    /// Whether rules keep the rows that taught them.
+    keeps_teachers: bool,
 }
 
 impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
@@ -125,15 +127,6 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         MatrixView::Sparse(x)
             .check_finite()
             .map_err(TreeError::NonFinite)?;
-        let share = |row| {
-            let square: f64 = csr_row(&x, row).1.iter().map(|&v| f64::from(v).powi(2)).sum();
-            if square > 0.0 { square.sqrt().recip() } else { 0.0 }
-        };
-        let shares = if routing.unit_rows() {
-            (0..x.rows()).into_par_iter().map(share).collect()
-        } else {
-            Vec::new()
-        };
         Ok(Self {
             x,
             targets,
@@ -141,7 +134,8 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             predict_by: None,
             kmeans: KMeans::new(params.kmeans)?,
             params,
-            shares,
+            teachers: Teachers::new(x, routing.unit_rows()),
+            keeps_teachers: false,
         })
     }
 
@@ -152,6 +146,16 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
     pub fn predict_by(self, routing: &'a dyn Routing) -> Self {
         Self {
             predict_by: Some(routing),
+            ..self
+        }
+    }
+
+    /// Notes in every rule which rows taught it ([`CentroidRule::teachers`]), so that it can be made again from them by
+    /// [`recall`](super::recall). Rules that predict by another routing were taught by other rows and have none.
+    #[must_use]
+    pub fn keep_teachers(self) -> Self {
+        Self {
+            keeps_teachers: true,
             ..self
         }
     }
@@ -184,28 +188,39 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             means,
             ..
         } = work;
+        let scoring = self.routing.at_node(seed.purpose("routing"));
+        let taught = clusters.labels().iter().copied().zip(sample.iter().copied());
+        let (n_clusters, max_entries) = (clusters.n_clusters(), self.params.max_entries);
         means.compute(
-            self,
-            self.routing,
-            seed,
-            sample,
-            clusters.labels().iter().copied(),
-            clusters.n_clusters(),
+            &self.teachers,
+            taught,
+            n_clusters,
+            max_entries,
+            &*scoring,
             centroids,
         );
         self.route(rows, work, children);
-        let kept = keep_reached(children, work.centroids.len());
-        if kept.len() < 2 {
+        let reached = keep_reached(children, work.centroids.len());
+        if reached.n < 2 {
             return None;
         }
         if let Some(routing) = self.predict_by {
-            let labels = children.iter().map(|&c| c.into());
+            let taught = children.iter().map(|&c| c.into()).zip(rows.iter().copied());
+            let rows = Teachers::new(self.x, routing.unit_rows());
+            let scoring = routing.at_node(seed.purpose("routing"));
             let (means, centroids) = (&mut work.means, &mut work.centroids);
-            means.compute(self, routing, seed, rows, labels, kept.len(), centroids);
+            means.compute(&rows, taught, reached.n, max_entries, &*scoring, centroids);
             return Some(CentroidRule::gather(work.centroids.iter(), &mut work.gather));
         }
-        let kept = kept.iter().map(|&c| &work.centroids[c]);
-        Some(CentroidRule::gather(kept, &mut work.gather))
+        let kept = reached.names.iter().zip(&work.centroids);
+        let kept = kept
+            .filter(|(name, _)| name.is_some())
+            .map(|(_, centroid)| centroid);
+        let mut rule = CentroidRule::gather(kept, &mut work.gather);
+        if self.keeps_teachers {
+            rule.teachers = teachers(rows, &work.sample, work.clusters.labels(), &reached);
+        }
+        Some(rule)
     }
 
     fn draw(&self, rows: &[u32], seed: Seed, sample: &mut Vec<u32>) {
@@ -272,11 +287,7 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
             points: Points::new(self.targets.n_columns()),
             clusters: Workspace::default(),
             centroids: Vec::new(),
-            means: Means {
-                sums: Touched::new(self.x.cols()),
-                mean: SparseVector::default(),
-                order: Vec::new(),
-            },
+            means: Means::new(self.x.cols()),
             gather: Touched::new(self.x.cols()),
             table: Vec::new(),
         }
@@ -312,102 +323,39 @@ pub struct CentroidWorkspace {
     table: Vec<f32>,
 }
 
-/// Means of clusters.
-#[derive(Debug)]
-struct Means {
-    sums: Touched<f64>,
-    mean: SparseVector,
-    /// Rows cluster by cluster.
-    order: Vec<(u32, u32)>,
+/// The children that rows reach.
+struct Reached {
+    n: usize,
+    /// Per centroid the number of its child, if any row goes there.
+    names: Vec<Option<u16>>,
 }
 
-impl Means {
-    /// Replaces `centroids` by those of the clusters that `labels` names row by row.
-    #[expect(
-        clippy::too_many_arguments,
-        reason = "a step of one function, split off to be read alone"
-    )]
-    fn compute<T: ClusterTargets>(
-        &mut self,
-        splitter: &CentroidSplitter<'_, T>,
-        routing: &dyn Routing,
-        seed: Seed,
-        rows: &[u32],
-        labels: impl Iterator<Item = u32>,
-        n_clusters: usize,
-        centroids: &mut Vec<Centroid>,
-    ) {
-        let scoring = routing.at_node(seed.purpose("routing"));
-        self.order.clear();
-        self.order.extend(labels.zip(rows.iter().copied()));
-        // Stable by construction: rows increase.
-        self.order.sort_unstable();
-        centroids.resize_with(n_clusters, Centroid::default);
-        for cluster in self.order.chunk_by(|a, b| a.0 == b.0) {
-            for &(_, row) in cluster {
-                let share = if routing.unit_rows() {
-                    splitter.shares[row as usize]
-                } else {
-                    1.0
-                };
-                let (features, values) = csr_row(&splitter.x, row as usize);
-                for (&feature, &value) in features.iter().zip(values) {
-                    *self.sums.touch(feature) += share * f64::from(value);
-                }
-            }
-            let (mean, n) = (&mut self.mean, cluster.len() as f64);
-            mean.features.clear();
-            mean.values.clear();
-            self.sums.for_each(|feature, sum| {
-                if *sum != 0.0 {
-                    mean.features.push(feature);
-                    mean.values.push(*sum / n);
-                }
-            });
-            self.sums.clear();
-            if let Some(max) = splitter.params.max_entries {
-                mean.keep_largest(max);
-            }
-            let centroid = &mut centroids[cluster[0].0 as usize];
-            centroid.offset = scoring.score(mean) as f32;
-            centroid.features.clone_from(&mean.features);
-            centroid.weights.clear();
-            centroid.weights.extend(mean.values.iter().map(|&v| v as f32));
+/// Renumbers children so that each has rows.
+fn keep_reached(children: &mut [u16], n_centroids: usize) -> Reached {
+    let mut names = vec![None; n_centroids];
+    children.iter().for_each(|&c| names[usize::from(c)] = Some(0));
+    let mut n = 0;
+    for name in names.iter_mut().flatten() {
+        *name = n as u16;
+        n += 1;
+    }
+    if n < n_centroids {
+        for child in children {
+            *child = names[usize::from(*child)].expect("rows go where they reached");
         }
     }
+    Reached { n, names }
 }
 
-impl SparseVector {
-    /// Keeps the `n` values largest in size, of equal ones the first.
-    fn keep_largest(&mut self, n: usize) {
-        if self.values.len() <= n {
-            return;
-        }
-        let mut order: Vec<u32> = (0..self.values.len() as u32).collect();
-        let size = |i: u32| self.values[i as usize].abs();
-        order.select_nth_unstable_by(n - 1, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
-        order.truncate(n);
-        order.sort_unstable();
-        for (to, &from) in order.iter().enumerate() {
-            self.features[to] = self.features[from as usize];
-            self.values[to] = self.values[from as usize];
-        }
-        self.features.truncate(n);
-        self.values.truncate(n);
-    }
-}
-
-/// Renumbers children so that each has rows; returns which those were.
-fn keep_reached(children: &mut [u16], n: usize) -> Vec<usize> {
-    let mut reached = vec![false; n];
-    children.iter().for_each(|&c| reached[usize::from(c)] = true);
-    let kept: Vec<usize> = (0..n).filter(|&c| reached[c]).collect();
-    if kept.len() < n {
-        let mut names = vec![0; n];
-        kept.iter()
-            .enumerate()
-            .for_each(|(name, &c)| names[c] = name as u16);
-        children.iter_mut().for_each(|c| *c = names[usize::from(*c)]);
-    }
-    kept
+/// Of each row of a node, one more than the child whose centroid it is part of, or 0 if it is of none.
+fn teachers(rows: &[u32], sample: &[u32], labels: &[u32], reached: &Reached) -> Box<[u16]> {
+    let mut drawn = sample.iter().zip(labels).peekable();
+    let code = |row: &u32| {
+        let label = drawn
+            .next_if(|(sampled, _)| *sampled == row)
+            .map(|(_, &label)| label);
+        let child = label.and_then(|label| reached.names[label as usize]);
+        child.map_or(0, |child| child + 1)
+    };
+    rows.iter().map(code).collect()
 }

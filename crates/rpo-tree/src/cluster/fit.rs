@@ -95,7 +95,7 @@ impl KMeans {
                     // Only rows without weight were drawn.
                     return Err(TreeError::NoWeight);
                 }
-                let labels = labels_of_all(x, scales, &points, &work);
+                let labels = self.labels_of_all(x, scales, &points, &work);
                 Ok(Clustering {
                     labels,
                     ..clustering(&points, work)
@@ -144,26 +144,39 @@ impl KMeans {
         self.iterate(&points, &mut work);
         Ok(clustering(&points, work))
     }
-}
 
-/// The nearest centre of every row of the matrix, sampled or not.
-fn labels_of_all(x: MatrixView<'_>, scales: Option<&[f32]>, points: &Points, work: &Workspace) -> Vec<u32> {
-    let run = &work.run;
-    let (mut columns, mut values) = (Vec::new(), Vec::new());
-    let mut products = vec![0.0; run.width];
-    (0..x.n_rows())
-        .map(|row| {
-            columns.clear();
-            values.clear();
-            x.for_each_in_row(row, |j, v| {
-                if let Some(number) = points.number(j as usize) {
-                    columns.push(number as u32);
-                    values.push(v * scales.map_or(1.0, |s| s[j as usize]));
-                }
-            });
-            run.nearest(&columns, &values, &mut products).0 as u32
-        })
-        .collect()
+    /// The nearest centre of every row of the matrix, sampled or not.
+    fn labels_of_all(
+        &self,
+        x: MatrixView<'_>,
+        scales: Option<&[f32]>,
+        points: &Points,
+        work: &Workspace,
+    ) -> Vec<u32> {
+        let run = &work.run;
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        let mut products = vec![0.0; run.width];
+        (0..x.n_rows())
+            .map(|row| {
+                columns.clear();
+                values.clear();
+                x.for_each_in_row(row, |j, v| {
+                    if let Some(number) = points.number(j as usize) {
+                        columns.push(number as u32);
+                        values.push(v * scales.map_or(1.0, |s| s[j as usize]));
+                    }
+                });
+                let square = values.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
+                run.nearest(
+                    &columns,
+                    &values,
+                    self.params().geometry.size(square),
+                    &mut products,
+                )
+                .0 as u32
+            })
+            .collect()
+    }
 }
 
 fn clustering(points: &Points, work: Workspace) -> Clustering {

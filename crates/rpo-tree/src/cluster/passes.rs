@@ -1,9 +1,14 @@
 //! Passes: assignment and new centres, in turn.
 
+use super::images::squares;
 use super::{Geometry, KMeans, Points};
 use crate::products::{add_products, table_width};
 use ndarray::ArrayView2;
 use rpo_core::Seed;
+
+/// Products, and objectives, that differ by less than this share of their size are equal: rows of few whole numbers
+/// often lie midway between two centres, and rounding, which depends on the order of the columns, shall not decide.
+const TIE: f64 = 1e-12;
 
 /// What clustering works in, and the clusters it found last; made to be used again and again.
 #[derive(Debug, Clone, Default)]
@@ -24,7 +29,8 @@ pub struct Workspace {
 pub(super) struct Run {
     pub(super) labels: Vec<u32>,
     pub(super) n_clusters: usize,
-    /// Centres feature by feature: column that occurs x `width`, zero from `n_clusters` on.
+    /// What rows are multiplied by, centre by centre: column that occurs x `width`, zero from `n_clusters` on. These are the
+    /// centres, or where rows are compared by their images Pᵀ times theirs.
     pub(super) centres: Vec<f64>,
     pub(super) width: usize,
     /// What is added to a row's product with each centre before they are compared: -‖μ‖²/2 for distances.
@@ -48,14 +54,21 @@ impl Run {
         (self.n_updates, self.is_stable) = (0, false);
     }
 
-    /// Products of a row with all centres and their offsets; the largest of equal ones comes first.
+    /// Products of a row of the given size with all centres and their offsets; the first of equal ones, which is
+    /// to say within [`TIE`], comes first.
     #[inline]
-    pub(super) fn nearest(&self, columns: &[u32], values: &[f32], products: &mut [f64]) -> (usize, f64) {
+    pub(super) fn nearest(
+        &self,
+        columns: &[u32],
+        values: &[f32],
+        size: f64,
+        products: &mut [f64],
+    ) -> (usize, f64) {
         products.copy_from_slice(&self.offsets);
         add_products(columns, values, &self.centres, products);
         let mut best = (0, products[0]);
         for (c, &product) in products.iter().enumerate().take(self.n_clusters).skip(1) {
-            if product > best.1 {
+            if product > best.1 + TIE * (size + best.1.abs()) {
                 best = (c, product);
             }
         }
@@ -94,8 +107,8 @@ impl KMeans {
 
     fn improves(&self, new: &Run, old: &Run) -> bool {
         match (self.params().geometry, new.history.last(), old.history.last()) {
-            (Geometry::Euclidean, Some(new), Some(old)) => new < old,
-            (Geometry::Spherical, Some(new), Some(old)) => new > old,
+            (Geometry::Euclidean, Some(new), Some(old)) => *new < old * (1.0 - TIE),
+            (Geometry::Spherical, Some(new), Some(old)) => *new > old * (1.0 + TIE),
             _ => false,
         }
     }
@@ -135,18 +148,19 @@ impl KMeans {
 
     /// Takes every row to its nearest centre and notes the objective; returns whether anything changed.
     fn assign(&self, points: &Points, work: &mut Workspace) -> bool {
+        let geometry = self.params().geometry;
         let Workspace { run, products, .. } = work;
         products.resize(run.width, 0.0);
         let mut labels = std::mem::take(&mut run.labels);
         let (mut changed, mut objective) = (false, 0.0);
         for (row, label) in labels.iter_mut().enumerate() {
             let (columns, values) = points.row(row);
-            let (c, product) = run.nearest(columns, values, products);
+            let (c, product) = run.nearest(columns, values, geometry.size(points.squares[row]), products);
             changed |= *label != c as u32;
             *label = c as u32;
             let (weight, square) = (points.weights[row], points.squares[row]);
             objective += weight
-                * match self.params().geometry {
+                * match geometry {
                     // Rounding can leave less than nothing of a distance.
                     Geometry::Euclidean => (square - 2.0 * product).max(0.0),
                     Geometry::Spherical => product / length(square),
@@ -176,10 +190,11 @@ impl KMeans {
                 sums[column as usize * width + label as usize] += share * f64::from(value);
             }
         }
-        let (mut squares, mut scales) = (vec![0.0; width], vec![0.0; width]);
-        for row in sums.chunks_exact(width) {
-            squares.iter_mut().zip(row).for_each(|(s, v)| *s += v * v);
-        }
+        let squares = match &points.images {
+            Some(images) => images.through_and_back(sums, width),
+            None => squares(sums, width),
+        };
+        let mut scales = vec![0.0; width];
         for c in (0..run.n_clusters).filter(|&c| weights[c] > 0.0) {
             let scale = match self.params().geometry {
                 Geometry::Euclidean => weights[c],
@@ -201,6 +216,17 @@ impl KMeans {
             }
         }
         run.n_updates += 1;
+    }
+}
+
+impl Geometry {
+    /// The size of a row's products with centres, by its squared length.
+    #[inline]
+    pub(super) fn size(self, square: f64) -> f64 {
+        match self {
+            Self::Euclidean => square,
+            Self::Spherical => square.sqrt(),
+        }
     }
 }
 

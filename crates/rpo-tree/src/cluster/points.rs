@@ -1,5 +1,6 @@
 //! Rows as k-means reads them.
 
+use super::images::Images;
 use crate::TreeError;
 use rpo_core::{MatrixView, csr_row};
 
@@ -15,7 +16,7 @@ pub struct Points {
     pub(super) columns: Vec<u32>,
     pub(super) values: Vec<f32>,
     pub(super) weights: Vec<f64>,
-    /// Squared length of each row.
+    /// Squared length of each row, or of its image.
     pub(super) squares: Vec<f64>,
     /// The column behind each number.
     pub(super) names: Vec<u32>,
@@ -23,6 +24,8 @@ pub struct Points {
     numbers: Vec<u32>,
     /// Per number, where it was stored last: repeated columns of a row are summed.
     last: Vec<usize>,
+    /// What rows are compared by, if not by themselves.
+    pub(super) images: Option<Images>,
 }
 
 const ABSENT: u32 = u32::MAX;
@@ -39,6 +42,7 @@ impl Points {
             names: Vec::new(),
             numbers: vec![ABSENT; n_columns],
             last: Vec::new(),
+            images: None,
         }
     }
 
@@ -120,6 +124,23 @@ impl Points {
         square
     }
 
+    /// From now on the rows at hand are compared by their images under a linear map, given by the entries of each column's
+    /// image: distances, cosines and means are those of the images, at the cost of the rows. To be called when all
+    /// rows are there.
+    ///
+    /// # Panics
+    /// If an entry is not below `n_components`.
+    pub fn map<I: Iterator<Item = (u32, f32)>>(&mut self, n_components: usize, image: impl Fn(u32) -> I) {
+        let mut images = Images::new(n_components);
+        self.names.iter().for_each(|&column| images.push(image(column)));
+        let mut buffer = Vec::new();
+        for row in 0..self.len() {
+            let (columns, values) = self.row(row);
+            self.squares[row] = images.square(columns, values, &mut buffer);
+        }
+        self.images = Some(images);
+    }
+
     /// Takes the last row away.
     pub fn pop(&mut self) {
         if self.weights.pop().is_some() {
@@ -133,6 +154,7 @@ impl Points {
 
     /// Takes all rows away.
     pub fn clear(&mut self) {
+        self.images = None;
         for &column in &self.names {
             self.numbers[column as usize] = ABSENT;
         }

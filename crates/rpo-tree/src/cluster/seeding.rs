@@ -66,6 +66,9 @@ impl KMeans {
                 run.centres[column as usize * run.width + c] = f64::from(value) / scale;
             }
         }
+        if let Some(images) = &points.images {
+            images.through_and_back(&mut run.centres, run.width);
+        }
     }
 }
 
@@ -75,6 +78,9 @@ fn approach(points: &Points, geometry: Geometry, centre: usize, newest: &mut [f6
     let centre_square = points.squares[centre];
     let spread = columns.iter().zip(values);
     spread.for_each(|(&j, &v)| newest[j as usize] = v.into());
+    if let Some(images) = &points.images {
+        images.through_and_back(newest, 1);
+    }
     for (row, near) in nearest.iter_mut().enumerate() {
         let (columns, values) = points.row(row);
         let product: f64 = columns
@@ -93,6 +99,9 @@ fn approach(points: &Points, geometry: Geometry, centre: usize, newest: &mut [f6
             }
         };
         *near = near.min(if far > ROUNDING * scale { far } else { 0.0 });
+    }
+    if points.images.is_some() {
+        newest.fill(0.0);
     }
     columns.iter().for_each(|&j| newest[j as usize] = 0.0);
 }

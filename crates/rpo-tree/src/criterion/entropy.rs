@@ -1,9 +1,34 @@
-//! Entropy of one 0/1 target.
+//! Entropy of 0/1 targets.
 
 use super::Criterion;
 use std::sync::Arc;
 
-/// Entropy of a 0/1 target in bits, rows counted alike: with n rows of which k are 1, split into l and r,
+/// k log₂ k, 0 for k = 0: of whole numbers up to a bound from a table, which clones share.
+#[derive(Debug, Clone)]
+pub struct KLogK(Arc<[f64]>);
+
+impl KLogK {
+    /// The table up to `most`, for instance the number of training rows: 8 bytes per number.
+    pub fn up_to(most: usize) -> Self {
+        Self((0..=most).map(|k| direct(k as f64)).collect())
+    }
+
+    /// k log₂ k; `whole` says that k is a whole number.
+    #[inline]
+    pub(super) fn of(&self, k: f64, whole: bool) -> f64 {
+        match self.0.get(k as usize) {
+            Some(&value) if whole => value,
+            _ => direct(k),
+        }
+    }
+}
+
+/// Rounding may leave a side without weight a trace below 0.
+fn direct(k: f64) -> f64 {
+    if k > 0.0 { k * k.log2() } else { 0.0 }
+}
+
+/// Entropy of one 0/1 target in bits: with rows of weight n of which k are 1, split into l and r,
 ///
 /// ```text
 /// n H   = n log₂ n − k log₂ k − (n−k) log₂ (n−k)
@@ -11,31 +36,45 @@ use std::sync::Arc;
 /// ```
 ///
 /// (0 log 0 = 0.) The target may change from node to node: [`mark`](Self::mark). Cost: O(1) per moved row and per
-/// score, the logarithms coming from a table.
+/// score, the logarithms of whole weights coming from a table. [`LabelEntropy`](super::LabelEntropy) serves several targets.
 #[derive(Debug, Clone)]
 pub struct Entropy {
-    positive: Vec<bool>,
-    /// k log₂ k by k.
-    k_log_k: Arc<[f64]>,
-    node: [u32; 2],
-    moved: [u32; 2],
+    rows: Vec<Cell>,
+    whole: bool,
+    k_log_k: KLogK,
+    /// Weight, and that of ones.
+    node: [f64; 2],
+    moved: [f64; 2],
+}
+
+/// What a row brings: weight, and that of ones.
+type Cell = [f32; 2];
+
+fn cell(positive: bool, weight: f32) -> Cell {
+    [weight, if positive { weight } else { 0.0 }]
 }
 
 impl Entropy {
-    /// A target, by training row.
+    /// A target, by training row; rows count alike.
     pub fn new(positive: Vec<bool>) -> Self {
-        Self {
-            k_log_k: (0..=positive.len()).map(k_log_k).collect(),
-            positive,
-            node: [0; 2],
-            moved: [0; 2],
-        }
+        let k_log_k = KLogK::up_to(positive.len());
+        let weights = vec![1.0; positive.len()];
+        Self::weighted(positive.into_iter(), &weights, k_log_k)
     }
 
-    /// Whether a row's target is 1.
-    #[inline]
-    pub fn is_positive(&self, row: u32) -> bool {
-        self.positive[row as usize]
+    /// A target and a weight (finite, not negative) per training row; rows of weight 0 are never asked for.
+    ///
+    /// # Panics
+    /// If there are not as many weights as targets.
+    pub fn weighted(positive: impl ExactSizeIterator<Item = bool>, weights: &[f32], k_log_k: KLogK) -> Self {
+        assert_eq!(positive.len(), weights.len(), "one weight per target");
+        Self {
+            rows: positive.zip(weights).map(|(p, &w)| cell(p, w)).collect(),
+            whole: weights.iter().all(|w| w.fract() == 0.0),
+            k_log_k,
+            node: [0.0; 2],
+            moved: [0.0; 2],
+        }
     }
 
     /// Sets the target of the given rows.
@@ -43,43 +82,45 @@ impl Entropy {
     /// # Panics
     /// If a row is not among the training rows.
     pub fn mark(&mut self, rows: &[u32], positive: &[bool]) {
-        rows.iter()
-            .zip(positive)
-            .for_each(|(&row, &positive)| self.positive[row as usize] = positive);
+        for (&row, &positive) in rows.iter().zip(positive) {
+            let place = &mut self.rows[row as usize];
+            *place = cell(positive, place[0]);
+        }
     }
 
     /// −n H of the rows counted.
     #[inline]
-    fn certainty(&self, [n, ones]: [u32; 2]) -> f64 {
-        let table = |k: u32| self.k_log_k[k as usize];
-        table(ones) + table(n - ones) - table(n)
+    fn certainty(&self, [n, ones]: [f64; 2]) -> f64 {
+        let k_log_k = |k| self.k_log_k.of(k, self.whole);
+        k_log_k(ones) + k_log_k(n - ones) - k_log_k(n)
     }
 }
 
-fn k_log_k(k: usize) -> f64 {
-    // 0 log 0 = 0.
-    k as f64 * (k.max(1) as f64).log2()
+#[inline]
+fn add(sums: &mut [f64; 2], cell: Cell) {
+    sums[0] += f64::from(cell[0]);
+    sums[1] += f64::from(cell[1]);
 }
 
 impl Criterion for Entropy {
     fn start(&mut self, rows: &[u32]) {
-        let ones = rows.iter().filter(|&&row| self.positive[row as usize]).count();
-        self.node = [rows.len() as u32, ones as u32];
-        self.moved = [0; 2];
+        self.node = [0.0; 2];
+        rows.iter()
+            .for_each(|&row| add(&mut self.node, self.rows[row as usize]));
+        self.moved = [0.0; 2];
     }
 
     fn is_pure(&self) -> bool {
-        self.node[1] == 0 || self.node[1] == self.node[0]
+        self.node[1] == 0.0 || self.node[1] == self.node[0]
     }
 
     fn clear(&mut self) {
-        self.moved = [0; 2];
+        self.moved = [0.0; 2];
     }
 
     #[inline]
     fn move_row(&mut self, row: u32) {
-        self.moved[0] += 1;
-        self.moved[1] += u32::from(self.positive[row as usize]);
+        add(&mut self.moved, self.rows[row as usize]);
     }
 
     #[inline]
@@ -101,6 +142,7 @@ pub(crate) fn information_gain(positive: &[bool], children: &[u16]) -> f64 {
         counts[usize::from(child)][0] += 1;
         counts[usize::from(child)][1] += usize::from(positive);
     }
+    let k_log_k = |k: usize| direct(k as f64);
     let spread = |[n, ones]: [usize; 2]| k_log_k(n) - k_log_k(ones) - k_log_k(n - ones);
     let [left, right] = counts;
     let whole = [left[0] + right[0], left[1] + right[1]];

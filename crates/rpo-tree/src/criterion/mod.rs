@@ -3,7 +3,7 @@
 //! A criterion is told the rows of a node, then rows are *moved* away from the rest one by one, and at any
 //! moment it scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
 //!
-//! [`Entropy`] serves a single 0/1 target. The others are the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section
+//! [`Entropy`] and [`LabelEntropy`] serve 0/1 targets. The others are the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section
 //! 2.1, eqs. 1 and 2). With one weight c and one row z of m targets per training row, |S| = Σ_S c and the
 //! weighted mean z̄_S = Σ_S c z / |S|,
 //!
@@ -27,18 +27,22 @@
 mod counts;
 mod dense;
 mod entropy;
+mod label_entropy;
 mod lanes;
 mod masked;
 mod masked_sparse;
+mod single;
 mod sparse;
 
 pub use counts::LabelCounts;
 pub use dense::Variance;
-pub use entropy::Entropy;
 pub(crate) use entropy::information_gain;
+pub use entropy::{Entropy, KLogK};
+pub use label_entropy::LabelEntropy;
 pub use lanes::LabelLanes;
 pub use masked::MaskedVariance;
 pub use masked_sparse::SparseMaskedVariance;
+pub use single::SingleVariance;
 pub use sparse::SparseVariance;
 
 /// Node statistics over the split targets, in `f64`.

@@ -9,7 +9,7 @@ use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, Splitter};
 use crate::structure::{Node, Structure};
-use rpo_core::Seed;
+use rpo_core::{Seed, check_ranges};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -44,15 +44,13 @@ impl GrowParams {
     /// # Errors
     /// [`TreeError::Parameter`] if `max_leaves` is 0.
     pub fn check(&self) -> Result<(), TreeError> {
-        if self.max_leaves == Some(0) {
-            let (name, given) = ("max_leaves", "0".to_owned());
-            return Err(TreeError::Parameter {
-                name,
-                given,
-                expected: "at least 1",
-            });
-        }
-        Ok(())
+        let fits = self.max_leaves != Some(0);
+        Ok(check_ranges([(
+            "max_leaves",
+            fits,
+            "0".to_owned(),
+            "at least 1",
+        )])?)
     }
 }
 
@@ -152,7 +150,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
             match self.split(pending) {
                 Some(ready) => {
                     let first = stack.len();
-                    self.open(&ready, |child| stack.push(child));
+                    self.open(ready, |child| stack.push(child));
                     // Child 0 next.
                     stack[first..].reverse();
                 }
@@ -182,7 +180,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
                 continue;
             }
             n_leaves += more;
-            self.open(&ready, |child| children.push(child));
+            self.open(ready, |child| children.push(child));
             for child in children.drain(..) {
                 // Once the limit is reached no further split is looked for.
                 if n_leaves < max_leaves {
@@ -239,7 +237,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
     }
 
     /// Turns a node into a split and hands out its children.
-    fn open(&mut self, ready: &Ready<S::Rule>, mut child: impl FnMut(Pending)) {
+    fn open(&mut self, ready: Ready<S::Rule>, mut child: impl FnMut(Pending)) {
         let Pending {
             node,
             start,
@@ -249,7 +247,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         } = ready.pending;
         let first_child = self.nodes.len();
         self.nodes[node] = Node::Split {
-            rule: ready.rule.clone(),
+            rule: ready.rule,
             first_child: first_child as u32,
         };
         self.gains[node] = ready.gain;

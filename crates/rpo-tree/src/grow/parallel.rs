@@ -95,7 +95,7 @@ fn subtree<S: Splitter>(
         }
         let mut children = Vec::new();
         match growth.split(root) {
-            Some(ready) => growth.open(&ready, |child| children.push(child)),
+            Some(ready) => growth.open(ready, |child| children.push(child)),
             None => growth.close(root),
         }
         let children: Vec<(Vec<u32>, Seed)> = children

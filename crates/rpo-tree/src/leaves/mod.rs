@@ -75,9 +75,58 @@ impl LeafMembers {
         Ok(Self { rows, start })
     }
 
+    /// Takes stored parts: the rows leaf by leaf, increasing inside a leaf, and the number of each leaf's.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] if the sizes do not add up to the rows, [`TreeError::Parameter`] for a row that is out of
+    /// order, not below `n_rows`, or in two leaves.
+    pub fn from_parts(rows: Vec<u32>, sizes: &[u32], n_rows: usize) -> Result<Self, TreeError> {
+        let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+        if total != rows.len() as u64 {
+            return Err(TreeError::Mismatch {
+                what: "rows in leaves",
+                expected: total as usize,
+                given: rows.len(),
+            });
+        }
+        let mut start = Vec::with_capacity(sizes.len() + 1);
+        start.push(0);
+        let mut seen = vec![false; n_rows];
+        for &size in sizes {
+            let first = start[start.len() - 1];
+            let of_leaf = &rows[first as usize..][..size as usize];
+            let mut last = None;
+            for &row in of_leaf {
+                let is_new = seen
+                    .get_mut(row as usize)
+                    .is_some_and(|seen| !std::mem::replace(seen, true));
+                if !is_new || last > Some(row) {
+                    return Err(TreeError::Parameter {
+                        name: "row of a leaf",
+                        given: row.to_string(),
+                        expected: "rows of the training set, increasing inside a leaf, each in one leaf",
+                    });
+                }
+                last = Some(row);
+            }
+            start.push(first + size);
+        }
+        Ok(Self { rows, start })
+    }
+
     /// Number of leaves.
     pub fn n_leaves(&self) -> usize {
         self.start.len() - 1
+    }
+
+    /// All rows, leaf by leaf.
+    pub fn all_rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// Where the rows of a leaf begin among [all](Self::all_rows); of the number of leaves, where the last ends.
+    pub(crate) fn start_of(&self, leaf: usize) -> usize {
+        self.start[leaf] as usize
     }
 
     /// The rows of a leaf, increasing.

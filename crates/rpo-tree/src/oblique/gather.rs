@@ -1,7 +1,7 @@
 //! From training features to the matrix of a node.
 
 use super::rule::ObliqueRule;
-use super::{Batch, DenseDesign, Design, SparseDesign, Standardization};
+use super::{Batch, DenseDesign, Design, FeatureScaling, SparseDesign, Standardization};
 use crate::TreeError;
 use crate::input::check_csr;
 use ndarray::{CowArray, Ix2};
@@ -21,13 +21,13 @@ enum Values<'a> {
 }
 
 impl<'a> Features<'a> {
-    /// Checks and takes features (n x p), standardised or as they are.
+    /// Checks and takes features (n x p), to be read in the given units.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns,
     /// [`TreeError::InfiniteFeature`] and [`TreeError::MissingFeature`] with the first offender in row order,
     /// [`TreeError::TooLarge`] beyond 32-bit indices.
-    pub fn new(x: MatrixView<'a>, standardize: bool) -> Result<Self, TreeError> {
+    pub fn new(x: MatrixView<'a>, scaling: FeatureScaling) -> Result<Self, TreeError> {
         check_csr("features", x)?;
         let (rows, columns) = (x.n_rows(), x.n_cols());
         if rows == 0 || columns == 0 {
@@ -44,11 +44,7 @@ impl<'a> Features<'a> {
             }
         }
         check_present(x)?;
-        let scaling = if standardize {
-            Standardization::of(x)
-        } else {
-            Standardization::none(columns)
-        };
+        let scaling = Standardization::of(x, scaling);
         let values = match x {
             MatrixView::Dense(x) if x.is_standard_layout() => Values::Dense(x.into()),
             MatrixView::Dense(x) => Values::Dense(x.as_standard_layout().into_owned().into()),

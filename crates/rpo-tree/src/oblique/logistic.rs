@@ -3,6 +3,7 @@
 use super::least_squares::{add, squared};
 use super::{Batch, Design, Real};
 use crate::TreeError;
+use rpo_core::check_ranges;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of logistic regression.
@@ -25,14 +26,13 @@ impl LogisticParams {
     /// # Errors
     /// [`TreeError::Parameter`].
     pub fn check(&self) -> Result<(), TreeError> {
-        if self.l2 > 0.0 && self.l2.is_finite() {
-            return Ok(());
-        }
-        Err(TreeError::Parameter {
-            name: "l2",
-            given: self.l2.to_string(),
-            expected: "positive and finite",
-        })
+        let fits = self.l2 > 0.0 && self.l2.is_finite();
+        Ok(check_ranges([(
+            "l2",
+            fits,
+            self.l2.to_string(),
+            "positive and finite",
+        )])?)
     }
 }
 

@@ -6,7 +6,7 @@
 //! [`logistic_regression`] by maximum likelihood; an [`ObliqueSplitter`] splits nodes with either. They work on the
 //! [node's matrix](NodeDesign), so that nearly all of the time goes into its products with vectors.
 //!
-//! Features are standardised on the way in, and the scaling is folded into the stored weights: a
+//! Features are [scaled](FeatureScaling) on the way in, and the scaling is folded into the stored weights: a
 //! [`rule`](ObliqueRule) reads raw features, and one function of it decides the side for growing and predicting.
 //!
 //! What the solvers need of a matrix is a [`Design`]; what they do in `f32` can be done in `f64` too
@@ -36,7 +36,7 @@ pub use loss::{SoftRates, slopes, soft_assign, squared_distance};
 pub use penalty::SmoothAbs;
 pub use real::Real;
 pub use rule::{LinearRule, ObliqueRule};
-pub use scaling::Standardization;
+pub use scaling::{FeatureScaling, Standardization};
 pub use solve::{HellingerParams, Sharpness, two_stage};
 pub use sparse_design::SparseDesign;
 pub use splitter::{Hyperplanes, ObliqueSplitter};

@@ -4,7 +4,7 @@ use super::batches::Batches;
 use super::least_squares::least_squares;
 use super::{Adam, Batch, Design, Real, SmoothAbs, slopes, soft_assign};
 use crate::TreeError;
-use rpo_core::Seed;
+use rpo_core::{Seed, check_ranges};
 use serde::{Deserialize, Serialize};
 
 /// How the sharpness α of the soft assignment grows with the steps: `start · growth^⌊step/every⌋`, at most `end`.
@@ -98,62 +98,52 @@ impl HellingerParams {
             end,
         } = self.sharpness;
         let positive = |v: f64| v > 0.0 && v.is_finite();
-        let checks = [
+        const POSITIVE: &str = "positive and finite";
+        let above_0 = |name, v: f64| (name, positive(v), v.to_string(), POSITIVE);
+        check_ranges([
             (
                 "iterations",
-                self.iterations as f64,
                 self.iterations > 0,
+                self.iterations.to_string(),
                 "at least 1",
             ),
             (
                 "batch_size",
-                self.batch_size as f64,
                 self.batch_size > 1,
+                self.batch_size.to_string(),
                 "at least 2",
             ),
-            (
-                "learning_rate",
-                self.learning_rate,
-                positive(self.learning_rate),
-                "positive and finite",
-            ),
-            ("alpha start", start, positive(start), "positive and finite"),
+            above_0("learning_rate", self.learning_rate),
+            above_0("alpha start", start),
             (
                 "alpha growth",
-                growth,
                 (1.0..f64::INFINITY).contains(&growth),
+                growth.to_string(),
                 "at least 1 and finite",
             ),
-            ("alpha every", every as f64, every > 0, "at least 1"),
+            ("alpha every", every > 0, every.to_string(), "at least 1"),
             (
                 "alpha end",
-                end,
                 (start..f64::INFINITY).contains(&end),
+                end.to_string(),
                 "at least the first alpha and finite",
             ),
             (
                 "max_rho",
-                self.max_rho,
                 (0.0..1.0).contains(&self.max_rho),
+                self.max_rho.to_string(),
                 "in [0, 1)",
             ),
-            ("eta", self.eta, positive(self.eta), "positive and finite"),
-            ("ridge", self.ridge, positive(self.ridge), "positive and finite"),
+            above_0("eta", self.eta),
+            above_0("ridge", self.ridge),
             (
                 "prune",
-                self.prune,
                 (0.0..f64::INFINITY).contains(&self.prune),
+                self.prune.to_string(),
                 "finite and not negative",
             ),
-        ];
-        match checks.into_iter().find(|(_, _, fits, _)| !fits) {
-            None => Ok(()),
-            Some((name, given, _, expected)) => Err(TreeError::Parameter {
-                name,
-                given: given.to_string(),
-                expected,
-            }),
-        }
+        ])?;
+        Ok(())
     }
 }
 

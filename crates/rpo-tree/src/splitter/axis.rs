@@ -14,7 +14,7 @@ use crate::TreeError;
 use crate::columns::{ColumnValues, Columns, DenseColumns, SparseColumns};
 use crate::criterion::Criterion;
 use crate::rule::AxisRule;
-use rpo_core::Seed;
+use rpo_core::{Seed, check_ranges};
 use serde::{Deserialize, Serialize};
 
 /// How thresholds are chosen.
@@ -60,22 +60,26 @@ impl AxisParams {
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range.
     pub fn check(&self) -> Result<(), TreeError> {
-        let fail = |name, given: String, expected| {
-            Err(TreeError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
-        if self.max_features == Some(0) {
-            return fail("max_features", "0".to_owned(), "at least 1");
-        }
-        if self.min_samples_leaf == 0 {
-            return fail("min_samples_leaf", "0".to_owned(), "at least 1");
-        }
-        if !(0.0..f64::INFINITY).contains(&self.min_gain) {
-            return fail("min_gain", self.min_gain.to_string(), "finite and not negative");
-        }
+        check_ranges([
+            (
+                "max_features",
+                self.max_features != Some(0),
+                "0".to_owned(),
+                "at least 1",
+            ),
+            (
+                "min_samples_leaf",
+                self.min_samples_leaf > 0,
+                "0".to_owned(),
+                "at least 1",
+            ),
+            (
+                "min_gain",
+                (0.0..f64::INFINITY).contains(&self.min_gain),
+                self.min_gain.to_string(),
+                "finite and not negative",
+            ),
+        ])?;
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! Weights that let rare labels shape clusters.
 
 use crate::TreeError;
+use rpo_core::check_ranges;
 use serde::{Deserialize, Serialize};
 
 /// What a label's weight does.
@@ -55,14 +56,13 @@ impl LabelWeighting {
     /// # Errors
     /// [`TreeError::Parameter`].
     pub fn check(&self) -> Result<(), TreeError> {
-        if (0.0..=1.0).contains(&self.beta) {
-            return Ok(());
-        }
-        Err(TreeError::Parameter {
-            name: "beta",
-            given: self.beta.to_string(),
-            expected: "in [0, 1]",
-        })
+        let fits = (0.0..=1.0).contains(&self.beta);
+        Ok(check_ranges([(
+            "beta",
+            fits,
+            self.beta.to_string(),
+            "in [0, 1]",
+        )])?)
     }
 
     /// What to multiply the labels by, given how often each occurs in the tree's and the node's rows and how many

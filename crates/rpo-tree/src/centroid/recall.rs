@@ -1,0 +1,225 @@
+//! Trees of centroids as the rows that taught them.
+//!
+//! A centroid is a mean of training rows. Deep in a tree it is one of few rows, and to name these rows takes far less room
+//! than to list its entries: a byte per row and level of the tree, whatever the number of features. With the training
+//! rows at hand the centroids come back by averaging, bit for bit, as growing made them; what growing had to search for,
+//! the clusters, is what was noted.
+
+use super::accumulate::Touched;
+use super::means::{Means, Teachers};
+use super::{CentroidRule, Cosine};
+use crate::TreeError;
+use crate::leaves::LeafMembers;
+use crate::rule::Rule;
+use crate::structure::{Node, Structure};
+use rpo_core::{CsrView, MatrixView};
+use std::borrow::Cow;
+
+/// What a tree of centroids that routes by [`Cosine`] can be made of again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeRecord<'a> {
+    /// Nodes in preorder: their number of children, 0 for leaves.
+    pub children: Vec<u32>,
+    /// The training rows of each leaf, leaves in preorder.
+    pub members: Cow<'a, LeafMembers>,
+    /// Splits in preorder, for each the rows of its node in increasing order: one more than the child whose centroid the
+    /// row is part of, or 0 if it is part of none.
+    pub teachers: Vec<u32>,
+}
+
+impl<'a> TreeRecord<'a> {
+    /// The record of a structure whose splitter [kept](super::CentroidSplitter::keep_teachers) teachers, `None` of others.
+    pub fn of(structure: &Structure<CentroidRule>, members: &'a LeafMembers) -> Option<Self> {
+        let nodes = structure.nodes();
+        let (mut children, mut teachers) = (Vec::with_capacity(nodes.len()), Vec::new());
+        let mut stack = vec![0_usize];
+        while let Some(node) = stack.pop() {
+            match &nodes[node] {
+                Node::Leaf(_) => children.push(0),
+                Node::Split { rule, first_child } => {
+                    if rule.teachers().is_empty() {
+                        return None;
+                    }
+                    teachers.extend(rule.teachers().iter().map(|&code| u32::from(code)));
+                    children.push(rule.arity() as u32);
+                    let first = *first_child as usize;
+                    stack.extend((first..first + rule.arity()).rev());
+                }
+            }
+        }
+        Some(Self {
+            children,
+            members: Cow::Borrowed(members),
+            teachers,
+        })
+    }
+
+    /// The nodes in preorder, and how many leaves there are; checks that they are a tree.
+    fn places(&self) -> Result<(Vec<Place>, usize), TreeError> {
+        let fail = |node, why| Err(TreeError::Structure { node, why });
+        let mut places = Vec::with_capacity(self.children.len());
+        let (mut next_child, mut n_leaves) = (1, 0);
+        let mut stack = vec![0_usize];
+        for (i, &arity) in self.children.iter().enumerate() {
+            let Some(node) = stack.pop() else {
+                return fail(i, "no earlier node leads here");
+            };
+            let (arity, first_child) = (arity as usize, next_child);
+            places.push(Place {
+                node,
+                first_child,
+                leaves: n_leaves..n_leaves + usize::from(arity == 0),
+            });
+            next_child += arity;
+            n_leaves += usize::from(arity == 0);
+            if next_child > self.children.len() {
+                return fail(i, "children lie behind their parent and inside the tree");
+            }
+            stack.extend((first_child..next_child).rev());
+        }
+        if self.children.is_empty() || !stack.is_empty() {
+            return fail(self.children.len(), "children are missing");
+        }
+        // The leaves below a split end where those of its last child do.
+        let mut ends = Vec::new();
+        for (place, &arity) in places.iter_mut().zip(&self.children).rev() {
+            if arity > 0 {
+                // The last child was met first and lies deepest.
+                place.leaves.end = ends[ends.len() - arity as usize];
+                ends.truncate(ends.len() - arity as usize);
+            }
+            ends.push(place.leaves.end);
+        }
+        Ok((places, n_leaves))
+    }
+}
+
+/// A node's place in growing order, and the leaves below it.
+struct Place {
+    node: usize,
+    first_child: usize,
+    leaves: std::ops::Range<usize>,
+}
+
+/// Makes the structure of a record again, from the rows it was grown on and the largest number of entries of its centroids:
+/// the same bits.
+///
+/// Cost: a pass over the stored values of the rows per level of the tree.
+///
+/// # Errors
+/// [`TreeError`] for a record that contradicts itself or names rows that there are not, rows that are not CSR or not finite,
+/// and centroids of more than 2^32 entries in all.
+pub fn recall(
+    record: &TreeRecord<'_>,
+    x: CsrView<'_>,
+    max_entries: Option<usize>,
+) -> Result<Structure<CentroidRule>, TreeError> {
+    crate::check_csr("features", MatrixView::Sparse(x))?;
+    MatrixView::Sparse(x)
+        .check_finite()
+        .map_err(TreeError::NonFinite)?;
+    let same = |what, expected, given| {
+        let mismatch = TreeError::Mismatch {
+            what,
+            expected,
+            given,
+        };
+        (expected == given).then_some(()).ok_or(mismatch)
+    };
+    let (places, n_leaves) = record.places()?;
+    same("leaves with training rows", n_leaves, record.members.n_leaves())?;
+    let mut rows = record.members.all_rows().to_vec();
+    if let Some(&row) = rows.iter().max().filter(|row| **row as usize >= x.rows()) {
+        same("rows for the members of leaves", row as usize + 1, x.rows())?;
+    }
+    let start = |leaf: usize| record.members.start_of(leaf);
+    let of_splits = places
+        .iter()
+        .zip(&record.children)
+        .filter(|(_, arity)| **arity > 0);
+    let n_taught = of_splits.map(|(place, _)| start(place.leaves.end) - start(place.leaves.start));
+    same("teachers of all splits", n_taught.sum(), record.teachers.len())?;
+
+    let rows_by_direction = Teachers::new(x, true);
+    let (mut means, mut gather) = (Means::new(x.cols()), Touched::new(x.cols()));
+    let (mut centroids, mut n_entries) = (Vec::new(), 0);
+    let mut nodes = vec![Node::Leaf(0); places.len()];
+    let mut end = record.teachers.len();
+    // Children before their parents: the rows of a node are those of its children, sorted runs.
+    for (place, &arity) in places.iter().zip(&record.children).rev() {
+        if arity == 0 {
+            nodes[place.node] = Node::Leaf(place.leaves.start as u32);
+            continue;
+        }
+        let arity = arity as usize;
+        let rows = &mut rows[start(place.leaves.start)..start(place.leaves.end)];
+        rows.sort();
+        let codes = &record.teachers[end - rows.len()..end];
+        end -= rows.len();
+        check_codes(codes, arity)?;
+        let taught = codes.iter().zip(&*rows).filter(|(code, _)| **code > 0);
+        let taught = taught.map(|(&code, &row)| (code - 1, row));
+        n_entries += bound(taught.clone(), &x, arity, max_entries);
+        if n_entries > u32::MAX as usize {
+            return Err(TreeError::TooLarge {
+                what: "the number of entries of a tree's centroids",
+                given: n_entries,
+                limit: u32::MAX as usize,
+            });
+        }
+        means.compute(
+            &rows_by_direction,
+            taught,
+            arity,
+            max_entries,
+            &Cosine,
+            &mut centroids,
+        );
+        let mut rule = CentroidRule::gather(centroids.iter(), &mut gather);
+        rule.teachers = codes.iter().map(|&code| code as u16).collect();
+        nodes[place.node] = Node::Split {
+            rule,
+            first_child: place.first_child as u32,
+        };
+    }
+    Structure::new(nodes)
+}
+
+/// Every child is taught, and no other.
+fn check_codes(codes: &[u32], arity: usize) -> Result<(), TreeError> {
+    let wrong = |given: String, expected| {
+        let name = "child that a row teaches";
+        Err(TreeError::Parameter {
+            name,
+            given,
+            expected,
+        })
+    };
+    if arity > super::rule::MAX_CHILDREN {
+        return wrong(arity.to_string(), "at most 65535 children");
+    }
+    let mut is_taught = vec![false; arity + 1];
+    for &code in codes {
+        match is_taught.get_mut(code as usize) {
+            Some(taught) => *taught = true,
+            None => return wrong(code.to_string(), "at most the number of children"),
+        }
+    }
+    match is_taught.iter().skip(1).position(|taught| !taught) {
+        Some(child) => wrong(format!("child {child} has no teacher"), "at least one"),
+        None => Ok(()),
+    }
+}
+
+/// How many entries the centroids of a node can have.
+fn bound(
+    taught: impl Iterator<Item = (u32, u32)>,
+    x: &CsrView<'_>,
+    arity: usize,
+    max_entries: Option<usize>,
+) -> usize {
+    let stored: usize = taught
+        .map(|(_, row)| rpo_core::csr_row(x, row as usize).0.len())
+        .sum();
+    max_entries.map_or(stored, |max| stored.min(max.saturating_mul(arity)))
+}
