@@ -1,6 +1,6 @@
 //! What can go wrong when an ensemble is fitted or asked.
 
-use rpo_core::MatrixError;
+use rpo_core::{MatrixError, OutOfRange};
 use rpo_projections::ProjectionError;
 use rpo_tree::TreeError;
 
@@ -120,16 +120,29 @@ pub enum EnsembleError {
     Merge(&'static str),
 }
 
-/// Refuses the first parameter whose value does not fit; given are name, whether it fits, value, and what is expected.
-pub(crate) fn check_ranges<const N: usize>(
-    checks: [(&'static str, bool, String, &'static str); N],
+/// Refuses a length.
+pub(crate) fn mismatch<T>(what: &'static str, expected: usize, given: usize) -> Result<T, EnsembleError> {
+    Err(EnsembleError::Mismatch {
+        what,
+        expected,
+        given,
+    })
+}
+
+/// Refuses the first length that is not the expected one; given are what it is of, the expected, and the given one.
+pub(crate) fn check_lengths<const N: usize>(
+    lengths: [(&'static str, usize, usize); N],
 ) -> Result<(), EnsembleError> {
-    match checks.into_iter().find(|(_, fits, _, _)| !fits) {
-        None => Ok(()),
-        Some((name, _, given, expected)) => Err(EnsembleError::Parameter {
-            name,
-            given,
-            expected,
-        }),
+    let wrong = lengths.into_iter().find(|(_, expected, given)| expected != given);
+    wrong.map_or(Ok(()), |(what, expected, given)| mismatch(what, expected, given))
+}
+
+impl From<OutOfRange> for EnsembleError {
+    fn from(parameter: OutOfRange) -> Self {
+        Self::Parameter {
+            name: parameter.name,
+            given: parameter.given,
+            expected: parameter.expected,
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! The fitted forest.
 
 use crate::EnsembleError;
+use crate::bag::Bag;
 use crate::bit_routes::BitRoutes;
+use crate::error::{check_lengths, mismatch};
 use rpo_core::{Matrix, Seed};
-use rpo_tree::{AxisRule, LeafModel, Leaves, Tree};
+use rpo_tree::{AxisRule, LeafModel, Leaves, Node, Structure, Tree};
 use std::sync::Arc;
 
 /// A tree of a forest with the seed it was grown from.
@@ -58,7 +60,7 @@ pub struct Forest {
     /// The fast way through the trees, if there is one.
     bit_routes: Option<BitRoutes>,
     importances: Importances,
-    bootstrap: bool,
+    bag: Bag,
     n_train: usize,
     n_features: usize,
     n_outputs: usize,
@@ -68,28 +70,26 @@ impl Forest {
     /// Puts a forest together from its parts, as a model file holds them.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree or the importances do not fit the numbers of
+    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree, the importances or the bags do not fit the numbers of
     /// training rows n, features p and outputs d.
     pub fn from_parts(
         trees: Vec<ForestTree>,
         importances: Importances,
-        bootstrap: bool,
+        bag: Bag,
         n_train: usize,
         n_features: usize,
         n_outputs: usize,
     ) -> Result<Self, EnsembleError> {
-        let mismatch = |what, expected, given| {
-            Err(EnsembleError::Mismatch {
-                what,
-                expected,
-                given,
-            })
-        };
         if trees.is_empty() {
             return mismatch("number of trees of at least", 1, 0);
         }
         if importances.0.len() != n_features {
             return mismatch("features with an importance", n_features, importances.0.len());
+        }
+        if let Bag::Subsample(rows) = bag
+            && !(1..=n_train).contains(&rows)
+        {
+            return mismatch("training rows for the rows of a tree", rows, n_train);
         }
         for ForestTree { tree, .. } in &trees {
             if tree.leaves().n_outputs() != n_outputs {
@@ -101,19 +101,13 @@ impl Forest {
                     return mismatch("training rows that a tree refers to", n_train, given);
                 }
             }
-            let features = tree.structure().nodes().iter().filter_map(|node| match node {
-                rpo_tree::Node::Split { rule, .. } => Some(rule.feature() as usize),
-                rpo_tree::Node::Leaf(_) => None,
-            });
-            if let Some(feature) = features.max().filter(|f| *f >= n_features) {
-                return mismatch("features for the rules of a tree", feature + 1, n_features);
-            }
+            check_rules(tree.structure(), n_features)?;
         }
         Ok(Self {
             bit_routes: BitRoutes::new(&trees, n_features),
             trees,
             importances,
-            bootstrap,
+            bag,
             n_train,
             n_features,
             n_outputs,
@@ -144,9 +138,9 @@ impl Forest {
         self.n_train
     }
 
-    /// Whether the trees saw bootstraps of the rows.
-    pub fn bootstrap(&self) -> bool {
-        self.bootstrap
+    /// Which rows the trees grew on.
+    pub fn bag(&self) -> Bag {
+        self.bag
     }
 
     /// Stored sums of importances.
@@ -176,22 +170,22 @@ impl Forest {
     /// # Errors
     /// [`EnsembleError::Mismatch`] or [`EnsembleError::Merge`] if they were not fitted to data of the same
     /// shape and outputs.
-    pub fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
-        for (what, expected, given) in [
+    pub fn merge(self, other: Self) -> Result<Self, EnsembleError> {
+        self.merge_groups(other, 1)
+    }
+
+    /// [`merge`](Self::merge) of forests whose trees are groups of as many each: the first group of both, then the second,
+    /// and so on.
+    pub(crate) fn merge_groups(mut self, other: Self, n_groups: usize) -> Result<Self, EnsembleError> {
+        check_lengths([
             ("features of the other forest", self.n_features, other.n_features),
             ("outputs of the other forest", self.n_outputs, other.n_outputs),
             ("training rows of the other forest", self.n_train, other.n_train),
-        ] {
-            if expected != given {
-                return Err(EnsembleError::Mismatch {
-                    what,
-                    expected,
-                    given,
-                });
-            }
-        }
-        if self.bootstrap != other.bootstrap {
-            return Err(EnsembleError::Merge("only one of them was grown on bootstraps"));
+        ])?;
+        if self.bag != other.bag {
+            return Err(EnsembleError::Merge(
+                "their trees grew on other samples of the rows",
+            ));
         }
         let mine = self.training_outputs().cloned();
         if mine
@@ -202,19 +196,42 @@ impl Forest {
             return Err(EnsembleError::Merge("they refer to different training outputs"));
         }
         self.importances.add(&other.importances);
-        for ForestTree { tree, seed } in other.trees {
-            // Keep one copy of the training outputs.
-            let (structure, leaves) = tree.into_parts();
-            let leaves = match (leaves, &mine) {
-                (Leaves::Samples(leaves), Some(outputs)) => {
-                    Leaves::Samples(leaves.with_outputs(Arc::clone(outputs))?)
-                }
-                (leaves, _) => leaves,
-            };
-            let tree = Tree::new(structure, leaves)?;
-            self.trees.push(ForestTree { tree, seed });
+        let (sizes, n_trees) = (
+            [&self.trees, &other.trees].map(|trees| trees.len() / n_groups),
+            self.trees.len() + other.trees.len(),
+        );
+        let (mut first, mut second) = (self.trees.into_iter(), other.trees.into_iter());
+        self.trees = Vec::with_capacity(n_trees);
+        for _ in 0..n_groups {
+            self.trees.extend(first.by_ref().take(sizes[0]));
+            for ForestTree { tree, seed } in second.by_ref().take(sizes[1]) {
+                // Keep one copy of the training outputs.
+                let (structure, leaves) = tree.into_parts();
+                let leaves = match (leaves, &mine) {
+                    (Leaves::Samples(leaves), Some(outputs)) => {
+                        Leaves::Samples(leaves.with_outputs(Arc::clone(outputs))?)
+                    }
+                    (leaves, _) => leaves,
+                };
+                let tree = Tree::new(structure, leaves)?;
+                self.trees.push(ForestTree { tree, seed });
+            }
         }
         self.bit_routes = BitRoutes::new(&self.trees, self.n_features);
         Ok(self)
+    }
+}
+
+/// Refuses rules that ask for features which do not exist.
+pub(crate) fn check_rules(structure: &Structure<AxisRule>, n_features: usize) -> Result<(), EnsembleError> {
+    let features = structure.nodes().iter().filter_map(|node| match node {
+        Node::Split { rule, .. } => Some(rule.feature() as usize),
+        Node::Leaf(_) => None,
+    });
+    match features.max() {
+        Some(last) if last >= n_features => {
+            mismatch("features for the rules of a tree", last + 1, n_features)
+        }
+        _ => Ok(()),
     }
 }

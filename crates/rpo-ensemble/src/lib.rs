@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 
-pub mod binary_relevance;
+mod bag;
 mod bit_routes;
 mod block;
 pub mod boosting;
@@ -8,6 +8,7 @@ pub mod craftml;
 mod error;
 mod fit;
 mod forest;
+mod inputs;
 mod missing;
 mod params;
 mod predict;
@@ -16,11 +17,15 @@ mod single_target;
 pub mod structured;
 mod sums;
 pub mod thresholds;
+mod training;
 
+pub use bag::{Bag, RowSampling};
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 pub use error::EnsembleError;
 pub use fit::FitOptions;
 pub use forest::{Forest, ForestTree, Importances};
-pub use params::{ForestParams, MaxFeatures, OutputProjection, ProjectionScope, ValidForestParams};
+pub use params::{
+    CriterionKind, ForestParams, MaxFeatures, OutputProjection, ProjectionScope, ValidForestParams,
+};
 pub use predict::DEFAULT_BUDGET;
 pub use single_target::SingleTargetForest;

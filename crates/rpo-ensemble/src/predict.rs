@@ -4,8 +4,9 @@
 //! its leaves' answers, tree by tree in `f64`. A row's result depends on that row alone.
 
 use crate::EnsembleError;
+use crate::bag::OutOfBag;
 use crate::block::{BlockPredictor, Routed};
-use crate::fit::bootstrap_counts;
+use crate::error::mismatch;
 use crate::forest::Forest;
 use crate::sums::SparseSums;
 use ndarray::{Array2, Axis};
@@ -64,11 +65,7 @@ impl Forest {
             .count();
         if with_rows < self.trees().len() {
             let what = "trees whose leaves refer to training rows";
-            return Err(EnsembleError::Mismatch {
-                what,
-                expected: self.trees().len(),
-                given: with_rows,
-            });
+            return mismatch(what, self.trees().len(), with_rows);
         }
         let n_train = self.n_train();
         Ok(sparse_rows(
@@ -98,43 +95,21 @@ impl Forest {
     /// [`DEFAULT_BUDGET`].
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         check_features(x, self.n_features())?;
-        if !self.bootstrap() {
-            return Err(EnsembleError::NoBootstrap);
-        }
-        if x.n_rows() != self.n_train() {
-            let (expected, given) = (self.n_train(), x.n_rows());
-            return Err(EnsembleError::Mismatch {
-                what: "training rows",
-                expected,
-                given,
-            });
-        }
+        let seeds = self.trees().iter().map(|t| t.seed);
+        let out_of_bag = OutOfBag::new(self.bag(), seeds, self.n_train(), x.n_rows())?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET)?;
-        // Per tree, whether a row was out of its bag.
-        let out_of_bag: Vec<Vec<bool>> = self
-            .trees()
-            .par_iter()
-            .map(|t| {
-                bootstrap_counts(t.seed, x.n_rows())
-                    .into_iter()
-                    .map(|c| c == 0.0)
-                    .collect()
-            })
-            .collect();
-        let counts: Vec<u32> = (0..x.n_rows())
-            .map(|i| out_of_bag.iter().filter(|tree| tree[i]).count() as u32)
-            .collect();
-        let admit = |tree: usize, row: usize| out_of_bag[tree][row];
+        let counts = &out_of_bag.counts;
+        let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
         predict_rows(self, x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
         for (mut row, _) in out
             .rows_mut()
             .into_iter()
-            .zip(&counts)
+            .zip(counts)
             .filter(|(_, count)| **count == 0)
         {
             row.fill(f32::NAN);
         }
-        Ok((out, counts))
+        Ok((out, out_of_bag.counts))
     }
 
     /// The leaf of each row in each tree (n x trees).
@@ -169,6 +144,44 @@ pub(crate) struct ForestScratch<'x> {
     x: MatrixView<'x>,
     block: RowBlock<'x>,
     bits: Vec<u64>,
+    /// Whether the bits of the block are there.
+    by_bits: bool,
+}
+
+impl<'x> ForestScratch<'x> {
+    pub(crate) fn new(x: MatrixView<'x>) -> Self {
+        Self {
+            x,
+            block: RowBlock::new(x),
+            bits: Vec::new(),
+            by_bits: false,
+        }
+    }
+
+    /// Takes some rows to send them through trees of a forest.
+    pub(crate) fn load(&mut self, forest: &Forest, rows: Range<usize>) {
+        let routes = forest.bit_routes();
+        self.by_bits = routes.is_some_and(|routes| routes.load(self.x, rows.clone(), &mut self.bits));
+        if !self.by_bits {
+            self.block.load(rows);
+        }
+    }
+
+    /// Writes the leaves of the rows in some trees, by tree, then row.
+    pub(crate) fn leaves(&self, forest: &Forest, trees: Range<usize>, leaves: &mut [u32]) {
+        match forest.bit_routes().filter(|_| self.by_bits) {
+            Some(routes) => {
+                let chunks = leaves.chunks_mut(leaves.len() / trees.len());
+                trees
+                    .zip(chunks)
+                    .for_each(|(tree, leaves)| routes.leaves(tree, &self.bits, leaves));
+            }
+            None => {
+                let trees = &forest.trees()[trees];
+                route_block(trees.iter().map(|t| t.tree.structure()), &self.block, leaves);
+            }
+        }
+    }
 }
 
 impl Routed for Forest {
@@ -194,27 +207,14 @@ impl Routed for Forest {
     }
 
     fn scratch<'x>(&self, x: MatrixView<'x>) -> ForestScratch<'x> {
-        ForestScratch {
-            x,
-            block: RowBlock::new(x),
-            bits: Vec::new(),
-        }
+        ForestScratch::new(x)
     }
 
     fn route(&self, scratch: &mut ForestScratch<'_>, rows: Range<usize>, leaves: &mut [u32]) {
-        let ForestScratch { x, block, bits } = scratch;
-        if let Some(routes) = self.bit_routes()
-            && !rows.is_empty()
-            && routes.load(*x, rows.clone(), bits)
-        {
-            for (tree, leaves) in leaves.chunks_mut(rows.len()).enumerate() {
-                routes.leaves(tree, bits, leaves);
-            }
-            return;
+        if !rows.is_empty() {
+            scratch.load(self, rows);
+            scratch.leaves(self, 0..self.trees().len(), leaves);
         }
-        block.load(rows);
-        let structures = self.trees().iter().map(|t| t.tree.structure());
-        route_block(structures, block, leaves);
     }
 }
 
@@ -355,12 +355,7 @@ pub(crate) fn check_k(k: usize) -> Result<(), EnsembleError> {
 pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(), EnsembleError> {
     rpo_tree::check_csr("features", x)?;
     if x.n_cols() != n_features {
-        let (expected, given) = (n_features, x.n_cols());
-        return Err(EnsembleError::Mismatch {
-            what: "features",
-            expected,
-            given,
-        });
+        return mismatch("features", n_features, x.n_cols());
     }
     Ok(())
 }

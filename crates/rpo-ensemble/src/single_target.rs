@@ -1,19 +1,23 @@
 //! A forest for every output by itself.
 
 use crate::EnsembleError;
-use crate::fit::{FitOptions, check_inputs};
-use crate::forest::Forest;
+use crate::bag::OutOfBag;
+use crate::error::{check_lengths, mismatch};
+use crate::fit::FitOptions;
+use crate::forest::{Forest, ForestTree, Importances};
+use crate::inputs::check_inputs;
 use crate::params::ValidForestParams;
-use crate::predict::{DEFAULT_BUDGET, check_features, check_k, zeros};
-use ndarray::{Array2, Axis};
+use crate::predict::{DEFAULT_BUDGET, ForestScratch, check_features, check_k, zeros};
+use crate::training::Coded;
+use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_of_rows, top_of};
-use rpo_tree::columns::Columns;
 use rpo_tree::{LeafKind, LeafModel, RowBlock};
 use std::ops::Range;
 
 /// One forest per output, each grown on that output alone: single-target forests, for labels binary relevance
-/// (st-rf and br-rf of Joly, Wehenkel, Geurts 2019). What others are compared with; d times the work of one forest.
+/// (st-rf and br-rf of Joly, Wehenkel, Geurts 2019; rf-cost of Daniels and Metaxas 2017). What others are compared
+/// with: d times the work of one forest, and outputs cannot help each other.
 ///
 /// All trees lie in one forest of one output, the t trees of output 0 first, and leaves keep a number each.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,12 +29,14 @@ pub struct SingleTargetForest {
 impl ValidForestParams {
     /// Fits a forest to each output by itself, on the same coded features.
     ///
-    /// The forest of output j is that of [`fit_with`](Self::fit_with) on column j with a seed derived from the seed
-    /// and j.
+    /// The forest of output j is that of [`fit_with`](Self::fit_with) on column j, of the same seed: the t-th trees of all
+    /// outputs have the same bag, so that a row is out of bag for all of them or none. A missing output (see
+    /// [`FitOptions::missing_outputs`]) takes no part in its forest; what is known of an output nowhere in a bag is
+    /// answered with the mean of all that is.
     ///
     /// # Errors
     /// As [`fit_with`](Self::fit_with); [`EnsembleError::Parameter`] for a projection, which one output does not
-    /// need, for leaves other than dense ones, and for a first tree, as such forests do not merge.
+    /// need, and for leaves other than dense ones.
     pub fn fit_single_targets(
         &self,
         x: MatrixView<'_>,
@@ -51,40 +57,32 @@ impl ValidForestParams {
         if !matches!(self.0.leaves, None | Some(LeafKind::Dense)) {
             return refuse("leaves", "sparse or samples", "dense ones for single targets");
         }
-        if self.0.first_tree != 0 {
-            return refuse(
-                "first_tree",
-                &self.0.first_tree.to_string(),
-                "0 for single targets",
-            );
-        }
-        check_inputs(x, y, options)?;
-        let columns = Columns::new(x)?;
-        let transposed = match y {
+        check_inputs(&self.0, x, y, options)?;
+        let of_one = Self(self.0.clone().leaves(Some(LeafKind::Dense)));
+        let coded = Coded::new(&of_one.0, x)?;
+        let by_output = match y {
             MatrixView::Dense(_) => None,
             MatrixView::Sparse(y) => Some(y.transpose_view().to_csr()),
         };
-        let one = |j: usize| -> Result<Forest, EnsembleError> {
-            let target = match (y, &transposed) {
-                (MatrixView::Dense(y), _) => Matrix::Dense(y.column(j).insert_axis(Axis(1)).to_owned()),
-                (MatrixView::Sparse(_), Some(by_output)) => {
-                    Matrix::from(by_output.slice_outer(j..j + 1).transpose_view().to_csr())
-                }
-                (MatrixView::Sparse(_), None) => unreachable!("transposed above"),
-            };
-            let mut params = self.0.clone().leaves(Some(LeafKind::Dense));
-            params.seed = params.seed.purpose("output").child(j as u64);
-            Self(params).fit_on(&columns, target.view(), options)
+        let column = |j: usize| match (y, &by_output) {
+            (MatrixView::Dense(y), _) => Matrix::Dense(y.column(j).insert_axis(Axis(1)).to_owned()),
+            (MatrixView::Sparse(_), Some(by_output)) => {
+                Matrix::from(by_output.slice_outer(j..j + 1).transpose_view().to_csr())
+            }
+            (MatrixView::Sparse(_), None) => unreachable!("transposed above"),
         };
-        let forests: Vec<Forest> = (0..y.n_cols())
+        let forests: Vec<(Vec<ForestTree>, Importances)> = (0..y.n_cols())
             .into_par_iter()
-            .map(one)
+            .map(|j| of_one.fit_on(&coded, column(j).view(), options))
             .collect::<Result<_, _>>()?;
-        let mut forests = forests.into_iter();
-        let Some(first) = forests.next() else {
-            unreachable!("outputs were checked to be some")
-        };
-        let trees = forests.try_fold(first, Forest::merge)?;
+        let mut importances = Importances::zero(x.n_cols());
+        let mut trees = Vec::with_capacity(y.n_cols() * self.0.n_trees);
+        for (of_output, part) in forests {
+            trees.extend(of_output);
+            importances.add(&part);
+        }
+        let (n, p) = (x.n_rows(), x.n_cols());
+        let trees = Forest::from_parts(trees, importances, self.0.rows.resolve(n), n, p, 1)?;
         SingleTargetForest::from_forest(trees, y.n_cols())
     }
 }
@@ -98,7 +96,7 @@ impl SingleTargetForest {
     pub fn from_forest(trees: Forest, n_outputs: usize) -> Result<Self, EnsembleError> {
         let n_trees = trees.trees().len();
         let per_output = n_trees / n_outputs.max(1);
-        for (what, expected, given) in [
+        check_lengths([
             ("outputs of a tree of a single target", 1, trees.n_outputs()),
             (
                 "trees of single targets",
@@ -106,19 +104,11 @@ impl SingleTargetForest {
                 n_trees,
             ),
             ("outputs that have trees", n_outputs.max(1), n_outputs),
-        ] {
-            if expected != given {
-                return Err(EnsembleError::Mismatch {
-                    what,
-                    expected,
-                    given,
-                });
-            }
-        }
+        ])?;
         Ok(Self { trees, n_outputs })
     }
 
-    /// The trees of all outputs, those of output 0 first.
+    /// The trees of all outputs, those of output 0 first. Its importances are means over all of them.
     pub fn forest(&self) -> &Forest {
         &self.trees
     }
@@ -143,6 +133,20 @@ impl SingleTargetForest {
         self.trees.trees().len() / self.n_outputs
     }
 
+    /// Forests of the trees of both, output by output in order. Those grown apart with the same seed and successive
+    /// [`first_tree`](crate::ForestParams::first_tree) give exactly what one fit would have grown.
+    ///
+    /// # Errors
+    /// As [`Forest::merge`].
+    pub fn merge(self, other: Self) -> Result<Self, EnsembleError> {
+        let n_outputs = self.n_outputs;
+        if other.n_outputs != n_outputs {
+            return mismatch("outputs of the other forests", n_outputs, other.n_outputs);
+        }
+        let trees = self.trees.merge_groups(other.trees, n_outputs)?;
+        Ok(Self { trees, n_outputs })
+    }
+
     /// Predictions (n x d): for every output the mean of its trees' answers.
     ///
     /// # Errors
@@ -159,15 +163,7 @@ impl SingleTargetForest {
     pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         check_features(x, self.n_features())?;
         let mut out = zeros(x.n_rows(), self.n_outputs, budget)?;
-        let block = RowBlock::good_size(x);
-        let blocks = out
-            .axis_chunks_iter_mut(Axis(0), block)
-            .into_par_iter()
-            .enumerate();
-        blocks.for_each(|(i, mut out)| {
-            let start = i * block;
-            out.assign(&self.predict_block(x, start..start + out.nrows()));
-        });
+        self.predict_rows(x, &mut out, |_, _| true);
         Ok(out)
     }
 
@@ -184,32 +180,82 @@ impl SingleTargetForest {
         let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
             .into_par_iter()
             .map(|i| {
-                let predictions = self.predict_block(x, i * block..((i + 1) * block).min(n));
+                let rows = i * block..((i + 1) * block).min(n);
+                let mut predictions = Array2::zeros((rows.len(), self.n_outputs));
+                self.predict_block(x, rows, predictions.view_mut(), &|_, _| true);
                 predictions.rows().into_iter().map(|row| top_of(row, k)).collect()
             })
             .collect();
         Ok(csr_of_rows(blocks.iter().flatten(), (n, self.n_outputs)))
     }
 
-    /// The predictions of a few rows.
-    fn predict_block(&self, x: MatrixView<'_>, range: Range<usize>) -> Array2<f32> {
-        let mut out = Array2::zeros((range.len(), self.n_outputs));
-        let mut block = RowBlock::new(x);
-        block.load(range.clone());
-        let (rows, per_output) = (block.rows(), self.trees_per_output());
-        let (mut leaves, mut sums) = (vec![0; range.len()], vec![0.0; range.len()]);
-        for (j, trees) in self.trees.trees().chunks_exact(per_output).enumerate() {
+    /// Predictions for the training rows, each by the trees that did not see it, and how many of each output those are. A
+    /// row that every tree saw has NaN in all outputs.
+    ///
+    /// `x` are the features the forests were fitted to.
+    ///
+    /// # Errors
+    /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has not the
+    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
+    pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
+        check_features(x, self.n_features())?;
+        let of_one_output = &self.trees.trees()[..self.trees_per_output()];
+        let seeds = of_one_output.iter().map(|t| t.seed);
+        let out_of_bag = OutOfBag::new(self.trees.bag(), seeds, self.n_train(), x.n_rows())?;
+        let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_BUDGET)?;
+        self.predict_rows(x, &mut out, |tree, row| out_of_bag.admits(tree, row));
+        Ok((out, out_of_bag.counts))
+    }
+
+    /// Writes for every row the means of the admitted trees of each output; NaN where there are none.
+    fn predict_rows(
+        &self,
+        x: MatrixView<'_>,
+        out: &mut Array2<f32>,
+        admit: impl Fn(usize, usize) -> bool + Sync,
+    ) {
+        let block = RowBlock::good_size(x);
+        let blocks = out
+            .axis_chunks_iter_mut(Axis(0), block)
+            .into_par_iter()
+            .enumerate();
+        blocks.for_each(|(i, out)| {
+            let start = i * block;
+            self.predict_block(x, start..start + out.nrows(), out, &admit);
+        });
+    }
+
+    /// The predictions of a few rows; `admit` is asked for the number of a tree among those of an output, and a row.
+    fn predict_block(
+        &self,
+        x: MatrixView<'_>,
+        range: Range<usize>,
+        mut out: ArrayViewMut2<'_, f32>,
+        admit: &impl Fn(usize, usize) -> bool,
+    ) {
+        let (n_rows, per_output) = (range.len(), self.trees_per_output());
+        let mut scratch = ForestScratch::new(x);
+        scratch.load(&self.trees, range.clone());
+        let counts: Vec<f64> = range
+            .clone()
+            .map(|row| (0..per_output).filter(|&tree| admit(tree, row)).count() as f64)
+            .collect();
+        let (mut leaves, mut sums) = (vec![0; n_rows * per_output], vec![0.0; n_rows]);
+        for (j, mut out) in out.columns_mut().into_iter().enumerate() {
+            let trees = j * per_output..(j + 1) * per_output;
+            scratch.leaves(&self.trees, trees.clone(), &mut leaves);
             sums.fill(0.0);
-            for tree in trees {
-                tree.tree.structure().leaves(&rows, &mut leaves);
-                for (sum, &leaf) in sums.iter_mut().zip(&leaves) {
-                    tree.tree.leaves().for_each(leaf, |_, value| *sum += value);
+            for (tree, leaves) in leaves.chunks(n_rows).enumerate() {
+                let answers = self.trees.trees()[trees.start + tree].tree.leaves();
+                for ((row, sum), &leaf) in range.clone().zip(&mut sums).zip(leaves) {
+                    if admit(tree, row) {
+                        answers.for_each(leaf, |_, value| *sum += value);
+                    }
                 }
             }
-            for (out, sum) in out.column_mut(j).iter_mut().zip(&sums) {
-                *out = (sum / per_output as f64) as f32;
+            for ((out, sum), count) in out.iter_mut().zip(&sums).zip(&counts) {
+                *out = (sum / count) as f32;
             }
         }
-        out
     }
 }

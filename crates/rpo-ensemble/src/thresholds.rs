@@ -18,6 +18,7 @@
 //! ```
 
 use crate::EnsembleError;
+use crate::error::check_lengths;
 use ndarray::ArrayView2;
 use rpo_core::MatrixView;
 use serde::{Deserialize, Serialize};
@@ -46,7 +47,7 @@ pub fn find(
     scores: ArrayView2<'_, f32>,
     labels: MatrixView<'_>,
 ) -> Result<Vec<f64>, EnsembleError> {
-    for (what, expected, given) in [
+    check_lengths([
         (
             "rows of labels for the rows of scores",
             scores.nrows(),
@@ -57,15 +58,7 @@ pub fn find(
             scores.ncols(),
             labels.n_cols(),
         ),
-    ] {
-        if expected != given {
-            return Err(EnsembleError::Mismatch {
-                what,
-                expected,
-                given,
-            });
-        }
-    }
+    ])?;
     let mut pairs: Vec<Vec<(f32, bool)>> = vec![Vec::with_capacity(scores.nrows()); scores.ncols()];
     let mut row_labels = vec![0.0; scores.ncols()];
     for (row, scores) in scores.rows().into_iter().enumerate() {

@@ -9,7 +9,7 @@ use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, LeafStorage, LineSearch, Link, Loss,
     LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
 };
-use rpo_ensemble::{EnsembleError, MaxFeatures};
+use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionKind};
 use rpo_tree::TreeError;
 use std::ops::ControlFlow;
@@ -85,6 +85,38 @@ fn constant_outputs_are_predicted() {
                 found.iter().all(|v| (v - value).abs() <= 1.0 / 60.0 + 1e-6),
                 "{algorithm}: {found}"
             );
+        }
+    }
+}
+
+/// Residuals of labels that are all learnt shrink until nothing is left of them; long before, a step along a tree of such
+/// numbers is beyond `f32`.
+#[test]
+fn labels_without_exception_are_learnt_for_long() {
+    let x = array![[0.1, 0.9], [0.3, 0.2], [0.2, 0.5]];
+    for (y, rate) in [
+        (array![[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]], 0.1),
+        (array![[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], 1.0),
+    ] {
+        for params in every_kind() {
+            for line_search in [LineSearch::Exact, LineSearch::Newton] {
+                for form in [TrainingForm::Auto, TrainingForm::Scores, TrainingForm::Odds] {
+                    let params = params.clone().iterations(150).learning_rate(rate);
+                    let params = params.line_search(line_search).training_form(form);
+                    // Newton's steps need a curvature.
+                    let Ok(params) = params.check() else { continue };
+                    let model = match params.fit((&x).into(), (&y).into()) {
+                        // Odds are for the logistic loss.
+                        Err(EnsembleError::Form { .. }) => continue,
+                        fit => fit.unwrap().model,
+                    };
+                    let found = model.predict((&x).into()).unwrap();
+                    assert!(
+                        found.iter().zip(&y).all(|(f, y)| (f - y).abs() < 0.2),
+                        "{params:?} {found}"
+                    );
+                }
+            }
         }
     }
 }
@@ -303,6 +335,8 @@ fn parameters_are_checked_at_their_bounds() {
     let gaussian =
         |params: BoostingParams, q| params.projection(ProjectionKind::Gaussian, Components::Exact(q));
     assert_eq!(name(gaussian(BoostingParams::gbrt_rpo(), 2)), "components");
+    let shared = BoostingParams::gbrt_rpo().projection_scope(ProjectionScope::Shared);
+    assert_eq!(name(shared), "projection_scope");
     assert_eq!(name(gaussian(BoostingParams::gbmort(), 2)), "projection");
     assert_eq!(
         name(BoostingParams::gbrt_rpo().step_scope(StepScope::Leaf)),
@@ -622,6 +656,14 @@ fn models_are_put_together_of_parts_that_fit() {
         };
         mismatch(with(model.trees().to_vec(), 3, 5));
         mismatch(with(model.trees().to_vec(), per_step, 1));
+        let mut trees = model.trees().to_vec();
+        trees[0].gains[0] = f64::NAN;
+        assert_eq!(
+            with(trees.clone(), per_step, 5),
+            Err(EnsembleError::Diverged { step: 0 })
+        );
+        trees[0].gains.clear();
+        mismatch(with(trees, per_step, 5));
         let mut trees = model.trees().to_vec();
         trees[0].values = StepValues::Vectors(Array2::zeros((1, 8)));
         mismatch(with(trees.clone(), per_step, 5));

@@ -6,15 +6,16 @@ mod common;
 
 use common::{Given, csr, labelled, layouts, regression, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
-use rpo_core::Matrix;
-use rpo_ensemble::MaxFeatures;
+use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingFit, BoostingOptions, BoostingParams, LeafStorage, LineSearch, LossKind,
     StepScope, StepValues, Stop, TrainingForm,
 };
-use rpo_projections::{Components, ProjectionKind};
+use rpo_ensemble::{MaxFeatures, ProjectionScope};
+use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionKind};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 fn fit(params: BoostingParams, x: &Matrix, y: &Matrix) -> BoostingFit {
     params.check().unwrap().fit(x.view(), y.view()).unwrap()
@@ -184,6 +185,52 @@ fn the_identity_is_no_projection() {
                 assert_eq!(fit(identity, &x, &y).model, plain.model, "{loss}");
             }
         }
+    }
+}
+
+/// A projection that steps share is drawn once, and as many of its directions as there are outputs lose nothing.
+#[test]
+fn steps_may_share_a_projection() {
+    /// Counts how often it is asked.
+    #[derive(Debug)]
+    struct Counted(AtomicUsize);
+
+    impl Projection for Counted {
+        fn fit(
+            &self,
+            y: MatrixView<'_>,
+            q: usize,
+            seed: Seed,
+        ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            ProjectionKind::Gaussian.fit(y, q, seed)
+        }
+    }
+
+    let (x, y) = data(LossKind::Logistic, 12, 60);
+    let y = y.into();
+    for (scope, draws) in [(ProjectionScope::Shared, 1), (ProjectionScope::Tree, 9)] {
+        let counted = Arc::new(Counted(AtomicUsize::new(0)));
+        let params = BoostingParams::gbrt_relabel_rpo()
+            .loss(LossKind::Logistic)
+            .iterations(9)
+            .custom_projection(Arc::clone(&counted) as _, Components::Exact(3))
+            .projection_scope(scope);
+        let whole = fit(params.clone(), &x, &y).model;
+        assert_eq!(counted.0.load(Ordering::Relaxed), draws);
+        // Continued, it goes on with the same.
+        let first = fit(params.clone().iterations(4), &x, &y).model;
+        let options = BoostingOptions {
+            start: Some(&first),
+            ..BoostingOptions::default()
+        };
+        let rest = params.iterations(5).check().unwrap();
+        let rest = rest.fit_with(x.view(), y.view(), options).unwrap().model;
+        let same = distance(
+            whole.scores(x.view()).unwrap().view(),
+            rest.scores(x.view()).unwrap().view(),
+        );
+        assert!(same < 1e-5, "{same}");
     }
 }
 
@@ -458,6 +505,46 @@ fn weights_are_repetitions_and_layouts_do_not_matter() {
     }
 }
 
+/// Cells of weight 1 change nothing, and those of an output by itself are its own.
+#[test]
+fn cells_have_weights() {
+    for loss in LossKind::ALL {
+        let (x, y) = data(loss, 19, 50);
+        let of_rows: Vec<f32> = (0..50).map(|i| [0.5, 1.0, 0.0, 2.25][i % 4]).collect();
+        let apart = Array2::from_shape_fn(y.dim(), |(i, j)| 0.25 + ((i * 3 + j * 5) % 7) as f32);
+        for algorithm in Algorithm::ALL {
+            let params = BoostingParams::new(algorithm)
+                .loss(loss)
+                .iterations(6)
+                .max_leaves(Some(4));
+            let params = params.check().unwrap();
+            let with = |y: &Matrix, weights: Option<&[f32]>, cells: Option<&Array2<f32>>| {
+                let options = BoostingOptions {
+                    weights,
+                    cell_weights: cells.map(Array2::view),
+                    ..Default::default()
+                };
+                params.fit_with(x.view(), y.view(), options).unwrap()
+            };
+            let all: Matrix = y.clone().into();
+            let by_rows = with(&all, Some(&of_rows), None);
+            let by_cells = with(&all, Some(&of_rows), Some(&Array2::ones(y.dim())));
+            let error = distance(scores(&by_rows, &x).view(), scores(&by_cells, &x).view());
+            assert!(error < 1e-5, "{loss} {algorithm}: {error}");
+            if algorithm == Algorithm::SingleTarget {
+                let cells = scores(&with(&all, None, Some(&apart)), &x);
+                for j in [0, 7] {
+                    let output: Matrix = y.select(Axis(1), &[j]).into();
+                    let own = apart.select(Axis(1), &[j]);
+                    let alone = scores(&with(&output, None, Some(&own)), &x);
+                    let error = distance(cells.select(Axis(1), &[j]).view(), alone.view());
+                    assert!(error < 1e-5, "{loss} output {j}: {error}");
+                }
+            }
+        }
+    }
+}
+
 /// A missing target is one of weight 0, and neither says anything: what it would have been does not matter.
 #[test]
 fn missing_targets_take_no_part() {
@@ -559,5 +646,42 @@ fn kinds_of_steps() {
                 "{loss} {algorithm}: {leaf} {output}"
             );
         }
+    }
+}
+
+/// Gains are what splits take off the loss: of whole square steps on the outputs themselves, all of it.
+#[test]
+fn importances_are_shares_of_what_was_gained() {
+    let (x, y) = data(LossKind::Square, 11, 60);
+    let (n, d) = y.dim();
+    let whole = BoostingParams::gbmort().learning_rate(1.0).iterations(5);
+    let fitted = fit(whole, &x, &y.clone().into());
+    let losses = fitted.history.training_loss.windows(2);
+    for (tree, losses) in fitted.model.trees().iter().zip(losses) {
+        let gained = tree.gains.iter().sum::<f64>() * d as f64 / (2.0 * n as f64);
+        let taken = losses[0] - losses[1];
+        assert!((gained - taken).abs() < 1e-5 * losses[0], "{gained} for {taken}");
+    }
+    // Trees that see one feature alone weigh that feature alone; the scale of a projection does not matter.
+    let phi = Array2::from_shape_fn((1, d), |(_, j)| 0.3 * j as f32 - 1.0);
+    for params in [BoostingParams::gbrt_rpo(), BoostingParams::gbrt_relabel_rpo()] {
+        let of = |phi: &Array2<f32>, x: &Matrix| {
+            let params = given(params.clone().iterations(6), phi.clone());
+            fit(params, x, &y.clone().into()).model
+        };
+        let importances = of(&phi, &x).importances();
+        assert!((importances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        for (a, b) in importances
+            .iter()
+            .zip(of(&(phi.clone() * -64.0), &x).importances())
+        {
+            assert!((a - b).abs() < 1e-5);
+        }
+        let mut dull = x.view().to_dense(usize::MAX).unwrap();
+        (0..5)
+            .filter(|j| *j != 3)
+            .for_each(|j| dull.column_mut(j).fill(2.0));
+        assert_eq!(of(&phi, &dull.into()).importances(), [0.0, 0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(of(&phi, &x).truncate(0).importances(), [0.0; 5]);
     }
 }

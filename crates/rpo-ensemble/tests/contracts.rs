@@ -6,7 +6,8 @@ use common::{csr, every_kind, fit, gaussian, labelled, layouts};
 use ndarray::{Array2, array};
 use rpo_core::{MatrixError, MatrixView};
 use rpo_ensemble::{
-    EnsembleError, FitOptions, Forest, ForestParams, ForestTree, Importances, OutputProjection,
+    Bag, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, ForestTree, Importances,
+    OutputProjection, RowSampling,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
 use rpo_tree::{LeafKind, TreeError};
@@ -319,7 +320,7 @@ fn forests_that_do_not_fit_together_are_not_merged() {
             other => panic!("{other:?}"),
         }
     }
-    let all_seen = try_fit(base().bootstrap(false), &x, &y).unwrap();
+    let all_seen = try_fit(base().rows(RowSampling::All), &x, &y).unwrap();
     assert!(matches!(
         first.clone().merge(all_seen),
         Err(EnsembleError::Merge(_))
@@ -345,12 +346,13 @@ fn parts_of_a_forest_are_checked() {
         &x.into(),
         &csr(&y).into(),
     );
+    let bag = Bag::Bootstrap;
     let from_parts = |trees: Vec<ForestTree>, importances: usize, n_features, n_outputs| {
         let importances = Importances::from_units(vec![0; importances]);
-        Forest::from_parts(trees, importances, true, 20, n_features, n_outputs)
+        Forest::from_parts(trees, importances, bag, 20, n_features, n_outputs)
     };
     let trees = || forest.trees().to_vec();
-    let rebuilt = Forest::from_parts(trees(), forest.importance_sums().clone(), true, 20, 5, 8).unwrap();
+    let rebuilt = Forest::from_parts(trees(), forest.importance_sums().clone(), bag, 20, 5, 8).unwrap();
     assert_eq!(rebuilt, forest);
     for (found, numbers) in [
         (from_parts(vec![], 5, 5, 8), (1, 0)),
@@ -358,8 +360,20 @@ fn parts_of_a_forest_are_checked() {
         (from_parts(trees(), 5, 5, 9), (9, 8)),
         // Leaves that refer to training rows that are not there.
         (
-            Forest::from_parts(trees(), forest.importance_sums().clone(), true, 19, 5, 8),
+            Forest::from_parts(trees(), forest.importance_sums().clone(), bag, 19, 5, 8),
             (19, 20),
+        ),
+        // Bags of more rows than there are.
+        (
+            Forest::from_parts(
+                trees(),
+                forest.importance_sums().clone(),
+                Bag::Subsample(21),
+                20,
+                5,
+                8,
+            ),
+            (21, 20),
         ),
         // Rules that ask for features that are not there.
         (from_parts(trees(), 1, 1, 8), (5, 1)),
@@ -368,6 +382,42 @@ fn parts_of_a_forest_are_checked() {
             Err(EnsembleError::Mismatch { expected, given, .. }) => assert_eq!((expected, given), numbers),
             other => panic!("{other:?}"),
         }
+    }
+}
+
+#[test]
+fn impurities_of_labels_need_labels() {
+    let (x, mut y) = labelled(9, 30);
+    let partial = FitOptions {
+        missing_outputs: true,
+        ..FitOptions::default()
+    };
+    for criterion in [CriterionKind::Gini, CriterionKind::Entropy] {
+        let params = ForestParams::random_forest().n_trees(2).criterion(criterion);
+        let params = params.check().unwrap();
+        y[[3, 1]] = 0.5;
+        let refused = params.fit((&x).into(), (&y).into()).map(|_| ());
+        let (row, output, value) = (3, 1, 0.5);
+        assert_eq!(refused, Err(EnsembleError::Label { row, output, value }));
+        y[[3, 1]] = f32::NAN;
+        let found = params.fit_with((&x).into(), (&y).into(), partial).map(|_| ());
+        match (criterion, found) {
+            (CriterionKind::Gini, Ok(())) => {}
+            (
+                CriterionKind::Entropy,
+                Err(EnsembleError::Parameter {
+                    name: "criterion", ..
+                }),
+            ) => {}
+            other => panic!("{other:?}"),
+        }
+        assert!(
+            params
+                .fit_single_targets((&x).into(), (&y).into(), partial)
+                .is_ok()
+        );
+        y[[3, 1]] = 1.0;
+        assert!(params.fit((&x).into(), (&y).into()).is_ok());
     }
 }
 

@@ -6,7 +6,7 @@ use common::{csr, layouts};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::{Matrix, MatrixView, Seed};
-use rpo_ensemble::craftml::{FeatureMap, Width};
+use rpo_ensemble::craftml::{CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
 use rpo_tree::{LeafKind, LeafModel, Rule, TreeError, apply};
 
@@ -275,6 +275,51 @@ fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
 }
 
 #[test]
+fn trees_are_recalled_from_their_records() {
+    let (x, y) = data(9, 200);
+    let (x, y) = (Matrix::from(csr(&x)), Matrix::from(csr(&y)));
+    for kind in [
+        None,
+        Some(LeafKind::Dense),
+        Some(LeafKind::Sparse),
+        Some(LeafKind::Samples),
+    ] {
+        let params = small(CraftmlPreset::Original)
+            .leaves(kind)
+            .centroid_entries(Some(7));
+        let forest = fit(params.clone(), &x, &y);
+        let training = forest.training().unwrap();
+        for tree in forest.trees() {
+            assert!(
+                tree.record().unwrap().recall(training).unwrap() == *tree,
+                "{kind:?}"
+            );
+        }
+        let values = fit(params.centroids(CentroidKind::Values), &x, &y);
+        assert!(values.training().is_none() && values.trees().iter().all(|t| t.record().is_none()));
+        assert_eq!(
+            values.predict(x.view()).unwrap(),
+            forest.predict(x.view()).unwrap()
+        );
+        let both = values.merge(forest.clone()).unwrap();
+        assert_eq!(both.training(), forest.training());
+    }
+    // Other features, the same outputs.
+    let params = small(CraftmlPreset::Original);
+    let (forest, other) = (
+        fit(params.clone(), &x, &y),
+        fit(params, &data(10, 200).0.into(), &y),
+    );
+    let record = forest.trees()[0].record().unwrap();
+    assert!(
+        record
+            .recall(other.training().unwrap())
+            .is_ok_and(|tree| tree != forest.trees()[0])
+    );
+    assert!(matches!(forest.merge(other), Err(EnsembleError::Merge(_))));
+}
+
+#[test]
 fn large_leaves_are_stored_as_means() {
     let (x, y) = data(7, 300);
     let kind = |n, labels: &Array2<f32>| {
@@ -337,11 +382,19 @@ fn what_does_not_fit_is_refused() {
         Err(EnsembleError::Merge(_))
     ));
     assert!(matches!(
-        Craftml::from_parts(vec![], 1, 1, 1),
+        Craftml::from_parts(vec![], None, 1, 1, 1),
         Err(EnsembleError::Mismatch { .. })
     ));
     let trees = forest.trees().to_vec();
-    assert!(Craftml::from_parts(trees.clone(), 50, 31, 24).is_err());
-    assert!(Craftml::from_parts(trees.clone(), 49, 30, 24).is_err());
-    assert!(Craftml::from_parts(trees, 50, 30, 25).is_err());
+    let set = forest.training().cloned();
+    let build = |set: &Option<_>, n, p, d| Craftml::from_parts(trees.clone(), set.clone(), n, p, d);
+    assert!(build(&set, 50, 30, 24).unwrap() == forest);
+    for wrong in [
+        build(&set, 50, 31, 24),
+        build(&set, 49, 30, 24),
+        build(&set, 50, 30, 25),
+        build(&None, 50, 30, 24),
+    ] {
+        assert!(matches!(wrong, Err(EnsembleError::Mismatch { .. })));
+    }
 }

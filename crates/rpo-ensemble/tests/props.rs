@@ -7,7 +7,9 @@ mod common;
 use common::{csr, every_kind, fit, gaussian, given, labelled, layouts, regression};
 use ndarray::{Array2, Axis};
 use rpo_core::Matrix;
-use rpo_ensemble::{FitOptions, Forest, ForestParams, MaxFeatures, OutputProjection};
+use rpo_ensemble::{
+    CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, OutputProjection, RowSampling,
+};
 use rpo_projections::{Components, ProjectionKind};
 use rpo_tree::splitter::Thresholds;
 use rpo_tree::{LeafModel, Node};
@@ -324,7 +326,7 @@ fn limits_are_respected() {
     let cart = || ForestParams::cart().seed(1);
     assert_ne!(rules(cart().thresholds(Thresholds::Random)), rules(cart()));
     assert_ne!(rules(cart().max_features(MaxFeatures::Count(1))), rules(cart()));
-    assert_ne!(rules(cart().bootstrap(true)), rules(cart()));
+    assert_ne!(rules(cart().rows(RowSampling::Bootstrap)), rules(cart()));
 }
 
 /// Importances are shares, and the feature that says nothing has the least.
@@ -364,5 +366,68 @@ fn the_origin_of_outputs_does_not_matter() {
         assert!(near.n_leaves() > 10);
         assert_eq!(structure(1e6), near);
         assert_eq!(structure(-1e6), near);
+    }
+}
+
+/// Of labels Gini impurity is twice the variance, and entropy another number altogether.
+#[test]
+fn criteria_of_labels() {
+    let (x, y) = labelled(6, 80);
+    let rules = |criterion, least: f64| {
+        let params = ForestParams::random_forest().n_trees(5).criterion(criterion);
+        let forest = fit(
+            params.min_impurity_decrease(least),
+            &x.clone().into(),
+            &csr(&y).into(),
+        );
+        let trees = forest.trees().iter().map(|t| t.tree.structure().clone());
+        trees.collect::<Vec<_>>()
+    };
+    let variance = rules(CriterionKind::Variance, 0.004);
+    assert_ne!(variance, rules(CriterionKind::Variance, 0.008));
+    assert_eq!(variance, rules(CriterionKind::Gini, 0.008));
+    assert_ne!(variance, rules(CriterionKind::Entropy, 0.004));
+    for (dense, sparse) in layouts(&y).iter().zip(layouts(&y)) {
+        let params = || {
+            ForestParams::random_forest()
+                .n_trees(3)
+                .criterion(CriterionKind::Entropy)
+        };
+        assert_eq!(
+            fit(params(), &x.clone().into(), dense),
+            fit(params(), &x.clone().into(), &sparse)
+        );
+    }
+}
+
+/// Trees of a share see that many rows and features, and grow out of their bags alone.
+#[test]
+fn shares_of_rows_and_features() {
+    let (x, y) = regression(7, 60);
+    let params = ForestParams::random_forest()
+        .n_trees(6)
+        .rows(RowSampling::Share(0.3));
+    let params = params.feature_share(0.4).max_features(MaxFeatures::All);
+    let forest = fit(params, &x.clone().into(), &y.clone().into());
+    let (oob, counts) = forest.oob_predictions((&x).into()).unwrap();
+    assert_eq!(counts.iter().sum::<u32>(), 6 * (60 - 18));
+    assert!(
+        oob.rows()
+            .into_iter()
+            .zip(&counts)
+            .all(|(row, n)| row.iter().all(|v| v.is_finite()) == (*n > 0))
+    );
+    for tree in forest.trees() {
+        let mut features: Vec<u32> = Vec::new();
+        for node in tree.tree.structure().nodes() {
+            if let Node::Split { rule, .. } = node {
+                features.push(rule.feature());
+            }
+        }
+        features.sort_unstable();
+        features.dedup();
+        // round(0.4 · 5) features.
+        assert!(features.len() <= 2, "{features:?}");
+        assert!(tree.tree.structure().n_leaves() <= 18);
     }
 }

@@ -8,11 +8,12 @@ use super::params::BoostingParams;
 use super::state::{Move, State, Sweep};
 use super::values::{BoostingStep, StepValues};
 use crate::EnsembleError;
+use crate::params::{OutputProjection, ProjectionScope};
 use ndarray::Array2;
 use rand::seq::index;
 use rpo_core::{MatrixView, Seed};
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::Variance;
+use rpo_tree::criterion::{Criterion, SingleVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, apply, grow};
 
@@ -31,6 +32,10 @@ pub(super) struct Booster<'a> {
     /// Names the streams of this booster.
     seed: Seed,
     next: Next,
+    /// The projection of all steps, once it is drawn.
+    shared: Option<Coefficients>,
+    /// ‖φ‖² of the projection of `next`.
+    next_norm: f64,
     loss: f64,
 }
 
@@ -59,6 +64,8 @@ impl<'a> Booster<'a> {
             state,
             seed,
             next: Next::Scalar(Vec::new()),
+            shared: None,
+            next_norm: 1.0,
             loss: 0.0,
         }
     }
@@ -97,9 +104,12 @@ impl<'a> Booster<'a> {
         let seed = self.step_seed(step);
         let (grown, is_subsample) = self.grow(seed)?;
         let leaves = LeafIndex::new(&grown, self.features.x, is_subsample);
+        let splits = grown.structure.splits();
+        let gains = splits.iter().map(|(node, _)| grown.gains[*node] / self.next_norm);
+        let gains = gains.collect();
         let rate = self.params.learning_rate;
         let made = if self.params.algorithm == Algorithm::GbrtRpo {
-            let g = self.leaf_means(&leaves);
+            let g = ordinary(self.leaf_means(&leaves));
             let steps = self.state.scalar_steps(&leaves, &g);
             Move::Product {
                 leaves: g,
@@ -116,6 +126,7 @@ impl<'a> Booster<'a> {
         Ok(BoostingStep {
             structure: grown.structure,
             values,
+            gains,
         })
     }
 
@@ -132,14 +143,6 @@ impl<'a> Booster<'a> {
             min_samples_leaf: params.min_samples_leaf,
             ..AxisParams::default()
         };
-        let narrow;
-        let targets = match &self.next {
-            Next::Scalar(z) => {
-                narrow = Array2::from_shape_fn((z.len(), 1), |(i, _)| z[i] as f32);
-                narrow.view()
-            }
-            Next::Vectors(z) => z.view(),
-        };
         let weights = self.outputs.weights;
         let mut rows: Vec<u32> = (0..weights.len() as u32)
             .filter(|&i| weights[i as usize] > 0.0)
@@ -152,16 +155,31 @@ impl<'a> Booster<'a> {
             places.sort_unstable();
             rows = places.into_iter().map(|i| rows[i]).collect();
         }
-        let splitter = AxisSplitter::new(columns, Variance::new(targets, weights), axis)?;
-        let mut workspace = splitter.workspace();
-        let grown = grow(
-            &splitter,
-            &mut workspace,
-            rows,
-            &params.grow,
-            seed.purpose("grow"),
-        );
+        let seed = seed.purpose("grow");
+        let grown = match &self.next {
+            Next::Scalar(z) => {
+                let z = z.iter().map(|&z| z as f32);
+                self.grow_by(SingleVariance::new(z, weights), axis, rows, seed)
+            }
+            Next::Vectors(z) if z.ncols() == 1 => {
+                let z = z.iter().copied();
+                self.grow_by(SingleVariance::new(z, weights), axis, rows, seed)
+            }
+            Next::Vectors(z) => self.grow_by(Variance::new(z.view(), weights), axis, rows, seed),
+        }?;
         Ok((grown, is_subsample))
+    }
+
+    fn grow_by<C: Criterion + Sync>(
+        &self,
+        criterion: C,
+        axis: AxisParams,
+        rows: Vec<u32>,
+        seed: Seed,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        let splitter = AxisSplitter::new(&self.features.columns, criterion, axis)?;
+        let mut workspace = splitter.workspace();
+        Ok(grow(&splitter, &mut workspace, rows, &self.params.grow, seed))
     }
 
     /// The weighted means of the projected residual over the leaves: the answers of a tree of Algorithm 3.
@@ -206,6 +224,9 @@ impl<'a> Booster<'a> {
     fn sweep(&mut self, made: Option<(&LeafIndex, &Move)>, step: Option<usize>) -> Result<(), EnsembleError> {
         let n = self.outputs.n_rows();
         let phi = step.map(|step| self.coefficients(step)).transpose()?;
+        if let Some(phi) = &phi {
+            self.next_norm = phi.norm_squared();
+        }
         self.loss = match &phi {
             None => self.state.sweep::<f32>(Sweep { made, next: None }),
             Some(phi) if self.params.algorithm == Algorithm::GbrtRpo => {
@@ -226,14 +247,31 @@ impl<'a> Booster<'a> {
         Ok(())
     }
 
-    /// The projection of a step. One that is 0 throughout, as sparse families may give, is drawn again.
-    fn coefficients(&self, step: usize) -> Result<Coefficients, EnsembleError> {
+    /// The projection of a step.
+    fn coefficients(&mut self, step: usize) -> Result<Coefficients, EnsembleError> {
         let n_outputs = self.outputs.n_outputs();
-        let Some(projection) = &self.params.projection else {
-            return Ok(Coefficients::Identity { n_outputs });
-        };
+        match &self.params.projection {
+            None => Ok(Coefficients::Identity { n_outputs }),
+            Some(projection) if projection.scope == ProjectionScope::Shared => {
+                if self.shared.is_none() {
+                    self.shared = Some(self.draw(projection, self.seed, step)?);
+                }
+                Ok(self.shared.clone().expect("drawn above"))
+            }
+            Some(projection) => self.draw(projection, self.step_seed(step), step),
+        }
+    }
+
+    /// Draws a projection. One that is 0 throughout, as sparse families may give, is drawn again.
+    fn draw(
+        &self,
+        projection: &OutputProjection,
+        seed: Seed,
+        step: usize,
+    ) -> Result<Coefficients, EnsembleError> {
+        let n_outputs = self.outputs.n_outputs();
         let q = projection.components.resolve(n_outputs)?;
-        let seed = self.step_seed(step).purpose("projection");
+        let seed = seed.purpose("projection");
         for draw in 0..MAX_DRAWS {
             let map = projection.family.fit(self.outputs.y, q, seed.child(draw))?;
             let phi = Coefficients::of(map.as_ref())?;
@@ -243,6 +281,18 @@ impl<'a> Booster<'a> {
         }
         Err(EnsembleError::ZeroProjection { step })
     }
+}
+
+/// Numbers of ordinary size as they are, others times the power of 2 that brings the largest into [1, 2): only products
+/// with steps count, and where residuals have all but vanished, as of labels without any exception, the steps would leave
+/// what `f32` holds.
+fn ordinary(mut g: Vec<f64>) -> Vec<f64> {
+    let largest = g.iter().fold(0.0_f64, |max, v| max.max(v.abs()));
+    if largest > 0.0 && !(1e-20..1e20).contains(&largest) {
+        let scale = (-largest.log2().floor()).clamp(-1000.0, 1000.0).exp2();
+        g.iter_mut().for_each(|v| *v *= scale);
+    }
+    g
 }
 
 /// What stored values add, as a move.

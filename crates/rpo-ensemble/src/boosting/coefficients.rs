@@ -60,6 +60,16 @@ impl Coefficients {
         }
     }
 
+    /// ‖φ‖², the sum of the squares of all numbers.
+    pub(super) fn norm_squared(&self) -> f64 {
+        let square = |v: f32| f64::from(v) * f64::from(v);
+        match self {
+            Self::Dense { phi, .. } => phi.iter().map(|&v| square(v)).sum(),
+            Self::Sparse(components) => components.iter().flatten().map(|&(_, v)| square(v)).sum(),
+            Self::Identity { n_outputs } => *n_outputs as f64,
+        }
+    }
+
     /// φ row, in `f64`.
     pub(super) fn project(&self, row: &[f64], out: &mut [f64]) {
         match self {
@@ -160,6 +170,10 @@ mod tests {
             let map = kind.fit((&y).into(), q, Seed::new(5)).unwrap();
             let phi = Coefficients::of(map.as_ref()).unwrap();
             assert_eq!(phi.n_components(), q);
+            let units = ndarray::Array2::<f32>::eye(d);
+            let all = map.apply((&units).into()).unwrap();
+            let norm: f64 = all.iter().map(|&v| f64::from(v).powi(2)).sum();
+            assert!((phi.norm_squared() - norm).abs() <= 1e-9 * norm);
             let expected = map.apply((&y).into()).unwrap();
             let mut found = [vec![0.0; q], vec![0.0; q], vec![0.0; q]];
             phi.project(&wide, &mut found[0]);

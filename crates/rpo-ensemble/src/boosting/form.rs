@@ -112,6 +112,6 @@ fn factored_cost(params: &BoostingParams, outputs: &Outputs<'_>) -> f64 {
 
 fn n_components(params: &BoostingParams, outputs: &Outputs<'_>) -> usize {
     let d = outputs.n_outputs();
-    let resolve = |p: &super::params::StepProjection| p.components.resolve(d).unwrap_or(d);
+    let resolve = |p: &crate::OutputProjection| p.components.resolve(d).unwrap_or(d);
     params.projection.as_ref().map_or(d, resolve)
 }

@@ -3,7 +3,9 @@
 use super::loss::Link;
 use super::values::{BoostingStep, StepValues};
 use crate::EnsembleError;
-use rpo_tree::{AxisRule, Node};
+use crate::error::mismatch;
+use crate::forest::check_rules;
+use rpo_tree::AxisRule;
 
 /// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, and predictions that a
 /// [`Link`] makes of them.
@@ -26,7 +28,7 @@ impl Boosted {
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] if a tree does not fit the numbers of leaves, features or outputs, or the trees
-    /// are not whole steps; [`EnsembleError::Diverged`] for a number that is not finite.
+    /// are not whole steps; [`EnsembleError::Diverged`] for a number that is not finite, or a gain below 0.
     pub fn from_parts(
         initial: Vec<f64>,
         mut trees: Vec<BoostingStep<AxisRule>>,
@@ -35,13 +37,6 @@ impl Boosted {
         n_features: usize,
         n_train: usize,
     ) -> Result<Self, EnsembleError> {
-        let mismatch = |what, expected, given| {
-            Err(EnsembleError::Mismatch {
-                what,
-                expected,
-                given,
-            })
-        };
         let n_outputs = initial.len();
         if n_outputs == 0 {
             return mismatch("number of outputs of at least", 1, 0);
@@ -70,18 +65,16 @@ impl Boosted {
             if given != n_outputs {
                 return mismatch("outputs of a tree", n_outputs, given);
             }
-            if !tree.values.is_finite() {
+            let splits = tree.structure.nodes().len() - leaves;
+            if splits != tree.gains.len() {
+                return mismatch("splits of a tree with gains", splits, tree.gains.len());
+            }
+            if !tree.values.is_finite() || tree.gains.iter().any(|g| !(0.0..f64::INFINITY).contains(g)) {
                 return Err(EnsembleError::Diverged {
                     step: i / trees_per_step,
                 });
             }
-            let features = tree.structure.nodes().iter().filter_map(|node| match node {
-                Node::Split { rule, .. } => Some(rule.feature() as usize),
-                Node::Leaf(_) => None,
-            });
-            if let Some(feature) = features.max().filter(|f| *f >= n_features) {
-                return mismatch("features for the rules of a tree", feature + 1, n_features);
-            }
+            check_rules(&tree.structure, n_features)?;
         }
         Ok(Self {
             initial,
@@ -131,6 +124,26 @@ impl Boosted {
     /// Number of training rows n.
     pub fn n_train(&self) -> usize {
         self.n_train
+    }
+
+    /// Impurity importance of each feature: what its splits took off the squares of the residuals
+    /// ([`gains`](BoostingStep::gains)), summed over all trees and normalised to sum 1; all 0 if no split gained anything.
+    ///
+    /// Trees count with what they gained (Friedman 2001, section 8.1), unlike those of a [`Forest`](crate::Forest), which
+    /// are all alike: late steps follow small residuals. Gains are of the projected residuals, over ‖φ‖², so that no step
+    /// weighs more for the scale of its projection.
+    pub fn importances(&self) -> Vec<f64> {
+        let mut sums = vec![0.0; self.n_features];
+        for tree in &self.trees {
+            for ((_, rule), gain) in tree.structure.splits().into_iter().zip(&tree.gains) {
+                sums[rule.feature() as usize] += gain;
+            }
+        }
+        let total: f64 = sums.iter().sum();
+        if total > 0.0 {
+            sums.iter_mut().for_each(|s| *s /= total);
+        }
+        sums
     }
 
     /// The model after its first steps, all of them if it has no more.

@@ -2,7 +2,7 @@
 
 use super::choices::{Algorithm, LeafStorage, LineSearch, StepScope, TrainingForm};
 use super::loss::{Loss, LossKind};
-use crate::params::{MAX_FEATURES, MaxFeatures};
+use crate::params::{MAX_FEATURES, MaxFeatures, OutputProjection, ProjectionScope};
 use crate::{DEFAULT_BUDGET, EnsembleError};
 use rpo_core::Seed;
 use rpo_projections::{Components, Projection, ProjectionKind};
@@ -30,13 +30,6 @@ impl LossChoice {
     }
 }
 
-/// The family and number of projections drawn for each step.
-#[derive(Debug, Clone)]
-pub(crate) struct StepProjection {
-    pub(crate) family: Arc<dyn Projection>,
-    pub(crate) components: Components,
-}
-
 /// Parameters of boosting. Start from the algorithm, set what differs, then [`check`](Self::check) and fit.
 #[derive(Debug, Clone)]
 pub struct BoostingParams {
@@ -48,7 +41,7 @@ pub struct BoostingParams {
     pub(crate) grow: GrowParams,
     pub(crate) min_samples_leaf: usize,
     pub(crate) subsample: f64,
-    pub(crate) projection: Option<StepProjection>,
+    pub(crate) projection: Option<OutputProjection>,
     pub(crate) line_search: LineSearch,
     pub(crate) scope: StepScope,
     pub(crate) leaf_storage: LeafStorage,
@@ -62,10 +55,7 @@ impl BoostingParams {
     /// on all features, all rows; one Gaussian projection per step where the algorithm projects (the paper's
     /// best on average); seed 0.
     pub fn new(algorithm: Algorithm) -> Self {
-        let gaussian = || StepProjection {
-            family: Arc::new(ProjectionKind::Gaussian),
-            components: Components::Exact(1),
-        };
+        let gaussian = || OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(1));
         Self {
             algorithm,
             loss: LossChoice::Kind(LossKind::Square),
@@ -193,13 +183,32 @@ impl BoostingParams {
         self.custom_projection(Arc::new(family), components)
     }
 
-    /// A projection family of one's own. It is asked once per step, in order (more often where it gives 0).
+    /// A projection family of one's own. It is asked once per step, in order (more often where it gives 0), or
+    /// once if steps [share](Self::projection_scope) it.
     #[must_use]
     pub fn custom_projection(self, family: Arc<dyn Projection>, components: Components) -> Self {
         Self {
-            projection: Some(StepProjection { family, components }),
+            projection: Some(OutputProjection {
+                family,
+                components,
+                scope: ProjectionScope::Tree,
+            }),
             ..self
         }
+    }
+
+    /// Whether every step draws a projection, the default of random ones and the paper's way, or all steps share the one
+    /// drawn before the first: for learned families, whose directions are worth keeping and cost more than a step. For a
+    /// projection already set; nothing without one.
+    ///
+    /// Residuals in directions that no projection of a model has are never grown on: share as many components as the
+    /// outputs need; Algorithm 3, which has one, shares none.
+    #[must_use]
+    pub fn projection_scope(mut self, scope: ProjectionScope) -> Self {
+        if let Some(projection) = &mut self.projection {
+            projection.scope = scope;
+        }
+        self
     }
 
     /// The same with another family around that of the projection, to watch it at work; nothing without one.
@@ -291,6 +300,11 @@ impl BoostingParams {
                 p.components.resolve(1)?;
                 if self.algorithm == Algorithm::GbrtRpo && p.components != Components::Exact(1) {
                     return fail("components", p.components.to_string(), "1 for gbrt-rpo");
+                }
+                if self.algorithm == Algorithm::GbrtRpo && p.scope == ProjectionScope::Shared {
+                    let expected =
+                        "one per step for gbrt-rpo: a single direction would be all that is grown on";
+                    return fail("projection_scope", "shared".to_owned(), expected);
                 }
             }
             (None, true) => return fail("projection", "none".to_owned(), "one for this algorithm"),

@@ -126,6 +126,10 @@ pub struct BoostingStep<R> {
     pub structure: Structure<R>,
     /// What its leaves add.
     pub values: StepValues,
+    /// What each split took off the squares of the residual that the tree grew on, per unit of its projection:
+    /// |S| ΔI / ‖φ‖², in preorder ([`Structure::splits`]). Features are weighed by it
+    /// ([`Boosted::importances`](super::Boosted::importances)).
+    pub gains: Vec<f64>,
 }
 
 impl<R: Rule> BoostingStep<R> {

@@ -2,15 +2,15 @@
 
 use super::hashed::{FeatureMap, HashedLabels, hash_rows};
 use super::model::{Craftml, CraftmlTree};
-use super::params::{CraftmlParams, CraftmlPreset, ValidCraftmlParams};
+use super::params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
+use super::record::{Taught, TrainingSet, label};
 use crate::EnsembleError;
-use crate::fit::check;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_projections::Hashing;
 use rpo_tree::centroid::{CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean};
-use rpo_tree::{Grown, LeafKind, LeafMembers, Leaves, Tree, grow_parallel};
+use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, grow_parallel};
 use std::sync::Arc;
 
 impl ValidCraftmlParams {
@@ -43,7 +43,7 @@ impl ValidCraftmlParams {
             tree
         });
         let trees = trees.collect::<Result<Vec<_>, EnsembleError>>()?;
-        Craftml::from_parts(trees, x.n_rows(), x.n_cols(), y.n_cols())
+        Craftml::from_parts(trees, trainer.training(), x.n_rows(), x.n_cols(), y.n_cols())
     }
 
     /// What grows the trees one by one, for callers that do not want to hold them all.
@@ -58,7 +58,7 @@ impl ValidCraftmlParams {
     /// let trees = trainer.indices().map(|index| trainer.tree(index));
     /// // ... here they could be written to a file, each in its turn. They are the trees of `fit`:
     /// let trees = trees.collect::<Result<Vec<_>, _>>()?;
-    /// assert_eq!(Craftml::from_parts(trees, 2, 2, 2)?, params.fit((&x).into(), (&y).into())?);
+    /// assert_eq!(Craftml::from_parts(trees, trainer.training(), 2, 2, 2)?, params.fit((&x).into(), (&y).into())?);
     /// # Ok::<(), rpo_ensemble::EnsembleError>(())
     /// ```
     ///
@@ -66,12 +66,11 @@ impl ValidCraftmlParams {
     /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
     pub fn trainer(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CraftmlTrainer, EnsembleError> {
         let params = self.0.clone();
-        check(x, y, None)?;
+        let training = TrainingSet::new(x, Arc::new(y.to_owned()))?;
         if x.n_rows() == 0 || x.n_cols() == 0 {
             let (rows, columns) = (x.n_rows(), x.n_cols());
             return Err(rpo_tree::TreeError::Empty { rows, columns }.into());
         }
-        x.check_finite().map_err(EnsembleError::Features)?;
         let (p, d) = (x.n_cols(), y.n_cols());
         for tree in params.indices() {
             // Whether maps of these sizes can be made is known before growing begins.
@@ -92,9 +91,8 @@ impl ValidCraftmlParams {
         }
         Ok(CraftmlTrainer {
             params,
-            x: x.to_csr(),
             labels: y.to_csr(),
-            outputs: Arc::new(y.to_owned()),
+            training: Arc::new(training),
         })
     }
 }
@@ -104,10 +102,8 @@ impl ValidCraftmlParams {
 pub struct CraftmlTrainer {
     params: CraftmlParams,
     /// Without stored zeros.
-    x: CsrMatrix,
     labels: CsrMatrix,
-    /// The outputs that leaves answer with.
-    outputs: Arc<Matrix>,
+    training: Arc<TrainingSet>,
 }
 
 impl CraftmlTrainer {
@@ -116,9 +112,10 @@ impl CraftmlTrainer {
         self.params.indices()
     }
 
-    /// The outputs that leaves refer to.
-    pub fn outputs(&self) -> &Arc<Matrix> {
-        &self.outputs
+    /// The training set, if trees refer to it.
+    pub fn training(&self) -> Option<Arc<TrainingSet>> {
+        let refer = self.params.centroids == CentroidKind::Rows;
+        refer.then(|| Arc::clone(&self.training))
     }
 
     /// Grows the tree with this index, a function of the data, the parameters and the index. Subtrees grow in parallel
@@ -131,19 +128,24 @@ impl CraftmlTrainer {
     pub fn tree(&self, index: usize) -> Result<CraftmlTree, EnsembleError> {
         let params = &self.params;
         let seed = params.seed.purpose("craftml tree").child(index as u64);
-        let (p, d) = (self.x.cols(), self.labels.cols());
+        let x = self.training.features();
+        let (p, d) = (x.cols(), self.labels.cols());
         let width = params.feature_width.resolve(index, p);
         let label_width = params.label_width.resolve(index, d);
         let labels = self.labels.view();
+        let keeps_rows = params.centroids == CentroidKind::Rows;
         let (features, grown) = match params.preset {
             CraftmlPreset::Original => {
                 let map = Hashing::map(p, width, seed.purpose("features"))?;
-                let x = hash_rows(self.x.view(), &map, width);
+                let x = hash_rows(x, &map, width);
                 let targets = HashedLabels {
                     labels,
                     width: label_width,
                 };
-                let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
+                let mut splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
+                if keeps_rows {
+                    splitter = splitter.keep_teachers();
+                }
                 (FeatureMap::Hashed(map), self.grow(&splitter, seed))
             }
             CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
@@ -152,7 +154,7 @@ impl CraftmlTrainer {
                     width: label_width,
                 };
                 let routing = ProjectedDistance { n_features: p, width };
-                let mut splitter = CentroidSplitter::new(self.x.view(), &targets, &routing, params.nodes)?;
+                let mut splitter = CentroidSplitter::new(x, &targets, &routing, params.nodes)?;
                 if params.preset == CraftmlPreset::ReportQuirks {
                     splitter = splitter.predict_by(&Euclidean);
                 }
@@ -160,14 +162,19 @@ impl CraftmlTrainer {
             }
         };
         let kind = params.leaves.unwrap_or_else(|| default_leaves(&grown.members));
-        let weights = vec![1.0; self.x.rows()];
-        let leaves = Leaves::label(kind, &grown.members, &weights, &self.outputs)?;
-        let tree = Tree::new(grown.structure, leaves)?;
-        CraftmlTree::new(features, tree, seed)
+        let leaves = label(kind, &grown.members, self.training.outputs())?;
+        let tree = CraftmlTree::new(features, Tree::new(grown.structure, leaves)?, seed)?;
+        if !keeps_rows {
+            return Ok(tree);
+        }
+        Ok(tree.taught(Taught {
+            members: grown.members,
+            max_entries: params.nodes.max_entries,
+        }))
     }
 
     fn grow<T: ClusterTargets>(&self, splitter: &CentroidSplitter<'_, T>, seed: Seed) -> Grown<CentroidRule> {
-        let rows = (0..self.x.rows() as u32).collect();
+        let rows = (0..self.labels.rows() as u32).collect();
         grow_parallel(splitter, rows, &self.params.grow, seed.purpose("grow"))
     }
 }

@@ -1,7 +1,7 @@
 //! Hashed features and labels: the projections of the original method.
 
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, CsrView, Seed, csr_row};
+use rpo_core::{CsrMatrix, CsrView, IndexSet, Seed, csr_row};
 use rpo_projections::{Hashing, HashingMap};
 use rpo_tree::Row;
 use rpo_tree::centroid::ClusterTargets;
@@ -21,9 +21,10 @@ pub enum FeatureMap {
 pub(super) struct RowHasher {
     /// One value per component; zeros where nothing is stored.
     values: Vec<f32>,
-    /// The components that are stored, as bits between rows' projection and listing, and listed in order.
-    words: Vec<u64>,
+    /// The components that are stored, in order.
     stored: Vec<u32>,
+    /// Puts them in order.
+    sorter: IndexSet,
 }
 
 impl RowHasher {
@@ -35,23 +36,17 @@ impl RowHasher {
         self.stored.clear();
         if self.values.len() < width {
             self.values.resize(width, 0.0);
-            self.words.resize(width.div_ceil(64), 0);
+            self.sorter.reserve(width);
         }
         for (&feature, &value) in features.iter().zip(values) {
             // Zeros that happen to be stored are no more there than those that are not.
             if value != 0.0 {
                 let (component, sign) = map.entry(feature);
                 self.values[component as usize] += sign * value;
-                self.words[component as usize / 64] |= 1 << (component % 64);
+                self.sorter.insert(component);
             }
         }
-        for (i, word) in self.words.iter_mut().enumerate() {
-            let mut left = std::mem::take(word);
-            while left != 0 {
-                self.stored.push(i as u32 * 64 + left.trailing_zeros());
-                left &= left - 1;
-            }
-        }
+        self.sorter.drain(|component| self.stored.push(component));
     }
 
     /// The projected row.

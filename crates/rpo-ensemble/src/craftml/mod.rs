@@ -19,6 +19,9 @@
 //! cosine. [`CraftmlParams::report`] is a re-implementation described in a student report: sparse Rademacher
 //! projections of both at every node, Euclidean k-means and routing, four trees with leaves of up to 200 rows.
 //!
+//! Forests of the original preset keep which training rows taught each centroid ([`CentroidKind::Rows`]), so that a file can
+//! hold these names and the training rows once instead of the centroids: their size is then a byte or two per row, level and tree.
+//!
 //! A tree depends on the data, the parameters, the seed and its index alone, not on threads. Labels may be any finite
 //! outputs; scores are means of them.
 //!
@@ -32,8 +35,10 @@ mod hashed;
 mod model;
 mod params;
 mod rademacher;
+mod record;
 
 pub use fit::CraftmlTrainer;
 pub use hashed::FeatureMap;
 pub use model::{Craftml, CraftmlTree};
-pub use params::{CraftmlParams, CraftmlPreset, ValidCraftmlParams, Width};
+pub use params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams, Width};
+pub use record::{CraftmlRecord, TrainingSet};

@@ -2,13 +2,15 @@
 
 use super::hashed::{FeatureMap, RowHasher};
 use super::params::Width;
+use super::record::{CraftmlRecord, Taught, TrainingSet};
 use crate::EnsembleError;
 use crate::block::Routed;
+use crate::error::check_lengths;
 use crate::predict::{DEFAULT_BUDGET, check_features, mean_of_trees, top_k};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed, csr_row};
 use rpo_projections::LinearMap;
-use rpo_tree::centroid::CentroidRule;
+use rpo_tree::centroid::{CentroidRule, TreeRecord};
 use rpo_tree::{LeafModel, Leaves, Node, RowBlock, Tree};
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,6 +21,7 @@ pub struct CraftmlTree {
     features: FeatureMap,
     tree: Tree<CentroidRule>,
     seed: Seed,
+    taught: Option<Taught>,
 }
 
 impl CraftmlTree {
@@ -28,12 +31,38 @@ impl CraftmlTree {
     /// [`EnsembleError::Mismatch`] if a rule asks for a component that hashing does not give,
     /// [`EnsembleError::Parameter`] for more components than [`Width`](super::Width) allows.
     pub fn new(features: FeatureMap, tree: Tree<CentroidRule>, seed: Seed) -> Result<Self, EnsembleError> {
-        let joined = Self { features, tree, seed };
+        let taught = None;
+        let joined = Self {
+            features,
+            tree,
+            seed,
+            taught,
+        };
         if let FeatureMap::Hashed(map) = features {
             Width::Fixed(map.n_components()).check("feature_width")?;
             joined.check_width(map.n_components())?;
         }
         Ok(joined)
+    }
+
+    /// Notes the rows that taught the tree.
+    pub(super) fn taught(self, taught: Taught) -> Self {
+        let taught = Some(taught);
+        Self { taught, ..self }
+    }
+
+    /// What the tree can be made of again, if it [keeps](super::CentroidKind::Rows) that.
+    pub fn record(&self) -> Option<CraftmlRecord<'_>> {
+        let (Some(taught), FeatureMap::Hashed(hashing)) = (&self.taught, self.features) else {
+            return None;
+        };
+        Some(CraftmlRecord {
+            hashing,
+            tree: TreeRecord::of(self.tree.structure(), &taught.members)?,
+            max_entries: taught.max_entries,
+            leaves: self.tree.leaves().kind(),
+            seed: self.seed,
+        })
     }
 
     /// How the tree sees features.
@@ -76,19 +105,22 @@ impl CraftmlTree {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Craftml {
     trees: Vec<CraftmlTree>,
+    training: Option<Arc<TrainingSet>>,
     n_train: usize,
     n_features: usize,
     n_outputs: usize,
 }
 
 impl Craftml {
-    /// Puts a forest together from its parts, as a trainer makes them or a model file holds them.
+    /// Puts a forest together from its parts, as a trainer makes them or a model file holds them: trees, and the training
+    /// set if any of them has a [record](CraftmlTree::record).
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree does not fit the numbers of training rows n, features
-    /// p and outputs d.
+    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree or the training set does not fit the numbers of training
+    /// rows n, features p and outputs d.
     pub fn from_parts(
         trees: Vec<CraftmlTree>,
+        training: Option<Arc<TrainingSet>>,
         n_train: usize,
         n_features: usize,
         n_outputs: usize,
@@ -108,7 +140,22 @@ impl Craftml {
                 given: 0,
             });
         }
+        if let Some(training) = &training {
+            same("training rows", n_train, training.features().rows())?;
+            same(
+                "features of the training rows",
+                n_features,
+                training.features().cols(),
+            )?;
+            same(
+                "outputs of the training rows",
+                n_outputs,
+                training.outputs().n_cols(),
+            )?;
+        }
         for tree in &trees {
+            let n_sets = usize::from(training.is_some() || tree.taught.is_none());
+            same("training sets that a tree refers to", 1, n_sets)?;
             same("outputs of a tree", n_outputs, tree.tree.leaves().n_outputs())?;
             match tree.features {
                 FeatureMap::Identity => tree.check_width(n_features)?,
@@ -121,6 +168,7 @@ impl Craftml {
         }
         Ok(Self {
             trees,
+            training,
             n_train,
             n_features,
             n_outputs,
@@ -130,6 +178,11 @@ impl Craftml {
     /// The trees.
     pub fn trees(&self) -> &[CraftmlTree] {
         &self.trees
+    }
+
+    /// The training set, if trees refer to it.
+    pub fn training(&self) -> Option<&Arc<TrainingSet>> {
+        self.training.as_ref()
     }
 
     /// Number of training rows n.
@@ -147,8 +200,13 @@ impl Craftml {
         self.n_outputs
     }
 
-    /// The training outputs that sample-reference leaves share, if the forest has such leaves.
+    /// The training outputs that trees share, if any refers to them.
     pub fn training_outputs(&self) -> Option<&Arc<Matrix>> {
+        let of_set = self.training.as_ref().map(|training| training.outputs());
+        of_set.or_else(|| self.outputs_of_leaves())
+    }
+
+    fn outputs_of_leaves(&self) -> Option<&Arc<Matrix>> {
         self.trees.iter().find_map(|t| match t.tree.leaves() {
             Leaves::Samples(leaves) => Some(leaves.outputs()),
             _ => None,
@@ -206,22 +264,25 @@ impl Craftml {
     /// outputs.
     pub fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
         let (n, p, d) = (self.n_train, self.n_features, self.n_outputs);
-        for (what, expected, given) in [
+        check_lengths([
             ("features of the other forest", p, other.n_features),
             ("outputs of the other forest", d, other.n_outputs),
             ("training rows of the other forest", n, other.n_train),
-        ] {
-            if expected != given {
-                return Err(EnsembleError::Mismatch {
-                    what,
-                    expected,
-                    given,
-                });
-            }
-        }
+        ])?;
+        let differ = Err(EnsembleError::Merge("they refer to different training rows"));
+        self.training = match (self.training, other.training) {
+            (Some(mine), Some(theirs)) if !Arc::ptr_eq(&mine, &theirs) && mine != theirs => return differ,
+            (mine, theirs) => mine.or(theirs),
+        };
         let mine = self.training_outputs().cloned();
-        for CraftmlTree { features, tree, seed } in other.trees {
-            let (structure, leaves) = tree.into_parts();
+        if mine
+            .as_ref()
+            .is_some_and(|mine| self.outputs_of_leaves().is_some_and(|outputs| outputs != mine))
+        {
+            return differ;
+        }
+        for other in other.trees {
+            let (structure, leaves) = other.tree.into_parts();
             let leaves = match (leaves, &mine) {
                 (Leaves::Samples(leaves), Some(outputs)) => {
                     if leaves.outputs() != outputs {
@@ -233,7 +294,7 @@ impl Craftml {
                 (leaves, _) => leaves,
             };
             let tree = Tree::new(structure, leaves)?;
-            self.trees.push(CraftmlTree { features, tree, seed });
+            self.trees.push(CraftmlTree { tree, ..other });
         }
         Ok(self)
     }

@@ -51,6 +51,39 @@ impl FromStr for CraftmlPreset {
     }
 }
 
+/// How a forest keeps its centroids where memory is not at hand: in its file.
+///
+/// As text: `rows` or `values`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CentroidKind {
+    /// As the training rows whose means they are; the training rows are kept once. Centroids and leaves are made again from
+    /// them when the forest is loaded, bit for bit. A byte per row, level and tree, whatever the number of features and
+    /// labels.
+    Rows,
+    /// As they are: several bytes per entry. For forests of few trees, and those that must not hold their training rows
+    /// (with [`LeafKind::Sparse`] leaves).
+    Values,
+}
+
+const CENTROID_KINDS: [(&str, CentroidKind); 2] =
+    [("rows", CentroidKind::Rows), ("values", CentroidKind::Values)];
+
+impl FromStr for CentroidKind {
+    type Err = EnsembleError;
+
+    fn from_str(text: &str) -> Result<Self, EnsembleError> {
+        let found = CENTROID_KINDS.iter().find(|(name, _)| *name == text);
+        found
+            .map(|(_, kind)| *kind)
+            .ok_or_else(|| EnsembleError::Parameter {
+                name: "centroids",
+                given: text.to_owned(),
+                expected: "rows or values",
+            })
+    }
+}
+
 /// How many components rows are projected to.
 ///
 /// As text: a number, or shares such as `0.7,0.6`.
@@ -141,6 +174,7 @@ pub struct CraftmlParams {
     #[serde(flatten)]
     pub(super) grow: GrowParams,
     pub(super) leaves: Option<LeafKind>,
+    pub(super) centroids: CentroidKind,
     #[serde(skip)]
     pub(super) seed: Seed,
 }
@@ -163,6 +197,7 @@ impl CraftmlParams {
                 max_leaves: None,
             },
             leaves: None,
+            centroids: CentroidKind::Rows,
             seed: Seed::new(0),
         }
     }
@@ -189,6 +224,7 @@ impl CraftmlParams {
                 min_samples_split: 200,
                 max_leaves: None,
             },
+            centroids: CentroidKind::Values,
             ..Self::original()
         }
     }
@@ -301,6 +337,13 @@ impl CraftmlParams {
         Self { leaves, ..self }
     }
 
+    /// How centroids are kept in a file; no prediction depends on it. Default as training rows (report: as values, and
+    /// nothing else is possible there, as its nodes see features each in another projection).
+    #[must_use]
+    pub fn centroids(self, centroids: CentroidKind) -> Self {
+        Self { centroids, ..self }
+    }
+
     /// The master seed, from which the streams of all trees derive. Default 0.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
@@ -320,6 +363,13 @@ impl CraftmlParams {
                 name: "n_trees",
                 given: "0".to_owned(),
                 expected: "at least 1",
+            });
+        }
+        if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
+            return Err(EnsembleError::Parameter {
+                name: "centroids",
+                given: "rows".to_owned(),
+                expected: "values, as the preset's nodes see features each in another projection",
             });
         }
         self.feature_width.check("feature_width")?;
@@ -399,6 +449,13 @@ mod tests {
         assert_eq!(name(base().max_passes(0)), "max_passes");
         assert_eq!(name(base().n_starts(0)), "n_starts");
         assert_eq!(name(base().centroid_entries(Some(0))), "max_entries");
+        assert!("row".parse::<CentroidKind>().is_err());
+        for (text, kind) in CENTROID_KINDS {
+            assert_eq!(text.parse(), Ok(kind));
+            assert!(base().centroids(kind).check().is_ok());
+            let report = CraftmlParams::report().centroids(kind).check();
+            assert_eq!(report.is_ok(), kind == CentroidKind::Values);
+        }
         let bounds = base()
             .n_trees(1)
             .n_clusters(65_535)

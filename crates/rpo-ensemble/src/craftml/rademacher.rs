@@ -20,19 +20,16 @@ pub(super) struct ProjectedLabels<'a> {
 
 impl ClusterTargets for ProjectedLabels<'_> {
     fn n_columns(&self) -> usize {
-        self.width
+        self.labels.cols()
     }
 
     fn push(&self, rows: &[u32], seed: Seed, points: &mut Points) {
-        let map = draw(self.labels.cols(), self.width, seed).expect("a map of this size was drawn before");
         for &row in rows {
             let (labels, values) = csr_row(&self.labels, row as usize);
-            let entries = labels
-                .iter()
-                .zip(values)
-                .flat_map(|(&label, &value)| map.entries(label).map(move |(c, entry)| (c, value * entry)));
-            points.push(entries, 1.0);
+            points.push(labels.iter().copied().zip(values.iter().copied()), 1.0);
         }
+        let map = draw(self.labels.cols(), self.width, seed).expect("a map of this size was drawn before");
+        points.map(self.width, |label| map.entries(label));
     }
 
     fn all_equal(&self, rows: &[u32]) -> bool {

@@ -3,7 +3,8 @@
 use super::forest::{StructuredForest, StructuredTree};
 use super::params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};
 use crate::EnsembleError;
-use crate::sampling::{check_labels, rows, size, subset};
+use crate::inputs::check_labels;
+use crate::sampling::{rows, size, subset};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;
@@ -58,9 +59,7 @@ impl ValidStructuredForestParams {
             columns: (along_one_feature || params.fall_back)
                 .then(|| Columns::new(x))
                 .transpose()?,
-            features: (!along_one_feature)
-                .then(|| Features::new(x, params.standardize))
-                .transpose()?,
+            features: params.units().map(|units| Features::new(x, units)).transpose()?,
             outputs: Arc::new(Matrix::Sparse(labels.clone())),
             labels: Arc::new(labels),
         };

@@ -1,6 +1,7 @@
 //! The fitted structured forest.
 
 use crate::EnsembleError;
+use crate::error::{check_lengths, mismatch};
 use rpo_core::Seed;
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node, Tree};
@@ -41,13 +42,6 @@ impl StructuredForest {
         n_train: usize,
         n_features: usize,
     ) -> Result<Self, EnsembleError> {
-        let mismatch = |what, expected, given| {
-            Err(EnsembleError::Mismatch {
-                what,
-                expected,
-                given,
-            })
-        };
         let Some(first) = trees.first() else {
             return mismatch("number of trees of at least", 1, 0);
         };
@@ -151,7 +145,7 @@ impl StructuredForest {
     /// [`EnsembleError::Mismatch`] or [`EnsembleError::Merge`] if they were not fitted to data of the same shape with
     /// the same shares and label weight.
     pub fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
-        for (what, expected, given) in [
+        check_lengths([
             ("features of the other forest", self.n_features, other.n_features),
             ("outputs of the other forest", self.n_outputs, other.n_outputs),
             ("training rows of the other forest", self.n_train, other.n_train),
@@ -160,15 +154,7 @@ impl StructuredForest {
                 self.rows_per_tree,
                 other.rows_per_tree,
             ),
-        ] {
-            if expected != given {
-                return Err(EnsembleError::Mismatch {
-                    what,
-                    expected,
-                    given,
-                });
-            }
-        }
+        ])?;
         if self.label_weight != other.label_weight {
             return Err(EnsembleError::Merge("their trees weigh labels differently"));
         }

@@ -1,9 +1,8 @@
 //! Parameters of structured forests: a builder, and the checked value that fits.
 
 use crate::EnsembleError;
-use crate::error::check_ranges;
-use rpo_core::Seed;
-use rpo_tree::oblique::{HellingerParams, LogisticParams};
+use rpo_core::{Seed, check_ranges};
+use rpo_tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
 use rpo_tree::structured::{LabelWeighting, StructuringParams};
 
 /// What parts the two clusters of a node.
@@ -15,6 +14,19 @@ pub enum NodeSplit {
     Logistic(LogisticParams),
     /// A sparse hyperplane of large Hellinger distance: SF-H.
     Hellinger(HellingerParams),
+}
+
+impl NodeSplit {
+    /// The units in which hyperplanes are learned by default: [`FeatureScaling::Standard`], the paper's, for logistic
+    /// regression, whose penalty is in these units, and [`FeatureScaling::BySparsity`] for Hellinger splits, which
+    /// departs from the paper for term weights. `None` for one feature at a time, which has no units.
+    pub fn default_scaling(&self) -> Option<FeatureScaling> {
+        match self {
+            Self::InformationGain => None,
+            Self::Logistic(_) => Some(FeatureScaling::Standard),
+            Self::Hellinger(_) => Some(FeatureScaling::BySparsity),
+        }
+    }
 }
 
 /// Parameters of a structured forest. Start from [`soshf`](Self::soshf), set what differs, then
@@ -33,7 +45,7 @@ pub struct StructuredForestParams {
     pub(super) label_weight: f64,
     pub(super) min_samples_leaf: usize,
     pub(super) max_depth: Option<u32>,
-    pub(super) standardize: bool,
+    pub(super) scaling: Option<FeatureScaling>,
     pub(super) seed: Seed,
 }
 
@@ -53,7 +65,7 @@ impl StructuredForestParams {
             label_weight: 5.0,
             min_samples_leaf: 3,
             max_depth: None,
-            standardize: true,
+            scaling: None,
             seed: Seed::new(0),
         }
     }
@@ -142,12 +154,19 @@ impl StructuredForestParams {
         Self { max_depth, ..self }
     }
 
-    /// Whether hyperplanes are learned on features of mean 0 and deviation 1, those of zeros and ones excepted.
-    /// Default true, as in the paper. Models read raw features either way. One feature at a time does not
-    /// care, so that turning it off there is an error.
+    /// The units in which hyperplanes are learned; models read raw features in any case. One feature at a time does not
+    /// care, so that giving one there is an error.
+    ///
+    /// Default, `None`: that of the split ([`NodeSplit::default_scaling`]).
     #[must_use]
-    pub fn standardize(self, standardize: bool) -> Self {
-        Self { standardize, ..self }
+    pub fn scaling(self, scaling: Option<FeatureScaling>) -> Self {
+        Self { scaling, ..self }
+    }
+
+    /// The units in which hyperplanes are learned; `None` where there are none.
+    pub(super) fn units(&self) -> Option<FeatureScaling> {
+        let default = self.split.default_scaling()?;
+        Some(self.scaling.unwrap_or(default))
     }
 
     /// The master seed, from which the streams of all trees derive. Default 0.
@@ -187,9 +206,9 @@ impl StructuredForestParams {
                 "false where splits are along one feature anyway",
             ),
             (
-                "standardize",
-                !along_one_feature || self.standardize,
-                "false".to_owned(),
+                "scaling",
+                !along_one_feature || self.scaling.is_none(),
+                format!("{:?}", self.scaling),
                 "left alone where splits are along one feature",
             ),
             (
@@ -284,6 +303,6 @@ mod tests {
         assert_eq!(name(base().split(NodeSplit::Hellinger(hellinger))), "iterations");
         let gain = || base().split(NodeSplit::InformationGain);
         assert_eq!(name(gain().fall_back(true)), "fall_back");
-        assert_eq!(name(gain().standardize(false)), "standardize");
+        assert_eq!(name(gain().scaling(Some(FeatureScaling::Raw))), "scaling");
     }
 }

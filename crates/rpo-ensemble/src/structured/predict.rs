@@ -2,9 +2,9 @@
 
 use super::StructuredForest;
 use crate::EnsembleError;
+use crate::bag::{Bag, OutOfBag};
 use crate::block::{BlockPredictor, Routed};
 use crate::predict::{DEFAULT_BUDGET, check_features, check_k, route_block, spans, sparse_rows, zeros};
-use crate::sampling::out_of_bag;
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView};
@@ -126,24 +126,16 @@ impl StructuredForest {
     /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         self.check_input(x)?;
-        if self.rows_per_tree() == self.n_train() {
-            return Err(EnsembleError::NoBootstrap);
-        }
-        if x.n_rows() != self.n_train() {
-            return Err(EnsembleError::Mismatch {
-                what: "training rows",
-                expected: self.n_train(),
-                given: x.n_rows(),
-            });
-        }
+        let bag = if self.rows_per_tree() == self.n_train() {
+            Bag::All
+        } else {
+            Bag::Subsample(self.rows_per_tree())
+        };
+        let seeds = self.trees().iter().map(|t| t.seed);
+        let out_of_bag = OutOfBag::new(bag, seeds, self.n_train(), x.n_rows())?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET)?;
-        let seeds: Vec<_> = self.trees().iter().map(|t| t.seed).collect();
-        let out_of_bag = out_of_bag(&seeds, x.n_rows(), self.rows_per_tree());
-        let counts = (0..x.n_rows())
-            .map(|row| out_of_bag.iter().filter(|tree| tree[row]).count() as u32)
-            .collect();
         let weights = LabelWeights::new(self);
-        let admit = |tree: usize, row: usize| out_of_bag[tree][row];
+        let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
         self.score_rows(x, &weights, admit, &mut out, |row, mut out, sums| {
             let totals = weights.totals(|tree| admit(tree, row));
             for ((out, sum), total) in out.iter_mut().zip(sums).zip(&totals) {
@@ -151,7 +143,7 @@ impl StructuredForest {
                 *out = (sum / total) as f32;
             }
         });
-        Ok((out, counts))
+        Ok((out, out_of_bag.counts))
     }
 
     /// Sums the admitted trees' weighted answers row by row, and has each row finished.

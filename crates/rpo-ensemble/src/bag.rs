@@ -1,0 +1,152 @@
+//! Which rows the trees of a forest grow on, and which are left out of their bags.
+
+use crate::EnsembleError;
+use crate::error::mismatch;
+use crate::sampling::{size, subset};
+use rand::Rng;
+use rayon::prelude::*;
+use rpo_core::Seed;
+use serde::{Deserialize, Serialize};
+
+/// Which rows a tree grows on.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum RowSampling {
+    /// All of them.
+    All,
+    /// A bootstrap: n draws with replacement, which become weights.
+    Bootstrap,
+    /// A share in (0, 1] without replacement, round(share · n) of them.
+    Share(f64),
+}
+
+impl RowSampling {
+    /// The rows that each tree of a forest on n rows grows on.
+    pub fn resolve(self, n_rows: usize) -> Bag {
+        match self {
+            Self::All => Bag::All,
+            Self::Bootstrap => Bag::Bootstrap,
+            Self::Share(share) => match size(share, n_rows) {
+                all if all >= n_rows => Bag::All,
+                some => Bag::Subsample(some),
+            },
+        }
+    }
+
+    pub(crate) fn is_valid(self) -> bool {
+        match self {
+            Self::All | Self::Bootstrap => true,
+            Self::Share(share) => share > 0.0 && share <= 1.0,
+        }
+    }
+}
+
+/// The rows that each tree of a fitted forest grew on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bag {
+    /// All of them.
+    All,
+    /// A bootstrap of as many draws as there are rows.
+    Bootstrap,
+    /// This many, drawn without replacement.
+    Subsample(usize),
+}
+
+impl Bag {
+    /// How often each of n rows is in the bag of a tree.
+    pub(crate) fn counts(self, tree: Seed, n_rows: usize) -> Vec<f32> {
+        match self {
+            Self::All => vec![1.0; n_rows],
+            Self::Bootstrap => {
+                let mut rng = tree.purpose("bootstrap").rng();
+                let mut counts = vec![0.0; n_rows];
+                for _ in 0..n_rows {
+                    counts[rng.gen_range(0..n_rows as u32) as usize] += 1.0;
+                }
+                counts
+            }
+            Self::Subsample(k) => {
+                let mut counts = vec![0.0; n_rows];
+                for row in subset(n_rows, k, tree.purpose("rows")) {
+                    counts[row as usize] = 1.0;
+                }
+                counts
+            }
+        }
+    }
+}
+
+/// The training rows that trees did not see.
+pub(crate) struct OutOfBag {
+    /// By tree, then row.
+    out: Vec<Vec<bool>>,
+    /// By row: how many trees did not see it.
+    pub(crate) counts: Vec<u32>,
+}
+
+impl OutOfBag {
+    /// Of trees with these seeds, which grew on `n_train` rows, of which as many are `given`.
+    pub(crate) fn new(
+        bag: Bag,
+        seeds: impl Iterator<Item = Seed>,
+        n_train: usize,
+        given: usize,
+    ) -> Result<Self, EnsembleError> {
+        if bag == Bag::All {
+            return Err(EnsembleError::NoBootstrap);
+        }
+        if given != n_train {
+            return mismatch("training rows", n_train, given);
+        }
+        let seeds: Vec<Seed> = seeds.collect();
+        let of_tree = |seed: &Seed| bag.counts(*seed, n_train).into_iter().map(|c| c == 0.0).collect();
+        let out: Vec<Vec<bool>> = seeds.par_iter().map(of_tree).collect();
+        let count = |row: usize| out.iter().filter(|tree| tree[row]).count() as u32;
+        Ok(Self {
+            counts: (0..n_train).map(count).collect(),
+            out,
+        })
+    }
+
+    /// Whether a tree did not see a row.
+    #[inline]
+    pub(crate) fn admits(&self, tree: usize, row: usize) -> bool {
+        self.out[tree][row]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_bags_or_out_of_them() {
+        let seeds = || [1, 2].map(Seed::new).into_iter();
+        assert_eq!(RowSampling::Share(0.75).resolve(8), Bag::Subsample(6));
+        assert_eq!(RowSampling::Share(1.0).resolve(8), Bag::All);
+        for bag in [Bag::Bootstrap, Bag::Subsample(6)] {
+            let out = OutOfBag::new(bag, seeds(), 8, 8).unwrap();
+            for (tree, seed) in seeds().enumerate() {
+                let counts = bag.counts(seed, 8);
+                assert!((0..8).all(|row| out.admits(tree, row) == (counts[row] == 0.0)));
+                assert_eq!(
+                    counts.iter().sum::<f32>(),
+                    if bag == Bag::Bootstrap { 8.0 } else { 6.0 }
+                );
+            }
+            let all = |row| (0..2).filter(|&tree| out.admits(tree, row)).count() as u32;
+            assert!((0..8).all(|row| out.counts[row] == all(row)));
+            assert_ne!(bag.counts(Seed::new(1), 8), bag.counts(Seed::new(2), 8));
+        }
+        let all = OutOfBag::new(Bag::All, seeds(), 8, 8).map(|_| ());
+        assert_eq!(all, Err(EnsembleError::NoBootstrap));
+        let fewer = OutOfBag::new(Bag::Bootstrap, seeds(), 8, 7).map(|_| ());
+        assert!(matches!(
+            fewer,
+            Err(EnsembleError::Mismatch {
+                expected: 8,
+                given: 7,
+                ..
+            })
+        ));
+    }
+}

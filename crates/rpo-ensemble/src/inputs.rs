@@ -1,0 +1,96 @@
+//! Checks of what ensembles are fitted to.
+
+use crate::EnsembleError;
+use crate::error::mismatch;
+use crate::fit::FitOptions;
+use crate::params::{CriterionKind, ForestParams};
+use rpo_core::{CsrMatrix, MatrixView};
+use rpo_tree::{TreeError, check_csr};
+
+/// Checks what a forest is fitted to.
+pub(crate) fn check_inputs(
+    params: &ForestParams,
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    options: FitOptions<'_>,
+) -> Result<(), EnsembleError> {
+    if options.missing_outputs {
+        check_partial(x, y, options.weights)?;
+    } else {
+        check(x, y, options.weights)?;
+    }
+    match params.criterion {
+        CriterionKind::Variance => Ok(()),
+        CriterionKind::Gini | CriterionKind::Entropy => check_binary(y, options.missing_outputs),
+    }
+}
+
+pub(crate) fn check(
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    weights: Option<&[f32]>,
+) -> Result<(), EnsembleError> {
+    check_shapes(x, y)?;
+    y.check_finite().map_err(EnsembleError::Outputs)?;
+    weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
+}
+
+/// [`check`] where outputs may be missing.
+fn check_partial(x: MatrixView<'_>, y: MatrixView<'_>, weights: Option<&[f32]>) -> Result<(), EnsembleError> {
+    check_shapes(x, y)?;
+    y.check_finite_or_missing().map_err(EnsembleError::Outputs)?;
+    weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
+}
+
+/// Checks that features and outputs are of the same rows, stored by rows, with at least one output.
+pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), EnsembleError> {
+    if x.n_rows() != y.n_rows() {
+        return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
+    }
+    if y.n_cols() == 0 {
+        return mismatch("number of outputs of at least", 1, 0);
+    }
+    check_csr("features", x)?;
+    check_csr("outputs", y)?;
+    Ok(())
+}
+
+/// Checks that there is a weight per row, finite and not negative, and not all zero.
+pub(crate) fn check_weights(weights: &[f32], n_rows: usize) -> Result<(), EnsembleError> {
+    if weights.len() != n_rows {
+        return mismatch("weights for the rows of features", n_rows, weights.len());
+    }
+    if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+        let value = weights[row];
+        return Err(TreeError::Weight { row, value }.into());
+    }
+    if weights.iter().all(|w| *w == 0.0) {
+        return Err(TreeError::NoWeight.into());
+    }
+    Ok(())
+}
+
+/// Checks shapes and values; the labels as CSR.
+pub(crate) fn check_labels(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
+    check_shapes(x, y)?;
+    check_binary(y, false)?;
+    Ok(y.to_csr())
+}
+
+/// Refuses outputs other than 0 and 1, and NaN unless they may be missing.
+pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), EnsembleError> {
+    let mut bad = None;
+    for row in 0..y.n_rows() {
+        y.for_each_in_row(row, |output, value| {
+            let fits = value == 0.0 || value == 1.0 || missing && value.is_nan();
+            if !fits && bad.is_none() {
+                bad = Some(EnsembleError::Label {
+                    row,
+                    output: output as usize,
+                    value,
+                });
+            }
+        });
+    }
+    bad.map_or(Ok(()), Err)
+}
