@@ -4,7 +4,6 @@ use crate::{Decision, ModelError, Schema, TrainingSummary};
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_data::{Dataset, Task};
-use rpo_ensemble::binary_relevance::BinaryRelevanceForest;
 use rpo_ensemble::boosting::Boosted;
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::{StructuredForest, StructuredTree};
@@ -34,8 +33,6 @@ pub enum Predictor {
     Craftml(Craftml),
     /// Structured Hellinger forests and their relatives.
     StructuredForest(StructuredForest),
-    /// A forest per label.
-    BinaryRelevance(BinaryRelevanceForest),
 }
 
 /// What every fitted predictor can do, whatever its method: the one place where methods meet a [`Model`].
@@ -114,12 +111,11 @@ macro_rules! predictors {
 predictors! {
     Forest(Forest) oob,
     Boosted(Boosted),
-    SingleTargetForest(SingleTargetForest),
+    SingleTargetForest(SingleTargetForest) oob,
     LabelEmbedding(LinkModel),
     Linear(LinearModel),
     Craftml(Craftml),
     StructuredForest(StructuredForest) oob,
-    BinaryRelevance(BinaryRelevanceForest) oob,
 }
 
 impl Predictor {
@@ -368,6 +364,12 @@ impl Model {
                 let seed = |tree: &ForestTree| tree.seed;
                 check_apart(mine.trees().iter().map(seed), theirs.trees().iter().map(seed))?;
                 Predictor::Forest(mine.merge(theirs)?)
+            }
+            (Predictor::SingleTargetForest(mine), Predictor::SingleTargetForest(theirs)) => {
+                let seed = |tree: &ForestTree| tree.seed;
+                let (my_trees, their_trees) = (mine.forest().trees(), theirs.forest().trees());
+                check_apart(my_trees.iter().map(seed), their_trees.iter().map(seed))?;
+                Predictor::SingleTargetForest(mine.merge(theirs)?)
             }
             (Predictor::Craftml(mine), Predictor::Craftml(theirs)) => {
                 check_apart(

@@ -4,16 +4,20 @@ mod common;
 
 use common::Case;
 use proptest::prelude::*;
+use rpo::core::Matrix;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::CraftmlPreset;
+use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
+use rpo::metrics::{LabelSets, TopK, precision_at_k};
 use rpo::tree::LeafKind;
 use rpo::{CraftmlFile, Model, ModelError};
 use serde_json::json;
 
-const PRESETS: [CraftmlPreset; 3] = [
-    CraftmlPreset::Original,
-    CraftmlPreset::Report,
-    CraftmlPreset::ReportQuirks,
+const PRESETS: [(CraftmlPreset, CentroidKind); 4] = [
+    (CraftmlPreset::Original, CentroidKind::Rows),
+    (CraftmlPreset::Original, CentroidKind::Values),
+    (CraftmlPreset::Report, CentroidKind::Values),
+    (CraftmlPreset::ReportQuirks, CentroidKind::Values),
 ];
 
 fn case() -> impl Strategy<Value = Case> {
@@ -25,12 +29,13 @@ fn case() -> impl Strategy<Value = Case> {
     ];
     let preset = prop::sample::select(PRESETS.to_vec());
     (0_u64..1000, 1_usize..60, preset, leaves, any::<bool>()).prop_map(
-        |(seed, rows, preset, leaves, sparse_features)| Case {
+        |(seed, rows, (preset, centroids), leaves, sparse_features)| Case {
             seed,
             rows,
             sparse_features,
             leaves,
             craftml: Some(preset),
+            centroids: Some(centroids),
             ..Case::default()
         },
     )
@@ -81,9 +86,10 @@ proptest! {
 
 #[test]
 fn parts_merge_into_the_file_of_the_whole() {
-    for preset in PRESETS {
+    for (preset, centroids) in PRESETS {
         let case = Case {
             craftml: Some(preset),
+            centroids: Some(centroids),
             ..Case::default()
         };
         let data = case.data();
@@ -103,6 +109,44 @@ fn parts_merge_into_the_file_of_the_whole() {
             "another method"
         );
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// k times the precision at k is the mean number of relevant labels among the first k.
+    #[test]
+    fn precision_at_k_counts_hits(case in case()) {
+        let (model, data) = (case.model(), case.data());
+        let truth = LabelSets::new(data.outputs().into()).unwrap();
+        let k = case.outputs + 2;
+        let best = model.predict_top_k(data.features().into(), k).unwrap();
+        let best = TopK::from_csr(best.view(), k).unwrap();
+        let hits = (1..=k).map(|k| k as f64 * precision_at_k(&truth, &best, k).unwrap());
+        let hits: Vec<f64> = hits.collect();
+        prop_assert!(hits[0] >= 0.0);
+        // Means of whole numbers, each divided by k and multiplied again.
+        prop_assert!(hits.windows(2).all(|w| w[0] <= w[1] + 1e-12), "{hits:?}");
+    }
+}
+
+#[test]
+fn naming_the_rows_that_taught_takes_less_room() {
+    let rows = 400;
+    let mark = |i: usize, j: usize, one_in: usize| (i * 31 + j * 17 + i * j).is_multiple_of(one_in);
+    let x = ndarray::Array2::from_shape_fn((rows, 300), |(i, j)| f32::from(u8::from(mark(i, j, 11))));
+    let y = ndarray::Array2::from_shape_fn((rows, 40), |(i, j)| f32::from(u8::from(mark(i, j, 7))));
+    let data = Dataset::new(Matrix::Dense(x), Matrix::Dense(y), Task::MultiLabel).unwrap();
+    let [small, large] = [CentroidKind::Rows, CentroidKind::Values].map(|kind| {
+        let params = CraftmlParams::original().n_trees(10).centroids(kind);
+        let forest = params.check().unwrap();
+        let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
+        let model = Model::new(forest, &data).unwrap();
+        let scores = model.predict(data.features().into()).unwrap();
+        (model.to_bytes().unwrap().len(), scores)
+    });
+    assert_eq!(small.1, large.1, "no prediction depends on it");
+    assert!(2 * small.0 < large.0, "{} bytes, {} bytes", small.0, large.0);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use common::{Case, boosted};
 use proptest::prelude::*;
 use rpo::data::Task;
 use rpo::ensemble::CraftmlPreset;
+use rpo::ensemble::craftml::CentroidKind;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
 use rpo::{Model, Predictor};
@@ -104,12 +105,17 @@ fn kinds_of_models() -> Vec<Case> {
             });
         }
     }
-    for preset in [CraftmlPreset::Original, CraftmlPreset::Report] {
+    for (preset, centroids) in [
+        (CraftmlPreset::Original, CentroidKind::Rows),
+        (CraftmlPreset::Original, CentroidKind::Values),
+        (CraftmlPreset::Report, CentroidKind::Values),
+    ] {
         for leaves in leaves {
             cases.push(Case {
                 rows: 12,
                 leaves: Some(leaves),
                 craftml: Some(preset),
+                centroids: Some(centroids),
                 ..Case::default()
             });
         }

@@ -28,7 +28,7 @@ fn models(data: &Dataset) -> Vec<Model> {
     let (x, y) = (data.features().view(), data.outputs().view());
     let fourier = Link::Fourier {
         law: SpectralLaw::CauchyIid,
-        n_features: 7,
+        n_features: Some(7),
         bandwidth_factor: 1.0,
     };
     let logistic = Fit::Logistic(Descent::default());

@@ -43,6 +43,7 @@ fn cases() -> impl Strategy<Value = Case> {
             weights: flags[6],
             random_thresholds: flags[7],
             craftml: None,
+            centroids: None,
         },
     )
 }
@@ -255,7 +256,7 @@ fn links_permissions_and_devices_are_respected() {
 #[test]
 fn values_that_cannot_be_read_back_are_not_written() {
     use rpo::core::{Matrix, Seed};
-    use rpo::ensemble::{Forest, ForestTree};
+    use rpo::ensemble::{Bag, Forest, ForestTree};
     let case = Case {
         task: Task::Regression,
         leaves: Some(LeafKind::Dense),
@@ -283,7 +284,7 @@ fn values_that_cannot_be_read_back_are_not_written() {
         });
         let importances = forest.importance_sums().clone();
         let (n, p, d) = (case.rows, case.features, case.outputs);
-        let forest = Forest::from_parts(changed.collect(), importances, true, n, p, d).unwrap();
+        let forest = Forest::from_parts(changed.collect(), importances, Bag::Bootstrap, n, p, d).unwrap();
         Model::new(forest, &data).unwrap().to_bytes().map_err(|e| e.kind)
     };
     assert!(with_outputs(0..3, data.outputs().clone()).is_ok());

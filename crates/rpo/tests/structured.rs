@@ -1,12 +1,11 @@
-//! Structured forests and forests per label as models: files, thresholds, merging.
+//! Structured forests and forests of single targets as models: files, thresholds, merging.
 
 mod common;
 
 use common::Case;
-use rpo::ensemble::EnsembleError;
-use rpo::ensemble::binary_relevance::BinaryRelevanceParams;
 use rpo::ensemble::structured::{NodeSplit, StructuredForestParams};
 use rpo::ensemble::thresholds::ThresholdRule;
+use rpo::ensemble::{EnsembleError, FitOptions, ForestParams};
 use rpo::tree::oblique::LogisticParams;
 use rpo::{Model, ModelError};
 
@@ -25,10 +24,14 @@ fn structured(params: StructuredForestParams) -> Model {
     Model::new(params.check().unwrap().fit(x, y).unwrap(), &data).unwrap()
 }
 
-fn per_label(params: BinaryRelevanceParams) -> Model {
+fn single_targets(params: ForestParams) -> Model {
     let data = case().data();
     let (x, y) = (data.features().view(), data.outputs().view());
-    Model::new(params.check().unwrap().fit(x, y).unwrap(), &data).unwrap()
+    let forests = params
+        .check()
+        .unwrap()
+        .fit_single_targets(x, y, FitOptions::default());
+    Model::new(forests.unwrap(), &data).unwrap()
 }
 
 fn small() -> StructuredForestParams {
@@ -44,7 +47,8 @@ fn models() -> Vec<Model> {
                 .split(NodeSplit::Logistic(LogisticParams::default()))
                 .fall_back(true),
         ),
-        per_label(BinaryRelevanceParams::default().n_trees(3)),
+        single_targets(ForestParams::rf_cost().n_trees(3)),
+        single_targets(ForestParams::random_forest().n_trees(3)),
     ]
 }
 
@@ -90,11 +94,17 @@ fn thresholds_come_from_out_of_bag_scores() {
 }
 
 #[test]
-fn parts_of_structured_forests_merge() {
+fn parts_of_forests_merge() {
     let (first, rest) = (structured(small()), structured(small().first_tree(3)));
     let whole = structured(small().n_trees(6));
     assert_eq!(first.clone().merge(rest).unwrap(), whole);
     assert!(matches!(first.clone().merge(whole), Err(ModelError::Merge(_))));
-    let other = per_label(BinaryRelevanceParams::default().n_trees(3));
-    assert!(matches!(first.merge(other), Err(ModelError::Merge(_))));
+    let single = |first, n| single_targets(ForestParams::rf_cost().first_tree(first).n_trees(n));
+    let whole = single(0, 3);
+    assert_eq!(single(0, 2).merge(single(2, 1)).unwrap(), whole);
+    assert!(matches!(
+        single(0, 2).merge(whole.clone()),
+        Err(ModelError::Merge(_))
+    ));
+    assert!(matches!(first.merge(whole), Err(ModelError::Merge(_))));
 }

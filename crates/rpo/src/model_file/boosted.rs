@@ -34,8 +34,10 @@ pub(super) fn write(
     let mut storages = Vec::with_capacity(model.trees().len());
     let (mut dense, mut sparse) = (Vec::new(), matrix::SparseRows::default());
     let (mut numbers, mut factors, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+    let mut gains = Vec::new();
     for tree in model.trees() {
         structures.push(&tree.structure);
+        gains.extend_from_slice(&tree.gains);
         storages.push(match &tree.values {
             StepValues::Vectors(values) => {
                 dense.extend(values.iter());
@@ -59,6 +61,7 @@ pub(super) fn write(
     }
     out.doubles("initial", model.initial());
     structures.write(out)?;
+    out.doubles("split.gain", &gains);
     out.integers("tree.values", &storages);
     if storages.contains(&VECTORS) {
         out.table("leaf.dense", &dense, model.n_outputs());
@@ -93,6 +96,9 @@ pub(super) fn read(arrays: &mut ArrayReader<'_>, description: &Description) -> R
     let initial = arrays.doubles("initial")?;
     check_length("initial", &initial, description.n_outputs)?;
     let mut structures = StructureReader::new(arrays, description.n_features)?;
+    let gains = arrays.doubles("split.gain")?;
+    check_length("split.gain", &gains, structures.n_splits())?;
+    let mut gains = gains.into_iter();
     let storages = arrays.integers("tree.values")?;
     check_length("tree.values", &storages, structures.n_trees())?;
     check_values("tree.values", &storages, "0 to 3", |s| s <= SINGLE)?;
@@ -101,7 +107,12 @@ pub(super) fn read(arrays: &mut ArrayReader<'_>, description: &Description) -> R
     for storage in storages {
         let structure = structures.next()?;
         let values = values.next(storage, structure.n_leaves())?;
-        trees.push(BoostingStep { structure, values });
+        let n_splits = structure.nodes().len() - structure.n_leaves();
+        trees.push(BoostingStep {
+            structure,
+            values,
+            gains: gains.by_ref().take(n_splits).collect(),
+        });
     }
     values.finish()?;
     let (n_features, n_train) = (description.n_features, description.n_train);

@@ -1,19 +1,40 @@
 //! CRAFTML forests as arrays, and back: a part of arrays per tree, so that trees can be written as they are grown.
 //!
+//! A tree is written as a record of which training rows taught it, if it has one, and with its centroids otherwise.
 //! Nodes come in preorder, each by its number of children. As depth-first growth leaves them, the children of a
 //! split lie side by side behind those of the splits before it, and leaves are numbered as they come.
 
 use super::arrays::{ArrayReader, ArrayWriter, check_length, check_values};
 use super::error::ModelFileErrorKind as Kind;
 use super::leaves::{LeafReader, LeafWriter, read_outputs};
+use super::matrix;
 use crate::ModelError;
-use rpo_core::{Matrix, Seed};
-use rpo_ensemble::craftml::{CraftmlTree, FeatureMap};
+use rayon::prelude::*;
+use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_ensemble::craftml::{CraftmlRecord, CraftmlTree, FeatureMap, TrainingSet};
 use rpo_ensemble::{Craftml, EnsembleError};
-use rpo_projections::{Hashing, LinearMap};
-use rpo_tree::centroid::CentroidRule;
-use rpo_tree::{Node, Rule, Structure, Tree, TreeError};
+use rpo_projections::{Hashing, HashingMap, LinearMap};
+use rpo_tree::centroid::{CentroidRule, TreeRecord};
+use rpo_tree::{LeafKind, LeafMembers, Node, Rule, Structure, Tree, TreeError};
+use std::borrow::Cow;
 use std::sync::Arc;
+
+/// The features of the training rows.
+const INPUT_NAMES: matrix::Names = matrix::Names {
+    size: "input.size",
+    column: "input.column",
+    value: "input.value",
+};
+
+/// How leaves are stored, in `tree.leaves`.
+const LEAF_KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
+
+/// The features of the training rows that records refer to; their outputs are written apart.
+pub(super) fn write_inputs(features: MatrixView<'_>, out: &mut ArrayWriter) -> Result<(), Kind> {
+    let mut rows = matrix::SparseRows::default();
+    rows.push(&features.to_csr().view());
+    rows.write(&INPUT_NAMES, out)
+}
 
 /// The arrays of a tree, and the training outputs that its leaves refer to.
 pub(super) fn write_tree(
@@ -26,11 +47,32 @@ pub(super) fn write_tree(
         out.longs("hash.seed", &[map.seed().value()]);
         out.integers("hash.width", &[map.n_components() as u32]);
     }
+    if let Some(record) = tree.record() {
+        write_record(&record, &mut out);
+        return Ok((out, None));
+    }
     Splits::of(index, tree.tree().structure())?.write(&mut out)?;
     let mut leaves = LeafWriter::default();
     leaves.push(index, tree.tree().leaves())?;
     let outputs = leaves.write(&mut out)?;
     Ok((out, outputs))
+}
+
+fn write_record(record: &CraftmlRecord<'_>, out: &mut ArrayWriter) {
+    let members = &record.tree.members;
+    let sizes: Vec<u32> = (0..members.n_leaves())
+        .map(|leaf| members.rows(leaf).len() as u32)
+        .collect();
+    let kind = LEAF_KINDS.iter().position(|&kind| kind == record.leaves);
+    out.integers("tree.leaves", &[kind.expect("all kinds are listed") as u32]);
+    out.integers("node.children", &record.tree.children);
+    out.integers("leaf.size", &sizes);
+    out.integers("leaf.row", members.all_rows());
+    out.integers("split.teacher", &record.tree.teachers);
+    if let Some(max) = record.max_entries {
+        // More than any number of features is as good as all.
+        out.integers("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)]);
+    }
 }
 
 /// The forest of `n_trees` parts.
@@ -42,45 +84,125 @@ pub(super) fn read(
     n_outputs: usize,
 ) -> Result<Craftml, Kind> {
     let outputs = read_outputs(arrays, n_outputs)?;
-    let trees = (0..n_trees).map(|tree| {
+    let training = match &outputs {
+        Some(outputs) if arrays.has(INPUT_NAMES.size) => {
+            let features = matrix::read(&INPUT_NAMES, n_features, arrays)?;
+            let set = TrainingSet::new(MatrixView::Sparse(features.view()), Arc::clone(outputs));
+            Some(Arc::new(set.map_err(ensemble)?))
+        }
+        _ => None,
+    };
+    let of_tree = |tree, problem: Kind| Kind::Tree {
+        tree,
+        problem: problem.to_string(),
+    };
+    let mut parts = Vec::new();
+    for tree in 0..n_trees {
         let mut part = arrays.part(tree);
-        let read = read_tree(&mut part, outputs.as_ref(), n_features, n_outputs)
-            .and_then(|tree| part.finish().map(|()| tree));
-        read.map_err(|problem| Kind::Tree {
-            tree,
-            problem: problem.to_string(),
-        })
-    });
+        let read = read_tree(
+            &mut part,
+            outputs.as_ref(),
+            training.as_deref(),
+            n_features,
+            n_outputs,
+        );
+        let read = read.and_then(|tree| part.finish().map(|()| tree));
+        parts.push(read.map_err(|problem| of_tree(tree, problem))?);
+    }
+    let recall = |(tree, part): (usize, Part<'_>)| {
+        let recalled = match part {
+            Part::Whole(whole) => return Ok(whole),
+            Part::Record(record, training) => record.recall(training).map_err(ensemble),
+        };
+        recalled.map_err(|problem| of_tree(tree, problem))
+    };
+    let trees = parts.into_par_iter().enumerate().map(recall);
     let trees = trees.collect::<Result<Vec<_>, Kind>>()?;
-    Craftml::from_parts(trees, n_train, n_features, n_outputs)
-        .map_err(|e: EnsembleError| ModelError::from(e).into())
+    Craftml::from_parts(trees, training, n_train, n_features, n_outputs).map_err(ensemble)
 }
 
-fn read_tree(
+/// A tree as a file holds it, and the training set if it refers to it.
+enum Part<'t> {
+    Whole(CraftmlTree),
+    Record(CraftmlRecord<'static>, &'t TrainingSet),
+}
+
+fn ensemble(e: EnsembleError) -> Kind {
+    ModelError::from(e).into()
+}
+
+fn tree_error(e: TreeError) -> Kind {
+    ensemble(e.into())
+}
+
+fn read_tree<'t>(
     arrays: &mut ArrayReader<'_>,
     outputs: Option<&Arc<Matrix>>,
+    training: Option<&'t TrainingSet>,
     n_features: usize,
     n_outputs: usize,
-) -> Result<CraftmlTree, Kind> {
-    let ensemble = |e: EnsembleError| Kind::from(ModelError::from(e));
-    let tree_error = |e: TreeError| ensemble(e.into());
-    let seed = arrays.longs("tree.seed")?;
-    check_length("tree.seed", &seed, 1)?;
+) -> Result<Part<'t>, Kind> {
+    let seed = Seed::new(one("tree.seed", &arrays.longs("tree.seed")?)?);
     let features = if arrays.has("hash.seed") {
-        let (key, width) = (arrays.longs("hash.seed")?, arrays.integers("hash.width")?);
-        check_length("hash.seed", &key, 1)?;
-        check_length("hash.width", &width, 1)?;
-        let map = Hashing::map(n_features, width[0] as usize, Seed::new(key[0]));
+        let key = one("hash.seed", &arrays.longs("hash.seed")?)?;
+        let width = one("hash.width", &arrays.integers("hash.width")?)?;
+        let map = Hashing::map(n_features, width as usize, Seed::new(key));
         FeatureMap::Hashed(map.map_err(|e| ensemble(e.into()))?)
     } else {
         FeatureMap::Identity
     };
+    if let (FeatureMap::Hashed(hashing), true) = (features, arrays.has("split.teacher")) {
+        let training = training.ok_or_else(|| Kind::array(INPUT_NAMES.size, "is missing"))?;
+        let record = read_record(arrays, hashing, seed, training.features().rows())?;
+        return Ok(Part::Record(record, training));
+    }
     let nodes = Splits::read(arrays)?.nodes()?;
     let structure = Structure::new(nodes).map_err(tree_error)?;
     let mut leaves = LeafReader::new(arrays, outputs, 1, structure.n_leaves(), n_outputs)?;
     let leaves = leaves.next(structure.n_leaves())?.map_err(tree_error)?;
     let tree = Tree::new(structure, leaves).map_err(tree_error)?;
-    CraftmlTree::new(features, tree, Seed::new(seed[0])).map_err(ensemble)
+    let tree = CraftmlTree::new(features, tree, seed).map_err(ensemble)?;
+    Ok(Part::Whole(tree))
+}
+
+fn read_record(
+    arrays: &mut ArrayReader<'_>,
+    hashing: HashingMap,
+    seed: Seed,
+    n_train: usize,
+) -> Result<CraftmlRecord<'static>, Kind> {
+    let kind = one("tree.leaves", &arrays.integers("tree.leaves")?)?;
+    let leaves = LEAF_KINDS.get(kind as usize).copied();
+    let leaves = leaves.ok_or_else(|| Kind::array("tree.leaves", "is not 0, 1 or 2"))?;
+    let sizes = arrays.integers("leaf.size")?;
+    let members =
+        LeafMembers::from_parts(arrays.integers("leaf.row")?, &sizes, n_train).map_err(tree_error)?;
+    let max_entries = if arrays.has("centroid.entries") {
+        let entries = one("centroid.entries", &arrays.integers("centroid.entries")?)?;
+        if entries == 0 {
+            return Err(Kind::array("centroid.entries", "is 0; expected at least 1"));
+        }
+        Some(entries as usize)
+    } else {
+        None
+    };
+    Ok(CraftmlRecord {
+        hashing,
+        tree: TreeRecord {
+            children: arrays.integers("node.children")?,
+            members: Cow::Owned(members),
+            teachers: arrays.integers("split.teacher")?,
+        },
+        max_entries,
+        leaves,
+        seed,
+    })
+}
+
+/// The only entry of an array.
+fn one<T: Copy>(name: &str, values: &[T]) -> Result<T, Kind> {
+    check_length(name, values, 1)?;
+    Ok(values[0])
 }
 
 /// The nodes of a tree in preorder, and the rules of its splits.

@@ -1,15 +1,24 @@
 //! Forests as arrays, and back.
 
 use super::arrays::{ArrayReader, ArrayWriter, check_length};
+use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
 use super::leaves::{LeafReader, LeafWriter, read_outputs, write_outputs};
 use super::structures::{StructureReader, StructureWriter};
 use crate::ModelError;
 use rpo_core::Seed;
-use rpo_ensemble::{EnsembleError, Forest, ForestTree, Importances};
+use rpo_ensemble::{Bag, EnsembleError, Forest, ForestTree, Importances};
 use rpo_tree::{Tree, TreeError};
 
-pub(super) fn write(forest: &Forest, out: &mut ArrayWriter) -> Result<(), Kind> {
+pub(super) fn write(
+    forest: &Forest,
+    out: &mut ArrayWriter,
+    description: &mut Description,
+) -> Result<(), Kind> {
+    description.bootstrap = Some(forest.bag() == Bag::Bootstrap);
+    if let Bag::Subsample(rows) = forest.bag() {
+        description.rows_per_tree = Some(rows);
+    }
     let mut structures = StructureWriter::default();
     let mut leaves = LeafWriter::default();
     for (i, ForestTree { tree, .. }) in forest.trees().iter().enumerate() {
@@ -28,11 +37,23 @@ pub(super) fn write(forest: &Forest, out: &mut ArrayWriter) -> Result<(), Kind> 
 
 pub(super) fn read(
     arrays: &mut ArrayReader<'_>,
-    bootstrap: bool,
-    n_train: usize,
-    n_features: usize,
+    description: &Description,
     n_outputs: usize,
 ) -> Result<Forest, Kind> {
+    let (n_train, n_features) = (description.n_train, description.n_features);
+    let bag = match (description.bootstrap, description.rows_per_tree) {
+        (Some(true), None) => Bag::Bootstrap,
+        (Some(false), None) => Bag::All,
+        (Some(false), Some(rows)) => Bag::Subsample(rows),
+        (Some(true), Some(_)) => {
+            let message = "both `bootstrap` and `rows_per_tree` are there".to_owned();
+            return Err(Kind::Description { message });
+        }
+        (None, _) => {
+            let message = "missing field `bootstrap`".to_owned();
+            return Err(Kind::Description { message });
+        }
+    };
     let mut structures = StructureReader::new(arrays, n_features)?;
     let seeds = arrays.longs("tree.seed")?;
     check_length("tree.seed", &seeds, structures.n_trees())?;
@@ -59,6 +80,6 @@ pub(super) fn read(
         });
     }
     let importances = Importances::from_units(units);
-    Forest::from_parts(trees, importances, bootstrap, n_train, n_features, n_outputs)
+    Forest::from_parts(trees, importances, bag, n_train, n_features, n_outputs)
         .map_err(|e: EnsembleError| ModelError::from(e).into())
 }

@@ -38,9 +38,9 @@ use arrays::{ArrayReader, ArrayWriter, check_values};
 use container::Container;
 use description::Description;
 use error::ModelFileErrorKind as Kind;
-use rpo_core::Matrix;
+use rpo_core::{Matrix, MatrixView};
 use rpo_data::Task;
-use rpo_ensemble::{Forest, SingleTargetForest};
+use rpo_ensemble::SingleTargetForest;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -58,11 +58,9 @@ const LINEAR: &str = "linear";
 const CRAFTML: &str = "craftml";
 /// The description's name for structured forests.
 const STRUCTURED: &str = "structured-forest";
-/// The description's name for a forest per label.
-const PER_LABEL: &str = "binary-relevance-forest";
 /// All names that the description can have there.
 const METHODS: &str = "forest, boosting, single-target-forest, label-embedding, linear, craftml, \
-                       structured-forest, binary-relevance-forest";
+                       structured-forest";
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
@@ -125,9 +123,8 @@ fn encode(model: &Model) -> Result<Container, Kind> {
     let mut parts = Vec::new();
     let description = match model.predictor() {
         Predictor::Forest(forest) => {
-            forest::write(forest, &mut arrays)?;
             let mut description = Description::of(model, FOREST);
-            description.bootstrap = Some(forest.bootstrap());
+            forest::write(forest, &mut arrays, &mut description)?;
             description
         }
         Predictor::Boosted(boosted) => {
@@ -136,9 +133,8 @@ fn encode(model: &Model) -> Result<Container, Kind> {
             description
         }
         Predictor::SingleTargetForest(forests) => {
-            forest::write(forests.forest(), &mut arrays)?;
             let mut description = Description::of(model, SINGLE_TARGET);
-            description.bootstrap = Some(forests.forest().bootstrap());
+            forest::write(forests.forest(), &mut arrays, &mut description)?;
             description
         }
         Predictor::LabelEmbedding(link) => {
@@ -155,6 +151,10 @@ fn encode(model: &Model) -> Result<Container, Kind> {
         }
         Predictor::Craftml(forest) => {
             let mut outputs = None;
+            if let Some(training) = forest.training() {
+                craftml::write_inputs(MatrixView::Sparse(training.features()), &mut arrays)?;
+                outputs = Some(Arc::clone(training.outputs()));
+            }
             for (i, tree) in forest.trees().iter().enumerate() {
                 let (part, of_tree) = craftml::write_tree(i, tree)?;
                 parts.extend(part.finish_part(i));
@@ -170,11 +170,6 @@ fn encode(model: &Model) -> Result<Container, Kind> {
         Predictor::StructuredForest(forest) => {
             let mut description = Description::of(model, STRUCTURED);
             structured::write_forest(forest, &mut arrays, &mut description)?;
-            description
-        }
-        Predictor::BinaryRelevance(forest) => {
-            let mut description = Description::of(model, PER_LABEL);
-            structured::write_per_label(forest, &mut arrays, &mut description)?;
             description
         }
     };
@@ -234,9 +229,9 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         None
     };
     let predictor = match description.method.as_str() {
-        FOREST => Predictor::from(read_forest(&mut arrays, &description, n_outputs)?),
+        FOREST => Predictor::from(forest::read(&mut arrays, &description, n_outputs)?),
         SINGLE_TARGET => {
-            let trees = read_forest(&mut arrays, &description, 1)?;
+            let trees = forest::read(&mut arrays, &description, 1)?;
             Predictor::from(SingleTargetForest::from_forest(trees, n_outputs).map_err(ModelError::from)?)
         }
         BOOSTING => Predictor::from(boosted::read(&mut arrays, &description)?),
@@ -261,7 +256,6 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
             )?)
         }
         STRUCTURED => Predictor::from(structured::read_forest(&mut arrays, &description)?),
-        PER_LABEL => Predictor::from(structured::read_per_label(&mut arrays, &description)?),
         _ => {
             return Err(Kind::Method {
                 found: description.method,
@@ -277,18 +271,6 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         .with_decision(decision)
         .with_thresholds(thresholds)?;
     Ok(model)
-}
-
-fn read_forest(
-    arrays: &mut ArrayReader<'_>,
-    description: &Description,
-    n_outputs: usize,
-) -> Result<Forest, Kind> {
-    let bootstrap = description.bootstrap.ok_or_else(|| Kind::Description {
-        message: "missing field `bootstrap`".to_owned(),
-    })?;
-    let (n_train, n_features) = (description.n_train, description.n_features);
-    forest::read(arrays, bootstrap, n_train, n_features, n_outputs)
 }
 
 fn read_training(

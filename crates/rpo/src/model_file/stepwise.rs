@@ -26,6 +26,8 @@ pub struct CraftmlFile {
     arrays: BufWriter<File>,
     index: Index,
     n_trees: usize,
+    /// Whether a tree refers to training rows.
+    has_records: bool,
     outputs: Option<Arc<Matrix>>,
 }
 
@@ -48,6 +50,7 @@ impl CraftmlFile {
             arrays: BufWriter::new(arrays),
             index: Index::default(),
             n_trees: 0,
+            has_records: false,
             outputs: None,
         })
     }
@@ -60,12 +63,13 @@ impl CraftmlFile {
     pub fn push(&mut self, tree: &CraftmlTree) -> Result<(), ModelFileError> {
         let (part, outputs) = craftml::write_tree(self.n_trees, tree)?;
         keep_outputs(&mut self.outputs, outputs, self.n_trees)?;
+        self.has_records |= tree.record().is_some();
         self.put(part.finish_part(self.n_trees))?;
         self.n_trees += 1;
         Ok(())
     }
 
-    /// Completes the model with what is known of its training set and the parameters it was trained with, and gives
+    /// Completes the model with its training set, or what is known of it, and the parameters it was trained with, and gives
     /// the file its name. Returns the number of bytes written.
     ///
     /// # Errors
@@ -77,6 +81,14 @@ impl CraftmlFile {
     ) -> Result<u64, ModelFileError> {
         let (schema, summary) = (Schema::of(training), TrainingSummary::of(training));
         let mut shared = of_training(&summary);
+        if self.has_records {
+            craftml::write_inputs(training.features().view(), &mut shared)?;
+            keep_outputs(
+                &mut self.outputs,
+                Some(Arc::new(training.outputs().view().to_owned())),
+                self.n_trees,
+            )?;
+        }
         if let Some(outputs) = self.outputs.take() {
             leaves::write_outputs(&outputs, &mut shared)?;
         }

@@ -1,15 +1,14 @@
-//! Structured forests and forests per label as arrays, and back.
+//! Structured forests as arrays, and back.
 
-use super::arrays::{ArrayReader, ArrayWriter, check_length, check_values};
+use super::arrays::{ArrayReader, ArrayWriter, check_length};
 use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
 use super::leaves::{LeafReader, LeafWriter, read_outputs, write_outputs};
 use super::rules::{LinearReader, LinearWriter};
-use super::structures::{StructureReader, StructureWriter, TreeReader, TreeWriter};
+use super::structures::{TreeReader, TreeWriter};
 use crate::ModelError;
 use rpo_core::Seed;
 use rpo_ensemble::EnsembleError;
-use rpo_ensemble::binary_relevance::{BinaryRelevanceForest, LabelTree};
 use rpo_ensemble::structured::{StructuredForest, StructuredTree};
 use rpo_tree::Tree;
 
@@ -44,7 +43,9 @@ pub(super) fn read_forest(
     arrays: &mut ArrayReader<'_>,
     description: &Description,
 ) -> Result<StructuredForest, Kind> {
-    let rows_per_tree = rows_per_tree(description)?;
+    let rows_per_tree = description
+        .rows_per_tree
+        .ok_or_else(|| missing("rows_per_tree"))?;
     let label_weight = description.label_weight.ok_or_else(|| missing("label_weight"))?;
     let mut structures = TreeReader::<LinearReader>::new(arrays, description.n_features)?;
     let seeds = arrays.longs("tree.seed")?;
@@ -80,52 +81,6 @@ pub(super) fn read_forest(
     }
     let (n_train, n_features) = (description.n_train, description.n_features);
     StructuredForest::from_parts(trees, label_weight, rows_per_tree, n_train, n_features).map_err(invalid)
-}
-
-pub(super) fn write_per_label(
-    forest: &BinaryRelevanceForest,
-    out: &mut ArrayWriter,
-    description: &mut Description,
-) -> Result<(), Kind> {
-    description.rows_per_tree = Some(forest.rows_per_tree());
-    let mut structures = StructureWriter::default();
-    let mut shares = Vec::new();
-    for tree in forest.trees() {
-        structures.push(tree.structure());
-        shares.extend_from_slice(tree.shares());
-    }
-    let seeds: Vec<u64> = forest.seeds().iter().map(|seed| seed.value()).collect();
-    out.longs("tree.seed", &seeds);
-    structures.write(out)?;
-    out.floats("leaf.value", &shares);
-    Ok(())
-}
-
-pub(super) fn read_per_label(
-    arrays: &mut ArrayReader<'_>,
-    description: &Description,
-) -> Result<BinaryRelevanceForest, Kind> {
-    let rows_per_tree = rows_per_tree(description)?;
-    let mut structures = StructureReader::new(arrays, description.n_features)?;
-    let seeds = arrays.longs("tree.seed")?.into_iter().map(Seed::new).collect();
-    let shares = arrays.numbers("leaf.value")?;
-    check_length("leaf.value", &shares, structures.n_leaves())?;
-    check_values("leaf.value", &shares, "in [0, 1]", |v: f32| {
-        (0.0..=1.0).contains(&v)
-    })?;
-    let mut shares = shares.into_iter();
-    let mut trees = Vec::with_capacity(structures.n_trees());
-    for _ in 0..structures.n_trees() {
-        let structure = structures.next()?;
-        let shares = shares.by_ref().take(structure.n_leaves()).collect();
-        trees.push(LabelTree::new(structure, shares).map_err(invalid)?);
-    }
-    let (n_train, n_features) = (description.n_train, description.n_features);
-    BinaryRelevanceForest::from_parts(trees, seeds, rows_per_tree, n_train, n_features).map_err(invalid)
-}
-
-fn rows_per_tree(description: &Description) -> Result<usize, Kind> {
-    description.rows_per_tree.ok_or_else(|| missing("rows_per_tree"))
 }
 
 fn missing(field: &str) -> Kind {

@@ -163,6 +163,11 @@ impl<D> TreeReader<D> {
         self.counts.len()
     }
 
+    /// Number of splits of all trees.
+    pub(super) fn n_splits(&self) -> usize {
+        self.kinds.len() - self.n_leaves
+    }
+
     /// Number of leaves of all trees.
     pub(super) fn n_leaves(&self) -> usize {
         self.n_leaves

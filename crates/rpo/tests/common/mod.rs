@@ -5,8 +5,8 @@ use ndarray::Array2;
 use rpo::core::{CsrMatrix, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams, LeafStorage, LossKind};
-use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset, Width};
-use rpo::ensemble::{FitOptions, ForestParams, OutputProjection};
+use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
+use rpo::ensemble::{FitOptions, ForestParams, OutputProjection, RowSampling};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::tree::LeafKind;
 use rpo::tree::splitter::Thresholds;
@@ -31,6 +31,8 @@ pub(crate) struct Case {
     pub(crate) random_thresholds: bool,
     /// A CRAFTML forest instead, to which most of the above does not apply.
     pub(crate) craftml: Option<CraftmlPreset>,
+    /// How it keeps centroids, if not by default.
+    pub(crate) centroids: Option<CentroidKind>,
 }
 
 impl Default for Case {
@@ -51,6 +53,7 @@ impl Default for Case {
             weights: false,
             random_thresholds: false,
             craftml: None,
+            centroids: None,
         }
     }
 }
@@ -92,7 +95,11 @@ impl Case {
         let projection = OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(2));
         ForestParams::random_forest()
             .n_trees(3)
-            .bootstrap(self.bootstrap)
+            .rows(if self.bootstrap {
+                RowSampling::Bootstrap
+            } else {
+                RowSampling::All
+            })
             .thresholds(thresholds)
             .max_leaves(self.max_leaves)
             .leaves(self.leaves)
@@ -101,14 +108,18 @@ impl Case {
     }
 
     pub(crate) fn craftml_params(&self, preset: CraftmlPreset) -> CraftmlParams {
-        CraftmlParams::preset(preset)
+        let params = CraftmlParams::preset(preset)
             .n_trees(3)
             .n_clusters(3)
             .min_samples_split(4)
             .feature_width(Width::Fixed(16))
             .label_width(Width::Fixed(16))
             .leaves(self.leaves)
-            .seed(self.seed)
+            .seed(self.seed);
+        match self.centroids {
+            Some(kind) => params.centroids(kind),
+            None => params,
+        }
     }
 
     pub(crate) fn model(&self) -> Model {
