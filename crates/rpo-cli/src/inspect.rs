@@ -5,7 +5,6 @@ use crate::output::Report;
 use clap::Args;
 use rpo::data::Task;
 use rpo::ensemble::Forest;
-use rpo::ensemble::binary_relevance::LabelTree;
 use rpo::ensemble::structured::StructuredForest;
 use rpo::tree::oblique::LinearRule;
 use rpo::tree::{Node, Rule, Structure};
@@ -63,6 +62,13 @@ impl Inspect {
         }
         match model.predictor() {
             Predictor::Forest(forest) => self.forest(forest, &model, &mut report),
+            Predictor::SingleTargetForest(forests) => self.forest(forests.forest(), &model, &mut report),
+            Predictor::Boosted(boosted) => {
+                let structures: Vec<_> = boosted.trees().iter().map(|t| &t.structure).collect();
+                report.set("steps", boosted.n_steps());
+                trees(&structures, &mut report);
+                self.top_features(&boosted.importances(), &model, &mut report);
+            }
             Predictor::Craftml(forest) => {
                 let structures: Vec<_> = forest.trees().iter().map(|t| t.tree().structure()).collect();
                 trees(&structures, &mut report);
@@ -72,10 +78,6 @@ impl Inspect {
                 trees(&structures.collect::<Vec<_>>(), &mut report);
                 hyperplanes(&mut report, forest);
             }
-            Predictor::BinaryRelevance(forest) => {
-                let structures = forest.trees().iter().map(LabelTree::structure);
-                trees(&structures.collect::<Vec<_>>(), &mut report);
-            }
             _ => {}
         }
         report.print(self.json)
@@ -84,7 +86,10 @@ impl Inspect {
     fn forest(&self, forest: &Forest, model: &Model, report: &mut Report) {
         let structures: Vec<_> = forest.trees().iter().map(|t| t.tree.structure()).collect();
         trees(&structures, report);
-        let importances = forest.importances();
+        self.top_features(&forest.importances(), model, report);
+    }
+
+    fn top_features(&self, importances: &[f64], model: &Model, report: &mut Report) {
         let mut order: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
         order.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
         let names = model.schema().feature_names();

@@ -9,7 +9,7 @@ use rpo::core::Seed;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::Metric;
 use rpo::tune::{
-    Budget, Found, Holdout, Law, Search, SearchError, Setting, Space, SpaceError, Stopping, Trial,
+    Budget, Found, Holdout, Law, Refit, Search, SearchError, Setting, Space, SpaceError, Stopping, Trial,
 };
 use std::ops::ControlFlow;
 
@@ -125,12 +125,34 @@ impl Tuning {
         })
     }
 
-    /// The best parameters that were found.
+    /// A model of the best parameters that were found, fitted to the training part or again to everything. A number
+    /// of steps that was chosen on the validation part is kept.
     ///
     /// # Errors
     /// None that the search would not have met.
-    pub fn best(&self, tuned: &Tuned) -> Result<Box<dyn Recipe>, CliError> {
-        self.recipe(tuned.found.best_setting())
+    pub fn fit_best(
+        &self,
+        tuned: &Tuned,
+        everything: &Dataset,
+        refit: Refit,
+        context: &FitContext<'_>,
+    ) -> Result<Model, CliError> {
+        let options = self.options(tuned.found.best_setting())?;
+        let (options, validation) = match refit {
+            Refit::No => (options, Some(&tuned.holdout.validation)),
+            // Its own part of the same share and seed is the search's.
+            Refit::Everything if chooses_steps(&options) => {
+                let options = options.with("validation", &self.validation.to_string())?;
+                (options.with("refit-all", "true")?, None)
+            }
+            Refit::Everything => (options, None),
+        };
+        let context = FitContext {
+            validation,
+            ..*context
+        };
+        let data = refit.samples(everything, &tuned.holdout);
+        options.recipe(self.seed)?.fit(data, &context)
     }
 
     /// Number of trials, where the budget tells it.
@@ -147,7 +169,20 @@ impl Tuning {
     }
 
     fn recipe(&self, setting: &Setting) -> Result<Box<dyn Recipe>, CliError> {
-        self.method.with_setting(setting)?.recipe(self.seed)
+        self.options(setting)?.recipe(self.seed)
+    }
+
+    /// The options of a setting. Settings and steps are chosen on the same samples.
+    fn options(&self, setting: &Setting) -> Result<MethodOptions, CliError> {
+        let options = self.method.with_setting(setting)?;
+        let share: Option<f64> = options.value("validation").and_then(|share| share.parse().ok());
+        match share {
+            Some(share) if share != self.validation => Err(CliError::Usage(format!(
+                "--validation is {share}, but a search scores steps too on the share of {} that it holds out",
+                self.validation
+            ))),
+            _ => Ok(options),
+        }
     }
 
     /// The space: parameters that only mean something with a projection come last, as they depend on it.
@@ -213,6 +248,7 @@ impl Objective<'_> {
         let train = &self.holdout.train;
         let context = FitContext {
             data: Some(self.data),
+            validation: Some(&self.holdout.validation),
             ..FitContext::default()
         };
         if !self.stop_early {
@@ -250,6 +286,13 @@ impl Objective<'_> {
         };
         Ok(scoring.evaluate(&[self.metric])?.0[0])
     }
+}
+
+/// Whether a method chooses its number of steps on samples withheld.
+fn chooses_steps(options: &MethodOptions) -> bool {
+    ["validation", "early-stopping"]
+        .iter()
+        .any(|name| options.value(name).is_some())
 }
 
 /// Says that what is wrong with the options of a method came from the space.

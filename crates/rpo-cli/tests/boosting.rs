@@ -61,6 +61,28 @@ fn numbers_are_predicted() {
     }
 }
 
+/// On the directions of the labels that features predict, found once; and what features it looked at.
+#[test]
+fn boosting_grows_on_a_label_embedding() {
+    let folder = labels();
+    let train = "train --data train.arff --labels l.xml --model m.rpo --method gbrt-relabel-rpo --iterations 40 --projection label-embedding";
+    folder.json(train);
+    let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics lrap");
+    assert!(number(&scores, "lrap") > 0.9, "{scores}");
+    let about = folder.json("inspect --model m.rpo --top-features 2");
+    assert_eq!(about["parameters"]["projection"], "label-embedding");
+    assert_eq!(about["parameters"]["projection_scope"], "shared");
+    assert_eq!(number(&about, "steps"), 40.0);
+    let features = about["top_features"].as_array().unwrap();
+    let weights: Vec<f64> = features.iter().map(|f| number(f, "importance")).collect();
+    assert!(
+        weights.len() == 2 && weights[0] >= weights[1] && weights[1] > 0.0,
+        "{about}"
+    );
+    folder.json(&format!("{train} --projection-scope tree --components 2"));
+    folder.fail(&train.replace("gbrt-relabel-rpo", "gbrt-rpo"));
+}
+
 #[test]
 fn forests_of_single_targets_learn() {
     let folder = labels();
@@ -76,8 +98,7 @@ fn forests_of_single_targets_learn() {
     for option in [
         "--projection gaussian",
         "--leaves sparse",
-        "--first-tree 3",
-        "--oob",
+        "--bootstrap=false --oob",
     ] {
         folder.fail(&format!("{train} {option}"));
     }
@@ -103,6 +124,18 @@ fn early_stopping_ends_with_the_best_step() {
     assert!(about["n_train"].as_u64().unwrap() < 300);
     let (_, again, about) = fit("--early-stopping 5 --validation 0.3 --refit-all");
     assert_eq!((again, about["n_train"].as_u64()), (stopped, Some(300)));
+}
+
+#[test]
+fn a_time_limit_leaves_a_model() {
+    let folder = labels();
+    let train = "train --data train.arff --labels l.xml --method gbmort --iterations 500 --model m.rpo";
+    let steps = |options: &str| {
+        folder.json(&format!("{train} {options}"));
+        folder.json("inspect --model m.rpo")["parameters"]["steps"].as_u64()
+    };
+    assert_eq!(steps("--time-limit 1e-9"), Some(1));
+    assert_eq!(steps("--time-limit 600"), Some(500));
 }
 
 #[test]
@@ -140,7 +173,7 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             "--method gbrt-rpo --projection-scope shared",
-            "--projection-scope is no option of gbrt-rpo",
+            "projection_scope is shared",
         ),
         (
             "--method gbmort --loss absolute --line-search newton",
@@ -153,6 +186,14 @@ fn what_does_not_go_together_is_refused() {
         (
             "--method gbmort --early-stopping 0",
             "--early-stopping is 0; expected at least 1",
+        ),
+        (
+            "--method gbmort --time-limit 0",
+            "--time-limit is 0; a positive number of seconds expected",
+        ),
+        (
+            "--method random-forest --time-limit 1",
+            "--time-limit is no option of random-forest",
         ),
         ("--method gbmort --refit-all", "need --validation"),
         ("--method gbmort --validation 0.001", "train.arff"),

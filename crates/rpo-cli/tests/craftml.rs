@@ -65,6 +65,61 @@ fn presets_and_their_options() {
 }
 
 #[test]
+fn centroids_are_kept_as_rows_or_as_values() {
+    let folder = ready();
+    for (kind, model) in [("rows", "r.rpo"), ("values", "v.rpo")] {
+        let trained = folder.json(&format!("{TRAIN} --centroids {kind} --model {model}"));
+        let size = std::fs::metadata(folder.path(model)).unwrap().len();
+        assert_eq!(number(&trained, "model_bytes"), size as f64);
+        assert_eq!(
+            folder.json(&format!("inspect --model {model}"))["parameters"]["centroids"],
+            kind
+        );
+        folder.ok(&format!(
+            "predict --data test.txt --model {model} --out {kind}.csv"
+        ));
+    }
+    assert_eq!(folder.read("rows.csv"), folder.read("values.csv"));
+    let message = folder.fail(&format!("{TRAIN} --preset report --centroids rows --model x.rpo"));
+    assert!(
+        message.contains("centroids") && message.contains("values"),
+        "{message}"
+    );
+}
+
+#[test]
+fn files_that_break_off_or_contradict_themselves_are_refused_with_the_line() {
+    let folder = ready();
+    for (text, words) in [
+        ("2 5 3\n0 1:1\n1 2:x\n", ["line 3", "x"]),
+        ("2 5 3\n0 1:1\n1 2:nan\n", ["line 3", "nan"]),
+        ("2 5 3\n0 1:1\n1 2:1e400\n", ["line 3", "1e400"]),
+        ("2 5 3\n0 1:1\n1 2:1 2:1\n", ["line 3", "2"]),
+        ("2 5 3\n0,0 1:1\n1 2:1\n", ["line 2", "0"]),
+        ("2 5 3\n0 1:1\n3 2:1\n", ["line 3", "label index 3"]),
+        ("2 5 3\n0 5:1\n1 2:1\n", ["line 2", "feature index 5"]),
+        ("2 5 3\n0 1:1\n1 2:1\n1 3:1\n", ["line 4", "2 rows"]),
+        ("3 5 3\n0 1:1\n1 2:1\n", ["line 3", "3 rows"]),
+        ("2 5 3\n0 1:1\n1 2:", ["line 3", "2"]),
+    ] {
+        folder.write("bad.txt", text);
+        for arguments in [
+            "train --data bad.txt --method craftml --model x.rpo",
+            "train --data bad.txt --method craftml --model x.rpo --low-memory",
+        ] {
+            let message = folder.fail(arguments);
+            assert!(message.contains("bad.txt"), "{message}");
+            for word in words {
+                assert!(
+                    message.contains(word),
+                    "{text:?}: {message:?} should say {word:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn tuned_as_any_method() {
     let folder = ready();
     let tuned = folder.json(

@@ -108,9 +108,12 @@ fn forests_grow_on_embeddings() {
     assert_eq!(about["parameters"]["projection"], "label-embedding");
     assert_eq!(about["parameters"]["projection_scope"], "shared");
     let message = folder.fail(&format!(
-        "train {DATA} --method gbrt-rpo --projection label-embedding"
+        "train {DATA} --method gbmort --projection label-embedding"
     ));
-    assert!(message.contains("label-embedding is for forests"), "{message}");
+    assert!(
+        message.contains("--projection is no option of gbmort"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -150,6 +153,19 @@ fn options_without_effect_are_refused() {
         let message = folder.fail(&format!("train {DATA} {options}"));
         assert!(message.contains(expected), "{options}: {message}");
     }
+    // What does not parse is a usage error.
+    for (options, expected) in [
+        (
+            "--method ridge --lambda variance:-1",
+            "lambda is -1; expected finite, 0 or more",
+        ),
+        ("--method ridge --lambda rows:1", "is no penalty"),
+        ("--method label-embedding --rank 0", "is no rank"),
+    ] {
+        let run = folder.run(&format!("train {DATA} {options}"));
+        assert_eq!(run.code, Some(2), "{options}: {}", run.stderr);
+        assert!(run.stderr.contains(expected), "{options}: {}", run.stderr);
+    }
     assert!(!folder.files().contains(&"m.rpo".to_owned()));
 }
 
@@ -161,4 +177,84 @@ fn options_are_searched_like_those_of_forests() {
          --space bandwidth=uniform:0.2:3 --space lambda=log-uniform:1e-4:1e-1 --search random --trials 4"
     ));
     assert!(report.to_string().contains("bandwidth"), "{report}");
+}
+
+/// A link on top of the scores of another model, given as features.
+#[test]
+fn scores_of_any_model_take_a_link() {
+    let folder = folder();
+    let labels = |i: usize| {
+        let (a, b) = (i * 37 % 101, i * 53 % 97);
+        let labels = [a > 50, a + b > 99, a.abs_diff(b) < 30].map(u8::from);
+        (format!("{a},{b}"), labels.map(|v| v.to_string()).join(","))
+    };
+    let write = |file: &str, header: &str, rows: &[(String, String)]| {
+        let lines = rows
+            .iter()
+            .map(|(features, labels)| format!("{features},{labels}\n"));
+        folder.write(file, format!("{header},p,q,r\n") + &lines.collect::<String>());
+    };
+    let options = "--n-targets 3 --task multi-label";
+    for (part, rows) in [("train", 0..200), ("test", 200..260)] {
+        let rows: Vec<_> = rows.map(labels).collect();
+        write(&format!("{part}.csv"), "a,b", &rows);
+        if part == "train" {
+            folder.ok(&format!(
+                "train --data train.csv {options} --model forest.rpo --method random-forest --trees 10"
+            ));
+        }
+        let scores = folder.ok(&format!("predict --data {part}.csv --model forest.rpo"));
+        let scores = scores.lines().skip(1).map(str::to_owned);
+        let joined: Vec<_> = scores.zip(rows.into_iter().map(|(_, labels)| labels)).collect();
+        write(&format!("scores-{part}.csv"), "score p,score q,score r", &joined);
+    }
+    folder.ok(&format!(
+        "train --data scores-train.csv {options} --model link.rpo --method label-embedding --mode kernel --features 50"
+    ));
+    let report =
+        folder.json("evaluate --data scores-test.csv --n-targets 3 --model link.rpo --metrics hamming");
+    assert!(number(&report, "hamming") < 0.25, "{report}");
+}
+
+/// Constant columns, rows of zeros, a label of no row and one of all; and what no data can give.
+#[test]
+fn degenerate_data_give_models_or_errors() {
+    let folder = folder();
+    let rows = (0..40).map(|i| {
+        let v = if i % 4 == 0 { 0.0 } else { f64::from(i % 7) };
+        let both = i % 4 != 0;
+        format!("{v},{},0,1,{}\n", if both { 5 } else { 0 }, i32::from(v > 3.0))
+    });
+    let header = "x,constant,never,always,some\n".to_owned();
+    folder.write("few.csv", rows.fold(header, |text, row| text + &row));
+    let data = "--data few.csv --n-targets 3 --task multi-label --model few.rpo";
+    for options in [
+        "--method label-embedding",
+        "--method label-embedding --mode linear --link-loss squared --rank 3",
+        "--method label-embedding --mode cs --rank 3",
+        "--method label-embedding --mode kernel",
+        "--method label-embedding --decide f1",
+        "--method ridge",
+        "--method ridge --lambda 0",
+        "--method logistic-regression",
+    ] {
+        folder.ok(&format!("train {data} {options}"));
+        let scores = folder.ok("predict --data few.csv --model few.rpo");
+        for line in scores.lines().skip(1) {
+            let scores: Vec<f64> = line.split(',').map(|v| v.parse().unwrap()).collect();
+            assert!(scores.iter().all(|v| v.is_finite()), "{options}: {line}");
+            assert!(scores[0] < 0.5 && scores[1] >= 0.5, "{options}: {line}");
+        }
+    }
+    folder.write("nan.csv", "x,a,b\n1,0,1\nNaN,1,0\n2,1,1\n");
+    for (data, options, expected) in [
+        ("few.csv --n-targets 3", "--rank 4", "at most 3"),
+        ("few.csv --n-targets 3", "--features 0", "n_features is 0"),
+        ("nan.csv --n-targets 2", "", "is not a finite number"),
+    ] {
+        let message = folder.fail(&format!(
+            "train --data {data} --task multi-label --model no.rpo --method label-embedding {options}"
+        ));
+        assert!(message.contains(expected), "{options}: {message}");
+    }
 }

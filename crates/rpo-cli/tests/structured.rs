@@ -3,6 +3,8 @@
 mod common;
 
 use common::{Folder, arff, number};
+use rpo::data::read::{ReadOptions, Targets, read};
+use rpo_cli::methods::{FitContext, Method, MethodOptions};
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -22,9 +24,10 @@ fn every_variant_learns() {
         "structured-forest --variant sf",
         "structured-forest --variant sf-cs --beta 0.2 --weight-mode sqrt",
         "structured-forest --variant sf-lr --l2 0.01 --fall-back",
-        "structured-forest --variant sf-lr-cs --standardize=false",
+        "structured-forest --variant sf-lr-cs --scaling raw",
         "structured-forest --variant sf-h --rho 0.1 --descent-steps 50 --batch-size 64 --step-size 0.1 --prune 0",
         "binary-relevance-forest --row-share 0.5 --feature-share 1 --max-depth 4",
+        "single-target-forest --criterion gini",
     ] {
         let report = folder.json(&format!(
             "train --method {method} {DATA} --trees 40 --oob --thresholds macro-f"
@@ -91,6 +94,34 @@ fn decisions_are_those_of_the_stored_thresholds() {
     );
 }
 
+/// Parts of a forest are merged, thresholds found for what is there; the whole is what one fit gives.
+#[test]
+fn forests_grow_in_parts() {
+    let folder = folder();
+    let options = ReadOptions::default().targets(Targets::Last(3));
+    let data = read(folder.path("train.arff"), &options).unwrap();
+    for method in [
+        Method::StructuredForest,
+        Method::BinaryRelevanceForest,
+        Method::SingleTargetForest,
+        Method::RandomForest,
+    ] {
+        let options = MethodOptions::new(method).with("trees", "5").unwrap();
+        let options = options.with("thresholds", "macro-f").unwrap();
+        let recipe = options.recipe(3).unwrap();
+        let context = FitContext::default();
+        let mut shown = Vec::new();
+        let whole = recipe.fit_in_parts(&data, &context, &[1, 3], &mut |step, model| {
+            assert!(model.thresholds().is_some());
+            shown.push(step);
+            Ok(std::ops::ControlFlow::Continue(()))
+        });
+        let whole = whole.unwrap();
+        assert_eq!(shown, [1, 3, 5]);
+        assert_eq!(whole, recipe.fit(&data, &context).unwrap());
+    }
+}
+
 #[test]
 fn options_without_effect_are_refused() {
     let folder = folder();
@@ -105,9 +136,14 @@ fn options_without_effect_are_refused() {
             "soshf --max-features all",
             "--max-features is no option of structured-forest",
         ),
+        ("binary-relevance-forest --leaves dense", "--leaves is no option"),
         (
-            "binary-relevance-forest --first-tree 2",
-            "--first-tree is no option",
+            "random-forest --bootstrap --row-share 0.5",
+            "--row-share draws samples without replacement",
+        ),
+        (
+            "random-forest --projection gaussian --criterion gini",
+            "criterion is gini; expected variance with a projection",
         ),
         (
             "soshf --row-share 1 --thresholds rate",

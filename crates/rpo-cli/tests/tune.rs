@@ -136,6 +136,35 @@ fn numbers_are_tuned_by_r2_and_losses_downwards() {
     assert_eq!(model["n_train"], found["n_train"]);
 }
 
+/// Settings and numbers of steps are chosen on the same samples.
+#[test]
+fn steps_of_boosting_are_scored_on_what_is_held_out() {
+    let folder = ready();
+    let tune = "tune --data a.csv --n-targets 2 --method gbmort --iterations 400 --early-stopping 5 --max-leaves 4 \
+                --space learning-rate=0.3,0.8 --model m.rpo";
+    let run = |options: &str| {
+        let found = folder.json(&format!("{tune} {options}"));
+        let about = folder.json("inspect --model m.rpo");
+        let steps = about["parameters"]["steps"].as_u64().unwrap();
+        (found, about["n_train"].clone(), steps)
+    };
+    let (found, n_train, steps) = run("");
+    assert_eq!(n_train, found["n_train"]);
+    assert!(steps < 400, "{steps}");
+    // Once more on all samples, with the steps that were found.
+    let (again, n_all, same) = run("--refit");
+    assert_eq!((&again["best"], same), (&found["best"], steps));
+    assert_eq!(
+        n_all.as_u64().unwrap(),
+        found["n_train"].as_u64().unwrap() + found["n_validation"].as_u64().unwrap()
+    );
+    let message = folder.fail(&format!("{tune} --validation 0.3"));
+    assert!(
+        message.contains("a search scores steps too on the share of 0.2 that it holds out"),
+        "{message}"
+    );
+}
+
 #[test]
 fn a_setting_that_fails_is_told_and_does_not_end_the_search() {
     let folder = ready();

@@ -1,18 +1,19 @@
 //! Gradient boosting.
 
+use super::projection::bound;
 use super::{FitContext, Groups, Method, Recipe, Show, record};
 use crate::error::CliError;
+use crate::resources::Stopwatch;
 use clap::Args;
 use ndarray::ArrayView2;
 use rpo::core::Seed;
 use rpo::data::{Dataset, Task};
-use rpo::ensemble::MaxFeatures;
 use rpo::ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions as FitOptions, BoostingParams, LeafStorage, LineSearch, LossKind,
     Progress, StepScope, Validation,
 };
+use rpo::ensemble::{MaxFeatures, OutputProjection};
 use rpo::metrics::{Evaluation, Metric, Scores};
-use rpo::projections::{Components, ProjectionKind};
 use rpo::tune::Holdout;
 use rpo::{Model, ModelError};
 use serde_json::{Map, Value, json};
@@ -51,8 +52,12 @@ pub struct BoostingOptions {
     #[arg(long, value_name = "K")]
     leaf_values: Option<usize>,
 
+    /// Stop after so many seconds, but not before a step: the model then depends on the machine.
+    #[arg(long, value_name = "SECONDS")]
+    time_limit: Option<f64>,
+
     /// Share of the samples to withhold and score every step on; the model ends with the best. By default 0.2 with
-    /// --early-stopping, otherwise none.
+    /// --early-stopping, otherwise none. A search scores steps on what it holds out.
     #[arg(long, value_name = "SHARE")]
     validation: Option<f64>,
 
@@ -102,8 +107,10 @@ pub(super) struct BoostingRecipe {
     /// As given; by default what suits the task.
     loss: Option<LossKind>,
     iterations: usize,
+    time_limit: Option<f64>,
     validation: Option<WithheldShare>,
     seed: u64,
+    learns_from_features: bool,
     record: Map<String, Value>,
 }
 
@@ -145,10 +152,16 @@ impl BoostingRecipe {
             ("subsample", json!(options.subsample.unwrap_or(1.0))),
         ];
         if algorithm(method).projects() {
-            let (family, components) = groups.projection.of_boosting()?;
-            params = params.projection(family, components);
-            parameters.push(("projection", json!(family.to_string())));
-            parameters.push(("components", json!(components.to_string())));
+            let projection = groups.projection.of_boosting()?;
+            parameters.extend(groups.projection.record(Some(&projection)));
+            let OutputProjection {
+                family,
+                components,
+                scope,
+            } = projection;
+            params = params
+                .custom_projection(family, components)
+                .projection_scope(scope);
         }
         if options.line_search == Some(LineSearchName::Newton) {
             params = params.line_search(LineSearch::Newton);
@@ -162,6 +175,14 @@ impl BoostingRecipe {
             params = params.leaf_storage(LeafStorage::Largest(k));
             parameters.push(("leaf_values", json!(k)));
         }
+        if let Some(limit) = options.time_limit {
+            if !(limit > 0.0 && limit.is_finite()) {
+                return Err(usage(&format!(
+                    "--time-limit is {limit}; a positive number of seconds expected"
+                )));
+            }
+            parameters.push(("time_limit", json!(limit)));
+        }
         if let Some(validation) = validation {
             parameters.push(("validation", json!(validation.share)));
             parameters.push(("early_stopping", json!(validation.patience)));
@@ -171,8 +192,10 @@ impl BoostingRecipe {
             params,
             loss: options.loss,
             iterations,
+            time_limit: options.time_limit,
             validation,
             seed,
+            learns_from_features: groups.projection.learns_from_features(),
             record: record(method, seed, parameters),
         };
         // With the loss that fits every step, so that what is wrong is the rest.
@@ -199,6 +222,15 @@ impl BoostingRecipe {
         Ok(Model::new(boosted, data)?.with_parameters(record))
     }
 
+    /// Stops a fit that begins now when its time is up.
+    fn until_late(&self) -> impl FnMut(&Progress<'_>) -> ControlFlow<()> + use<> {
+        let (clock, limit) = (Stopwatch::start(), self.time_limit);
+        move |_| match limit {
+            Some(limit) if clock.wall_seconds() >= limit => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
     /// Fits to samples, withholding others if there are any, and lets `see` look at every step.
     fn boost(
         &self,
@@ -208,10 +240,14 @@ impl BoostingRecipe {
         context: &FitContext<'_>,
         see: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
     ) -> Result<Boosted, CliError> {
-        let params = match context.wrap {
-            Some(wrap) => params.map_projection(wrap),
-            None => params,
-        };
+        let mut params = params;
+        if self.learns_from_features {
+            let family = bound(data.features()).map_err(|e| context.error(data, e))?;
+            params = params.map_projection(|_| family);
+        }
+        if let Some(wrap) = context.wrap {
+            params = params.map_projection(wrap);
+        }
         let metric = withheld.map(|(rows, share)| Scorer::new(rows, share.metric));
         let score = |predictions: ArrayView2<'_, f32>| {
             metric
@@ -254,19 +290,25 @@ impl Recipe for BoostingRecipe {
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
         let params = self.params(data.task());
-        let go_on = &mut |_: &Progress<'_>| ControlFlow::Continue(());
+        let mut until_late = self.until_late();
         let Some(withheld) = self.validation else {
-            let boosted = self.boost(params, data, None, context, go_on)?;
+            let boosted = self.boost(params, data, None, context, &mut until_late)?;
             return Ok(self.model(boosted, data)?);
         };
+        if let Some(rows) = context.validation {
+            // What is fitted to all samples in the end is for those to say who withheld some.
+            let boosted = self.boost(params, data, Some((rows, withheld)), context, &mut until_late)?;
+            return Ok(self.model(boosted, data)?);
+        }
         let holdout = Holdout::new(data, withheld.share, Seed::new(self.seed));
         let holdout = holdout.map_err(|e| context.error(data, e))?;
         let parts = Some((&holdout.validation, withheld));
-        let boosted = self.boost(params.clone(), &holdout.train, parts, context, go_on)?;
+        let boosted = self.boost(params.clone(), &holdout.train, parts, context, &mut until_late)?;
         if !withheld.refit {
             return Ok(self.model(boosted, &holdout.train)?);
         }
         let n_steps = boosted.n_steps();
+        let go_on = &mut |_: &Progress<'_>| ControlFlow::Continue(());
         let again = self.boost(params.iterations(n_steps.max(1)), data, None, context, go_on)?;
         Ok(self.model(again.truncate(n_steps), data)?)
     }
@@ -285,13 +327,17 @@ impl Recipe for BoostingRecipe {
             return Ok(model);
         }
         let mut failure = None;
+        let mut until_late = self.until_late();
         let mut see = |progress: &Progress<'_>| {
-            if progress.step != self.iterations && !steps.contains(&progress.step) {
-                return ControlFlow::Continue(());
+            let late = until_late(progress);
+            let is_last = progress.step == self.iterations || late.is_break();
+            if !is_last && !steps.contains(&progress.step) {
+                return late;
             }
             let model = self.model(progress.model.clone(), data).map_err(CliError::from);
             match model.and_then(|model| show(progress.step, &model)) {
-                Ok(flow) => flow,
+                Ok(ControlFlow::Continue(())) => late,
+                Ok(stop) => stop,
                 Err(error) => {
                     failure = Some(error);
                     ControlFlow::Break(())
@@ -354,22 +400,6 @@ impl BoostingOptions {
             metric: self.validation_metric,
             refit: self.refit_all.unwrap_or(false),
         }))
-    }
-}
-
-impl super::ProjectionOptions {
-    /// The projection of boosting, by default one Gaussian per step.
-    fn of_boosting(&self) -> Result<(ProjectionKind, Components), CliError> {
-        if self.is_none() {
-            return Err(usage(
-                "this method projects the outputs; gbmort is the one that does not",
-            ));
-        }
-        if self.learns_from_features() {
-            return Err(usage("--projection label-embedding is for forests"));
-        }
-        let family = self.family().unwrap_or(ProjectionKind::Gaussian);
-        Ok((family, self.components().unwrap_or(Components::Exact(1))))
     }
 }
 

@@ -1,12 +1,12 @@
 //! CRAFTML forests.
 
-use super::forest::grow_in_parts;
-use super::{FitContext, Groups, Method, Recipe, Show, Stepwise, record};
+use super::parts::TreeRecipe;
+use super::{FitContext, Groups, Method, Stepwise, record};
 use crate::error::CliError;
 use clap::Args;
 use rpo::data::Dataset;
 use rpo::ensemble::EnsembleError;
-use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset, Width};
+use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
 use rpo::tree::centroid::NodeSample;
 use rpo::{CraftmlFile, Model};
 use serde_json::{Map, Value};
@@ -51,6 +51,11 @@ pub struct CraftmlOptions {
     /// Largest number of entries of a centroid, or all; 1000 by default (report: all).
     #[arg(long, value_name = "N|all")]
     centroid_entries: Option<Entries>,
+
+    /// How the model file keeps centroids: as the training rows whose means they are (rows, the default: small, with the
+    /// training rows in the file), or as they are (values, the default of the presets report and report-quirks).
+    #[arg(long, value_name = "KIND")]
+    centroids: Option<CentroidKind>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,6 +117,7 @@ fn params(groups: &Groups, seed: u64) -> CraftmlParams {
         max_passes: given.passes;
         n_starts: given.starts;
         centroid_entries: given.centroid_entries.map(|e| e.0);
+        centroids: given.centroids;
     }
     params.leaves(groups.forest.leaf_kind())
 }
@@ -136,6 +142,20 @@ impl CraftmlRecipe {
             params,
         })
     }
+}
+
+impl TreeRecipe for CraftmlRecipe {
+    fn n_trees(&self) -> usize {
+        self.params.indices().len()
+    }
+
+    fn record(&self) -> &Map<String, Value> {
+        &self.record
+    }
+
+    fn stepwise(&self) -> Option<&dyn Stepwise> {
+        Some(self)
+    }
 
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
         let first = self.params.indices().start + trees.start;
@@ -148,36 +168,7 @@ impl CraftmlRecipe {
         let (x, y) = (data.features().view(), data.outputs().view());
         let forest = params.fit_with(x, y, context.on_step);
         let forest = forest.map_err(|e: EnsembleError| context.error(data, e))?;
-        Ok(Model::new(forest, data)?.with_parameters(self.record()))
-    }
-}
-
-impl Recipe for CraftmlRecipe {
-    fn n_steps(&self) -> usize {
-        self.params.indices().len()
-    }
-
-    fn record(&self) -> Map<String, Value> {
-        self.record.clone()
-    }
-
-    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
-        self.grow(data, 0..self.n_steps(), context)
-    }
-
-    fn fit_in_parts(
-        &self,
-        data: &Dataset,
-        context: &FitContext<'_>,
-        steps: &[usize],
-        show: &mut Show<'_>,
-    ) -> Result<Model, CliError> {
-        let grow = |trees| self.grow(data, trees, context);
-        Ok(grow_in_parts(self.n_steps(), steps, grow, show)?.with_parameters(self.record()))
-    }
-
-    fn stepwise(&self) -> Option<&dyn Stepwise> {
-        Some(self)
+        Ok(Model::new(forest, data)?.with_parameters(self.record.clone()))
     }
 }
 

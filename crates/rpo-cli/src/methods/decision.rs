@@ -1,6 +1,6 @@
 //! Label sets: thresholds found while training.
 
-use super::{FitContext, Groups, Recipe};
+use super::{FitContext, Groups, Recipe, Show};
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
 use rpo::Model;
@@ -71,6 +71,28 @@ impl Recipe for Decided {
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
         let model = self.recipe.fit(data, context)?;
+        self.decide(model, data, context)
+    }
+
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        show: &mut Show<'_>,
+    ) -> Result<Model, CliError> {
+        let mut show_decided =
+            |step: usize, model: &Model| show(step, &self.decide(model.clone(), data, context)?);
+        let model = self
+            .recipe
+            .fit_in_parts(data, context, steps, &mut show_decided)?;
+        self.decide(model, data, context)
+    }
+}
+
+impl Decided {
+    /// A model with the thresholds that its out-of-bag scores give.
+    fn decide(&self, model: Model, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
         let decided = model.with_oob_thresholds(self.rule.into(), data);
         let decided = decided.map_err(|e| context.error(data, e))?;
         Ok(decided.with_parameters(self.record()))

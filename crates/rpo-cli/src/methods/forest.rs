@@ -1,21 +1,24 @@
-//! Random forests and Extra-Trees.
+//! Random forests and Extra-Trees, of all outputs or of each by itself.
 
+use super::parts::TreeRecipe;
 use super::projection::bound;
-use super::{FitContext, Groups, Method, Recipe, Show, name, record};
+use super::structured::SHARE;
+use super::{FitContext, Groups, Method, name, record};
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::data::Dataset;
-use rpo::ensemble::{FitOptions, ForestParams, MaxFeatures};
+use rpo::ensemble::{CriterionKind, FitOptions, ForestParams, MaxFeatures, OutputProjection, RowSampling};
 use rpo::tree::LeafKind;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many trees.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Ensemble")]
 pub struct EnsembleOptions {
-    /// Number of trees; of forests 100 by default.
+    /// Number of trees; of forests 100 by default, of structured-forest and binary-relevance-forest 50.
     #[arg(long, value_name = "N")]
     pub trees: Option<usize>,
 
@@ -25,12 +28,12 @@ pub struct EnsembleOptions {
     pub first_tree: Option<usize>,
 }
 
-/// Samples and leaves of forests.
+/// Samples, splits and leaves of forests.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Forest")]
 pub struct ForestOptions {
-    /// Whether every tree grows on a bootstrap of the samples, or on all of them: true for random-forest, false for
-    /// extra-trees by default.
+    /// Whether every tree grows on a bootstrap of the samples, or on all of them: true for random-forest and
+    /// single-target-forest, false for extra-trees by default.
     #[arg(
         long,
         value_name = "BOOL",
@@ -40,10 +43,32 @@ pub struct ForestOptions {
     )]
     bootstrap: Option<bool>,
 
+    /// What splits are scored by: variance, gini, which grows the same trees of labels, or entropy. variance by default,
+    /// of binary-relevance-forest entropy.
+    #[arg(long, value_enum, value_name = "CRITERION")]
+    criterion: Option<CriterionName>,
+
     /// How leaves are stored: auto, the default, refers to training samples where trees are fully grown and keeps
     /// means otherwise.
     #[arg(long, value_enum)]
     leaves: Option<LeafName>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum CriterionName {
+    Variance,
+    Gini,
+    Entropy,
+}
+
+impl From<CriterionName> for CriterionKind {
+    fn from(name: CriterionName) -> Self {
+        match name {
+            CriterionName::Variance => Self::Variance,
+            CriterionName::Gini => Self::Gini,
+            CriterionName::Entropy => Self::Entropy,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
@@ -66,47 +91,132 @@ impl ForestOptions {
     }
 }
 
-/// Trees of a forest if their number is not given.
-const TREES: usize = 100;
+/// The options of a forest with the defaults of its method.
+struct Resolved {
+    trees: usize,
+    first_tree: usize,
+    max_features: MaxFeatures,
+    min_samples_split: usize,
+    min_samples_leaf: usize,
+    min_impurity_decrease: f64,
+    criterion: CriterionKind,
+    rows: RowSampling,
+    feature_share: f64,
+}
 
-fn bootstraps(method: Method, groups: &Groups) -> bool {
-    groups.forest.bootstrap.unwrap_or(method == Method::RandomForest)
+impl Resolved {
+    fn new(method: Method, groups: &Groups) -> Result<Self, CliError> {
+        let Groups {
+            ensemble,
+            tree,
+            forest,
+            shares,
+            ..
+        } = groups;
+        let per_label = method == Method::BinaryRelevanceForest;
+        let rows = match (forest.bootstrap, shares.row_share) {
+            (Some(true), Some(_)) => {
+                let message =
+                    "--row-share draws samples without replacement, --bootstrap with it; one of the two";
+                return Err(CliError::Usage(message.to_owned()));
+            }
+            (Some(true), None) => RowSampling::Bootstrap,
+            (_, Some(share)) => RowSampling::Share(share),
+            (Some(false), None) => RowSampling::All,
+            (None, None) => match method {
+                Method::ExtraTrees => RowSampling::All,
+                Method::BinaryRelevanceForest => RowSampling::Share(SHARE),
+                _ => RowSampling::Bootstrap,
+            },
+        };
+        let (trees, max_features, leaf, criterion, share) = if per_label {
+            (50, MaxFeatures::All, 3, CriterionKind::Entropy, SHARE)
+        } else {
+            (100, MaxFeatures::Sqrt, 1, CriterionKind::Variance, 1.0)
+        };
+        Ok(Self {
+            trees: ensemble.trees.unwrap_or(trees),
+            first_tree: ensemble.first_tree.unwrap_or(0),
+            max_features: tree.max_features.unwrap_or(max_features),
+            min_samples_split: tree.min_samples_split.unwrap_or(2),
+            min_samples_leaf: tree.min_samples_leaf.unwrap_or(leaf),
+            min_impurity_decrease: tree.min_impurity_decrease.unwrap_or(0.0),
+            criterion: forest.criterion.map_or(criterion, CriterionKind::from),
+            rows,
+            feature_share: shares.feature_share.unwrap_or(share),
+        })
+    }
+
+    /// What the model file remembers.
+    fn record(
+        &self,
+        method: Method,
+        groups: &Groups,
+        projection: Option<&OutputProjection>,
+    ) -> Vec<(&'static str, Value)> {
+        let mut record = vec![
+            ("trees", json!(self.trees)),
+            ("first_tree", json!(self.first_tree)),
+            ("max_features", json!(self.max_features.to_string())),
+            ("max_depth", json!(groups.tree.max_depth)),
+            ("max_leaves", json!(groups.tree.max_leaves)),
+            ("min_samples_split", json!(self.min_samples_split)),
+            ("min_samples_leaf", json!(self.min_samples_leaf)),
+            ("min_impurity_decrease", json!(self.min_impurity_decrease)),
+            ("criterion", json!(self.criterion)),
+            ("bootstrap", json!(self.rows == RowSampling::Bootstrap)),
+            ("feature_share", json!(self.feature_share)),
+        ];
+        if let RowSampling::Share(share) = self.rows {
+            record.push(("row_share", json!(share)));
+        }
+        if !is_single_target(method) {
+            record.push((
+                "leaves",
+                json!(name(&groups.forest.leaves.unwrap_or(LeafName::Auto))),
+            ));
+            record.extend(groups.projection.record(projection));
+        }
+        record
+    }
+}
+
+/// Whether a method grows a forest for every output by itself.
+fn is_single_target(method: Method) -> bool {
+    matches!(method, Method::SingleTargetForest | Method::BinaryRelevanceForest)
 }
 
 /// The parameters of a forest.
 pub(super) fn params(method: Method, groups: &Groups, seed: u64) -> Result<ForestParams, CliError> {
-    let Groups {
-        ensemble,
-        tree,
-        forest,
-        projection,
-        ..
-    } = groups;
+    let resolved = Resolved::new(method, groups)?;
     let base = match method {
         Method::ExtraTrees => ForestParams::extra_trees(),
         _ => ForestParams::random_forest(),
     };
     Ok(base
-        .n_trees(ensemble.trees.unwrap_or(TREES))
-        .first_tree(ensemble.first_tree.unwrap_or(0))
-        .max_features(tree.max_features.unwrap_or(MaxFeatures::Sqrt))
-        .max_depth(tree.max_depth)
-        .max_leaves(tree.max_leaves)
-        .min_samples_split(tree.min_samples_split.unwrap_or(2))
-        .min_samples_leaf(tree.min_samples_leaf.unwrap_or(1))
-        .min_impurity_decrease(tree.min_impurity_decrease.unwrap_or(0.0))
-        .bootstrap(bootstraps(method, groups))
-        .leaves(forest.leaf_kind())
-        .projection(projection.of_forest()?)
+        .n_trees(resolved.trees)
+        .first_tree(resolved.first_tree)
+        .max_features(resolved.max_features)
+        .max_depth(groups.tree.max_depth)
+        .max_leaves(groups.tree.max_leaves)
+        .min_samples_split(resolved.min_samples_split)
+        .min_samples_leaf(resolved.min_samples_leaf)
+        .min_impurity_decrease(resolved.min_impurity_decrease)
+        .criterion(resolved.criterion)
+        .rows(resolved.rows)
+        .feature_share(resolved.feature_share)
+        .leaves(groups.forest.leaf_kind())
+        .projection(groups.projection.of_forest()?)
         .seed(seed))
 }
 
-/// A forest to be grown.
+/// A forest to be grown, or one for every output.
 pub(super) struct ForestRecipe {
     params: ForestParams,
     first_tree: usize,
     n_trees: usize,
-    bootstraps: bool,
+    single_target: bool,
+    has_oob: bool,
     learns_from_features: bool,
     record: Map<String, Value>,
 }
@@ -115,39 +225,32 @@ impl ForestRecipe {
     pub(super) fn new(method: Method, groups: &Groups, seed: u64) -> Result<Self, CliError> {
         let params = params(method, groups, seed)?;
         params.clone().check()?;
-        let tree = &groups.tree;
-        let first_tree = groups.ensemble.first_tree.unwrap_or(0);
-        let n_trees = groups.ensemble.trees.unwrap_or(TREES);
-        let mut parameters = vec![
-            ("trees", json!(n_trees)),
-            ("first_tree", json!(first_tree)),
-            (
-                "max_features",
-                json!(tree.max_features.unwrap_or(MaxFeatures::Sqrt).to_string()),
-            ),
-            ("max_depth", json!(tree.max_depth)),
-            ("max_leaves", json!(tree.max_leaves)),
-            ("min_samples_split", json!(tree.min_samples_split.unwrap_or(2))),
-            ("min_samples_leaf", json!(tree.min_samples_leaf.unwrap_or(1))),
-            (
-                "min_impurity_decrease",
-                json!(tree.min_impurity_decrease.unwrap_or(0.0)),
-            ),
-            ("bootstrap", json!(bootstraps(method, groups))),
-            (
-                "leaves",
-                json!(name(&groups.forest.leaves.unwrap_or(LeafName::Auto))),
-            ),
-        ];
-        parameters.extend(groups.projection.forest_record());
+        let resolved = Resolved::new(method, groups)?;
+        let projection = groups.projection.of_forest()?;
         Ok(Self {
             params,
-            first_tree,
-            n_trees,
-            bootstraps: bootstraps(method, groups),
+            first_tree: resolved.first_tree,
+            n_trees: resolved.trees,
+            single_target: is_single_target(method),
+            has_oob: !matches!(resolved.rows, RowSampling::All | RowSampling::Share(1.0)),
             learns_from_features: groups.projection.learns_from_features(),
-            record: record(method, seed, parameters),
+            record: record(method, seed, resolved.record(method, groups, projection.as_ref())),
         })
+    }
+}
+
+impl TreeRecipe for ForestRecipe {
+    /// Trees; of single targets of each output.
+    fn n_trees(&self) -> usize {
+        self.n_trees
+    }
+
+    fn record(&self) -> &Map<String, Value> {
+        &self.record
+    }
+
+    fn has_oob(&self) -> bool {
+        self.has_oob
     }
 
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
@@ -163,74 +266,29 @@ impl ForestRecipe {
         if let Some(wrap) = context.wrap {
             params = params.map_projection(wrap);
         }
+        let (x, y) = (data.features().view(), data.outputs().view());
         let options = FitOptions {
-            on_tree: context.on_step,
             missing_outputs: data.n_missing_outputs() > 0,
             ..FitOptions::default()
         };
-        let forest = params
-            .check()?
-            .fit_with(data.features().view(), data.outputs().view(), options);
-        let forest = forest.map_err(|e| context.error(data, e))?;
-        Ok(Model::new(forest, data)?.with_parameters(self.record()))
-    }
-}
-
-impl Recipe for ForestRecipe {
-    fn n_steps(&self) -> usize {
-        self.n_trees
-    }
-
-    fn record(&self) -> Map<String, Value> {
-        self.record.clone()
-    }
-
-    fn has_oob(&self) -> bool {
-        self.bootstraps
-    }
-
-    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
-        self.grow(data, 0..self.n_trees, context)
-    }
-
-    fn fit_in_parts(
-        &self,
-        data: &Dataset,
-        context: &FitContext<'_>,
-        steps: &[usize],
-        show: &mut Show<'_>,
-    ) -> Result<Model, CliError> {
-        let grow = |trees| self.grow(data, trees, context);
-        Ok(grow_in_parts(self.n_trees, steps, grow, show)?.with_parameters(self.record()))
-    }
-}
-
-/// Grows a forest whose parts merge into exactly the whole, so that nothing is grown twice, and shows it after each of
-/// the given numbers of trees, and whole.
-pub(super) fn grow_in_parts(
-    n_trees: usize,
-    steps: &[usize],
-    grow: impl Fn(Range<usize>) -> Result<Model, CliError>,
-    show: &mut Show<'_>,
-) -> Result<Model, CliError> {
-    let mut grown: Option<(usize, Model)> = None;
-    let before = steps.iter().copied().filter(|&end| end < n_trees);
-    for end in before.chain([n_trees]) {
-        let start = grown.as_ref().map_or(0, |(n, _)| *n);
-        if end <= start {
-            continue;
-        }
-        let part = grow(start..end)?;
-        let model = match grown.take() {
-            None => part,
-            Some((_, earlier)) => earlier.merge(part)?,
+        let params = params.check()?;
+        let model = if self.single_target {
+            let grown = AtomicUsize::new(0);
+            let on_tree = || {
+                // A step for as many trees as there are outputs.
+                let before = grown.fetch_add(1, Ordering::Relaxed);
+                if (before + 1).is_multiple_of(data.n_outputs()) {
+                    context.on_step.iter().for_each(|f| f());
+                }
+            };
+            let on_tree = Some(&on_tree as &(dyn Fn() + Sync));
+            let forests = params.fit_single_targets(x, y, FitOptions { on_tree, ..options });
+            Model::new(forests.map_err(|e| context.error(data, e))?, data)
+        } else {
+            let on_tree = context.on_step;
+            let forest = params.fit_with(x, y, FitOptions { on_tree, ..options });
+            Model::new(forest.map_err(|e| context.error(data, e))?, data)
         };
-        let stop = show(end, &model)?.is_break();
-        grown = Some((end, model));
-        if stop {
-            break;
-        }
+        Ok(model?.with_parameters(self.record.clone()))
     }
-    let (_, model) = grown.expect("a forest has at least one tree, so that one part is grown");
-    Ok(model)
 }

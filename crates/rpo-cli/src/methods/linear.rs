@@ -4,7 +4,9 @@ use super::{FitContext, Groups, Method, Recipe, name, record};
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
 use rpo::data::Dataset;
-use rpo::linear::{Descent, Fit, Inputs, Link, LinkParams, LogisticParams, RidgeParams, ValidLinkParams};
+use rpo::linear::{
+    Descent, Fit, Inputs, Link, LinkParams, LogisticParams, Penalty, RidgeParams, ValidLinkParams,
+};
 use rpo::projections::{LabelEmbedding, Rank, SpectralLaw};
 use rpo::{Decision, Model};
 use serde_json::{Map, Value, json};
@@ -13,10 +15,11 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Linear models and links")]
 pub struct LinearOptions {
-    /// Penalty on the weights in units of the mean square of what they weigh: 1e-3 by default, 1e-4 of
-    /// logistic-regression. Of a label embedding, that of the final fit.
-    #[arg(long, value_name = "LAMBDA")]
-    lambda: Option<f64>,
+    /// Penalty on the weights: variance:ALPHA, in units of the variance of what they weigh, which suits data of any shape; or
+    /// a number, in units of its mean square. By default variance:0.3 of ridge, variance:0.1 of logistic-regression,
+    /// and variance:3 of label-embedding, where it is that of the final fit.
+    #[arg(long, value_name = "PENALTY")]
+    lambda: Option<Penalty>,
 
     /// How labels are decided from scores: threshold, the default, or f1, for all samples at once by the expected F1 of
     /// each label.
@@ -56,7 +59,7 @@ pub struct EmbeddingOptions {
     #[arg(long, value_name = "RANK")]
     rank: Option<Rank>,
 
-    /// Number of random features; 2000 by default.
+    /// Number of random features; by default half as many as samples, 100 at least and 2000 at most.
     #[arg(long, value_name = "S")]
     features: Option<usize>,
 
@@ -64,7 +67,7 @@ pub struct EmbeddingOptions {
     #[arg(long, value_name = "LAW")]
     kernel: Option<SpectralLaw>,
 
-    /// Factor on the bandwidth's inverse, which the median distance sets; 1 by default.
+    /// Factor on the bandwidth's inverse, which the median distance sets; 0.5 by default.
     #[arg(long, value_name = "C")]
     bandwidth: Option<f64>,
 
@@ -100,9 +103,9 @@ pub struct EmbeddingOptions {
     #[arg(long, value_name = "SHARE")]
     withhold: Option<f64>,
 
-    /// Penalty of the embedding's least squares; 1e-4 by default.
-    #[arg(long, value_name = "LAMBDA")]
-    embedding_lambda: Option<f64>,
+    /// Penalty of the embedding's least squares, as --lambda; variance:2 by default.
+    #[arg(long, value_name = "PENALTY")]
+    embedding_lambda: Option<Penalty>,
 
     /// Penalty of the regression onto the embedding as a multiple of that; 1 by default.
     #[arg(long, value_name = "RATIO")]
@@ -199,7 +202,7 @@ impl EmbeddingOptions {
         }
     }
 
-    fn params(&self, lambda: Option<f64>, seed: u64) -> Result<ValidLinkParams, CliError> {
+    fn params(&self, lambda: Option<Penalty>, seed: u64) -> Result<ValidLinkParams, CliError> {
         self.check()?;
         let rank = self.rank.unwrap_or_default();
         let mode = self.mode.unwrap_or(ModeName::Full);
@@ -212,8 +215,8 @@ impl EmbeddingOptions {
             ModeName::Linear | ModeName::CsLinear => Link::Linear,
             _ => Link::Fourier {
                 law: self.kernel.unwrap_or(SpectralLaw::Gaussian),
-                n_features: self.features.unwrap_or(FEATURES),
-                bandwidth_factor: self.bandwidth.unwrap_or(1.0),
+                n_features: self.features,
+                bandwidth_factor: self.bandwidth.unwrap_or(BANDWIDTH),
             },
         };
         let usual = Descent::default();
@@ -232,8 +235,8 @@ impl EmbeddingOptions {
             LossName::Softmax => Fit::Softmax(descent),
         };
         let mut embedding = LabelEmbedding::default();
-        if let Some(lambda) = self.embedding_lambda {
-            embedding = embedding.lambda(lambda);
+        if let Some(penalty) = self.embedding_lambda {
+            embedding = embedding.penalty(penalty);
         }
         if let Some(passes) = self.embedding_passes {
             embedding = embedding.passes(passes);
@@ -247,7 +250,7 @@ impl EmbeddingOptions {
             .final_lambda_ratio(self.final_lambda_ratio.unwrap_or(1.0))
             .link(link)
             .fit_by(fit)
-            .lambda(lambda.unwrap_or(LAMBDA))
+            .penalty(lambda.unwrap_or(PENALTY))
             .seed(seed);
         Ok(params.check()?)
     }
@@ -267,15 +270,15 @@ impl EmbeddingOptions {
         }
         if !matches!(mode, ModeName::Linear | ModeName::CsLinear) {
             record.extend([
-                ("features", json!(self.features.unwrap_or(FEATURES))),
                 (
                     "kernel",
                     json!(self.kernel.unwrap_or(SpectralLaw::Gaussian).to_string()),
                 ),
-                ("bandwidth", json!(self.bandwidth.unwrap_or(1.0))),
+                ("bandwidth", json!(self.bandwidth.unwrap_or(BANDWIDTH))),
             ]);
         }
         let others = [
+            ("features", json!(self.features)),
             ("epochs", json!(self.epochs)),
             ("rate", json!(self.rate)),
             ("momentum", json!(self.momentum)),
@@ -293,10 +296,10 @@ impl EmbeddingOptions {
     }
 }
 
-/// Random features if their number is not given.
-const FEATURES: usize = 2000;
-/// λ₂ of a link if it is not given.
-const LAMBDA: f64 = 1e-3;
+/// The factor on the bandwidth's inverse if it is not given.
+const BANDWIDTH: f64 = 0.5;
+/// The penalty of a link if it is not given.
+const PENALTY: Penalty = Penalty::Variance(3.0);
 
 /// A link or linear model to be fitted.
 pub(super) struct LinearRecipe {
@@ -319,18 +322,18 @@ impl LinearRecipe {
         let params = match method {
             Method::Ridge => {
                 let mut params = RidgeParams::default();
-                params.lambda = lambda.unwrap_or(params.lambda);
-                parameters.push(("lambda", json!(params.lambda)));
+                params.penalty = lambda.unwrap_or(params.penalty);
+                parameters.push(("lambda", json!(params.penalty)));
                 Params::Ridge(params)
             }
             Method::LogisticRegression => {
                 let mut params = LogisticParams::default();
-                params.lambda = lambda.unwrap_or(params.lambda);
-                parameters.push(("lambda", json!(params.lambda)));
+                params.penalty = lambda.unwrap_or(params.penalty);
+                parameters.push(("lambda", json!(params.penalty)));
                 Params::Logistic(params)
             }
             _ => {
-                parameters.push(("lambda", json!(lambda.unwrap_or(LAMBDA))));
+                parameters.push(("lambda", json!(lambda.unwrap_or(PENALTY))));
                 parameters.extend(groups.embedding.record());
                 Params::Link(Box::new(groups.embedding.params(lambda, seed)?))
             }

@@ -10,8 +10,8 @@ mod craftml;
 mod decision;
 mod forest;
 mod linear;
+mod parts;
 mod projection;
-mod single_target;
 mod structured;
 mod trees;
 
@@ -45,7 +45,7 @@ pub enum Method {
     RandomForest,
     /// All samples, random thresholds.
     ExtraTrees,
-    /// A random forest for every output by itself.
+    /// A forest for every output by itself.
     SingleTargetForest,
     /// Boosting, every output by itself.
     SingleTargetGbrt,
@@ -66,7 +66,8 @@ pub enum Method {
     /// Trees that part clusters of label sets; SOSHF unless --variant says otherwise.
     #[value(alias = "soshf")]
     StructuredForest,
-    /// A forest by entropy for each label.
+    /// A single-target-forest with other defaults: entropy, 75 % of samples and features, leaves of 3 samples, all
+    /// features in a node, 50 trees.
     BinaryRelevanceForest,
 }
 
@@ -130,6 +131,7 @@ impl Method {
                 arguments::<EnsembleOptions>(),
                 arguments::<TreeOptions>(),
                 arguments::<ForestOptions>(),
+                arguments::<ShareOptions>(),
                 arguments::<ProjectionOptions>(),
                 arguments::<DecisionOptions>(),
             ]
@@ -142,17 +144,12 @@ impl Method {
                 arguments::<DecisionOptions>(),
             ]
             .concat(),
-            Self::BinaryRelevanceForest => [
-                arguments::<EnsembleOptions>(),
-                arguments::<TreeOptions>(),
-                arguments::<ShareOptions>(),
-                arguments::<DecisionOptions>(),
-            ]
-            .concat(),
-            Self::SingleTargetForest => [
+            Self::SingleTargetForest | Self::BinaryRelevanceForest => [
                 arguments::<EnsembleOptions>(),
                 arguments::<TreeOptions>(),
                 arguments::<ForestOptions>(),
+                arguments::<ShareOptions>(),
+                arguments::<DecisionOptions>(),
             ]
             .concat(),
             Self::SingleTargetGbrt | Self::Gbmort => {
@@ -181,10 +178,9 @@ impl Method {
         };
         let is_taken = |name: &str| match self {
             Self::RandomForest | Self::ExtraTrees => true,
-            Self::SingleTargetForest => !["first-tree", "leaves"].contains(&name),
+            Self::SingleTargetForest | Self::BinaryRelevanceForest => name != "leaves",
             Self::StructuredForest => !EXHAUSTIVE.contains(&name),
-            Self::BinaryRelevanceForest => name != "first-tree" && !EXHAUSTIVE.contains(&name),
-            _ => !["min-impurity-decrease", "projection-scope"].contains(&name),
+            _ => name != "min-impurity-decrease",
         };
         let names = groups.iter().filter_map(|a| a.get_long().map(str::to_owned));
         names.filter(|name| is_taken(name)).collect()
@@ -192,8 +188,10 @@ impl Method {
 
     fn recipe(self, groups: &Groups, seed: u64) -> Result<Box<dyn Recipe>, CliError> {
         let recipe: Box<dyn Recipe> = match self {
-            Self::RandomForest | Self::ExtraTrees => Box::new(forest::ForestRecipe::new(self, groups, seed)?),
-            Self::SingleTargetForest => Box::new(single_target::SingleTargetRecipe::new(groups, seed)?),
+            Self::RandomForest
+            | Self::ExtraTrees
+            | Self::SingleTargetForest
+            | Self::BinaryRelevanceForest => Box::new(forest::ForestRecipe::new(self, groups, seed)?),
             Self::SingleTargetGbrt | Self::Gbmort | Self::GbrtRpo | Self::GbrtRelabelRpo => {
                 Box::new(boosting::BoostingRecipe::new(self, groups, seed)?)
             }
@@ -202,9 +200,6 @@ impl Method {
             }
             Self::Craftml => Box::new(craftml::CraftmlRecipe::new(groups, seed)?),
             Self::StructuredForest => Box::new(structured::StructuredRecipe::new(self, groups, seed)?),
-            Self::BinaryRelevanceForest => {
-                Box::new(structured::BinaryRelevanceRecipe::new(self, groups, seed)?)
-            }
         };
         decision::decided(recipe, groups)
     }
@@ -263,7 +258,7 @@ pub trait Stepwise {
     fn fit_to_file(&self, data: &Dataset, context: &FitContext<'_>, path: &Path) -> Result<u64, CliError>;
 }
 
-/// What surrounds a fit. Nothing in it changes the model.
+/// What surrounds a fit. Nothing in it but samples withheld changes the model.
 #[derive(Clone, Copy, Default)]
 pub struct FitContext<'a> {
     /// What messages call the data; by its own name if not given.
@@ -272,6 +267,9 @@ pub struct FitContext<'a> {
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
     /// Wraps the family of output projections, to time it.
     pub wrap: Option<&'a WrapProjection<'a>>,
+    /// Samples withheld from the data already, to choose among settings on. A method that withholds some to choose
+    /// its number of steps takes these instead: steps are a setting like any other.
+    pub validation: Option<&'a Dataset>,
 }
 
 impl FitContext<'_> {

@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub struct ProjectionOptions {
     /// Projection of the outputs that trees grow on; leaves answer in the original outputs whatever it is. One of none,
     /// gaussian, rademacher, rademacher:S, achlioptas, sparse, hadamard, subsample, subsample-replace, hashing, pca,
-    /// identity; of forests also label-embedding, the directions that the features predict.
+    /// identity, and label-embedding, the directions that the features predict.
     #[arg(long, value_name = "FAMILY")]
     projection: Option<ProjectionName>,
 
@@ -26,8 +26,8 @@ pub struct ProjectionOptions {
     #[arg(long, value_name = "M|ln|d")]
     components: Option<Components>,
 
-    /// Whether each tree has a projection of its own, the default of random ones, or all share one, that of
-    /// label-embedding.
+    /// Whether each tree or boosting step has a projection of its own, the default of random ones, or all share one, that
+    /// of label-embedding.
     #[arg(long, value_enum, value_name = "SCOPE")]
     projection_scope: Option<ScopeName>,
 }
@@ -59,28 +59,19 @@ enum ScopeName {
     Shared,
 }
 
-impl ProjectionOptions {
-    /// The family, if one is named that needs no features.
-    pub fn family(&self) -> Option<ProjectionKind> {
-        match self.projection {
-            Some(ProjectionName::Kind(kind)) => Some(kind),
-            _ => None,
+impl From<ScopeName> for ProjectionScope {
+    fn from(name: ScopeName) -> Self {
+        match name {
+            ScopeName::Tree => Self::Tree,
+            ScopeName::Shared => Self::Shared,
         }
     }
+}
 
+impl ProjectionOptions {
     /// Whether the projection is to learn from the features too.
     pub(super) fn learns_from_features(&self) -> bool {
         self.projection == Some(ProjectionName::LabelEmbedding)
-    }
-
-    /// Whether it says that there is none.
-    pub(super) fn is_none(&self) -> bool {
-        self.projection == Some(ProjectionName::None)
-    }
-
-    /// The number of components, if it is given.
-    pub fn components(&self) -> Option<Components> {
-        self.components
     }
 
     /// The projection of a forest: by default none, and of a family by default ln d components, one draw per tree, one
@@ -89,30 +80,51 @@ impl ProjectionOptions {
     /// # Errors
     /// [`CliError::Usage`] for components without a family.
     pub fn of_forest(&self) -> Result<Option<OutputProjection>, CliError> {
-        let scope = self.scope();
-        let components = self.components.unwrap_or(Components::LnOutputs);
-        if self.learns_from_features() {
-            return Ok(Some(OutputProjection {
-                family: Arc::new(LabelEmbedding::default()),
-                components,
-                scope: match scope {
-                    ScopeName::Tree => ProjectionScope::Tree,
-                    ScopeName::Shared => ProjectionScope::Shared,
-                },
-            }));
-        }
-        let Some(kind) = self.family() else {
+        if self.projection.is_none_or(|p| p == ProjectionName::None) {
             if self.components.is_some() || self.projection_scope.is_some() {
                 let message = "--components and --projection-scope need a --projection other than none";
                 return Err(CliError::Usage(message.to_owned()));
             }
             return Ok(None);
-        };
-        let projection = OutputProjection::new(kind, components);
-        Ok(Some(match scope {
-            ScopeName::Tree => projection,
-            ScopeName::Shared => projection.shared(),
+        }
+        Ok(Some(OutputProjection {
+            family: self.any_family(),
+            components: self.components.unwrap_or(Components::LnOutputs),
+            scope: self.scope().into(),
         }))
+    }
+
+    /// The projection of boosting: by default one Gaussian per step, of a label embedding ln d components for all steps.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`] for none.
+    pub(super) fn of_boosting(&self) -> Result<OutputProjection, CliError> {
+        if self.projection == Some(ProjectionName::None) {
+            let message = "this method projects the outputs; gbmort is the one that does not";
+            return Err(CliError::Usage(message.to_owned()));
+        }
+        Ok(OutputProjection {
+            family: self.any_family(),
+            components: self.components.unwrap_or(self.usual_components()),
+            scope: self.scope().into(),
+        })
+    }
+
+    fn usual_components(&self) -> Components {
+        if self.learns_from_features() {
+            Components::LnOutputs
+        } else {
+            Components::Exact(1)
+        }
+    }
+
+    /// The family, Gaussian if none is named; a label embedding must be given its features before it is fitted.
+    fn any_family(&self) -> Arc<dyn Projection> {
+        match self.projection {
+            Some(ProjectionName::LabelEmbedding) => Arc::new(LabelEmbedding::default()),
+            Some(ProjectionName::Kind(kind)) => Arc::new(kind),
+            Some(ProjectionName::None) | None => Arc::new(ProjectionKind::Gaussian),
+        }
     }
 
     fn scope(&self) -> ScopeName {
@@ -124,24 +136,21 @@ impl ProjectionOptions {
         self.projection_scope.unwrap_or(usual)
     }
 
-    /// The projection of a forest for the record.
-    pub(super) fn forest_record(&self) -> Vec<(&'static str, Value)> {
-        let family = match self.projection {
-            None | Some(ProjectionName::None) => None,
-            Some(ProjectionName::Kind(kind)) => Some(kind.to_string()),
-            Some(ProjectionName::LabelEmbedding) => Some(LABEL_EMBEDDING.to_owned()),
+    /// The projection that it comes to, for the record.
+    pub(super) fn record(&self, projection: Option<&OutputProjection>) -> Vec<(&'static str, Value)> {
+        let Some(projection) = projection else {
+            return vec![("projection", json!("none"))];
         };
-        match family {
-            None => vec![("projection", json!("none"))],
-            Some(family) => vec![
-                ("projection", json!(family)),
-                (
-                    "components",
-                    json!(self.components.unwrap_or(Components::LnOutputs).to_string()),
-                ),
-                ("projection_scope", json!(name(&self.scope()))),
-            ],
-        }
+        let family = match self.projection {
+            Some(ProjectionName::LabelEmbedding) => LABEL_EMBEDDING.to_owned(),
+            Some(ProjectionName::Kind(kind)) => kind.to_string(),
+            Some(ProjectionName::None) | None => ProjectionKind::Gaussian.to_string(),
+        };
+        vec![
+            ("projection", json!(family)),
+            ("components", json!(projection.components.to_string())),
+            ("projection_scope", json!(name(&self.scope()))),
+        ]
     }
 }
 

@@ -1,27 +1,30 @@
-//! Structured Hellinger forests and their relatives; a forest per label.
+//! Structured Hellinger forests and their relatives.
 
-use super::{FitContext, Groups, Method, Recipe, name, record};
+use super::parts::TreeRecipe;
+use super::{FitContext, Groups, Method, name, record};
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::data::Dataset;
-use rpo::ensemble::binary_relevance::BinaryRelevanceParams;
 use rpo::ensemble::structured::{NodeSplit, StructuredForestParams};
-use rpo::tree::oblique::{HellingerParams, LogisticParams};
+use rpo::tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
 use rpo::tree::structured::{LabelWeighting, WeightMode};
 use serde_json::{Map, Value, json};
+use std::ops::Range;
 
 /// What a tree sees of the data.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Shares")]
 pub struct ShareOptions {
-    /// Share of the samples that a tree grows on, in (0, 1]; 0.75 by default.
+    /// Share of the samples that a tree grows on, drawn without replacement, in (0, 1]; 0.75 of structured-forest and
+    /// binary-relevance-forest by default, in place of the bootstrap of others.
     #[arg(long, value_name = "SHARE")]
-    row_share: Option<f64>,
+    pub(super) row_share: Option<f64>,
 
-    /// Share of the features that a tree uses, in (0, 1]; 0.75 by default.
+    /// Share of the features that a tree uses, in (0, 1]; 0.75 of structured-forest and binary-relevance-forest by
+    /// default, 1 of others.
     #[arg(long, value_name = "SHARE")]
-    feature_share: Option<f64>,
+    pub(super) feature_share: Option<f64>,
 }
 
 /// Clusters and hyperplanes of structured forests.
@@ -66,15 +69,10 @@ pub struct StructuredOptions {
     )]
     fall_back: Option<bool>,
 
-    /// Whether hyperplanes are learned on standardised features; true by default. Of sf-lr and sf-h.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        default_missing_value = "true",
-        require_equals = true
-    )]
-    standardize: Option<bool>,
+    /// Units of features in hyperplanes: as they are, of mean 0 and deviation 1 (the default of sf-lr), or that only of
+    /// features that are seldom 0 and others divided by their largest magnitude (the default of sf-h).
+    #[arg(long, value_enum, value_name = "UNITS")]
+    scaling: Option<ScalingName>,
 
     /// Penalty of logistic regression per sample; 0.001 by default. Of sf-lr.
     #[arg(long, value_name = "L2")]
@@ -124,12 +122,29 @@ enum ModeName {
     Sqrt,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum ScalingName {
+    Raw,
+    Standard,
+    BySparsity,
+}
+
+impl From<ScalingName> for FeatureScaling {
+    fn from(name: ScalingName) -> Self {
+        match name {
+            ScalingName::Raw => Self::Raw,
+            ScalingName::Standard => Self::Standard,
+            ScalingName::BySparsity => Self::BySparsity,
+        }
+    }
+}
+
 /// Trees of a forest if their number is not given.
 const TREES: usize = 50;
 /// Fewest samples of a leaf if not given.
 const LEAF: usize = 3;
 /// Shares that a tree sees if not given.
-const SHARE: f64 = 0.75;
+pub(super) const SHARE: f64 = 0.75;
 
 impl StructuredOptions {
     fn variant(&self) -> Variant {
@@ -149,7 +164,7 @@ impl StructuredOptions {
             ("beta", self.beta.is_some(), cs),
             ("weight-mode", self.weight_mode.is_some(), cs),
             ("fall-back", self.fall_back.is_some(), lr || h),
-            ("standardize", self.standardize.is_some(), lr || h),
+            ("scaling", self.scaling.is_some(), lr || h),
             ("l2", self.l2.is_some(), lr),
             ("rho", self.rho.is_some(), h),
             ("descent-steps", self.descent_steps.is_some(), h),
@@ -215,11 +230,13 @@ impl StructuredOptions {
             record.push(("beta", json!(weighting.beta)));
             record.push(("weight_mode", json!(weighting.mode)));
         }
+        let split = self.split();
+        let scaling = self.scaling.map(FeatureScaling::from).or(split.default_scaling());
         let oblique = [
             ("fall_back", json!(self.fall_back.unwrap_or(false))),
-            ("standardize", json!(self.standardize.unwrap_or(true))),
+            ("scaling", json!(scaling)),
         ];
-        match self.split() {
+        match split {
             NodeSplit::InformationGain => {}
             NodeSplit::Logistic(params) => {
                 record.extend(oblique);
@@ -240,28 +257,12 @@ impl StructuredOptions {
     }
 }
 
-/// What both methods remember of trees and shares.
-fn shared_record(groups: &Groups) -> Vec<(&'static str, Value)> {
-    vec![
-        ("trees", json!(groups.ensemble.trees.unwrap_or(TREES))),
-        ("row_share", json!(groups.shares.row_share.unwrap_or(SHARE))),
-        (
-            "feature_share",
-            json!(groups.shares.feature_share.unwrap_or(SHARE)),
-        ),
-        (
-            "min_samples_leaf",
-            json!(groups.tree.min_samples_leaf.unwrap_or(LEAF)),
-        ),
-        ("max_depth", json!(groups.tree.max_depth)),
-    ]
-}
-
 /// A structured forest to be grown.
 pub(super) struct StructuredRecipe {
     params: StructuredForestParams,
     n_trees: usize,
     has_oob: bool,
+    first_tree: usize,
     record: Map<String, Value>,
 }
 
@@ -285,98 +286,49 @@ impl StructuredRecipe {
             .label_weight(options.label_weight.unwrap_or(5.0))
             .min_samples_leaf(groups.tree.min_samples_leaf.unwrap_or(LEAF))
             .max_depth(groups.tree.max_depth)
-            .standardize(options.standardize.unwrap_or(true))
+            .scaling(options.scaling.map(Into::into))
             .seed(seed);
         params.clone().check()?;
-        let mut parameters = shared_record(groups);
-        parameters.push(("first_tree", json!(first_tree)));
+        let (tree, feature_share) = (&groups.tree, groups.shares.feature_share.unwrap_or(SHARE));
+        let mut parameters = vec![
+            ("trees", json!(n_trees)),
+            ("first_tree", json!(first_tree)),
+            ("row_share", json!(row_share)),
+            ("feature_share", json!(feature_share)),
+            ("min_samples_leaf", json!(tree.min_samples_leaf.unwrap_or(LEAF))),
+            ("max_depth", json!(tree.max_depth)),
+        ];
         parameters.extend(options.record());
         Ok(Self {
             params,
             n_trees,
             has_oob: row_share < 1.0,
+            first_tree,
             record: record(method, seed, parameters),
         })
     }
 }
 
-impl Recipe for StructuredRecipe {
-    fn n_steps(&self) -> usize {
+impl TreeRecipe for StructuredRecipe {
+    fn n_trees(&self) -> usize {
         self.n_trees
     }
 
-    fn record(&self) -> Map<String, Value> {
-        self.record.clone()
+    fn record(&self) -> &Map<String, Value> {
+        &self.record
     }
 
     fn has_oob(&self) -> bool {
         self.has_oob
     }
 
-    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
+    fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
         let on_tree = || context.on_step.iter().for_each(|f| f());
         let (x, y) = (data.features().view(), data.outputs().view());
-        let forest = self.params.clone().check()?.fit_observed(x, y, on_tree);
+        let params = self.params.clone().n_trees(trees.len());
+        let params = params.first_tree(self.first_tree + trees.start).check()?;
+        let forest = params.fit_observed(x, y, on_tree);
         let forest = forest.map_err(|e| context.error(data, e))?;
-        Ok(Model::new(forest, data)?.with_parameters(self.record()))
-    }
-}
-
-/// A forest per label to be grown.
-pub(super) struct BinaryRelevanceRecipe {
-    params: BinaryRelevanceParams,
-    n_trees: usize,
-    has_oob: bool,
-    record: Map<String, Value>,
-}
-
-impl BinaryRelevanceRecipe {
-    pub(super) fn new(method: Method, groups: &Groups, seed: u64) -> Result<Self, CliError> {
-        let n_trees = groups.ensemble.trees.unwrap_or(TREES);
-        let row_share = groups.shares.row_share.unwrap_or(SHARE);
-        let params = BinaryRelevanceParams::default()
-            .n_trees(n_trees)
-            .row_share(row_share)
-            .feature_share(groups.shares.feature_share.unwrap_or(SHARE))
-            .min_samples_leaf(groups.tree.min_samples_leaf.unwrap_or(LEAF))
-            .max_depth(groups.tree.max_depth)
-            .seed(seed);
-        params.clone().check()?;
-        Ok(Self {
-            params,
-            n_trees,
-            has_oob: row_share < 1.0,
-            record: record(method, seed, shared_record(groups)),
-        })
-    }
-}
-
-impl Recipe for BinaryRelevanceRecipe {
-    /// Trees of one label: how many labels there are only the data say.
-    fn n_steps(&self) -> usize {
-        self.n_trees
-    }
-
-    fn record(&self) -> Map<String, Value> {
-        self.record.clone()
-    }
-
-    fn has_oob(&self) -> bool {
-        self.has_oob
-    }
-
-    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
-        let (x, y) = (data.features().view(), data.outputs().view());
-        let grown = std::sync::atomic::AtomicUsize::new(0);
-        let on_tree = || {
-            // A step for as many trees as there are labels.
-            let before = grown.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            if (before + 1).is_multiple_of(data.n_outputs()) {
-                context.on_step.iter().for_each(|f| f());
-            }
-        };
-        let forest = self.params.clone().check()?.fit_observed(x, y, on_tree);
-        let forest = forest.map_err(|e| context.error(data, e))?;
-        Ok(Model::new(forest, data)?.with_parameters(self.record()))
+        Ok(Model::new(forest, data)?.with_parameters(self.record.clone()))
     }
 }

@@ -148,8 +148,7 @@ impl Tune {
                     data: Some(self.data.name()),
                     ..FitContext::default()
                 };
-                let recipe = tuning.best(&tuned)?;
-                let model = recipe.fit(refit.samples(&data, &tuned.holdout), &context)?;
+                let model = tuning.fit_best(&tuned, &data, refit, &context)?;
                 Some(model.save(path)?)
             }
         };
