@@ -1,6 +1,8 @@
 //! A cell: one data set, one method, one repetition; what is computed for it and what is kept of it.
 
-use crate::reproduce::describe::{Decompose, FriedmanText, MultiLabelText, Preprocess, Search, SplitText};
+use crate::reproduce::describe::{
+    Decompose, FriedmanText, MultiLabelText, Preprocess, Search, SplitText, Targets,
+};
 use clap::ValueEnum;
 use rpo_cli::methods::{Method, MethodOptions};
 use serde::{Deserialize, Serialize};
@@ -75,6 +77,12 @@ pub(crate) struct MethodJob {
     /// A search of further options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) search: Option<Search>,
+    /// What it is fitted to, where that is not the outputs as they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) targets: Option<Targets>,
+    /// The time that a fit may take, times that of one step of gbmort with stumps and the square loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) time_budget: Option<u32>,
     /// The master seed.
     pub(crate) seed: u64,
 }
@@ -94,6 +102,9 @@ pub(crate) enum Work {
     /// Take the error apart.
     Decompose(Decompose),
 }
+
+/// The option that is the number of steps of boosting.
+pub(crate) const STEPS: &str = "iterations";
 
 /// What a cell measured.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -121,6 +132,23 @@ impl Job {
     /// Never: a job is plain data.
     pub(crate) fn key(&self) -> String {
         hash(&serde_json::to_vec(self).expect("a job is plain data"))
+    }
+
+    /// The job without its number of steps, if models of fewer steps are met on the way to those of more, as in
+    /// boosting that nothing ends before its last step: one fit then serves all jobs that differ in nothing else.
+    pub(crate) fn but_for_steps(&self) -> Option<Self> {
+        let method = &self.method;
+        let ends_early = ["validation", "early-stopping", "time-limit"]
+            .iter()
+            .any(|name| method.options.contains_key(*name));
+        let plain = matches!(self.work, Work::Score { bootstrap: None, .. })
+            && !ends_early
+            && method.search.is_none()
+            && method.targets.is_none()
+            && method.time_budget.is_none();
+        let mut job = self.clone();
+        job.method.options.remove(STEPS).filter(|_| plain)?;
+        Some(job)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The samples of a cell.
 
 use crate::reproduce::cell::{Job, Source, hash};
-use crate::reproduce::describe::{Preprocess, SplitText};
+use crate::reproduce::describe::{FriedmanText, Preprocess, SplitText};
 use anyhow::{Context, bail};
 use rpo::core::{Matrix, Seed};
 use rpo::data::generate::{FeatureStyle, Friedman, MultiLabelSet};
@@ -42,18 +42,45 @@ pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
                 .features(features);
             Ok(set.generate(Seed::new(*seed))?)
         }
-        Source::Friedman { problem, seed } => {
-            let problem = Friedman::new(problem.kind)
-                .n_outputs(problem.outputs)
-                .n_samples(n);
-            Ok(problem.generate(Seed::new(*seed))?)
-        }
+        Source::Friedman { problem, seed } => friedman(problem, n, Seed::new(*seed)),
     }
+}
+
+fn friedman(problem: &FriedmanText, n: usize, seed: Seed) -> anyhow::Result<Dataset> {
+    let generator = Friedman::new(problem.kind)
+        .n_outputs(problem.outputs)
+        .n_irrelevant(problem.irrelevant)
+        .chain_base_noise(problem.base_noise)
+        .permuted_outputs(problem.permuted)
+        .n_samples(n);
+    Ok(generator.generate(seed)?)
 }
 
 /// The training and the test part of a cell, preprocessed.
 pub(crate) fn parts(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
+    let (mut train, mut test) = divided(job)?;
+    if job.preprocess.standardize {
+        let scale = Standardizer::of_features(&train)?;
+        (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
+    }
+    if job.preprocess.standardize_outputs {
+        let scale = Standardizer::of_targets(&train)?;
+        (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
+    }
+    Ok((train, test))
+}
+
+/// The training and the test part of a cell. Those of a regression problem are generated apart, anew in every
+/// repetition, so that outputs in random order are those of their part.
+fn divided(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
     let (n_train, n_test) = (job.train, job.test);
+    if let Source::Friedman { problem, seed } = &job.source {
+        let seed = Seed::new(*seed).purpose("part").child(job.data_seed);
+        return Ok((
+            friedman(problem, n_train, seed.purpose("train"))?,
+            friedman(problem, n_test, seed.purpose("test"))?,
+        ));
+    }
     let data = load(&job.source, n_train + n_test)?;
     let data = filter(data, &job.preprocess)?;
     let split = match job.split {
@@ -74,16 +101,7 @@ pub(crate) fn parts(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
             random_split(data.n_samples(), size, Seed::new(job.data_seed))?
         }
     };
-    let (mut train, mut test) = split.apply(&data)?;
-    if job.preprocess.standardize {
-        let scale = Standardizer::of_features(&train)?;
-        (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
-    }
-    if job.preprocess.standardize_outputs {
-        let scale = Standardizer::of_targets(&train)?;
-        (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
-    }
-    Ok((train, test))
+    Ok(split.apply(&data)?)
 }
 
 /// What is left out for what all samples say of it.
@@ -179,7 +197,8 @@ pub(crate) fn sizes(source: &Source) -> anyhow::Result<(usize, usize)> {
             } else {
                 5
             };
-            (inputs, problem.outputs)
+            let copies = if problem.permuted { 2 } else { 1 };
+            (inputs + problem.irrelevant, copies * problem.outputs)
         }
     })
 }

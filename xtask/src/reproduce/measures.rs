@@ -22,6 +22,8 @@ pub(crate) const PROJECTION: &str = "projection";
 pub(crate) const PROJECTION_ONCE: &str = "projection-once";
 /// Bytes of the model's file.
 pub(crate) const MODEL_BYTES: &str = "model-bytes";
+/// Number of trees.
+pub(crate) const TREES: &str = "trees";
 /// Nodes of all trees.
 pub(crate) const NODES: &str = "nodes";
 /// Most bytes that the process held until the model was fitted, the data among them.
@@ -58,7 +60,7 @@ pub(crate) const ERROR: &str = "error";
 /// The sum of the five terms, which the error equals but for the noise of the fresh samples.
 pub(crate) const SUM: &str = "sum";
 
-const SCORING: [Measure; 11] = [
+const SCORING: [Measure; 12] = [
     Measure {
         name: FIT_CPU,
         label: "fit, CPU s",
@@ -86,6 +88,10 @@ const SCORING: [Measure; 11] = [
     Measure {
         name: MODEL_BYTES,
         label: "model file, bytes",
+    },
+    Measure {
+        name: TREES,
+        label: "trees",
     },
     Measure {
         name: NODES,

@@ -43,6 +43,9 @@ pub(crate) struct Options {
     /// Run only these methods, by the ids of the description
     #[arg(long, value_delimiter = ',', value_name = "ID,...")]
     methods: Vec<String>,
+    /// Limit fits of boosting by time, as the paper does, instead of by steps: results then depend on the machine
+    #[arg(long)]
+    time_budget: bool,
     /// Repetitions per cell, instead of what the description says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeats: Option<u32>,
@@ -81,6 +84,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         quick: options.quick,
         datasets: options.datasets.clone(),
         methods: options.methods.clone(),
+        time_budget: options.time_budget,
         repeats: options.repeats.map(|n| n as usize),
     };
     let plan = plan::plan(&description, &selection)?;
@@ -118,13 +122,13 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs the job on standard input, for a process that [`run`] started.
+/// Runs the jobs on standard input, for a process that [`run`] started.
 ///
 /// # Errors
-/// If the job is malformed or fails.
+/// If a job is malformed or fails.
 pub(crate) fn run_cell() -> anyhow::Result<()> {
-    let job: cell::Job = serde_json::from_reader(std::io::stdin().lock())?;
-    serde_json::to_writer(std::io::stdout().lock(), &work::run(&job)?)?;
+    let jobs: Vec<cell::Job> = serde_json::from_reader(std::io::stdin().lock())?;
+    serde_json::to_writer(std::io::stdout().lock(), &work::run(&jobs)?)?;
     Ok(())
 }
 

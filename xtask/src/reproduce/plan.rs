@@ -18,6 +18,8 @@ pub(crate) struct Selection {
     pub(crate) datasets: Vec<String>,
     /// Methods to run; all if empty.
     pub(crate) methods: Vec<String>,
+    /// Whether boosting is limited by time.
+    pub(crate) time_budget: bool,
     /// Repetitions per cell.
     pub(crate) repeats: Option<usize>,
 }
@@ -82,6 +84,8 @@ pub(crate) struct Plan {
     pub(crate) columns: Vec<Column>,
     /// Cells, by data set, then repetition, then column.
     pub(crate) cells: Vec<Cell>,
+    /// The time that a fit of boosting may take, times that of one step of gbmort with stumps and the square loss.
+    pub(crate) time_budget: Option<u32>,
 }
 
 /// Plans an experiment.
@@ -105,7 +109,14 @@ pub(crate) fn plan(description: &Description, selection: &Selection) -> anyhow::
         not_run: Vec::new(),
         columns: columns(description, selection),
         cells: Vec::new(),
+        time_budget: None,
     };
+    if selection.time_budget {
+        let Some(times) = description.time_budget else {
+            bail!("the description has no time-budget");
+        };
+        plan.time_budget = Some(times);
+    }
     let catalogue = Catalogue::from_env();
     for data in &description.datasets {
         if !is_selected(description, selection, data) {
@@ -142,6 +153,9 @@ pub(crate) fn plan(description: &Description, selection: &Selection) -> anyhow::
             .unwrap_or(description.repeats);
         for repetition in 0..repeats as u64 {
             for (column, place) in plan.columns.iter().zip(0..) {
+                if !description.methods[column.method].is_on(data) {
+                    continue;
+                }
                 let job = job(description, selection, data, &source, column, repetition)?;
                 plan.cells.push(Cell {
                     dataset: plan.datasets.len() - 1,
@@ -283,6 +297,20 @@ fn job(
             (search.trials, search.steps) = (Some(trials), None);
         }
     }
+    if selection.time_budget
+        && method
+            .method_options()?
+            .method()
+            .option_names()
+            .contains(&"time-limit".to_owned())
+    {
+        method.time_budget = description.time_budget;
+    }
+    let targets = text
+        .targets
+        .iter()
+        .find(|(name, _)| name.get_ref() == data.name.get_ref());
+    method.targets = targets.map(|(_, targets)| *targets);
     let split = if description.fixed_split { 0 } else { repetition };
     method.seed = seed.purpose("forest").child(repetition).value();
     Ok(Job {

@@ -1,6 +1,6 @@
 //! Runs cells side by side, each in a process of its own, within a number of threads and an amount of memory.
 
-use crate::reproduce::cell::{Job, Outcome, Record, Source, Work};
+use crate::reproduce::cell::{Job, Outcome, Record, STEPS, Source, Work};
 use crate::reproduce::plan::{Cell, Plan};
 use crate::reproduce::store::Store;
 use anyhow::{Context, bail};
@@ -21,8 +21,11 @@ pub(crate) struct Limits {
     pub(crate) memory: u64,
 }
 
+/// Cells that one process computes by one fit, by increasing numbers of steps.
+type Fit<'a> = Vec<&'a Cell>;
+
 struct State<'a> {
-    waiting: Vec<&'a Cell>,
+    waiting: Vec<Fit<'a>>,
     running: usize,
     memory: u64,
     store: &'a mut Store,
@@ -35,15 +38,17 @@ struct State<'a> {
 /// # Errors
 /// If the store cannot be written, or cells failed: the others are run all the same, and stored.
 pub(crate) fn run(plan: &Plan, store: &mut Store, limits: Limits, all: bool) -> anyhow::Result<usize> {
-    let mut waiting: Vec<&Cell> = plan
+    let missing = plan
         .cells
         .iter()
-        .filter(|cell| all || store.get(&cell.key).is_none())
-        .collect();
-    let n_missing = waiting.len();
+        .filter(|cell| all || store.get(&cell.key).is_none());
+    let missing: Vec<&Cell> = missing.collect();
+    let n_missing = missing.len();
+    let mut waiting = fits(&missing);
     let bar = progress_bar(&waiting, plan);
     // Taken from the end.
     waiting.reverse();
+    let n_fits = waiting.len();
     let state = State {
         waiting,
         running: 0,
@@ -53,7 +58,7 @@ pub(crate) fn run(plan: &Plan, store: &mut Store, limits: Limits, all: bool) -> 
     };
     let (state, freed) = (Mutex::new(state), Condvar::new());
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..limits.threads.min(n_missing))
+        let workers: Vec<_> = (0..limits.threads.min(n_fits))
             .map(|_| scope.spawn(|| work(plan, &state, &freed, limits, &bar)))
             .collect();
         workers
@@ -86,7 +91,7 @@ fn work(
         let next = guard
             .waiting
             .iter()
-            .rposition(|cell| alone || memory(plan, cell) <= free);
+            .rposition(|fit| alone || memory(plan, last(fit)) <= free);
         let Some(next) = next else {
             if guard.waiting.is_empty() {
                 return Ok(());
@@ -94,7 +99,8 @@ fn work(
             guard = freed.wait(guard).expect("no worker panicked");
             continue;
         };
-        let cell = guard.waiting.remove(next);
+        let fit = guard.waiting.remove(next);
+        let cell = last(&fit);
         let needed = memory(plan, cell);
         guard.memory += needed;
         guard.running += 1;
@@ -104,20 +110,21 @@ fn work(
             plan.datasets[cell.dataset].name, plan.columns[cell.column].id
         );
         bar.set_message(name.clone());
-        let outcome = run_apart(&cell.job);
+        let outcomes = run_apart(&fit);
         bar.inc(weight(plan, cell));
 
         guard = state.lock().expect("no worker panicked");
         guard.memory -= needed;
         guard.running -= 1;
-        match outcome {
-            Ok(outcome) => {
-                let record = Record {
-                    key: cell.key.clone(),
-                    job: cell.job.clone(),
-                    outcome,
-                };
-                let stored = guard.store.append(record);
+        match outcomes {
+            Ok(outcomes) => {
+                let stored = fit.iter().zip(outcomes).try_for_each(|(cell, outcome)| {
+                    guard.store.append(Record {
+                        key: cell.key.clone(),
+                        job: cell.job.clone(),
+                        outcome,
+                    })
+                });
                 if stored.is_err() {
                     // Nothing more can be kept: let the others stop too.
                     guard.waiting.clear();
@@ -133,8 +140,33 @@ fn work(
     }
 }
 
-/// Runs a job in a process of its own.
-fn run_apart(job: &Job) -> anyhow::Result<Outcome> {
+/// Cells together that one fit serves: those that differ in the number of steps alone.
+fn fits<'a>(cells: &[&'a Cell]) -> Vec<Fit<'a>> {
+    let mut fits: Vec<(Option<Job>, Fit<'a>)> = Vec::new();
+    for &cell in cells {
+        let alike = cell.job.but_for_steps();
+        match fits.last_mut() {
+            Some((others, fit)) if alike.is_some() && *others == alike => fit.push(cell),
+            _ => fits.push((alike, vec![cell])),
+        }
+    }
+    let steps = |cell: &&Cell| cell.job.method.number(STEPS);
+    fits.into_iter()
+        .map(|(_, mut fit)| {
+            fit.sort_by_key(steps);
+            fit
+        })
+        .collect()
+}
+
+/// The cell with the most steps.
+fn last<'a>(fit: &Fit<'a>) -> &'a Cell {
+    fit[fit.len() - 1]
+}
+
+/// Runs jobs that one fit serves in a process of their own.
+fn run_apart(fit: &Fit<'_>) -> anyhow::Result<Vec<Outcome>> {
+    let jobs: Vec<&Job> = fit.iter().map(|cell| &cell.job).collect();
     let mut child = Command::new(std::env::current_exe()?)
         .arg("cell")
         .env("RAYON_NUM_THREADS", "1")
@@ -144,7 +176,7 @@ fn run_apart(job: &Job) -> anyhow::Result<Outcome> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    let input = serde_json::to_vec(job)?;
+    let input = serde_json::to_vec(&jobs)?;
     let written = child
         .stdin
         .take()
@@ -217,8 +249,8 @@ fn components(cell: &Cell, n_outputs: usize) -> Option<u64> {
 }
 
 /// A bar with the remaining time on a terminal, nothing in a pipe.
-fn progress_bar(cells: &[&Cell], plan: &Plan) -> ProgressBar {
-    let bar = ProgressBar::new(cells.iter().map(|cell| weight(plan, cell)).sum());
+fn progress_bar(fits: &[Fit<'_>], plan: &Plan) -> ProgressBar {
+    let bar = ProgressBar::new(fits.iter().map(|fit| weight(plan, last(fit))).sum());
     let style = ProgressStyle::with_template("{bar:32} {percent:>3} %  {elapsed} elapsed, {eta} left  {msg}")
         .expect("the template is right");
     let bar = bar.with_style(style);

@@ -108,6 +108,8 @@ mod tests {
                 algorithm: "random-forest".to_owned(),
                 options: BTreeMap::from([("trees".to_owned(), trees.to_string())]),
                 search: None,
+                targets: None,
+                time_budget: None,
                 seed: 3,
             },
             work: Work::Score {

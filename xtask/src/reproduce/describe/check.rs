@@ -1,9 +1,8 @@
 //! What the types of a description do not say.
 
+use super::check_claims::{Known, check_claims};
 use super::read::Source;
-use super::{
-    DatasetText, DescribeError, Description, MethodText, PublishedName, Relation, Search, SplitText, Values,
-};
+use super::{DatasetText, DescribeError, Description, MethodText, PublishedName, Search, SplitText, Values};
 use crate::reproduce::cell::MethodJob;
 use crate::reproduce::measures;
 use anyhow::bail;
@@ -41,11 +40,22 @@ pub(super) fn check(description: &Description, file: &Source<'_>) -> Result<(), 
     for name in description.quick.datasets.iter().flatten() {
         one_of(name, &datasets, "data set", file)?;
     }
-    let columns = check_methods(description, file)?;
+    let columns = check_methods(description, &datasets, file)?;
     if let Some(baseline) = &description.baseline {
         one_of(baseline, &columns, "column", file)?;
     }
-    check_claims(description, &columns, &measures, file)
+    let curves = description
+        .methods
+        .iter()
+        .filter(|method| method.columns().len() > 1);
+    let curves: Vec<String> = curves.map(|method| method.id.get_ref().clone()).collect();
+    let known = Known {
+        datasets: &datasets,
+        columns: &columns,
+        curves: &curves,
+        measures: &measures,
+    };
+    check_claims(description, &known, file)
 }
 
 fn check_datasets(description: &Description, file: &Source<'_>) -> Result<Vec<String>, DescribeError> {
@@ -77,12 +87,16 @@ fn check_datasets(description: &Description, file: &Source<'_>) -> Result<Vec<St
 
 fn decomposable(data: &DatasetText) -> bool {
     use rpo::data::generate::FriedmanKind;
-    let kind = data.friedman.as_ref().map(|f| f.kind);
+    let kind = data.friedman.as_ref().filter(|f| !f.permuted).map(|f| f.kind);
     matches!(kind, Some(FriedmanKind::Independent | FriedmanKind::Group))
 }
 
 /// The columns that the methods make.
-fn check_methods(description: &Description, file: &Source<'_>) -> Result<Vec<String>, DescribeError> {
+fn check_methods(
+    description: &Description,
+    datasets: &[String],
+    file: &Source<'_>,
+) -> Result<Vec<String>, DescribeError> {
     let mut columns = Vec::new();
     let mut ids = BTreeSet::new();
     for method in &description.methods {
@@ -96,6 +110,15 @@ fn check_methods(description: &Description, file: &Source<'_>) -> Result<Vec<Str
             }
             if values.get_ref().as_slice().is_empty() {
                 return Err(file.error(values.span(), "an empty list"));
+            }
+        }
+        for name in method.on.iter().flatten() {
+            one_of(name, datasets, "data set", file)?;
+        }
+        for name in method.targets.keys() {
+            one_of(name, datasets, "data set", file)?;
+            if description.bootstrap.is_some() || description.decompose.is_some() {
+                return Err(file.error(name.span(), "targets go with neither bootstrap nor decompose"));
             }
         }
         check_options(method, file)?;
@@ -116,73 +139,6 @@ fn check_methods(description: &Description, file: &Source<'_>) -> Result<Vec<Str
         }
     }
     Ok(columns)
-}
-
-fn check_claims(
-    description: &Description,
-    columns: &[String],
-    measures: &[String],
-    file: &Source<'_>,
-) -> Result<(), DescribeError> {
-    for claim in &description.claims {
-        let tests = [
-            claim.compare.is_some(),
-            claim.published.is_some(),
-            claim.verdicts.is_some(),
-            claim.ranks.is_some(),
-        ];
-        if tests.into_iter().filter(|&t| t).count() != 1 {
-            let at = file.text.find(&claim.says).unwrap_or(0);
-            return Err(file.error(
-                at..at,
-                "exactly one of compare, published, verdicts and ranks expected",
-            ));
-        }
-        let mut shares = Vec::new();
-        if let Some(compare) = &claim.compare {
-            one_of(&compare.left, columns, "column", file)?;
-            one_of(&compare.right, columns, "column", file)?;
-            if let Some(of) = &compare.of {
-                one_of(of, measures, "measure", file)?;
-            }
-            if let Relation::Ratio(low, high) = compare.relation
-                && (low > high || low.is_nan() || high.is_nan())
-            {
-                return Err(file.error(compare.left.span(), format!("no ratio is in {low} to {high}")));
-            }
-            shares.extend(compare.share);
-        }
-        if let Some(verdicts) = &claim.verdicts {
-            one_of(&verdicts.column, columns, "column", file)?;
-            shares.push(verdicts.share);
-            if description.baseline.is_none() {
-                return Err(file.error(verdicts.column.span(), "verdicts need a baseline"));
-            }
-        }
-        if let Some(within) = &claim.published {
-            shares.push(within.share);
-            for column in within.columns.iter().flatten() {
-                one_of(column, columns, "column", file)?;
-            }
-        }
-        if let Some(ranks) = &claim.ranks {
-            for column in ranks.ahead.iter().chain(&ranks.behind) {
-                one_of(column, columns, "column", file)?;
-            }
-        }
-        let metrics = [
-            claim.published.as_ref().and_then(|p| p.of.as_ref()),
-            claim.ranks.as_ref().and_then(|r| r.of.as_ref()),
-        ];
-        for metric in metrics.into_iter().flatten() {
-            one_of(metric, measures, "measure", file)?;
-        }
-        if let Some(share) = shares.into_iter().find(|share| !(0.0..=1.0).contains(share)) {
-            let at = file.text.find(&claim.says).unwrap_or(0);
-            return Err(file.error(at..at, format!("share is {share}; 0 to 1 expected")));
-        }
-    }
-    Ok(())
 }
 
 /// Every column's options must be those of the method, with values that it takes.
@@ -231,6 +187,8 @@ impl MethodText {
             algorithm: self.algorithm.get_ref().clone(),
             options: options.collect(),
             search: self.search.clone(),
+            targets: None,
+            time_budget: None,
             seed: 0,
         }
     }
@@ -282,7 +240,7 @@ fn parse<T: FromStr<Err: Display>>(text: &Spanned<String>, file: &Source<'_>) ->
     parsed.map_err(|e| file.error(text.span(), e.to_string()))
 }
 
-fn one_of(
+pub(super) fn one_of(
     name: &Spanned<String>,
     known: &[String],
     what: &str,

@@ -4,10 +4,15 @@
 //! field. What is read here is checked as far as it can be without data; errors name file, line and field.
 
 mod check;
+mod check_claims;
+mod claim;
 mod error;
 mod read;
 mod values;
 
+pub(crate) use claim::{
+    Ahead, ClaimText, Compare, Reaches, Relation, SameVerdicts, Significant, WithinPublished,
+};
 pub(crate) use error::DescribeError;
 pub(crate) use read::{find, list};
 pub(crate) use values::Values;
@@ -63,6 +68,9 @@ pub(crate) struct Description {
     pub(crate) bootstrap: Option<usize>,
     /// The sizes of a bias and variance decomposition, if that is what the cells compute.
     pub(crate) decompose: Option<Decompose>,
+    /// The time that a fit may take with `--time-budget`, times that of one step of gbmort with stumps and the square
+    /// loss.
+    pub(crate) time_budget: Option<u32>,
     /// What is done to the data before it is split, and with what is known of the training part.
     #[serde(default)]
     pub(crate) preprocess: Preprocess,
@@ -212,6 +220,20 @@ pub(crate) struct FriedmanText {
     pub(crate) kind: FriedmanKind,
     /// Number of outputs.
     pub(crate) outputs: usize,
+    /// Whether each is there twice, the second time in random order: pure noise.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) permuted: bool,
+    /// Number of inputs that no output depends on.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) irrelevant: usize,
+    /// Whether the chain starts from an already noisy output.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(crate) base_noise: bool,
+}
+
+/// Whether a field need not be written, so that the keys of cells without it stay what they were.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// A data set of the paper that is not run.
@@ -249,11 +271,28 @@ pub(crate) struct MethodText {
     /// Options by their names on the command line; that of the axis may be a list.
     #[serde(default)]
     pub(crate) options: BTreeMap<String, Spanned<Values>>,
+    /// The data sets it is run on; all if not given.
+    pub(crate) on: Option<Vec<Spanned<String>>>,
     /// A search of further options on a part of the training samples.
     pub(crate) search: Option<Search>,
+    /// What it is fitted to on a data set, where that is not the outputs as they are.
+    #[serde(default)]
+    pub(crate) targets: BTreeMap<Spanned<String>, Targets>,
     /// Its name in the published figures: one, or one for each value along the axis that has some.
     #[serde(default)]
     pub(crate) published: PublishedName,
+}
+
+/// What a method is fitted to that knows how the outputs of a data set hang together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Targets {
+    /// The first output; its prediction is that of all.
+    First,
+    /// The mean of the outputs; its prediction is that of all.
+    Mean,
+    /// Every output by itself, with a search of its own.
+    Each,
 }
 
 /// What the published figures call a method.
@@ -281,98 +320,14 @@ impl PublishedName {
     }
 }
 
-/// A sentence of the paper and the check that decides whether it holds here: exactly one of `compare`,
-/// `published`, `verdicts` and `ranks`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct ClaimText {
-    /// The sentence.
-    pub(crate) says: String,
-    /// Where the paper says it.
-    pub(crate) at: String,
-    /// What is known about why it holds or does not, shown with the figures.
-    pub(crate) remark: Option<String>,
-    /// Compares two columns.
-    pub(crate) compare: Option<Compare>,
-    /// Compares with the published figures.
-    pub(crate) published: Option<WithinPublished>,
-    /// Compares verdicts of the paper's rule with those of its own figures.
-    pub(crate) verdicts: Option<SameVerdicts>,
-    /// Compares mean ranks over the data sets.
-    pub(crate) ranks: Option<Ahead>,
-}
-
-/// How a column relates to another on each data set. "Differs" is the rule of Table 1: by more than the larger
-/// of the two standard deviations.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Compare {
-    /// A column.
-    pub(crate) left: Spanned<String>,
-    /// The relation.
-    #[serde(rename = "is")]
-    pub(crate) relation: Relation,
-    /// Another column.
-    pub(crate) right: Spanned<String>,
-    /// The measure; the score if not given.
-    pub(crate) of: Option<Spanned<String>>,
-    /// Share of the data sets on which it must hold; 1 if not given.
-    pub(crate) share: Option<f64>,
-}
-
-/// A relation between two columns.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Relation {
-    /// Better, and different.
-    Better,
-    /// Worse, and different.
-    Worse,
-    /// Not different.
-    Same,
-    /// Better or not different.
-    NotWorse,
-    /// Left mean over right mean within these bounds.
-    Ratio(f64, f64),
-}
-
-/// Each of some columns has a better mean rank over the data sets than each of some others.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct Ahead {
-    /// Columns with the better mean ranks.
-    pub(crate) ahead: Vec<Spanned<String>>,
-    /// Columns with the worse ones.
-    pub(crate) behind: Vec<Spanned<String>>,
-    /// The metric; the score if not given.
-    pub(crate) of: Option<Spanned<String>>,
-}
-
-/// Our means lie within the published standard deviation, widened by a slack, of the published means.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct WithinPublished {
-    /// The metric; the score if not given.
-    pub(crate) of: Option<Spanned<String>>,
-    /// The columns; all that have published figures if not given.
-    pub(crate) columns: Option<Vec<Spanned<String>>>,
-    /// Added to the published standard deviation.
-    pub(crate) slack: f64,
-    /// Share of the cells that must.
-    pub(crate) share: f64,
-}
-
-/// A column differs from the baseline here exactly where it does in print.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-pub(crate) struct SameVerdicts {
-    /// The column.
-    pub(crate) column: Spanned<String>,
-    /// Share of the data sets on which it must.
-    pub(crate) share: f64,
-}
-
 impl MethodText {
+    /// Whether it is run on a data set.
+    pub(crate) fn is_on(&self, dataset: &DatasetText) -> bool {
+        let name = dataset.name.get_ref();
+        let mut named = self.on.iter().flatten();
+        self.on.is_none() || named.any(|on| on.get_ref() == name)
+    }
+
     /// What its curve is called: the label without the value along the axis and what binds it.
     pub(crate) fn curve_label(&self) -> String {
         let label = self.label.split("{}").next().unwrap_or_default();

@@ -22,6 +22,13 @@ pub(super) fn document(results: &Results<'_>, claims: &[Claim], ranks: &[Ranks])
             .split("\n\n")
             .map(|p| Block::Paragraph(p.trim().to_owned())),
     );
+    blocks.extend(results.plan.time_budget.map(|times| {
+        Block::Paragraph(format!(
+            "**Limited by time:** a fit of boosting ends after {times} times the time of one step of gbmort with stumps and \
+             the square loss on the same samples, not after a number of steps. What is below depends on the machine and on what \
+             ran beside it."
+        ))
+    }));
     blocks.extend(claim_section(claims));
     let metrics = description.metrics.iter().map(|metric| metric.get_ref().as_str());
     let mut scores: Vec<&str> = metrics.collect();

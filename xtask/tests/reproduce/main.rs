@@ -1,9 +1,9 @@
 //! The runner from outside: what it stores, what it runs again, how it fails.
 
-use serde_json::Value;
-use std::path::Path;
-use std::process::{Command, Output};
-use tempfile::TempDir;
+mod boosting;
+mod experiment;
+
+use experiment::Experiment;
 
 const DESCRIPTION: &str = r#"
 name = "tiny"
@@ -50,70 +50,6 @@ says = "A forest on two outputs is not better than one on all."
 at = "nowhere"
 compare = { left = "full", is = "not-worse", right = "projected" }
 "#;
-
-/// A folder with a description, and where its results go.
-struct Experiment(TempDir);
-
-impl Experiment {
-    fn new(description: &str) -> Self {
-        let experiment = Self(tempfile::tempdir().unwrap());
-        experiment.describe(description);
-        experiment
-    }
-
-    fn describe(&self, description: &str) {
-        std::fs::write(self.0.path().join("tiny.toml"), description).unwrap();
-    }
-
-    fn run(&self, options: &[&str]) -> Output {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
-        let (file, out) = (self.0.path().join("tiny.toml"), self.0.path().join("out"));
-        command
-            .arg("reproduce")
-            .arg(file)
-            .arg("--out")
-            .arg(out)
-            .args(options);
-        command.env_remove("RPO_DATA").output().unwrap()
-    }
-
-    /// Runs it and gives how many cells were run and how many there are.
-    fn run_well(&self, options: &[&str]) -> (usize, usize) {
-        let output = self.run(options);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{said}");
-        let counts: Vec<usize> = said
-            .lines()
-            .find(|line| line.contains("cells run"))
-            .unwrap()
-            .split_whitespace()
-            .filter_map(|word| word.parse().ok())
-            .collect();
-        (counts[0], counts[1])
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.0.path().join("out").join(name)).unwrap()
-    }
-
-    fn store(&self) -> impl AsRef<Path> {
-        self.0.path().join("out/cells.jsonl")
-    }
-
-    /// Mean scores by method.
-    fn scores(&self) -> Vec<(String, f64)> {
-        let results: Value = serde_json::from_str(&self.read("results.json")).unwrap();
-        let rows = results["results"].as_array().unwrap().iter();
-        rows.filter(|row| row["measure"] == "lrap")
-            .map(|row| {
-                (
-                    row["method"].as_str().unwrap().to_owned(),
-                    row["mean"].as_f64().unwrap(),
-                )
-            })
-            .collect()
-    }
-}
 
 #[test]
 fn a_finished_cell_is_not_run_again() {
