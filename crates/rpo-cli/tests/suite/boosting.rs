@@ -1,0 +1,209 @@
+//! Boosting on the command line: from a file to a model to scores, early stopping, and what is refused.
+
+use crate::common::{Folder, LABELS, arff, csv, label_file, number};
+
+const METHODS: [&str; 4] = ["single-target-gbrt", "gbmort", "gbrt-rpo", "gbrt-relabel-rpo"];
+
+fn labels() -> Folder {
+    let folder = Folder::new();
+    folder
+        .write("train.arff", arff(300, 0))
+        .write("test.arff", arff(100, 300))
+        .write("l.xml", label_file());
+    folder
+}
+
+#[test]
+fn every_method_learns_labels() {
+    let folder = labels();
+    for method in METHODS {
+        for loss in [
+            "",
+            "--loss square",
+            "--loss absolute",
+            "--loss logistic --line-search newton",
+        ] {
+            folder.json(&format!(
+                "train --data train.arff --labels l.xml --model m.rpo --method {method} {loss} --iterations 40 \
+                 --learning-rate 0.3 --max-leaves 4"
+            ));
+            let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics lrap,hamming");
+            // Absolute residuals of rare labels are no way to rank them.
+            let enough = if loss.contains("absolute") { 0.7 } else { 0.95 };
+            assert!(number(&scores, "lrap") > enough, "{method} {loss}: {scores}");
+            assert!(
+                loss.contains("absolute") || number(&scores, "hamming") < 0.1,
+                "{method} {loss}: {scores}"
+            );
+        }
+        let about = folder.json("inspect --model m.rpo");
+        assert_eq!(about["parameters"]["method"], method);
+        assert_eq!(about["parameters"]["loss"], "logistic");
+        let wide = folder.ok("predict --data test.arff --model m.rpo --top-k 2");
+        assert!(wide.lines().count() > 1 + LABELS.len(), "{wide}");
+    }
+}
+
+#[test]
+fn numbers_are_predicted() {
+    let folder = Folder::new();
+    folder
+        .write("train.csv", csv(300, 0))
+        .write("test.csv", csv(50, 300));
+    for method in METHODS {
+        folder.json(&format!(
+            "train --data train.csv --n-targets 2 --model m.rpo --method {method} --max-leaves 6"
+        ));
+        let scores = folder.json("evaluate --data test.csv --model m.rpo --metrics r2");
+        assert!(number(&scores, "r2") > 0.7, "{method}: {scores}");
+    }
+}
+
+/// On the directions of the labels that features predict, found once; and what features it looked at.
+#[test]
+fn boosting_grows_on_a_label_embedding() {
+    let folder = labels();
+    let train = "train --data train.arff --labels l.xml --model m.rpo --method gbrt-relabel-rpo --iterations 40 --projection label-embedding";
+    folder.json(train);
+    let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics lrap");
+    assert!(number(&scores, "lrap") > 0.9, "{scores}");
+    let about = folder.json("inspect --model m.rpo --top-features 2");
+    assert_eq!(about["parameters"]["projection"], "label-embedding");
+    assert_eq!(about["parameters"]["projection_scope"], "shared");
+    assert_eq!(number(&about, "steps"), 40.0);
+    let features = about["top_features"].as_array().unwrap();
+    let weights: Vec<f64> = features.iter().map(|f| number(f, "importance")).collect();
+    assert!(
+        weights.len() == 2 && weights[0] >= weights[1] && weights[1] > 0.0,
+        "{about}"
+    );
+    folder.json(&format!("{train} --projection-scope tree --components 2"));
+    folder.fail(&train.replace("gbrt-relabel-rpo", "gbrt-rpo"));
+}
+
+#[test]
+fn forests_of_single_targets_learn() {
+    let folder = labels();
+    let train =
+        "train --data train.arff --labels l.xml --model m.rpo --method single-target-forest --trees 20";
+    folder.json(train);
+    let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics lrap");
+    assert!(number(&scores, "lrap") > 0.95, "{scores}");
+    assert_eq!(
+        folder.json("inspect --model m.rpo")["parameters"]["method"],
+        "single-target-forest"
+    );
+    for option in [
+        "--projection gaussian",
+        "--leaves sparse",
+        "--bootstrap=false --oob",
+    ] {
+        folder.fail(&format!("{train} {option}"));
+    }
+}
+
+#[test]
+fn early_stopping_ends_with_the_best_step() {
+    let folder = labels();
+    let train = "train --data train.arff --labels l.xml --method gbrt-relabel-rpo --learning-rate 0.5 --iterations 200";
+    let fit = |options: &str| {
+        let report = folder.json(&format!("{train} --model m.rpo {options}"));
+        let about = folder.json("inspect --model m.rpo");
+        (
+            number(&report, "n_samples"),
+            about["parameters"]["steps"].as_u64().unwrap(),
+            about,
+        )
+    };
+    let (_, whole, about) = fit("");
+    assert_eq!((whole, about["n_train"].as_u64()), (200, Some(300)));
+    let (_, stopped, about) = fit("--early-stopping 5 --validation 0.3");
+    assert!(stopped < 200, "{stopped}");
+    assert!(about["n_train"].as_u64().unwrap() < 300);
+    let (_, again, about) = fit("--early-stopping 5 --validation 0.3 --refit-all");
+    assert_eq!((again, about["n_train"].as_u64()), (stopped, Some(300)));
+}
+
+#[test]
+fn a_time_limit_leaves_a_model() {
+    let folder = labels();
+    let train = "train --data train.arff --labels l.xml --method gbmort --iterations 500 --model m.rpo";
+    let steps = |options: &str| {
+        folder.json(&format!("{train} {options}"));
+        folder.json("inspect --model m.rpo")["parameters"]["steps"].as_u64()
+    };
+    assert_eq!(steps("--time-limit 1e-9"), Some(1));
+    assert_eq!(steps("--time-limit 600"), Some(500));
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let folder = labels();
+    let refusal = |options: &str| {
+        folder.fail(&format!(
+            "train --data train.arff --labels l.xml --model m.rpo {options}"
+        ))
+    };
+    for (options, said) in [
+        (
+            "--method gbmort --iterations 0",
+            "iterations is 0; expected at least 1",
+        ),
+        (
+            "--method gbmort --learning-rate 1.5",
+            "learning_rate is 1.5; expected in (0, 1]",
+        ),
+        (
+            "--method gbmort --learning-rate NaN",
+            "learning_rate is NaN; expected in (0, 1]",
+        ),
+        (
+            "--method gbmort --projection gaussian",
+            "--projection is no option of gbmort",
+        ),
+        (
+            "--method gbrt-rpo --components 3",
+            "components is 3; expected 1 for gbrt-rpo",
+        ),
+        (
+            "--method gbrt-rpo --projection none",
+            "this method projects the outputs",
+        ),
+        (
+            "--method gbrt-rpo --projection-scope shared",
+            "projection_scope is shared",
+        ),
+        (
+            "--method gbmort --loss absolute --line-search newton",
+            "line_search is newton",
+        ),
+        (
+            "--method gbmort --validation 1",
+            "--validation is 1; expected a share between 0 and 1",
+        ),
+        (
+            "--method gbmort --early-stopping 0",
+            "--early-stopping is 0; expected at least 1",
+        ),
+        (
+            "--method gbmort --time-limit 0",
+            "--time-limit is 0; a positive number of seconds expected",
+        ),
+        (
+            "--method random-forest --time-limit 1",
+            "--time-limit is no option of random-forest",
+        ),
+        ("--method gbmort --refit-all", "need --validation"),
+        ("--method gbmort --validation 0.001", "train.arff"),
+        ("--method gbmort --trees 5", "--trees is no option of gbmort"),
+        (
+            "--method random-forest --loss square",
+            "--loss is no option of random-forest",
+        ),
+        ("--method gbmort --oob", "--oob needs"),
+    ] {
+        let found = refusal(options);
+        assert!(found.contains(said), "{options}: {found}");
+    }
+    assert!(!folder.files().contains(&"m.rpo".to_owned()));
+}

@@ -1,0 +1,12 @@
+//! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
+
+mod boosting;
+mod circle;
+mod common;
+mod craftml;
+mod linear;
+mod missing;
+mod real;
+mod refusals;
+mod structured;
+mod tune;

@@ -1,0 +1,379 @@
+//! Bad input: a message that names what and where, an exit code that is not 0, and earlier files as they were.
+
+use crate::common::{Folder, arff, csv, folder_of, label_file, svmlight, xmlrepo};
+
+/// A folder with good data and a good model `m.rpo` of it.
+fn ready() -> Folder {
+    let folder = Folder::new();
+    folder.write("a.arff", arff(300, 0)).write("l.xml", label_file());
+    folder.ok("train --data a.arff --labels l.xml --model m.rpo --trees 5");
+    folder
+}
+
+/// Fails with all of the words, and leaves the model and no other file.
+fn check(folder: &Folder, arguments: &str, words: &[&str]) {
+    let (model, files) = (std::fs::read(folder.path("m.rpo")).unwrap(), folder.files());
+    let message = folder.fail(arguments);
+    for word in words {
+        assert!(
+            message.contains(word),
+            "rpo {arguments}: {message:?} should say {word:?}"
+        );
+    }
+    assert_eq!(
+        std::fs::read(folder.path("m.rpo")).unwrap(),
+        model,
+        "rpo {arguments}"
+    );
+    assert_eq!(folder.files(), files, "rpo {arguments}");
+}
+
+#[test]
+fn data_that_cannot_be_trained_on() {
+    let folder = ready();
+    let header = "@relation r\n@attribute a numeric\n@attribute y {0,1}\n@data\n";
+    let cases: &[(&str, String, &str, &[&str])] = &[
+        (
+            "d.arff",
+            format!("{header}1,0\n1\n"),
+            "--n-targets 1",
+            &["d.arff: line 6", "1 values, 2 are expected"],
+        ),
+        (
+            "d.arff",
+            header.to_owned(),
+            "--n-targets 1",
+            &["d.arff", "no samples"],
+        ),
+        ("d.arff", String::new(), "--n-targets 1", &["d.arff"]),
+        (
+            "d.arff",
+            format!("{header}nan,0\n"),
+            "--n-targets 1",
+            &["d.arff: line 5", "nan"],
+        ),
+        (
+            "d.arff",
+            format!("{header}1e39,0\n"),
+            "--n-targets 1",
+            &["d.arff: line 5", "too large"],
+        ),
+        (
+            "d.arff",
+            format!("{header}1,2\n"),
+            "--n-targets 1",
+            &["d.arff: line 5", "declared values"],
+        ),
+        (
+            "d.arff",
+            format!("{header}1,0\n"),
+            "",
+            &["d.arff", "--labels", "--n-targets"],
+        ),
+        ("d.arff", format!("{header}1,0\n"), "--n-targets 2", &["d.arff"]),
+        (
+            "d.arff",
+            format!("{header}1,0\n"),
+            "--n-targets 3",
+            &["3 targets"],
+        ),
+        (
+            "d.arff",
+            format!("{header}1,0\n"),
+            "--labels l.xml",
+            &["l.xml", "red"],
+        ),
+        (
+            "d.csv",
+            "a,y\n1,inf\n".to_owned(),
+            "--n-targets 1",
+            &["d.csv: line 2", "inf"],
+        ),
+        (
+            "d.csv",
+            "a,y\n1,\n".to_owned(),
+            "--n-targets 1",
+            &["d.csv: line 2", "missing"],
+        ),
+        (
+            "d.csv",
+            "a,y\n1,0.5\n".to_owned(),
+            "--n-targets 1 --task multi-label",
+            &["d.csv: line 2", "0.5"],
+        ),
+        (
+            "d.txt",
+            "1 3 3\n3 0:1\n".to_owned(),
+            "",
+            &["d.txt: line 2", "label index 3 is out of range"],
+        ),
+        (
+            "d.txt",
+            "3 3 3\n1 0:1\n".to_owned(),
+            "",
+            &["d.txt", "the header says 3 rows, the file has 1"],
+        ),
+        (
+            "d.txt",
+            "1 3 3\n1 7:1\n".to_owned(),
+            "",
+            &["d.txt: line 2", "feature index 7 is out of range"],
+        ),
+        (
+            "d.txt",
+            "1 3 3\n1 0:1\n".to_owned(),
+            "--n-targets 1",
+            &["d.txt", "targets"],
+        ),
+        ("d.svm", "1 0:1\n".to_owned(), "", &["d.svm: line 1", "index 0"]),
+        ("d", "what is this\n".to_owned(), "", &["cannot tell the format"]),
+    ];
+    for (name, content, options, words) in cases {
+        folder.write(name, content);
+        check(
+            &folder,
+            &format!("train --data {name} {options} --model m.rpo"),
+            words,
+        );
+        std::fs::remove_file(folder.path(name)).unwrap();
+    }
+    check(
+        &folder,
+        "train --data nothing.arff --n-targets 1 --model m.rpo",
+        &["nothing.arff: cannot read"],
+    );
+    check(
+        &folder,
+        "train --data . --format csv --n-targets 1 --model m.rpo",
+        &["cannot read"],
+    );
+    check(
+        &folder,
+        "train --data a.arff --labels nothing.xml --model m.rpo",
+        &["nothing.xml"],
+    );
+    folder.write("cut.arff.gz", b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x01");
+    check(
+        &folder,
+        "train --data cut.arff.gz --n-targets 1 --model m.rpo",
+        &["cut.arff.gz: line 1: cannot read"],
+    );
+}
+
+#[test]
+fn parameters_out_of_range() {
+    let folder = ready();
+    for (options, words) in [
+        ("--trees 0", &["n_trees is 0"][..]),
+        ("--max-leaves 0", &["max_leaves is 0"]),
+        ("--min-samples-leaf 0", &["min_samples_leaf is 0"]),
+        ("--min-impurity-decrease nan", &["min_impurity_decrease is NaN"]),
+        ("--min-impurity-decrease=-1", &["min_impurity_decrease is -1"]),
+        (
+            "--projection subsample --components 4",
+            &["a.arff", "4 components were asked for", "at most 3"],
+        ),
+        (
+            "--projection pca --components 4",
+            &["4 components were asked for"],
+        ),
+        ("--components 2", &["--components", "--projection"]),
+        (
+            "--projection none --projection-scope shared",
+            &["--projection-scope"],
+        ),
+        ("--bootstrap=false --oob", &["--oob needs bootstraps"]),
+        ("--method extra-trees --oob", &["--oob needs bootstraps"]),
+    ] {
+        check(
+            &folder,
+            &format!("train --data a.arff --labels l.xml --model m.rpo {options}"),
+            words,
+        );
+    }
+    // Impossible on its face: the parser refuses, with its own code.
+    for arguments in [
+        "train --data a.arff --n-targets 3 --labels l.xml --model m.rpo",
+        "train --data a.arff --targets-first --model m.rpo",
+        "train --data a.arff --labels l.xml --model m.rpo --projection fourier",
+        "train --data a.arff --labels l.xml --model m.rpo --projection gaussian --components 0",
+        "train --data a.arff --labels l.xml --model m.rpo --max-features 0",
+        "train --data a.arff --labels l.xml --model m.rpo --max-features 1.5",
+        "train --data a.arff --labels l.xml --model m.rpo --threads 0",
+        "train --data a.arff --labels l.xml --model m.rpo --format excel",
+        "evaluate --data a.arff --model m.rpo --metrics p@0",
+        "evaluate --data a.arff --model m.rpo --metrics lrap,accuracy",
+        "predict --data a.arff --model m.rpo --top-k 0",
+        "merge --models m.rpo --out n.rpo",
+        "train",
+        "",
+    ] {
+        let run = folder.run(arguments);
+        assert_eq!(run.code, Some(2), "rpo {arguments}: {}", run.stderr);
+        assert!(run.stderr.len() > 20 && run.stdout.is_empty(), "rpo {arguments}");
+    }
+}
+
+#[test]
+fn data_that_does_not_fit_the_model() {
+    let folder = ready();
+    folder
+        .write("c.csv", csv(5, 0))
+        .write("t.txt", xmlrepo(5, 0))
+        .write("s.svm", svmlight(5, 0));
+    check(
+        &folder,
+        "evaluate --data c.csv --model m.rpo",
+        &["c.csv", "\"red\" is not a column"],
+    );
+    check(
+        &folder,
+        "evaluate --data c.csv --n-targets 3 --model m.rpo",
+        &["c.csv"],
+    );
+    check(
+        &folder,
+        "evaluate --data t.txt --n-targets 3 --model m.rpo",
+        &["t.txt", "\"targets\" does not apply"],
+    );
+    folder.write("w.txt", "1 4 3\n0 0:1\n");
+    check(
+        &folder,
+        "predict --data w.txt --model m.rpo",
+        &["w.txt: line 1: the file has 4 features", "3"],
+    );
+    folder.write("d.txt", "1 3 4\n0 0:1\n");
+    check(
+        &folder,
+        "evaluate --data d.txt --model m.rpo",
+        &["d.txt: line 1: the file has 4", "3"],
+    );
+    check(
+        &folder,
+        "evaluate --data a.arff --model m.rpo --metrics r2,psp@1 --propensity-b 0",
+        &["propensity"],
+    );
+    folder.ok("train --data c.csv --n-targets 2 --model r.rpo --trees 2");
+    check(&folder, "evaluate --data t.txt --model r.rpo", &["t.txt"]);
+    check(
+        &folder,
+        "evaluate --data c.csv --model r.rpo --metrics psp@3",
+        &["psp@3 is for labels"],
+    );
+    check(
+        &folder,
+        "evaluate --data c.csv --model r.rpo --metrics lrap",
+        &["evaluating on c.csv", "only 0 and 1"],
+    );
+    check(
+        &folder,
+        "merge --models m.rpo r.rpo --out n.rpo",
+        &["r.rpo: the models cannot be merged"],
+    );
+}
+
+#[test]
+fn model_files_that_are_no_models() {
+    let folder = ready();
+    let model = std::fs::read(folder.path("m.rpo")).unwrap();
+    let commands = [
+        "inspect --model x.rpo",
+        "evaluate --data a.arff --model x.rpo",
+        "predict --data a.arff --model x.rpo --out p.csv",
+    ];
+    for length in [0, 7, 8, 100, model.len() / 2, model.len() - 1] {
+        folder.write("x.rpo", &model[..length]);
+        commands
+            .iter()
+            .for_each(|command| check(&folder, command, &["x.rpo: ", "cut short or damaged"]));
+    }
+    for place in [model.len() - 1, model.len() / 2, 60] {
+        let mut damaged = model.clone();
+        damaged[place] ^= 4;
+        folder.write("x.rpo", damaged);
+        commands
+            .iter()
+            .for_each(|command| check(&folder, command, &["x.rpo: ", "damaged"]));
+    }
+    folder.write("x.rpo", arff(3, 0));
+    check(&folder, commands[0], &["x.rpo: not a model file"]);
+    check(
+        &folder,
+        "inspect --model nothing.rpo",
+        &["nothing.rpo: cannot read"],
+    );
+}
+
+#[test]
+fn places_that_cannot_be_written() {
+    let folder = ready();
+    std::fs::create_dir(folder.path("sub")).unwrap();
+    let train = "train --data a.arff --labels l.xml --trees 3 --model";
+    check(
+        &folder,
+        &format!("{train} sub"),
+        &["sub: cannot write: it is a folder"],
+    );
+    check(
+        &folder,
+        &format!("{train} no/such/m.rpo"),
+        &["no/such/m.rpo: cannot write"],
+    );
+    check(
+        &folder,
+        &format!("{train} a.arff/m.rpo"),
+        &["a.arff/m.rpo: cannot write"],
+    );
+    check(
+        &folder,
+        "predict --data a.arff --model m.rpo --out no/such.csv",
+        &["no/such.csv: cannot write"],
+    );
+    check(
+        &folder,
+        "merge --models m.rpo m.rpo --out sub",
+        &["sub: cannot write: it is a folder"],
+    );
+    if std::path::Path::new("/dev/full").exists() {
+        check(
+            &folder,
+            &format!("{train} /dev/full"),
+            &["/dev/full: cannot write: No space left"],
+        );
+        check(
+            &folder,
+            "predict --data a.arff --model m.rpo --out /dev/full",
+            &["/dev/full: cannot write"],
+        );
+        let mut command = folder.command("predict --data a.arff --model m.rpo");
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = command.stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            message.starts_with("error: standard output: No space left"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
+fn the_catalogue_names_what_it_lacks() {
+    let folder = ready();
+    let fail = |arguments: &str, variable: Option<&std::path::Path>| {
+        let mut command = folder.command(arguments);
+        command.env_remove("RPO_DATA");
+        variable.map(|path| command.env("RPO_DATA", path));
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let train = "train --data @emotions --model m.rpo";
+    assert!(fail(train, None).contains("RPO_DATA is not set"));
+    assert!(fail(train, Some(&folder.path("nowhere"))).contains("manifest.json"));
+    assert!(fail(&format!("{train} --n-targets 2"), None).contains("--n-targets are for files"));
+    assert!(fail(&format!("{train} --format arff"), None).contains("--format"));
+    if let Some(data) = folder_of("RPO_DATA") {
+        assert!(fail("train --data @nothing --model m.rpo", Some(&data)).contains("no data set \"nothing\""));
+    }
+}

@@ -1,0 +1,252 @@
+//! `rpo tune`: what it tries, what it prints and saves, and what it refuses.
+
+use crate::common::{Folder, arff, csv, number};
+use serde_json::Value;
+
+fn ready() -> Folder {
+    let folder = Folder::new();
+    folder.write("a.arff", arff(200, 0)).write("a.csv", csv(200, 0));
+    folder
+}
+
+const TUNE: &str = "tune --data a.arff --n-targets 3 --trees 8 --seed 3";
+
+fn settings(found: &Value) -> Vec<String> {
+    let setting = |trial: &Value| {
+        let parameters = trial["parameters"].as_object().unwrap();
+        let pairs: Vec<String> = parameters
+            .iter()
+            .map(|(name, value)| format!("{name}={}", value.as_str().unwrap()))
+            .collect();
+        pairs.join(" ")
+    };
+    found["trials"].as_array().unwrap().iter().map(setting).collect()
+}
+
+/// Trials and winner, without times.
+fn timeless(mut found: Value) -> Value {
+    found.as_object_mut().unwrap().remove("search_seconds");
+    for trial in found["trials"].as_array_mut().unwrap() {
+        trial.as_object_mut().unwrap().remove("seconds");
+    }
+    found
+}
+
+#[test]
+fn a_grid_is_tried_in_order_and_the_winner_is_the_model_that_train_makes() {
+    let folder = ready();
+    let space = "--space components=1,ln --space projection=none,gaussian --space min-samples-leaf=40,1";
+    let found = folder.json(&format!("{TUNE} {space} --model m.rpo --history h.csv --refit"));
+    // Components vary fastest, and without a projection there are none. Keys of an object are in order of name.
+    let expected = [
+        "min-samples-leaf=40 projection=none",
+        "min-samples-leaf=1 projection=none",
+        "components=1 min-samples-leaf=40 projection=gaussian",
+        "components=ln min-samples-leaf=40 projection=gaussian",
+        "components=1 min-samples-leaf=1 projection=gaussian",
+        "components=ln min-samples-leaf=1 projection=gaussian",
+    ];
+    assert_eq!(settings(&found), expected);
+    assert_eq!(
+        (number(&found, "n_train"), number(&found, "n_validation")),
+        (160.0, 40.0)
+    );
+    let trials = found["trials"].as_array().unwrap();
+    let best = trials
+        .iter()
+        .map(|trial| number(trial, "score"))
+        .fold(0.0, f64::max);
+    assert_eq!(number(&found["best"], "score"), best);
+    assert!(trials.iter().all(|t| t["steps"] == 8 && t["status"] == "scored"));
+
+    let parameters = found["best"]["parameters"].as_object().unwrap();
+    let options: Vec<String> = parameters
+        .iter()
+        .map(|(name, value)| format!("--{name} {}", value.as_str().unwrap()))
+        .collect();
+    let train = TUNE.replace("tune", "train");
+    folder.ok(&format!("{train} {} --model t.rpo", options.join(" ")));
+    let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    assert_eq!(bytes("m.rpo"), bytes("t.rpo"));
+
+    let history = folder.read("h.csv");
+    let lines: Vec<&str> = history.lines().collect();
+    assert_eq!(
+        lines[0],
+        "index,score,steps,seconds,status,error,projection,min-samples-leaf,components"
+    );
+    assert_eq!(lines.len(), 7);
+    assert!(lines[1].starts_with("0,") && lines[1].ends_with(",scored,,none,40,"));
+    assert!(lines[6].starts_with("5,") && lines[6].ends_with(",scored,,gaussian,1,ln"));
+}
+
+#[test]
+fn random_search_is_the_same_on_any_number_of_threads_and_can_be_extended() {
+    let folder = ready();
+    let space = "--search random --space max-features=uniform:0.1:1 --space min-samples-leaf=integers:1:9";
+    let run = |rest: &str| timeless(folder.json(&format!("{TUNE} {space} {rest}")));
+    let one = run("--trials 6 --stop-early --threads 1");
+    assert_eq!(run("--trials 6 --stop-early --threads 4"), one);
+    let (short, long) = (run("--trials 6"), run("--trials 10"));
+    assert_eq!(settings(&long)[..6], settings(&short)[..]);
+    assert_eq!(settings(&run("--steps 17")), settings(&short)[..3]);
+    // Parts of a forest that is scored on the way are the forest.
+    assert_eq!(
+        one["trials"], short["trials"],
+        "in one round there is nothing to be compared with"
+    );
+    assert_eq!(settings(&run("")).len(), 20);
+}
+
+#[test]
+fn poor_settings_are_given_up() {
+    let folder = ready();
+    // The first round of eight is whole; after it a forest of stumps is worse than the median.
+    let space = "--space min-samples-leaf=1,2,3,4,5,6,7,8,70";
+    let found = folder.json(&format!("{TUNE} {space} --stop-early"));
+    let last = &found["trials"][8];
+    assert_eq!((&last["status"], &last["steps"]), (&"stopped".into(), &2.into()));
+    let text = folder.ok(&format!("{TUNE} {space} --stop-early"));
+    assert!(text.contains("min-samples-leaf=70 (stopped early)"), "{text}");
+    let best = text.lines().nth(1).unwrap().split_whitespace().next_back();
+    assert!(
+        text.ends_with(&format!("best: {}\n", best.unwrap())),
+        "best first: {text}"
+    );
+}
+
+#[test]
+fn numbers_are_tuned_by_r2_and_losses_downwards() {
+    let folder = ready();
+    let tune = "tune --data a.csv --n-targets 2 --trees 8 --space min-samples-leaf=1,60";
+    let found = folder.json(tune);
+    assert_eq!(
+        (&found["metric"], &found["best"]["index"]),
+        (&"r2".into(), &0.into())
+    );
+    let found = folder.json(&format!("{tune} --metric mse --model m.rpo"));
+    assert_eq!(
+        (&found["metric"], &found["best"]["index"]),
+        (&"mse".into(), &0.into())
+    );
+    // Without --refit the model has not seen the validation part.
+    let model = folder.json("inspect --model m.rpo");
+    assert_eq!(model["n_train"], found["n_train"]);
+}
+
+/// Settings and numbers of steps are chosen on the same samples.
+#[test]
+fn steps_of_boosting_are_scored_on_what_is_held_out() {
+    let folder = ready();
+    let tune = "tune --data a.csv --n-targets 2 --method gbmort --iterations 400 --early-stopping 5 --max-leaves 4 \
+                --space learning-rate=0.3,0.8 --model m.rpo";
+    let run = |options: &str| {
+        let found = folder.json(&format!("{tune} {options}"));
+        let about = folder.json("inspect --model m.rpo");
+        let steps = about["parameters"]["steps"].as_u64().unwrap();
+        (found, about["n_train"].clone(), steps)
+    };
+    let (found, n_train, steps) = run("");
+    assert_eq!(n_train, found["n_train"]);
+    assert!(steps < 400, "{steps}");
+    // Once more on all samples, with the steps that were found.
+    let (again, n_all, same) = run("--refit");
+    assert_eq!((&again["best"], same), (&found["best"], steps));
+    assert_eq!(
+        n_all.as_u64().unwrap(),
+        found["n_train"].as_u64().unwrap() + found["n_validation"].as_u64().unwrap()
+    );
+    let message = folder.fail(&format!("{tune} --validation 0.3"));
+    assert!(
+        message.contains("a search scores steps too on the share of 0.2 that it holds out"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_setting_that_fails_is_told_and_does_not_end_the_search() {
+    let folder = ready();
+    // There are three labels to draw components from without replacement.
+    let space = "--projection subsample --space components=2,9";
+    let found = folder.json(&format!("{TUNE} {space}"));
+    assert_eq!(found["best"]["index"], 0);
+    assert_eq!(found["trials"][1]["status"], "failed");
+    assert!(found["trials"][1]["score"].is_null());
+    assert!(
+        found["trials"][1]["error"].as_str().unwrap().contains('9'),
+        "{found}"
+    );
+    let message = folder.fail(&format!("{TUNE} --projection subsample --space components=8,9"));
+    assert!(
+        message.contains("all 2 settings failed; the first, components=8"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
+    let folder = ready();
+    let files = folder.files();
+    for (arguments, words) in [
+        (
+            "--space depth=1,2",
+            "--space: --depth is no option of random-forest; its options are trees, first-tree",
+        ),
+        (
+            "--space bootstrap=true,maybe",
+            "invalid value 'maybe' for '--bootstrap",
+        ),
+        (
+            "--space first-tree=1",
+            "--space first-tree: where a forest begins",
+        ),
+        (
+            "--space min-samples-leaf=1,two",
+            "invalid value 'two' for '--min-samples-leaf <N>'",
+        ),
+        ("--space min-samples-leaf=1,0", "min_samples_leaf is 0"),
+        ("--space max-features=sqrt,1.5", "1.5"),
+        ("--space max-features", "NAME=VALUES is expected"),
+        (
+            "--space max-features=",
+            "--space max-features=: a value is missing",
+        ),
+        ("--space trees=5,5", "the value 5 is given twice"),
+        (
+            "--space trees=5 --space trees=6",
+            "the parameter trees is given twice",
+        ),
+        ("--space trees=integers:5:1", "integers from 5 to 1"),
+        (
+            "--space max-features=uniform:0:1",
+            "max-features has a continuous law",
+        ),
+        (
+            "--space components=1,2",
+            "--components and --projection-scope need a --projection",
+        ),
+        ("--space trees=5 --time=-1", "--time -1"),
+        ("--space trees=5 --trials 0", "no setting was tried"),
+        ("--space trees=5 --hold-out 1", "share 1 of the samples"),
+        ("--space trees=5 --model no/m.rpo", "no/m.rpo"),
+    ] {
+        let message = folder.fail(&format!("{TUNE} {arguments} --history h.csv"));
+        assert!(
+            message.contains(words),
+            "{arguments}: {message:?} should say {words:?}"
+        );
+        assert_eq!(folder.files(), files, "{arguments}");
+    }
+    for arguments in [
+        "",
+        "--space trees=5 --metric best",
+        "--space trees=5 --refit",
+        "--space trees=5 --time 1 --trials 2",
+    ] {
+        assert_eq!(
+            folder.run(&format!("{TUNE} {arguments}")).code,
+            Some(2),
+            "{arguments}"
+        );
+    }
+}

@@ -1,0 +1,5 @@
+//! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
+
+mod catalogue;
+mod parsing_fixtures;
+mod robustness;

@@ -1,0 +1,698 @@
+//! What happens at the edges of boosting: degenerate training sets, stopping, and input that is refused.
+
+use crate::common::{csr, labelled, layouts, regression};
+use ndarray::{Array2, ArrayView2, array};
+use rpo_core::{MatrixError, MatrixView};
+use rpo_ensemble::boosting::{
+    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, LeafStorage, LineSearch, Link, Loss,
+    LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
+};
+use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionScope};
+use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionKind};
+use rpo_tree::TreeError;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Every algorithm with every loss, small.
+fn every_kind() -> Vec<BoostingParams> {
+    let kinds = |algorithm| LossKind::ALL.map(|loss| BoostingParams::new(algorithm).loss(loss).iterations(4));
+    Algorithm::ALL.into_iter().flat_map(kinds).collect()
+}
+
+fn try_fit(params: BoostingParams, x: &Array2<f32>, y: &Array2<f32>) -> Result<Boosted, EnsembleError> {
+    Ok(params.check()?.fit(x.into(), y.into())?.model)
+}
+
+#[test]
+fn degenerate_sets_are_learnt() {
+    let (wide, labels) = labelled(1, 12);
+    let twice = ndarray::concatenate![ndarray::Axis(1), wide, wide];
+    for params in every_kind() {
+        // One row; equal rows; constant outputs; one feature; a feature of missing values alone; duplicated
+        // columns; fewer rows than two leaves need.
+        for (x, y) in [
+            (array![[1.0, 2.0]], array![[1.0, 0.0]]),
+            (Array2::ones((5, 1)), Array2::ones((5, 3))),
+            (array![[1.0], [2.0], [3.0]], Array2::zeros((3, 2))),
+            (array![[1.0], [2.0], [3.0]], array![[0.0], [1.0], [1.0]]),
+            (
+                Array2::from_elem((4, 2), f32::NAN),
+                array![[0.0], [1.0], [0.0], [1.0]],
+            ),
+            (twice.clone(), labels.clone()),
+        ] {
+            for y in layouts(&y) {
+                for params in [params.clone(), params.clone().min_samples_leaf(50)] {
+                    let fit = params
+                        .clone()
+                        .check()
+                        .unwrap()
+                        .fit((&x).into(), y.view())
+                        .unwrap();
+                    let found = fit.model.predict((&x).into()).unwrap();
+                    assert!(found.iter().all(|v| v.is_finite()), "{params:?}");
+                    assert_eq!(fit.model.n_steps(), 4);
+                    let losses = fit.history.training_loss;
+                    assert!(
+                        losses.windows(2).all(|w| w[1] <= w[0] * (1.0 + 1e-9)),
+                        "{params:?} {losses:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn constant_outputs_are_predicted() {
+    let (x, _) = labelled(2, 30);
+    for algorithm in Algorithm::ALL {
+        let square = BoostingParams::new(algorithm).iterations(5);
+        let y = Array2::from_elem((30, 3), 2.5);
+        let found = try_fit(square.clone(), &x, &y)
+            .unwrap()
+            .predict((&x).into())
+            .unwrap();
+        assert!(found.iter().all(|v| (v - 2.5).abs() < 1e-6));
+        for value in [0.0, 1.0] {
+            let logistic = square.clone().loss(LossKind::Logistic);
+            let y = Array2::from_elem((30, 3), value);
+            let found = try_fit(logistic, &x, &y).unwrap().predict((&x).into()).unwrap();
+            // At least as sure as the first guess, 1/60 from certain.
+            assert!(
+                found.iter().all(|v| (v - value).abs() <= 1.0 / 60.0 + 1e-6),
+                "{algorithm}: {found}"
+            );
+        }
+    }
+}
+
+/// Residuals of labels that are all learnt shrink until nothing is left of them; long before, a step along a tree of such
+/// numbers is beyond `f32`.
+#[test]
+fn labels_without_exception_are_learnt_for_long() {
+    let x = array![[0.1, 0.9], [0.3, 0.2], [0.2, 0.5]];
+    for (y, rate) in [
+        (array![[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]], 0.1),
+        (array![[1.0, 0.0], [0.0, 1.0], [1.0, 0.0]], 1.0),
+    ] {
+        for params in every_kind() {
+            for line_search in [LineSearch::Exact, LineSearch::Newton] {
+                for form in [TrainingForm::Auto, TrainingForm::Scores, TrainingForm::Odds] {
+                    let params = params.clone().iterations(150).learning_rate(rate);
+                    let params = params.line_search(line_search).training_form(form);
+                    // Newton's steps need a curvature.
+                    let Ok(params) = params.check() else { continue };
+                    let model = match params.fit((&x).into(), (&y).into()) {
+                        // Odds are for the logistic loss.
+                        Err(EnsembleError::Form { .. }) => continue,
+                        fit => fit.unwrap().model,
+                    };
+                    let found = model.predict((&x).into()).unwrap();
+                    assert!(
+                        found.iter().zip(&y).all(|(f, y)| (f - y).abs() < 0.2),
+                        "{params:?} {found}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_without_weight_do_not_exist() {
+    let (x, y) = labelled(3, 40);
+    let weights: Vec<f32> = (0..40).map(|i| f32::from(u8::from(i < 30))).collect();
+    for params in every_kind() {
+        let params = params.check().unwrap();
+        let options = BoostingOptions {
+            weights: Some(&weights),
+            ..Default::default()
+        };
+        let weighted = params.fit_with((&x).into(), (&y).into(), options).unwrap().model;
+        let (fewer_x, fewer_y) = (x.slice(ndarray::s![..30, ..]), y.slice(ndarray::s![..30, ..]));
+        let fewer = params.fit(fewer_x.into(), fewer_y.into()).unwrap().model;
+        assert_eq!(weighted.trees(), fewer.trees());
+        assert_eq!(weighted.initial(), fewer.initial());
+    }
+}
+
+#[test]
+fn nothing_to_predict_is_nothing() {
+    let (x, y) = labelled(4, 20);
+    for params in every_kind() {
+        let model = try_fit(params, &x, &y).unwrap();
+        for x in layouts(&Array2::zeros((0, 5))) {
+            assert_eq!(model.predict(x.view()).unwrap().dim(), (0, 8));
+            assert_eq!(model.predict_top_k(x.view(), 3).unwrap().shape(), (0, 8));
+        }
+    }
+}
+
+#[test]
+fn the_largest_predictions() {
+    let (x, y) = labelled(5, 50);
+    for params in every_kind() {
+        for storage in [LeafStorage::Dense, LeafStorage::Largest(2)] {
+            let relabelled = BoostingParams::gbrt_relabel_rpo()
+                .iterations(4)
+                .leaf_storage(storage);
+            for model in [
+                try_fit(params.clone(), &x, &y).unwrap(),
+                try_fit(relabelled, &x, &y).unwrap(),
+            ] {
+                let all = model.predict((&x).into()).unwrap();
+                let scores = model.scores((&x).into()).unwrap();
+                for k in [1, 3, 20] {
+                    let top = MatrixView::Sparse(model.predict_top_k((&x).into(), k).unwrap().view())
+                        .to_dense(usize::MAX)
+                        .unwrap();
+                    for ((all, scores), top) in all.rows().into_iter().zip(scores.rows()).zip(top.rows()) {
+                        let mut order: Vec<usize> = (0..8).filter(|&j| all[j] != 0.0).collect();
+                        order.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]).then(a.cmp(&b)));
+                        order.truncate(k);
+                        for j in 0..8 {
+                            let expected = if order.contains(&j) { all[j] } else { 0.0 };
+                            assert!((top[j] - expected).abs() < 1e-7, "{top} {all}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn observers_see_and_stop() {
+    let (x, y) = labelled(6, 40);
+    for params in every_kind() {
+        let params = params.check().unwrap();
+        let whole = params.fit((&x).into(), (&y).into()).unwrap();
+        let mut seen = Vec::new();
+        let mut observer = |progress: &Progress<'_>| {
+            assert_eq!(*progress.model, whole.model.clone().truncate(progress.step));
+            seen.push((progress.step, progress.training_loss));
+            if progress.step == 3 {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let options = BoostingOptions {
+            observer: Some(&mut observer),
+            ..Default::default()
+        };
+        let stopped = params.fit_with((&x).into(), (&y).into(), options).unwrap();
+        assert_eq!(stopped.model, whole.model.clone().truncate(3));
+        assert_eq!(stopped.history.stop, Stop::Observer);
+        assert_eq!(stopped.history.training_loss, whole.history.training_loss[..4]);
+        assert_eq!(seen.iter().map(|p| p.0).collect::<Vec<_>>(), [1, 2, 3]);
+        assert!(
+            seen.iter()
+                .zip(&whole.history.training_loss[1..])
+                .all(|(p, l)| p.1 == *l)
+        );
+    }
+}
+
+#[test]
+fn validation_finds_the_best_step() {
+    let ((x, y), (x_valid, y_valid)) = (labelled(7, 60), labelled(8, 40));
+    for algorithm in Algorithm::ALL {
+        let params = BoostingParams::new(algorithm)
+            .loss(LossKind::Logistic)
+            .learning_rate(1.0)
+            .iterations(25);
+        let params = params.check().unwrap();
+        let whole = params.fit((&x).into(), (&y).into()).unwrap().model;
+        let metric = |p: ArrayView2<'_, f32>| -f64::from((&p - &y_valid).mapv(|v| v * v).sum());
+        let expected: Vec<f64> = (0..=25)
+            .map(|m| {
+                metric(
+                    whole
+                        .clone()
+                        .truncate(m)
+                        .predict((&x_valid).into())
+                        .unwrap()
+                        .view(),
+                )
+            })
+            .collect();
+        let best = |values: &[f64], steps: &[usize]| {
+            let best = values.iter().fold(f64::NEG_INFINITY, |m, v| m.max(*v));
+            steps[values.iter().position(|v| *v == best).unwrap()]
+        };
+        for (patience, every) in [(None, 1), (None, 4), (Some(3), 1), (Some(6), 2)] {
+            let validation = Some(Validation {
+                x: (&x_valid).into(),
+                metric: &metric,
+                patience,
+                every,
+            });
+            let options = BoostingOptions {
+                validation,
+                ..Default::default()
+            };
+            let fit = params.fit_with((&x).into(), (&y).into(), options).unwrap();
+            let (steps, values): (Vec<usize>, Vec<f64>) = fit.history.validation.iter().copied().unzip();
+            assert!(steps.iter().zip(&values).all(|(&m, v)| *v == expected[m]));
+            assert_eq!(
+                fit.model,
+                whole.clone().truncate(best(&values, &steps)),
+                "{algorithm}"
+            );
+            let last = *steps.last().unwrap();
+            match fit.history.stop {
+                Stop::Iterations => assert_eq!(last, 25),
+                Stop::Patience => assert!(last - fit.model.n_steps() >= patience.unwrap()),
+                Stop::Observer => panic!("no observer"),
+            }
+            let steps_made = fit.history.training_loss.len() - 1;
+            assert!(patience.is_none_or(|p| steps_made < fit.model.n_steps() + p + every));
+            assert!(patience.is_some() || steps_made == 25);
+        }
+        // A metric that is never a number chooses nothing.
+        let nan = |_: ArrayView2<'_, f32>| f64::NAN;
+        let validation = Some(Validation {
+            x: (&x_valid).into(),
+            metric: &nan,
+            patience: Some(5),
+            every: 1,
+        });
+        let options = BoostingOptions {
+            validation,
+            ..Default::default()
+        };
+        assert_eq!(
+            params
+                .fit_with((&x).into(), (&y).into(), options)
+                .unwrap()
+                .model
+                .n_steps(),
+            5
+        );
+    }
+}
+
+#[test]
+fn parameters_are_checked_at_their_bounds() {
+    let name = |params: BoostingParams| match params.check() {
+        Err(
+            EnsembleError::Parameter { name, .. } | EnsembleError::Tree(TreeError::Parameter { name, .. }),
+        ) => name,
+        Err(EnsembleError::Projection(_)) => "projection",
+        other => panic!("{other:?}"),
+    };
+    let base = BoostingParams::gbrt_relabel_rpo;
+    assert_eq!(name(base().iterations(0)), "iterations");
+    for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN, f64::INFINITY] {
+        assert_eq!(name(base().learning_rate(bad)), "learning_rate");
+        assert_eq!(name(base().subsample(bad)), "subsample");
+    }
+    assert_eq!(name(base().max_features(MaxFeatures::Count(0))), "max_features");
+    assert_eq!(name(base().max_leaves(Some(0))), "max_leaves");
+    assert_eq!(name(base().min_samples_leaf(0)), "min_samples_leaf");
+    assert_eq!(
+        name(base().projection(ProjectionKind::Gaussian, Components::Exact(0))),
+        "projection"
+    );
+    assert_eq!(name(base().leaf_storage(LeafStorage::Largest(0))), "leaf_storage");
+    assert_eq!(
+        name(base().loss(LossKind::Absolute).line_search(LineSearch::Newton)),
+        "line_search"
+    );
+    assert_eq!(name(base().training_form(TrainingForm::Odds)), "training_form");
+    assert_eq!(
+        name(
+            base()
+                .loss(LossKind::Logistic)
+                .training_form(TrainingForm::Factored)
+        ),
+        "training_form"
+    );
+    let gaussian =
+        |params: BoostingParams, q| params.projection(ProjectionKind::Gaussian, Components::Exact(q));
+    assert_eq!(name(gaussian(BoostingParams::gbrt_rpo(), 2)), "components");
+    let shared = BoostingParams::gbrt_rpo().projection_scope(ProjectionScope::Shared);
+    assert_eq!(name(shared), "projection_scope");
+    assert_eq!(name(gaussian(BoostingParams::gbmort(), 2)), "projection");
+    assert_eq!(
+        name(BoostingParams::gbrt_rpo().step_scope(StepScope::Leaf)),
+        "step_scope"
+    );
+    assert_eq!(
+        name(BoostingParams::gbrt_rpo().leaf_storage(LeafStorage::Largest(3))),
+        "leaf_storage"
+    );
+    let single = BoostingParams::single_target;
+    assert_eq!(
+        name(single().training_form(TrainingForm::Factored)),
+        "training_form"
+    );
+    for good in [1.0, f64::MIN_POSITIVE] {
+        assert!(
+            base()
+                .learning_rate(good)
+                .subsample(good)
+                .iterations(1)
+                .check()
+                .is_ok()
+        );
+    }
+}
+
+#[test]
+fn training_sets_are_checked() {
+    let (x, y) = labelled(9, 10);
+    let refusal = |params: &BoostingParams, x: &Array2<f32>, y: &Array2<f32>| {
+        try_fit(params.clone(), x, y).unwrap_err()
+    };
+    for params in every_kind() {
+        let mut infinite = y.clone();
+        infinite[[3, 2]] = f32::INFINITY;
+        let expected = MatrixError::NonFinite {
+            row: 3,
+            column: 2,
+            value: f32::INFINITY,
+        };
+        assert_eq!(refusal(&params, &x, &infinite), EnsembleError::Outputs(expected));
+        let mut bad_x = x.clone();
+        bad_x[[1, 0]] = f32::NEG_INFINITY;
+        assert!(matches!(
+            refusal(&params, &bad_x, &y),
+            EnsembleError::Tree(TreeError::InfiniteFeature {
+                row: 1,
+                column: 0,
+                ..
+            })
+        ));
+        let short = y.slice(ndarray::s![..9, ..]).to_owned();
+        assert!(matches!(
+            refusal(&params, &x, &short),
+            EnsembleError::Mismatch {
+                expected: 10,
+                given: 9,
+                ..
+            }
+        ));
+        assert!(matches!(
+            refusal(&params, &x, &Array2::zeros((10, 0))),
+            EnsembleError::Mismatch {
+                expected: 1,
+                given: 0,
+                ..
+            }
+        ));
+        assert!(matches!(
+            refusal(&params, &Array2::zeros((0, 5)), &Array2::zeros((0, 8))),
+            EnsembleError::Tree(TreeError::Empty { .. })
+        ));
+        let mut unknown = y.clone();
+        unknown.column_mut(4).fill(f32::NAN);
+        assert!(matches!(
+            refusal(&params, &x, &unknown),
+            EnsembleError::Outputs(MatrixError::NonFinite {
+                row: 0,
+                column: 4,
+                ..
+            })
+        ));
+        let options = BoostingOptions {
+            missing_outputs: true,
+            ..Default::default()
+        };
+        let found = params
+            .check()
+            .unwrap()
+            .fit_with((&x).into(), (&unknown).into(), options);
+        assert_eq!(found.unwrap_err(), EnsembleError::NoTarget { output: 4 });
+    }
+    let mut other = y.clone();
+    other[[2, 5]] = -1.0;
+    let expected = EnsembleError::Target {
+        row: 2,
+        output: 5,
+        value: -1.0,
+        expected: "0 or 1",
+    };
+    let logistic = BoostingParams::gbmort().loss(LossKind::Logistic);
+    assert_eq!(refusal(&logistic, &x, &other), expected);
+}
+
+/// A loss that knows positive targets only: zeros that are not stored are targets too.
+#[derive(Debug)]
+struct Positive;
+
+impl Loss for Positive {
+    fn value(&self, y: f64, score: f64) -> f64 {
+        (y - score).abs()
+    }
+
+    fn residual(&self, y: f64, score: f64) -> f64 {
+        (y - score).signum()
+    }
+
+    fn refuses(&self, y: f64) -> Option<&'static str> {
+        (y <= 0.0).then_some("positive")
+    }
+}
+
+#[test]
+fn zeros_that_are_not_stored_are_targets() {
+    let (x, y) = (array![[1.0], [2.0]], array![[1.0, 2.0, 3.0], [1.0, 0.0, 1.0]]);
+    let params = BoostingParams::gbmort()
+        .custom_loss(Arc::new(Positive))
+        .check()
+        .unwrap();
+    for y in layouts(&y) {
+        let found = params.fit((&x).into(), y.view()).unwrap_err();
+        let expected = EnsembleError::Target {
+            row: 1,
+            output: 1,
+            value: 0.0,
+            expected: "positive",
+        };
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn options_are_checked() {
+    let (x, y) = labelled(10, 10);
+    let params = BoostingParams::gbmort().iterations(2).check().unwrap();
+    let refusal =
+        |options: BoostingOptions<'_>| params.fit_with((&x).into(), (&y).into(), options).unwrap_err();
+    for (weights, expected) in [
+        (vec![0.0; 10], TreeError::NoWeight),
+        (
+            [vec![1.0; 9], vec![-1.0]].concat(),
+            TreeError::Weight { row: 9, value: -1.0 },
+        ),
+    ] {
+        let options = BoostingOptions {
+            weights: Some(&weights),
+            ..Default::default()
+        };
+        assert_eq!(refusal(options), EnsembleError::Tree(expected));
+    }
+    let mut cells = Array2::ones((10, 8));
+    cells[[7, 3]] = f32::NAN;
+    let options = BoostingOptions {
+        cell_weights: Some(cells.view()),
+        ..Default::default()
+    };
+    assert!(matches!(
+        refusal(options),
+        EnsembleError::CellWeight {
+            row: 7,
+            output: 3,
+            ..
+        }
+    ));
+    let metric = |_: ArrayView2<'_, f32>| 0.0;
+    for (rows, columns, patience, every) in [
+        (0, 5, None, 1),
+        (3, 4, None, 1),
+        (3, 5, Some(0), 1),
+        (3, 5, None, 0),
+    ] {
+        let valid = Array2::zeros((rows, columns));
+        let validation = Some(Validation {
+            x: (&valid).into(),
+            metric: &metric,
+            patience,
+            every,
+        });
+        let options = BoostingOptions {
+            validation,
+            ..Default::default()
+        };
+        assert!(matches!(refusal(options), EnsembleError::Mismatch { .. }));
+    }
+    let other = try_fit(BoostingParams::gbmort().loss(LossKind::Logistic), &x, &y).unwrap();
+    let options = BoostingOptions {
+        start: Some(&other),
+        ..Default::default()
+    };
+    assert!(matches!(refusal(options), EnsembleError::Merge(_)));
+}
+
+#[test]
+fn training_beyond_the_budget_is_refused() {
+    let (x, y) = labelled(11, 50);
+    for algorithm in Algorithm::ALL {
+        for loss in LossKind::ALL {
+            let params = BoostingParams::new(algorithm).loss(loss).memory_budget(100);
+            assert!(
+                matches!(try_fit(params, &x, &y), Err(EnsembleError::Training(_))),
+                "{algorithm} {loss}"
+            );
+        }
+    }
+    // The square loss on sparse outputs needs nothing of n x d.
+    let params = BoostingParams::gbrt_rpo()
+        .memory_budget(100)
+        .iterations(3)
+        .check()
+        .unwrap();
+    let sparse = csr(&y);
+    assert!(params.fit((&x).into(), MatrixView::Sparse(sparse.view())).is_ok());
+    let model = try_fit(BoostingParams::gbmort().iterations(2), &x, &y).unwrap();
+    assert!(matches!(
+        model.predict_within((&x).into(), 100),
+        Err(EnsembleError::Predictions(_))
+    ));
+    assert!(matches!(
+        model.predict_top_k((&x).into(), 0),
+        Err(EnsembleError::Parameter { name: "k", .. })
+    ));
+    let narrow = x.slice(ndarray::s![.., ..4]);
+    assert!(matches!(
+        model.predict(narrow.into()),
+        Err(EnsembleError::Mismatch {
+            expected: 5,
+            given: 4,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn forms_that_do_not_fit_the_data_are_refused() {
+    let (x, y) = labelled(12, 20);
+    let factored = BoostingParams::gbrt_rpo().training_form(TrainingForm::Factored);
+    let refusal = try_fit(factored, &x, &y).unwrap_err();
+    assert!(matches!(refusal, EnsembleError::Form { form: "factored", .. }));
+    let mut holes = y.clone();
+    holes[[0, 0]] = f32::NAN;
+    let odds = BoostingParams::gbrt_rpo()
+        .loss(LossKind::Logistic)
+        .training_form(TrainingForm::Odds);
+    let options = BoostingOptions {
+        missing_outputs: true,
+        ..Default::default()
+    };
+    let refusal = odds
+        .check()
+        .unwrap()
+        .fit_with((&x).into(), (&holes).into(), options)
+        .unwrap_err();
+    assert!(matches!(refusal, EnsembleError::Form { form: "odds", .. }));
+}
+
+/// A family whose first maps are 0.
+#[derive(Debug)]
+struct MostlyZero(std::sync::atomic::AtomicUsize, usize);
+
+impl Projection for MostlyZero {
+    fn fit(
+        &self,
+        y: MatrixView<'_>,
+        m: usize,
+        seed: rpo_core::Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        let draw = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        let value = f32::from(u8::from(draw >= self.1));
+        crate::common::Given(Array2::from_elem((m, y.n_cols()), value)).fit(y, m, seed)
+    }
+}
+
+#[test]
+fn projections_of_zero_are_drawn_again() {
+    let (x, y) = labelled(13, 30);
+    let with = |n_zero| {
+        let family = MostlyZero(std::sync::atomic::AtomicUsize::new(0), n_zero);
+        let params = BoostingParams::gbrt_rpo().iterations(3);
+        try_fit(
+            params.custom_projection(Arc::new(family), Components::Exact(1)),
+            &x,
+            &y,
+        )
+    };
+    assert_eq!(with(7).unwrap().trees(), with(0).unwrap().trees());
+    assert_eq!(
+        with(usize::MAX).unwrap_err(),
+        EnsembleError::ZeroProjection { step: 0 }
+    );
+}
+
+#[test]
+fn models_are_put_together_of_parts_that_fit() {
+    let (x, y) = labelled(14, 30);
+    for params in every_kind() {
+        let model = try_fit(params, &x, &y).unwrap();
+        let with = |trees: Vec<BoostingStep<_>>, per_step, p| {
+            Boosted::from_parts(model.initial().to_vec(), trees, per_step, model.link(), p, 30)
+        };
+        let per_step = model.trees_per_step();
+        assert_eq!(with(model.trees().to_vec(), per_step, 5), Ok(model.clone()));
+        let mismatch = |result: Result<Boosted, EnsembleError>| {
+            assert!(
+                matches!(result, Err(EnsembleError::Mismatch { .. })),
+                "{result:?}"
+            );
+        };
+        mismatch(with(model.trees().to_vec(), 3, 5));
+        mismatch(with(model.trees().to_vec(), per_step, 1));
+        let mut trees = model.trees().to_vec();
+        trees[0].gains[0] = f64::NAN;
+        assert_eq!(
+            with(trees.clone(), per_step, 5),
+            Err(EnsembleError::Diverged { step: 0 })
+        );
+        trees[0].gains.clear();
+        mismatch(with(trees, per_step, 5));
+        let mut trees = model.trees().to_vec();
+        trees[0].values = StepValues::Vectors(Array2::zeros((1, 8)));
+        mismatch(with(trees.clone(), per_step, 5));
+        let n_leaves = trees[0].structure.n_leaves();
+        trees[0].values = StepValues::Vectors(Array2::zeros((n_leaves, 7)));
+        mismatch(with(trees.clone(), per_step, 5));
+        trees[0].values = StepValues::Vectors(Array2::from_elem((n_leaves, 8), f32::NAN));
+        assert_eq!(with(trees, per_step, 5), Err(EnsembleError::Diverged { step: 0 }));
+    }
+    assert!(Boosted::from_parts(Vec::new(), Vec::new(), 1, Link::Identity, 5, 30).is_err());
+}
+
+/// Truncated leaf vectors are what the next step starts from, so that the loss the fit reports is the model's.
+#[test]
+fn truncated_leaves_are_accounted_for() {
+    let (x, y) = regression(15, 60);
+    for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRelabelRpo] {
+        let params = BoostingParams::new(algorithm)
+            .leaf_storage(LeafStorage::Largest(2))
+            .iterations(30);
+        let fit = params.check().unwrap().fit((&x).into(), (&y).into()).unwrap();
+        for tree in fit.model.trees() {
+            let StepValues::Sparse(values) = &tree.values else {
+                panic!("kept in part")
+            };
+            assert!(values.nnz() <= 2 * values.rows());
+        }
+        let error = &y - &fit.model.predict((&x).into()).unwrap();
+        let loss = f64::from(error.mapv(|v| 0.5 * v * v).sum()) / 60.0;
+        let found = *fit.history.training_loss.last().unwrap();
+        assert!((loss - found).abs() < 1e-5 * (1.0 + loss), "{loss} {found}");
+        assert!(found < 0.8 * fit.history.training_loss[0]);
+    }
+}

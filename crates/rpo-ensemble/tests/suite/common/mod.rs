@@ -1,0 +1,111 @@
+//! What the tests of this crate share. Every test file compiles it and uses what it needs.
+
+use ndarray::{Array2, ArrayViewMut2};
+use rand::RngCore;
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo_ensemble::{Forest, ForestParams, OutputProjection};
+use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionKind};
+
+/// The entries of a matrix that differ from zero, missing values included.
+pub(crate) fn csr(a: &Array2<f32>) -> CsrMatrix {
+    MatrixView::from(a).to_csr()
+}
+
+/// The same matrix in both layouts.
+pub(crate) fn layouts(a: &Array2<f32>) -> [Matrix; 2] {
+    [a.clone().into(), csr(a).into()]
+}
+
+/// Uniform numbers in [0, 1).
+pub(crate) fn uniform(seed: u64) -> impl FnMut() -> f64 {
+    let mut rng = Seed::new(seed).stream();
+    move || f64::from(rng.next_u32()) / 2.0_f64.powi(32)
+}
+
+/// Features and labels (n x 5, n x 8): a third of the features are zero, labels follow thresholds on features 0
+/// to 3 with some noise, feature 4 says nothing.
+pub(crate) fn labelled(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
+    let mut uniform = uniform(seed);
+    let x = Array2::from_shape_fn((n, 5), |_| {
+        if uniform() < 1.0 / 3.0 {
+            0.0
+        } else {
+            (4.0 * uniform() - 2.0) as f32
+        }
+    });
+    let y = Array2::from_shape_fn((n, 8), |(i, j)| {
+        let signal = x[[i, j % 4]] > (j / 4) as f32 * 0.5;
+        f32::from(u8::from(signal != (uniform() < 0.1)))
+    });
+    (x, y)
+}
+
+/// The same features with real outputs.
+pub(crate) fn regression(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
+    let (x, y) = labelled(seed, n);
+    let mut uniform = uniform(seed + 1);
+    (x, y.mapv(|v| 10.0 + v * 3.0 + uniform() as f32))
+}
+
+pub(crate) fn fit(params: ForestParams, x: &Matrix, y: &Matrix) -> Forest {
+    params.check().unwrap().fit(x.view(), y.view()).unwrap()
+}
+
+pub(crate) fn gaussian(m: usize) -> Option<OutputProjection> {
+    Some(OutputProjection::new(
+        ProjectionKind::Gaussian,
+        Components::Exact(m),
+    ))
+}
+
+/// Forests of every kind, small: of both base learners, unprojected and on one projection per tree or for all.
+pub(crate) fn every_kind() -> Vec<ForestParams> {
+    let mut kinds = Vec::new();
+    for base in [ForestParams::random_forest, ForestParams::extra_trees] {
+        kinds.push(base());
+        kinds.push(base().projection(gaussian(3)));
+        kinds.push(base().projection(gaussian(3).map(OutputProjection::shared)));
+        let sparse = OutputProjection::new(ProjectionKind::Achlioptas, Components::LnOutputs);
+        kinds.push(base().projection(Some(sparse)).max_leaves(Some(6)));
+    }
+    kinds
+        .into_iter()
+        .map(|params| params.n_trees(6).seed(3))
+        .collect()
+}
+
+/// A projection by a matrix Φ (m x d) that is given: a family from outside.
+#[derive(Debug, Clone)]
+pub(crate) struct Given(pub(crate) Array2<f32>);
+
+impl Projection for Given {
+    fn fit(&self, _: MatrixView<'_>, _: usize, _: Seed) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Ok(Box::new(self.clone()))
+    }
+}
+
+impl LinearMap for Given {
+    fn n_outputs(&self) -> usize {
+        self.0.ncols()
+    }
+
+    fn n_components(&self) -> usize {
+        self.0.nrows()
+    }
+
+    fn apply_into(&self, y: MatrixView<'_>, mut z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
+        z.fill(0.0);
+        for (i, mut row) in z.rows_mut().into_iter().enumerate() {
+            y.for_each_in_row(i, |j, v| row.scaled_add(v, &self.0.column(j as usize)));
+        }
+        Ok(())
+    }
+}
+
+/// A forest's projection by a given matrix.
+pub(crate) fn given(phi: Array2<f32>) -> Option<OutputProjection> {
+    let components = Components::Exact(phi.nrows());
+    let mut projection = OutputProjection::new(ProjectionKind::Identity, components);
+    projection.family = std::sync::Arc::new(Given(phi));
+    Some(projection)
+}

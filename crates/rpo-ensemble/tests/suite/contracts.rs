@@ -1,0 +1,445 @@
+//! What happens at the edges: degenerate training sets, and input that is refused.
+
+use crate::common::{csr, every_kind, fit, gaussian, labelled, layouts};
+use ndarray::{Array2, array};
+use rpo_core::{MatrixError, MatrixView};
+use rpo_ensemble::{
+    Bag, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, ForestTree, Importances,
+    OutputProjection, RowSampling,
+};
+use rpo_projections::{Components, ProjectionError, ProjectionKind};
+use rpo_tree::{LeafKind, TreeError};
+
+fn try_fit(params: ForestParams, x: &Array2<f32>, y: &Array2<f32>) -> Result<Forest, EnsembleError> {
+    params.check().unwrap().fit(x.into(), y.into())
+}
+
+/// The error of fitting `x` and `y`, the same in every layout and for every kind of forest.
+fn refusal(x: &Array2<f32>, y: &Array2<f32>) -> EnsembleError {
+    let mut found = Vec::new();
+    for params in every_kind() {
+        let params = params.check().unwrap();
+        for x in layouts(x) {
+            found.extend(layouts(y).map(|y| params.fit(x.view(), y.view()).unwrap_err()));
+        }
+    }
+    let first = found.pop().expect("some kinds");
+    // NaN equals nothing, so messages are compared.
+    assert!(
+        found.iter().all(|e| e.to_string() == first.to_string()),
+        "{found:?}"
+    );
+    first
+}
+
+#[test]
+fn degenerate_sets_are_learnt() {
+    for params in every_kind() {
+        // One row; equal rows; constant outputs; a feature of missing values alone.
+        for (x, y) in [
+            (array![[1.0, 2.0]], array![[1.0, 0.0]]),
+            (Array2::ones((5, 1)), Array2::ones((5, 3))),
+            (array![[1.0], [2.0], [3.0]], Array2::from_elem((3, 1), 0.1)),
+            (Array2::from_elem((4, 2), f32::NAN), Array2::zeros((4, 1))),
+        ] {
+            for y in layouts(&y) {
+                let forest = fit(params.clone(), &x.clone().into(), &y);
+                let expected = y.view().to_dense(usize::MAX).unwrap();
+                let found = forest.predict((&x).into()).unwrap();
+                assert!(
+                    found.iter().zip(&expected).all(|(f, e)| (f - e).abs() < 1e-6),
+                    "{params:?}"
+                );
+                assert!(forest.importances().iter().all(|v| *v == 0.0));
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_to_predict_is_nothing() {
+    let (x, y) = labelled(1, 20);
+    let forest = fit(ForestParams::random_forest().n_trees(2), &x.into(), &y.into());
+    for x in layouts(&Array2::zeros((0, 5))) {
+        assert_eq!(forest.predict(x.view()).unwrap().dim(), (0, 8));
+        assert_eq!(forest.predict_top_k(x.view(), 3).unwrap().shape(), (0, 8));
+        assert_eq!(forest.apply(x.view()).unwrap().dim(), (0, 2));
+    }
+}
+
+#[test]
+fn training_sets_are_checked() {
+    let (x, y) = (Array2::<f32>::ones((3, 2)), Array2::<f32>::ones((3, 4)));
+    assert!(matches!(
+        refusal(&x, &Array2::ones((2, 4))),
+        EnsembleError::Mismatch {
+            expected: 3,
+            given: 2,
+            ..
+        }
+    ));
+    assert!(matches!(
+        refusal(&x, &Array2::ones((3, 0))),
+        EnsembleError::Mismatch {
+            expected: 1,
+            given: 0,
+            ..
+        }
+    ));
+    for (rows, columns) in [(0, 2), (3, 0)] {
+        let expected = TreeError::Empty { rows, columns };
+        let found = refusal(&Array2::ones((rows, columns)), &Array2::ones((rows, 4)));
+        assert_eq!(found, EnsembleError::Tree(expected));
+    }
+    for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let mut bad = y.clone();
+        bad[[1, 2]] = value;
+        assert!(matches!(
+            refusal(&x, &bad),
+            EnsembleError::Outputs(MatrixError::NonFinite {
+                row: 1,
+                column: 2,
+                ..
+            })
+        ));
+    }
+    let mut bad = x.clone();
+    bad[[2, 1]] = f32::INFINITY;
+    assert!(matches!(
+        refusal(&bad, &y),
+        EnsembleError::Tree(TreeError::InfiniteFeature {
+            row: 2,
+            column: 1,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn matrices_stored_by_columns_are_refused() {
+    let (x, y) = labelled(1, 20);
+    let (x_columns, y_columns) = (csr(&x).to_csc(), csr(&y).to_csc());
+    let (x_columns, y_columns) = (
+        MatrixView::Sparse(x_columns.view()),
+        MatrixView::Sparse(y_columns.view()),
+    );
+    let refused = |what| EnsembleError::Tree(TreeError::NotCsr { what });
+    for params in every_kind() {
+        let params = params.check().unwrap();
+        assert_eq!(
+            params.fit(x_columns, (&y).into()).unwrap_err(),
+            refused("features")
+        );
+        assert_eq!(
+            params.fit((&x).into(), y_columns).unwrap_err(),
+            refused("outputs")
+        );
+        let forest = params.fit((&x).into(), (&y).into()).unwrap();
+        assert_eq!(forest.predict(x_columns).unwrap_err(), refused("features"));
+        assert_eq!(
+            forest.predict_top_k(x_columns, 2).unwrap_err(),
+            refused("features")
+        );
+    }
+}
+
+#[test]
+fn weights_are_checked() {
+    let (x, y) = labelled(2, 4);
+    let params = ForestParams::cart().check().unwrap();
+    let fit = |weights: &[f32]| {
+        let options = FitOptions {
+            weights: Some(weights),
+            ..FitOptions::default()
+        };
+        params.fit_with((&x).into(), (&y).into(), options)
+    };
+    assert!(fit(&[0.0, 0.5, 1.0, 1e30]).is_ok());
+    assert!(matches!(
+        fit(&[1.0; 3]),
+        Err(EnsembleError::Mismatch {
+            expected: 4,
+            given: 3,
+            ..
+        })
+    ));
+    for value in [-1.0, f32::NAN, f32::INFINITY] {
+        let found = fit(&[1.0, 1.0, value, 1.0]);
+        assert!(
+            matches!(found, Err(EnsembleError::Tree(TreeError::Weight { row: 2, .. }))),
+            "{found:?}"
+        );
+    }
+    assert_eq!(fit(&[0.0; 4]), Err(EnsembleError::Tree(TreeError::NoWeight)));
+}
+
+/// With one row of weight in a thousand, some bag holds none of it.
+#[test]
+fn bags_without_weight_are_refused() {
+    let (x, y) = labelled(2, 20);
+    let mut weights = vec![0.0; 20];
+    weights[7] = 1.0;
+    let options = FitOptions {
+        weights: Some(&weights),
+        ..FitOptions::default()
+    };
+    let params = ForestParams::random_forest().n_trees(50).check().unwrap();
+    let found = params.fit_with((&x).into(), (&y).into(), options);
+    assert!(
+        matches!(found, Err(EnsembleError::EmptyBag { tree }) if tree < 50),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn impossible_projections_are_refused() {
+    let (x, y) = labelled(3, 20);
+    for (kind, m) in [
+        (ProjectionKind::Identity, 7),
+        (ProjectionKind::Subsample, 9),
+        (ProjectionKind::Pca, 9),
+    ] {
+        let projection = OutputProjection::new(kind, Components::Exact(m));
+        for projection in [projection.clone(), projection.shared()] {
+            let params = ForestParams::random_forest()
+                .n_trees(2)
+                .projection(Some(projection));
+            let found = try_fit(params, &x, &y);
+            assert!(
+                matches!(
+                    found,
+                    Err(EnsembleError::Projection(
+                        ProjectionError::TooManyComponents { .. } | ProjectionError::IdentitySize { .. }
+                    ))
+                ),
+                "{found:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn rows_to_predict_are_checked() {
+    let (x, y) = labelled(4, 20);
+    let forest = fit(
+        ForestParams::random_forest().n_trees(2),
+        &x.clone().into(),
+        &y.clone().into(),
+    );
+    for p in [0, 4, 6] {
+        for x in layouts(&Array2::zeros((20, p))) {
+            for error in [
+                forest.predict(x.view()).unwrap_err(),
+                forest.predict_top_k(x.view(), 1).unwrap_err(),
+                forest.apply(x.view()).unwrap_err(),
+                forest.training_weights(x.view()).unwrap_err(),
+                forest.oob_predictions(x.view()).unwrap_err(),
+            ] {
+                let EnsembleError::Mismatch { expected, given, .. } = error else {
+                    panic!("{error:?}");
+                };
+                assert_eq!((expected, given), (5, p));
+            }
+        }
+    }
+    assert!(matches!(
+        forest.predict_top_k((&x).into(), 0),
+        Err(EnsembleError::Parameter { name: "k", .. })
+    ));
+    assert!(matches!(
+        forest.oob_predictions((&Array2::zeros((19, 5))).into()),
+        Err(EnsembleError::Mismatch {
+            expected: 20,
+            given: 19,
+            ..
+        })
+    ));
+    let all_seen = fit(
+        ForestParams::extra_trees().n_trees(2),
+        &x.clone().into(),
+        &y.into(),
+    );
+    assert_eq!(
+        all_seen.oob_predictions((&x).into()),
+        Err(EnsembleError::NoBootstrap)
+    );
+    assert!(forest.predict_within((&x).into(), 20 * 8 * 4).is_ok());
+    assert_eq!(
+        forest.predict_within((&x).into(), 20 * 8 * 4 - 1),
+        Err(EnsembleError::Predictions(MatrixError::OverBudget {
+            rows: 20,
+            columns: 8,
+            bytes: 640,
+            budget: 639
+        }))
+    );
+}
+
+#[test]
+fn weights_of_training_rows_need_leaves_that_refer_to_them() {
+    let (x, y) = labelled(4, 20);
+    let params = ForestParams::random_forest()
+        .n_trees(2)
+        .leaves(Some(LeafKind::Sparse));
+    let forest = fit(params, &x.clone().into(), &y.into());
+    assert!(matches!(
+        forest.training_weights((&x).into()),
+        Err(EnsembleError::Mismatch {
+            expected: 2,
+            given: 0,
+            ..
+        })
+    ));
+}
+
+/// A value to predict may be infinite or missing: it goes where comparisons send it.
+#[test]
+fn any_value_can_be_predicted_from() {
+    let (x, y) = labelled(5, 30);
+    let forest = fit(ForestParams::random_forest().n_trees(3), &x.into(), &y.into());
+    for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+        let x = Array2::from_elem((2, 5), value);
+        assert!(forest.predict((&x).into()).unwrap().iter().all(|v| v.is_finite()));
+    }
+}
+
+#[test]
+fn forests_that_do_not_fit_together_are_not_merged() {
+    let (x, y) = labelled(6, 20);
+    let base = || ForestParams::random_forest().n_trees(2).projection(gaussian(2));
+    let forest = |x: &Array2<f32>, y: &Array2<f32>| try_fit(base(), x, y).unwrap();
+    let all = ndarray::s![.., ..];
+    let first = forest(&x, &y);
+    for (rows, features, outputs, numbers) in [(20, 4, 8, (5, 4)), (20, 5, 7, (8, 7)), (19, 5, 8, (20, 19))] {
+        let x = x.slice(ndarray::s![..rows, ..features]).to_owned();
+        let y = y.slice(ndarray::s![..rows, ..outputs]).to_owned();
+        match first.clone().merge(forest(&x, &y)) {
+            Err(EnsembleError::Mismatch { expected, given, .. }) => assert_eq!((expected, given), numbers),
+            other => panic!("{other:?}"),
+        }
+    }
+    let all_seen = try_fit(base().rows(RowSampling::All), &x, &y).unwrap();
+    assert!(matches!(
+        first.clone().merge(all_seen),
+        Err(EnsembleError::Merge(_))
+    ));
+    let other_outputs = forest(&x, &y.slice(all).mapv(|v| 1.0 - v));
+    assert!(matches!(
+        first.clone().merge(other_outputs),
+        Err(EnsembleError::Merge(_))
+    ));
+    // Forests that store their answers may differ in how.
+    let dense = try_fit(base().leaves(Some(LeafKind::Dense)), &x, &y).unwrap();
+    let merged = dense.clone().merge(first.clone()).unwrap();
+    let expected = (dense.predict((&x).into()).unwrap() + first.predict((&x).into()).unwrap()) / 2.0;
+    let errors = merged.predict((&x).into()).unwrap() - expected;
+    assert!(errors.iter().all(|e| e.abs() < 1e-6));
+}
+
+#[test]
+fn parts_of_a_forest_are_checked() {
+    let (x, y) = labelled(7, 20);
+    let forest = fit(
+        ForestParams::random_forest().n_trees(2),
+        &x.into(),
+        &csr(&y).into(),
+    );
+    let bag = Bag::Bootstrap;
+    let from_parts = |trees: Vec<ForestTree>, importances: usize, n_features, n_outputs| {
+        let importances = Importances::from_units(vec![0; importances]);
+        Forest::from_parts(trees, importances, bag, 20, n_features, n_outputs)
+    };
+    let trees = || forest.trees().to_vec();
+    let rebuilt = Forest::from_parts(trees(), forest.importance_sums().clone(), bag, 20, 5, 8).unwrap();
+    assert_eq!(rebuilt, forest);
+    for (found, numbers) in [
+        (from_parts(vec![], 5, 5, 8), (1, 0)),
+        (from_parts(trees(), 4, 5, 8), (5, 4)),
+        (from_parts(trees(), 5, 5, 9), (9, 8)),
+        // Leaves that refer to training rows that are not there.
+        (
+            Forest::from_parts(trees(), forest.importance_sums().clone(), bag, 19, 5, 8),
+            (19, 20),
+        ),
+        // Bags of more rows than there are.
+        (
+            Forest::from_parts(
+                trees(),
+                forest.importance_sums().clone(),
+                Bag::Subsample(21),
+                20,
+                5,
+                8,
+            ),
+            (21, 20),
+        ),
+        // Rules that ask for features that are not there.
+        (from_parts(trees(), 1, 1, 8), (5, 1)),
+    ] {
+        match found {
+            Err(EnsembleError::Mismatch { expected, given, .. }) => assert_eq!((expected, given), numbers),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn impurities_of_labels_need_labels() {
+    let (x, mut y) = labelled(9, 30);
+    let partial = FitOptions {
+        missing_outputs: true,
+        ..FitOptions::default()
+    };
+    for criterion in [CriterionKind::Gini, CriterionKind::Entropy] {
+        let params = ForestParams::random_forest().n_trees(2).criterion(criterion);
+        let params = params.check().unwrap();
+        y[[3, 1]] = 0.5;
+        let refused = params.fit((&x).into(), (&y).into()).map(|_| ());
+        let (row, output, value) = (3, 1, 0.5);
+        assert_eq!(refused, Err(EnsembleError::Label { row, output, value }));
+        y[[3, 1]] = f32::NAN;
+        let found = params.fit_with((&x).into(), (&y).into(), partial).map(|_| ());
+        match (criterion, found) {
+            (CriterionKind::Gini, Ok(())) => {}
+            (
+                CriterionKind::Entropy,
+                Err(EnsembleError::Parameter {
+                    name: "criterion", ..
+                }),
+            ) => {}
+            other => panic!("{other:?}"),
+        }
+        assert!(
+            params
+                .fit_single_targets((&x).into(), (&y).into(), partial)
+                .is_ok()
+        );
+        y[[3, 1]] = 1.0;
+        assert!(params.fit((&x).into(), (&y).into()).is_ok());
+    }
+}
+
+#[test]
+fn no_trees_are_refused() {
+    assert!(matches!(
+        ForestParams::random_forest().n_trees(0).check(),
+        Err(EnsembleError::Parameter { name: "n_trees", .. })
+    ));
+}
+
+/// Rows need not be contiguous: a view of every second row and the first features will do.
+#[test]
+fn views_are_read_where_they_lie() {
+    let (x, y) = labelled(8, 40);
+    let (x_view, y_view) = (x.slice(ndarray::s![..;2, ..3]), y.slice(ndarray::s![..;2, 2..]));
+    for params in every_kind() {
+        let params = params.check().unwrap();
+        let from_views = params
+            .fit(MatrixView::Dense(x_view), MatrixView::Dense(y_view))
+            .unwrap();
+        let (x, y) = (x_view.to_owned(), y_view.to_owned());
+        assert_eq!(from_views, params.fit((&x).into(), (&y).into()).unwrap());
+        let found = from_views.predict(MatrixView::Dense(x_view)).unwrap();
+        assert_eq!(found, from_views.predict((&x).into()).unwrap());
+    }
+}

@@ -1,0 +1,398 @@
+//! CRAFTML: what holds for its forests.
+
+use crate::common::{csr, layouts};
+use ndarray::{Array2, Axis};
+use proptest::prelude::*;
+use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_ensemble::craftml::{CentroidKind, FeatureMap, Width};
+use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
+use rpo_tree::{LeafKind, LeafModel, Rule, TreeError, apply};
+
+/// Sparse features and labels of a few overlapping topics.
+fn data(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
+    let seed = Seed::new(seed);
+    let topic = |i: usize| seed.child(1).hash(i as u64) as usize % 6;
+    let chance = |key: u64, i: usize, j: usize| seed.child(key).hash((i * 10_000 + j) as u64) % 100;
+    let x = Array2::from_shape_fn((n, 30), |(i, j)| {
+        let often = if j % 6 == topic(i) { 60 } else { 8 };
+        if chance(2, i, j) < often {
+            0.5 + chance(3, i, j) as f32 / 100.0
+        } else {
+            0.0
+        }
+    });
+    let y = Array2::from_shape_fn((n, 24), |(i, j)| {
+        let often = if j % 6 == topic(i) { 50 } else { 4 };
+        f32::from(u8::from(chance(4, i, j) < often))
+    });
+    (x, y)
+}
+
+/// The presets, small.
+fn small(preset: CraftmlPreset) -> CraftmlParams {
+    let params = CraftmlParams::preset(preset).n_trees(4).n_clusters(4).seed(5);
+    match preset {
+        CraftmlPreset::Original => params.min_samples_split(6),
+        CraftmlPreset::Report | CraftmlPreset::ReportQuirks => params.min_samples_split(25),
+    }
+}
+
+const PRESETS: [CraftmlPreset; 3] = [
+    CraftmlPreset::Original,
+    CraftmlPreset::Report,
+    CraftmlPreset::ReportQuirks,
+];
+
+fn fit(params: CraftmlParams, x: &Matrix, y: &Matrix) -> Craftml {
+    params.check().unwrap().fit(x.view(), y.view()).unwrap()
+}
+
+/// Training rows per leaf of a tree.
+fn members(forest: &Craftml, tree: usize, x: &Matrix) -> Vec<Vec<usize>> {
+    let leaves = forest.apply(x.view()).unwrap();
+    let n = forest.trees()[tree].tree().leaves().n_leaves();
+    let mut rows = vec![Vec::new(); n];
+    for (row, &leaf) in leaves.column(tree).iter().enumerate() {
+        rows[leaf as usize].push(row);
+    }
+    rows
+}
+
+#[test]
+fn leaves_answer_the_means_of_the_rows_that_reach_them() {
+    let (x, y) = data(1, 200);
+    let (x, y) = (Matrix::from(csr(&x)), y);
+    for preset in [CraftmlPreset::Original, CraftmlPreset::Report] {
+        for kind in [LeafKind::Samples, LeafKind::Sparse, LeafKind::Dense] {
+            let forest = fit(small(preset).leaves(Some(kind)), &x, &csr(&y).into());
+            // Sparse and dense leaves are rounded to f32.
+            let tolerance = if kind == LeafKind::Samples { 1e-9 } else { 1e-5 };
+            for (index, tree) in forest.trees().iter().enumerate() {
+                let mut total = [0.0; 24];
+                for (leaf, rows) in members(&forest, index, &x).iter().enumerate() {
+                    assert!(!rows.is_empty(), "{preset}: training rows reach every leaf");
+                    let mut answer = [0.0; 24];
+                    tree.tree()
+                        .leaves()
+                        .for_each(leaf as u32, |j, v| answer[j as usize] += v);
+                    let mean = y
+                        .select(Axis(0), rows)
+                        .mapv(f64::from)
+                        .mean_axis(Axis(0))
+                        .unwrap();
+                    for j in 0..24 {
+                        assert!((-1e-12..=1.0 + 1e-6).contains(&answer[j]));
+                        assert!((answer[j] - mean[j]).abs() < tolerance, "{preset}, {kind:?}");
+                        total[j] += answer[j] * rows.len() as f64;
+                    }
+                }
+                for j in 0..24 {
+                    let expected: f64 = y.column(j).iter().map(|&v| f64::from(v)).sum();
+                    assert!((total[j] - expected).abs() < 200.0 * tolerance);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn predictions_are_means_over_trees() {
+    let (x, y) = data(2, 150);
+    let (unseen, _) = data(3, 40);
+    for preset in PRESETS {
+        let forest = fit(small(preset), &csr(&x).into(), &csr(&y).into());
+        let leaves = forest.apply((&unseen).into()).unwrap();
+        let mut expected = Array2::<f64>::zeros((40, 24));
+        for (index, tree) in forest.trees().iter().enumerate() {
+            if tree.features() == FeatureMap::Identity {
+                let routed = apply(tree.tree().structure(), (&unseen).into());
+                assert_eq!(routed, leaves.column(index).to_vec());
+            }
+            for row in 0..40 {
+                let leaf = leaves[[row, index]];
+                tree.tree()
+                    .leaves()
+                    .for_each(leaf, |j, v| expected[[row, j as usize]] += v / 4.0);
+            }
+        }
+        for view in layouts(&unseen) {
+            let scores = forest.predict(view.view()).unwrap();
+            let close = |(a, b): (&f32, &f64)| (f64::from(*a) - b).abs() < 1e-6;
+            assert!(scores.iter().zip(&expected).all(close), "{preset}");
+            // The top labels are those of the whole, ties by the smaller label.
+            let top = forest.predict_top_k(view.view(), 3).unwrap();
+            for row in 0..40 {
+                let mut order: Vec<usize> = (0..24).collect();
+                order.sort_by(|&a, &b| scores[[row, b]].total_cmp(&scores[[row, a]]).then(a.cmp(&b)));
+                let mut best: Vec<usize> = order
+                    .into_iter()
+                    .take(3)
+                    .filter(|&j| scores[[row, j]] > 0.0)
+                    .collect();
+                best.sort_unstable();
+                let view = top.view();
+                let (labels, values) = rpo_core::csr_row(&view, row);
+                assert_eq!(labels.iter().map(|&j| j as usize).collect::<Vec<_>>(), best);
+                assert!(
+                    labels
+                        .iter()
+                        .zip(values)
+                        .all(|(&j, v)| scores[[row, j as usize]] == *v)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_same_forest_for_any_number_of_threads_layout_and_parts() {
+    let (x, y) = data(4, 300);
+    for preset in PRESETS {
+        let params = small(preset);
+        let whole = fit(params.clone(), &csr(&x).into(), &csr(&y).into());
+        for threads in [1, 2, 8] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            let again = pool.install(|| fit(params.clone(), &csr(&x).into(), &csr(&y).into()));
+            assert!(again == whole, "{preset}, {threads} threads");
+        }
+        for x in layouts(&x) {
+            assert!(
+                fit(params.clone(), &x, &csr(&y).into()) == whole,
+                "{preset}: layout"
+            );
+        }
+        let first = fit(params.clone().n_trees(3), &csr(&x).into(), &csr(&y).into());
+        let last = fit(
+            params.clone().first_tree(3).n_trees(1),
+            &csr(&x).into(),
+            &csr(&y).into(),
+        );
+        assert!(first.merge(last).unwrap() == whole, "{preset}: parts");
+        assert!(
+            fit(params.seed(6), &csr(&x).into(), &csr(&y).into()) != whole,
+            "{preset}: seed"
+        );
+    }
+}
+
+#[test]
+fn stored_zeros_are_no_features() {
+    let (x, y) = data(4, 100);
+    let mut with_zeros = csr(&x);
+    // Every other row loses its values but not their places.
+    for row in (0..100).step_by(2) {
+        let range = with_zeros.indptr().outer_inds_sz(row);
+        with_zeros.data_mut()[range].fill(0.0);
+    }
+    let dense = MatrixView::Sparse(with_zeros.view())
+        .to_dense(usize::MAX)
+        .unwrap();
+    let y = Matrix::from(csr(&y));
+    let forest = fit(small(CraftmlPreset::Original), &with_zeros.clone().into(), &y);
+    assert!(forest == fit(small(CraftmlPreset::Original), &dense.clone().into(), &y));
+    let view = MatrixView::Sparse(with_zeros.view());
+    assert_eq!(
+        forest.predict(view).unwrap(),
+        forest.predict((&dense).into()).unwrap()
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// The mean of everything, from a single leaf.
+    #[test]
+    fn one_leaf_answers_the_mean(seed in 0_u64..1000, preset in prop::sample::select(PRESETS.to_vec())) {
+        let (x, y) = data(seed, 60);
+        let check = |params: CraftmlParams, x: &Array2<f32>, y: &Array2<f32>, why: &str| {
+            let forest = fit(params, &csr(x).into(), &csr(y).into());
+            assert!(forest.trees().iter().all(|t| t.tree().leaves().n_leaves() == 1), "{preset}: {why}");
+            let mean = y.mapv(f64::from).mean_axis(Axis(0)).unwrap();
+            let scores = forest.predict((x).into()).unwrap();
+            for row in scores.rows() {
+                assert!(row.iter().zip(&mean).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-6));
+            }
+        };
+        check(small(preset).n_clusters(1), &x, &y, "k = 1");
+        check(small(preset).min_samples_split(61), &x, &y, "few rows");
+        check(small(preset).max_depth(Some(0)), &x, &y, "depth 0");
+        check(small(preset), &x, &Array2::ones((60, 24)), "equal labels");
+        check(small(preset), &x, &Array2::zeros((60, 24)), "no labels");
+        check(small(preset), &Array2::ones((60, 30)), &y, "equal rows");
+        check(small(preset), &Array2::zeros((60, 30)), &y, "no features");
+    }
+
+    #[test]
+    fn odd_data_have_a_forest(seed in 0_u64..1000, preset in prop::sample::select(PRESETS.to_vec())) {
+        let (mut x, mut y) = data(seed, 80);
+        // Rows without features, rows without labels, more clusters than rows of a kind, one component.
+        x.slice_mut(ndarray::s![..10, ..]).fill(0.0);
+        y.slice_mut(ndarray::s![5..20, ..]).fill(0.0);
+        let (sparse, labels) = (Matrix::from(csr(&x)), Matrix::from(csr(&y)));
+        let one = Width::Fixed(1);
+        for params in [
+            small(preset).n_clusters(200),
+            small(preset).feature_width(one.clone()),
+            small(preset).label_width(one.clone()),
+            small(preset).centroid_entries(Some(1)),
+        ] {
+            let forest = fit(params, &sparse, &labels);
+            let scores = forest.predict(sparse.view()).unwrap();
+            prop_assert!(scores.iter().all(|s| (0.0..=1.0 + 1e-6).contains(s)));
+        }
+        let first = y.select(Axis(1), &[0]);
+        let forest = fit(small(preset), &sparse, &csr(&first).into());
+        prop_assert_eq!(forest.n_outputs(), 1);
+    }
+}
+
+#[test]
+fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
+    let (x, y) = data(7, 300);
+    let params = small(CraftmlPreset::Original)
+        .n_clusters(8)
+        .centroid_entries(Some(5));
+    let forest = fit(params, &csr(&x).into(), &csr(&y).into());
+    let mut widest = 0;
+    for tree in forest.trees() {
+        assert!(
+            matches!(tree.features(), FeatureMap::Hashed(map) if rpo_projections::LinearMap::n_components(&map) == 10_000)
+        );
+        for node in tree.tree().structure().nodes() {
+            if let rpo_tree::Node::Split { rule, .. } = node {
+                widest = widest.max(rule.arity());
+                let entries: usize = (0..rule.features().len()).map(|i| rule.entries(i).0.len()).sum();
+                assert!(entries <= 5 * rule.arity());
+            }
+        }
+    }
+    assert!(widest > 4, "{widest} children");
+}
+
+#[test]
+fn trees_are_recalled_from_their_records() {
+    let (x, y) = data(9, 200);
+    let (x, y) = (Matrix::from(csr(&x)), Matrix::from(csr(&y)));
+    for kind in [
+        None,
+        Some(LeafKind::Dense),
+        Some(LeafKind::Sparse),
+        Some(LeafKind::Samples),
+    ] {
+        let params = small(CraftmlPreset::Original)
+            .leaves(kind)
+            .centroid_entries(Some(7));
+        let forest = fit(params.clone(), &x, &y);
+        let training = forest.training().unwrap();
+        for tree in forest.trees() {
+            assert!(
+                tree.record().unwrap().recall(training).unwrap() == *tree,
+                "{kind:?}"
+            );
+        }
+        let values = fit(params.centroids(CentroidKind::Values), &x, &y);
+        assert!(values.training().is_none() && values.trees().iter().all(|t| t.record().is_none()));
+        assert_eq!(
+            values.predict(x.view()).unwrap(),
+            forest.predict(x.view()).unwrap()
+        );
+        let both = values.merge(forest.clone()).unwrap();
+        assert_eq!(both.training(), forest.training());
+    }
+    // Other features, the same outputs.
+    let params = small(CraftmlPreset::Original);
+    let (forest, other) = (
+        fit(params.clone(), &x, &y),
+        fit(params, &data(10, 200).0.into(), &y),
+    );
+    let record = forest.trees()[0].record().unwrap();
+    assert!(
+        record
+            .recall(other.training().unwrap())
+            .is_ok_and(|tree| tree != forest.trees()[0])
+    );
+    assert!(matches!(forest.merge(other), Err(EnsembleError::Merge(_))));
+}
+
+#[test]
+fn large_leaves_are_stored_as_means() {
+    let (x, y) = data(7, 300);
+    let kind = |n, labels: &Array2<f32>| {
+        let params = CraftmlParams::original().n_trees(1).min_samples_split(n);
+        let forest = fit(params, &csr(&x).into(), &csr(labels).into());
+        forest.trees()[0].tree().leaves().kind()
+    };
+    assert_eq!(kind(10, &y), LeafKind::Samples);
+    assert_eq!(kind(200, &y), LeafKind::Sparse);
+    // Leaves of equal labels, however many rows.
+    assert_eq!(kind(10, &Array2::ones((300, 24))), LeafKind::Sparse);
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let (x, y) = data(8, 50);
+    let params = small(CraftmlPreset::Original).check().unwrap();
+    let refused = |x: &Array2<f32>, y: &Array2<f32>| params.fit(x.into(), y.into()).unwrap_err();
+    assert!(matches!(
+        refused(&x, &y.select(Axis(0), &[0, 1])),
+        EnsembleError::Mismatch {
+            expected: 50,
+            given: 2,
+            ..
+        }
+    ));
+    let mut bad = x.clone();
+    bad[[3, 4]] = f32::NAN;
+    assert!(matches!(refused(&bad, &y), EnsembleError::Features(_)));
+    let empty = Array2::zeros((0, 30));
+    let none = Array2::zeros((0, 24));
+    let expected = TreeError::Empty { rows: 0, columns: 30 };
+    assert_eq!(refused(&empty, &none), EnsembleError::Tree(expected));
+    let mut bad_y = y.clone();
+    bad_y[[1, 1]] = f32::INFINITY;
+    assert!(matches!(refused(&x, &bad_y), EnsembleError::Outputs(_)));
+    let forest = params.fit((&x).into(), (&y).into()).unwrap();
+    let narrow = Array2::zeros((2, 29));
+    let expected = EnsembleError::Mismatch {
+        what: "features",
+        expected: 30,
+        given: 29,
+    };
+    assert_eq!(forest.predict((&narrow).into()).unwrap_err(), expected);
+    assert!(matches!(
+        forest.predict((&bad).into()),
+        Err(EnsembleError::Features(_))
+    ));
+    assert!(matches!(
+        forest.predict_top_k((&x).into(), 0),
+        Err(EnsembleError::Parameter { name: "k", .. })
+    ));
+    assert!(matches!(
+        forest.predict_within((&x).into(), 100),
+        Err(EnsembleError::Predictions(_))
+    ));
+    let other = params.fit((&x).into(), (&y.mapv(|v| 1.0 - v)).into()).unwrap();
+    assert!(matches!(
+        forest.clone().merge(other),
+        Err(EnsembleError::Merge(_))
+    ));
+    assert!(matches!(
+        Craftml::from_parts(vec![], None, 1, 1, 1),
+        Err(EnsembleError::Mismatch { .. })
+    ));
+    let trees = forest.trees().to_vec();
+    let set = forest.training().cloned();
+    let build = |set: &Option<_>, n, p, d| Craftml::from_parts(trees.clone(), set.clone(), n, p, d);
+    assert!(build(&set, 50, 30, 24).unwrap() == forest);
+    for wrong in [
+        build(&set, 50, 31, 24),
+        build(&set, 49, 30, 24),
+        build(&set, 50, 30, 25),
+        build(&None, 50, 30, 24),
+    ] {
+        assert!(matches!(wrong, Err(EnsembleError::Mismatch { .. })));
+    }
+}

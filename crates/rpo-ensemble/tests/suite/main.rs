@@ -1,0 +1,14 @@
+//! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
+
+mod boosting_contracts;
+mod boosting_fixtures;
+mod boosting_props;
+mod common;
+mod contracts;
+mod craftml;
+mod fixtures;
+mod missing;
+mod predict;
+mod props;
+mod single_target;
+mod structured;

@@ -1,0 +1,431 @@
+//! Invariants of fitting: seeds, threads, projections, layouts, parts.
+//!
+//! Forests compare as a whole: rules, leaves, seeds and importances.
+
+use crate::common::{csr, every_kind, fit, gaussian, given, labelled, layouts, regression};
+use ndarray::{Array2, Axis};
+use rpo_core::Matrix;
+use rpo_ensemble::{
+    CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, OutputProjection, RowSampling,
+};
+use rpo_projections::{Components, ProjectionKind};
+use rpo_tree::splitter::Thresholds;
+use rpo_tree::{LeafModel, Node};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn on_threads<T: Send>(n: usize, f: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(n)
+        .build()
+        .unwrap()
+        .install(f)
+}
+
+/// F-P6: the identity is no projection, bit for bit.
+#[test]
+fn the_identity_is_no_projection() {
+    let (x, labels) = labelled(1, 60);
+    let (_, real) = regression(1, 60);
+    let x = x.into();
+    for y in [labels.clone().into(), csr(&labels).into(), real.into()] {
+        for base in [
+            ForestParams::random_forest,
+            ForestParams::extra_trees,
+            ForestParams::cart,
+        ] {
+            let params = || base().n_trees(4).seed(5);
+            let identity = OutputProjection::new(ProjectionKind::Identity, Components::Exact(8));
+            for identity in [identity.clone(), identity.shared()] {
+                let projected = params().projection(Some(identity));
+                assert_eq!(fit(params(), &x, &y), fit(projected, &x, &y));
+            }
+        }
+    }
+}
+
+/// F-P7: an orthogonal projection of all outputs changes nothing. This one, half a Hadamard matrix, is exact.
+#[test]
+fn orthogonal_projections_change_nothing() {
+    let (x, y) = labelled(2, 60);
+    let (x, y) = (x.into(), csr(&y.slice(ndarray::s![.., ..4]).to_owned()).into());
+    let sign = |(i, j): (usize, usize)| if (i & j).count_ones() % 2 == 0 { 0.5 } else { -0.5 };
+    let params = || ForestParams::random_forest().n_trees(5);
+    let rotated = params().projection(given(Array2::from_shape_fn((4, 4), sign)));
+    let (plain, rotated) = (fit(params(), &x, &y), fit(rotated, &x, &y));
+    for (a, b) in plain.trees().iter().zip(rotated.trees()) {
+        assert_eq!(a.tree.structure(), b.tree.structure());
+    }
+}
+
+/// F-P8: the scale of a projection changes nothing, however small or large.
+#[test]
+fn the_scale_of_a_projection_does_not_matter() {
+    let (x, y) = regression(3, 50);
+    let (x, y) = (x.into(), y.into());
+    let phi = Array2::from_shape_fn((3, 8), |(i, j)| ((5 * i + 3 * j) % 7) as f32 - 3.0);
+    let fit_scaled = |exponent: i32| {
+        let projection = given(phi.mapv(|v| v * 2.0_f32.powi(exponent)));
+        fit(
+            ForestParams::random_forest().n_trees(4).projection(projection),
+            &x,
+            &y,
+        )
+    };
+    let plain = fit_scaled(0);
+    for exponent in [-40, -1, 3, 40] {
+        assert_eq!(fit_scaled(exponent), plain);
+    }
+}
+
+/// F-P11: outputs may be permuted, with the columns of the projection where there is one.
+#[test]
+fn outputs_may_be_permuted() {
+    let (x, y) = labelled(4, 60);
+    let order = [3, 0, 7, 5, 1, 2, 6, 4];
+    let permuted = y.select(Axis(1), &order);
+    let phi = Array2::from_shape_fn((2, 8), |(i, j)| ((3 * i + j * j) % 5) as f32 - 2.0);
+    let x = x.into();
+    for (a, b) in [
+        (None, None),
+        (given(phi.clone()), given(phi.select(Axis(1), &order))),
+    ] {
+        let params = || ForestParams::random_forest().n_trees(5);
+        let forest = fit(params().projection(a), &x, &csr(&y).into());
+        let other = fit(params().projection(b), &x, &csr(&permuted).into());
+        let found = forest.predict(x.view()).unwrap().select(Axis(1), &order);
+        assert_eq!(found, other.predict(x.view()).unwrap());
+    }
+}
+
+/// F-P13: one seed, one forest, on any number of threads; so for whatever it is asked.
+#[test]
+fn threads_do_not_matter() {
+    let (x, y) = labelled(5, 90);
+    let (x, y): (Matrix, Matrix) = (csr(&x).into(), csr(&y).into());
+    for params in every_kind() {
+        let [one, two, eight] = [1, 2, 8].map(|n| {
+            on_threads(n, || {
+                let forest = fit(params.clone(), &x, &y);
+                let predictions = forest.predict(x.view()).unwrap();
+                let top = forest.predict_top_k(x.view(), 3).unwrap();
+                let leaves = forest.apply(x.view()).unwrap();
+                let oob = forest
+                    .oob_predictions(x.view())
+                    .map(|(oob, counts)| (oob.mapv(f32::to_bits), counts));
+                (forest, predictions, top, leaves, oob)
+            })
+        });
+        assert!(one == two && one == eight, "{params:?}");
+    }
+}
+
+#[test]
+fn seeds_matter() {
+    let (x, y) = labelled(6, 60);
+    let (x, y) = (x.into(), y.into());
+    for params in every_kind() {
+        let structures = |forest: &Forest| -> Vec<_> {
+            forest
+                .trees()
+                .iter()
+                .map(|t| t.tree.structure().clone())
+                .collect()
+        };
+        let first = fit(params.clone(), &x, &y);
+        let trees = structures(&first);
+        assert_ne!(structures(&fit(params.seed(4), &x, &y)), trees);
+        assert!(
+            trees.windows(2).all(|w| w[0] != w[1]),
+            "trees differ among themselves"
+        );
+    }
+}
+
+/// F-P14: with one tree, a shared projection is that of the tree.
+#[test]
+fn one_tree_has_the_shared_projection() {
+    let (x, y) = labelled(7, 60);
+    let (x, y) = (x.into(), y.into());
+    for base in [ForestParams::random_forest, ForestParams::extra_trees] {
+        let fit_scope = |projection| fit(base().n_trees(1).projection(projection), &x, &y);
+        assert_eq!(
+            fit_scope(gaussian(2)),
+            fit_scope(gaussian(2).map(OutputProjection::shared))
+        );
+    }
+}
+
+/// A projection is all that tells trees apart that see all rows and all features: each has its own, or all share
+/// one.
+#[test]
+fn trees_have_their_own_projection_or_share_one() {
+    let (x, y) = labelled(16, 60);
+    let (x, y) = (x.into(), y.into());
+    for (projection, differ) in [
+        (gaussian(1), true),
+        (gaussian(1).map(OutputProjection::shared), false),
+    ] {
+        let forest = fit(ForestParams::cart().n_trees(5).projection(projection), &x, &y);
+        let different = |w: &[rpo_ensemble::ForestTree]| w[0].tree.structure() != w[1].tree.structure();
+        assert!(forest.trees().windows(2).all(|w| different(w) == differ));
+    }
+}
+
+/// F-P15: without bootstrap, distinct rows are learnt by heart through any Gaussian projection.
+#[test]
+fn distinct_rows_are_learnt_by_heart() {
+    let (x, y) = labelled(8, 80);
+    for (m, y) in [1, 2, 20].into_iter().flat_map(|m| layouts(&y).map(|y| (m, y))) {
+        for base in [ForestParams::cart, ForestParams::extra_trees] {
+            for projection in [gaussian(m), gaussian(m).map(OutputProjection::shared)] {
+                let forest = fit(base().n_trees(3).projection(projection), &x.clone().into(), &y);
+                let found = forest.predict((&x).into()).unwrap();
+                assert_eq!(found, y.view().to_dense(usize::MAX).unwrap());
+            }
+        }
+    }
+}
+
+/// F-P17: with one component, a projection per tree is at least as accurate on average as one for all, as it
+/// divides the variance due to the projection by the number of trees.
+#[test]
+fn a_projection_per_tree_is_no_worse() {
+    let mut sums = [0.0; 2];
+    for repetition in 0..20 {
+        let (x, y) = regression(100 + repetition, 60);
+        let (x_test, y_test) = regression(200 + repetition, 60);
+        let (x, y) = (x.into(), y.into());
+        for (sum, projection) in sums
+            .iter_mut()
+            .zip([gaussian(1), gaussian(1).map(OutputProjection::shared)])
+        {
+            let params = ForestParams::random_forest()
+                .n_trees(50)
+                .projection(projection)
+                .seed(repetition);
+            let errors = fit(params, &x, &y).predict((&x_test).into()).unwrap() - &y_test;
+            *sum += errors.mapv(|e| f64::from(e * e)).mean().unwrap() / 20.0;
+        }
+    }
+    let [per_tree, shared] = sums;
+    assert!(per_tree <= shared, "{per_tree} against {shared}");
+}
+
+/// F-P18: sparse features give the forest of the same features in dense form, missing and negative values and
+/// all, and with labels so do sparse outputs.
+#[test]
+fn layouts_give_the_same_forest() {
+    let (mut x, y) = labelled(9, 80);
+    x.iter_mut().step_by(7).for_each(|v| *v = f32::NAN);
+    let (x, y) = (layouts(&x), csr(&y).into());
+    for params in every_kind() {
+        let [dense, sparse] = x.each_ref().map(|x| fit(params.clone(), x, &y));
+        assert_eq!(dense, sparse, "{params:?}");
+        let [a, b] = x.each_ref().map(|x| dense.predict(x.view()).unwrap());
+        assert_eq!(a, b);
+    }
+}
+
+/// Forests grown in parts are the forest grown at once, in any number of parts.
+#[test]
+fn parts_merge_into_the_whole() {
+    let (x, y) = labelled(10, 70);
+    for (params, y) in every_kind()
+        .into_iter()
+        .flat_map(|p| layouts(&y).map(|y| (p.clone(), y)))
+    {
+        let x = x.clone().into();
+        let part = |first: usize, n: usize| fit(params.clone().first_tree(first).n_trees(n), &x, &y);
+        let whole = part(0, 100);
+        let halves = part(0, 50).merge(part(50, 50)).unwrap();
+        assert_eq!(halves, whole);
+        let thirds = part(0, 1)
+            .merge(part(1, 33).merge(part(34, 66)).unwrap())
+            .unwrap();
+        assert_eq!(thirds, whole);
+        assert_eq!(halves.importances(), whole.importances());
+        if let Some(outputs) = whole.training_outputs() {
+            assert_eq!(**outputs, y);
+            // One copy of the outputs serves all trees.
+            let shared = halves.training_outputs().unwrap();
+            assert_eq!(std::sync::Arc::strong_count(shared), 100);
+        }
+    }
+}
+
+/// Weight 0 is no row, weight 2 is the row twice (without bootstrap, which draws rows).
+#[test]
+fn weights_are_repetitions() {
+    let (x, y) = labelled(11, 60);
+    let weights: Vec<f32> = (0..60).map(|i| (i % 3) as f32).collect();
+    let rows: Vec<usize> = (0..60).flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
+    let params = ForestParams::cart().max_depth(Some(4)).check().unwrap();
+    let options = FitOptions {
+        weights: Some(&weights),
+        ..FitOptions::default()
+    };
+    for y in layouts(&y) {
+        let weighted = params.fit_with((&x).into(), y.view(), options).unwrap();
+        let repeated = params
+            .fit(
+                (&x.select(Axis(0), &rows)).into(),
+                y.view().select_rows(&rows).view(),
+            )
+            .unwrap();
+        let errors = weighted.predict((&x).into()).unwrap() - repeated.predict((&x).into()).unwrap();
+        assert!(errors.iter().all(|e| e.abs() < 1e-6));
+    }
+}
+
+#[test]
+fn the_observer_hears_of_every_tree() {
+    let (x, y) = labelled(12, 20);
+    let count = AtomicUsize::new(0);
+    let on_tree = || {
+        count.fetch_add(1, Ordering::Relaxed);
+    };
+    let options = FitOptions {
+        on_tree: Some(&on_tree),
+        ..FitOptions::default()
+    };
+    let params = ForestParams::random_forest().n_trees(17).check().unwrap();
+    params.fit_with((&x).into(), (&y).into(), options).unwrap();
+    assert_eq!(count.into_inner(), 17);
+}
+
+/// Every limit reaches the trees.
+#[test]
+fn limits_are_respected() {
+    let (x, y) = labelled(13, 90);
+    let (x, y) = (x.into(), y.into());
+    let base = || ForestParams::random_forest().n_trees(8).projection(gaussian(2));
+    let check = |params: ForestParams, holds: &dyn Fn(&rpo_tree::Structure<rpo_tree::AxisRule>) -> bool| {
+        let forest = fit(params, &x, &y);
+        assert!(forest.trees().iter().all(|t| holds(t.tree.structure())));
+    };
+    check(base().max_depth(Some(2)), &|s| s.depth() == 2);
+    check(base().max_depth(Some(0)), &|s| s.n_leaves() == 1);
+    check(base().max_leaves(Some(5)), &|s| s.n_leaves() == 5);
+    check(base().min_impurity_decrease(1e6), &|s| s.n_leaves() == 1);
+    // A bag holds about 57 distinct rows, at most 90.
+    check(base().min_samples_split(91), &|s| s.n_leaves() == 1);
+    check(base().min_samples_leaf(20), &|s| s.n_leaves() <= 4);
+    let rules = |params: ForestParams| -> Vec<rpo_tree::AxisRule> {
+        let forest = fit(params, &x, &y);
+        let nodes = forest.trees()[0].tree.structure().nodes().to_vec();
+        nodes
+            .into_iter()
+            .filter_map(|node| match node {
+                Node::Split { rule, .. } => Some(rule),
+                Node::Leaf(_) => None,
+            })
+            .collect()
+    };
+    let cart = || ForestParams::cart().seed(1);
+    assert_ne!(rules(cart().thresholds(Thresholds::Random)), rules(cart()));
+    assert_ne!(rules(cart().max_features(MaxFeatures::Count(1))), rules(cart()));
+    assert_ne!(rules(cart().rows(RowSampling::Bootstrap)), rules(cart()));
+}
+
+/// Importances are shares, and the feature that says nothing has the least.
+#[test]
+fn importances_tell_signal_from_noise() {
+    let (x, y) = labelled(14, 400);
+    let params = ForestParams::random_forest()
+        .n_trees(30)
+        .max_features(MaxFeatures::All)
+        .max_depth(Some(4));
+    let forest = fit(params, &x.into(), &csr(&y).into());
+    let importances = forest.importances();
+    assert!((importances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!(
+        importances[..4].iter().all(|&v| v > 5.0 * importances[4]),
+        "{importances:?}"
+    );
+    assert!(forest.trees().iter().all(|t| t.tree.leaves().n_outputs() == 8));
+}
+
+/// Outputs far from zero lose no digit in which they differ, projected or not.
+#[test]
+fn the_origin_of_outputs_does_not_matter() {
+    let mut uniform = crate::common::uniform(15);
+    let x = Array2::from_shape_fn((60, 1), |_| uniform() as f32).into();
+    // Eighths are exact beside a million.
+    let y = Array2::from_shape_fn((60, 3), |_| (8.0 * uniform()).floor() as f32 / 8.0);
+    for projection in [None, gaussian(2)] {
+        let structure = |offset: f32| {
+            let params = ForestParams::cart()
+                .min_samples_leaf(3)
+                .projection(projection.clone());
+            let forest = fit(params, &x, &y.mapv(|v| v + offset).into());
+            forest.trees()[0].tree.structure().clone()
+        };
+        let near = structure(0.0);
+        assert!(near.n_leaves() > 10);
+        assert_eq!(structure(1e6), near);
+        assert_eq!(structure(-1e6), near);
+    }
+}
+
+/// Of labels Gini impurity is twice the variance, and entropy another number altogether.
+#[test]
+fn criteria_of_labels() {
+    let (x, y) = labelled(6, 80);
+    let rules = |criterion, least: f64| {
+        let params = ForestParams::random_forest().n_trees(5).criterion(criterion);
+        let forest = fit(
+            params.min_impurity_decrease(least),
+            &x.clone().into(),
+            &csr(&y).into(),
+        );
+        let trees = forest.trees().iter().map(|t| t.tree.structure().clone());
+        trees.collect::<Vec<_>>()
+    };
+    let variance = rules(CriterionKind::Variance, 0.004);
+    assert_ne!(variance, rules(CriterionKind::Variance, 0.008));
+    assert_eq!(variance, rules(CriterionKind::Gini, 0.008));
+    assert_ne!(variance, rules(CriterionKind::Entropy, 0.004));
+    for (dense, sparse) in layouts(&y).iter().zip(layouts(&y)) {
+        let params = || {
+            ForestParams::random_forest()
+                .n_trees(3)
+                .criterion(CriterionKind::Entropy)
+        };
+        assert_eq!(
+            fit(params(), &x.clone().into(), dense),
+            fit(params(), &x.clone().into(), &sparse)
+        );
+    }
+}
+
+/// Trees of a share see that many rows and features, and grow out of their bags alone.
+#[test]
+fn shares_of_rows_and_features() {
+    let (x, y) = regression(7, 60);
+    let params = ForestParams::random_forest()
+        .n_trees(6)
+        .rows(RowSampling::Share(0.3));
+    let params = params.feature_share(0.4).max_features(MaxFeatures::All);
+    let forest = fit(params, &x.clone().into(), &y.clone().into());
+    let (oob, counts) = forest.oob_predictions((&x).into()).unwrap();
+    assert_eq!(counts.iter().sum::<u32>(), 6 * (60 - 18));
+    assert!(
+        oob.rows()
+            .into_iter()
+            .zip(&counts)
+            .all(|(row, n)| row.iter().all(|v| v.is_finite()) == (*n > 0))
+    );
+    for tree in forest.trees() {
+        let mut features: Vec<u32> = Vec::new();
+        for node in tree.tree.structure().nodes() {
+            if let Node::Split { rule, .. } = node {
+                features.push(rule.feature());
+            }
+        }
+        features.sort_unstable();
+        features.dedup();
+        // round(0.4 · 5) features.
+        assert!(features.len() <= 2, "{features:?}");
+        assert!(tree.tree.structure().n_leaves() <= 18);
+    }
+}

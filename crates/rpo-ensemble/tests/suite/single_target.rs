@@ -1,0 +1,186 @@
+//! Forests of single targets: what each of them would be by itself.
+
+use crate::common::{csr, gaussian, labelled, layouts, regression};
+use ndarray::{Array2, Axis};
+use rpo_core::MatrixView;
+use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, RowSampling, SingleTargetForest};
+use rpo_tree::{LeafKind, LeafModel};
+
+fn fit(
+    params: ForestParams,
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+) -> Result<SingleTargetForest, EnsembleError> {
+    params.check()?.fit_single_targets(x, y, FitOptions::default())
+}
+
+#[test]
+fn every_output_has_the_forest_of_its_column() {
+    for y in [labelled(1, 60).1, regression(1, 60).1] {
+        let x = labelled(1, 60).0;
+        let is_label = y.iter().all(|v| *v == 0.0 || *v == 1.0);
+        let mut bases = vec![ForestParams::random_forest(), ForestParams::extra_trees()];
+        if is_label {
+            bases.push(ForestParams::rf_cost());
+            bases.push(ForestParams::random_forest().criterion(CriterionKind::Gini));
+        }
+        for base in bases {
+            let params = || base.clone().n_trees(5).max_leaves(Some(7));
+            for (x, y_given) in layouts(&x).iter().zip(layouts(&y)) {
+                let forests = fit(params().seed(3), x.view(), y_given.view()).unwrap();
+                assert_eq!((forests.n_outputs(), forests.trees_per_output()), (8, 5));
+                let all = forests.predict(x.view()).unwrap();
+                for j in 0..8 {
+                    let column = y.select(Axis(1), &[j]);
+                    let alone = params().seed(3).leaves(Some(LeafKind::Dense));
+                    let alone = alone.check().unwrap().fit(x.view(), (&column).into()).unwrap();
+                    assert_eq!(alone.trees(), &forests.forest().trees()[5 * j..5 * (j + 1)]);
+                    let means = alone.predict(x.view()).unwrap();
+                    assert!(means.iter().zip(all.column(j)).all(|(a, b)| (a - b).abs() < 1e-6));
+                    if let Ok((oob, counts)) = alone.oob_predictions(x.view()) {
+                        let found = forests.oob_predictions(x.view()).unwrap();
+                        assert_eq!(found.1, counts);
+                        let same = |(a, b): (&f32, &f32)| (a - b).abs() < 1e-6 || a.is_nan() && b.is_nan();
+                        assert!(oob.iter().zip(found.0.column(j)).all(same));
+                    }
+                }
+                let top = forests.predict_top_k(x.view(), 8).unwrap();
+                assert_eq!(MatrixView::Sparse(top.view()).to_dense(usize::MAX).unwrap(), all);
+                let few = forests.predict_top_k(x.view(), 2).unwrap();
+                assert!(few.nnz() <= 2 * 60);
+            }
+        }
+    }
+}
+
+/// The forest of an output is that of the rows that know it: here those in the bag, as all trees see all rows.
+#[test]
+fn missing_outputs_take_no_part_where_allowed() {
+    let (x, mut y) = labelled(2, 50);
+    let missing = |i: usize| i % 3 == 1;
+    (0..50).filter(|&i| missing(i)).for_each(|i| y[[i, 4]] = f32::NAN);
+    let known: Vec<usize> = (0..50).filter(|&i| !missing(i)).collect();
+    y.column_mut(5).fill(f32::NAN);
+    y[[7, 6]] = f32::NAN;
+    let options = FitOptions {
+        missing_outputs: true,
+        ..FitOptions::default()
+    };
+    let base = ForestParams::random_forest().n_trees(4).rows(RowSampling::All);
+    let bases = [
+        base.clone(),
+        base.criterion(CriterionKind::Entropy),
+        ForestParams::random_forest(),
+    ];
+    for (params, y) in bases
+        .into_iter()
+        .flat_map(|b| layouts(&y).map(|y| (b.clone(), y)))
+    {
+        let (whole, params) = (params.clone(), params.check().unwrap());
+        let forests = params.fit_single_targets((&x).into(), y.view(), options).unwrap();
+        let predictions = forests.predict((&x).into()).unwrap();
+        assert!(predictions.iter().all(|v| v.is_finite()));
+        // Nobody knows output 5.
+        assert!(predictions.column(5).iter().all(|v| *v == 0.0));
+        if forests.oob_predictions((&x).into()).is_err() {
+            let (x_known, y_known) = (x.select(Axis(0), &known), y.view().select_rows(&known));
+            let alone = whole
+                .check()
+                .unwrap()
+                .fit_single_targets((&x_known).into(), y_known.view(), options);
+            let expected = alone.unwrap().predict((&x).into()).unwrap();
+            assert_eq!(predictions.column(4).to_vec(), expected.column(4).to_vec());
+        }
+        let refused = params.fit_single_targets((&x).into(), y.view(), FitOptions::default());
+        assert!(matches!(refused, Err(EnsembleError::Outputs(_))));
+    }
+}
+
+/// A tree whose bag has no row that knows the output answers with the mean of all that do.
+#[test]
+fn what_is_known_out_of_bag_alone_is_a_mean() {
+    let (x, mut y) = labelled(5, 30);
+    y.column_mut(2).fill(f32::NAN);
+    (y[[4, 2]], y[[5, 2]]) = (1.0, 0.0);
+    let params = ForestParams::random_forest().n_trees(40).check().unwrap();
+    let options = FitOptions {
+        missing_outputs: true,
+        ..FitOptions::default()
+    };
+    let forests = params
+        .fit_single_targets((&x).into(), (&y).into(), options)
+        .unwrap();
+    let of_output = &forests.forest().trees()[2 * 40..3 * 40];
+    let answers: Vec<f64> = of_output
+        .iter()
+        .filter(|t| t.tree.leaves().n_leaves() == 1)
+        .map(|t| {
+            let mut answer = 0.0;
+            t.tree.leaves().for_each(0, |_, v| answer = v);
+            answer
+        })
+        .collect();
+    // In a bag with one of the two that one's value, without either their mean.
+    assert!([0.0, 0.5, 1.0].iter().all(|v| answers.contains(v)), "{answers:?}");
+}
+
+#[test]
+fn parts_merge_into_the_whole() {
+    let (x, y) = labelled(6, 40);
+    let grow = |params: ForestParams| fit(params.seed(4), (&x).into(), (&y).into()).unwrap();
+    let base = ForestParams::rf_cost;
+    let parts = grow(base().n_trees(2)).merge(grow(base().first_tree(2).n_trees(3)));
+    assert_eq!(parts.unwrap(), grow(base().n_trees(5)));
+    let other = grow(base().n_trees(2)).merge(grow(base().n_trees(2).rows(RowSampling::Bootstrap)));
+    assert!(matches!(other, Err(EnsembleError::Merge(_))));
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let (x, y) = labelled(3, 60);
+    let y = csr(&y);
+    let [one, eight] = [1, 8].map(|n| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+        pool.install(|| {
+            let forests = fit(
+                ForestParams::random_forest().n_trees(6),
+                (&x).into(),
+                MatrixView::Sparse(y.view()),
+            );
+            let forests = forests.unwrap();
+            let predictions = forests.predict((&x).into()).unwrap();
+            (forests, predictions)
+        })
+    });
+    assert!(one == eight);
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    let (x, y) = labelled(4, 20);
+    let name = |params: ForestParams| match fit(params, (&x).into(), (&y).into()) {
+        Err(EnsembleError::Parameter { name, .. }) => name,
+        other => panic!("{other:?}"),
+    };
+    let base = || ForestParams::random_forest().n_trees(2);
+    assert_eq!(name(base().projection(gaussian(2))), "projection");
+    assert_eq!(name(base().leaves(Some(LeafKind::Samples))), "leaves");
+    let forests = fit(base(), (&x).into(), (&y).into()).unwrap();
+    assert!(SingleTargetForest::from_forest(forests.forest().clone(), 8).is_ok());
+    for n_outputs in [0, 3, 17] {
+        let found = SingleTargetForest::from_forest(forests.forest().clone(), n_outputs);
+        assert!(
+            matches!(found, Err(EnsembleError::Mismatch { .. })),
+            "{n_outputs}"
+        );
+    }
+    let narrow = Array2::<f32>::zeros((3, 4));
+    assert!(matches!(
+        forests.predict((&narrow).into()),
+        Err(EnsembleError::Mismatch { .. })
+    ));
+    assert!(matches!(
+        forests.predict_within((&x).into(), 10),
+        Err(EnsembleError::Predictions(_))
+    ));
+}

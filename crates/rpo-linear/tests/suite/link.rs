@@ -1,0 +1,357 @@
+//! Links: what a fit satisfies, and what it does not depend on.
+
+use crate::common::{classes, csr, features, labels, on_threads};
+use ndarray::{Array2, Axis, concatenate, s};
+use proptest::prelude::*;
+use rpo_core::MatrixView;
+use rpo_linear::{Descent, Fit, Inputs, LinearError, Link, LinkModel, LinkParams, Penalty, Response};
+use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
+
+fn fourier(n_features: usize) -> Link {
+    Link::Fourier {
+        law: SpectralLaw::Gaussian,
+        n_features: Some(n_features),
+        bandwidth_factor: 1.0,
+    }
+}
+
+fn small() -> LinkParams {
+    LinkParams::default()
+        .link(fourier(60))
+        .inputs(Inputs::Learned(Rank::Exact(4)))
+}
+
+fn fit(params: LinkParams, x: &Array2<f32>, y: &Array2<f32>) -> LinkModel {
+    params.check().unwrap().fit(x.into(), y.into()).unwrap()
+}
+
+/// φ of all rows, from the parts of the model.
+fn terms(model: &LinkModel, x: &Array2<f32>) -> Array2<f64> {
+    let map = model.map();
+    let z = match map.projection() {
+        Some((weights, offset)) => x.dot(weights) + offset,
+        None => x.clone(),
+    };
+    let phi = match map.fourier() {
+        Some(fourier) => (z.dot(fourier.frequencies()) + fourier.phases()).mapv(f32::cos),
+        None => z,
+    };
+    concatenate![Axis(1), phi, Array2::ones((x.nrows(), 1))].mapv(f64::from)
+}
+
+/// E-P11: Φᵀ(Y - ΦΘ) = λ̄Θ in all three modes and on the features themselves, λ̄ = λ tr(ΦᵀΦ)/terms or α times the variance
+/// of a row of Φ.
+#[test]
+fn least_squares_satisfy_the_normal_equations() {
+    let x = features(150, 7, 1.0, 1);
+    let y = labels(&x, 9, 2);
+    let inputs = [
+        Inputs::Learned(Rank::Exact(5)),
+        Inputs::Random(Rank::Exact(5)),
+        Inputs::Raw,
+    ];
+    let penalties = [Penalty::Relative(1e-3), Penalty::Variance(2.0)];
+    for (inputs, penalty) in inputs.into_iter().flat_map(|i| penalties.map(|p| (i, p))) {
+        for link in [fourier(80), Link::Linear] {
+            let params = LinkParams::default().inputs(inputs).link(link);
+            let model = fit(params.fit_by(Fit::Squared).penalty(penalty), &x, &y);
+            let phi = terms(&model, &x);
+            let theta = model.weights().mapv(f64::from).reversed_axes();
+            let gram = phi.t().dot(&phi);
+            let number = match penalty {
+                Penalty::Relative(lambda) => lambda * gram.diag().sum() / phi.ncols() as f64,
+                Penalty::Variance(alpha) => alpha * phi.var_axis(Axis(0), 0.0).sum(),
+            };
+            let right = phi.t().dot(&y.mapv(f64::from));
+            let rest = &right - &gram.dot(&theta) - theta * number;
+            let scale = right.iter().fold(0.0_f64, |best, v| best.max(v.abs()));
+            // f32 storage of Φ and Θ.
+            assert!(
+                rest.iter().all(|v| v.abs() < 2e-5 * scale),
+                "{inputs:?} {penalty}"
+            );
+            let scores = model.predict((&x).into()).unwrap();
+            let expected = phi.dot(&model.weights().mapv(f64::from).t());
+            assert!((scores.mapv(f64::from) - expected).iter().all(|v| v.abs() < 1e-4));
+        }
+    }
+}
+
+/// E-P11: with many features and a small penalty, the Gram matrix has almost no factor; losses fall all the same.
+#[test]
+fn descent_keeps_the_best_epoch() {
+    let x = features(200, 6, 1.0, 3);
+    let (y, one_hot) = (labels(&x, 8, 4), classes(&x, 5, 5));
+    for (validation, rate) in [(0.0, 1.0), (0.2, 1.0), (0.2, 100.0)] {
+        let descent = Descent {
+            validation,
+            rate,
+            ..Descent::default()
+        };
+        for (fit_by, y, response) in [
+            (Fit::Logistic(descent), &y, Response::Logistic),
+            (Fit::Softmax(descent), &one_hot, Response::Softmax),
+        ] {
+            let params = small().fit_by(fit_by).check().unwrap();
+            let (model, log) = params.fit_logged((&x).into(), y.into()).unwrap();
+            assert_eq!((log.rank, model.response()), (Some(4), response));
+            let best = log.losses.iter().copied().fold(f64::INFINITY, f64::min);
+            assert!(log.losses[log.kept_epoch] == best && best <= log.losses[0]);
+            if rate < 10.0 {
+                assert!(best < 0.6 * log.losses[0], "{:?}", log.losses);
+            }
+            let scores = model.predict((&x).into()).unwrap();
+            assert!(scores.iter().all(|v| (0.0..=1.0).contains(v)));
+        }
+    }
+}
+
+/// The loss that is reported is that of the model that is kept.
+#[test]
+fn losses_are_those_of_the_model() {
+    let x = features(90, 5, 1.0, 6);
+    let (y, one_hot) = (labels(&x, 6, 7), classes(&x, 4, 8));
+    let descent = Descent::default();
+    for (fit_by, y) in [(Fit::Logistic(descent), &y), (Fit::Softmax(descent), &one_hot)] {
+        let params = small().fit_by(fit_by).check().unwrap();
+        let (model, log) = params.fit_logged((&x).into(), y.into()).unwrap();
+        let p = model.predict((&x).into()).unwrap().mapv(f64::from);
+        let loss: f64 = p
+            .iter()
+            .zip(y)
+            .map(|(p, y)| match (*y, model.response()) {
+                (0.0, Response::Softmax) => 0.0,
+                (0.0, _) => -(1.0 - p).ln(),
+                _ => -p.ln(),
+            })
+            .sum::<f64>();
+        let reported = log.losses[log.kept_epoch];
+        assert!(
+            (loss / 90.0 - reported).abs() < 1e-3 * reported,
+            "{loss} {reported}"
+        );
+    }
+}
+
+#[test]
+fn layouts_caches_and_threads_do_not_matter() {
+    let x = features(700, 12, 0.4, 9);
+    let (y, one_hot) = (labels(&x, 40, 10), classes(&x, 37, 11));
+    for (fit_by, y) in [
+        (Fit::Squared, &y),
+        (Fit::Logistic(Descent::default()), &y),
+        (Fit::Softmax(Descent::default()), &one_hot),
+    ] {
+        let params = small().fit_by(fit_by);
+        let (sx, sy) = (csr(&x), csr(y));
+        let fit = |params: LinkParams| {
+            let (x, y) = (MatrixView::Sparse(sx.view()), MatrixView::Sparse(sy.view()));
+            params.check().unwrap().fit(x, y).unwrap()
+        };
+        let model = fit(params);
+        for threads in [1, 2, 8] {
+            assert_eq!(on_threads(threads, || fit(params)), model);
+        }
+        assert_eq!(fit(params.cache(0)), model);
+        let dense = params.check().unwrap().fit((&x).into(), y.into()).unwrap();
+        let sparse = model.predict(MatrixView::Sparse(sx.view())).unwrap();
+        assert!(
+            (dense.predict((&x).into()).unwrap() - &sparse)
+                .iter()
+                .all(|v| v.abs() < 1e-3)
+        );
+        assert_eq!(model.predict((&x).into()).unwrap(), sparse);
+        for threads in [1, 8] {
+            assert_eq!(
+                on_threads(threads, || model.predict((&x).into()).unwrap()),
+                sparse
+            );
+        }
+        // A row's scores depend on it alone.
+        let some = x.slice(s![300..303, ..]).to_owned();
+        assert_eq!(
+            model.predict((&some).into()).unwrap(),
+            sparse.slice(s![300..303, ..])
+        );
+    }
+}
+
+#[test]
+fn seeds_matter_and_repeat() {
+    let x = features(60, 5, 1.0, 12);
+    let y = labels(&x, 6, 13);
+    for inputs in [Inputs::Learned(Rank::Exact(3)), Inputs::Random(Rank::Exact(3))] {
+        let params = small().inputs(inputs);
+        assert_eq!(fit(params.seed(4), &x, &y), fit(params.seed(4), &x, &y));
+        assert_ne!(fit(params.seed(4), &x, &y), fit(params.seed(5), &x, &y));
+    }
+}
+
+#[test]
+fn top_scores_are_the_largest() {
+    let x = features(300, 5, 1.0, 14);
+    let y = labels(&x, 9, 15);
+    let model = fit(small(), &x, &y);
+    let scores = model.predict((&x).into()).unwrap();
+    for k in [1, 3, 9, 20] {
+        let top = model.predict_top_k((&x).into(), k).unwrap();
+        assert_eq!(top.shape(), (300, 9));
+        for (i, row) in scores.rows().into_iter().enumerate() {
+            let mut order: Vec<usize> = (0..9).filter(|&j| row[j] != 0.0).collect();
+            order.sort_by(|&a, &b| row[b].total_cmp(&row[a]));
+            order.truncate(k);
+            order.sort_unstable();
+            let found = top.outer_view(i).unwrap();
+            let expected: Vec<(usize, f32)> = order.iter().map(|&j| (j, row[j])).collect();
+            assert_eq!(found.iter().map(|(j, v)| (j, *v)).collect::<Vec<_>>(), expected);
+        }
+    }
+    assert!(matches!(
+        model.predict_top_k((&x).into(), 0),
+        Err(LinearError::Parameter { name: "k", .. })
+    ));
+}
+
+/// Constant columns, rows of zeros, labels of none and all, more dimensions than the data have.
+#[test]
+fn degenerate_data_give_finite_models() {
+    let mut x = features(50, 4, 1.0, 16);
+    x.column_mut(1).fill(2.0);
+    x.slice_mut(s![10..40, ..]).fill(0.0);
+    let mut y = labels(&x, 6, 17);
+    y.slice_mut(s![20..30, 1..5]).fill(0.0);
+    let zero = Array2::zeros((50, 4));
+    for x in [&x, &zero, &x.slice(s![..1, ..]).to_owned()] {
+        let y = y.slice(s![..x.nrows(), ..]).to_owned();
+        for inputs in [
+            Inputs::Learned(Rank::Exact(6)),
+            Inputs::Learned(Rank::LabelShare(1.0)),
+            Inputs::Random(Rank::Exact(6)),
+            Inputs::Raw,
+        ] {
+            for link in [Link::Linear, fourier(20)] {
+                for fit_by in [Fit::Squared, Fit::Logistic(Descent::default())] {
+                    let model = fit(
+                        LinkParams::default().inputs(inputs).link(link).fit_by(fit_by),
+                        x,
+                        &y,
+                    );
+                    let scores = model.predict(x.into()).unwrap();
+                    assert!(scores.iter().all(|v| v.is_finite()));
+                    // The label that no row has, and the one that all have.
+                    assert!(
+                        scores.column(0).iter().all(|v| *v < 0.5)
+                            && scores.column(5).iter().all(|v| *v >= 0.5)
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_fitted_is_refused() {
+    let x = features(20, 4, 1.0, 18);
+    let (y, one_hot) = (labels(&x, 5, 19), classes(&x, 5, 20));
+    let attempt = |params: LinkParams, x: &Array2<f32>, y: &Array2<f32>| {
+        params
+            .check()
+            .unwrap()
+            .fit(x.into(), y.into())
+            .map(|_| ())
+            .unwrap_err()
+    };
+    let softmax = small().fit_by(Fit::Softmax(Descent::default()));
+    let n_labels = y.row(0).sum() as i32;
+    assert_eq!(
+        attempt(softmax, &x, &y),
+        LinearError::NotClass {
+            row: 0,
+            n_labels: n_labels as usize
+        }
+    );
+    let mut half = one_hot.clone();
+    half[[3, 2]] = 0.5;
+    let (row, column, value) = (3, 2, 0.5);
+    for params in [small(), softmax] {
+        assert_eq!(
+            attempt(params, &x, &half),
+            LinearError::NotLabel { row, column, value }
+        );
+    }
+    assert!(
+        small()
+            .fit_by(Fit::Squared)
+            .check()
+            .unwrap()
+            .fit((&x).into(), (&half).into())
+            .is_ok()
+    );
+    for bad in [f32::NAN, f32::INFINITY] {
+        let (mut bad_x, mut bad_y) = (x.clone(), y.clone());
+        (bad_x[[1, 2]], bad_y[[1, 2]]) = (bad, bad);
+        assert!(matches!(attempt(small(), &bad_x, &y), LinearError::Features(_)));
+        assert!(matches!(attempt(small(), &x, &bad_y), LinearError::Outputs(_)));
+        let model = fit(small(), &x, &y);
+        assert!(matches!(
+            model.predict((&bad_x).into()),
+            Err(LinearError::Features(_))
+        ));
+    }
+    let short = y.slice(s![..19, ..]).to_owned();
+    assert!(matches!(
+        attempt(small(), &x, &short),
+        LinearError::Mismatch {
+            expected: 20,
+            given: 19,
+            ..
+        }
+    ));
+    let wide = small().inputs(Inputs::Learned(Rank::Exact(6)));
+    assert!(matches!(attempt(wide, &x, &y), LinearError::Projection(_)));
+    let none = (Array2::zeros((0, 4)), Array2::zeros((0, 5)));
+    assert!(matches!(
+        attempt(small(), &none.0, &none.1),
+        LinearError::Parameter { .. }
+    ));
+    let unlabelled = Array2::zeros((20, 0));
+    assert!(matches!(
+        attempt(small(), &x, &unlabelled),
+        LinearError::Parameter { .. }
+    ));
+    let model = fit(small(), &x, &y);
+    let narrow = x.slice(s![.., ..3]).to_owned();
+    assert!(matches!(
+        model.predict((&narrow).into()),
+        Err(LinearError::Mismatch {
+            expected: 4,
+            given: 3,
+            ..
+        })
+    ));
+    assert!(matches!(
+        model.predict_within((&x).into(), 20 * 5 * 4 - 1),
+        Err(LinearError::Predictions(_))
+    ));
+    let by_columns = csr(&x).to_csc();
+    assert_eq!(
+        model.predict(MatrixView::Sparse(by_columns.view())),
+        Err(LinearError::NotCsr("features"))
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    /// The penalty of line 11 alone changes W: by the ratio, where both are one problem.
+    #[test]
+    fn the_last_penalty_is_the_ratio_of_the_first(seed in 0_u64..100, ratio in 0.1..10.0) {
+        let x = features(40, 5, 1.0, seed);
+        let y = labels(&x, 5, seed + 1);
+        let embedding = LabelEmbedding::default().lambda(0.1);
+        let random = small().inputs(Inputs::Random(Rank::Exact(3)));
+        let a = fit(random.embedding(embedding).final_lambda_ratio(ratio), &x, &y);
+        let b = fit(random.embedding(embedding.scale_penalty(ratio)), &x, &y);
+        prop_assert_eq!(a, b);
+    }
+}

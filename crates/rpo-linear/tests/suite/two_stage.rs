@@ -1,0 +1,185 @@
+//! Algorithm 2, the conceptual form, as an oracle for Algorithm 3.
+
+use crate::common::{features, labels};
+use ndarray::{Array1, Array2};
+use rpo_core::{CsrMatrix, Matrix, MatrixView};
+use rpo_linear::{Fit, Inputs, Link, LinkParams, LogisticParams, Penalty, RidgeParams};
+use rpo_projections::linalg::RidgeSolver;
+use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
+
+const LAMBDA: f64 = 1e-3;
+
+fn link(n_features: usize) -> Link {
+    Link::Fourier {
+        law: SpectralLaw::Gaussian,
+        n_features: Some(n_features),
+        bandwidth_factor: 0.7,
+    }
+}
+
+/// With k = d, z is a rotation of the activations A = XB of least squares: distances, hence the bandwidth and the
+/// kernel, are those of A. With many random features both end with the same predictions.
+#[test]
+fn all_dimensions_give_the_two_stage_procedure() {
+    let x = features(120, 6, 1.0, 1);
+    let y = labels(&x, 5, 2);
+    let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
+    let activations = RidgeParams {
+        penalty: Penalty::Relative(LAMBDA),
+        solver: RidgeSolver::Cholesky,
+    };
+    let a = activations.fit(x, y).unwrap().predict(x).unwrap();
+
+    let base = LinkParams::default()
+        .link(link(1500))
+        .fit_by(Fit::Squared)
+        .lambda(1e-2);
+    let second = base
+        .inputs(Inputs::Raw)
+        .check()
+        .unwrap()
+        .fit((&a).into(), y)
+        .unwrap();
+    let expected = second.predict((&a).into()).unwrap();
+    let embedding = LabelEmbedding::default()
+        .lambda(LAMBDA)
+        .solver(RidgeSolver::Cholesky);
+    let params = base.inputs(Inputs::Learned(Rank::Exact(5))).embedding(embedding);
+    let found = params.check().unwrap().fit(x, y).unwrap().predict(x).unwrap();
+    let spread = |p: &Array2<f32>| (p - &expected).mapv(f32::abs).mean().unwrap();
+    assert!(spread(&found) < 0.02, "{}", spread(&found));
+    // Far closer than the linear activations are.
+    assert!(
+        spread(&found) < 0.25 * spread(&a),
+        "{} {}",
+        spread(&found),
+        spread(&a)
+    );
+}
+
+/// The link on top of the k best scores of a model, sparse as they come.
+#[test]
+fn sparse_scores_are_as_good_as_dense_ones() {
+    let x = features(150, 8, 1.0, 3);
+    let y = labels(&x, 10, 4);
+    let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
+    let model = LogisticParams::default().fit(x, y).unwrap();
+    let top: CsrMatrix = model.predict_top_k(x, 10).unwrap();
+    let scores = model.predict(x).unwrap();
+    let params = LinkParams::default()
+        .inputs(Inputs::Raw)
+        .link(link(50))
+        .fit_by(Fit::Squared)
+        .check()
+        .unwrap();
+    let sparse = Matrix::from(top);
+    let a = params.fit(sparse.view(), y).unwrap();
+    let b = params.fit((&scores).into(), y).unwrap();
+    let (a, b) = (
+        a.predict(sparse.view()).unwrap(),
+        b.predict((&scores).into()).unwrap(),
+    );
+    assert!((a - b).iter().all(|v| v.abs() < 1e-3));
+}
+
+/// The baselines minimise what they say: gradients vanish.
+#[test]
+fn baselines_are_stationary() {
+    let x = features(80, 5, 0.7, 5);
+    let y = labels(&x, 20, 6);
+    let (view, truth) = (MatrixView::from(&x), MatrixView::from(&y));
+    let squares: f64 = x.iter().map(|v| f64::from(*v).powi(2)).sum();
+    let penalty = 0.05 * squares / 5.0;
+    let ridge = RidgeParams {
+        penalty: Penalty::Relative(0.05),
+        ..RidgeParams::default()
+    };
+    let logistic = LogisticParams {
+        penalty: Penalty::Relative(0.05),
+        tolerance: 1e-6,
+        ..LogisticParams::default()
+    };
+    let fitted = [
+        ridge.fit(view, truth).unwrap(),
+        logistic.fit(view, truth).unwrap(),
+    ];
+    for model in fitted {
+        let residual = (model.predict(view).unwrap() - &y).mapv(f64::from);
+        let gradient = x.mapv(f64::from).t().dot(&residual) + model.weights().mapv(f64::from) * penalty;
+        let offset: Array1<f64> = residual.sum_axis(ndarray::Axis(0));
+        for j in 0..20 {
+            // A label that none or all have has no finite optimum without a penalty on the intercept.
+            let constant = model.response() == rpo_linear::Response::Logistic && (j == 0 || j == 19);
+            let limit = if constant { 0.1 } else { 2e-4 };
+            assert!(
+                gradient.column(j).iter().all(|g| g.abs() < limit) && offset[j].abs() < limit,
+                "{j}: {offset}"
+            );
+        }
+        let scores = model.predict(view).unwrap();
+        assert!(scores.column(0).iter().all(|v| *v < 0.1) && scores.column(19).iter().all(|v| *v > 0.9));
+        let sparse = crate::common::csr(&x);
+        assert_eq!(model.predict(MatrixView::Sparse(sparse.view())).unwrap(), scores);
+        assert_eq!(
+            model.predict_top_k(view, 20).unwrap().nnz(),
+            scores.iter().filter(|v| **v != 0.0).count()
+        );
+    }
+}
+
+#[test]
+fn baselines_do_not_depend_on_threads_and_refuse_nonsense() {
+    let x = features(60, 5, 0.7, 7);
+    let y = labels(&x, 40, 8);
+    let fit = || {
+        let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
+        let ridge = RidgeParams::default().fit(x, y).unwrap();
+        (ridge, LogisticParams::default().fit(x, y).unwrap())
+    };
+    let one = crate::common::on_threads(1, fit);
+    for threads in [2, 8] {
+        assert_eq!(crate::common::on_threads(threads, fit), one);
+    }
+    let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
+    let bad = [-1.0, f64::NAN, f64::INFINITY];
+    for penalty in bad
+        .into_iter()
+        .flat_map(|v| [Penalty::Relative(v), Penalty::Variance(v)])
+    {
+        assert!(
+            RidgeParams {
+                penalty,
+                ..RidgeParams::default()
+            }
+            .fit(x, y)
+            .is_err()
+        );
+        assert!(
+            LogisticParams {
+                penalty,
+                ..LogisticParams::default()
+            }
+            .fit(x, y)
+            .is_err()
+        );
+    }
+    for tolerance in [0.0, 1.0, f64::NAN] {
+        assert!(
+            LogisticParams {
+                tolerance,
+                ..LogisticParams::default()
+            }
+            .fit(x, y)
+            .is_err()
+        );
+    }
+    let max_steps = 0;
+    assert!(
+        LogisticParams {
+            max_steps,
+            ..LogisticParams::default()
+        }
+        .fit(x, y)
+        .is_err()
+    );
+}

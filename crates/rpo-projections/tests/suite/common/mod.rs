@@ -1,0 +1,75 @@
+//! What several test files share.
+
+use ndarray::{Array2, ArrayView2};
+use rand::{Rng, RngCore};
+use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_projections::{
+    Gaussian, Hadamard, Hashing, Identity, LinearMap, Rademacher, RandomProjection, Subsample,
+};
+
+/// The random families, by name, but for the identity.
+pub(crate) fn random_families() -> Vec<(&'static str, Box<dyn RandomProjection>)> {
+    vec![
+        ("gaussian", Box::new(Gaussian)),
+        ("rademacher", Box::new(Rademacher::default())),
+        ("achlioptas", Box::new(Rademacher::achlioptas())),
+        ("rademacher:40", Box::new(Rademacher::new(40.0).unwrap())),
+        ("rademacher:90", Box::new(Rademacher::new(90.0).unwrap())),
+        ("sparse", Box::new(Rademacher::sqrt_outputs())),
+        ("hadamard", Box::new(Hadamard)),
+        ("subsample", Box::new(Subsample::without_replacement())),
+        ("subsample-replace", Box::new(Subsample::with_replacement())),
+        ("hashing", Box::new(Hashing)),
+    ]
+}
+
+/// As [`random_families`], with the identity.
+pub(crate) fn all_families() -> Vec<(&'static str, Box<dyn RandomProjection>)> {
+    let mut families = random_families();
+    families.push(("identity", Box::new(Identity)));
+    families
+}
+
+/// Whether a family has maps of this size.
+pub(crate) fn allows(name: &str, d: usize, m: usize) -> bool {
+    match name {
+        "identity" => m == d,
+        "subsample" => m <= d,
+        _ => true,
+    }
+}
+
+pub(crate) fn csr(a: ArrayView2<'_, f32>) -> CsrMatrix {
+    MatrixView::from(a).to_csr()
+}
+
+pub(crate) fn sparse(a: &CsrMatrix) -> MatrixView<'_> {
+    MatrixView::Sparse(a.view())
+}
+
+/// Φ (m x d), as the map of the rows of the identity.
+pub(crate) fn dense_matrix(map: &dyn LinearMap) -> Array2<f32> {
+    let identity = csr(Array2::eye(map.n_outputs()).view());
+    map.apply(sparse(&identity)).unwrap().reversed_axes()
+}
+
+/// 0/1 outputs with the given density, or real ones for the others.
+pub(crate) fn outputs(n: usize, d: usize, density: f64, binary: bool, seed: u64) -> Array2<f32> {
+    let mut rng = Seed::new(seed).purpose("test outputs").stream();
+    Array2::from_shape_fn((n, d), |_| {
+        let value = if binary { 1.0 } else { rng.gen_range(-2.0..2.0) };
+        if rng.gen_bool(density) { value } else { 0.0 }
+    })
+}
+
+pub(crate) fn vector(d: usize, rng: &mut impl RngCore) -> Vec<f64> {
+    (0..d).map(|_| f64::from(rng.gen_range(-1.0_f32..1.0))).collect()
+}
+
+/// Mean and standard error of a sample.
+pub(crate) fn mean_and_error(sample: &[f64]) -> (f64, f64) {
+    let n = sample.len() as f64;
+    let mean = sample.iter().sum::<f64>() / n;
+    let variance = sample.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / (n - 1.0);
+    (mean, (variance / n).sqrt())
+}

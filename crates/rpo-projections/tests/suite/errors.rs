@@ -1,0 +1,267 @@
+//! Everything that is refused, and how.
+
+use crate::common::{all_families, csr, sparse};
+use ndarray::{Array2, array, s};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, Seed};
+use rpo_projections::{
+    Gaussian, Hashing, Pca, Projection, ProjectionError, ProjectionKind, RandomProjection, linalg,
+};
+
+#[test]
+fn impossible_sizes() {
+    for kind in ProjectionKind::named() {
+        let fit = |d, m| {
+            kind.fit(Array2::ones((3, d)).view().into(), m, Seed::new(1))
+                .map(|_| ())
+        };
+        assert_eq!(fit(0, 1), Err(ProjectionError::NoOutputs), "{kind}");
+        assert_eq!(fit(4, 0), Err(ProjectionError::NoComponents), "{kind}");
+        let beyond = fit(4, 5);
+        let (n_components, limit) = (5, 4);
+        match kind {
+            ProjectionKind::Subsample => {
+                let family = "sub-sampling without replacement";
+                assert_eq!(
+                    beyond,
+                    Err(ProjectionError::TooManyComponents {
+                        family,
+                        n_components,
+                        limit
+                    })
+                );
+            }
+            ProjectionKind::Pca => {
+                let family = "pca";
+                assert_eq!(
+                    beyond,
+                    Err(ProjectionError::TooManyComponents {
+                        family,
+                        n_components,
+                        limit
+                    })
+                );
+            }
+            ProjectionKind::Identity => {
+                assert_eq!(
+                    beyond,
+                    Err(ProjectionError::IdentitySize {
+                        n_outputs: 4,
+                        n_components
+                    })
+                );
+                assert_eq!(
+                    fit(4, 3),
+                    Err(ProjectionError::IdentitySize {
+                        n_outputs: 4,
+                        n_components: 3
+                    })
+                );
+            }
+            _ => assert_eq!(beyond, Ok(()), "{kind}"),
+        }
+    }
+}
+
+#[test]
+fn sizes_beyond_memory_and_indices() {
+    for (name, family) in all_families() {
+        let huge = family.draw(usize::MAX, usize::MAX, Seed::new(1)).map(|_| ());
+        assert!(
+            matches!(huge, Err(ProjectionError::IndexRange { .. })),
+            "{name}: {huge:?}"
+        );
+    }
+    let (d, m) = (u32::MAX as usize - 1, u32::MAX as usize - 1);
+    let dense = Gaussian.draw(d, m, Seed::new(1)).map(|_| ());
+    assert!(
+        matches!(dense, Err(ProjectionError::OutOfMemory { .. })),
+        "{dense:?}"
+    );
+    // Nothing is stored for a hashing; its result for many rows would be too large.
+    let map = Hashing.draw(10, m, Seed::new(1)).unwrap();
+    let many = CsrMatrix::zero((1 << 20, 10));
+    assert_eq!(
+        map.apply(sparse(&many)),
+        Err(ProjectionError::OutOfMemory {
+            rows: 1 << 20,
+            columns: m
+        })
+    );
+}
+
+#[test]
+fn outputs_and_targets_that_do_not_fit() {
+    let y = Array2::<f32>::ones((3, 4));
+    for (name, family) in all_families() {
+        let map = family.draw(4, 4, Seed::new(1)).unwrap();
+        let wide = Array2::ones((3, 5));
+        let mismatch = ProjectionError::OutputMismatch {
+            expected: 4,
+            found: 5,
+        };
+        assert_eq!(map.apply(MatrixView::from(&wide)), Err(mismatch), "{name}");
+        let mut z = Array2::zeros((2, 4));
+        let shape = ProjectionError::TargetShape {
+            expected: (3, 4),
+            found: (2, 4),
+        };
+        assert_eq!(
+            map.apply_into(MatrixView::from(&y), z.view_mut()),
+            Err(shape),
+            "{name}"
+        );
+        let mut z = Array2::zeros((4, 3)).reversed_axes();
+        let layout = Err(ProjectionError::TargetLayout);
+        assert_eq!(
+            map.apply_into(MatrixView::from(&y), z.view_mut()),
+            layout,
+            "{name}"
+        );
+        let mut z = Array2::zeros((3, 8));
+        assert_eq!(
+            map.apply_into(MatrixView::from(&y), z.slice_mut(s![.., ..4])),
+            layout,
+            "{name}"
+        );
+        let by_columns = csr(y.view()).to_csc();
+        assert_eq!(
+            map.apply(sparse(&by_columns)),
+            Err(ProjectionError::NotCsr),
+            "{name}"
+        );
+    }
+    let by_columns = csr(y.view()).to_csc();
+    for kind in [ProjectionKind::Gaussian, ProjectionKind::Pca] {
+        let fitted = kind.fit(sparse(&by_columns), 2, Seed::new(1)).map(|_| ());
+        assert_eq!(fitted, Err(ProjectionError::NotCsr));
+    }
+}
+
+#[test]
+fn values_that_are_not_finite() {
+    for (name, family) in all_families() {
+        let map = family.draw(3, 3, Seed::new(1)).unwrap();
+        for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
+            let y = array![[1.0, 0.0, 1.0], [0.0, 1.0, value]];
+            for found in [map.apply(MatrixView::from(&y)), map.apply(sparse(&csr(y.view())))] {
+                let refused = matches!(
+                    found,
+                    Err(ProjectionError::Matrix(MatrixError::NonFinite {
+                        row: 1,
+                        column: 2,
+                        ..
+                    }))
+                );
+                assert!(refused, "{name}: {value}");
+            }
+        }
+    }
+    let y = array![[1.0, f32::NAN], [0.0, 1.0]];
+    let fitted = Pca::default()
+        .fit(MatrixView::from(&y), 1, Seed::new(1))
+        .map(|_| ());
+    assert!(matches!(
+        fitted,
+        Err(ProjectionError::Matrix(MatrixError::NonFinite {
+            row: 0,
+            column: 1,
+            ..
+        }))
+    ));
+}
+
+#[test]
+fn sums_beyond_f32() {
+    let y = array![[1.0, 1.0], [f32::MAX, f32::MAX]];
+    let map = Hashing.draw(2, 1, Seed::new(4)).unwrap();
+    let signs = crate::common::dense_matrix(&*map);
+    // One component for both: their signs agree, or the sum would be 0.
+    assert_eq!(signs[[0, 0]], signs[[0, 1]]);
+    let expected = ProjectionError::Overflow { row: 1, component: 0 };
+    assert_eq!(map.apply(MatrixView::from(&y)), Err(expected));
+}
+
+#[test]
+fn learned_maps_need_rows() {
+    let fit = |n| {
+        Pca::default()
+            .fit(Array2::ones((n, 3)).view().into(), 2, Seed::new(1))
+            .map(|_| ())
+    };
+    for found in [0, 1] {
+        let expected = ProjectionError::TooFewRows {
+            family: "a covariance",
+            found,
+            required: 2,
+        };
+        assert_eq!(fit(found), Err(expected));
+    }
+    assert_eq!(fit(2), Ok(()));
+}
+
+#[test]
+fn factors_that_do_not_fit() {
+    let a = Array2::<f64>::ones((4, 3));
+    let omega = Array2::<f64>::ones((4, 2));
+    let found = linalg::range_finder(&a.view(), omega.view(), 0);
+    assert!(matches!(
+        found,
+        Err(ProjectionError::FactorRows {
+            expected: 3,
+            found: 4,
+            ..
+        })
+    ));
+    let rank = |k| linalg::truncated_svd(a.view(), k).map(|_| ());
+    assert_eq!(rank(0), Err(ProjectionError::NoComponents));
+    assert!(matches!(
+        rank(4),
+        Err(ProjectionError::TooManyComponents {
+            n_components: 4,
+            limit: 3,
+            ..
+        })
+    ));
+    let mut bad = a.clone();
+    bad[[2, 1]] = f64::NAN;
+    let found = linalg::truncated_svd(bad.view(), 1);
+    assert!(matches!(
+        found,
+        Err(ProjectionError::FactorValue {
+            row: 2,
+            column: 1,
+            ..
+        })
+    ));
+    assert!(matches!(
+        linalg::orthonormal_basis(bad.view()),
+        Err(ProjectionError::FactorValue { .. })
+    ));
+    let found = linalg::symmetric_eigen(a.view());
+    assert!(matches!(
+        found,
+        Err(ProjectionError::FactorRows {
+            expected: 3,
+            found: 4,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn messages_say_what_was_given_and_what_is_needed() {
+    let shape = ProjectionError::TargetShape {
+        expected: (3, 4),
+        found: (2, 5),
+    };
+    assert_eq!(
+        shape.to_string(),
+        "the projected outputs go to a 2 x 5 matrix, 3 x 4 is needed"
+    );
+    let unknown = "gauss".parse::<ProjectionKind>().unwrap_err();
+    assert!(
+        unknown
+            .to_string()
+            .starts_with("no projection is called \"gauss\"; there are gaussian, rademacher")
+    );
+}

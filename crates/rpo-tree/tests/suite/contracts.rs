@@ -1,0 +1,463 @@
+//! What happens at the edges: degenerate training sets, and input that is refused.
+
+use crate::common::{Data, Layout, answer, csr, label};
+use ndarray::{Array2, array};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo_tree::columns::Columns;
+use rpo_tree::criterion::{LabelCounts, Variance};
+use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, Thresholds};
+use rpo_tree::{
+    AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Row, Rule, Structure, Tree,
+    TreeError,
+};
+use std::sync::Arc;
+
+fn axis(thresholds: Thresholds) -> AxisParams {
+    AxisParams {
+        thresholds,
+        ..AxisParams::default()
+    }
+}
+
+fn grow(x: Array2<f32>, y: Array2<f32>, layout: Layout, thresholds: Thresholds) -> (Data, Grown<AxisRule>) {
+    let data = Data::unweighted(x, y);
+    let grown = data.grow(layout, axis(thresholds), &GrowParams::default(), Seed::new(0));
+    (data, grown)
+}
+
+/// Runs a check in every layout with both kinds of thresholds.
+fn everywhere(x: &Array2<f32>, y: &Array2<f32>, check: impl Fn(&Data, &Grown<AxisRule>)) {
+    for layout in Layout::ALL {
+        for thresholds in [Thresholds::Best, Thresholds::Random] {
+            let (data, grown) = grow(x.clone(), y.clone(), layout, thresholds);
+            check(&data, &grown);
+        }
+    }
+}
+
+fn is_one_leaf(_: &Data, grown: &Grown<AxisRule>) {
+    assert_eq!(grown.structure.nodes(), [Node::Leaf(0)]);
+    assert_eq!(grown.gains, [0.0]);
+    assert_eq!(grown.importances(2), [0.0, 0.0]);
+}
+
+#[test]
+fn nothing_to_split_is_one_leaf() {
+    const NAN: f32 = f32::NAN;
+    // Constant targets, far from zero too; constant features; one row; nothing but missing values.
+    let varied = array![[1.0, 2.0], [2.0, 0.0], [3.0, NAN]];
+    for constant in [0.0, 0.1, -1e30] {
+        everywhere(&varied, &Array2::from_elem((3, 2), constant), is_one_leaf);
+    }
+    let y = array![[1.0], [2.0], [3.0]];
+    for constant in [0.0, -0.0, 7.5, NAN] {
+        everywhere(&Array2::from_elem((3, 2), constant), &y, is_one_leaf);
+    }
+    everywhere(&array![[0.0, -0.0], [-0.0, 0.0], [0.0, 0.0]], &y, is_one_leaf);
+    everywhere(&array![[1.0, NAN]], &array![[4.0, 0.0]], is_one_leaf);
+}
+
+#[test]
+fn a_feature_without_values_is_never_used() {
+    let x = array![[f32::NAN, 0.0], [f32::NAN, 1.0], [f32::NAN, 2.0]];
+    let y = array![[0.0], [5.0], [1.0]];
+    everywhere(&x, &y, |data, grown| {
+        assert_eq!(grown.structure.n_leaves(), 3);
+        assert_eq!(grown.importances(2), [0.0, 1.0]);
+        let predicted = label(data, grown, LeafKind::Dense).predict((&data.x).into());
+        assert_eq!(predicted, data.y);
+    });
+}
+
+/// Exclusive or: no first split gains, and yet both levels are needed.
+#[test]
+fn splits_without_gain_are_made_unless_forbidden() {
+    let x = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
+    let y = array![[0.0], [1.0], [1.0], [0.0]];
+    everywhere(&x, &y, |data, grown| {
+        assert_eq!(grown.gains[0], 0.0);
+        let predicted = label(data, grown, LeafKind::Sparse).predict((&data.x).into());
+        assert_eq!(predicted, data.y);
+    });
+    let forbidding = AxisParams {
+        min_gain: f64::MIN_POSITIVE,
+        ..AxisParams::default()
+    };
+    let grown = Data::unweighted(x, y).grow(Layout::DENSE, forbidding, &GrowParams::default(), Seed::new(0));
+    assert_eq!(grown.structure.n_leaves(), 1);
+}
+
+/// Two cuts of equal gain differ in the threshold and in the side of the missing value. The smaller threshold
+/// wins, wherever zero lies.
+#[test]
+fn ties_do_not_depend_on_the_sign() {
+    let y = array![[0.0], [2.0], [1.0]];
+    for shift in [0.0, -1.0, -1.5, -2.0, -9.0] {
+        let x = array![[1.0 + shift], [2.0 + shift], [f32::NAN]];
+        for layout in Layout::ALL {
+            let data = Data::unweighted(x.clone(), y.clone());
+            let root = GrowParams {
+                max_depth: Some(1),
+                ..GrowParams::default()
+            };
+            let grown = data.grow(layout, AxisParams::default(), &root, Seed::new(0));
+            let expected = AxisRule::new(0, 1.5 + shift, false);
+            assert!(matches!(grown.structure.nodes()[0], Node::Split { rule, .. } if rule == expected));
+        }
+    }
+}
+
+/// Of two nodes that gain the same, best-first growth splits the one made first.
+#[test]
+fn equal_gains_are_taken_in_order() {
+    let x = array![[0.0], [1.0], [10.0], [11.0]];
+    let data = Data::unweighted(x.clone(), x);
+    let three = GrowParams {
+        max_leaves: Some(3),
+        ..GrowParams::default()
+    };
+    let grown = data.grow(Layout::DENSE, AxisParams::default(), &three, Seed::new(0));
+    assert_eq!(grown.gains[1], 0.5);
+    assert!(matches!(grown.structure.nodes()[2], Node::Leaf(_)));
+}
+
+#[test]
+fn features_are_checked() {
+    let columns = |x: &Array2<f32>| {
+        let sparse = csr(x);
+        let found = [
+            Columns::new(x.into()),
+            Columns::new(MatrixView::Sparse(sparse.view())),
+        ];
+        found.map(Result::unwrap_err)
+    };
+    for (rows, columns_) in [(0, 3), (3, 0), (0, 0)] {
+        let expected = TreeError::Empty {
+            rows,
+            columns: columns_,
+        };
+        assert_eq!(
+            columns(&Array2::zeros((rows, columns_))),
+            [expected.clone(), expected]
+        );
+    }
+    for value in [f32::INFINITY, f32::NEG_INFINITY] {
+        let mut x = array![[1.0, f32::NAN, 0.0], [0.0, 2.0, 3.0]];
+        x[[1, 2]] = value;
+        let expected = TreeError::InfiniteFeature {
+            row: 1,
+            column: 2,
+            value,
+        };
+        assert_eq!(columns(&x), [expected.clone(), expected]);
+    }
+}
+
+#[test]
+fn matrices_stored_by_columns_are_refused() {
+    let by_columns = csr(&array![[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]).to_csc();
+    let view = MatrixView::Sparse(by_columns.view());
+    let refused = |what| Err(TreeError::NotCsr { what });
+    assert_eq!(Columns::new(view).map(|_| ()), refused("features"));
+    let outputs = Arc::new(Matrix::Sparse(by_columns.clone()));
+    let members = LeafMembers::from_assignment(&[0, 0, 0], 1).unwrap();
+    let label = |outputs| Leaves::label(LeafKind::Samples, &members, &[1.0; 3], outputs);
+    assert_eq!(label(&outputs).map(|_| ()), refused("outputs"));
+    let stored = SampleLeaves::from_parts(vec![0, 1], vec![0], None, Arc::clone(&outputs));
+    assert_eq!(stored.map(|_| ()), refused("outputs"));
+    let by_rows = Arc::new(Matrix::from(by_columns.clone()));
+    let tree = Tree::new(
+        Structure::<AxisRule>::new(vec![Node::Leaf(0)]).unwrap(),
+        label(&by_rows).unwrap(),
+    );
+    let relabelled = tree.unwrap().relabel(LeafKind::Dense, view, &[1.0; 3], &by_rows);
+    assert_eq!(relabelled.map(|_| ()), refused("features"));
+}
+
+#[test]
+fn parameters_are_checked_at_their_bounds() {
+    let name = |params: AxisParams| match params.check() {
+        Err(TreeError::Parameter { name, .. }) => name,
+        other => panic!("{other:?}"),
+    };
+    let base = AxisParams::default();
+    assert_eq!(base.check(), Ok(()));
+    let max_features = AxisParams {
+        max_features: Some(0),
+        ..base
+    };
+    assert_eq!(name(max_features), "max_features");
+    let min_samples_leaf = AxisParams {
+        min_samples_leaf: 0,
+        ..base
+    };
+    assert_eq!(name(min_samples_leaf), "min_samples_leaf");
+    for min_gain in [-f64::MIN_POSITIVE, f64::NAN, f64::INFINITY] {
+        assert_eq!(name(AxisParams { min_gain, ..base }), "min_gain");
+    }
+    let all_small = AxisParams {
+        max_features: Some(1),
+        min_samples_leaf: 1,
+        min_gain: f64::MAX,
+        ..base
+    };
+    assert_eq!(all_small.check(), Ok(()));
+    let no_leaves = GrowParams {
+        max_leaves: Some(0),
+        ..GrowParams::default()
+    };
+    assert!(matches!(
+        no_leaves.check(),
+        Err(TreeError::Parameter {
+            name: "max_leaves",
+            ..
+        })
+    ));
+    let one_leaf = GrowParams {
+        max_depth: Some(0),
+        min_samples_split: 0,
+        max_leaves: Some(1),
+    };
+    assert_eq!(one_leaf.check(), Ok(()));
+    // A splitter cannot be made with parameters out of range.
+    let (x, y) = (array![[0.0], [1.0]], array![[0.0_f32], [1.0]]);
+    let columns = Columns::new((&x).into()).unwrap();
+    let criterion = Variance::new(y.view(), &[1.0, 1.0]);
+    assert!(AxisSplitter::new(&columns, criterion, min_samples_leaf).is_err());
+}
+
+fn split(first_child: u32) -> Node<AxisRule> {
+    Node::Split {
+        rule: AxisRule::new(0, 0.0, false),
+        first_child,
+    }
+}
+
+#[test]
+fn structures_that_are_no_trees_are_refused() {
+    use Node::Leaf;
+    let valid = vec![split(1), Leaf(1), split(3), Leaf(0), Leaf(2)];
+    let structure = Structure::new(valid).unwrap();
+    assert_eq!((structure.n_leaves(), structure.depth()), (3, 2));
+    assert_eq!(structure.depths(), [0, 1, 1, 2, 2]);
+    assert_eq!(structure.leaf(Row::dense(&[-1.0])), 1);
+    assert_eq!(structure.leaf(Row::dense(&[1.0])), 2);
+    for (nodes, offender) in [
+        (vec![], 0),
+        // No children, children outside, a child that is its parent or lies before it.
+        (vec![split(1)], 0),
+        (vec![split(1), Leaf(0)], 0),
+        (vec![split(u32::MAX), Leaf(0), Leaf(1)], 0),
+        (vec![split(0), Leaf(0), Leaf(1)], 0),
+        (vec![split(1), split(0), Leaf(0), Leaf(1)], 1),
+        // A node that nothing leads to, one with two parents.
+        (vec![split(2), Leaf(0), Leaf(1), Leaf(2)], 1),
+        (vec![Leaf(0), Leaf(1)], 1),
+        (vec![split(1), split(3), split(4), Leaf(0), Leaf(1), Leaf(2)], 4),
+        (vec![split(1), split(2), Leaf(0), Leaf(1)], 2),
+        // Leaves numbered with a gap, a repetition.
+        (vec![split(1), Leaf(0), Leaf(2)], 2),
+        (vec![split(1), Leaf(1), Leaf(1)], 2),
+        (vec![Leaf(1)], 0),
+    ] {
+        match Structure::new(nodes.clone()) {
+            Err(TreeError::Structure { node, .. }) => assert_eq!(node, offender, "{nodes:?}"),
+            other => panic!("{nodes:?} gave {other:?}"),
+        }
+    }
+
+    #[derive(Debug, Clone, PartialEq)]
+    struct NoChildren;
+    impl Rule for NoChildren {
+        fn arity(&self) -> usize {
+            0
+        }
+        fn child(&self, _: Row<'_>) -> usize {
+            0
+        }
+    }
+    let node = Node::Split {
+        rule: NoChildren,
+        first_child: 1,
+    };
+    assert!(matches!(
+        Structure::new(vec![node, Leaf(0)]),
+        Err(TreeError::Structure { node: 0, .. })
+    ));
+}
+
+#[test]
+fn leaf_members_are_checked() {
+    let members = LeafMembers::from_assignment(&[2, 0, 2], 3).unwrap();
+    assert_eq!([0, 1, 2].map(|leaf| members.rows(leaf)), [&[1][..], &[], &[0, 2]]);
+    assert!(matches!(
+        LeafMembers::from_assignment(&[0, 3], 3),
+        Err(TreeError::Mismatch {
+            expected: 3,
+            given: 3,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn labels_are_checked() {
+    let members = LeafMembers::from_assignment(&[0, 1, 1], 2).unwrap();
+    let outputs = |n| Arc::new(Matrix::from(Array2::<f32>::ones((n, 2))));
+    let label = |weights: &[f32], n| Leaves::label(LeafKind::Dense, &members, weights, &outputs(n));
+    assert!(matches!(
+        label(&[1.0; 2], 3),
+        Err(TreeError::Mismatch {
+            expected: 3,
+            given: 2,
+            ..
+        })
+    ));
+    assert!(matches!(
+        label(&[1.0; 2], 2),
+        Err(TreeError::Mismatch {
+            expected: 3,
+            given: 2,
+            ..
+        })
+    ));
+    assert_eq!(label(&[0.0; 3], 3), Err(TreeError::NoWeight));
+    for value in [-1.0, f32::NAN, f32::INFINITY] {
+        let found = label(&[1.0, value, 1.0], 3);
+        assert!(
+            matches!(found, Err(TreeError::Weight { row: 1, .. })),
+            "{found:?}"
+        );
+    }
+    // Leaf 0 weighs nothing: it answers the mean of all.
+    let outputs = Arc::new(Matrix::from(array![[9.0], [1.0], [3.0]]));
+    let leaves = Leaves::label(LeafKind::Samples, &members, &[0.0, 1.0, 3.0], &outputs).unwrap();
+    assert_eq!(answer(&leaves, 0), [2.5]);
+    assert_eq!(answer(&leaves, 1), [2.5]);
+}
+
+#[test]
+fn stored_sample_leaves_are_checked() {
+    let outputs = Arc::new(Matrix::from(array![[1.0], [2.0], [4.0]]));
+    let from_parts = |start: &[u32], rows: &[u32], weights: Option<&[f32]>| {
+        let weights = weights.map(<[f32]>::to_vec);
+        SampleLeaves::from_parts(start.to_vec(), rows.to_vec(), weights, Arc::clone(&outputs))
+    };
+    let leaves = from_parts(&[0, 2, 3], &[2, 0, 1], Some(&[3.0, 1.0, 2.0])).unwrap();
+    assert_eq!(answer(&leaves, 0), [3.25]);
+    assert_eq!(leaves.members(0), (&[2, 0][..], Some(&[3.0, 1.0][..])));
+    for (start, rows, weights) in [
+        // Nothing, no begin at 0, an end before or behind the rows, an empty leaf, one that runs backwards.
+        (&[][..], &[][..], None),
+        (&[1, 2], &[0, 1], None),
+        (&[0, 1], &[0, 1], None),
+        (&[0, 3], &[0, 1], None),
+        (&[0, 0, 2], &[0, 1], None),
+        (&[0, 2, 1, 2], &[0, 1], None),
+        // A row without outputs, too few weights.
+        (&[0, 2], &[0, 3], None),
+        (&[0, 2], &[0, 1], Some(&[1.0][..])),
+    ] {
+        let found = from_parts(start, rows, weights);
+        assert!(
+            matches!(found, Err(TreeError::Mismatch { .. })),
+            "{start:?} {rows:?}: {found:?}"
+        );
+    }
+    for value in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+        let found = from_parts(&[0, 2], &[0, 2], Some(&[1.0, value]));
+        assert!(
+            matches!(found, Err(TreeError::Weight { row: 2, .. })),
+            "{found:?}"
+        );
+    }
+    // Other outputs for the same rows.
+    let doubled = Arc::new(Matrix::from(array![[2.0, 0.0], [4.0, 0.0], [8.0, 1.0]]));
+    assert_eq!(
+        answer(&leaves.clone().with_outputs(doubled).unwrap(), 0),
+        [6.5, 0.75]
+    );
+    let too_few = Arc::new(Matrix::from(array![[1.0]]));
+    assert!(matches!(
+        leaves.with_outputs(too_few),
+        Err(TreeError::Mismatch {
+            expected: 3,
+            given: 1,
+            ..
+        })
+    ));
+}
+
+#[test]
+fn trees_are_checked() {
+    let structure = Structure::new(vec![split(1), Node::Leaf(0), Node::Leaf(1)]).unwrap();
+    let leaves = |n| Leaves::Dense(DenseLeaves::new(Array2::zeros((n, 1))));
+    assert!(matches!(
+        Tree::new(structure.clone(), leaves(3)),
+        Err(TreeError::Mismatch {
+            expected: 2,
+            given: 3,
+            ..
+        })
+    ));
+    let tree = Tree::new(structure, leaves(2)).unwrap();
+    let x = array![[-1.0], [1.0]];
+    let outputs = |n| Arc::new(Matrix::from(Array2::<f32>::ones((n, 1))));
+    let relabel = |n, weights: &[f32]| {
+        tree.clone()
+            .relabel(LeafKind::Sparse, (&x).into(), weights, &outputs(n))
+    };
+    assert!(relabel(2, &[1.0, 1.0]).is_ok());
+    assert!(matches!(relabel(3, &[1.0; 3]), Err(TreeError::Mismatch { .. })));
+    assert!(matches!(relabel(2, &[1.0; 3]), Err(TreeError::Mismatch { .. })));
+    assert_eq!(relabel(2, &[0.0; 2]), Err(TreeError::NoWeight));
+    // No rows, no predictions.
+    assert_eq!(tree.predict((&Array2::zeros((0, 1))).into()).dim(), (0, 1));
+    let none = CsrMatrix::zero((0, 1));
+    assert_eq!(tree.apply(MatrixView::Sparse(none.view())), Vec::<u32>::new());
+}
+
+#[test]
+#[should_panic(expected = "a tree needs rows")]
+fn growing_on_no_rows_panics() {
+    let mut data = Data::unweighted(array![[0.0]], array![[0.0]]);
+    data.weights[0] = 0.0;
+    data.grow(
+        Layout::DENSE,
+        AxisParams::default(),
+        &GrowParams::default(),
+        Seed::new(0),
+    );
+}
+
+/// Counting is for labels of 1 and whole weights whose sums stay exact.
+#[test]
+fn what_cannot_be_counted_is_not() {
+    let counts = |label: f32, weight: f32| {
+        let labels = csr(&array![[1.0, 0.0], [1.0, label]]);
+        LabelCounts::new(labels.view(), &[1.0, weight]).is_some()
+    };
+    assert!(counts(1.0, 0.0) && counts(1.0, 3.0) && counts(0.0, 1.0));
+    assert!(!counts(2.0, 1.0) && !counts(0.5, 1.0) && !counts(-1.0, 1.0) && !counts(f32::NAN, 1.0));
+    for weight in [0.5, -1.0, 1e9, 1e30, f32::NAN, f32::INFINITY] {
+        assert!(!counts(1.0, weight), "{weight}");
+    }
+}
+
+/// A leaf model counts what it holds, whatever its storage.
+#[test]
+fn storages_know_their_shape() {
+    let (data, grown) = grow(
+        array![[0.0], [1.0], [2.0]],
+        array![[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]],
+        Layout::DENSE,
+        Thresholds::Best,
+    );
+    for kind in [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples] {
+        let tree = label(&data, &grown, kind);
+        assert_eq!((tree.leaves().n_leaves(), tree.leaves().n_outputs()), (3, 2));
+        // What a storage holds in full, it has in common with the others.
+        assert_eq!(DenseLeaves::from_model(tree.leaves()).values().sum(), 2.0);
+    }
+}

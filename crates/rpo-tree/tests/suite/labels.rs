@@ -1,0 +1,111 @@
+//! Invariants of labelling, relabelling and predicting.
+
+use crate::common::random::{Cells, Targets, any_axis, any_data, any_targets, data};
+use crate::common::{Data, Layout, answer, csr, label, outputs};
+use proptest::prelude::*;
+use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_tree::splitter::{AxisParams, Thresholds};
+use rpo_tree::{GrowParams, LeafKind, LeafModel, Leaves};
+use std::sync::Arc;
+
+const KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
+
+proptest! {
+    /// F-P9: leaves answer the weighted means of their rows, in every storage; labels lie in [0, 1]; the mean of
+    /// the answers to the training rows is the mean of their outputs.
+    #[test]
+    fn leaves_answer_weighted_means(data in any_data(30), max_depth in 0_u32..5, sparse_y in any::<bool>()) {
+        let params = GrowParams { max_depth: Some(max_depth), ..GrowParams::default() };
+        let grown = data.grow(Layout::DENSE, AxisParams::default(), &params, Seed::new(1));
+        let outputs = Arc::new(if sparse_y { Matrix::from(csr(&data.y)) } else { Matrix::from(data.y.clone()) });
+        for kind in KINDS {
+            let leaves = Leaves::label(kind, &grown.members, &data.weights, &outputs).unwrap();
+            prop_assert_eq!((leaves.kind(), leaves.n_leaves()), (kind, grown.structure.n_leaves()));
+            // Stored values are rounded to f32, samples are summed in f64.
+            let tolerance = if kind == LeafKind::Samples { 1e-12 } else { 1e-6 };
+            let mut mean = vec![0.0; data.y.ncols()];
+            for leaf in 0..leaves.n_leaves() {
+                let rows = grown.members.rows(leaf);
+                let found = answer(&leaves, leaf as u32);
+                for (j, (found, expected)) in found.iter().zip(data.mean(rows)).enumerate() {
+                    prop_assert!((found - expected).abs() <= tolerance, "{} for {}", found, expected);
+                    mean[j] += data.weight(rows) * found;
+                }
+                if data.y.iter().all(|v| *v == 0.0 || *v == 1.0) {
+                    prop_assert!(found.iter().all(|v| (0.0..=1.0 + 1e-12).contains(v)));
+                }
+            }
+            let all = crate::common::weighted_rows(&data.weights);
+            for (found, expected) in mean.iter().zip(data.mean(&all)) {
+                let found = found / data.weight(&all);
+                prop_assert!((found - expected).abs() <= tolerance, "{} for {}", found, expected);
+            }
+        }
+    }
+
+    /// All storages predict alike, from both layouts of the rows; shares of training rows sum to 1.
+    #[test]
+    fn storages_predict_alike(data in any_data(30), axis in any_axis()) {
+        let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(1));
+        let sparse = csr(&data.x);
+        let predictions = KINDS.map(|kind| {
+            let tree = label(&data, &grown, kind);
+            let predicted = tree.predict((&data.x).into());
+            assert_eq!(predicted, tree.predict(MatrixView::Sparse(sparse.view())));
+            predicted
+        });
+        prop_assert_eq!(&predictions[0], &predictions[1]);
+        prop_assert_eq!(&predictions[0], &predictions[2]);
+        let tree = label(&data, &grown, LeafKind::Samples);
+        let Leaves::Samples(samples) = tree.leaves() else { unreachable!() };
+        for leaf in 0..grown.members.n_leaves() {
+            let (mut rows, mut total) = (Vec::new(), 0.0);
+            samples.for_each_member(leaf as u32, |row, share| { rows.push(row); total += share; });
+            prop_assert_eq!(rows, grown.members.rows(leaf));
+            prop_assert!((total - 1.0).abs() < 1e-12);
+        }
+    }
+
+    /// Labelling again with the training rows changes nothing; with other rows a leaf answers the mean of those
+    /// that reach it, or of all where none does.
+    #[test]
+    fn relabelling_is_labelling(
+        both in data(40, Cells { missing: true, coarse: true }, Targets::Real),
+        kind in prop_oneof![Just(LeafKind::Dense), Just(LeafKind::Sparse), Just(LeafKind::Samples)],
+    ) {
+        let n = both.x.nrows();
+        let data = both.select(&(0..n.div_ceil(2)).collect::<Vec<_>>());
+        let mut other = both.select(&(n / 2..n).collect::<Vec<_>>());
+        other.weights[0] = 1.0;
+        let grown = data.grow(Layout::DENSE, AxisParams::default(), &GrowParams::default(), Seed::new(1));
+        let tree = label(&data, &grown, kind);
+        let again = tree.clone().relabel(kind, (&data.x).into(), &data.weights, &outputs(&data)).unwrap();
+        prop_assert_eq!(&again, &tree);
+
+        let honest = tree.relabel(kind, (&other.x).into(), &other.weights, &outputs(&other)).unwrap();
+        let leaf_of = honest.apply((&other.x).into());
+        let all = crate::common::weighted_rows(&other.weights);
+        for leaf in 0..honest.structure().n_leaves() as u32 {
+            let mut rows = all.clone();
+            rows.retain(|&row| leaf_of[row as usize] == leaf);
+            let expected = other.mean(if rows.is_empty() { &all } else { &rows });
+            for (found, expected) in answer(honest.leaves(), leaf).iter().zip(expected) {
+                prop_assert!((found - expected).abs() < 1e-6, "{} for {}", found, expected);
+            }
+        }
+    }
+
+    /// F-P15 without a projection: a fully developed tree on distinct rows knows its training set by heart.
+    #[test]
+    fn distinct_rows_are_learnt_by_heart(
+        data in any_targets().prop_flat_map(|t| data(30, Cells { missing: false, coarse: false }, t)),
+        random in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let thresholds = if random { Thresholds::Random } else { Thresholds::Best };
+        let axis = AxisParams { thresholds, max_features: Some(1), ..AxisParams::default() };
+        let data = Data::unweighted(data.x, data.y);
+        let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(seed));
+        prop_assert_eq!(label(&data, &grown, LeafKind::Samples).predict((&data.x).into()), data.y);
+    }
+}

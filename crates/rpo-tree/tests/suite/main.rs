@@ -1,0 +1,15 @@
+//! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
+
+mod centroid;
+mod cluster;
+mod common;
+mod contracts;
+mod fixtures;
+mod labels;
+mod linfa;
+mod missing;
+mod naive;
+mod oblique_fixtures;
+mod props;
+mod seams;
+mod structured;

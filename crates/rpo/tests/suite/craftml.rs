@@ -1,0 +1,167 @@
+//! CRAFTML models in files: whole, tree by tree, in parts.
+
+use crate::common::Case;
+use proptest::prelude::*;
+use rpo::core::Matrix;
+use rpo::data::{Dataset, Task};
+use rpo::ensemble::CraftmlPreset;
+use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
+use rpo::metrics::{LabelSets, TopK, precision_at_k};
+use rpo::tree::LeafKind;
+use rpo::{CraftmlFile, Model, ModelError};
+use serde_json::json;
+
+const PRESETS: [(CraftmlPreset, CentroidKind); 4] = [
+    (CraftmlPreset::Original, CentroidKind::Rows),
+    (CraftmlPreset::Original, CentroidKind::Values),
+    (CraftmlPreset::Report, CentroidKind::Values),
+    (CraftmlPreset::ReportQuirks, CentroidKind::Values),
+];
+
+fn case() -> impl Strategy<Value = Case> {
+    let leaves = prop_oneof![
+        Just(None),
+        Just(Some(LeafKind::Dense)),
+        Just(Some(LeafKind::Sparse)),
+        Just(Some(LeafKind::Samples))
+    ];
+    let preset = prop::sample::select(PRESETS.to_vec());
+    (0_u64..1000, 1_usize..60, preset, leaves, any::<bool>()).prop_map(
+        |(seed, rows, (preset, centroids), leaves, sparse_features)| Case {
+            seed,
+            rows,
+            sparse_features,
+            leaves,
+            craftml: Some(preset),
+            centroids: Some(centroids),
+            ..Case::default()
+        },
+    )
+}
+
+fn trees(case: &Case, data: &Dataset, first: usize, n: usize) -> Model {
+    let preset = case.craftml.expect("a CRAFTML case");
+    let params = case.craftml_params(preset).first_tree(first).n_trees(n);
+    let forest = params.check().unwrap();
+    let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
+    let parameters = json!({"trees": n});
+    let model = Model::new(forest, data).unwrap();
+    model.with_parameters(parameters.as_object().unwrap().clone())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_is_loaded_is_what_was_saved(case in case()) {
+        let (model, data) = (case.model(), case.data());
+        let loaded = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        prop_assert!(loaded == model);
+        let scores = |model: &Model| model.predict(data.features().into()).unwrap();
+        prop_assert_eq!(scores(&loaded), scores(&model));
+    }
+
+    #[test]
+    fn trees_written_one_by_one_make_the_same_file(case in case()) {
+        let data = case.data();
+        let whole = trees(&case, &data, 0, 3);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("m.rpo");
+        let params = case.craftml_params(case.craftml.unwrap()).check().unwrap();
+        let trainer = params.trainer(data.features().into(), data.outputs().into()).unwrap();
+        let mut file = CraftmlFile::create(&path).unwrap();
+        for index in trainer.indices() {
+            file.push(&trainer.tree(index).unwrap()).unwrap();
+            prop_assert!(!path.exists());
+        }
+        let n_bytes = file.finish(&data, whole.parameters()).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        prop_assert_eq!(n_bytes, bytes.len() as u64);
+        prop_assert_eq!(bytes, whole.to_bytes().unwrap());
+        prop_assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn parts_merge_into_the_file_of_the_whole() {
+    for (preset, centroids) in PRESETS {
+        let case = Case {
+            craftml: Some(preset),
+            centroids: Some(centroids),
+            ..Case::default()
+        };
+        let data = case.data();
+        let merged = trees(&case, &data, 0, 2)
+            .merge(trees(&case, &data, 2, 3))
+            .unwrap();
+        assert_eq!(
+            merged.to_bytes().unwrap(),
+            trees(&case, &data, 0, 5).to_bytes().unwrap(),
+            "{preset}"
+        );
+        let twice = trees(&case, &data, 0, 2).merge(trees(&case, &data, 1, 2));
+        assert!(matches!(twice, Err(ModelError::Merge(_))), "tree 1 is in both");
+        let forest = Case::default().model();
+        assert!(
+            matches!(merged.merge(forest), Err(ModelError::Merge(_))),
+            "another method"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// k times the precision at k is the mean number of relevant labels among the first k.
+    #[test]
+    fn precision_at_k_counts_hits(case in case()) {
+        let (model, data) = (case.model(), case.data());
+        let truth = LabelSets::new(data.outputs().into()).unwrap();
+        let k = case.outputs + 2;
+        let best = model.predict_top_k(data.features().into(), k).unwrap();
+        let best = TopK::from_csr(best.view(), k).unwrap();
+        let hits = (1..=k).map(|k| k as f64 * precision_at_k(&truth, &best, k).unwrap());
+        let hits: Vec<f64> = hits.collect();
+        prop_assert!(hits[0] >= 0.0);
+        // Means of whole numbers, each divided by k and multiplied again.
+        prop_assert!(hits.windows(2).all(|w| w[0] <= w[1] + 1e-12), "{hits:?}");
+    }
+}
+
+#[test]
+fn naming_the_rows_that_taught_takes_less_room() {
+    let rows = 400;
+    let mark = |i: usize, j: usize, one_in: usize| (i * 31 + j * 17 + i * j).is_multiple_of(one_in);
+    let x = ndarray::Array2::from_shape_fn((rows, 300), |(i, j)| f32::from(u8::from(mark(i, j, 11))));
+    let y = ndarray::Array2::from_shape_fn((rows, 40), |(i, j)| f32::from(u8::from(mark(i, j, 7))));
+    let data = Dataset::new(Matrix::Dense(x), Matrix::Dense(y), Task::MultiLabel).unwrap();
+    let [small, large] = [CentroidKind::Rows, CentroidKind::Values].map(|kind| {
+        let params = CraftmlParams::original().n_trees(10).centroids(kind);
+        let forest = params.check().unwrap();
+        let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
+        let model = Model::new(forest, &data).unwrap();
+        let scores = model.predict(data.features().into()).unwrap();
+        (model.to_bytes().unwrap().len(), scores)
+    });
+    assert_eq!(small.1, large.1, "no prediction depends on it");
+    assert!(2 * small.0 < large.0, "{} bytes, {} bytes", small.0, large.0);
+}
+
+#[test]
+fn a_model_of_numbers_is_kept_too() {
+    let case = Case {
+        task: Task::Regression,
+        craftml: Some(CraftmlPreset::Original),
+        ..Case::default()
+    };
+    let model = case.model();
+    assert!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap() == model);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing").join("m.rpo");
+    let error = CraftmlFile::create(&path).unwrap_err();
+    assert!(error.to_string().contains("missing"), "{error}");
+}

@@ -1,0 +1,286 @@
+//! Files whose checksum is right and whose content is not: nothing they say is believed.
+
+use crate::common::{Case, boosted};
+use proptest::prelude::*;
+use rpo::data::Task;
+use rpo::ensemble::CraftmlPreset;
+use rpo::ensemble::craftml::CentroidKind;
+use rpo::model_file::ModelFileErrorKind as Kind;
+use rpo::tree::LeafKind;
+use rpo::{Model, Predictor};
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+/// A file taken apart.
+struct Parts {
+    description: Map<String, Value>,
+    /// Name, type, shape and bytes.
+    arrays: Vec<(String, String, Vec<u64>, Vec<u8>)>,
+}
+
+impl Parts {
+    fn of(model: &Model) -> Self {
+        let bytes = model.to_bytes().unwrap();
+        let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+        let header: Map<String, Value> = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
+        let text = header["__metadata__"]["rpo"].as_str().unwrap();
+        let data = &bytes[8 + length..];
+        let mut arrays: Vec<_> = header
+            .iter()
+            .filter(|(name, _)| *name != "__metadata__")
+            .map(|(name, info)| {
+                let at = |i: usize| info["data_offsets"][i].as_u64().unwrap() as usize;
+                let shape = info["shape"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|n| n.as_u64().unwrap());
+                let dtype = info["dtype"].as_str().unwrap().to_owned();
+                (
+                    at(0),
+                    (name.clone(), dtype, shape.collect(), data[at(0)..at(1)].to_vec()),
+                )
+            })
+            .collect();
+        arrays.sort_by_key(|(start, (name, ..))| (*start, name.clone()));
+        Self {
+            description: serde_json::from_str(text).unwrap(),
+            arrays: arrays.into_iter().map(|(_, array)| array).collect(),
+        }
+    }
+
+    fn array(&mut self, name: &str) -> &mut (String, String, Vec<u64>, Vec<u8>) {
+        self.arrays
+            .iter_mut()
+            .find(|a| a.0 == name)
+            .expect("the array is there")
+    }
+
+    /// The file again, with the checksum that its content has.
+    fn bytes(&self) -> Vec<u8> {
+        let mut description = self.description.clone();
+        let rest = {
+            description.remove("checksum");
+            serde_json::to_string(&description).unwrap()
+        };
+        let text = format!("{{\"checksum\":\"00000000\",{}", &rest[1..]);
+        let mut header = format!("{{\"__metadata__\":{{\"rpo\":{}}}", json!(text));
+        let mut data = Vec::new();
+        for (name, dtype, shape, bytes) in &self.arrays {
+            let start = data.len();
+            data.extend_from_slice(bytes);
+            let info = json!({"dtype": dtype, "shape": shape, "data_offsets": [start, data.len()]});
+            header += &format!(",{}:{info}", json!(name));
+        }
+        header.push('}');
+        let mut file = (header.len() as u64).to_le_bytes().to_vec();
+        file.extend_from_slice(header.as_bytes());
+        file.extend_from_slice(&data);
+        let checksum = format!("{:08x}", crc32fast::hash(&file));
+        let at = file.windows(8).position(|w| w == b"00000000").unwrap();
+        file[at..at + 8].copy_from_slice(checksum.as_bytes());
+        file
+    }
+
+    fn load(&self) -> Result<Model, Kind> {
+        Model::from_bytes(&self.bytes()).map_err(|e| e.kind)
+    }
+}
+
+fn kinds_of_models() -> Vec<Case> {
+    let leaves = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
+    let tasks = [Task::MultiLabel, Task::Regression];
+    let mut cases = Vec::new();
+    for (leaves, task) in leaves.into_iter().flat_map(|l| tasks.map(|t| (l, t))) {
+        for max_leaves in [None, Some(5)] {
+            cases.push(Case {
+                rows: 12,
+                leaves: Some(leaves),
+                task,
+                max_leaves,
+                missing: true,
+                ..Case::default()
+            });
+        }
+    }
+    for (preset, centroids) in [
+        (CraftmlPreset::Original, CentroidKind::Rows),
+        (CraftmlPreset::Original, CentroidKind::Values),
+        (CraftmlPreset::Report, CentroidKind::Values),
+    ] {
+        for leaves in leaves {
+            cases.push(Case {
+                rows: 12,
+                leaves: Some(leaves),
+                craftml: Some(preset),
+                centroids: Some(centroids),
+                ..Case::default()
+            });
+        }
+    }
+    cases
+}
+
+/// Each with the case it was fitted to.
+static MODELS: LazyLock<Vec<(Case, Model)>> = LazyLock::new(|| {
+    let of = |case: Case| {
+        let mut models = vec![(case, case.model())];
+        // How the leaves of forests are stored does not matter to boosting.
+        if case.leaves == Some(LeafKind::Dense) && case.craftml.is_none() {
+            models.extend(boosted(&case).into_iter().map(|model| (case, model)));
+        }
+        models
+    };
+    kinds_of_models().into_iter().flat_map(of).collect()
+});
+
+#[test]
+fn a_file_taken_apart_and_put_together_is_the_same_model() {
+    for (case, model) in MODELS.iter() {
+        assert_eq!(Parts::of(model).load().as_ref(), Ok(model), "{case:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// Whatever the arrays hold, loading ends in an error or in a model that can be asked.
+    #[test]
+    fn changed_arrays_end_in_an_error_or_a_usable_model(
+        which in any::<prop::sample::Index>(),
+        changes in proptest::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), any::<u8>()), 1..4),
+    ) {
+        let (case, model) = &MODELS[which.index(MODELS.len())];
+        let mut parts = Parts::of(model);
+        for (array, byte, value) in changes {
+            let n = parts.arrays.len();
+            let bytes = &mut parts.arrays[array.index(n)].3;
+            if !bytes.is_empty() {
+                let at = byte.index(bytes.len());
+                bytes[at] = value;
+            }
+        }
+        if let Ok(model) = parts.load() {
+            let data = case.data();
+            let scores = model.predict(data.features().into()).unwrap();
+            prop_assert_eq!(scores.dim(), (case.rows, case.outputs));
+            model.predict_top_k(data.features().into(), 2).unwrap();
+            prop_assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+        }
+    }
+
+    /// Numbers of the description that the arrays do not bear out are refused before anything is allocated.
+    #[test]
+    fn sizes_that_lie_are_refused(
+        which in any::<prop::sample::Index>(),
+        field in prop_oneof![Just("n_train"), Just("n_features"), Just("n_outputs")],
+        size in prop_oneof![0_u64..30, Just(1 << 31), Just((1 << 32) - 1), Just(1 << 32), any::<u64>()],
+    ) {
+        let (_, model) = &MODELS[which.index(MODELS.len())];
+        let mut parts = Parts::of(model);
+        prop_assume!(parts.description[field] != json!(size));
+        parts.description.insert(field.to_owned(), json!(size));
+        if parts.load().is_ok() {
+            // No array has an entry per training row: leaves may refer to other rows. Nor has one of a model other
+            // than a forest an entry per feature: any number above those of its rules will do.
+            let is_forest = matches!(model.predictor(), Predictor::Forest(_));
+            prop_assert!(field == "n_train" || (field == "n_features" && !is_forest), "{field}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let case = Case {
+        rows: 12,
+        leaves: Some(LeafKind::Samples),
+        ..Case::default()
+    };
+    let model = case.model();
+    let changed = |change: &dyn Fn(&mut Parts)| {
+        let mut parts = Parts::of(&model);
+        change(&mut parts);
+        parts.load().unwrap_err().to_string()
+    };
+    let check = |change: &dyn Fn(&mut Parts), expected: &str| {
+        let found = changed(change);
+        assert!(found.contains(expected), "{found:?} should say {expected:?}");
+    };
+    check(
+        &|p| p.arrays.retain(|a| a.0 != "leaf.size"),
+        "array \"leaf.size\": is missing",
+    );
+    check(
+        &|p| p.array("tree.seed").0 = "tree.sead".to_owned(),
+        "array \"tree.seed\": is missing",
+    );
+    check(
+        &|p| p.arrays.push(("extra".into(), "U8".into(), vec![0], vec![])),
+        "array \"extra\": is unknown",
+    );
+    check(
+        &|p| p.array("importance").1 = "I64".to_owned(),
+        "expected U64, one dimension",
+    );
+    check(
+        &|p| p.array("importance").2.push(1),
+        "expected U64, one dimension",
+    );
+    check(&|p| p.array("node.kind").3[0] = 3, "expected 0, 2 or 130");
+    check(
+        &|p| p.array("split.feature").3[1] = 5,
+        "entry 1: 5 is invalid; expected a feature of the model",
+    );
+    check(&|p| p.array("tree.nodes").3[0] -= 1, "array \"node.kind\": has");
+    check(&|p| p.array("tree.leaves").3[0] = 7, "expected 0, 1 or 2");
+    check(&|p| p.array("leaf.row").3.fill(12), "rows of outputs");
+    check(&|p| p.array("output.column").3[0] = 4, "columns that increase");
+    check(
+        &|p| p.array("train.label_counts").3[0] = 13,
+        "the label count of output 0 is 13",
+    );
+    check(
+        &|p| {
+            p.array("tree.nodes").3[0] += 2;
+            p.array("tree.nodes").3[1] -= 2;
+        },
+        "tree 0: nodes follow after its last leaf",
+    );
+    check(
+        &|p| {
+            p.description.insert("method".into(), json!("garden"));
+        },
+        "unknown kind of model \"garden\"; this software reads forest, boosting, ",
+    );
+    check(
+        &|p| {
+            p.description.insert("feature_names".into(), json!(["a"]));
+        },
+        "names of features: expected 5, given 1",
+    );
+    check(
+        &|p| {
+            p.description
+                .insert("output_names".into(), json!(["a", "b", "c", "a"]));
+        },
+        "output name \"a\" is used twice",
+    );
+    check(
+        &|p| {
+            p.description.insert("nominal".into(), json!({"9": ["x"]}));
+        },
+        "feature 9 is declared nominal, there are 5",
+    );
+    check(
+        &|p| {
+            p.description.insert("colour".into(), json!("red"));
+        },
+        "unknown field `colour`",
+    );
+    check(
+        &|p| {
+            p.description.remove("task");
+        },
+        "missing field `task`",
+    );
+}

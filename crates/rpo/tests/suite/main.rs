@@ -1,0 +1,10 @@
+//! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
+
+mod align;
+mod common;
+mod craftml;
+mod hostile;
+mod linear;
+mod model_file;
+mod structured;
+mod tune;

@@ -1,0 +1,108 @@
+//! Structured forests and forests of single targets as models: files, thresholds, merging.
+
+use crate::common::Case;
+use rpo::ensemble::structured::{NodeSplit, StructuredForestParams};
+use rpo::ensemble::thresholds::ThresholdRule;
+use rpo::ensemble::{EnsembleError, FitOptions, ForestParams};
+use rpo::tree::oblique::LogisticParams;
+use rpo::{Model, ModelError};
+
+fn case() -> Case {
+    Case {
+        seed: 4,
+        rows: 60,
+        features: 6,
+        ..Case::default()
+    }
+}
+
+fn structured(params: StructuredForestParams) -> Model {
+    let data = case().data();
+    let (x, y) = (data.features().view(), data.outputs().view());
+    Model::new(params.check().unwrap().fit(x, y).unwrap(), &data).unwrap()
+}
+
+fn single_targets(params: ForestParams) -> Model {
+    let data = case().data();
+    let (x, y) = (data.features().view(), data.outputs().view());
+    let forests = params
+        .check()
+        .unwrap()
+        .fit_single_targets(x, y, FitOptions::default());
+    Model::new(forests.unwrap(), &data).unwrap()
+}
+
+fn small() -> StructuredForestParams {
+    StructuredForestParams::soshf().n_trees(3)
+}
+
+fn models() -> Vec<Model> {
+    vec![
+        structured(small()),
+        structured(small().split(NodeSplit::InformationGain)),
+        structured(
+            small()
+                .split(NodeSplit::Logistic(LogisticParams::default()))
+                .fall_back(true),
+        ),
+        single_targets(ForestParams::rf_cost().n_trees(3)),
+        single_targets(ForestParams::random_forest().n_trees(3)),
+    ]
+}
+
+#[test]
+fn what_is_loaded_is_what_was_saved() {
+    let data = case().data();
+    for model in models() {
+        let bytes = model.to_bytes().unwrap();
+        let loaded = Model::from_bytes(&bytes).unwrap();
+        assert_eq!(loaded, model);
+        assert_eq!(loaded.to_bytes().unwrap(), bytes);
+        let scores = |model: &Model| model.predict(data.features().view()).unwrap();
+        assert_eq!(scores(&loaded), scores(&model));
+    }
+}
+
+#[test]
+fn no_flipped_bit_and_no_missing_end_is_accepted() {
+    for model in models() {
+        let bytes = model.to_bytes().unwrap();
+        for place in (0..bytes.len()).step_by(bytes.len() / 97 + 1) {
+            let mut damaged = bytes.clone();
+            damaged[place] ^= 1 << (place % 8);
+            assert!(Model::from_bytes(&damaged).is_err(), "{place}");
+            assert!(Model::from_bytes(&bytes[..place]).is_err(), "{place}");
+        }
+    }
+}
+
+#[test]
+fn thresholds_come_from_out_of_bag_scores() {
+    let data = case().data();
+    for model in models() {
+        let (scores, _) = model.oob_predictions(data.features().view()).unwrap().unwrap();
+        let expected =
+            rpo::ensemble::thresholds::find(ThresholdRule::MacroF, scores.view(), data.outputs().view());
+        let decided = model.with_oob_thresholds(ThresholdRule::MacroF, &data).unwrap();
+        assert_eq!(decided.thresholds(), Some(&expected.unwrap()[..]));
+        assert_eq!(Model::from_bytes(&decided.to_bytes().unwrap()).unwrap(), decided);
+    }
+    let all_rows = structured(small().row_share(1.0)).with_oob_thresholds(ThresholdRule::Rate, &data);
+    assert_eq!(all_rows, Err(ModelError::Ensemble(EnsembleError::NoBootstrap)));
+}
+
+#[test]
+fn parts_of_forests_merge() {
+    let (first, rest) = (structured(small()), structured(small().first_tree(3)));
+    let whole = structured(small().n_trees(6));
+    assert_eq!(first.clone().merge(rest).unwrap(), whole);
+    assert!(matches!(first.clone().merge(whole), Err(ModelError::Merge(_))));
+    let single = |first, n| single_targets(ForestParams::rf_cost().first_tree(first).n_trees(n));
+    let whole = single(0, 3);
+    assert_eq!(single(0, 2).merge(single(2, 1)).unwrap(), whole);
+    assert!(matches!(
+        single(0, 2).merge(whole.clone()),
+        Err(ModelError::Merge(_))
+    ));
+    assert!(matches!(first.merge(whole), Err(ModelError::Merge(_))));
+}
