@@ -31,13 +31,6 @@ impl RowSampling {
             },
         }
     }
-
-    pub(crate) fn is_valid(self) -> bool {
-        match self {
-            Self::All | Self::Bootstrap => true,
-            Self::Share(share) => share > 0.0 && share <= 1.0,
-        }
-    }
 }
 
 /// The rows that each tree of a fitted forest grew on.

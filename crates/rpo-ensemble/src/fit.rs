@@ -74,10 +74,11 @@ impl ValidForestParams {
     ) -> Result<(Vec<ForestTree>, Importances), EnsembleError> {
         let params = &self.0;
         let training = Training::new(params, coded, y, options)?;
-        let grown: Vec<(ForestTree, Importances)> = (0..params.n_trees)
+        let grown: Vec<(ForestTree, Importances)> = params
+            .indices()
             .into_par_iter()
-            .map(|i| {
-                let tree = training.tree(params.first_tree + i);
+            .map(|index| {
+                let tree = training.tree(index);
                 if let Some(on_tree) = options.on_tree {
                     on_tree();
                 }

@@ -2,12 +2,13 @@
 
 use crate::EnsembleError;
 use crate::bag::RowSampling;
-use rpo_core::Seed;
+use rpo_core::{OutOfRange, Seed, check_count, check_not_negative, check_share, is_share};
 use rpo_projections::{Components, Projection, ProjectionKind};
-use rpo_tree::splitter::{AxisParams, Thresholds};
+use rpo_tree::splitter::Thresholds;
 use rpo_tree::{GrowParams, LeafKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -49,12 +50,16 @@ impl MaxFeatures {
         k.clamp(1, n_features.max(1))
     }
 
-    pub(crate) fn is_valid(self) -> bool {
+    fn is_valid(self) -> bool {
         match self {
             Self::All | Self::Sqrt | Self::Log2 => true,
             Self::Count(k) => k > 0,
-            Self::Share(share) => share > 0.0 && share <= 1.0,
+            Self::Share(share) => is_share(share),
         }
+    }
+
+    pub(crate) fn check(self) -> Result<(), OutOfRange> {
+        OutOfRange::unless(self.is_valid(), "max_features", self, MAX_FEATURES)
     }
 }
 
@@ -87,16 +92,11 @@ impl FromStr for MaxFeatures {
         };
         parsed
             .filter(|m| m.is_valid())
-            .ok_or_else(|| EnsembleError::Parameter {
-                name: "max_features",
-                given: text.to_owned(),
-                expected: MAX_FEATURES,
-            })
+            .ok_or_else(|| OutOfRange::new("max_features", text, MAX_FEATURES).into())
     }
 }
 
-pub(crate) const MAX_FEATURES: &str =
-    "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
+const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
 
 /// What splits are scored by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -260,6 +260,11 @@ impl ForestParams {
         Self { first_tree, ..self }
     }
 
+    /// The indices of the trees.
+    pub fn indices(&self) -> Range<usize> {
+        self.first_tree..self.first_tree.saturating_add(self.n_trees)
+    }
+
     /// Which rows each tree grows on. Default a bootstrap for random forests, all for the others. Out-of-bag predictions
     /// need that trees do not see all.
     #[must_use]
@@ -376,45 +381,19 @@ impl ForestParams {
     /// [`EnsembleError::Parameter`], [`EnsembleError::Tree`] or [`EnsembleError::Projection`] with the first
     /// parameter out of range.
     pub fn check(self) -> Result<ValidForestParams, EnsembleError> {
-        let fail = |name, given: String, expected| {
-            Err(EnsembleError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
-        if self.n_trees == 0 {
-            return fail("n_trees", "0".to_owned(), "at least 1");
+        check_count("n_trees", self.n_trees)?;
+        self.max_features.check()?;
+        check_not_negative("min_impurity_decrease", self.min_impurity_decrease)?;
+        if let RowSampling::Share(share) = self.rows {
+            check_share("rows", share)?;
         }
-        if !self.max_features.is_valid() {
-            return fail("max_features", self.max_features.to_string(), MAX_FEATURES);
-        }
-        if !(0.0..f64::INFINITY).contains(&self.min_impurity_decrease) {
-            return fail(
-                "min_impurity_decrease",
-                self.min_impurity_decrease.to_string(),
-                "finite, not negative",
-            );
-        }
-        if !self.rows.is_valid() {
-            return fail("rows", format!("{:?}", self.rows), "a share in (0, 1]");
-        }
-        if !(self.feature_share > 0.0 && self.feature_share <= 1.0) {
-            return fail("feature_share", self.feature_share.to_string(), "in (0, 1]");
-        }
+        check_share("feature_share", self.feature_share)?;
         if self.projection.is_some() && self.criterion != CriterionKind::Variance {
-            return fail(
-                "criterion",
-                self.criterion.to_string(),
-                "variance with a projection, which makes numbers of labels",
-            );
+            let expected = "variance with a projection, which makes numbers of labels";
+            return Err(OutOfRange::new("criterion", self.criterion, expected).into());
         }
         self.grow.check()?;
-        AxisParams {
-            min_samples_leaf: self.min_samples_leaf,
-            ..AxisParams::default()
-        }
-        .check()?;
+        check_count("min_samples_leaf", self.min_samples_leaf)?;
         if let Some(projection) = &self.projection {
             // Refuses 0 components whatever the number of outputs.
             projection.components.resolve(1)?;

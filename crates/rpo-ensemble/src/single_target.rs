@@ -11,7 +11,7 @@ use crate::predict::{DEFAULT_BUDGET, ForestScratch, check_features, check_k, zer
 use crate::training::Coded;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, OutOfRange, csr_of_rows, top_of};
 use rpo_tree::{LeafKind, LeafModel, RowBlock};
 use std::ops::Range;
 
@@ -43,20 +43,15 @@ impl ValidForestParams {
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<SingleTargetForest, EnsembleError> {
-        let refuse = |name, given: &str, expected| {
-            let given = given.to_owned();
-            Err(EnsembleError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
-        if self.0.projection.is_some() {
-            return refuse("projection", "one", "none for single targets");
-        }
-        if !matches!(self.0.leaves, None | Some(LeafKind::Dense)) {
-            return refuse("leaves", "sparse or samples", "dense ones for single targets");
-        }
+        let fits = self.0.projection.is_none();
+        OutOfRange::unless(fits, "projection", "one", "none for single targets")?;
+        let fits = matches!(self.0.leaves, None | Some(LeafKind::Dense));
+        OutOfRange::unless(
+            fits,
+            "leaves",
+            "sparse or samples",
+            "dense ones for single targets",
+        )?;
         check_inputs(&self.0, x, y, options)?;
         let of_one = Self(self.0.clone().leaves(Some(LeafKind::Dense)));
         let coded = Coded::new(&of_one.0, x)?;

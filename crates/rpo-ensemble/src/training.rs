@@ -7,7 +7,7 @@ use crate::missing;
 use crate::params::{CriterionKind, ForestParams, ProjectionScope};
 use crate::sampling::{size, subset};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
-use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, OutOfRange, Seed};
 use rpo_projections::LinearMap;
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{
@@ -288,22 +288,18 @@ fn targets(
         (false, _) => Targets::Outputs(targets),
         (true, false) => Targets::Labels(y.to_csr()),
         (true, true) => {
-            return Err(EnsembleError::Parameter {
-                name: "criterion",
-                given: params.criterion.to_string(),
-                expected: "variance or single targets, as labels are missing",
-            });
+            let expected = "variance or single targets, as labels are missing";
+            return Err(OutOfRange::new("criterion", params.criterion, expected).into());
         }
     })
 }
 
 fn leaf_kind(params: &ForestParams, y: MatrixView<'_>, is_partial: bool) -> Result<LeafKind, EnsembleError> {
     match (params.leaves, is_partial) {
-        (Some(LeafKind::Samples), true) => Err(EnsembleError::Parameter {
-            name: "leaves",
-            given: "samples".to_owned(),
-            expected: "dense or sparse leaves, as outputs are missing",
-        }),
+        (Some(LeafKind::Samples), true) => {
+            let expected = "dense or sparse leaves, as outputs are missing";
+            Err(OutOfRange::new("leaves", "samples", expected).into())
+        }
         (Some(kind), _) => Ok(kind),
         (None, true) => Ok(match y {
             MatrixView::Dense(_) => LeafKind::Dense,

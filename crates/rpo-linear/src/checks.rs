@@ -1,8 +1,8 @@
 //! What data must be.
 
-use rpo_core::{MatrixView, check_dense};
+use rpo_core::{MatrixView, check_count, check_dense};
 
-use crate::error::{check_length, parameter};
+use crate::error::check_length;
 use crate::{LinearError, Response};
 
 /// Finite features and outputs of as many rows, at least one, and at least one output.
@@ -10,12 +10,8 @@ pub(crate) fn check_data(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), Lin
     check_csr("features", x)?;
     check_csr("outputs", y)?;
     check_length("rows of the outputs", x.n_rows(), y.n_rows())?;
-    if x.n_rows() == 0 {
-        return parameter("the number of rows", 0, "at least 1");
-    }
-    if y.n_cols() == 0 {
-        return parameter("the number of outputs", 0, "at least 1");
-    }
+    check_count("the number of rows", x.n_rows())?;
+    check_count("the number of outputs", y.n_cols())?;
     x.check_finite().map_err(LinearError::Features)?;
     y.check_finite().map_err(LinearError::Outputs)
 }

@@ -2,10 +2,10 @@
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
-use rpo_core::CsrMatrix;
+use rpo_core::{CsrMatrix, OutOfRange};
 
 use crate::LinearError;
-use crate::error::{check_length, parameter};
+use crate::error::check_length;
 
 /// How often a label is expected to occur among the samples.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,11 +39,11 @@ pub fn f1_decisions(
     if let Prevalence::Given(shares) = prevalence {
         check_length("prevalences", d, shares.len())?;
         if let Some(bad) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
-            return parameter("a prevalence", bad, "at least 0, at most 1");
+            return Err(OutOfRange::new("a prevalence", bad, "in [0, 1]").into());
         }
     }
     if let Some(bad) = scores.iter().find(|v| v.is_nan()) {
-        return parameter("a score", bad, "a number");
+        return Err(OutOfRange::new("a score", bad, "a number").into());
     }
     let chosen: Vec<Vec<u32>> = (0..d)
         .into_par_iter()

@@ -1,6 +1,6 @@
 //! What can go wrong when a linear model or a link is fitted or asked.
 
-use rpo_core::MatrixError;
+use rpo_core::{MatrixError, OutOfRange};
 use rpo_projections::ProjectionError;
 
 /// The error of every fallible function of this crate.
@@ -71,17 +71,14 @@ pub enum LinearError {
     Projection(#[from] ProjectionError),
 }
 
-/// A [`LinearError::Parameter`] for a value that can be written out.
-pub(crate) fn parameter<T>(
-    name: &'static str,
-    given: impl std::fmt::Display,
-    expected: &'static str,
-) -> Result<T, LinearError> {
-    Err(LinearError::Parameter {
-        name,
-        given: format!("{given}"),
-        expected,
-    })
+impl From<OutOfRange> for LinearError {
+    fn from(parameter: OutOfRange) -> Self {
+        Self::Parameter {
+            name: parameter.name,
+            given: parameter.given,
+            expected: parameter.expected,
+        }
+    }
 }
 
 /// [`LinearError::Mismatch`] unless two lengths agree.

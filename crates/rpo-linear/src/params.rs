@@ -1,12 +1,11 @@
 //! Parameters of links: a builder, and the checked value that fits.
 
-use rpo_core::Seed;
+use rpo_core::{OutOfRange, Seed, check_count, check_not_negative, check_positive, check_share};
 use rpo_projections::linalg::Penalty;
 use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
 use serde::{Deserialize, Serialize};
 
 use crate::LinearError;
-use crate::error::parameter;
 
 /// What the link sees of a sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,29 +85,16 @@ impl Default for Descent {
 }
 
 impl Descent {
-    fn check(self) -> Result<(), LinearError> {
-        if self.epochs == 0 {
-            return parameter("epochs", 0, "at least 1");
-        }
-        if self.batch == Some(0) {
-            return parameter("batch", 0, "at least 1");
-        }
-        if !(self.rate > 0.0 && self.rate.is_finite()) {
-            return parameter("rate", self.rate, "finite, above 0");
-        }
-        if !(0.0..1.0).contains(&self.momentum) {
-            return parameter("momentum", self.momentum, "0 or more, below 1");
-        }
-        if !(self.decay > 0.0 && self.decay <= 1.0) {
-            return parameter("decay", self.decay, "above 0, at most 1");
-        }
-        if !(self.smoothing > 0.5 && self.smoothing <= 1.0) {
-            return parameter("smoothing", self.smoothing, "above 0.5, at most 1");
-        }
-        if !(0.0..1.0).contains(&self.validation) {
-            return parameter("validation", self.validation, "0 or more, below 1");
-        }
-        Ok(())
+    fn check(self) -> Result<(), OutOfRange> {
+        check_count("epochs", self.epochs)?;
+        check_count("batch", self.batch)?;
+        check_positive("rate", self.rate)?;
+        let below_1 = |name, v: f64| OutOfRange::unless((0.0..1.0).contains(&v), name, v, "in [0, 1)");
+        below_1("momentum", self.momentum)?;
+        check_share("decay", self.decay)?;
+        let fits = self.smoothing > 0.5 && self.smoothing <= 1.0;
+        OutOfRange::unless(fits, "smoothing", self.smoothing, "in (0.5, 1]")?;
+        below_1("validation", self.validation)
     }
 }
 
@@ -223,24 +209,20 @@ impl LinkParams {
     pub fn check(self) -> Result<ValidLinkParams, LinearError> {
         match self.inputs {
             Inputs::Random(Rank::CapturedShare { .. }) => {
-                return parameter(
-                    "rank",
-                    "captured",
-                    "a number or a share of the labels: nothing is captured at random",
-                );
+                let expected = "a number or a share of the labels: nothing is captured at random";
+                return Err(OutOfRange::new("rank", "captured", expected).into());
             }
             Inputs::Learned(rank) | Inputs::Random(rank) => rank.check()?,
             Inputs::Raw
                 if self.embedding != LabelEmbedding::default() || !is_one(self.final_lambda_ratio) =>
             {
-                return parameter("embedding", "set", "nothing: raw inputs have no embedding");
+                let expected = "nothing: raw inputs have no embedding";
+                return Err(OutOfRange::new("embedding", "set", expected).into());
             }
             Inputs::Raw => {}
         }
         self.embedding.check()?;
-        if !(self.final_lambda_ratio >= 0.0 && self.final_lambda_ratio.is_finite()) {
-            return parameter("final_lambda_ratio", self.final_lambda_ratio, "finite, 0 or more");
-        }
+        check_not_negative("final_lambda_ratio", self.final_lambda_ratio)?;
         if let Link::Fourier {
             law,
             n_features,
@@ -248,27 +230,19 @@ impl LinkParams {
         } = self.link
         {
             law.check()?;
-            if n_features == Some(0) {
-                return parameter("n_features", 0, "at least 1");
-            }
-            if !(bandwidth_factor > 0.0 && bandwidth_factor.is_finite()) {
-                return parameter("bandwidth_factor", bandwidth_factor, "finite, above 0");
-            }
+            check_count("n_features", n_features)?;
+            check_positive("bandwidth_factor", bandwidth_factor)?;
         }
         match self.fit {
             Fit::Squared => {}
             Fit::Logistic(descent) => descent.check()?,
             Fit::Softmax(descent) => {
                 descent.check()?;
-                if descent.smoothing < 1.0 {
-                    return parameter("smoothing", descent.smoothing, "1 with the softmax loss");
-                }
+                let (fits, expected) = (descent.smoothing >= 1.0, "1 with the softmax loss");
+                OutOfRange::unless(fits, "smoothing", descent.smoothing, expected)?;
             }
         }
-        let strength = self.penalty.strength();
-        if !(strength > 0.0 && strength.is_finite()) {
-            return parameter("lambda", strength, "finite, above 0");
-        }
+        check_positive("lambda", self.penalty.strength())?;
         Ok(ValidLinkParams(self))
     }
 }

@@ -2,11 +2,10 @@
 
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, top_of};
 
 use crate::LinearError;
 use crate::checks::{check_features, check_scores};
-use crate::error::parameter;
 
 /// Rows that are scored at once.
 const CHUNK: usize = 256;
@@ -41,9 +40,7 @@ pub(crate) trait Scorer: Sync {
     fn top_scores(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         let ((p, d), n) = (self.shape(), x.n_rows());
         check_features(p, x)?;
-        if k == 0 {
-            return parameter("k", 0, "at least 1");
-        }
+        check_count("k", k)?;
         let chunks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {

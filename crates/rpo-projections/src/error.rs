@@ -1,6 +1,6 @@
 //! What can go wrong when a projection is drawn, fitted or applied.
 
-use rpo_core::MatrixError;
+use rpo_core::{MatrixError, OutOfRange};
 
 /// The error of every fallible function of this crate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -127,13 +127,13 @@ pub enum ProjectionError {
         /// The pivot, a rounding error if the matrix is singular.
         pivot: f64,
     },
-    /// A number outside its range.
+    /// A parameter outside its range.
     #[error("{name} is {given}; expected {expected}")]
     Parameter {
         /// The parameter.
         name: &'static str,
         /// Its value.
-        given: f64,
+        given: String,
         /// What is allowed.
         expected: &'static str,
     },
@@ -178,4 +178,14 @@ pub enum ProjectionError {
     /// A text that is no number of components.
     #[error("{0:?} is no number of components: give a whole number of at least 1, or ln for round(ln d)")]
     UnknownComponents(String),
+}
+
+impl From<OutOfRange> for ProjectionError {
+    fn from(parameter: OutOfRange) -> Self {
+        Self::Parameter {
+            name: parameter.name,
+            given: parameter.given,
+            expected: parameter.expected,
+        }
+    }
 }

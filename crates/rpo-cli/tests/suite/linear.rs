@@ -141,7 +141,7 @@ fn options_without_effect_are_refused() {
         ),
         (
             "--method label-embedding --momentum 1",
-            "momentum is 1; expected 0 or more, below 1",
+            "momentum is 1; expected in [0, 1)",
         ),
         (
             "--method logistic-regression --lambda 0",

@@ -1,6 +1,7 @@
 //! What boosting can be told to do in one of several ways.
 
 use crate::EnsembleError;
+use rpo_core::OutOfRange;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -104,10 +105,7 @@ impl FromStr for Algorithm {
 
     fn from_str(text: &str) -> Result<Self, EnsembleError> {
         let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
-        found.ok_or_else(|| EnsembleError::Parameter {
-            name: "algorithm",
-            given: text.to_owned(),
-            expected: "single-target-gbrt, gbmort, gbrt-rpo or gbrt-relabel-rpo",
-        })
+        let expected = "single-target-gbrt, gbmort, gbrt-rpo or gbrt-relabel-rpo";
+        found.ok_or_else(|| OutOfRange::new("algorithm", text, expected).into())
     }
 }

@@ -2,12 +2,11 @@
 
 use super::choices::{Algorithm, LeafStorage, LineSearch, StepScope, TrainingForm};
 use super::loss::{Loss, LossKind};
-use crate::params::{MAX_FEATURES, MaxFeatures, OutputProjection, ProjectionScope};
+use crate::params::{MaxFeatures, OutputProjection, ProjectionScope};
 use crate::{DEFAULT_BUDGET, EnsembleError};
-use rpo_core::Seed;
+use rpo_core::{OutOfRange, Seed, check_count, check_share};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::GrowParams;
-use rpo_tree::splitter::AxisParams;
 use std::sync::Arc;
 
 /// A loss of this crate or of the caller.
@@ -268,64 +267,69 @@ impl BoostingParams {
     /// [`EnsembleError::Parameter`], [`EnsembleError::Tree`] or [`EnsembleError::Projection`] with the first
     /// parameter that is out of range or has no effect.
     pub fn check(self) -> Result<ValidBoostingParams, EnsembleError> {
-        let fail = |name, given: String, expected| {
-            Err(EnsembleError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
-        if self.iterations == 0 {
-            return fail("iterations", "0".to_owned(), "at least 1");
-        }
-        for (name, share) in [
-            ("learning_rate", self.learning_rate),
-            ("subsample", self.subsample),
-        ] {
-            if !(share > 0.0 && share <= 1.0) {
-                return fail(name, share.to_string(), "in (0, 1]");
-            }
-        }
-        if !self.max_features.is_valid() {
-            return fail("max_features", self.max_features.to_string(), MAX_FEATURES);
-        }
+        check_count("iterations", self.iterations)?;
+        check_share("learning_rate", self.learning_rate)?;
+        check_share("subsample", self.subsample)?;
+        self.max_features.check()?;
         self.grow.check()?;
-        AxisParams {
-            min_samples_leaf: self.min_samples_leaf,
-            ..AxisParams::default()
+        check_count("min_samples_leaf", self.min_samples_leaf)?;
+        self.check_projection()?;
+        self.check_leaves()?;
+        self.check_form()?;
+        let newton = self.line_search == LineSearch::Newton;
+        let fits = !newton || self.loss.loss().curvature(0.0, 0.0).is_some();
+        OutOfRange::unless(
+            fits,
+            "line_search",
+            "newton",
+            "exact for a loss without curvature",
+        )?;
+        Ok(ValidBoostingParams(self))
+    }
+
+    fn check_projection(&self) -> Result<(), EnsembleError> {
+        let Some(projection) = &self.projection else {
+            let fits = !self.algorithm.projects();
+            return Ok(OutOfRange::unless(
+                fits,
+                "projection",
+                "none",
+                "one for this algorithm",
+            )?);
+        };
+        let fits = self.algorithm.projects();
+        OutOfRange::unless(fits, "projection", "one", "none for this algorithm")?;
+        // Refuses 0 components whatever the number of outputs.
+        projection.components.resolve(1)?;
+        if self.algorithm == Algorithm::GbrtRpo {
+            let components = projection.components;
+            OutOfRange::unless(
+                components == Components::Exact(1),
+                "components",
+                components,
+                "1 for gbrt-rpo",
+            )?;
+            let expected = "one per step for gbrt-rpo: a single direction would be all that is grown on";
+            let fits = projection.scope != ProjectionScope::Shared;
+            OutOfRange::unless(fits, "projection_scope", "shared", expected)?;
         }
-        .check()?;
-        match (&self.projection, self.algorithm.projects()) {
-            (Some(p), true) => {
-                p.components.resolve(1)?;
-                if self.algorithm == Algorithm::GbrtRpo && p.components != Components::Exact(1) {
-                    return fail("components", p.components.to_string(), "1 for gbrt-rpo");
-                }
-                if self.algorithm == Algorithm::GbrtRpo && p.scope == ProjectionScope::Shared {
-                    let expected =
-                        "one per step for gbrt-rpo: a single direction would be all that is grown on";
-                    return fail("projection_scope", "shared".to_owned(), expected);
-                }
-            }
-            (None, true) => return fail("projection", "none".to_owned(), "one for this algorithm"),
-            (Some(_), false) => return fail("projection", "one".to_owned(), "none for this algorithm"),
-            (None, false) => {}
-        }
-        if self.scope == StepScope::Leaf && self.algorithm == Algorithm::GbrtRpo {
-            return fail("step_scope", "leaf".to_owned(), "output for gbrt-rpo");
-        }
-        if let LeafStorage::Largest(k) = self.leaf_storage {
-            if k == 0 {
-                return fail("leaf_storage", "0 numbers per leaf".to_owned(), "at least 1");
-            }
-            if !matches!(self.algorithm, Algorithm::Gbmort | Algorithm::GbrtRelabelRpo) {
-                return fail(
-                    "leaf_storage",
-                    format!("the {k} largest"),
-                    "dense for algorithms without leaf vectors",
-                );
-            }
-        }
+        Ok(())
+    }
+
+    fn check_leaves(&self) -> Result<(), OutOfRange> {
+        let of_leaves = self.scope == StepScope::Leaf;
+        let fits = !of_leaves || self.algorithm != Algorithm::GbrtRpo;
+        OutOfRange::unless(fits, "step_scope", "leaf", "output for gbrt-rpo")?;
+        let LeafStorage::Largest(k) = self.leaf_storage else {
+            return Ok(());
+        };
+        OutOfRange::unless(k > 0, "leaf_storage", "0 numbers per leaf", "at least 1")?;
+        let fits = matches!(self.algorithm, Algorithm::Gbmort | Algorithm::GbrtRelabelRpo);
+        let expected = "dense for algorithms without leaf vectors";
+        OutOfRange::unless(fits, "leaf_storage", format!("the {k} largest"), expected)
+    }
+
+    fn check_form(&self) -> Result<(), OutOfRange> {
         let needs = match self.form {
             TrainingForm::Factored if !self.loss.is(LossKind::Square) => "the square loss for factored",
             TrainingForm::Odds if !self.loss.is(LossKind::Logistic) => "the logistic loss for odds",
@@ -335,22 +339,13 @@ impl BoostingParams {
             TrainingForm::Factored | TrainingForm::Odds if self.algorithm == Algorithm::SingleTarget => {
                 "scores for single targets"
             }
-            _ => return self.check_line_search(),
+            _ => return Ok(()),
         };
-        fail("training_form", format!("{:?}", self.form), needs)
-    }
-
-    fn check_line_search(self) -> Result<ValidBoostingParams, EnsembleError> {
-        if self.line_search == LineSearch::Newton && self.loss.loss().curvature(0.0, 0.0).is_none() {
-            let (name, given) = ("line_search", "newton".to_owned());
-            let expected = "exact for a loss without curvature";
-            return Err(EnsembleError::Parameter {
-                name,
-                given,
-                expected,
-            });
-        }
-        Ok(ValidBoostingParams(self))
+        Err(OutOfRange::new(
+            "training_form",
+            format!("{:?}", self.form),
+            needs,
+        ))
     }
 }
 

@@ -63,10 +63,11 @@ impl ValidStructuredForestParams {
             outputs: Arc::new(Matrix::Sparse(labels.clone())),
             labels: Arc::new(labels),
         };
-        let trees = (0..params.n_trees)
+        let trees = params
+            .indices()
             .into_par_iter()
-            .map(|i| {
-                let tree = training.tree(params.first_tree + i, x.n_cols())?;
+            .map(|index| {
+                let tree = training.tree(index, x.n_cols())?;
                 on_tree();
                 Ok(tree)
             })

@@ -1,8 +1,9 @@
 //! The fitted structured forest.
 
+use super::params::check_label_weight;
 use crate::EnsembleError;
 use crate::error::{check_lengths, mismatch};
-use rpo_core::Seed;
+use rpo_core::{OutOfRange, Seed};
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node, Tree};
 
@@ -46,13 +47,7 @@ impl StructuredForest {
             return mismatch("number of trees of at least", 1, 0);
         };
         let n_outputs = first.tree.leaves().n_outputs();
-        if !(1.0..f64::INFINITY).contains(&label_weight) {
-            return Err(EnsembleError::Parameter {
-                name: "label_weight",
-                given: label_weight.to_string(),
-                expected: "at least 1 and finite",
-            });
-        }
+        check_label_weight(label_weight)?;
         if !(1..=n_train).contains(&rows_per_tree) {
             return mismatch("training rows for the rows of a tree", rows_per_tree, n_train);
         }
@@ -61,11 +56,8 @@ impl StructuredForest {
                 return mismatch("outputs of a tree", n_outputs, tree.leaves().n_outputs());
             }
             if let Some(pair) = labels.windows(2).find(|w| w[0] >= w[1]) {
-                return Err(EnsembleError::Parameter {
-                    name: "the labels of a tree",
-                    given: format!("{} before {}", pair[0], pair[1]),
-                    expected: "increasing",
-                });
+                let given = format!("{} before {}", pair[0], pair[1]);
+                return Err(OutOfRange::new("the labels of a tree", given, "increasing").into());
             }
             if let Some(&label) = labels.last().filter(|label| **label as usize >= n_outputs) {
                 return mismatch("outputs for the labels of a tree", label as usize + 1, n_outputs);

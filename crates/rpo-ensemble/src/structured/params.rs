@@ -1,9 +1,10 @@
 //! Parameters of structured forests: a builder, and the checked value that fits.
 
 use crate::EnsembleError;
-use rpo_core::{Seed, check_ranges};
+use rpo_core::{OutOfRange, Seed, check_count, check_share};
 use rpo_tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
 use rpo_tree::structured::{LabelWeighting, StructuringParams};
+use std::ops::Range;
 
 /// What parts the two clusters of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,6 +82,11 @@ impl StructuredForestParams {
     #[must_use]
     pub fn first_tree(self, first_tree: usize) -> Self {
         Self { first_tree, ..self }
+    }
+
+    /// The indices of the trees.
+    pub fn indices(&self) -> Range<usize> {
+        self.first_tree..self.first_tree.saturating_add(self.n_trees)
     }
 
     /// What parts the clusters of a node. Default the Hellinger hyperplane.
@@ -189,62 +195,27 @@ impl StructuredForestParams {
             NodeSplit::Logistic(params) => params.check()?,
             NodeSplit::Hellinger(params) => params.check()?,
         }
-        let is_share = |v: f64| v > 0.0 && v <= 1.0;
-        const SHARE: &str = "in (0, 1]";
-        let along_one_feature = self.split == NodeSplit::InformationGain;
-        let checks = [
-            (
-                "n_trees",
-                self.n_trees > 0,
-                self.n_trees.to_string(),
-                "at least 1",
-            ),
-            (
-                "fall_back",
-                !(along_one_feature && self.fall_back),
-                "true".to_owned(),
-                "false where splits are along one feature anyway",
-            ),
-            (
-                "scaling",
-                !along_one_feature || self.scaling.is_none(),
-                format!("{:?}", self.scaling),
-                "left alone where splits are along one feature",
-            ),
-            (
-                "row_share",
-                is_share(self.row_share),
-                self.row_share.to_string(),
-                SHARE,
-            ),
-            (
-                "feature_share",
-                is_share(self.feature_share),
-                self.feature_share.to_string(),
-                SHARE,
-            ),
-            (
-                "label_share",
-                is_share(self.label_share),
-                self.label_share.to_string(),
-                SHARE,
-            ),
-            (
-                "label_weight",
-                (1.0..f64::INFINITY).contains(&self.label_weight),
-                self.label_weight.to_string(),
-                "at least 1 and finite",
-            ),
-            (
-                "min_samples_leaf",
-                self.min_samples_leaf > 0,
-                self.min_samples_leaf.to_string(),
-                "at least 1",
-            ),
-        ];
-        check_ranges(checks)?;
+        check_count("n_trees", self.n_trees)?;
+        let oblique = self.split != NodeSplit::InformationGain;
+        let expected = "false where splits are along one feature anyway";
+        OutOfRange::unless(oblique || !self.fall_back, "fall_back", "true", expected)?;
+        if let Some(scaling) = self.scaling {
+            let expected = "left alone where splits are along one feature";
+            OutOfRange::unless(oblique, "scaling", format!("{scaling:?}"), expected)?;
+        }
+        check_share("row_share", self.row_share)?;
+        check_share("feature_share", self.feature_share)?;
+        check_share("label_share", self.label_share)?;
+        check_label_weight(self.label_weight)?;
+        check_count("min_samples_leaf", self.min_samples_leaf)?;
         Ok(ValidStructuredForestParams(self))
     }
+}
+
+/// Refuses what does not make a tree count more for the labels it clustered than for others.
+pub(super) fn check_label_weight(weight: f64) -> Result<(), OutOfRange> {
+    let fits = (1.0..f64::INFINITY).contains(&weight);
+    OutOfRange::unless(fits, "label_weight", weight, "at least 1 and finite")
 }
 
 /// Checked parameters, ready to fit.

@@ -1,11 +1,10 @@
 //! Logistic regression, label by label.
 
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, OutOfRange, check_count, check_positive};
 use rpo_projections::linalg::{Design, LANES, Lanes, Penalty, PenaltyDiagonal, Rows, panel_product};
 
 use super::fit_panels;
 use crate::checks::{check_data, check_labels};
-use crate::error::parameter;
 use crate::loss::log1p_exp;
 use crate::{LinearError, LinearModel, Response};
 
@@ -50,17 +49,10 @@ impl LogisticParams {
     /// # Errors
     /// [`LinearError::Parameter`].
     pub fn check(&self) -> Result<(), LinearError> {
-        let strength = self.penalty.strength();
-        if !(strength > 0.0 && strength.is_finite()) {
-            return parameter("lambda", strength, "finite, above 0");
-        }
-        if !(self.tolerance > 0.0 && self.tolerance < 1.0) {
-            return parameter("tolerance", self.tolerance, "above 0, below 1");
-        }
-        if self.max_steps == 0 {
-            return parameter("max_steps", 0, "at least 1");
-        }
-        Ok(())
+        check_positive("lambda", self.penalty.strength())?;
+        let fits = self.tolerance > 0.0 && self.tolerance < 1.0;
+        OutOfRange::unless(fits, "tolerance", self.tolerance, "in (0, 1)")?;
+        Ok(check_count("max_steps", self.max_steps)?)
     }
 
     /// Fits features `x` (n x p) and 0/1 labels `y` (n x d). Memory: W (p x d), refused above 4 GiB, and per thread 16

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ndarray::{Array1, ArrayView2, s};
-use rpo_core::Seed;
+use rpo_core::{Seed, check_share};
 use serde::{Deserialize, Serialize};
 
 use super::Embedding;
@@ -66,14 +66,10 @@ impl Rank {
     pub fn check(self) -> Result<(), ProjectionError> {
         match self {
             Self::Exact(0) | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
-            Self::LabelShare(share) | Self::CapturedShare { share, .. } if !(share > 0.0 && share <= 1.0) => {
-                Err(ProjectionError::Parameter {
-                    name: "the share of a rank",
-                    given: share,
-                    expected: "above 0, at most 1",
-                })
+            Self::LabelShare(share) | Self::CapturedShare { share, .. } => {
+                Ok(check_share("the share of a rank", share)?)
             }
-            _ => Ok(()),
+            Self::Exact(_) => Ok(()),
         }
     }
 

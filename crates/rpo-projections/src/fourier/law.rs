@@ -7,6 +7,7 @@ use ndarray::ArrayViewMut1;
 use rand::RngCore;
 use rand::distributions::Distribution;
 use rand_distr::{Cauchy, ChiSquared, StandardNormal};
+use rpo_core::check_positive;
 use serde::{Deserialize, Serialize};
 
 use crate::ProjectionError;
@@ -52,12 +53,8 @@ impl SpectralLaw {
     /// [`ProjectionError::Parameter`].
     pub fn check(self) -> Result<(), ProjectionError> {
         match self {
-            Self::Student { nu } if !(nu > 0.0 && nu.is_finite()) => Err(ProjectionError::Parameter {
-                name: "the degrees of freedom of student",
-                given: nu,
-                expected: "finite, above 0",
-            }),
-            _ => Ok(()),
+            Self::Student { nu } => Ok(check_positive("the degrees of freedom of student", nu)?),
+            Self::Gaussian | Self::CauchyIid => Ok(()),
         }
     }
 

@@ -9,7 +9,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayViewMut2};
 use rand::Rng;
 use rand::seq::index;
-use rpo_core::{MatrixView, Seed};
+use rpo_core::{MatrixView, Seed, check_positive};
 
 use crate::{ProjectionError, memory};
 use cosine::add_phases_and_cosine;
@@ -45,13 +45,7 @@ impl RandomFeatures {
     ) -> Result<Self, ProjectionError> {
         crate::check_sizes(n_inputs, n_features)?;
         law.check()?;
-        if !(inverse_bandwidth > 0.0 && inverse_bandwidth.is_finite()) {
-            return Err(ProjectionError::Parameter {
-                name: "the inverse bandwidth",
-                given: inverse_bandwidth,
-                expected: "finite, above 0",
-            });
-        }
+        check_positive("the inverse bandwidth", inverse_bandwidth)?;
         let mut frequencies = memory::zeros(n_inputs, n_features)?;
         let mut phases = Array1::zeros(n_features);
         let seed = seed.purpose("random features");

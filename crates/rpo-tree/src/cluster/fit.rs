@@ -5,7 +5,7 @@ use super::{KMeans, Points, Workspace};
 use crate::TreeError;
 use ndarray::{Array2, ArrayView2};
 use rand::seq::index;
-use rpo_core::{MatrixView, Seed};
+use rpo_core::{MatrixView, OutOfRange, Seed};
 
 /// Clusters of the rows of a matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -133,11 +133,7 @@ impl KMeans {
             return mismatch("given centres", self.params().n_clusters, centres.nrows());
         }
         if let Some(bad) = centres.iter().find(|v| !v.is_finite()) {
-            return Err(TreeError::Parameter {
-                name: "value of a given centre",
-                given: bad.to_string(),
-                expected: "finite",
-            });
+            return Err(OutOfRange::new("value of a given centre", bad, "finite").into());
         }
         let mut work = Workspace::default();
         self.take_centres(&points, centres, &mut work);

@@ -42,6 +42,7 @@ pub use passes::Workspace;
 pub use points::Points;
 
 use crate::TreeError;
+use rpo_core::{OutOfRange, check_count};
 use serde::{Deserialize, Serialize};
 
 /// What near means.
@@ -117,26 +118,11 @@ impl KMeans {
     /// # Errors
     /// [`TreeError::Parameter`] with the first one that is 0 (or, for clusters, above 65,536).
     pub fn new(params: KMeansParams) -> Result<Self, TreeError> {
-        let fail = |name, given: usize, expected| {
-            let given = given.to_string();
-            Err(TreeError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
-        if !(1..=1 << 16).contains(&params.n_clusters) {
-            return fail("n_clusters", params.n_clusters, "1 to 65536");
-        }
-        if params.max_passes == 0 {
-            return fail("max_passes", 0, "at least 1");
-        }
-        if params.n_starts == 0 {
-            return fail("n_starts", 0, "at least 1");
-        }
-        if params.sample == Some(0) {
-            return fail("sample", 0, "at least 1");
-        }
+        let fits = (1..=1 << 16).contains(&params.n_clusters);
+        OutOfRange::unless(fits, "n_clusters", params.n_clusters, "1 to 65536")?;
+        check_count("max_passes", params.max_passes)?;
+        check_count("n_starts", params.n_starts)?;
+        check_count("sample", params.sample)?;
         Ok(Self(params))
     }
 

@@ -2,7 +2,7 @@
 
 use super::images::Images;
 use crate::TreeError;
-use rpo_core::{MatrixView, csr_row};
+use rpo_core::{MatrixView, OutOfRange, csr_row};
 
 /// Rows to be clustered: stored values only, and columns renumbered to those that occur.
 ///
@@ -218,11 +218,7 @@ pub(super) fn check(
     if let Some(scales) = scales {
         same("scales for the columns", columns, scales.len())?;
         if let Some(bad) = scales.iter().find(|s| !s.is_finite()) {
-            return Err(TreeError::Parameter {
-                name: "scale of a column",
-                given: bad.to_string(),
-                expected: "finite",
-            });
+            return Err(OutOfRange::new("scale of a column", bad, "finite").into());
         }
     }
     if let Some(weights) = weights {

@@ -9,7 +9,7 @@ use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, Splitter};
 use crate::structure::{Node, Structure};
-use rpo_core::{Seed, check_ranges};
+use rpo_core::{Seed, check_count};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -44,13 +44,7 @@ impl GrowParams {
     /// # Errors
     /// [`TreeError::Parameter`] if `max_leaves` is 0.
     pub fn check(&self) -> Result<(), TreeError> {
-        let fits = self.max_leaves != Some(0);
-        Ok(check_ranges([(
-            "max_leaves",
-            fits,
-            "0".to_owned(),
-            "at least 1",
-        )])?)
+        Ok(check_count("max_leaves", self.max_leaves)?)
     }
 }
 

@@ -31,7 +31,7 @@ use crate::TreeError;
 use crate::input::check_csr;
 use crate::rule::Rule;
 use crate::structure::Structure;
-use rpo_core::Matrix;
+use rpo_core::{Matrix, OutOfRange};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -101,11 +101,8 @@ impl LeafMembers {
                     .get_mut(row as usize)
                     .is_some_and(|seen| !std::mem::replace(seen, true));
                 if !is_new || last > Some(row) {
-                    return Err(TreeError::Parameter {
-                        name: "row of a leaf",
-                        given: row.to_string(),
-                        expected: "rows of the training set, increasing inside a leaf, each in one leaf",
-                    });
+                    let expected = "rows of the training set, increasing inside a leaf, each in one leaf";
+                    return Err(OutOfRange::new("row of a leaf", row, expected).into());
                 }
                 last = Some(row);
             }
@@ -233,12 +230,8 @@ impl Leaves {
             }
         }
         if kind == LeafKind::Samples {
-            let (name, given) = ("leaves", "samples".to_owned());
-            return Err(TreeError::Parameter {
-                name,
-                given,
-                expected: "dense or sparse leaves, as outputs are missing",
-            });
+            let expected = "dense or sparse leaves, as outputs are missing";
+            return Err(OutOfRange::new("leaves", "samples", expected).into());
         }
         if members.rows.iter().all(|&row| weights[row as usize] == 0.0) {
             return Err(TreeError::NoWeight);

@@ -3,7 +3,7 @@
 use super::least_squares::{add, squared};
 use super::{Batch, Design, Real};
 use crate::TreeError;
-use rpo_core::check_ranges;
+use rpo_core::check_positive;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of logistic regression.
@@ -26,13 +26,7 @@ impl LogisticParams {
     /// # Errors
     /// [`TreeError::Parameter`].
     pub fn check(&self) -> Result<(), TreeError> {
-        let fits = self.l2 > 0.0 && self.l2.is_finite();
-        Ok(check_ranges([(
-            "l2",
-            fits,
-            self.l2.to_string(),
-            "positive and finite",
-        )])?)
+        Ok(check_positive("l2", self.l2)?)
     }
 }
 

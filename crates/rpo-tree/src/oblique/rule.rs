@@ -2,6 +2,7 @@
 
 use crate::TreeError;
 use crate::rule::{AxisRule, Row, Rule};
+use rpo_core::OutOfRange;
 
 /// A sparse hyperplane: rows with `Σ w_j x_j + b ≥ 0` go to child 1 (right), others to child 0.
 ///
@@ -34,19 +35,12 @@ impl ObliqueRule {
                 given: weights.len(),
             });
         }
-        let fail = |name, given, expected| {
-            Err(TreeError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
             let given = format!("{} before {}", pair[0], pair[1]);
-            return fail("the features of a hyperplane", given, "increasing");
+            return Err(OutOfRange::new("the features of a hyperplane", given, "increasing").into());
         }
         if let Some(bad) = weights.iter().chain([&bias]).find(|w| !w.is_finite()) {
-            return fail("a weight of a hyperplane", bad.to_string(), "a finite number");
+            return Err(OutOfRange::new("a weight of a hyperplane", bad, "a finite number").into());
         }
         Ok(Self {
             features,

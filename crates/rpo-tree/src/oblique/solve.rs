@@ -4,7 +4,7 @@ use super::batches::Batches;
 use super::least_squares::least_squares;
 use super::{Adam, Batch, Design, Real, SmoothAbs, slopes, soft_assign};
 use crate::TreeError;
-use rpo_core::{Seed, check_ranges};
+use rpo_core::{OutOfRange, Seed, check_count, check_not_negative, check_positive};
 use serde::{Deserialize, Serialize};
 
 /// How the sharpness α of the soft assignment grows with the steps: `start · growth^⌊step/every⌋`, at most `end`.
@@ -97,53 +97,20 @@ impl HellingerParams {
             every,
             end,
         } = self.sharpness;
-        let positive = |v: f64| v > 0.0 && v.is_finite();
-        const POSITIVE: &str = "positive and finite";
-        let above_0 = |name, v: f64| (name, positive(v), v.to_string(), POSITIVE);
-        check_ranges([
-            (
-                "iterations",
-                self.iterations > 0,
-                self.iterations.to_string(),
-                "at least 1",
-            ),
-            (
-                "batch_size",
-                self.batch_size > 1,
-                self.batch_size.to_string(),
-                "at least 2",
-            ),
-            above_0("learning_rate", self.learning_rate),
-            above_0("alpha start", start),
-            (
-                "alpha growth",
-                (1.0..f64::INFINITY).contains(&growth),
-                growth.to_string(),
-                "at least 1 and finite",
-            ),
-            ("alpha every", every > 0, every.to_string(), "at least 1"),
-            (
-                "alpha end",
-                (start..f64::INFINITY).contains(&end),
-                end.to_string(),
-                "at least the first alpha and finite",
-            ),
-            (
-                "max_rho",
-                (0.0..1.0).contains(&self.max_rho),
-                self.max_rho.to_string(),
-                "in [0, 1)",
-            ),
-            above_0("eta", self.eta),
-            above_0("ridge", self.ridge),
-            (
-                "prune",
-                (0.0..f64::INFINITY).contains(&self.prune),
-                self.prune.to_string(),
-                "finite and not negative",
-            ),
-        ])?;
-        Ok(())
+        check_count("iterations", self.iterations)?;
+        OutOfRange::unless(self.batch_size > 1, "batch_size", self.batch_size, "at least 2")?;
+        check_positive("learning_rate", self.learning_rate)?;
+        check_positive("alpha start", start)?;
+        let grows = (1.0..f64::INFINITY).contains(&growth);
+        OutOfRange::unless(grows, "alpha growth", growth, "finite, at least 1")?;
+        check_count("alpha every", every)?;
+        let follows = (start..f64::INFINITY).contains(&end);
+        OutOfRange::unless(follows, "alpha end", end, "finite, at least the first alpha")?;
+        let fits = (0.0..1.0).contains(&self.max_rho);
+        OutOfRange::unless(fits, "max_rho", self.max_rho, "in [0, 1)")?;
+        check_positive("eta", self.eta)?;
+        check_positive("ridge", self.ridge)?;
+        Ok(check_not_negative("prune", self.prune)?)
     }
 }
 

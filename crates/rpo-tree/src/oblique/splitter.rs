@@ -7,7 +7,7 @@ use crate::TreeError;
 use crate::criterion::information_gain;
 use crate::splitter::{NodeRows, Split};
 use crate::structured::BinarySplitter;
-use rpo_core::Seed;
+use rpo_core::{Seed, check_count};
 
 /// A way to learn hyperplanes for a binary problem.
 pub trait Hyperplanes: Sync {
@@ -59,13 +59,7 @@ impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
         min_samples_leaf: usize,
     ) -> Result<Self, TreeError> {
         crate::splitter::check_subset(subset, features.n_features())?;
-        if min_samples_leaf == 0 {
-            return Err(TreeError::Parameter {
-                name: "min_samples_leaf",
-                given: "0".to_owned(),
-                expected: "at least 1",
-            });
-        }
+        check_count("min_samples_leaf", min_samples_leaf)?;
         Ok(Self {
             features,
             subset,

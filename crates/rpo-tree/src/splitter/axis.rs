@@ -14,7 +14,7 @@ use crate::TreeError;
 use crate::columns::{ColumnValues, Columns, DenseColumns, SparseColumns};
 use crate::criterion::Criterion;
 use crate::rule::AxisRule;
-use rpo_core::{Seed, check_ranges};
+use rpo_core::{Seed, check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
 
 /// How thresholds are chosen.
@@ -60,27 +60,9 @@ impl AxisParams {
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range.
     pub fn check(&self) -> Result<(), TreeError> {
-        check_ranges([
-            (
-                "max_features",
-                self.max_features != Some(0),
-                "0".to_owned(),
-                "at least 1",
-            ),
-            (
-                "min_samples_leaf",
-                self.min_samples_leaf > 0,
-                "0".to_owned(),
-                "at least 1",
-            ),
-            (
-                "min_gain",
-                (0.0..f64::INFINITY).contains(&self.min_gain),
-                self.min_gain.to_string(),
-                "finite and not negative",
-            ),
-        ])?;
-        Ok(())
+        check_count("max_features", self.max_features)?;
+        check_count("min_samples_leaf", self.min_samples_leaf)?;
+        Ok(check_not_negative("min_gain", self.min_gain)?)
     }
 }
 

@@ -15,7 +15,7 @@ pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, Thresholds};
 
 use crate::TreeError;
 use crate::rule::Rule;
-use rpo_core::Seed;
+use rpo_core::{OutOfRange, Seed};
 
 /// The training rows of a node, and where its randomness comes from.
 #[derive(Debug, Clone, Copy)]
@@ -66,11 +66,8 @@ pub trait Splitter: Sync {
 /// Checks that a choice of columns increases and is in range.
 pub(crate) fn check_subset(subset: &[u32], n_columns: usize) -> Result<(), TreeError> {
     if let Some(pair) = subset.windows(2).find(|w| w[0] >= w[1]) {
-        return Err(TreeError::Parameter {
-            name: "subset",
-            given: format!("{} before {}", pair[0], pair[1]),
-            expected: "increasing",
-        });
+        let given = format!("{} before {}", pair[0], pair[1]);
+        return Err(OutOfRange::new("subset", given, "increasing").into());
     }
     match subset.last() {
         Some(&last) if last as usize >= n_columns => Err(TreeError::Mismatch {

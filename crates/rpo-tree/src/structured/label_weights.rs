@@ -1,7 +1,7 @@
 //! Weights that let rare labels shape clusters.
 
 use crate::TreeError;
-use rpo_core::check_ranges;
+use rpo_core::OutOfRange;
 use serde::{Deserialize, Serialize};
 
 /// What a label's weight does.
@@ -57,12 +57,7 @@ impl LabelWeighting {
     /// [`TreeError::Parameter`].
     pub fn check(&self) -> Result<(), TreeError> {
         let fits = (0.0..=1.0).contains(&self.beta);
-        Ok(check_ranges([(
-            "beta",
-            fits,
-            self.beta.to_string(),
-            "in [0, 1]",
-        )])?)
+        Ok(OutOfRange::unless(fits, "beta", self.beta, "in [0, 1]")?)
     }
 
     /// What to multiply the labels by, given how often each occurs in the tree's and the node's rows and how many

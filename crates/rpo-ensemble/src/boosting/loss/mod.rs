@@ -19,6 +19,7 @@ pub(crate) use search::{Search, Verdict};
 pub(crate) use square::quotient;
 
 use median::weighted_middle;
+use rpo_core::OutOfRange;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -217,11 +218,7 @@ impl std::str::FromStr for LossKind {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| crate::EnsembleError::Parameter {
-            name: "loss",
-            given: text.to_owned(),
-            expected: "square, absolute or logistic",
-        })
+        found.ok_or_else(|| OutOfRange::new("loss", text, "square, absolute or logistic").into())
     }
 }
 

@@ -5,6 +5,7 @@ mod lsqr;
 mod penalty;
 
 use ndarray::{Array2, ArrayView2};
+use rpo_core::{OutOfRange, check_count};
 
 use super::panel::{LANES, Lanes, by_panels, panel_product};
 use super::{Cholesky, Design, Rows, gram};
@@ -72,21 +73,9 @@ impl RidgeSolver {
                 tolerance,
             } => (iterations, tolerance),
         };
-        if iterations == 0 {
-            return Err(ProjectionError::Parameter {
-                name: "iterations",
-                given: 0.0,
-                expected: "at least 1",
-            });
-        }
-        if !(0.0..1.0).contains(&tolerance) {
-            return Err(ProjectionError::Parameter {
-                name: "tolerance",
-                given: tolerance,
-                expected: "0 or more, below 1",
-            });
-        }
-        Ok(())
+        check_count("iterations", iterations)?;
+        let fits = (0.0..1.0).contains(&tolerance);
+        Ok(OutOfRange::unless(fits, "tolerance", tolerance, "in [0, 1)")?)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use rpo_core::check_not_negative;
 use serde::{Deserialize, Serialize};
 
 use crate::ProjectionError;
@@ -67,7 +68,7 @@ impl Penalty {
     /// # Errors
     /// [`ProjectionError::Parameter`].
     pub fn check(self) -> Result<(), ProjectionError> {
-        check_penalty(self.strength())
+        Ok(check_not_negative("lambda", self.strength())?)
     }
 
     /// What it is on given features.
@@ -91,7 +92,7 @@ impl PenaltyDiagonal {
 
     pub(super) fn check(&self, n_features: usize) -> Result<(), ProjectionError> {
         match self {
-            Self::Uniform(penalty) => check_penalty(*penalty),
+            Self::Uniform(penalty) => Ok(check_not_negative("lambda", *penalty)?),
             Self::PerFeature(penalties) if penalties.len() != n_features => {
                 Err(ProjectionError::FactorRows {
                     name: "the penalties of a regression",
@@ -99,7 +100,10 @@ impl PenaltyDiagonal {
                     found: penalties.len(),
                 })
             }
-            Self::PerFeature(penalties) => penalties.iter().try_for_each(|&penalty| check_penalty(penalty)),
+            Self::PerFeature(penalties) => {
+                let mut penalties = penalties.iter();
+                Ok(penalties.try_for_each(|&penalty| check_not_negative("lambda", penalty))?)
+            }
         }
     }
 }
@@ -150,19 +154,6 @@ fn variance_penalty(x: &impl Rows, alpha: f64) -> PenaltyDiagonal {
         |variance: f64, scale: f64| alpha * p as f64 * if variance > 0.0 { variance } else { scale };
     let mean = total / p as f64;
     PenaltyDiagonal::PerFeature(variances.into_iter().map(|v| penalty(v, mean)).collect())
-}
-
-/// Refuses a penalty that is negative or not finite.
-fn check_penalty(lambda: f64) -> Result<(), ProjectionError> {
-    if (0.0..f64::INFINITY).contains(&lambda) {
-        Ok(())
-    } else {
-        Err(ProjectionError::Parameter {
-            name: "lambda",
-            given: lambda,
-            expected: "finite, 0 or more",
-        })
-    }
 }
 
 impl fmt::Display for Penalty {
