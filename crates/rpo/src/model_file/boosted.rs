@@ -1,14 +1,14 @@
 //! Boosted models as arrays, and back.
 
 use super::arrays::{ArrayReader, ArrayWriter, check_length, check_values};
-use super::description::Description;
+use super::description::{Description, required};
 use super::error::ModelFileErrorKind as Kind;
+use super::leaves::LEAF_NAMES;
 use super::matrix;
+use super::rules::{AxisReader, AxisWriter};
 use super::structures::{StructureReader, StructureWriter};
 use crate::ModelError;
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, csr_row};
-use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{Boosted, BoostingStep, StepValues};
 
 /// Storage of what a tree's leaves add, in `tree.values`.
@@ -17,12 +17,6 @@ const SPARSE: u32 = 1;
 const PRODUCT: u32 = 2;
 const SINGLE: u32 = 3;
 
-const LEAF_NAMES: matrix::Names = matrix::Names {
-    size: "leaf.sparse.size",
-    column: "leaf.sparse.column",
-    value: "leaf.sparse.value",
-};
-
 pub(super) fn write(
     model: &Boosted,
     out: &mut ArrayWriter,
@@ -30,7 +24,7 @@ pub(super) fn write(
 ) -> Result<(), Kind> {
     description.link = Some(model.link());
     description.trees_per_step = Some(model.trees_per_step());
-    let mut structures = StructureWriter::default();
+    let mut structures = StructureWriter::<AxisWriter>::default();
     let mut storages = Vec::with_capacity(model.trees().len());
     let (mut dense, mut sparse) = (Vec::new(), matrix::SparseRows::default());
     let (mut numbers, mut factors, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
@@ -82,20 +76,15 @@ pub(super) fn write(
 }
 
 pub(super) fn read(arrays: &mut ArrayReader<'_>, description: &Description) -> Result<Boosted, Kind> {
-    let missing = |name: &str| Kind::Description {
-        message: format!("missing field `{name}`"),
-    };
-    let link = description.link.ok_or_else(|| missing("link"))?;
-    let per_step = description
-        .trees_per_step
-        .ok_or_else(|| missing("trees_per_step"))?;
+    let link = required("link", description.link)?;
+    let per_step = required("trees_per_step", description.trees_per_step)?;
     if per_step == 0 {
         let message = "trees_per_step is 0; at least 1 expected".to_owned();
         return Err(Kind::Description { message });
     }
     let initial = arrays.doubles("initial")?;
     check_length("initial", &initial, description.n_outputs)?;
-    let mut structures = StructureReader::new(arrays, description.n_features)?;
+    let mut structures = StructureReader::<AxisReader>::new(arrays, description.n_features)?;
     let gains = arrays.doubles("split.gain")?;
     check_length("split.gain", &gains, structures.n_splits())?;
     let mut gains = gains.into_iter();
@@ -116,16 +105,15 @@ pub(super) fn read(arrays: &mut ArrayReader<'_>, description: &Description) -> R
     }
     values.finish()?;
     let (n_features, n_train) = (description.n_features, description.n_train);
-    Boosted::from_parts(initial, trees, per_step, link, n_features, n_train)
-        .map_err(|e: EnsembleError| ModelError::from(e).into())
+    let model = Boosted::from_parts(initial, trees, per_step, link, n_features, n_train);
+    Ok(model.map_err(ModelError::from)?)
 }
 
 /// Hands out what the leaves of one tree after the other add.
 struct ValueReader {
     n_outputs: usize,
     dense: std::vec::IntoIter<f32>,
-    sparse: CsrMatrix,
-    next_sparse: usize,
+    sparse: matrix::RowReader,
     numbers: std::vec::IntoIter<f32>,
     factors: std::vec::IntoIter<f32>,
     outputs: std::vec::IntoIter<u32>,
@@ -134,21 +122,20 @@ struct ValueReader {
 impl ValueReader {
     fn new(arrays: &mut ArrayReader<'_>, storages: &[u32], n_outputs: usize) -> Result<Self, Kind> {
         let has = |storage: u32| storages.contains(&storage);
-        let none = Vec::new;
         let dense = if has(VECTORS) {
             arrays.table("leaf.dense", n_outputs)?
         } else {
-            none()
+            Vec::new()
         };
         let sparse = if has(SPARSE) {
-            matrix::read(&LEAF_NAMES, n_outputs, arrays)?
+            matrix::RowReader::new(&LEAF_NAMES, n_outputs, arrays)?
         } else {
-            CsrMatrix::zero((0, n_outputs))
+            matrix::RowReader::empty()
         };
         let factors = if has(PRODUCT) {
             arrays.table("tree.factor", n_outputs)?
         } else {
-            none()
+            Vec::new()
         };
         let outputs = if has(SINGLE) {
             arrays.integers("tree.output")?
@@ -158,7 +145,7 @@ impl ValueReader {
         let numbers = if has(PRODUCT) || has(SINGLE) {
             arrays.numbers("leaf.value")?
         } else {
-            none()
+            Vec::new()
         };
         for (name, values) in [
             ("leaf.dense", &dense),
@@ -171,7 +158,6 @@ impl ValueReader {
             n_outputs,
             dense: dense.into_iter(),
             sparse,
-            next_sparse: 0,
             numbers: numbers.into_iter(),
             factors: factors.into_iter(),
             outputs: outputs.into_iter(),
@@ -196,20 +182,8 @@ impl ValueReader {
                 StepValues::Vectors(values.map_err(|_| missing("leaf.dense"))?)
             }
             SPARSE => {
-                let rows = self.next_sparse..self.next_sparse.saturating_add(n_leaves);
-                if rows.end > self.sparse.rows() {
-                    return Err(missing("leaf.sparse.size"));
-                }
-                self.next_sparse = rows.end;
-                let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-                let view = self.sparse.view();
-                for row in rows {
-                    let (c, v) = csr_row(&view, row);
-                    columns.extend_from_slice(c);
-                    values.extend_from_slice(v);
-                    starts.push(columns.len());
-                }
-                StepValues::Sparse(CsrMatrix::new((n_leaves, d), starts, columns, values))
+                let values = self.sparse.take(n_leaves);
+                StepValues::Sparse(values.ok_or_else(|| missing(LEAF_NAMES.size))?)
             }
             PRODUCT => StepValues::Product {
                 leaves: take(&mut self.numbers, n_leaves, "leaf.value")?,
@@ -226,7 +200,7 @@ impl ValueReader {
     fn finish(self) -> Result<(), Kind> {
         for (name, left) in [
             ("leaf.dense", self.dense.len()),
-            ("leaf.sparse.size", self.sparse.rows() - self.next_sparse),
+            (LEAF_NAMES.size, self.sparse.n_left()),
             ("leaf.value", self.numbers.len()),
             ("tree.factor", self.factors.len()),
             ("tree.output", self.outputs.len()),

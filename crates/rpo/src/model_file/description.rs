@@ -162,15 +162,16 @@ impl Description {
         Schema::new(self.task, feature_names, nominal.collect(), output_names)
     }
 
-    pub(super) fn response(&self) -> Result<Response, Kind> {
-        self.response.ok_or_else(|| Kind::Description {
-            message: "missing field `response`".to_owned(),
-        })
-    }
-
     pub(super) fn task(&self) -> Task {
         self.task
     }
+}
+
+/// A field that models of the method have.
+pub(super) fn required<T>(field: &str, value: Option<T>) -> Result<T, Kind> {
+    value.ok_or_else(|| Kind::Description {
+        message: format!("missing field `{field}`"),
+    })
 }
 
 fn invalid(e: &serde_json::Error) -> Kind {

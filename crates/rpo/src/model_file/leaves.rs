@@ -4,7 +4,7 @@ use super::arrays::{ArrayReader, ArrayWriter, check_length, check_values};
 use super::error::ModelFileErrorKind as Kind;
 use super::matrix;
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix, csr_row};
+use rpo_core::Matrix;
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves, SparseLeaves};
 use rpo_tree::{LeafModel, Leaves, TreeError};
 use std::sync::Arc;
@@ -41,12 +41,7 @@ impl LeafWriter {
             }
             Leaves::Samples(leaves) => {
                 self.storages.push(SAMPLES);
-                match &self.outputs {
-                    None => self.outputs = Some(Arc::clone(leaves.outputs())),
-                    Some(outputs) if Arc::ptr_eq(outputs, leaves.outputs()) => {}
-                    Some(outputs) if outputs == leaves.outputs() => {}
-                    Some(_) => return Err(Kind::SeveralOutputs { tree }),
-                }
+                keep_outputs(&mut self.outputs, Some(leaves.outputs()), tree)?;
                 for leaf in 0..leaves.n_leaves() {
                     let (rows, weights) = leaves.members(leaf as u32);
                     self.sample_counts.push(rows.len() as u32);
@@ -89,6 +84,23 @@ impl LeafWriter {
     }
 }
 
+/// Keeps the training outputs that trees refer to, which are the same for all.
+pub(super) fn keep_outputs(
+    kept: &mut Option<Arc<Matrix>>,
+    of_tree: Option<&Arc<Matrix>>,
+    tree: usize,
+) -> Result<(), Kind> {
+    let Some(outputs) = of_tree else {
+        return Ok(());
+    };
+    let kept = kept.get_or_insert_with(|| Arc::clone(outputs));
+    if Arc::ptr_eq(kept, outputs) || kept == outputs {
+        Ok(())
+    } else {
+        Err(Kind::SeveralOutputs { tree })
+    }
+}
+
 /// Writes the training outputs that leaves refer to.
 pub(super) fn write_outputs(outputs: &Matrix, out: &mut ArrayWriter) -> Result<(), Kind> {
     match outputs {
@@ -126,7 +138,7 @@ pub(super) fn read_outputs(
     Ok(Some(Arc::new(Matrix::Sparse(outputs))))
 }
 
-const LEAF_NAMES: matrix::Names = matrix::Names {
+pub(super) const LEAF_NAMES: matrix::Names = matrix::Names {
     size: "leaf.sparse.size",
     column: "leaf.sparse.column",
     value: "leaf.sparse.value",
@@ -143,8 +155,7 @@ pub(super) struct LeafReader {
     storages: std::vec::IntoIter<u32>,
     n_outputs: usize,
     dense: std::vec::IntoIter<f32>,
-    sparse: Option<CsrMatrix>,
-    next_sparse: usize,
+    sparse: matrix::RowReader,
     samples: Option<Samples>,
 }
 
@@ -174,11 +185,10 @@ impl LeafReader {
             check_values("leaf.dense", &dense, "a finite number", f32::is_finite)?;
             left = left.saturating_sub(dense.len() / n_outputs.max(1));
         }
-        let mut sparse = None;
+        let mut sparse = matrix::RowReader::empty();
         if storages.contains(&SPARSE) {
-            let leaves = matrix::read(&LEAF_NAMES, n_outputs, arrays)?;
-            left = left.saturating_sub(leaves.rows());
-            sparse = Some(leaves);
+            sparse = matrix::RowReader::new(&LEAF_NAMES, n_outputs, arrays)?;
+            left = left.saturating_sub(sparse.n_left());
         }
         let mut samples = None;
         if storages.contains(&SAMPLES) {
@@ -193,7 +203,6 @@ impl LeafReader {
             n_outputs,
             dense: dense.into_iter(),
             sparse,
-            next_sparse: 0,
             samples,
         })
     }
@@ -202,23 +211,11 @@ impl LeafReader {
     pub(super) fn next(&mut self, n_leaves: usize) -> Result<Result<Leaves, TreeError>, Kind> {
         let storage = self.storages.next().expect("one storage per tree");
         let missing = |name| Kind::array(name, "has too few entries for the leaves of the trees");
-        Ok(match (storage, &mut self.samples, &self.sparse) {
-            (SAMPLES, Some(samples), _) => samples.next(n_leaves)?.map(Leaves::Samples),
-            (SPARSE, _, Some(sparse)) => {
-                let rows = self.next_sparse..self.next_sparse.saturating_add(n_leaves);
-                if rows.end > sparse.rows() {
-                    return Err(missing("leaf.sparse.size"));
-                }
-                self.next_sparse = rows.end;
-                let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-                let view = sparse.view();
-                for row in rows {
-                    let (c, v) = csr_row(&view, row);
-                    columns.extend_from_slice(c);
-                    values.extend_from_slice(v);
-                    starts.push(columns.len());
-                }
-                let values = CsrMatrix::new((n_leaves, self.n_outputs), starts, columns, values);
+        Ok(match (storage, &mut self.samples) {
+            (SAMPLES, Some(samples)) => samples.next(n_leaves)?.map(Leaves::Samples),
+            (SPARSE, _) => {
+                let values = self.sparse.take(n_leaves);
+                let values = values.ok_or_else(|| missing(LEAF_NAMES.size))?;
                 Ok(Leaves::Sparse(SparseLeaves::new(values)))
             }
             _ => {

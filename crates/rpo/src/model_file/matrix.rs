@@ -40,6 +40,51 @@ impl SparseRows {
     }
 }
 
+/// Hands out the rows of a matrix, some at a time.
+pub(super) struct RowReader {
+    matrix: CsrMatrix,
+    next: usize,
+}
+
+impl RowReader {
+    /// Reads the matrix.
+    pub(super) fn new(names: &Names, n_cols: usize, arrays: &mut ArrayReader<'_>) -> Result<Self, Kind> {
+        Ok(Self::of(read(names, n_cols, arrays)?))
+    }
+
+    fn of(matrix: CsrMatrix) -> Self {
+        Self { matrix, next: 0 }
+    }
+
+    /// Of no rows.
+    pub(super) fn empty() -> Self {
+        Self::of(CsrMatrix::zero((0, 0)))
+    }
+
+    /// Number of rows that were not handed out.
+    pub(super) fn n_left(&self) -> usize {
+        self.matrix.rows() - self.next
+    }
+
+    /// The next `n` rows, if there are as many.
+    pub(super) fn take(&mut self, n: usize) -> Option<CsrMatrix> {
+        if n > self.n_left() {
+            return None;
+        }
+        let rows = self.next..self.next + n;
+        self.next = rows.end;
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        let view = self.matrix.view();
+        for row in rows {
+            let (c, v) = csr_row(&view, row);
+            columns.extend_from_slice(c);
+            values.extend_from_slice(v);
+            starts.push(columns.len());
+        }
+        Some(CsrMatrix::new((n, self.matrix.cols()), starts, columns, values))
+    }
+}
+
 /// Reads a matrix of `n_cols` columns.
 pub(super) fn read(names: &Names, n_cols: usize, arrays: &mut ArrayReader<'_>) -> Result<CsrMatrix, Kind> {
     let sizes = arrays.integers(names.size)?;

@@ -26,6 +26,7 @@ mod stepwise;
 mod structured;
 mod structures;
 mod thresholds;
+mod trees;
 
 pub use description::FORMAT_VERSION;
 pub use error::{ModelFileError, ModelFileErrorKind};
@@ -36,9 +37,9 @@ use crate::training::{OutputSummary, TrainingSummary};
 use crate::{FileTarget, Model, ModelError};
 use arrays::{ArrayReader, ArrayWriter, check_values};
 use container::Container;
-use description::Description;
+use description::{Description, required};
 use error::ModelFileErrorKind as Kind;
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::MatrixView;
 use rpo_data::Task;
 use rpo_ensemble::SingleTargetForest;
 use std::path::Path;
@@ -61,6 +62,18 @@ const STRUCTURED: &str = "structured-forest";
 /// All names that the description can have there.
 const METHODS: &str = "forest, boosting, single-target-forest, label-embedding, linear, craftml, \
                        structured-forest";
+
+fn method(predictor: &Predictor) -> &'static str {
+    match predictor {
+        Predictor::Forest(_) => FOREST,
+        Predictor::Boosted(_) => BOOSTING,
+        Predictor::SingleTargetForest(_) => SINGLE_TARGET,
+        Predictor::LabelEmbedding(_) => LABEL_EMBEDDING,
+        Predictor::Linear(_) => LINEAR,
+        Predictor::Craftml(_) => CRAFTML,
+        Predictor::StructuredForest(_) => STRUCTURED,
+    }
+}
 
 impl Model {
     /// Saves the model to a file, replacing an earlier one only when everything is on the disk. Returns the
@@ -121,35 +134,23 @@ fn encode(model: &Model) -> Result<Container, Kind> {
         arrays.doubles("decision.threshold", thresholds);
     }
     let mut parts = Vec::new();
-    let description = match model.predictor() {
-        Predictor::Forest(forest) => {
-            let mut description = Description::of(model, FOREST);
-            forest::write(forest, &mut arrays, &mut description)?;
-            description
-        }
-        Predictor::Boosted(boosted) => {
-            let mut description = Description::of(model, BOOSTING);
-            boosted::write(boosted, &mut arrays, &mut description)?;
-            description
-        }
+    let mut description = Description::of(model, method(model.predictor()));
+    match model.predictor() {
+        Predictor::Forest(forest) => forest::write(forest, &mut arrays, &mut description)?,
+        Predictor::Boosted(boosted) => boosted::write(boosted, &mut arrays, &mut description)?,
         Predictor::SingleTargetForest(forests) => {
-            let mut description = Description::of(model, SINGLE_TARGET);
             forest::write(forests.forest(), &mut arrays, &mut description)?;
-            description
         }
         Predictor::LabelEmbedding(link) => {
-            linear::write_link(link, &mut arrays)?;
-            let mut description = Description::of(model, LABEL_EMBEDDING);
             description.response = Some(link.response());
-            description
+            linear::write_link(link, &mut arrays)?;
         }
         Predictor::Linear(linear) => {
-            linear::write_linear(linear, &mut arrays)?;
-            let mut description = Description::of(model, LINEAR);
             description.response = Some(linear.response());
-            description
+            linear::write_linear(linear, &mut arrays)?;
         }
         Predictor::Craftml(forest) => {
+            description.n_trees = Some(forest.trees().len());
             let mut outputs = None;
             if let Some(training) = forest.training() {
                 craftml::write_inputs(MatrixView::Sparse(training.features()), &mut arrays)?;
@@ -158,21 +159,14 @@ fn encode(model: &Model) -> Result<Container, Kind> {
             for (i, tree) in forest.trees().iter().enumerate() {
                 let (part, of_tree) = craftml::write_tree(i, tree)?;
                 parts.extend(part.finish_part(i));
-                keep_outputs(&mut outputs, of_tree, i)?;
+                leaves::keep_outputs(&mut outputs, of_tree.as_ref(), i)?;
             }
             if let Some(outputs) = outputs {
                 leaves::write_outputs(&outputs, &mut arrays)?;
             }
-            let mut description = Description::of(model, CRAFTML);
-            description.n_trees = Some(forest.trees().len());
-            description
         }
-        Predictor::StructuredForest(forest) => {
-            let mut description = Description::of(model, STRUCTURED);
-            structured::write_forest(forest, &mut arrays, &mut description)?;
-            description
-        }
-    };
+        Predictor::StructuredForest(forest) => structured::write(forest, &mut arrays, &mut description)?,
+    }
     parts.extend(arrays.finish());
     Container::new(&description, parts)
 }
@@ -188,24 +182,6 @@ fn of_training(training: &TrainingSummary) -> ArrayWriter {
         OutputSummary::Means(means) => arrays.doubles("train.means", means),
     }
     arrays
-}
-
-/// Keeps the training outputs of all trees, which are the same.
-fn keep_outputs(
-    kept: &mut Option<Arc<Matrix>>,
-    of_tree: Option<Arc<Matrix>>,
-    tree: usize,
-) -> Result<(), Kind> {
-    match (&kept, of_tree) {
-        (Some(kept), Some(outputs)) if !Arc::ptr_eq(kept, &outputs) && *kept != outputs => {
-            Err(Kind::SeveralOutputs { tree })
-        }
-        (None, Some(outputs)) => {
-            *kept = Some(outputs);
-            Ok(())
-        }
-        _ => Ok(()),
-    }
 }
 
 fn decode(bytes: &[u8]) -> Result<Model, Kind> {
@@ -236,17 +212,17 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         }
         BOOSTING => Predictor::from(boosted::read(&mut arrays, &description)?),
         LABEL_EMBEDDING => {
+            let response = required("response", description.response)?;
             let sizes = (n_train, n_features, n_outputs);
-            Predictor::from(linear::read_link(&mut arrays, description.response()?, sizes)?)
+            Predictor::from(linear::read_link(&mut arrays, response, sizes)?)
         }
         LINEAR => {
+            let response = required("response", description.response)?;
             let sizes = (n_train, n_features, n_outputs);
-            Predictor::from(linear::read_linear(&mut arrays, description.response()?, sizes)?)
+            Predictor::from(linear::read_linear(&mut arrays, response, sizes)?)
         }
         CRAFTML => {
-            let n_trees = description.n_trees.ok_or_else(|| Kind::Description {
-                message: "missing field `n_trees`".to_owned(),
-            })?;
+            let n_trees = required("n_trees", description.n_trees)?;
             Predictor::from(craftml::read(
                 &mut arrays,
                 n_trees,
@@ -255,7 +231,7 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
                 n_outputs,
             )?)
         }
-        STRUCTURED => Predictor::from(structured::read_forest(&mut arrays, &description)?),
+        STRUCTURED => Predictor::from(structured::read(&mut arrays, &description)?),
         _ => {
             return Err(Kind::Method {
                 found: description.method,

@@ -3,7 +3,8 @@
 use super::container::{Index, Named};
 use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
-use super::{CRAFTML, ModelFileError, craftml, keep_outputs, leaves, of_training};
+use super::leaves::{keep_outputs, write_outputs};
+use super::{CRAFTML, ModelFileError, craftml, of_training};
 use crate::model::SOFTWARE;
 use crate::{FileTarget, Schema, TrainingSummary};
 use rpo_core::Matrix;
@@ -62,7 +63,7 @@ impl CraftmlFile {
     /// before it.
     pub fn push(&mut self, tree: &CraftmlTree) -> Result<(), ModelFileError> {
         let (part, outputs) = craftml::write_tree(self.n_trees, tree)?;
-        keep_outputs(&mut self.outputs, outputs, self.n_trees)?;
+        keep_outputs(&mut self.outputs, outputs.as_ref(), self.n_trees)?;
         self.has_records |= tree.record().is_some();
         self.put(part.finish_part(self.n_trees))?;
         self.n_trees += 1;
@@ -85,12 +86,12 @@ impl CraftmlFile {
             craftml::write_inputs(training.features().view(), &mut shared)?;
             keep_outputs(
                 &mut self.outputs,
-                Some(Arc::new(training.outputs().view().to_owned())),
+                Some(&Arc::new(training.outputs().view().to_owned())),
                 self.n_trees,
             )?;
         }
         if let Some(outputs) = self.outputs.take() {
-            leaves::write_outputs(&outputs, &mut shared)?;
+            write_outputs(&outputs, &mut shared)?;
         }
         self.put(shared.finish())?;
         let mut description = Description::new(CRAFTML, &schema, &summary, SOFTWARE, parameters);

@@ -6,7 +6,6 @@
 
 use super::arrays::{ArrayReader, ArrayWriter, check_length, check_values};
 use super::error::ModelFileErrorKind as Kind;
-use super::rules::{AxisReader, AxisWriter};
 use rpo_tree::{Node, Rule, Structure, TreeError};
 
 /// The rules of all trees on their way into arrays.
@@ -29,13 +28,8 @@ pub(super) trait RuleReader<R>: Sized {
     fn next(&mut self, kind: u32) -> Result<R, TreeError>;
 }
 
-/// Structures of trees that split along one feature.
-pub(super) type StructureWriter = TreeWriter<AxisWriter>;
-/// The same on their way back.
-pub(super) type StructureReader = TreeReader<AxisReader>;
-
 /// Collects the structures of all trees.
-pub(super) struct TreeWriter<W> {
+pub(super) struct StructureWriter<W> {
     counts: Vec<u32>,
     kinds: Vec<u32>,
     rules: W,
@@ -45,7 +39,7 @@ pub(super) struct TreeWriter<W> {
     depth_first: bool,
 }
 
-impl<W: Default> Default for TreeWriter<W> {
+impl<W: Default> Default for StructureWriter<W> {
     fn default() -> Self {
         Self {
             counts: Vec::new(),
@@ -58,7 +52,7 @@ impl<W: Default> Default for TreeWriter<W> {
     }
 }
 
-impl<W> TreeWriter<W> {
+impl<W> StructureWriter<W> {
     pub(super) fn push<R: Rule>(&mut self, structure: &Structure<R>)
     where
         W: RuleWriter<R>,
@@ -103,7 +97,7 @@ impl<W> TreeWriter<W> {
 }
 
 /// Hands out the structures of one tree after the other.
-pub(super) struct TreeReader<D> {
+pub(super) struct StructureReader<D> {
     counts: Vec<u32>,
     kinds: Vec<u32>,
     rules: D,
@@ -122,7 +116,7 @@ struct Cursor {
     leaf: usize,
 }
 
-impl<D> TreeReader<D> {
+impl<D> StructureReader<D> {
     /// Takes the arrays and checks whatever concerns all trees together.
     pub(super) fn new<R>(arrays: &mut ArrayReader<'_>, n_features: usize) -> Result<Self, Kind>
     where
