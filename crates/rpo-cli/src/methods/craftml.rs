@@ -145,8 +145,8 @@ impl CraftmlRecipe {
 }
 
 impl TreeRecipe for CraftmlRecipe {
-    fn n_trees(&self) -> usize {
-        self.params.indices().len()
+    fn trees(&self) -> Range<usize> {
+        self.params.indices()
     }
 
     fn record(&self) -> &Map<String, Value> {
@@ -158,15 +158,9 @@ impl TreeRecipe for CraftmlRecipe {
     }
 
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
-        let first = self.params.indices().start + trees.start;
-        let params = self
-            .params
-            .clone()
-            .first_tree(first)
-            .n_trees(trees.len())
-            .check()?;
+        let params = self.params.clone().first_tree(trees.start).n_trees(trees.len());
         let (x, y) = (data.features().view(), data.outputs().view());
-        let forest = params.fit_with(x, y, context.on_step);
+        let forest = params.check()?.fit_with(x, y, context.on_step);
         let forest = forest.map_err(|e: EnsembleError| context.error(data, e))?;
         Ok(Model::new(forest, data)?.with_parameters(self.record.clone()))
     }

@@ -14,20 +14,6 @@ use serde_json::{Map, Value, json};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many trees.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Ensemble")]
-pub struct EnsembleOptions {
-    /// Number of trees; of forests 100 by default, of structured-forest and binary-relevance-forest 50.
-    #[arg(long, value_name = "N")]
-    pub trees: Option<usize>,
-
-    /// Index of the first tree: forests grown apart with the same seed and successive indices are merged by
-    /// `rpo merge` into exactly the forest that one run would have grown.
-    #[arg(long, value_name = "I")]
-    pub first_tree: Option<usize>,
-}
-
 /// Samples, splits and leaves of forests.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Forest")]
@@ -213,8 +199,7 @@ pub(super) fn params(method: Method, groups: &Groups, seed: u64) -> Result<Fores
 /// A forest to be grown, or one for every output.
 pub(super) struct ForestRecipe {
     params: ForestParams,
-    first_tree: usize,
-    n_trees: usize,
+    trees: Range<usize>,
     single_target: bool,
     has_oob: bool,
     learns_from_features: bool,
@@ -228,9 +213,8 @@ impl ForestRecipe {
         let resolved = Resolved::new(method, groups)?;
         let projection = groups.projection.of_forest()?;
         Ok(Self {
+            trees: params.indices(),
             params,
-            first_tree: resolved.first_tree,
-            n_trees: resolved.trees,
             single_target: is_single_target(method),
             has_oob: !matches!(resolved.rows, RowSampling::All | RowSampling::Share(1.0)),
             learns_from_features: groups.projection.learns_from_features(),
@@ -240,9 +224,9 @@ impl ForestRecipe {
 }
 
 impl TreeRecipe for ForestRecipe {
-    /// Trees; of single targets of each output.
-    fn n_trees(&self) -> usize {
-        self.n_trees
+    /// Of single targets those of each output.
+    fn trees(&self) -> Range<usize> {
+        self.trees.clone()
     }
 
     fn record(&self) -> &Map<String, Value> {
@@ -254,11 +238,7 @@ impl TreeRecipe for ForestRecipe {
     }
 
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
-        let mut params = self
-            .params
-            .clone()
-            .n_trees(trees.len())
-            .first_tree(self.first_tree + trees.start);
+        let mut params = self.params.clone().first_tree(trees.start).n_trees(trees.len());
         if self.learns_from_features {
             let family = bound(data.features()).map_err(|e| context.error(data, e))?;
             params = params.map_projection(|_| family);

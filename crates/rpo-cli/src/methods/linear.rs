@@ -1,6 +1,6 @@
 //! Label embeddings with a link, and the linear models beside them.
 
-use super::{FitContext, Groups, Method, Recipe, name, record};
+use super::{FitContext, Groups, Method, Recipe, name, record, refuse_idle};
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
 use rpo::data::Dataset;
@@ -144,62 +144,34 @@ impl EmbeddingOptions {
         let raw = mode == ModeName::Kernel;
         let random = matches!(mode, ModeName::Cs | ModeName::CsLinear);
         let squared = self.link_loss == Some(LossName::Squared);
-        let mode = format!("--mode {}", name(&mode));
-        let idle = [
-            ("--features", self.features.is_some() && linear, mode.as_str()),
-            ("--kernel", self.kernel.is_some() && linear, &mode),
-            ("--bandwidth", self.bandwidth.is_some() && linear, &mode),
-            ("--rank", self.rank.is_some() && raw, &mode),
-            (
-                "--embedding-lambda",
-                self.embedding_lambda.is_some() && raw,
-                &mode,
-            ),
-            (
-                "--final-lambda-ratio",
-                self.final_lambda_ratio.is_some() && raw,
-                &mode,
-            ),
-            (
-                "--embedding-passes",
-                self.embedding_passes.is_some() && (raw || random),
-                &mode,
-            ),
-            (
-                "--oversampling",
-                self.oversampling.is_some() && (raw || random),
-                &mode,
-            ),
-            (
-                "--epochs",
-                self.epochs.is_some() && squared,
-                "--link-loss squared",
-            ),
-            ("--rate", self.rate.is_some() && squared, "--link-loss squared"),
-            (
-                "--momentum",
-                self.momentum.is_some() && squared,
-                "--link-loss squared",
-            ),
-            ("--decay", self.decay.is_some() && squared, "--link-loss squared"),
-            (
-                "--smoothing",
-                self.smoothing.is_some() && squared,
-                "--link-loss squared",
-            ),
-            ("--batch", self.batch.is_some() && squared, "--link-loss squared"),
-            (
-                "--withhold",
-                self.withhold.is_some() && squared,
-                "--link-loss squared",
-            ),
-        ];
-        match idle.iter().find(|(_, idle, _)| *idle) {
-            Some((option, _, because)) => {
-                Err(CliError::Usage(format!("{option} has no effect with {because}")))
-            }
-            None => Ok(()),
-        }
+        refuse_idle(
+            &format!("--mode {}", name(&mode)),
+            [
+                ("features", self.features.is_some() && linear),
+                ("kernel", self.kernel.is_some() && linear),
+                ("bandwidth", self.bandwidth.is_some() && linear),
+                ("rank", self.rank.is_some() && raw),
+                ("embedding-lambda", self.embedding_lambda.is_some() && raw),
+                ("final-lambda-ratio", self.final_lambda_ratio.is_some() && raw),
+                (
+                    "embedding-passes",
+                    self.embedding_passes.is_some() && (raw || random),
+                ),
+                ("oversampling", self.oversampling.is_some() && (raw || random)),
+            ],
+        )?;
+        refuse_idle(
+            "--link-loss squared",
+            [
+                ("epochs", self.epochs.is_some() && squared),
+                ("rate", self.rate.is_some() && squared),
+                ("momentum", self.momentum.is_some() && squared),
+                ("decay", self.decay.is_some() && squared),
+                ("smoothing", self.smoothing.is_some() && squared),
+                ("batch", self.batch.is_some() && squared),
+                ("withhold", self.withhold.is_some() && squared),
+            ],
+        )
     }
 
     fn params(&self, lambda: Option<Penalty>, seed: u64) -> Result<ValidLinkParams, CliError> {

@@ -18,11 +18,11 @@ mod trees;
 pub use boosting::BoostingOptions;
 pub use craftml::CraftmlOptions;
 pub use decision::DecisionOptions;
-pub use forest::{EnsembleOptions, ForestOptions};
+pub use forest::ForestOptions;
 pub use linear::{DecisionName, EmbeddingOptions, LinearOptions};
 pub use projection::ProjectionOptions;
-pub use structured::{ShareOptions, StructuredOptions};
-pub use trees::TreeOptions;
+pub use structured::StructuredOptions;
+pub use trees::{EnsembleOptions, ShareOptions, TreeOptions};
 
 use crate::error::CliError;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
@@ -120,8 +120,7 @@ const EXHAUSTIVE: [&str; 4] = [
 impl Method {
     /// Its name on the command line.
     pub fn name(self) -> String {
-        let value = self.to_possible_value();
-        value.map_or_else(String::new, |value| value.get_name().to_owned())
+        name(&self)
     }
 
     /// Names of the options it takes.
@@ -441,6 +440,16 @@ fn arguments<A: Args>() -> Vec<Arg> {
 fn name(value: &impl ValueEnum) -> String {
     let possible = value.to_possible_value();
     possible.map_or_else(String::new, |value| value.get_name().to_owned())
+}
+
+/// Refuses an option that was given and has no effect, as another option says.
+fn refuse_idle<const N: usize>(because: &str, idle: [(&str, bool); N]) -> Result<(), CliError> {
+    match idle.into_iter().find(|(_, is_idle)| *is_idle) {
+        None => Ok(()),
+        Some((option, _)) => Err(CliError::Usage(format!(
+            "--{option} has no effect with {because}"
+        ))),
+    }
 }
 
 /// A record with the method and the seed.

@@ -9,8 +9,8 @@ use std::ops::Range;
 
 /// A [`Recipe`] of trees, of which any range can be grown.
 pub(super) trait TreeRecipe: Send + Sync {
-    /// Number of trees.
-    fn n_trees(&self) -> usize;
+    /// The indices of its trees.
+    fn trees(&self) -> Range<usize>;
 
     /// What the parameters are, for the record in the model file.
     fn record(&self) -> &Map<String, Value>;
@@ -25,13 +25,13 @@ pub(super) trait TreeRecipe: Send + Sync {
         None
     }
 
-    /// Grows a range of the trees.
+    /// Grows the trees of a part of the indices.
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError>;
 }
 
 impl<T: TreeRecipe> Recipe for T {
     fn n_steps(&self) -> usize {
-        self.n_trees()
+        self.trees().len()
     }
 
     fn record(&self) -> Map<String, Value> {
@@ -43,7 +43,7 @@ impl<T: TreeRecipe> Recipe for T {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError> {
-        self.grow(data, 0..self.n_trees(), context)
+        self.grow(data, self.trees(), context)
     }
 
     fn stepwise(&self) -> Option<&dyn Stepwise> {
@@ -58,7 +58,7 @@ impl<T: TreeRecipe> Recipe for T {
         show: &mut Show<'_>,
     ) -> Result<Model, CliError> {
         let grow = |trees| self.grow(data, trees, context);
-        let model = grow_in_parts(self.n_trees(), steps, grow, show)?;
+        let model = grow_in_parts(self.trees(), steps, grow, show)?;
         Ok(model.with_parameters(TreeRecipe::record(self).clone()))
     }
 }
@@ -66,19 +66,19 @@ impl<T: TreeRecipe> Recipe for T {
 /// Grows a forest whose parts merge into exactly the whole, so that nothing is grown twice, and shows it after each of
 /// the given numbers of trees, and whole.
 fn grow_in_parts(
-    n_trees: usize,
+    trees: Range<usize>,
     steps: &[usize],
     grow: impl Fn(Range<usize>) -> Result<Model, CliError>,
     show: &mut Show<'_>,
 ) -> Result<Model, CliError> {
     let mut grown: Option<(usize, Model)> = None;
-    let before = steps.iter().copied().filter(|&end| end < n_trees);
-    for end in before.chain([n_trees]) {
+    let before = steps.iter().copied().filter(|&end| end < trees.len());
+    for end in before.chain([trees.len()]) {
         let start = grown.as_ref().map_or(0, |(n, _)| *n);
         if end <= start {
             continue;
         }
-        let part = grow(start..end)?;
+        let part = grow(trees.start + start..trees.start + end)?;
         let model = match grown.take() {
             None => part,
             Some((_, earlier)) => earlier.merge(part)?,

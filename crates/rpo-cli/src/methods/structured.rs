@@ -1,7 +1,7 @@
 //! Structured Hellinger forests and their relatives.
 
 use super::parts::TreeRecipe;
-use super::{FitContext, Groups, Method, name, record};
+use super::{FitContext, Groups, Method, name, record, refuse_idle};
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
 use rpo::Model;
@@ -11,21 +11,6 @@ use rpo::tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
 use rpo::tree::structured::{LabelWeighting, WeightMode};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
-
-/// What a tree sees of the data.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Shares")]
-pub struct ShareOptions {
-    /// Share of the samples that a tree grows on, drawn without replacement, in (0, 1]; 0.75 of structured-forest and
-    /// binary-relevance-forest by default, in place of the bootstrap of others.
-    #[arg(long, value_name = "SHARE")]
-    pub(super) row_share: Option<f64>,
-
-    /// Share of the features that a tree uses, in (0, 1]; 0.75 of structured-forest and binary-relevance-forest by
-    /// default, 1 of others.
-    #[arg(long, value_name = "SHARE")]
-    pub(super) feature_share: Option<f64>,
-}
 
 /// Clusters and hyperplanes of structured forests.
 #[derive(Debug, Clone, Args)]
@@ -139,10 +124,6 @@ impl From<ScalingName> for FeatureScaling {
     }
 }
 
-/// Trees of a forest if their number is not given.
-const TREES: usize = 50;
-/// Fewest samples of a leaf if not given.
-const LEAF: usize = 3;
 /// Shares that a tree sees if not given.
 pub(super) const SHARE: f64 = 0.75;
 
@@ -160,28 +141,21 @@ impl StructuredOptions {
             matches!(variant, SfLr | SfLrCs),
             matches!(variant, SfH | SfHCs),
         );
-        let given = [
-            ("beta", self.beta.is_some(), cs),
-            ("weight-mode", self.weight_mode.is_some(), cs),
-            ("fall-back", self.fall_back.is_some(), lr || h),
-            ("scaling", self.scaling.is_some(), lr || h),
-            ("l2", self.l2.is_some(), lr),
-            ("rho", self.rho.is_some(), h),
-            ("descent-steps", self.descent_steps.is_some(), h),
-            ("batch-size", self.batch_size.is_some(), h),
-            ("step-size", self.step_size.is_some(), h),
-            ("prune", self.prune.is_some(), h),
-        ];
-        match given
-            .into_iter()
-            .find(|(_, given, has_effect)| *given && !has_effect)
-        {
-            None => Ok(()),
-            Some((option, ..)) => Err(CliError::Usage(format!(
-                "--{option} has no effect on --variant {}",
-                name(&variant)
-            ))),
-        }
+        refuse_idle(
+            &format!("--variant {}", name(&variant)),
+            [
+                ("beta", self.beta.is_some() && !cs),
+                ("weight-mode", self.weight_mode.is_some() && !cs),
+                ("fall-back", self.fall_back.is_some() && !(lr || h)),
+                ("scaling", self.scaling.is_some() && !(lr || h)),
+                ("l2", self.l2.is_some() && !lr),
+                ("rho", self.rho.is_some() && !h),
+                ("descent-steps", self.descent_steps.is_some() && !h),
+                ("batch-size", self.batch_size.is_some() && !h),
+                ("step-size", self.step_size.is_some() && !h),
+                ("prune", self.prune.is_some() && !h),
+            ],
+        )
     }
 
     fn weighting(&self) -> Option<LabelWeighting> {
@@ -217,41 +191,104 @@ impl StructuredOptions {
             }
         }
     }
+}
+
+/// The options of a structured forest with their defaults.
+struct Resolved {
+    variant: Variant,
+    trees: usize,
+    first_tree: usize,
+    row_share: f64,
+    feature_share: f64,
+    label_share: f64,
+    label_weight: f64,
+    min_samples_leaf: usize,
+    max_depth: Option<u32>,
+    weighting: Option<LabelWeighting>,
+    cluster_starts: usize,
+    split: NodeSplit,
+    fall_back: bool,
+    scaling: Option<FeatureScaling>,
+}
+
+impl Resolved {
+    fn new(groups: &Groups) -> Self {
+        let Groups {
+            ensemble,
+            tree,
+            shares,
+            structured: options,
+            ..
+        } = groups;
+        Self {
+            variant: options.variant(),
+            trees: ensemble.trees.unwrap_or(50),
+            first_tree: ensemble.first_tree.unwrap_or(0),
+            row_share: shares.row_share.unwrap_or(SHARE),
+            feature_share: shares.feature_share.unwrap_or(SHARE),
+            label_share: options.label_share.unwrap_or(SHARE),
+            label_weight: options.label_weight.unwrap_or(5.0),
+            min_samples_leaf: tree.min_samples_leaf.unwrap_or(3),
+            max_depth: tree.max_depth,
+            weighting: options.weighting(),
+            cluster_starts: options.cluster_starts.unwrap_or(5),
+            split: options.split(),
+            fall_back: options.fall_back.unwrap_or(false),
+            scaling: options.scaling.map(FeatureScaling::from),
+        }
+    }
+
+    fn params(&self, seed: u64) -> StructuredForestParams {
+        StructuredForestParams::soshf()
+            .n_trees(self.trees)
+            .first_tree(self.first_tree)
+            .split(self.split)
+            .fall_back(self.fall_back)
+            .weighting(self.weighting)
+            .clustering(self.cluster_starts, 100)
+            .row_share(self.row_share)
+            .feature_share(self.feature_share)
+            .label_share(self.label_share)
+            .label_weight(self.label_weight)
+            .min_samples_leaf(self.min_samples_leaf)
+            .max_depth(self.max_depth)
+            .scaling(self.scaling)
+            .seed(seed)
+    }
 
     /// What the model file remembers.
     fn record(&self) -> Vec<(&'static str, Value)> {
         let mut record = vec![
-            ("variant", json!(name(&self.variant()))),
-            ("label_share", json!(self.label_share.unwrap_or(SHARE))),
-            ("label_weight", json!(self.label_weight.unwrap_or(5.0))),
-            ("cluster_starts", json!(self.cluster_starts.unwrap_or(5))),
+            ("trees", json!(self.trees)),
+            ("first_tree", json!(self.first_tree)),
+            ("row_share", json!(self.row_share)),
+            ("feature_share", json!(self.feature_share)),
+            ("min_samples_leaf", json!(self.min_samples_leaf)),
+            ("max_depth", json!(self.max_depth)),
+            ("variant", json!(name(&self.variant))),
+            ("label_share", json!(self.label_share)),
+            ("label_weight", json!(self.label_weight)),
+            ("cluster_starts", json!(self.cluster_starts)),
         ];
-        if let Some(weighting) = self.weighting() {
+        if let Some(weighting) = self.weighting {
             record.push(("beta", json!(weighting.beta)));
             record.push(("weight_mode", json!(weighting.mode)));
         }
-        let split = self.split();
-        let scaling = self.scaling.map(FeatureScaling::from).or(split.default_scaling());
-        let oblique = [
-            ("fall_back", json!(self.fall_back.unwrap_or(false))),
-            ("scaling", json!(scaling)),
-        ];
-        match split {
+        if self.split != NodeSplit::InformationGain {
+            let scaling = self.scaling.or(self.split.default_scaling());
+            record.push(("fall_back", json!(self.fall_back)));
+            record.push(("scaling", json!(scaling)));
+        }
+        match self.split {
             NodeSplit::InformationGain => {}
-            NodeSplit::Logistic(params) => {
-                record.extend(oblique);
-                record.push(("l2", json!(params.l2)));
-            }
-            NodeSplit::Hellinger(params) => {
-                record.extend(oblique);
-                record.extend([
-                    ("rho", json!(params.max_rho)),
-                    ("descent_steps", json!(params.iterations)),
-                    ("batch_size", json!(params.batch_size)),
-                    ("step_size", json!(params.learning_rate)),
-                    ("prune", json!(params.prune)),
-                ]);
-            }
+            NodeSplit::Logistic(params) => record.push(("l2", json!(params.l2))),
+            NodeSplit::Hellinger(params) => record.extend([
+                ("rho", json!(params.max_rho)),
+                ("descent_steps", json!(params.iterations)),
+                ("batch_size", json!(params.batch_size)),
+                ("step_size", json!(params.learning_rate)),
+                ("prune", json!(params.prune)),
+            ]),
         }
         record
     }
@@ -260,58 +297,29 @@ impl StructuredOptions {
 /// A structured forest to be grown.
 pub(super) struct StructuredRecipe {
     params: StructuredForestParams,
-    n_trees: usize,
+    trees: Range<usize>,
     has_oob: bool,
-    first_tree: usize,
     record: Map<String, Value>,
 }
 
 impl StructuredRecipe {
     pub(super) fn new(method: Method, groups: &Groups, seed: u64) -> Result<Self, CliError> {
-        let options = &groups.structured;
-        options.check()?;
-        let n_trees = groups.ensemble.trees.unwrap_or(TREES);
-        let row_share = groups.shares.row_share.unwrap_or(SHARE);
-        let first_tree = groups.ensemble.first_tree.unwrap_or(0);
-        let params = StructuredForestParams::soshf()
-            .n_trees(n_trees)
-            .first_tree(first_tree)
-            .split(options.split())
-            .fall_back(options.fall_back.unwrap_or(false))
-            .weighting(options.weighting())
-            .clustering(options.cluster_starts.unwrap_or(5), 100)
-            .row_share(row_share)
-            .feature_share(groups.shares.feature_share.unwrap_or(SHARE))
-            .label_share(options.label_share.unwrap_or(SHARE))
-            .label_weight(options.label_weight.unwrap_or(5.0))
-            .min_samples_leaf(groups.tree.min_samples_leaf.unwrap_or(LEAF))
-            .max_depth(groups.tree.max_depth)
-            .scaling(options.scaling.map(Into::into))
-            .seed(seed);
+        groups.structured.check()?;
+        let resolved = Resolved::new(groups);
+        let params = resolved.params(seed);
         params.clone().check()?;
-        let (tree, feature_share) = (&groups.tree, groups.shares.feature_share.unwrap_or(SHARE));
-        let mut parameters = vec![
-            ("trees", json!(n_trees)),
-            ("first_tree", json!(first_tree)),
-            ("row_share", json!(row_share)),
-            ("feature_share", json!(feature_share)),
-            ("min_samples_leaf", json!(tree.min_samples_leaf.unwrap_or(LEAF))),
-            ("max_depth", json!(tree.max_depth)),
-        ];
-        parameters.extend(options.record());
         Ok(Self {
+            trees: params.indices(),
             params,
-            n_trees,
-            has_oob: row_share < 1.0,
-            first_tree,
-            record: record(method, seed, parameters),
+            has_oob: resolved.row_share < 1.0,
+            record: record(method, seed, resolved.record()),
         })
     }
 }
 
 impl TreeRecipe for StructuredRecipe {
-    fn n_trees(&self) -> usize {
-        self.n_trees
+    fn trees(&self) -> Range<usize> {
+        self.trees.clone()
     }
 
     fn record(&self) -> &Map<String, Value> {
@@ -325,9 +333,8 @@ impl TreeRecipe for StructuredRecipe {
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
         let on_tree = || context.on_step.iter().for_each(|f| f());
         let (x, y) = (data.features().view(), data.outputs().view());
-        let params = self.params.clone().n_trees(trees.len());
-        let params = params.first_tree(self.first_tree + trees.start).check()?;
-        let forest = params.fit_observed(x, y, on_tree);
+        let params = self.params.clone().first_tree(trees.start).n_trees(trees.len());
+        let forest = params.check()?.fit_observed(x, y, on_tree);
         let forest = forest.map_err(|e| context.error(data, e))?;
         Ok(Model::new(forest, data)?.with_parameters(self.record.clone()))
     }

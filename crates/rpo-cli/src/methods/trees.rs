@@ -1,7 +1,21 @@
-//! How a tree grows.
+//! Options that methods of trees share: how many trees, how one grows, and what it sees of the data.
 
 use clap::Args;
 use rpo::ensemble::MaxFeatures;
+
+/// How many trees.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Ensemble")]
+pub struct EnsembleOptions {
+    /// Number of trees; of forests 100 by default, of structured-forest and binary-relevance-forest 50.
+    #[arg(long, value_name = "N")]
+    pub trees: Option<usize>,
+
+    /// Index of the first tree: forests grown apart with the same seed and successive indices are merged by
+    /// `rpo merge` into exactly the forest that one run would have grown.
+    #[arg(long, value_name = "I")]
+    pub first_tree: Option<usize>,
+}
 
 /// How a tree grows. What is not given is the method's default.
 #[derive(Debug, Clone, Args)]
@@ -31,4 +45,19 @@ pub struct TreeOptions {
     /// a split must bring; 0 by default.
     #[arg(long, value_name = "GAIN")]
     pub min_impurity_decrease: Option<f64>,
+}
+
+/// What a tree sees of the data.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Shares")]
+pub struct ShareOptions {
+    /// Share of the samples that a tree grows on, drawn without replacement, in (0, 1]; 0.75 of structured-forest and
+    /// binary-relevance-forest by default, in place of the bootstrap of others.
+    #[arg(long, value_name = "SHARE")]
+    pub row_share: Option<f64>,
+
+    /// Share of the features that a tree uses, in (0, 1]; 0.75 of structured-forest and binary-relevance-forest by
+    /// default, 1 of others.
+    #[arg(long, value_name = "SHARE")]
+    pub feature_share: Option<f64>,
 }
