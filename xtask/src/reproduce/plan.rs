@@ -169,7 +169,7 @@ pub(crate) fn plan(description: &Description, selection: &Selection) -> anyhow::
     let absent = description
         .absent
         .iter()
-        .map(|set| (set.name.clone(), set.why.clone()));
+        .flat_map(|sets| sets.names.iter().map(|name| (name.clone(), sets.why.clone())));
     plan.not_run.extend(absent);
     Ok(plan)
 }

@@ -7,6 +7,7 @@ mod check;
 mod check_claims;
 mod claim;
 mod error;
+mod like;
 mod read;
 mod values;
 
@@ -236,13 +237,13 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// A data set of the paper that is not run.
+/// Data sets of the paper that are not run.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct Absent {
-    /// Its name in the paper.
-    pub(crate) name: String,
-    /// Why it is not run.
+    /// Their names in the paper.
+    pub(crate) names: Vec<String>,
+    /// Why they are not run.
     pub(crate) why: String,
 }
 
@@ -264,6 +265,8 @@ pub(crate) struct Decompose {
 pub(crate) struct MethodText {
     /// What claims and the command line call it.
     pub(crate) id: Spanned<String>,
+    /// A method before it, whose options and search it takes where it gives none of its own.
+    pub(crate) like: Option<Spanned<String>>,
     /// What tables call it; `{}` stands for the value along the axis.
     pub(crate) label: String,
     /// What is fitted, by its name on the command line.

@@ -1,7 +1,7 @@
 //! Finding and reading description files.
 
 use super::check::check;
-use super::{DescribeError, Description};
+use super::{DescribeError, Description, like};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -56,8 +56,9 @@ fn files() -> Result<Vec<PathBuf>, DescribeError> {
 fn read(path: &Path) -> Result<Description, DescribeError> {
     let text = std::fs::read_to_string(path).map_err(|e| io_error(path, &e))?;
     let file = Source { path, text: &text };
-    let description: Description =
+    let mut description: Description =
         toml::from_str(&text).map_err(|e| file.error(e.span().unwrap_or(0..0), e.message()))?;
+    like::complete(&mut description, &file)?;
     check(&description, &file)?;
     Ok(description)
 }
@@ -174,6 +175,12 @@ mod tests {
             ),
             ("id = \"gaussian\"", "id = \"full\"", "method.id", "the same id"),
             (
+                "id = \"full\"",
+                "id = \"full\"\nlike = \"gaussian\"",
+                "method.like",
+                "no method \"gaussian\" before",
+            ),
+            (
                 "left = \"gaussian@200\"",
                 "left = \"gaussian@201\"",
                 "claim.compare",
@@ -207,6 +214,17 @@ mod tests {
                 "{new}: line {line}, edited {edited_line}"
             );
         }
+    }
+
+    #[test]
+    fn a_method_like_another_has_its_options_and_search() {
+        let methods = find("boosting-multilabel").unwrap().methods;
+        let [gaussian, subsampled] = ["rpo-gaussian", "rpo-subsampled"]
+            .map(|id| methods.iter().find(|m| m.id.get_ref() == id).unwrap());
+        let mut options = gaussian.job(None).options;
+        options.insert("projection".to_owned(), "subsample".to_owned());
+        assert_eq!(subsampled.job(None).options, options);
+        assert!(subsampled.search.is_some() && subsampled.search == gaussian.search);
     }
 
     #[test]
