@@ -78,10 +78,15 @@ impl Train {
         let recipe = self.method.recipe(self.seed)?;
         let stepwise = recipe.stepwise().filter(|_| self.low_memory);
         if self.low_memory && stepwise.is_none() {
-            let message = format!(
-                "--low-memory is for craftml, not for {}",
-                self.method.method().name()
-            );
+            let message = match self.method.value("thresholds") {
+                Some(_) => {
+                    "--low-memory saves trees as they grow; --thresholds needs the whole model".to_owned()
+                }
+                None => format!(
+                    "--low-memory is for craftml, not for {}",
+                    self.method.method().name()
+                ),
+            };
             return Err(CliError::Usage(message));
         }
         if self.oob && !recipe.has_oob() {

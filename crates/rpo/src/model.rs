@@ -324,16 +324,47 @@ impl Model {
     /// [`ModelError::Task`] if the outputs are no labels; [`ModelError::Ensemble`] if the model has no out-of-bag
     /// predictions, the samples are not those of the training set, or scores would take more than 4 GiB.
     pub fn with_oob_thresholds(self, rule: ThresholdRule, training: &Dataset) -> Result<Self, ModelError> {
-        if self.schema.task() != Task::MultiLabel {
-            return Err(ModelError::Task {
-                expected: Task::MultiLabel,
-                given: self.schema.task(),
-            });
-        }
+        self.check_labels()?;
         let found = self.oob_predictions(training.features().view())?;
         let (scores, _) = found.ok_or(EnsembleError::NoBootstrap)?;
-        let found = thresholds::find(rule, scores.view(), MatrixView::from(training.outputs()))?;
+        self.with_thresholds_by(rule, scores.view(), training.outputs().view())
+    }
+
+    /// Sets the thresholds that a rule finds on the predictions for samples that the model was not fitted to: features
+    /// x (n x p) and labels y (n x d) in the model's order (see [`Schema::align_features`]).
+    ///
+    /// # Errors
+    /// [`ModelError::Task`] if the outputs are no labels; x or y of other shapes; predictions of more than 4 GiB.
+    pub fn with_withheld_thresholds(
+        self,
+        rule: ThresholdRule,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+    ) -> Result<Self, ModelError> {
+        self.check_labels()?;
+        let scores = self.predict(x)?;
+        self.with_thresholds_by(rule, scores.view(), y)
+    }
+
+    fn with_thresholds_by(
+        self,
+        rule: ThresholdRule,
+        scores: ArrayView2<'_, f32>,
+        y: MatrixView<'_>,
+    ) -> Result<Self, ModelError> {
+        let found = thresholds::find(rule, scores, y)?;
         self.with_thresholds(Some(found))
+    }
+
+    /// That the model predicts labels.
+    fn check_labels(&self) -> Result<(), ModelError> {
+        match self.schema.task() {
+            Task::MultiLabel => Ok(()),
+            expected => Err(ModelError::Task {
+                expected,
+                given: Task::MultiLabel,
+            }),
+        }
     }
 
     /// One model of two that were trained on the same data, for instance parts of a forest grown apart; of

@@ -24,7 +24,7 @@ pub struct LinearOptions {
     /// How labels are decided from scores: threshold, the default, or f1, for all samples at once by the expected F1 of
     /// each label.
     #[arg(long, value_enum)]
-    decide: Option<DecisionName>,
+    pub(super) decide: Option<DecisionName>,
 }
 
 /// A rule of decision.

@@ -132,7 +132,6 @@ impl Method {
                 arguments::<ForestOptions>(),
                 arguments::<ShareOptions>(),
                 arguments::<ProjectionOptions>(),
-                arguments::<DecisionOptions>(),
             ]
             .concat(),
             Self::StructuredForest => [
@@ -140,7 +139,6 @@ impl Method {
                 arguments::<TreeOptions>(),
                 arguments::<ShareOptions>(),
                 arguments::<StructuredOptions>(),
-                arguments::<DecisionOptions>(),
             ]
             .concat(),
             Self::SingleTargetForest | Self::BinaryRelevanceForest => [
@@ -148,7 +146,6 @@ impl Method {
                 arguments::<TreeOptions>(),
                 arguments::<ForestOptions>(),
                 arguments::<ShareOptions>(),
-                arguments::<DecisionOptions>(),
             ]
             .concat(),
             Self::SingleTargetGbrt | Self::Gbmort => {
@@ -181,7 +178,8 @@ impl Method {
             Self::StructuredForest => !EXHAUSTIVE.contains(&name),
             _ => name != "min-impurity-decrease",
         };
-        let names = groups.iter().filter_map(|a| a.get_long().map(str::to_owned));
+        let groups = groups.into_iter().chain(arguments::<DecisionOptions>());
+        let names = groups.filter_map(|a| a.get_long().map(str::to_owned));
         names.filter(|name| is_taken(name)).collect()
     }
 
@@ -200,7 +198,7 @@ impl Method {
             Self::Craftml => Box::new(craftml::CraftmlRecipe::new(groups, seed)?),
             Self::StructuredForest => Box::new(structured::StructuredRecipe::new(self, groups, seed)?),
         };
-        decision::decided(recipe, groups)
+        decision::decided(recipe, groups, seed)
     }
 }
 

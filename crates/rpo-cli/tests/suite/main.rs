@@ -4,6 +4,7 @@ mod boosting;
 mod circle;
 mod common;
 mod craftml;
+mod decisions;
 mod linear;
 mod missing;
 mod real;

@@ -144,14 +144,25 @@ fn options_without_effect_are_refused() {
             "criterion is gini; expected variance with a projection",
         ),
         (
-            "soshf --row-share 1 --thresholds rate",
-            "--thresholds needs samples",
+            "soshf --threshold-share 0.3 --thresholds rate",
+            "--threshold-share is for methods that have no out-of-bag predictions",
         ),
         (
-            "random-forest --bootstrap=false --thresholds rate",
-            "--thresholds needs samples",
+            "gbmort --thresholds rate --threshold-share 1",
+            "--threshold-share is 1; expected a share between 0 and 1",
         ),
-        ("gbmort --thresholds rate", "--thresholds is no option of gbmort"),
+        (
+            "gbmort --threshold-share 0.5",
+            "--threshold-share needs --thresholds",
+        ),
+        (
+            "label-embedding --decide f1 --thresholds macro-f",
+            "--decide f1 predicts labels without thresholds",
+        ),
+        (
+            "craftml --low-memory --thresholds macro-f",
+            "--thresholds needs the whole model",
+        ),
     ] {
         let message = refused(options);
         assert!(message.contains(named), "{options}: {message}");

@@ -92,6 +92,19 @@ fn thresholds_come_from_out_of_bag_scores() {
 }
 
 #[test]
+fn thresholds_come_from_scores_of_withheld_samples() {
+    let data = case().data();
+    let withheld = data.select_rows(&[0, 3, 4, 7]).unwrap();
+    let (x, y) = (withheld.features().view(), withheld.outputs().view());
+    for model in models() {
+        let scores = model.predict(x).unwrap();
+        let expected = rpo::ensemble::thresholds::find(ThresholdRule::Rate, scores.view(), y).unwrap();
+        let decided = model.with_withheld_thresholds(ThresholdRule::Rate, x, y).unwrap();
+        assert_eq!(decided.thresholds(), Some(&expected[..]));
+    }
+}
+
+#[test]
 fn parts_of_forests_merge() {
     let (first, rest) = (structured(small()), structured(small().first_tree(3)));
     let whole = structured(small().n_trees(6));

@@ -1,7 +1,5 @@
 //! The command in a folder of its own, and small data sets in every format.
 
-// Each test file uses a part of this.
-
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
