@@ -9,9 +9,11 @@ mod boosting;
 mod craftml;
 mod decision;
 mod forest;
+mod given;
 mod linear;
 mod parts;
 mod projection;
+mod recipe;
 mod structured;
 mod trees;
 
@@ -19,24 +21,16 @@ pub use boosting::BoostingOptions;
 pub use craftml::CraftmlOptions;
 pub use decision::DecisionOptions;
 pub use forest::ForestOptions;
+pub use given::MethodOptions;
 pub use linear::{DecisionName, EmbeddingOptions, LinearOptions};
 pub use projection::ProjectionOptions;
+pub use recipe::{FitContext, Recipe, Show, Stepwise, WrapProjection};
 pub use structured::StructuredOptions;
 pub use trees::{EnsembleOptions, ShareOptions, TreeOptions};
 
 use crate::error::CliError;
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, ValueEnum};
-use rpo::Model;
-use rpo::data::Dataset;
-use rpo::ensemble::ForestParams;
-use rpo::projections::Projection;
-use rpo::tune::Setting;
+use clap::{Arg, Args, Command, ValueEnum};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
-use std::error::Error;
-use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::Arc;
 
 /// What can be fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -199,232 +193,6 @@ impl Method {
             Self::StructuredForest => Box::new(structured::StructuredRecipe::new(self, groups, seed)?),
         };
         decision::decided(recipe, groups, seed)
-    }
-}
-
-/// The checked parameters of a method.
-pub trait Recipe: Send + Sync {
-    /// Number of steps of a fit: trees, or iterations.
-    fn n_steps(&self) -> usize;
-
-    /// What the parameters are, for the record in the model file.
-    fn record(&self) -> Map<String, Value>;
-
-    /// Whether its models predict for training samples out of their bags.
-    fn has_oob(&self) -> bool {
-        false
-    }
-
-    /// Fits to a data set.
-    ///
-    /// # Errors
-    /// Data that the method cannot be fitted to.
-    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, CliError>;
-
-    /// The way to save a model part by part, if the method has one.
-    fn stepwise(&self) -> Option<&dyn Stepwise> {
-        None
-    }
-
-    /// Fits in parts and shows the model after each of the given numbers of steps, and whole; ends where it is
-    /// told to. A method that cannot be had in parts shows the whole.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit), and what `show` returns.
-    fn fit_in_parts(
-        &self,
-        data: &Dataset,
-        context: &FitContext<'_>,
-        steps: &[usize],
-        show: &mut Show<'_>,
-    ) -> Result<Model, CliError> {
-        let _ = steps;
-        let model = self.fit(data, context)?;
-        let _ = show(self.n_steps(), &model)?;
-        Ok(model)
-    }
-}
-
-/// A method whose models can be saved part by part.
-pub trait Stepwise {
-    /// Fits to a data set and saves the model as it grows, so that memory never holds it whole; returns the number of
-    /// bytes written. The file is that of a model that was fitted and then saved.
-    ///
-    /// # Errors
-    /// As [`Recipe::fit`], and a file that cannot be written.
-    fn fit_to_file(&self, data: &Dataset, context: &FitContext<'_>, path: &Path) -> Result<u64, CliError>;
-}
-
-/// What surrounds a fit. Nothing in it but samples withheld changes the model.
-#[derive(Clone, Copy, Default)]
-pub struct FitContext<'a> {
-    /// What messages call the data; by its own name if not given.
-    pub data: Option<&'a str>,
-    /// Called after every step, from any thread.
-    pub on_step: Option<&'a (dyn Fn() + Sync)>,
-    /// Wraps the family of output projections, to time it.
-    pub wrap: Option<&'a WrapProjection<'a>>,
-    /// Samples withheld from the data already, to choose among settings on. A method that withholds some to choose
-    /// its number of steps takes these instead: steps are a setting like any other.
-    pub validation: Option<&'a Dataset>,
-}
-
-impl FitContext<'_> {
-    /// A failure of training on the data.
-    pub fn error(&self, data: &Dataset, source: impl Into<Box<dyn Error + Send + Sync>>) -> CliError {
-        CliError::Train {
-            data: self.data.unwrap_or(data.name()).to_owned(),
-            source: source.into(),
-        }
-    }
-}
-
-/// What looks at a model after so many steps, and says whether to go on.
-pub type Show<'a> = dyn FnMut(usize, &Model) -> Result<ControlFlow<()>, CliError> + 'a;
-
-/// Another projection family around one.
-pub type WrapProjection<'a> = dyn Fn(Arc<dyn Projection>) -> Arc<dyn Projection> + Sync + 'a;
-
-/// A method and the options given for it, as text; the others have the method's defaults.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MethodOptions {
-    method: Method,
-    given: BTreeMap<String, String>,
-}
-
-impl MethodOptions {
-    /// A method with its defaults.
-    pub fn new(method: Method) -> Self {
-        Self {
-            method,
-            given: BTreeMap::new(),
-        }
-    }
-
-    /// The method.
-    pub fn method(&self) -> Method {
-        self.method
-    }
-
-    /// An option with another value, read as on the command line.
-    ///
-    /// # Errors
-    /// [`CliError::Usage`] if the method has no such option.
-    pub fn with(mut self, name: &str, value: &str) -> Result<Self, CliError> {
-        self.given.insert(name.to_owned(), value.to_owned());
-        self.check_names()?;
-        Ok(self)
-    }
-
-    /// The options with those of a setting in their place. Without a projection there is no number of components.
-    ///
-    /// # Errors
-    /// As [`with`](Self::with).
-    pub fn with_setting(&self, setting: &Setting) -> Result<Self, CliError> {
-        let mut changed = self.clone();
-        for (name, value) in setting.iter() {
-            changed = changed.with(name, &value.to_string())?;
-        }
-        if setting
-            .value("projection")
-            .is_some_and(|v| v.to_string() == "none")
-        {
-            changed.given.remove("components");
-            changed.given.remove("projection-scope");
-        }
-        Ok(changed)
-    }
-
-    /// The value given for an option.
-    pub fn value(&self, name: &str) -> Option<&str> {
-        self.given.get(name).map(String::as_str)
-    }
-
-    /// The checked parameters.
-    ///
-    /// # Errors
-    /// [`CliError`] for values that an option cannot have, options that the method does not take, and parameters
-    /// that do not go together.
-    pub fn recipe(&self, seed: u64) -> Result<Box<dyn Recipe>, CliError> {
-        self.method.recipe(&self.groups()?, seed)
-    }
-
-    /// The parameters of the forest that the options describe.
-    ///
-    /// # Errors
-    /// As [`recipe`](Self::recipe); [`CliError::Usage`] if the method is not a forest.
-    pub fn forest(&self, seed: u64) -> Result<ForestParams, CliError> {
-        let groups = self.groups()?;
-        match self.method {
-            Method::RandomForest | Method::ExtraTrees => forest::params(self.method, &groups, seed),
-            method => Err(CliError::Usage(format!("{} is not a forest", method.name()))),
-        }
-    }
-
-    fn groups(&self) -> Result<Groups, CliError> {
-        self.check_names()?;
-        let arguments = self.given.iter().map(|(name, value)| format!("--{name}={value}"));
-        let command = Groups::augment_args(Command::new("options")).no_binary_name(true);
-        let matches = command.try_get_matches_from(arguments);
-        matches
-            .and_then(|matches| Groups::from_arg_matches(&matches))
-            .map_err(|e| {
-                // The first line says what is wrong with which value; the others are about a command line.
-                let text = e.to_string();
-                let line = text.lines().next().unwrap_or_default();
-                CliError::Usage(line.strip_prefix("error: ").unwrap_or(line).to_owned())
-            })
-    }
-
-    fn check_names(&self) -> Result<(), CliError> {
-        let known = self.method.option_names();
-        match self.given.keys().find(|name| !known.contains(name)) {
-            None => Ok(()),
-            Some(name) => Err(CliError::Usage(format!(
-                "--{name} is no option of {}; its options are {}",
-                self.method.name(),
-                known.join(", ")
-            ))),
-        }
-    }
-}
-
-impl FromArgMatches for MethodOptions {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let method = matches.get_one("method").copied().unwrap_or(Method::RandomForest);
-        let mut options = Self::new(method);
-        for argument in arguments::<Groups>() {
-            let id = argument.get_id().as_str();
-            let given = matches.value_source(id) == Some(clap::parser::ValueSource::CommandLine);
-            let values = matches.get_raw(id).filter(|_| given);
-            if let (Some(value), Some(name)) = (values.and_then(Iterator::last), argument.get_long()) {
-                options
-                    .given
-                    .insert(name.to_owned(), value.to_string_lossy().into_owned());
-            }
-        }
-        Ok(options)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-impl Args for MethodOptions {
-    fn augment_args(command: Command) -> Command {
-        let method = Arg::new("method")
-            .long("method")
-            .value_name("METHOD")
-            .value_parser(clap::value_parser!(Method))
-            .default_value("random-forest")
-            .help("What to fit");
-        Groups::augment_args(command.arg(method))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
     }
 }
 
