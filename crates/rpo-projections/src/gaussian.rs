@@ -5,7 +5,7 @@ use rand_distr::StandardNormal;
 use rpo_core::{MatrixView, Seed};
 
 use crate::dense_map::{DenseMap, LabelRows};
-use crate::{LinearMap, Projection, ProjectionError, RandomProjection};
+use crate::{LinearMap, ProjectionError, RandomProjection};
 
 /// Gaussian maps: Z = Y Φᵀ with independent entries Φₖⱼ ~ N(0, 1/m); 1/m is the variance.
 ///
@@ -48,17 +48,6 @@ impl Gaussian {
     }
 }
 
-impl Projection for Gaussian {
-    fn fit(
-        &self,
-        y: MatrixView<'_>,
-        n_components: usize,
-        seed: Seed,
-    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        Self::make((y.n_cols(), n_components), seed, Some(y))
-    }
-}
-
 impl RandomProjection for Gaussian {
     fn draw(
         &self,
@@ -67,5 +56,14 @@ impl RandomProjection for Gaussian {
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         Self::make((n_outputs, n_components), seed, None)
+    }
+
+    fn draw_for(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Self::make((y.n_cols(), n_components), seed, Some(y))
     }
 }

@@ -6,7 +6,7 @@ use rpo_core::{MatrixView, Seed};
 use crate::label_table::{LabelTable, stored};
 use crate::linalg::fwht;
 use crate::outputs::checked;
-use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, choice, memory};
+use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes, choice, memory};
 
 /// Additions of a transform, of N log2 N, that cost as much as one of the m additions per stored value. Measured:
 /// a transform passes over N contiguous numbers, a sum gathers.
@@ -33,17 +33,6 @@ struct HadamardMap {
     rows: Vec<u32>,
     /// The column of H behind each output.
     columns: Vec<u32>,
-}
-
-impl Projection for Hadamard {
-    fn fit(
-        &self,
-        y: MatrixView<'_>,
-        n_components: usize,
-        seed: Seed,
-    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.draw(y.n_cols(), n_components, seed)
-    }
 }
 
 impl RandomProjection for Hadamard {

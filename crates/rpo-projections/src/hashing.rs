@@ -4,7 +4,7 @@ use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};
 
 use crate::outputs::checked;
-use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
+use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 
 /// Hashing maps (count sketch): output j goes to component h(j) with sign ξ(j), h uniform and ξ = ±1, both from a
 /// hash of (seed, j).
@@ -29,17 +29,6 @@ impl Hashing {
             n_components,
             seed,
         })
-    }
-}
-
-impl Projection for Hashing {
-    fn fit(
-        &self,
-        y: MatrixView<'_>,
-        n_components: usize,
-        seed: Seed,
-    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.draw(y.n_cols(), n_components, seed)
     }
 }
 

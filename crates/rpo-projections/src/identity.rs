@@ -4,7 +4,7 @@ use ndarray::ArrayViewMut2;
 use rpo_core::{MatrixView, Seed};
 
 use crate::outputs::checked;
-use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
+use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 
 /// The identity map, with as many components as outputs: Z = Y, bit for bit. It ignores the seed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -13,17 +13,6 @@ pub struct Identity;
 #[derive(Debug)]
 struct IdentityMap {
     n_outputs: usize,
-}
-
-impl Projection for Identity {
-    fn fit(
-        &self,
-        y: MatrixView<'_>,
-        n_components: usize,
-        seed: Seed,
-    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.draw(y.n_cols(), n_components, seed)
-    }
 }
 
 impl RandomProjection for Identity {

@@ -74,10 +74,8 @@ pub trait LinearMap: Debug + Send + Sync {
     }
 }
 
-/// A family of projections.
-///
-/// Random families look only at the number of columns of `y` and, to draw no more than is needed, at which
-/// columns occur; the map they give does not depend on it. Learned ones ([`Pca`]) look at the values.
+/// A family of projections: what maps of the outputs come from. A random one is a [`RandomProjection`], one that learns
+/// from the outputs ([`Pca`]) implements this.
 pub trait Projection: Debug + Send + Sync {
     /// The map from the outputs `y` (n x d) to `n_components` components, a function of the arguments alone.
     ///
@@ -91,9 +89,9 @@ pub trait Projection: Debug + Send + Sync {
     ) -> Result<Box<dyn LinearMap>, ProjectionError>;
 }
 
-/// A family whose maps do not depend on the outputs, scaled so that E‖Φu‖² = ‖u‖² for every u.
-pub trait RandomProjection: Projection {
-    /// The map that [`Projection::fit`] gives for any `y` with `n_outputs` columns.
+/// A family whose maps do not depend on the outputs, scaled so that E‖Φu‖² = ‖u‖² for every u; itself a [`Projection`].
+pub trait RandomProjection: Debug + Send + Sync {
+    /// The map from `n_outputs` outputs, a function of the arguments alone.
     ///
     /// # Errors
     /// As [`Projection::fit`].
@@ -103,6 +101,31 @@ pub trait RandomProjection: Projection {
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError>;
+
+    /// The same map, to be applied to `y` (n x d): of a family that keeps numbers for each output those of outputs that do
+    /// not occur need not be drawn.
+    ///
+    /// # Errors
+    /// As [`Projection::fit`].
+    fn draw_for(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        self.draw(y.n_cols(), n_components, seed)
+    }
+}
+
+impl<R: RandomProjection + ?Sized> Projection for R {
+    fn fit(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        self.draw_for(y, n_components, seed)
+    }
 }
 
 /// Checks what all families ask: something to project, onto something, within 32-bit indices.

@@ -5,7 +5,7 @@ use rpo_core::{MatrixView, Seed};
 
 use crate::dense_map::{DenseMap, LabelRows};
 use crate::sparse_map::{Entry, SparseMap};
-use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes};
+use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 
 /// Whether to store the rows of outputs with their zeros.
 ///
@@ -122,17 +122,6 @@ impl Default for Rademacher {
     }
 }
 
-impl Projection for Rademacher {
-    fn fit(
-        &self,
-        y: MatrixView<'_>,
-        n_components: usize,
-        seed: Seed,
-    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.make((y.n_cols(), n_components), seed, Some(y))
-    }
-}
-
 impl RandomProjection for Rademacher {
     fn draw(
         &self,
@@ -141,6 +130,15 @@ impl RandomProjection for Rademacher {
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         self.make((n_outputs, n_components), seed, None)
+    }
+
+    fn draw_for(
+        &self,
+        y: MatrixView<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        self.make((y.n_cols(), n_components), seed, Some(y))
     }
 }
 

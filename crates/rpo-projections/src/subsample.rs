@@ -1,10 +1,10 @@
 //! Output sub-sampling.
 
 use rand::Rng;
-use rpo_core::{MatrixView, Seed};
+use rpo_core::Seed;
 
 use crate::sparse_map::{Entry, SparseMap};
-use crate::{LinearMap, Projection, ProjectionError, RandomProjection, check_sizes, choice, memory};
+use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes, choice, memory};
 
 /// Output sub-sampling: Φ = √(d/m) times m rows of the identity, chosen uniformly and in random order, so that a
 /// tree sees m of the d outputs.
@@ -34,17 +34,6 @@ impl Subsample {
         Self {
             with_replacement: true,
         }
-    }
-}
-
-impl Projection for Subsample {
-    fn fit(
-        &self,
-        y: MatrixView<'_>,
-        n_components: usize,
-        seed: Seed,
-    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.draw(y.n_cols(), n_components, seed)
     }
 }
 

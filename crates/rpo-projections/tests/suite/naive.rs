@@ -3,6 +3,7 @@
 use crate::common::{all_families, allows, csr, dense_matrix, outputs, sparse};
 use ndarray::{Array2, Axis, s};
 use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_projections::Projection;
 
 /// (rows, outputs, components, share of outputs per row): widths around the block sizes of the kernels, more
 /// components than outputs, rows without any output, all of them.
