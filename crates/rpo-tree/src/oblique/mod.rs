@@ -16,6 +16,7 @@ mod adam;
 mod batches;
 mod design;
 mod gather;
+mod hellinger;
 mod least_squares;
 mod logistic;
 mod loss;
@@ -27,16 +28,27 @@ mod solve;
 mod sparse_design;
 mod splitter;
 
-pub use adam::Adam;
-pub use design::{Batch, DenseDesign, Design};
-pub use gather::{Features, NodeDesign, check_present};
-pub use least_squares::least_squares;
-pub use logistic::{LogisticParams, logistic_regression};
-pub use loss::{SoftRates, slopes, soft_assign, squared_distance};
-pub use penalty::SmoothAbs;
-pub use real::Real;
+pub use gather::{Features, check_present};
+pub use hellinger::{HellingerParams, Sharpness};
+pub use logistic::LogisticParams;
 pub use rule::{LinearRule, ObliqueRule};
-pub use scaling::{FeatureScaling, Standardization};
-pub use solve::{HellingerParams, Sharpness, two_stage};
-pub use sparse_design::SparseDesign;
+pub use scaling::FeatureScaling;
 pub use splitter::{Hyperplanes, ObliqueSplitter};
+
+use solvers::*;
+
+/// What hyperplanes are learned with: the matrix of a node, objectives and how they descend. For those who write
+/// [`Hyperplanes`] of their own.
+pub mod solvers {
+    pub use super::adam::Adam;
+    pub use super::design::{Batch, DenseDesign, Design};
+    pub use super::gather::NodeDesign;
+    pub use super::least_squares::least_squares;
+    pub use super::logistic::logistic_regression;
+    pub use super::loss::{SoftRates, slopes, soft_assign, squared_distance};
+    pub use super::penalty::SmoothAbs;
+    pub use super::real::Real;
+    pub use super::scaling::Standardization;
+    pub use super::solve::two_stage;
+    pub use super::sparse_design::SparseDesign;
+}

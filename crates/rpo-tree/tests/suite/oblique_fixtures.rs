@@ -2,7 +2,9 @@
 //! against `tree_gini.json`.
 
 use rpo_tree::criterion::{Criterion, Entropy};
-use rpo_tree::oblique::{Adam, Batch, DenseDesign, Design, SmoothAbs, slopes, soft_assign, squared_distance};
+use rpo_tree::oblique::solvers::{
+    Adam, Batch, DenseDesign, Design, SmoothAbs, slopes, soft_assign, squared_distance,
+};
 use serde_json::Value;
 use std::path::PathBuf;
 

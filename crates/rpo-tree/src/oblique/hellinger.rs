@@ -1,0 +1,172 @@
+//! Parameters of hyperplanes of large Hellinger distance.
+
+use crate::TreeError;
+use rpo_core::{OutOfRange, check_count, check_not_negative, check_positive};
+use serde::{Deserialize, Serialize};
+
+/// How the sharpness α of the soft assignment grows with the steps: `start · growth^⌊step/every⌋`, at most `end`.
+///
+/// At a small α every row pulls at the hyperplane; at a large one only rows near it do. Default 0.1, then 1.5 times
+/// as much every 10 steps up to 4 (the paper's section 3.2).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Sharpness {
+    /// α of the first steps, positive.
+    pub start: f64,
+    /// Factor, at least 1.
+    pub growth: f64,
+    /// Steps between two factors, at least 1.
+    pub every: usize,
+    /// Largest α, at least `start`; that of the second stage.
+    pub end: f64,
+}
+
+impl Default for Sharpness {
+    fn default() -> Self {
+        Self {
+            start: 0.1,
+            growth: 1.5,
+            every: 10,
+            end: 4.0,
+        }
+    }
+}
+
+impl Sharpness {
+    /// α at a step, counted from 0.
+    pub fn at(&self, step: usize) -> f64 {
+        let times = i32::try_from(step / self.every).unwrap_or(i32::MAX);
+        (self.start * self.growth.powi(times)).min(self.end)
+    }
+}
+
+/// Parameters of the [two-stage solve](super::two_stage). The paper's, where it gives them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct HellingerParams {
+    /// ADAM steps of each stage, at least 1. Default 200 (not in the paper): α reaches 4 after 100.
+    pub iterations: usize,
+    /// Rows of a mini-batch, at least 2. Default 1000.
+    pub batch_size: usize,
+    /// ADAM's learning rate, positive. Default 0.05.
+    pub learning_rate: f64,
+    /// How α grows in the first stage.
+    pub sharpness: Sharpness,
+    /// The largest ρ, in [0, 1): γ = ρ d² / ‖w‖₁ with ρ = min(ln(1 + features/rows), `max_rho`), so that the penalty
+    /// starts at a share ρ of the distance (eq. 10). Default 0.4; 0 leaves the penalty out.
+    pub max_rho: f64,
+    /// η of the penalty's [`SmoothAbs`](super::solvers::SmoothAbs), positive. Default 10⁶.
+    pub eta: f64,
+    /// Whether the bias is penalised with the other weights, as eq. 8 prints. Default true.
+    pub penalize_bias: bool,
+    /// λ of the least-squares start, relative to the mean diagonal of AᵀA; positive. Default 1e-6; the paper has
+    /// none, but its system is singular where a node has fewer rows than features.
+    pub ridge: f64,
+    /// Size up to which weights (of standardised features) are set to 0 afterwards, if no training row of the node
+    /// changes its side by it; otherwise half of that is tried, a few times over. Not negative, 0 leaves them. Default 0.01: ADAM at a fixed rate swings
+    /// about 0 by as much and never reaches it, so that without this no hyperplane is sparse.
+    pub prune: f64,
+}
+
+impl Default for HellingerParams {
+    fn default() -> Self {
+        Self {
+            iterations: 200,
+            batch_size: 1000,
+            learning_rate: 0.05,
+            sharpness: Sharpness::default(),
+            max_rho: 0.4,
+            eta: 1e6,
+            penalize_bias: true,
+            ridge: 1e-6,
+            prune: 0.01,
+        }
+    }
+}
+
+impl HellingerParams {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] with the first parameter out of range.
+    pub fn check(&self) -> Result<(), TreeError> {
+        let Sharpness {
+            start,
+            growth,
+            every,
+            end,
+        } = self.sharpness;
+        check_count("iterations", self.iterations)?;
+        OutOfRange::unless(self.batch_size > 1, "batch_size", self.batch_size, "at least 2")?;
+        check_positive("learning_rate", self.learning_rate)?;
+        check_positive("alpha start", start)?;
+        let grows = (1.0..f64::INFINITY).contains(&growth);
+        OutOfRange::unless(grows, "alpha growth", growth, "finite, at least 1")?;
+        check_count("alpha every", every)?;
+        let follows = (start..f64::INFINITY).contains(&end);
+        OutOfRange::unless(follows, "alpha end", end, "finite, at least the first alpha")?;
+        let fits = (0.0..1.0).contains(&self.max_rho);
+        OutOfRange::unless(fits, "max_rho", self.max_rho, "in [0, 1)")?;
+        check_positive("eta", self.eta)?;
+        check_positive("ridge", self.ridge)?;
+        Ok(check_not_negative("prune", self.prune)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// H-P12.
+    #[test]
+    fn alpha_grows_by_half_every_ten_steps_up_to_four() {
+        let sharpness = Sharpness::default();
+        let listed = [
+            0.1,
+            0.15,
+            0.225,
+            0.3375,
+            0.50625,
+            0.759375,
+            1.1390625,
+            1.70859375,
+            2.562890625,
+            3.8443359375,
+        ];
+        for step in 0..100 {
+            assert!(
+                (sharpness.at(step) / listed[step / 10] - 1.0).abs() < 1e-12,
+                "{step}"
+            );
+        }
+        assert!(
+            (100..300)
+                .chain([usize::MAX])
+                .all(|step| sharpness.at(step) == 4.0)
+        );
+    }
+
+    #[test]
+    fn parameters_are_checked_at_their_bounds() {
+        let name = |change: fn(&mut HellingerParams)| {
+            let mut params = HellingerParams::default();
+            change(&mut params);
+            match params.check() {
+                Err(TreeError::Parameter { name, .. }) => name,
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(HellingerParams::default().check(), Ok(()));
+        assert_eq!(name(|p| p.iterations = 0), "iterations");
+        assert_eq!(name(|p| p.batch_size = 1), "batch_size");
+        assert_eq!(name(|p| p.learning_rate = f64::NAN), "learning_rate");
+        assert_eq!(name(|p| p.sharpness.start = 0.0), "alpha start");
+        assert_eq!(name(|p| p.sharpness.start = f64::NAN), "alpha start");
+        assert_eq!(name(|p| p.sharpness.growth = 0.99), "alpha growth");
+        assert_eq!(name(|p| p.sharpness.every = 0), "alpha every");
+        assert_eq!(name(|p| p.sharpness.end = 0.05), "alpha end");
+        assert_eq!(name(|p| p.max_rho = 1.0), "max_rho");
+        assert_eq!(name(|p| p.max_rho = -0.1), "max_rho");
+        assert_eq!(name(|p| p.eta = f64::INFINITY), "eta");
+        assert_eq!(name(|p| p.ridge = 0.0), "ridge");
+        assert_eq!(name(|p| p.prune = -1e-9), "prune");
+    }
+}
