@@ -4,7 +4,7 @@ use crate::EnsembleError;
 use crate::bag::Bag;
 use crate::bit_routes::BitRoutes;
 use crate::error::{check_lengths, mismatch};
-use rpo_core::{Matrix, Seed};
+use rpo_core::{Matrix, Seed, check_count};
 use rpo_tree::{AxisRule, LeafModel, Leaves, Node, Structure, Tree};
 use std::sync::Arc;
 
@@ -70,8 +70,8 @@ impl Forest {
     /// Puts a forest together from its parts, as a model file holds them.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if there is no tree, or a tree, the importances or the bags do not fit the numbers of
-    /// training rows n, features p and outputs d.
+    /// [`EnsembleError::Parameter`] if there is no tree, [`EnsembleError::Mismatch`] if a tree, the importances or the bags
+    /// do not fit the numbers of training rows n, features p and outputs d.
     pub fn from_parts(
         trees: Vec<ForestTree>,
         importances: Importances,
@@ -80,9 +80,7 @@ impl Forest {
         n_features: usize,
         n_outputs: usize,
     ) -> Result<Self, EnsembleError> {
-        if trees.is_empty() {
-            return mismatch("number of trees of at least", 1, 0);
-        }
+        check_count("the number of trees", trees.len())?;
         if importances.0.len() != n_features {
             return mismatch("features with an importance", n_features, importances.0.len());
         }

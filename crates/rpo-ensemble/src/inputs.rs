@@ -4,7 +4,7 @@ use crate::EnsembleError;
 use crate::error::mismatch;
 use crate::fit::FitOptions;
 use crate::params::{CriterionKind, ForestParams};
-use rpo_core::{CsrMatrix, MatrixView};
+use rpo_core::{CsrMatrix, MatrixView, check_count};
 use rpo_tree::{TreeError, check_csr};
 
 /// Checks what a forest is fitted to.
@@ -47,9 +47,7 @@ pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), E
     if x.n_rows() != y.n_rows() {
         return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
     }
-    if y.n_cols() == 0 {
-        return mismatch("number of outputs of at least", 1, 0);
-    }
+    check_count("the number of outputs", y.n_cols())?;
     check_csr("features", x)?;
     check_csr("outputs", y)?;
     Ok(())

@@ -9,6 +9,7 @@ mod error;
 mod fit;
 mod forest;
 mod inputs;
+mod max_features;
 mod missing;
 mod params;
 mod predict;
@@ -24,8 +25,7 @@ pub use craftml::{Craftml, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 pub use error::EnsembleError;
 pub use fit::FitOptions;
 pub use forest::{Forest, ForestTree, Importances};
-pub use params::{
-    CriterionKind, ForestParams, MaxFeatures, OutputProjection, ProjectionScope, ValidForestParams,
-};
+pub use max_features::MaxFeatures;
+pub use params::{CriterionKind, ForestParams, OutputProjection, ProjectionScope, ValidForestParams};
 pub use predict::DEFAULT_BUDGET;
 pub use single_target::SingleTargetForest;

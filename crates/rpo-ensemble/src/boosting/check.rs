@@ -9,7 +9,7 @@ use crate::error::mismatch;
 use crate::inputs::{check_shapes, check_weights};
 use crate::predict::check_features;
 use ndarray::ArrayView2;
-use rpo_core::{MatrixError, MatrixView};
+use rpo_core::{MatrixError, MatrixView, check_count};
 
 pub(super) fn check(
     params: &BoostingParams,
@@ -94,16 +94,9 @@ fn check_cells(weights: ArrayView2<'_, f32>, y: MatrixView<'_>) -> Result<(), En
 
 fn check_validation(validation: &Validation<'_>, x: MatrixView<'_>) -> Result<(), EnsembleError> {
     check_features(validation.x, x.n_cols())?;
-    for (what, given) in [
-        ("validation rows of at least", validation.x.n_rows()),
-        ("steps between validations of at least", validation.every),
-        ("patience of at least", validation.patience.unwrap_or(1)),
-    ] {
-        if given == 0 {
-            return mismatch(what, 1, 0);
-        }
-    }
-    Ok(())
+    check_count("the number of validation rows", validation.x.n_rows())?;
+    check_count("every", validation.every)?;
+    Ok(check_count("patience", validation.patience)?)
 }
 
 fn check_start(

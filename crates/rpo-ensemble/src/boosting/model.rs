@@ -5,6 +5,7 @@ use super::values::{BoostingStep, StepValues};
 use crate::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
+use rpo_core::check_count;
 use rpo_tree::AxisRule;
 
 /// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, and predictions that a
@@ -27,8 +28,8 @@ impl Boosted {
     /// step (one per step, or one per output), the link, and the numbers of features p and training rows n.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if a tree does not fit the numbers of leaves, features or outputs, or the trees
-    /// are not whole steps; [`EnsembleError::Diverged`] for a number that is not finite, or a gain below 0.
+    /// [`EnsembleError::Parameter`] if there is no output; [`EnsembleError::Mismatch`] if a tree does not fit the numbers of
+    /// leaves, features or outputs, or the trees are not whole steps; [`EnsembleError::Diverged`] for a number that is not finite, or a gain below 0.
     pub fn from_parts(
         initial: Vec<f64>,
         mut trees: Vec<BoostingStep<AxisRule>>,
@@ -38,9 +39,7 @@ impl Boosted {
         n_train: usize,
     ) -> Result<Self, EnsembleError> {
         let n_outputs = initial.len();
-        if n_outputs == 0 {
-            return mismatch("number of outputs of at least", 1, 0);
-        }
+        check_count("the number of outputs", n_outputs)?;
         let may_be_one = trees.iter().all(|tree| tree.values.n_outputs().is_some());
         if !(trees_per_step == n_outputs || trees_per_step == 1 && may_be_one) {
             return mismatch("trees of a step", n_outputs, trees_per_step);

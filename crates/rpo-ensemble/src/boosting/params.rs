@@ -2,8 +2,8 @@
 
 use super::choices::{Algorithm, LeafStorage, LineSearch, StepScope, TrainingForm};
 use super::loss::{Loss, LossKind};
-use crate::params::{MaxFeatures, OutputProjection, ProjectionScope};
-use crate::{DEFAULT_BUDGET, EnsembleError};
+use crate::params::{OutputProjection, ProjectionScope};
+use crate::{DEFAULT_BUDGET, EnsembleError, MaxFeatures};
 use rpo_core::{OutOfRange, Seed, check_count, check_share};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::GrowParams;

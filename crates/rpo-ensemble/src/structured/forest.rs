@@ -3,7 +3,7 @@
 use super::params::check_label_weight;
 use crate::EnsembleError;
 use crate::error::{check_lengths, mismatch};
-use rpo_core::{OutOfRange, Seed};
+use rpo_core::{OutOfRange, Seed, check_count};
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node, Tree};
 
@@ -34,8 +34,8 @@ impl StructuredForest {
     /// clustered, rows per tree, training rows, features.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if there is no tree or a tree does not fit the numbers, [`EnsembleError::Parameter`]
-    /// for a weight that is below 1 or not finite, or labels that do not increase.
+    /// [`EnsembleError::Mismatch`] if a tree does not fit the numbers, [`EnsembleError::Parameter`] if there is none, for a
+    /// weight that is below 1 or not finite, or labels that do not increase.
     pub fn from_parts(
         trees: Vec<StructuredTree>,
         label_weight: f64,
@@ -43,10 +43,8 @@ impl StructuredForest {
         n_train: usize,
         n_features: usize,
     ) -> Result<Self, EnsembleError> {
-        let Some(first) = trees.first() else {
-            return mismatch("number of trees of at least", 1, 0);
-        };
-        let n_outputs = first.tree.leaves().n_outputs();
+        check_count("the number of trees", trees.len())?;
+        let n_outputs = trees[0].tree.leaves().n_outputs();
         check_label_weight(label_weight)?;
         if !(1..=n_train).contains(&rows_per_tree) {
             return mismatch("training rows for the rows of a tree", rows_per_tree, n_train);

@@ -397,9 +397,8 @@ fn training_sets_are_checked() {
         ));
         assert!(matches!(
             refusal(&params, &x, &Array2::zeros((10, 0))),
-            EnsembleError::Mismatch {
-                expected: 1,
-                given: 0,
+            EnsembleError::Parameter {
+                name: "the number of outputs",
                 ..
             }
         ));
@@ -510,11 +509,11 @@ fn options_are_checked() {
         }
     ));
     let metric = |_: ArrayView2<'_, f32>| 0.0;
-    for (rows, columns, patience, every) in [
-        (0, 5, None, 1),
-        (3, 4, None, 1),
-        (3, 5, Some(0), 1),
-        (3, 5, None, 0),
+    for (rows, columns, patience, every, expected) in [
+        (0, 5, None, 1, "the number of validation rows"),
+        (3, 4, None, 1, "features"),
+        (3, 5, Some(0), 1, "patience"),
+        (3, 5, None, 0, "every"),
     ] {
         let valid = Array2::zeros((rows, columns));
         let validation = Some(Validation {
@@ -527,7 +526,11 @@ fn options_are_checked() {
             validation,
             ..Default::default()
         };
-        assert!(matches!(refusal(options), EnsembleError::Mismatch { .. }));
+        match refusal(options) {
+            EnsembleError::Parameter { name, .. } => assert_eq!(name, expected),
+            EnsembleError::Mismatch { what, .. } => assert_eq!(what, expected),
+            other => panic!("{other}"),
+        }
     }
     let other = try_fit(BoostingParams::gbmort().loss(LossKind::Logistic), &x, &y).unwrap();
     let options = BoostingOptions {

@@ -80,9 +80,8 @@ fn training_sets_are_checked() {
     ));
     assert!(matches!(
         refusal(&x, &Array2::ones((3, 0))),
-        EnsembleError::Mismatch {
-            expected: 1,
-            given: 0,
+        EnsembleError::Parameter {
+            name: "the number of outputs",
             ..
         }
     ));
@@ -352,8 +351,14 @@ fn parts_of_a_forest_are_checked() {
     let trees = || forest.trees().to_vec();
     let rebuilt = Forest::from_parts(trees(), forest.importance_sums().clone(), bag, 20, 5, 8).unwrap();
     assert_eq!(rebuilt, forest);
+    assert!(matches!(
+        from_parts(vec![], 5, 5, 8),
+        Err(EnsembleError::Parameter {
+            name: "the number of trees",
+            ..
+        })
+    ));
     for (found, numbers) in [
-        (from_parts(vec![], 5, 5, 8), (1, 0)),
         (from_parts(trees(), 4, 5, 8), (5, 4)),
         (from_parts(trees(), 5, 5, 9), (9, 8)),
         // Leaves that refer to training rows that are not there.

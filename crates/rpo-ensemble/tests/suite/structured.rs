@@ -194,9 +194,8 @@ fn what_does_not_fit_is_refused() {
     let none = Array2::zeros((20, 0));
     assert!(matches!(
         refused(&x, &none),
-        EnsembleError::Mismatch {
-            expected: 1,
-            given: 0,
+        EnsembleError::Parameter {
+            name: "the number of outputs",
             ..
         }
     ));

@@ -89,6 +89,21 @@ pub(super) struct Sweep<'s, T> {
     pub(super) next: Option<(&'s Coefficients, &'s mut [T])>,
 }
 
+/// The coefficients of the next tree, and z in chunks of [`ROWS`] rows, empty ones where nothing is to be written.
+type NextInChunks<'s, T> = (Option<&'s Coefficients>, Vec<&'s mut [T]>);
+
+impl<'s, T> Sweep<'s, T> {
+    fn next_in_chunks(next: Option<(&'s Coefficients, &'s mut [T])>, n_rows: usize) -> NextInChunks<'s, T> {
+        match next {
+            Some((phi, z)) => (Some(phi), z.chunks_mut(ROWS * phi.n_components()).collect()),
+            None => (
+                None,
+                (0..n_rows.div_ceil(ROWS)).map(|_| Default::default()).collect(),
+            ),
+        }
+    }
+}
+
 /// The training state in one of its forms.
 pub(super) enum State<'a> {
     Wide(Scores<'a, f64>),

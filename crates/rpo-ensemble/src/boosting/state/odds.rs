@@ -55,18 +55,8 @@ impl<'a> Odds<'a> {
 
     pub(super) fn sweep<Z: Real>(&mut self, sweep: Sweep<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
-        let (phi, z) = match sweep.next {
-            Some((phi, z)) => (Some(phi), z),
-            None => (None, Default::default()),
-        };
+        let (phi, z) = Sweep::next_in_chunks(sweep.next, self.outputs.n_rows());
         let q = phi.map_or(0, Coefficients::n_components);
-        let z: Vec<&mut [Z]> = if q == 0 {
-            (0..self.outputs.n_rows().div_ceil(ROWS))
-                .map(|_| Default::default())
-                .collect()
-        } else {
-            z.chunks_mut(ROWS * q).collect()
-        };
         let factors = sweep.made.map(|(leaves, made)| {
             let factor = |v: f64| (2.0 * v).exp() as f32;
             (leaves, made.by_leaf(leaves.n_leaves, d).mapv(factor))

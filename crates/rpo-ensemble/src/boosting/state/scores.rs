@@ -60,19 +60,8 @@ impl<'a, T: Real> Scores<'a, T> {
     pub(super) fn sweep<Z: Real>(&mut self, sweep: Sweep<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
         let (outputs, loss) = (self.outputs, self.loss);
-        let (phi, z) = match sweep.next {
-            Some((phi, z)) => (Some(phi), z),
-            None => (None, Default::default()),
-        };
+        let (phi, z) = Sweep::next_in_chunks(sweep.next, outputs.n_rows());
         let q = phi.map_or(0, Coefficients::n_components);
-        // Chunks of z, empty ones where there is none to write.
-        let z: Vec<&mut [Z]> = if q == 0 {
-            (0..outputs.n_rows().div_ceil(ROWS))
-                .map(|_| Default::default())
-                .collect()
-        } else {
-            z.chunks_mut(ROWS * q).collect()
-        };
         let added = sweep
             .made
             .map(|(leaves, made)| (leaves, made.by_leaf(leaves.n_leaves, d)));

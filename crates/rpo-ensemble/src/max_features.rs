@@ -1,0 +1,116 @@
+//! How many features a node looks at.
+
+use crate::EnsembleError;
+use rpo_core::{OutOfRange, is_share};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// How many features a node draws.
+///
+/// As text: `all`, `sqrt`, `log2`, a whole number, or a share such as `0.1`.
+///
+/// ```
+/// use rpo_ensemble::MaxFeatures;
+/// assert_eq!("sqrt".parse(), Ok(MaxFeatures::Sqrt));
+/// assert_eq!(MaxFeatures::Sqrt.resolve(500), 22);
+/// assert_eq!(MaxFeatures::Share(0.1).resolve(5), 1);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum MaxFeatures {
+    /// All of them, in their own order.
+    All,
+    /// ⌊√p⌋: the forest paper's k.
+    Sqrt,
+    /// ⌊log₂ p⌋.
+    Log2,
+    /// This many, at most p.
+    Count(usize),
+    /// ⌊share · p⌋, with the share in (0, 1].
+    Share(f64),
+}
+
+impl MaxFeatures {
+    /// The number of features out of `n_features`, at least 1.
+    pub fn resolve(self, n_features: usize) -> usize {
+        let p = n_features as f64;
+        let k = match self {
+            Self::All => n_features,
+            Self::Sqrt => p.sqrt() as usize,
+            Self::Log2 => p.log2() as usize,
+            Self::Count(k) => k,
+            Self::Share(share) => (share * p) as usize,
+        };
+        k.clamp(1, n_features.max(1))
+    }
+
+    fn is_valid(self) -> bool {
+        match self {
+            Self::All | Self::Sqrt | Self::Log2 => true,
+            Self::Count(k) => k > 0,
+            Self::Share(share) => is_share(share),
+        }
+    }
+
+    pub(crate) fn check(self) -> Result<(), OutOfRange> {
+        OutOfRange::unless(self.is_valid(), "max_features", self, MAX_FEATURES)
+    }
+}
+
+impl fmt::Display for MaxFeatures {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Sqrt => f.write_str("sqrt"),
+            Self::Log2 => f.write_str("log2"),
+            Self::Count(k) => write!(f, "{k}"),
+            // Always with a point, so that a share of 1 does not read as one feature.
+            Self::Share(share) => write!(f, "{share:?}"),
+        }
+    }
+}
+
+impl FromStr for MaxFeatures {
+    type Err = EnsembleError;
+
+    fn from_str(text: &str) -> Result<Self, EnsembleError> {
+        let parsed = match text {
+            "all" => Some(Self::All),
+            "sqrt" => Some(Self::Sqrt),
+            "log2" => Some(Self::Log2),
+            _ => text
+                .parse()
+                .map(Self::Count)
+                .or_else(|_| text.parse().map(Self::Share))
+                .ok(),
+        };
+        parsed
+            .filter(|m| m.is_valid())
+            .ok_or_else(|| OutOfRange::new("max_features", text, MAX_FEATURES).into())
+    }
+}
+
+const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn max_features_read_what_they_write() {
+        for (text, expected) in [
+            ("all", MaxFeatures::All),
+            ("sqrt", MaxFeatures::Sqrt),
+            ("log2", MaxFeatures::Log2),
+            ("7", MaxFeatures::Count(7)),
+            ("0.25", MaxFeatures::Share(0.25)),
+            ("1.0", MaxFeatures::Share(1.0)),
+        ] {
+            assert_eq!(text.parse(), Ok(expected));
+            assert_eq!(expected.to_string(), text);
+        }
+        for bad in ["0", "-1", "0.0", "1.5", "nan", "sq", ""] {
+            assert!(bad.parse::<MaxFeatures>().is_err(), "{bad}");
+        }
+    }
+}
