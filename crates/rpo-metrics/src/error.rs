@@ -141,7 +141,7 @@ pub enum MetricError {
         needs: &'static str,
     },
     /// A name that no metric has.
-    #[error("unknown metric {name:?}: expected one of {}", Metric::NAMES.join(", "))]
+    #[error("unknown metric {name:?}: expected one of {}", Metric::names().collect::<Vec<_>>().join(", "))]
     UnknownMetric {
         /// The name.
         name: String,

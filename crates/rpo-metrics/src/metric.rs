@@ -113,18 +113,10 @@ const AT_K: [(&str, AtK); 4] = [
 
 impl Metric {
     /// Every name, with `K` where a number belongs.
-    pub const NAMES: [&'static str; 22] = {
-        let mut names = [
-            "p@K", "ndcg@K", "psp@K", "psndcg@K", "", "", "", "", "", "", "", "", "", "", "", "", "", "", "",
-            "", "", "",
-        ];
-        let mut i = 0;
-        while i < WORDS.len() {
-            names[AT_K.len() + i] = WORDS[i].0;
-            i += 1;
-        }
-        names
-    };
+    pub fn names() -> impl Iterator<Item = String> {
+        let at_k = AT_K.iter().map(|(prefix, _)| format!("{prefix}@K"));
+        at_k.chain(WORDS.iter().map(|(word, _)| (*word).to_owned()))
+    }
 
     /// Whether a larger value is a better one.
     pub fn higher_is_better(self) -> bool {
@@ -221,7 +213,7 @@ mod tests {
 
     #[test]
     fn names_are_read_back() {
-        for name in Metric::NAMES {
+        for name in Metric::names() {
             let name = name.replace('K', "13");
             let metric: Metric = name.parse().unwrap();
             assert_eq!(metric.to_string(), name);
