@@ -4,11 +4,10 @@ use crate::error::CliError;
 use crate::output::Report;
 use clap::Args;
 use rpo::data::Task;
-use rpo::ensemble::Forest;
 use rpo::ensemble::structured::StructuredForest;
+use rpo::tree::Node;
 use rpo::tree::oblique::LinearRule;
-use rpo::tree::{Node, Rule, Structure};
-use rpo::{Model, Predictor};
+use rpo::{Model, Predictor, TreeSize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -60,33 +59,22 @@ impl Inspect {
                 report.set(format!("parameter {key}"), value.clone());
             }
         }
+        if let Predictor::Boosted(boosted) = model.predictor() {
+            report.set("steps", boosted.n_steps());
+        }
+        if let Some(sizes) = model.predictor().tree_sizes() {
+            trees(&sizes, &mut report);
+        }
         match model.predictor() {
-            Predictor::Forest(forest) => self.forest(forest, &model, &mut report),
-            Predictor::SingleTargetForest(forests) => self.forest(forests.forest(), &model, &mut report),
-            Predictor::Boosted(boosted) => {
-                let structures: Vec<_> = boosted.trees().iter().map(|t| &t.structure).collect();
-                report.set("steps", boosted.n_steps());
-                trees(&structures, &mut report);
-                self.top_features(&boosted.importances(), &model, &mut report);
+            Predictor::Forest(forest) => self.top_features(&forest.importances(), &model, &mut report),
+            Predictor::SingleTargetForest(forests) => {
+                self.top_features(&forests.forest().importances(), &model, &mut report);
             }
-            Predictor::Craftml(forest) => {
-                let structures: Vec<_> = forest.trees().iter().map(|t| t.tree().structure()).collect();
-                trees(&structures, &mut report);
-            }
-            Predictor::StructuredForest(forest) => {
-                let structures = forest.trees().iter().map(|t| t.tree.structure());
-                trees(&structures.collect::<Vec<_>>(), &mut report);
-                hyperplanes(&mut report, forest);
-            }
+            Predictor::Boosted(boosted) => self.top_features(&boosted.importances(), &model, &mut report),
+            Predictor::StructuredForest(forest) => hyperplanes(&mut report, forest),
             _ => {}
         }
         report.print(self.json)
-    }
-
-    fn forest(&self, forest: &Forest, model: &Model, report: &mut Report) {
-        let structures: Vec<_> = forest.trees().iter().map(|t| t.tree.structure()).collect();
-        trees(&structures, report);
-        self.top_features(&forest.importances(), model, report);
     }
 
     fn top_features(&self, importances: &[f64], model: &Model, report: &mut Report) {
@@ -109,15 +97,15 @@ impl Inspect {
 }
 
 /// Statistics of trees.
-fn trees<R: Rule>(structures: &[&Structure<R>], report: &mut Report) {
-    let nodes = structures.iter().map(|s| s.nodes().len());
-    let leaves = structures.iter().map(|s| s.n_leaves());
-    report.set("trees", structures.len());
+fn trees(sizes: &[TreeSize], report: &mut Report) {
+    let nodes = sizes.iter().map(|size| size.nodes);
+    let leaves = sizes.iter().map(|size| size.leaves);
+    report.set("trees", sizes.len());
     report.set("nodes", nodes.clone().sum::<usize>());
     report.set("leaves", leaves.clone().sum::<usize>());
     report.set("nodes_per_tree", spread(nodes));
     report.set("leaves_per_tree", spread(leaves));
-    report.set("depth", spread(structures.iter().map(|s| s.depth())));
+    report.set("depth", spread(sizes.iter().map(|size| size.depth)));
 }
 
 /// Sizes of hyperplanes.

@@ -8,6 +8,7 @@ pub mod model_file;
 mod schema;
 mod target;
 mod training;
+mod tree_size;
 pub mod tune;
 
 pub use decision::Decision;
@@ -24,6 +25,7 @@ pub use rpo_tree as tree;
 pub use schema::Schema;
 pub use target::{FileTarget, TargetError};
 pub use training::{OutputSummary, TrainingSummary};
+pub use tree_size::TreeSize;
 
 /// What most programs need.
 pub mod prelude {

@@ -5,10 +5,10 @@ use super::{bootstrap, budget, targets};
 use crate::reproduce::cell::{Job, STEPS};
 use crate::reproduce::{data, measures};
 use anyhow::{Context, ensure};
+use rpo::Model;
 use rpo::data::Dataset;
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::tune::Refit;
-use rpo::{Model, Predictor};
 use rpo_cli::methods::{FitContext, MethodOptions};
 use rpo_cli::scoring::Scoring;
 use std::collections::BTreeMap;
@@ -203,11 +203,11 @@ impl Score<'_> {
             (measures::PROJECTION, cost.projections.0),
             (measures::MODEL_BYTES, bytes as f64),
         ];
-        let size: Option<Vec<(usize, usize)>> = models.iter().map(trees_and_nodes).collect();
-        if let Some(size) = size {
-            let (trees, nodes): (Vec<usize>, Vec<usize>) = size.into_iter().unzip();
-            measured.push((measures::TREES, trees.iter().sum::<usize>() as f64));
-            measured.push((measures::NODES, nodes.iter().sum::<usize>() as f64));
+        let sizes: Option<Vec<_>> = models.iter().map(|m| m.predictor().tree_sizes()).collect();
+        if let Some(trees) = sizes.map(|sizes| sizes.concat()) {
+            let nodes = trees.iter().map(|tree| tree.nodes).sum::<usize>();
+            measured.push((measures::TREES, trees.len() as f64));
+            measured.push((measures::NODES, nodes as f64));
         }
         if let Some((cpu, trials)) = cost.search {
             measured.extend([(measures::SEARCH_CPU, cpu), (measures::TRIALS, trials as f64)]);
@@ -244,21 +244,4 @@ impl Score<'_> {
             }
         }
     }
-}
-
-/// How many trees a model has and how many nodes in all, if it has trees whose nodes can be counted.
-fn trees_and_nodes(model: &Model) -> Option<(usize, usize)> {
-    let sum = |nodes: &mut dyn Iterator<Item = usize>| nodes.fold((0, 0), |(n, sum), one| (n + 1, sum + one));
-    Some(match model.predictor() {
-        Predictor::Forest(forest) => {
-            let trees = forest.trees().iter();
-            sum(&mut trees.map(|t| t.tree.structure().nodes().len()))
-        }
-        Predictor::Craftml(forest) => {
-            let trees = forest.trees().iter();
-            sum(&mut trees.map(|t| t.tree().structure().nodes().len()))
-        }
-        Predictor::Boosted(boosted) => sum(&mut boosted.trees().iter().map(|t| t.structure.nodes().len())),
-        _ => return None,
-    })
 }
