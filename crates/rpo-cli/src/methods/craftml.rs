@@ -17,7 +17,7 @@ use std::str::FromStr;
 /// Nodes of centroids.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "CRAFTML")]
-pub struct CraftmlOptions {
+pub(crate) struct CraftmlOptions {
     /// Whose version of the method the other options start from: original (the paper's, the default), report (a
     /// student report's), or report-quirks (the same with the defects of its code).
     #[arg(long, value_name = "PRESET")]

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// From which score on a label is predicted.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Decisions")]
-pub struct DecisionOptions {
+pub(crate) struct DecisionOptions {
     /// Find decision thresholds and keep them in the model: macro-f, for each label that of the largest F-measure;
     /// micro-f, one for all labels; rate, for each label that which predicts it as often as it occurs. They are found on
     /// out-of-bag predictions, or where a method has none by fitting twice: to a part of the samples, whose model's

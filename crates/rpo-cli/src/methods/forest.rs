@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Samples, splits and leaves of forests.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Forest")]
-pub struct ForestOptions {
+pub(crate) struct ForestOptions {
     /// Whether every tree grows on a bootstrap of the samples, or on all of them: true for random-forest and
     /// single-target-forest, false for extra-trees by default.
     #[arg(

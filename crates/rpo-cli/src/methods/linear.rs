@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 /// Penalty and decisions of linear models and links.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Linear models and links")]
-pub struct LinearOptions {
+pub(crate) struct LinearOptions {
     /// Penalty on the weights: variance:ALPHA, in units of the variance of what they weigh, which suits data of any shape; or
     /// a number, in units of its mean square. By default variance:0.3 of ridge, variance:0.1 of logistic-regression,
     /// and variance:3 of label-embedding, where it is that of the final fit.
@@ -29,7 +29,7 @@ pub struct LinearOptions {
 
 /// A rule of decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum DecisionName {
+pub(crate) enum DecisionName {
     /// From a score on.
     Threshold,
     /// The largest expected F1 of each label.
@@ -48,7 +48,7 @@ impl From<DecisionName> for Decision {
 /// The embedding and the link.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Label embedding")]
-pub struct EmbeddingOptions {
+pub(crate) struct EmbeddingOptions {
     /// What is fitted: full, the default, random features of a learned embedding; linear, a learned embedding alone; cs
     /// and cs-linear, the same with a random embedding; kernel, random features of the features themselves.
     #[arg(long, value_enum)]

@@ -17,20 +17,21 @@ mod recipe;
 mod structured;
 mod trees;
 
-pub use boosting::BoostingOptions;
-pub use craftml::CraftmlOptions;
-pub use decision::DecisionOptions;
-pub use forest::ForestOptions;
 pub use given::MethodOptions;
-pub use linear::{DecisionName, EmbeddingOptions, LinearOptions};
-pub use projection::ProjectionOptions;
+pub(crate) use linear::DecisionName;
 pub use recipe::{FitContext, Recipe, Show, Stepwise, WrapProjection};
-pub use structured::StructuredOptions;
-pub use trees::{EnsembleOptions, ShareOptions, TreeOptions};
 
 use crate::error::CliError;
+use boosting::BoostingOptions;
 use clap::{Arg, Args, Command, ValueEnum};
+use craftml::CraftmlOptions;
+use decision::DecisionOptions;
+use forest::ForestOptions;
+use linear::{EmbeddingOptions, LinearOptions};
+use projection::ProjectionOptions;
 use serde_json::{Map, Value, json};
+use structured::StructuredOptions;
+use trees::{EnsembleOptions, ShareOptions, TreeOptions};
 
 /// What can be fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -67,40 +68,40 @@ pub enum Method {
 
 /// The options of all methods. A method takes those of some groups.
 #[derive(Debug, Clone, Args)]
-pub struct Groups {
+pub(crate) struct Groups {
     /// How many trees.
     #[command(flatten)]
-    pub ensemble: EnsembleOptions,
+    ensemble: EnsembleOptions,
     /// How a tree grows.
     #[command(flatten)]
-    pub tree: TreeOptions,
+    tree: TreeOptions,
     /// Bootstraps and leaves of forests.
     #[command(flatten)]
-    pub forest: ForestOptions,
+    forest: ForestOptions,
     /// What trees grow on.
     #[command(flatten)]
-    pub projection: ProjectionOptions,
+    projection: ProjectionOptions,
     /// Steps of boosting.
     #[command(flatten)]
-    pub boosting: BoostingOptions,
+    boosting: BoostingOptions,
     /// Penalty and decisions of linear models and links.
     #[command(flatten)]
-    pub linear: LinearOptions,
+    linear: LinearOptions,
     /// The embedding and the link.
     #[command(flatten)]
-    pub embedding: EmbeddingOptions,
+    embedding: EmbeddingOptions,
     /// Nodes of centroids.
     #[command(flatten)]
-    pub craftml: CraftmlOptions,
+    craftml: CraftmlOptions,
     /// What a tree sees.
     #[command(flatten)]
-    pub shares: ShareOptions,
+    shares: ShareOptions,
     /// Clusters and hyperplanes.
     #[command(flatten)]
-    pub structured: StructuredOptions,
+    structured: StructuredOptions,
     /// Label sets.
     #[command(flatten)]
-    pub decision: DecisionOptions,
+    decision: DecisionOptions,
 }
 
 /// Options of trees that mean nothing where a node looks at all features of its tree until none parts it.

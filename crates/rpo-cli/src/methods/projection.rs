@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// A random projection of the outputs.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Projection of the outputs")]
-pub struct ProjectionOptions {
+pub(crate) struct ProjectionOptions {
     /// Projection of the outputs that trees grow on; leaves answer in the original outputs whatever it is. One of none,
     /// gaussian, rademacher, rademacher:S, achlioptas, sparse, hadamard, subsample, subsample-replace, hashing, pca,
     /// identity, and label-embedding, the directions that the features predict.
@@ -79,7 +79,7 @@ impl ProjectionOptions {
     ///
     /// # Errors
     /// [`CliError::Usage`] for components without a family.
-    pub fn of_forest(&self) -> Result<Option<OutputProjection>, CliError> {
+    pub(super) fn of_forest(&self) -> Result<Option<OutputProjection>, CliError> {
         if self.projection.is_none_or(|p| p == ProjectionName::None) {
             if self.components.is_some() || self.projection_scope.is_some() {
                 let message = "--components and --projection-scope need a --projection other than none";

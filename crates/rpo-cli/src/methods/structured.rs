@@ -15,7 +15,7 @@ use std::ops::Range;
 /// Clusters and hyperplanes of structured forests.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Structured forest")]
-pub struct StructuredOptions {
+pub(crate) struct StructuredOptions {
     /// What parts the two clusters of a node, and with -cs that rare labels count more in clustering: sf, one feature
     /// by information gain; sf-lr, logistic regression; sf-h, a sparse hyperplane of large Hellinger distance. sf-h-cs,
     /// SOSHF, by default.

@@ -1,105 +1,25 @@
 //! Gradient boosting.
 
+mod options;
+
+pub(super) use options::BoostingOptions;
+
 use super::projection::bound;
 use super::{FitContext, Groups, Method, Recipe, Show, record};
 use crate::error::CliError;
 use crate::resources::Stopwatch;
-use clap::Args;
 use ndarray::ArrayView2;
+use options::{Resolved, WithheldShare};
 use rpo::core::Seed;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions as FitOptions, BoostingParams, LeafStorage, LineSearch, LossKind,
-    Progress, StepScope, Validation,
+    Boosted, BoostingOptions as FitOptions, BoostingParams, LossKind, Progress, Validation,
 };
-use rpo::ensemble::{MaxFeatures, OutputProjection};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::tune::Holdout;
 use rpo::{Model, ModelError};
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
-
-/// Steps of boosting.
-#[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Boosting")]
-pub struct BoostingOptions {
-    /// Number of steps; 100 by default.
-    #[arg(long, value_name = "M")]
-    iterations: Option<usize>,
-
-    /// Learning rate in (0, 1]; 0.1 by default.
-    #[arg(long, value_name = "RATE")]
-    learning_rate: Option<f64>,
-
-    /// What is minimised: square, absolute or logistic (of labels; predictions are then probabilities). By default
-    /// logistic for labels, square for numbers.
-    #[arg(long, value_name = "LOSS")]
-    loss: Option<LossKind>,
-
-    /// How long a step is: exact, the default, minimises the loss; newton is one Newton step, cheaper.
-    #[arg(long, value_enum, value_name = "HOW")]
-    line_search: Option<LineSearchName>,
-
-    /// What has a step length of its own: every output, the default, or every leaf of every output.
-    #[arg(long, value_enum, value_name = "SCOPE")]
-    step_scope: Option<ScopeName>,
-
-    /// Share of the samples that each tree grows on, drawn anew; 1 by default.
-    #[arg(long, value_name = "SHARE")]
-    subsample: Option<f64>,
-
-    /// Keep only the K largest numbers of a leaf; all by default.
-    #[arg(long, value_name = "K")]
-    leaf_values: Option<usize>,
-
-    /// Stop after so many seconds, but not before a step: the model then depends on the machine.
-    #[arg(long, value_name = "SECONDS")]
-    time_limit: Option<f64>,
-
-    /// Share of the samples to withhold and score every step on; the model ends with the best. By default 0.2 with
-    /// --early-stopping, otherwise none. A search scores steps on what it holds out.
-    #[arg(long, value_name = "SHARE")]
-    validation: Option<f64>,
-
-    /// Stop after so many steps without a better score on the samples withheld.
-    #[arg(long, value_name = "N")]
-    early_stopping: Option<usize>,
-
-    /// The score: lrap for labels and r2 for numbers by default.
-    #[arg(long, value_name = "METRIC")]
-    validation_metric: Option<Metric>,
-
-    /// With samples withheld, fit again to all samples, as many steps as were best.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        default_missing_value = "true",
-        require_equals = true
-    )]
-    refit_all: Option<bool>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
-enum LineSearchName {
-    Exact,
-    Newton,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, clap::ValueEnum)]
-enum ScopeName {
-    Output,
-    Leaf,
-}
-
-fn algorithm(method: Method) -> Algorithm {
-    match method {
-        Method::SingleTargetGbrt => Algorithm::SingleTarget,
-        Method::Gbmort => Algorithm::Gbmort,
-        Method::GbrtRpo => Algorithm::GbrtRpo,
-        _ => Algorithm::GbrtRelabelRpo,
-    }
-}
 
 /// Boosting to be done.
 pub(super) struct BoostingRecipe {
@@ -114,92 +34,21 @@ pub(super) struct BoostingRecipe {
     record: Map<String, Value>,
 }
 
-/// Samples withheld to choose the number of steps.
-#[derive(Clone, Copy)]
-struct WithheldShare {
-    share: f64,
-    patience: Option<usize>,
-    metric: Option<Metric>,
-    refit: bool,
-}
-
 impl BoostingRecipe {
     pub(super) fn new(method: Method, groups: &Groups, seed: u64) -> Result<Self, CliError> {
-        let (options, tree) = (&groups.boosting, &groups.tree);
-        let validation = options.withheld()?;
-        let iterations = options.iterations.unwrap_or(100);
-        let learning_rate = options.learning_rate.unwrap_or(0.1);
-        let max_features = tree.max_features.unwrap_or(MaxFeatures::All);
-        let max_leaves = tree.max_leaves.or(Some(8).filter(|_| tree.max_depth.is_none()));
-        let mut params = BoostingParams::new(algorithm(method))
-            .iterations(iterations)
-            .learning_rate(learning_rate)
-            .max_features(max_features)
-            .max_depth(tree.max_depth)
-            .max_leaves(max_leaves)
-            .min_samples_split(tree.min_samples_split.unwrap_or(2))
-            .min_samples_leaf(tree.min_samples_leaf.unwrap_or(1))
-            .subsample(options.subsample.unwrap_or(1.0))
-            .seed(seed);
-        let mut parameters = vec![
-            ("iterations", json!(iterations)),
-            ("learning_rate", json!(learning_rate)),
-            ("max_features", json!(max_features.to_string())),
-            ("max_depth", json!(tree.max_depth)),
-            ("max_leaves", json!(max_leaves)),
-            ("min_samples_split", json!(tree.min_samples_split.unwrap_or(2))),
-            ("min_samples_leaf", json!(tree.min_samples_leaf.unwrap_or(1))),
-            ("subsample", json!(options.subsample.unwrap_or(1.0))),
-        ];
-        if algorithm(method).projects() {
-            let projection = groups.projection.of_boosting()?;
-            parameters.extend(groups.projection.record(Some(&projection)));
-            let OutputProjection {
-                family,
-                components,
-                scope,
-            } = projection;
-            params = params
-                .custom_projection(family, components)
-                .projection_scope(scope);
-        }
-        if options.line_search == Some(LineSearchName::Newton) {
-            params = params.line_search(LineSearch::Newton);
-            parameters.push(("line_search", json!("newton")));
-        }
-        if options.step_scope == Some(ScopeName::Leaf) {
-            params = params.step_scope(StepScope::Leaf);
-            parameters.push(("step_scope", json!("leaf")));
-        }
-        if let Some(k) = options.leaf_values {
-            params = params.leaf_storage(LeafStorage::Largest(k));
-            parameters.push(("leaf_values", json!(k)));
-        }
-        if let Some(limit) = options.time_limit {
-            if !(limit > 0.0 && limit.is_finite()) {
-                return Err(usage(&format!(
-                    "--time-limit is {limit}; a positive number of seconds expected"
-                )));
-            }
-            parameters.push(("time_limit", json!(limit)));
-        }
-        if let Some(validation) = validation {
-            parameters.push(("validation", json!(validation.share)));
-            parameters.push(("early_stopping", json!(validation.patience)));
-            parameters.push(("refit_all", json!(validation.refit)));
-        }
+        let resolved = Resolved::new(method, groups)?;
         let recipe = Self {
-            params,
-            loss: options.loss,
-            iterations,
-            time_limit: options.time_limit,
-            validation,
+            params: resolved.params(seed),
+            loss: groups.boosting.loss(),
+            iterations: resolved.iterations,
+            time_limit: resolved.time_limit,
+            validation: resolved.validation,
             seed,
             learns_from_features: groups.projection.learns_from_features(),
-            record: record(method, seed, parameters),
+            record: record(method, seed, resolved.record(&groups.projection)),
         };
         // With the loss that fits every step, so that what is wrong is the rest.
-        let loss = options.loss.unwrap_or(LossKind::Logistic);
+        let loss = recipe.loss.unwrap_or(LossKind::Logistic);
         recipe.params.clone().loss(loss).check()?;
         Ok(recipe)
     }
@@ -374,35 +223,4 @@ impl<'a> Scorer<'a> {
             .evaluate(&evaluation)
             .map_or(f64::NAN, |value| self.sign * value)
     }
-}
-
-impl BoostingOptions {
-    /// The samples to withhold, if any are.
-    fn withheld(&self) -> Result<Option<WithheldShare>, CliError> {
-        if self.validation.is_none() && self.early_stopping.is_none() {
-            if self.validation_metric.is_some() || self.refit_all.is_some() {
-                return Err(usage("--validation-metric and --refit-all need --validation"));
-            }
-            return Ok(None);
-        }
-        let share = self.validation.unwrap_or(0.2);
-        if !(share > 0.0 && share < 1.0) {
-            return Err(usage(&format!(
-                "--validation is {share}; expected a share between 0 and 1"
-            )));
-        }
-        if self.early_stopping == Some(0) {
-            return Err(usage("--early-stopping is 0; expected at least 1"));
-        }
-        Ok(Some(WithheldShare {
-            share,
-            patience: self.early_stopping,
-            metric: self.validation_metric,
-            refit: self.refit_all.unwrap_or(false),
-        }))
-    }
-}
-
-fn usage(message: &str) -> CliError {
-    CliError::Usage(message.to_owned())
 }
