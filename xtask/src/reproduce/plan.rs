@@ -122,48 +122,9 @@ pub(crate) fn plan(description: &Description, selection: &Selection) -> anyhow::
         if !is_selected(description, selection, data) {
             continue;
         }
-        let source = match source(description, data, catalogue.as_ref()) {
-            Ok(source) => source?,
-            Err(why) => {
-                plan.not_run.push((data.name.get_ref().clone(), why));
-                continue;
-            }
-        };
-        let preprocess = preprocess(description, data);
-        let filtered = data::filtered(&source, preprocess)?;
-        let (n_features, n_outputs) = match &filtered {
-            Some(filtered) => (filtered.n_features, filtered.labels.counts.len()),
-            None => data::sizes(&source)?,
-        };
-        plan.datasets.push(PlannedSet {
-            name: data.name.get_ref().clone(),
-            published: data.published.clone(),
-            note: data.note.clone(),
-            train: data.train,
-            test: data.test,
-            n_features,
-            n_outputs,
-            filtered,
-        });
-        let quick = description.quick.repeats.filter(|_| selection.quick);
-        let repeats = selection
-            .repeats
-            .or(quick)
-            .or(data.repeats)
-            .unwrap_or(description.repeats);
-        for repetition in 0..repeats as u64 {
-            for (column, place) in plan.columns.iter().zip(0..) {
-                if !description.methods[column.method].is_on(data) {
-                    continue;
-                }
-                let job = job(description, selection, data, &source, column, repetition)?;
-                plan.cells.push(Cell {
-                    dataset: plan.datasets.len() - 1,
-                    column: place,
-                    key: job.key(),
-                    job,
-                });
-            }
+        match source(description, data, catalogue.as_ref()) {
+            Ok(source) => plan.add(description, selection, data, &source?)?,
+            Err(why) => plan.not_run.push((data.name.get_ref().clone(), why)),
         }
     }
     let absent = description
@@ -337,6 +298,53 @@ fn job(
 }
 
 impl Plan {
+    /// Adds a data set and its cells.
+    fn add(
+        &mut self,
+        description: &Description,
+        selection: &Selection,
+        data: &DatasetText,
+        source: &Source,
+    ) -> anyhow::Result<()> {
+        let filtered = data::filtered(source, preprocess(description, data))?;
+        let (n_features, n_outputs) = match &filtered {
+            Some(filtered) => (filtered.n_features, filtered.labels.counts.len()),
+            None => data::sizes(source)?,
+        };
+        let dataset = self.datasets.len();
+        self.datasets.push(PlannedSet {
+            name: data.name.get_ref().clone(),
+            published: data.published.clone(),
+            note: data.note.clone(),
+            train: data.train,
+            test: data.test,
+            n_features,
+            n_outputs,
+            filtered,
+        });
+        let quick = description.quick.repeats.filter(|_| selection.quick);
+        let repeats = selection
+            .repeats
+            .or(quick)
+            .or(data.repeats)
+            .unwrap_or(description.repeats);
+        for repetition in 0..repeats as u64 {
+            for (column, place) in self.columns.iter().zip(0..) {
+                if !description.methods[column.method].is_on(data) {
+                    continue;
+                }
+                let job = job(description, selection, data, source, column, repetition)?;
+                self.cells.push(Cell {
+                    dataset,
+                    column: place,
+                    key: job.key(),
+                    job,
+                });
+            }
+        }
+        Ok(())
+    }
+
     /// The value along the axis of a column on a data set, as a number: `ln`, `sqrt` and the like depend on
     /// the numbers of outputs and features.
     pub(crate) fn position(&self, description: &Description, dataset: usize, column: usize) -> Option<f64> {

@@ -8,8 +8,10 @@ mod figures;
 mod html;
 mod json;
 mod markdown;
+mod numbers;
 mod ranks;
 mod sections;
+mod sets;
 mod table;
 
 use crate::reproduce::claims;

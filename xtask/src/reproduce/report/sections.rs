@@ -1,10 +1,11 @@
 //! What a report says, section by section.
 
 use super::document::{Block, Document};
+use super::numbers::{Significant, show};
 use super::ranks::Ranks;
+use super::sets::set_section;
 use super::table::Table;
 use crate::reproduce::claims::{Claim, Finding};
-use crate::reproduce::data::Filtered;
 use crate::reproduce::measures;
 use crate::reproduce::results::{Results, Summary};
 
@@ -48,7 +49,7 @@ pub(super) fn document(results: &Results<'_>, claims: &[Claim], ranks: &[Ranks])
 }
 
 /// A section, unless its table is empty.
-fn section(heading: &str, explained: &str, table: Table) -> Vec<Block> {
+pub(super) fn section(heading: &str, explained: &str, table: Table) -> Vec<Block> {
     if table.is_empty() {
         return Vec::new();
     }
@@ -348,139 +349,5 @@ fn amount(measure: &str, summary: Summary) -> String {
             Significant(summary.mean).to_string()
         }
         _ => show(summary),
-    }
-}
-
-fn set_section(results: &Results<'_>) -> Vec<Block> {
-    let mut table = Table::new([
-        "data set",
-        "in the paper",
-        "train",
-        "test",
-        "features",
-        "outputs",
-        "note",
-    ]);
-    for set in &results.plan.datasets {
-        let note = set.note.clone().unwrap_or_default();
-        table.row([
-            set.name.clone(),
-            set.published.clone().unwrap_or_else(|| "-".to_owned()),
-            set.train.to_string(),
-            set.test.to_string(),
-            set.n_features.to_string(),
-            set.n_outputs.to_string(),
-            note,
-        ]);
-    }
-    let mut blocks = section("Data sets", "", table);
-    blocks.extend(filtered_section(results));
-    if !results.plan.not_run.is_empty() {
-        blocks.push(Block::Paragraph("Not run:".to_owned()));
-        let items = results
-            .plan
-            .not_run
-            .iter()
-            .map(|(name, why)| format!("{name}: {why}"));
-        blocks.push(Block::List(items.collect()));
-    }
-    blocks
-}
-
-/// What filters left of the data sets, where there are some.
-fn filtered_section(results: &Results<'_>) -> Vec<Block> {
-    let mut table = Table::new([
-        "data set",
-        "samples",
-        "features",
-        "labels",
-        "density",
-        "distinct sets",
-        "least imbalance",
-        "largest",
-        "mean",
-    ]);
-    let mut any = false;
-    for set in &results.plan.datasets {
-        let Some(Filtered {
-            n_features,
-            labels,
-            n_distinct,
-        }) = &set.filtered
-        else {
-            continue;
-        };
-        any = true;
-        let ratios = labels.imbalance_ratios();
-        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-        let largest = ratios.iter().copied().fold(0.0, f64::max);
-        let mean = ratios.iter().sum::<f64>() / ratios.len() as f64;
-        table.row([
-            set.name.clone(),
-            labels.n_samples.to_string(),
-            n_features.to_string(),
-            ratios.len().to_string(),
-            format!("{:.2}", labels.density()),
-            format!("{:.2}", *n_distinct as f64 / labels.n_samples as f64),
-            format!("{least:.2}"),
-            format!("{largest:.2}"),
-            format!("{mean:.2}"),
-        ]);
-    }
-    let explained = "All samples, after labels and features were left out. Density: share of the labels that a sample has, on \
-                     average. Distinct sets: number of different label sets over the number of samples. Imbalance: the larger over \
-                     the smaller of the numbers of samples with and without a label.";
-    if any {
-        section("Data sets as filtered", explained, table)
-    } else {
-        Vec::new()
-    }
-}
-
-fn show(summary: Summary) -> String {
-    // Scores have three decimals, as the paper prints them.
-    let decimals = if summary.mean.abs() < 10.0 { 3 } else { 1 };
-    match summary.std {
-        Some(std) => format!("{:.decimals$} ± {std:.decimals$}", summary.mean),
-        None => format!("{:.decimals$}", summary.mean),
-    }
-}
-
-/// A number with as many decimals as it deserves: three digits and more, or 0.001 at the finest below 1.
-struct Significant(f64);
-
-impl std::fmt::Display for Significant {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let decimals = match self.0.abs() {
-            size if size >= 100.0 => 0,
-            size if size >= 10.0 => 1,
-            size if size >= 1.0 => 2,
-            _ => 3,
-        };
-        // A difference that rounds to 0 has no sign worth showing.
-        let zero = self.0.abs() < 0.5 * 0.1_f64.powi(decimals as i32);
-        if zero {
-            write!(f, "{:.decimals$}", 0.0)
-        } else if f.sign_plus() {
-            write!(f, "{:+.decimals$}", self.0)
-        } else {
-            write!(f, "{:.decimals$}", self.0)
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_have_the_digits_they_deserve() {
-        let text = |v: f64| (format!("{}", Significant(v)), format!("{:+}", Significant(v)));
-        let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
-        assert_eq!(text(0.12345), pair("0.123", "+0.123"));
-        assert_eq!(text(-0.0004), pair("0.000", "0.000"));
-        assert_eq!(text(3.456), pair("3.46", "+3.46"));
-        assert_eq!(text(-12.34), pair("-12.3", "-12.3"));
-        assert_eq!(text(3348.4), pair("3348", "+3348"));
     }
 }
