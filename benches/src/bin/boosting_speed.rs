@@ -9,7 +9,7 @@
 //! of 100,000 labels each. Times are processor time of all threads; memory is the most that the process held while
 //! fitting, the data included.
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::Parser;
 use rpo::core::Seed;
 use rpo::data::Dataset;
@@ -27,7 +27,7 @@ struct Arguments {
     data: String,
     /// single-target-gbrt, gbmort, gbrt-rpo or gbrt-relabel-rpo.
     #[arg(long, default_value = "gbrt-relabel-rpo")]
-    method: String,
+    method: Algorithm,
     #[arg(long, default_value = "square")]
     loss: LossKind,
     #[arg(long, default_value_t = 100)]
@@ -72,9 +72,7 @@ fn main() -> anyhow::Result<()> {
     } else {
         load(&arguments.data)?
     };
-    let algorithm = Algorithm::ALL.into_iter().find(|a| a.name() == arguments.method);
-    let algorithm = algorithm.ok_or_else(|| anyhow!("no method {}", arguments.method))?;
-    let mut params = BoostingParams::new(algorithm)
+    let mut params = BoostingParams::new(arguments.method)
         .loss(arguments.loss)
         .iterations(arguments.iterations)
         .learning_rate(arguments.learning_rate)
@@ -83,7 +81,7 @@ fn main() -> anyhow::Result<()> {
         .min_samples_leaf(arguments.min_samples_leaf)
         .subsample(arguments.subsample)
         .seed(arguments.seed);
-    if algorithm.projects() {
+    if arguments.method.projects() {
         params = params.projection(arguments.projection, arguments.components);
     }
     if arguments.newton {

@@ -103,7 +103,7 @@ impl Names {
     }
 
     /// The first name that occurs twice.
-    pub(crate) fn duplicate(&self) -> Option<&str> {
+    pub fn duplicate(&self) -> Option<&str> {
         let Self::Given(names) = self else { return None };
         let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
         sorted.sort_unstable();

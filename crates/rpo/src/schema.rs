@@ -38,7 +38,7 @@ impl Schema {
         output_names: Names,
     ) -> Result<Self, ModelError> {
         for (what, names) in [("feature", &feature_names), ("output", &output_names)] {
-            if let Some(name) = duplicate(names) {
+            if let Some(name) = names.duplicate() {
                 let name = name.to_owned();
                 return Err(ModelError::DuplicateName { what, name });
             }
@@ -74,14 +74,4 @@ impl Schema {
     pub fn output_names(&self) -> &Names {
         &self.output_names
     }
-}
-
-fn duplicate(names: &Names) -> Option<&str> {
-    let Names::Given(names) = names else { return None };
-    let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
-    sorted.sort_unstable();
-    sorted
-        .windows(2)
-        .find(|pair| pair[0] == pair[1])
-        .map(|pair| pair[0])
 }
