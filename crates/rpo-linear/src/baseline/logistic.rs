@@ -3,7 +3,7 @@
 use rpo_core::{MatrixView, OutOfRange, check_count, check_positive};
 use rpo_projections::linalg::{Design, LANES, Lanes, Penalty, PenaltyDiagonal, Rows, panel_product};
 
-use super::fit_panels;
+use super::{PanelOutputs, fit_panels};
 use crate::checks::{check_data, check_labels};
 use crate::loss::log1p_exp;
 use crate::{LinearError, LinearModel, Response};
@@ -72,8 +72,7 @@ impl LogisticParams {
             |first| {
                 let panel = Panel {
                     x: Design::new(&x, true),
-                    y,
-                    first,
+                    y: PanelOutputs { y, first },
                     penalty,
                 };
                 panel.fit(self)
@@ -85,8 +84,7 @@ impl LogisticParams {
 /// The regressions of [`LANES`] labels.
 struct Panel<'a, 'x, 'y> {
     x: Design<'a, MatrixView<'x>>,
-    y: MatrixView<'y>,
-    first: usize,
+    y: PanelOutputs<'y>,
     penalty: &'a PenaltyDiagonal,
 }
 
@@ -124,9 +122,8 @@ impl Panel<'_, '_, '_> {
 
     /// Takes the labels of a row in the panel.
     fn for_each_label(&self, row: usize, mut f: impl FnMut(usize)) {
-        self.y.for_each_in_row(row, |j, v| {
-            let lane = (j as usize).wrapping_sub(self.first);
-            if lane < LANES && v != 0.0 {
+        self.y.for_each_stored(row, |lane, v| {
+            if v != 0.0 {
                 f(lane);
             }
         });

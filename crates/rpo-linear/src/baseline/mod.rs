@@ -5,8 +5,8 @@ mod ridge;
 
 use ndarray::{Array1, Array2, ArrayViewMut2, s};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, check_dense};
-use rpo_projections::linalg::{LANES, Lanes};
+use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_row};
+use rpo_projections::linalg::{LANES, Lanes, Rows};
 
 use crate::error::check_length;
 use crate::model::DEFAULT_BUDGET;
@@ -114,6 +114,44 @@ impl Scorer for LinearModel {
             x.for_each_in_row(row, |j, v| out.scaled_add(v, &self.weights.row(j as usize)));
         }
         self.response.apply_to_rows(out);
+    }
+}
+
+/// The [`LANES`] outputs from `first` on, of those there are: n rows, of which only these are looked at.
+#[derive(Debug, Clone, Copy)]
+struct PanelOutputs<'a> {
+    y: MatrixView<'a>,
+    first: usize,
+}
+
+impl Rows for PanelOutputs<'_> {
+    fn row_count(&self) -> usize {
+        self.y.n_rows()
+    }
+
+    fn column_count(&self) -> usize {
+        LANES
+    }
+
+    fn for_each_stored(&self, row: usize, mut f: impl FnMut(usize, f64)) {
+        match &self.y {
+            MatrixView::Dense(y) => {
+                let end = y.ncols().min(self.first + LANES);
+                let values = y.slice(s![row, self.first..end]);
+                values.iter().enumerate().for_each(|(lane, &v)| f(lane, v.into()));
+            }
+            MatrixView::Sparse(y) => {
+                let (columns, values) = csr_row(y, row);
+                let start = columns.partition_point(|&j| (j as usize) < self.first);
+                for (&j, &v) in columns[start..].iter().zip(&values[start..]) {
+                    let lane = j as usize - self.first;
+                    if lane >= LANES {
+                        break;
+                    }
+                    f(lane, v.into());
+                }
+            }
+        }
     }
 }
 

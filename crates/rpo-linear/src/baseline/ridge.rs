@@ -1,9 +1,9 @@
 //! Regularised least squares, output by output.
 
 use rpo_core::MatrixView;
-use rpo_projections::linalg::{LANES, Penalty, Ridge, RidgeSolver};
+use rpo_projections::linalg::{LANES, Lanes, Penalty, Ridge, RidgeSolver};
 
-use super::fit_panels;
+use super::{PanelOutputs, fit_panels};
 use crate::checks::check_data;
 use crate::{LinearError, LinearModel, Response};
 
@@ -44,12 +44,11 @@ impl RidgeParams {
         self.check()?;
         check_data(x, y)?;
         let ridge = Ridge::new(&x, self.penalty.on(&x), true, self.solver)?;
-        let d = y.n_cols();
-        fit_panels((x.n_cols(), d), Response::Identity, x.n_rows(), |first| {
-            // The columns of the identity that pick the panel's outputs.
-            let mut q = vec![[0.0; LANES]; d];
-            (first..d.min(first + LANES)).for_each(|j| q[j][j - first] = 1.0);
-            Ok(ridge.solve_panel(&y, &q)?)
+        let identity: [Lanes; LANES] =
+            std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }));
+        let shape = (x.n_cols(), y.n_cols());
+        fit_panels(shape, Response::Identity, x.n_rows(), |first| {
+            Ok(ridge.solve_panel(&PanelOutputs { y, first }, &identity)?)
         })
     }
 }

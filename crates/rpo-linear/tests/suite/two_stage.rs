@@ -1,7 +1,7 @@
 //! Algorithm 2, the conceptual form, as an oracle for Algorithm 3.
 
 use crate::common::{features, labels};
-use ndarray::{Array1, Array2};
+use ndarray::{Array1, Array2, s};
 use rpo_core::{CsrMatrix, Matrix, MatrixView};
 use rpo_linear::{Fit, Inputs, Link, LinkParams, LogisticParams, Penalty, RidgeParams};
 use rpo_projections::linalg::RidgeSolver;
@@ -124,6 +124,50 @@ fn baselines_are_stationary() {
             model.predict_top_k(view, 20).unwrap().nnz(),
             scores.iter().filter(|v| **v != 0.0).count()
         );
+    }
+}
+
+/// Outputs are solved for in panels, from either layout: each as if it were alone, whatever its place.
+#[test]
+fn baselines_learn_every_output_by_itself() {
+    let x = features(60, 5, 0.7, 7);
+    let y = labels(&x, 37, 8);
+    let fit = |y: MatrixView<'_>| {
+        let x = MatrixView::from(&x);
+        let ridge = RidgeParams::default().fit(x, y).unwrap();
+        [ridge, LogisticParams::default().fit(x, y).unwrap()]
+    };
+    let together = fit(MatrixView::from(&y));
+    let csr = crate::common::csr(&y);
+    assert_eq!(fit(MatrixView::Sparse(csr.view())), together);
+    for j in [0, 15, 16, 36] {
+        let alone = fit(MatrixView::from(&y.slice(s![.., j..=j]).to_owned()));
+        for (alone, together) in alone.iter().zip(&together) {
+            assert_eq!(alone.weights().column(0), together.weights().column(j));
+            assert_eq!(alone.offset()[0], together.offset()[j]);
+        }
+    }
+}
+
+/// The cost of an output does not grow with their number: quadratic, this would take minutes.
+#[test]
+fn least_squares_of_very_many_outputs() {
+    let d = 200_000;
+    let x = features(4, 2, 1.0, 3);
+    let y = CsrMatrix::new(
+        (4, d),
+        vec![0, 1, 2, 3, 4],
+        vec![0, 17, 99_999, d as u32 - 1],
+        vec![1.0; 4],
+    );
+    let model = RidgeParams::default()
+        .fit(MatrixView::from(&x), MatrixView::Sparse(y.view()))
+        .unwrap();
+    assert_eq!(model.n_outputs(), d);
+    let means = [(0, 0.25), (1, 0.0), (17, 0.25), (99_999, 0.25), (d - 1, 0.25)];
+    let predicted = model.predict(MatrixView::from(&x)).unwrap();
+    for (j, mean) in means {
+        assert!((predicted.column(j).mean().unwrap() - mean).abs() < 1e-5, "{j}");
     }
 }
 
