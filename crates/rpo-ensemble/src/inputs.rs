@@ -42,12 +42,20 @@ fn check_partial(x: MatrixView<'_>, y: MatrixView<'_>, weights: Option<&[f32]>) 
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }
 
-/// Checks that features and outputs are of the same rows, stored by rows, with at least one output.
+/// Most outputs an ensemble can be fitted to, 134,217,728. Fitting holds vectors of a number for each output, of
+/// gigabytes with more: one mistyped label index would end the process where it should be an error.
+pub const MAX_OUTPUTS: usize = 1 << 27;
+
+/// Checks that features and outputs are of the same rows, stored by rows, with 1 to [`MAX_OUTPUTS`] outputs.
 pub(crate) fn check_shapes(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), EnsembleError> {
     if x.n_rows() != y.n_rows() {
         return mismatch("rows of outputs for the rows of features", x.n_rows(), y.n_rows());
     }
     check_count("the number of outputs", y.n_cols())?;
+    if y.n_cols() > MAX_OUTPUTS {
+        let (what, given, limit) = ("the number of outputs", y.n_cols(), MAX_OUTPUTS);
+        return Err(TreeError::TooLarge { what, given, limit }.into());
+    }
     check_csr("features", x)?;
     check_csr("outputs", y)?;
     Ok(())

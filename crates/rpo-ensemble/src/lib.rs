@@ -25,6 +25,7 @@ pub use craftml::{Craftml, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 pub use error::EnsembleError;
 pub use fit::FitOptions;
 pub use forest::{Forest, ForestTree, Importances};
+pub use inputs::MAX_OUTPUTS;
 pub use max_features::MaxFeatures;
 pub use params::{CriterionKind, ForestParams, OutputProjection, ProjectionScope, ValidForestParams};
 pub use predict::DEFAULT_BUDGET;

@@ -295,10 +295,11 @@ impl ForestParams {
     /// parameter out of range.
     pub fn check(self) -> Result<ValidForestParams, EnsembleError> {
         check_count("n_trees", self.n_trees)?;
+        check_indices(self.first_tree, self.n_trees)?;
         self.max_features.check()?;
         check_not_negative("min_impurity_decrease", self.min_impurity_decrease)?;
         if let RowSampling::Share(share) = self.rows {
-            check_share("rows", share)?;
+            check_share("row_share", share)?;
         }
         check_share("feature_share", self.feature_share)?;
         if self.projection.is_some() && self.criterion != CriterionKind::Variance {
@@ -313,6 +314,12 @@ impl ForestParams {
         }
         Ok(ValidForestParams(self))
     }
+}
+
+/// Refuses trees whose index would not be a `usize`.
+pub(crate) fn check_indices(first_tree: usize, n_trees: usize) -> Result<(), OutOfRange> {
+    let fits = first_tree.checked_add(n_trees).is_some();
+    OutOfRange::unless(fits, "first_tree", first_tree, "so small that every tree has an index")
 }
 
 /// Checked [`ForestParams`], ready to [`fit`](Self::fit).
@@ -335,6 +342,8 @@ mod tests {
         };
         let base = ForestParams::random_forest;
         assert_eq!(name(base().n_trees(0)), "n_trees");
+        assert_eq!(name(base().n_trees(2).first_tree(usize::MAX - 1)), "first_tree");
+        assert!(base().n_trees(2).first_tree(usize::MAX - 2).check().is_ok());
         assert_eq!(name(base().max_features(MaxFeatures::Count(0))), "max_features");
         assert_eq!(
             name(base().max_features(MaxFeatures::Share(f64::NAN))),
@@ -346,7 +355,7 @@ mod tests {
             assert_eq!(name(base().min_impurity_decrease(bad)), "min_impurity_decrease");
         }
         for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN] {
-            assert_eq!(name(base().rows(RowSampling::Share(bad))), "rows");
+            assert_eq!(name(base().rows(RowSampling::Share(bad))), "row_share");
             assert_eq!(name(base().feature_share(bad)), "feature_share");
         }
         let one = OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(1));

@@ -1,6 +1,7 @@
 //! Parameters of CRAFTML.
 
 use crate::EnsembleError;
+use crate::params::check_indices;
 use rpo_core::Seed;
 use rpo_tree::centroid::{CentroidParams, NodeSample};
 use rpo_tree::cluster::KMeansParams;
@@ -365,6 +366,7 @@ impl CraftmlParams {
                 expected: "at least 1",
             });
         }
+        check_indices(self.first_tree, self.n_trees)?;
         if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
             return Err(EnsembleError::Parameter {
                 name: "centroids",
@@ -432,6 +434,7 @@ mod tests {
         };
         let base = CraftmlParams::original;
         assert_eq!(name(base().n_trees(0)), "n_trees");
+        assert_eq!(name(base().first_tree(usize::MAX)), "first_tree");
         assert_eq!(name(base().n_clusters(0)), "n_clusters");
         assert_eq!(name(base().n_clusters(65_536)), "n_clusters");
         assert_eq!(name(base().feature_width(Width::Fixed(0))), "feature_width");

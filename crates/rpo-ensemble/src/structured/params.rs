@@ -1,6 +1,7 @@
 //! Parameters of structured forests: a builder, and the checked value that fits.
 
 use crate::EnsembleError;
+use crate::params::check_indices;
 use rpo_core::{OutOfRange, Seed, check_count, check_share};
 use rpo_tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
 use rpo_tree::structured::{LabelWeighting, StructuringParams};
@@ -196,6 +197,7 @@ impl StructuredForestParams {
             NodeSplit::Hellinger(params) => params.check()?,
         }
         check_count("n_trees", self.n_trees)?;
+        check_indices(self.first_tree, self.n_trees)?;
         let oblique = self.split != NodeSplit::InformationGain;
         let expected = "false where splits are along one feature anyway";
         OutOfRange::unless(oblique || !self.fall_back, "fall_back", "true", expected)?;
@@ -247,6 +249,7 @@ mod tests {
                 .is_ok()
         );
         assert_eq!(name(base().n_trees(0)), "n_trees");
+        assert_eq!(name(base().first_tree(usize::MAX)), "first_tree");
         for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN] {
             assert_eq!(name(base().row_share(bad)), "row_share");
             assert_eq!(name(base().feature_share(bad)), "feature_share");

@@ -2,10 +2,12 @@
 
 use crate::common::{csr, every_kind, fit, gaussian, labelled, layouts};
 use ndarray::{Array2, array};
-use rpo_core::{MatrixError, MatrixView};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView};
+use rpo_ensemble::boosting::BoostingParams;
+use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
-    Bag, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, ForestTree, Importances,
-    OutputProjection, RowSampling,
+    Bag, CraftmlParams, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, ForestTree,
+    Importances, OutputProjection, RowSampling,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
 use rpo_tree::{LeafKind, TreeError};
@@ -112,6 +114,35 @@ fn training_sets_are_checked() {
             ..
         })
     ));
+}
+
+/// A file of a few lines can name an output of any index; nothing of that length is made before it is refused.
+#[test]
+fn outputs_beyond_number_are_refused_by_every_ensemble() {
+    let x = csr(&Array2::ones((2, 1)));
+    let d = 3_000_000_000;
+    let y = CsrMatrix::new((2, d), vec![0, 1, 2], vec![0, d as u32 - 1], vec![1.0; 2]);
+    let (x, y) = (MatrixView::Sparse(x.view()), MatrixView::Sparse(y.view()));
+    let forest = ForestParams::random_forest().check().unwrap();
+    for error in [
+        forest.fit(x, y).unwrap_err(),
+        forest
+            .fit_single_targets(x, y, FitOptions::default())
+            .unwrap_err(),
+        BoostingParams::gbmort().check().unwrap().fit(x, y).unwrap_err(),
+        CraftmlParams::original().check().unwrap().fit(x, y).unwrap_err(),
+        StructuredForestParams::soshf()
+            .check()
+            .unwrap()
+            .fit(x, y)
+            .unwrap_err(),
+    ] {
+        let (what, given, limit) = ("the number of outputs", d, 1 << 27);
+        assert_eq!(
+            error,
+            EnsembleError::Tree(TreeError::TooLarge { what, given, limit })
+        );
+    }
 }
 
 #[test]
