@@ -33,7 +33,9 @@ impl<R: BufRead> CsvReader<R> {
     /// Reads the names of the columns.
     ///
     /// # Errors
-    /// [`ReadError`] for an empty file, or a name that is not closed, not UTF-8 or used twice.
+    /// [`ReadError`] for an empty file, a name that is not closed, not UTF-8 or used twice, and a first line that is no
+    /// line of names: numbers, unless they are distinct whole ones as column numbers are, or one name with a semicolon
+    /// or tab in it that is not quoted.
     pub fn new(reader: R) -> Result<Self, ReadError> {
         let mut lines = LineReader::new(reader);
         loop {
@@ -46,7 +48,15 @@ impl<R: BufRead> CsvReader<R> {
             }
         }
         let columns = parse_names(lines.line()).map_err(|(at, kind)| lines.error(kind).at_byte(at))?;
+        if let Some(found) = other_separator(lines.line(), &columns) {
+            let text = shown(lines.line());
+            return Err(lines.error(ReadErrorKind::Separator { text, found }));
+        }
         let names = Names::Given(columns);
+        if is_row(&names) {
+            let text = shown(lines.line());
+            return Err(lines.error(ReadErrorKind::NoNames { text }));
+        }
         if let Some(name) = names.duplicate() {
             let (what, name) = ("column", name.to_owned());
             return Err(lines.error(ReadErrorKind::DeclaredTwice { what, name }));
@@ -98,6 +108,25 @@ fn parse_names(line: &[u8]) -> Result<Vec<String>, Fault> {
             None => return Ok(names),
         }
     }
+}
+
+/// What separates columns in place of commas, if something does: a semicolon or tab in the one name of a first line.
+fn other_separator(line: &[u8], names: &[String]) -> Option<char> {
+    match names {
+        [name] if !line.contains(&b'"') => [';', '\t'].into_iter().find(|&c| name.contains(c)),
+        _ => None,
+    }
+}
+
+/// Whether names are the values of a row: numbers (or missing), not all of which are whole and distinct.
+fn is_row(names: &Names) -> bool {
+    let Names::Given(texts) = names else { return false };
+    let is_missing = |text: &String| matches!(text.as_str(), "" | "NA");
+    let is_number = |text: &String| number::parse(text.as_bytes()).is_ok();
+    let is_whole = |text: &String| number::parse_id(text.as_bytes()).is_some();
+    let mut given = texts.iter().filter(|text| !is_missing(text)).peekable();
+    let all_numbers = given.peek().is_some() && given.clone().all(is_number);
+    all_numbers && (!given.all(is_whole) || names.duplicate().is_some())
 }
 
 fn parse_row(line: &[u8], columns: &[String], row: &mut Row) -> Result<(), Fault> {

@@ -190,6 +190,20 @@ pub enum ReadErrorKind {
         name: String,
     },
 
+    /// A CSV file whose columns another character separates.
+    #[error("no comma in {text:?}; columns are separated by commas, not by {found:?}")]
+    Separator {
+        /// The first line.
+        text: String,
+        /// What seems to separate columns.
+        found: char,
+    },
+    /// A CSV file that begins with its first row.
+    #[error("{text:?} are numbers; the first line of a CSV file names the columns")]
+    NoNames {
+        /// The first line.
+        text: String,
+    },
     /// A row of the wrong length.
     #[error("the row has {found} values, {expected} are expected")]
     FieldCount {

@@ -37,7 +37,7 @@ pub enum SplitError {
         n_samples: usize,
     },
     /// A part without samples.
-    #[error("{n_samples} samples leave a part empty")]
+    #[error("a part of the {n_samples} samples would be empty; take another share, or more samples")]
     EmptyPart {
         /// Samples.
         n_samples: usize,

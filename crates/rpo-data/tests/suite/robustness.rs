@@ -135,6 +135,38 @@ fn headers_that_lie_cost_nothing() {
 }
 
 #[test]
+fn a_csv_file_without_names_does_not_lose_its_first_row() {
+    let csv = ReadOptions::default().format(Format::Csv);
+    for text in ["1.5,2,3", "-1,2,3", "1,2,1", "0,,1e3", "NA,0.5,2", "1,0,0,\"1\""] {
+        let expected = ReadErrorKind::NoNames {
+            text: text.to_owned(),
+        };
+        assert_eq!(kind(&format!("{text}\n4,5,6\n"), &csv), expected);
+    }
+    // Column numbers are names, as programs write them; so is anything that is not a number.
+    for text in ["0,1,2", "7,3,12", ",0,1", "x,1.5,2", "a,,"] {
+        let duplicate = text == "a,,";
+        let read = read_from(format!("{text}\n4,5,6\n").as_bytes(), &csv);
+        assert_eq!(read.is_err(), duplicate, "{text}: {read:?}");
+    }
+}
+
+#[test]
+fn columns_separated_by_something_else_are_told() {
+    let csv = ReadOptions::default().format(Format::Csv);
+    for (text, found) in [("a;b;y", ';'), ("a\tb\ty", '\t'), ("1;2", ';')] {
+        let expected = ReadErrorKind::Separator {
+            text: text.to_owned(),
+            found,
+        };
+        assert_eq!(kind(&format!("{text}\n1;2;3\n"), &csv), expected);
+    }
+    let quoted = read_from(&b"\"a;b\"\n1\n"[..], &csv).unwrap();
+    assert_eq!(quoted.feature_names().get(0).as_deref(), Some("a;b"));
+    assert_eq!(read_from(&b"a;b,c\n1,2\n"[..], &csv).unwrap().n_features(), 2);
+}
+
+#[test]
 fn gzip_is_recognised_by_content() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     encoder.write_all(CSV.as_bytes()).unwrap();
