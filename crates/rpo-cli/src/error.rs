@@ -2,7 +2,7 @@
 
 use rpo::ModelError;
 use rpo::TargetError;
-use rpo::data::read::ReadError;
+use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::{CatalogueError, DatasetError};
 use rpo::ensemble::EnsembleError;
 use rpo::linear::LinearError;
@@ -72,7 +72,33 @@ impl CliError {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// What standard error shows: the error and its causes, as far as they add anything.
+    /// What to do about it, where an option does it.
+    fn advice(&self) -> Option<&'static str> {
+        let Self::Read(error) = self else { return None };
+        Some(match &error.kind {
+            ReadErrorKind::MissingTarget { .. } => "--missing-outputs takes missing outputs for unknown",
+            ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
+            ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
+            ReadErrorKind::NotFinite { .. } => {
+                "a missing value is written ? in ARFF and as an empty cell or NA in CSV"
+            }
+            ReadErrorKind::NotANumber { .. } => {
+                "columns of words are for ARFF, as nominal attributes; in CSV, write them as numbers or leave them out"
+            }
+            ReadErrorKind::Option { option, .. } => match *option {
+                "targets" => {
+                    "--labels, --targets and --n-targets are for ARFF and CSV files; here each line names its labels"
+                }
+                "missing_targets" => "--missing-outputs is for ARFF and CSV files",
+                "task" => "--task is for ARFF and CSV files",
+                "first_feature" => "--first-feature is for svmlight files",
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    /// What standard error shows: the error, its causes as far as they add anything, and what to do.
     pub(crate) fn report(&self) -> String {
         let mut last = self.to_string();
         let mut report = format!("error: {last}\n");
@@ -85,6 +111,9 @@ impl CliError {
                 last = text;
             }
             cause = e.source();
+        }
+        if let Some(advice) = self.advice() {
+            let _ = writeln!(report, "  help: {advice}");
         }
         report
     }

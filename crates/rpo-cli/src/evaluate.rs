@@ -9,7 +9,7 @@ use crate::scoring::Scoring;
 use clap::Args;
 use rpo::Model;
 use rpo::data::Task;
-use rpo::metrics::{Metric, Propensity};
+use rpo::metrics::{Metric, Needs, Propensity};
 use std::path::PathBuf;
 
 /// Score a model on a data set.
@@ -29,13 +29,13 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     metrics: Vec<Metric>,
 
-    /// Exponent A of the propensity model of psp@K and psndcg@K (0.5 for Wikipedia, 0.6 for Amazon).
-    #[arg(long, value_name = "A", default_value_t = Propensity::default().a)]
-    propensity_a: f64,
+    /// Exponent A of the propensity model of psp@K and psndcg@K (0.5 for Wikipedia, 0.6 for Amazon); 0.55 by default.
+    #[arg(long, value_name = "A", allow_negative_numbers = true)]
+    propensity_a: Option<f64>,
 
-    /// Offset B of the propensity model (0.4 for Wikipedia, 2.6 for Amazon).
-    #[arg(long, value_name = "B", default_value_t = Propensity::default().b)]
-    propensity_b: f64,
+    /// Offset B of the propensity model (0.4 for Wikipedia, 2.6 for Amazon); 1.5 by default.
+    #[arg(long, value_name = "B", allow_negative_numbers = true)]
+    propensity_b: Option<f64>,
 
     /// How labels are decided from scores, if not as the model says: threshold, or f1 for all samples at once by the
     /// expected F1 of each label. Scores must be probabilities for that.
@@ -65,9 +65,11 @@ impl Evaluate {
             model = model.with_decision(decide.into());
         }
         let metrics = self.metrics(model.schema().task());
+        self.check_effect(model.schema().task(), &metrics)?;
+        let usual = Propensity::default();
         let propensity = Propensity {
-            a: self.propensity_a,
-            b: self.propensity_b,
+            a: self.propensity_a.unwrap_or(usual.a),
+            b: self.propensity_b.unwrap_or(usual.b),
         };
         let data = self.data.load_evaluation(model.schema())?;
         let x = self.data.align_features(model.schema(), &data)?;
@@ -91,6 +93,26 @@ impl Evaluate {
         report.set("load_seconds", load_seconds);
         report.set("predict_seconds", predict_seconds);
         report.print(self.json)
+    }
+
+    /// Refuses options that no metric heeds.
+    fn check_effect(&self, task: Task, metrics: &[Metric]) -> Result<(), CliError> {
+        let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
+        let given = self.propensity_a.or(self.propensity_b).is_some();
+        if given && !metrics.iter().any(|m| m.needs_propensities()) {
+            return refuse(
+                "--propensity-a and --propensity-b are for psp@K and psndcg@K, of which none is asked for",
+            );
+        }
+        if self.decide.is_some() && task == Task::Regression {
+            return refuse("--decide is for labels; the model predicts numbers");
+        }
+        if self.decide.is_some() && !metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets)) {
+            return refuse(
+                "--decide is for metrics of label sets (hamming, micro-f1 and the like), of which none is asked for",
+            );
+        }
+        Ok(())
     }
 
     fn metrics(&self, task: Task) -> Vec<Metric> {

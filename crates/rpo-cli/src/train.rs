@@ -97,6 +97,7 @@ impl Train {
 
         let clock = Stopwatch::start();
         let data = self.data.load_training(self.task.map(Task::from))?;
+        self.method.check_data(&data, self.data.name())?;
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();

@@ -1,8 +1,11 @@
 //! A method and the options given for it, as text, wherever they come from.
 
+use super::names::of_option;
 use super::{Groups, Method, Recipe, arguments, forest};
 use crate::error::CliError;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rpo::core::{MatrixError, MatrixView};
+use rpo::data::{Dataset, Task};
 use rpo::ensemble::ForestParams;
 use rpo::tune::Setting;
 use std::collections::BTreeMap;
@@ -68,7 +71,65 @@ impl MethodOptions {
     /// [`CliError`] for values that an option cannot have, options that the method does not take, and parameters
     /// that do not go together.
     pub fn recipe(&self, seed: u64) -> Result<Box<dyn Recipe>, CliError> {
-        self.method.recipe(&self.groups()?, seed)
+        let recipe = self.method.recipe(&self.groups()?, seed);
+        recipe.map_err(|e| of_option(self.method, e))
+    }
+
+    /// Refuses data that the method has no use for: with missing values where it needs all, with numbers as outputs
+    /// where it or its options are for labels. `name` is what the message calls the data.
+    ///
+    /// # Errors
+    /// [`CliError::Usage`].
+    pub fn check_data(&self, data: &Dataset, name: &str) -> Result<(), CliError> {
+        let is_linear_or_clusters = matches!(
+            self.method,
+            Method::Craftml | Method::LabelEmbedding | Method::Ridge | Method::LogisticRegression
+        );
+        let needs_outputs = is_linear_or_clusters || self.method == Method::StructuredForest;
+        let (features, outputs) = (
+            MatrixView::from(data.features()),
+            MatrixView::from(data.outputs()),
+        );
+        for (what, needed, values, names) in [
+            ("features", is_linear_or_clusters, features, data.feature_names()),
+            ("outputs", needs_outputs, outputs, data.output_names()),
+        ] {
+            if needed && let Err(MatrixError::NonFinite { row, column, .. }) = values.check_finite() {
+                return Err(CliError::Usage(format!(
+                    "{} needs all values of the {what}, but {name} lacks some: the first is {:?} of row {row}; forests and \
+                     boosting do without",
+                    self.method.name(),
+                    names.get(column).unwrap_or_default(),
+                )));
+            }
+        }
+        match data.task() {
+            Task::MultiLabel => Ok(()),
+            Task::Regression => self.check_numbers(name),
+        }
+    }
+
+    /// Refuses a method or options that are for labels, as the outputs of the data are numbers.
+    fn check_numbers(&self, data: &str) -> Result<(), CliError> {
+        let about = format!("the outputs of {data} are numbers");
+        let refuse = |what: &str| Err(CliError::Usage(format!("{what}; {about}")));
+        if let Some(option) = ["decide", "thresholds"]
+            .into_iter()
+            .find(|o| self.given.contains_key(*o))
+        {
+            return refuse(&format!("--{option} is for labels"));
+        }
+        let name = self.method.name();
+        match self.method {
+            Method::StructuredForest | Method::LogisticRegression => refuse(&format!("{name} is for labels")),
+            Method::BinaryRelevanceForest if self.value("criterion") != Some("variance") => {
+                refuse(&format!("{name} is for labels but with --criterion variance"))
+            }
+            Method::LabelEmbedding if self.value("link-loss") != Some("squared") => {
+                refuse(&format!("{name} is for labels but with --link-loss squared"))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The parameters of the forest that the options describe.

@@ -11,6 +11,7 @@ mod decision;
 mod forest;
 mod given;
 mod linear;
+mod names;
 mod parts;
 mod projection;
 mod recipe;
@@ -171,6 +172,8 @@ impl Method {
             Self::RandomForest | Self::ExtraTrees => true,
             Self::SingleTargetForest | Self::BinaryRelevanceForest => name != "leaves",
             Self::StructuredForest => !EXHAUSTIVE.contains(&name),
+            // Their trees have no leaf vectors.
+            Self::SingleTargetGbrt | Self::GbrtRpo => !matches!(name, "min-impurity-decrease" | "leaf-values"),
             _ => name != "min-impurity-decrease",
         };
         let groups = groups.into_iter().chain(arguments::<DecisionOptions>());

@@ -22,7 +22,8 @@ pub(crate) struct ProjectionOptions {
     #[arg(long, value_name = "FAMILY")]
     projection: Option<ProjectionName>,
 
-    /// Number of components to project to, ln for round(ln d), or d for as many as there are outputs.
+    /// Number of components to project to, ln for round(ln d), or d for as many as there are outputs. By default ln of
+    /// forests and of label-embedding, 1 of boosting, d of identity.
     #[arg(long, value_name = "M|ln|d")]
     components: Option<Components>,
 
@@ -89,7 +90,7 @@ impl ProjectionOptions {
         }
         Ok(Some(OutputProjection {
             family: self.any_family(),
-            components: self.components.unwrap_or(Components::LnOutputs),
+            components: self.components_or(Components::LnOutputs),
             scope: self.scope().into(),
         }))
     }
@@ -105,17 +106,20 @@ impl ProjectionOptions {
         }
         Ok(OutputProjection {
             family: self.any_family(),
-            components: self.components.unwrap_or(self.usual_components()),
+            components: self.components_or(if self.learns_from_features() {
+                Components::LnOutputs
+            } else {
+                Components::Exact(1)
+            }),
             scope: self.scope().into(),
         })
     }
 
-    fn usual_components(&self) -> Components {
-        if self.learns_from_features() {
-            Components::LnOutputs
-        } else {
-            Components::Exact(1)
-        }
+    /// The components asked for, or the usual ones: of the identity all there are.
+    fn components_or(&self, usual: Components) -> Components {
+        let identity = self.projection == Some(ProjectionName::Kind(ProjectionKind::Identity));
+        self.components
+            .unwrap_or(if identity { Components::Outputs } else { usual })
     }
 
     /// The family, Gaussian if none is named; a label embedding must be given its features before it is fitted.

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
 use rpo::data::read::{FirstFeature, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read};
 use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout, Task};
+use rpo::ensemble::MAX_OUTPUTS;
 use rpo::{ModelError, Schema};
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -43,8 +44,23 @@ pub(crate) struct DataOptions {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
 
+    /// Outputs of ARFF and CSV files: the columns of these names.
+    #[arg(
+        long,
+        value_name = "NAME,...",
+        value_delimiter = ',',
+        help_heading = "Data",
+        conflicts_with = "labels"
+    )]
+    targets: Vec<String>,
+
     /// Outputs of ARFF and CSV files: so many columns at the end.
-    #[arg(long, value_name = "N", help_heading = "Data", conflicts_with = "labels")]
+    #[arg(
+        long,
+        value_name = "N",
+        help_heading = "Data",
+        conflicts_with_all = ["labels", "targets"]
+    )]
     n_targets: Option<usize>,
 
     /// The outputs that --n-targets counts come first.
@@ -219,13 +235,19 @@ impl DataOptions {
         };
         let data = self.input.finish(data)?;
         if data.n_outputs() == 0 {
-            let problem = "no column is an output; name them by --labels or count them by --n-targets";
+            let problem =
+                "no column is an output; name them by --targets or --labels, or count them by --n-targets";
             return Err(self.input.problem(problem));
         }
         if data.n_features() == 0 {
             return Err(self
                 .input
                 .problem("every column is an output; there are no features"));
+        }
+        if data.n_outputs() > MAX_OUTPUTS {
+            let n = data.n_outputs();
+            let problem = format!("there are {n} outputs, at most {MAX_OUTPUTS} are supported");
+            return Err(self.input.problem(&problem));
         }
         Ok(data)
     }
@@ -274,6 +296,9 @@ impl DataOptions {
     }
 
     fn targets(&self) -> Option<Targets> {
+        if !self.targets.is_empty() {
+            return Some(Targets::Names(self.targets.clone()));
+        }
         match (&self.labels, self.n_targets) {
             (Some(path), _) => Some(Targets::LabelFile(path.clone())),
             (None, Some(n)) if self.targets_first => Some(Targets::First(n)),
@@ -285,8 +310,7 @@ impl DataOptions {
     fn catalogue_name(&self) -> Result<Option<&str>, CliError> {
         let name = self.input.catalogue_name();
         if name.is_some() && self.targets().is_some() {
-            let message =
-                "the catalogue knows the outputs of its sets: --labels and --n-targets are for files";
+            let message = "the catalogue knows the outputs of its sets: --labels, --targets and --n-targets are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
         if name.is_some() && self.missing_outputs {

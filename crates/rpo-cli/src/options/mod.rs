@@ -6,21 +6,20 @@ pub(crate) use data::{DataOptions, InputOptions};
 
 use crate::error::CliError;
 use clap::Args;
-use std::num::NonZeroUsize;
 
 /// How much of the machine a command may use.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Resources")]
 pub(crate) struct ThreadOptions {
-    /// Number of threads; all processors by default. No result depends on it.
-    #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    /// Number of threads, at most 4096; all processors by default. No result depends on it.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    threads: Option<u16>,
 }
 
 impl ThreadOptions {
     /// Starts the threads.
     pub(crate) fn start(&self) -> Result<(), CliError> {
-        let threads = self.threads.map_or(0, NonZeroUsize::get);
+        let threads = self.threads.map_or(0, usize::from);
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build_global().map_err(|e| CliError::Threads {
             threads,

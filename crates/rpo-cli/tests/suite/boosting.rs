@@ -151,11 +151,11 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             "--method gbmort --learning-rate 1.5",
-            "learning_rate is 1.5; expected in (0, 1]",
+            "--learning-rate is 1.5; expected in (0, 1]",
         ),
         (
             "--method gbmort --learning-rate NaN",
-            "learning_rate is NaN; expected in (0, 1]",
+            "--learning-rate is NaN; expected in (0, 1]",
         ),
         (
             "--method gbmort --projection gaussian",
@@ -171,11 +171,11 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             "--method gbrt-rpo --projection-scope shared",
-            "projection_scope is shared",
+            "--projection-scope is shared",
         ),
         (
             "--method gbmort --loss absolute --line-search newton",
-            "line_search is newton",
+            "--line-search is newton",
         ),
         (
             "--method gbmort --validation 1",
@@ -192,6 +192,14 @@ fn what_does_not_go_together_is_refused() {
         (
             "--method random-forest --time-limit 1",
             "--time-limit is no option of random-forest",
+        ),
+        (
+            "--method gbrt-rpo --projection label-embedding",
+            "--projection label-embedding is for gbrt-relabel-rpo",
+        ),
+        (
+            "--method gbrt-rpo --leaf-values 2",
+            "--leaf-values is no option of gbrt-rpo",
         ),
         ("--method gbmort --refit-all", "need --validation"),
         ("--method gbmort --validation 0.001", "train.arff"),

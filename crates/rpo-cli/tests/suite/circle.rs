@@ -95,6 +95,51 @@ fn formats_agree() {
 }
 
 #[test]
+fn outputs_by_name_wherever_they_are() {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(100, 0));
+    folder.ok("train --data train.csv --targets volume,edge --model named.rpo --trees 3");
+    folder.ok("train --data train.csv --n-targets 2 --model counted.rpo --trees 3");
+    assert_eq!(
+        std::fs::read(folder.path("named.rpo")).unwrap(),
+        std::fs::read(folder.path("counted.rpo")).unwrap()
+    );
+    // In the middle, and in another order than asked for: outputs keep that of the columns.
+    let moved = csv(100, 0)
+        .lines()
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            [cells[0], cells[3], cells[1], cells[4], cells[2]].join(",") + "\n"
+        })
+        .collect::<String>();
+    folder.write("moved.csv", moved);
+    folder.ok("train --data moved.csv --targets edge,volume --model moved.rpo --trees 3");
+    assert_eq!(
+        std::fs::read(folder.path("moved.rpo")).unwrap(),
+        std::fs::read(folder.path("named.rpo")).unwrap()
+    );
+    let scores = folder.json("evaluate --data moved.csv --targets volume,edge --model named.rpo");
+    assert_eq!(
+        scores["r2"],
+        folder.json("evaluate --data train.csv --model named.rpo")["r2"]
+    );
+}
+
+#[test]
+fn the_identity_has_all_outputs_for_components() {
+    let folder = Folder::new();
+    folder.write("train.csv", csv(100, 0));
+    let train = "train --data train.csv --n-targets 2 --seed 1";
+    for method in ["random-forest --trees 3", "gbrt-relabel-rpo --iterations 3"] {
+        folder.ok(&format!(
+            "{train} --method {method} --projection identity --model i.rpo"
+        ));
+        let about = folder.json("inspect --model i.rpo");
+        assert_eq!(about["parameters"]["components"], "d");
+    }
+}
+
+#[test]
 fn csv_regression() {
     let folder = Folder::new();
     folder

@@ -92,7 +92,7 @@ fn numbers_take_the_squared_loss() {
     let scores = folder.json("evaluate --data test.csv --n-targets 2 --model m.rpo --metrics r2");
     assert!(number(&scores, "r2") > 0.9, "{scores}");
     let message = folder.fail(&format!("train {data} --method logistic-regression"));
-    assert!(message.contains("the logistic losses take 0 and 1"), "{message}");
+    assert!(message.contains("logistic-regression is for labels"), "{message}");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn degenerate_data_give_models_or_errors() {
     folder.write("nan.csv", "x,a,b\n1,0,1\nNaN,1,0\n2,1,1\n");
     for (data, options, expected) in [
         ("few.csv --n-targets 3", "--rank 4", "at most 3"),
-        ("few.csv --n-targets 3", "--features 0", "n_features is 0"),
+        ("few.csv --n-targets 3", "--features 0", "--features is 0"),
         ("nan.csv --n-targets 2", "", "is not a finite number"),
     ] {
         let message = folder.fail(&format!(

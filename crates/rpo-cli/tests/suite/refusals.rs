@@ -164,11 +164,16 @@ fn data_that_cannot_be_trained_on() {
 fn parameters_out_of_range() {
     let folder = ready();
     for (options, words) in [
-        ("--trees 0", &["n_trees is 0"][..]),
-        ("--max-leaves 0", &["max_leaves is 0"]),
-        ("--min-samples-leaf 0", &["min_samples_leaf is 0"]),
-        ("--min-impurity-decrease nan", &["min_impurity_decrease is NaN"]),
-        ("--min-impurity-decrease=-1", &["min_impurity_decrease is -1"]),
+        ("--trees 0", &["--trees is 0; expected at least 1"][..]),
+        (
+            "--first-tree 18446744073709551615",
+            &["--first-tree is 18446744073709551615"],
+        ),
+        ("--row-share 0", &["--row-share is 0; expected in (0, 1]"]),
+        ("--max-leaves 0", &["--max-leaves is 0"]),
+        ("--min-samples-leaf 0", &["--min-samples-leaf is 0"]),
+        ("--min-impurity-decrease nan", &["--min-impurity-decrease is NaN"]),
+        ("--min-impurity-decrease=-1", &["--min-impurity-decrease is -1"]),
         (
             "--projection subsample --components 4",
             &["a.arff", "4 components were asked for", "at most 3"],
@@ -200,6 +205,9 @@ fn parameters_out_of_range() {
         "train --data a.arff --labels l.xml --model m.rpo --max-features 0",
         "train --data a.arff --labels l.xml --model m.rpo --max-features 1.5",
         "train --data a.arff --labels l.xml --model m.rpo --threads 0",
+        "train --data a.arff --labels l.xml --model m.rpo --threads 1000000",
+        "train --data a.arff --labels l.xml --targets red --model m.rpo",
+        "train --data a.arff --n-targets 2 --targets red --model m.rpo",
         "train --data a.arff --labels l.xml --model m.rpo --format excel",
         "evaluate --data a.arff --model m.rpo --metrics p@0",
         "evaluate --data a.arff --model m.rpo --metrics lrap,accuracy",
@@ -211,6 +219,185 @@ fn parameters_out_of_range() {
         let run = folder.run(arguments);
         assert_eq!(run.code, Some(2), "rpo {arguments}: {}", run.stderr);
         assert!(run.stderr.len() > 20 && run.stdout.is_empty(), "rpo {arguments}");
+    }
+}
+
+/// A parameter out of range goes by the name of the option that sets it, whatever the library calls it.
+#[test]
+fn parameters_go_by_the_names_of_options() {
+    let folder = ready();
+    for (options, word) in [
+        ("soshf --descent-steps 0", "--descent-steps is 0"),
+        ("soshf --step-size 0", "--step-size is 0"),
+        ("soshf --rho 1", "--rho is 1"),
+        ("soshf --cluster-starts 0", "--cluster-starts is 0"),
+        ("craftml --starts 0", "--starts is 0"),
+        ("craftml --passes 0", "--passes is 0"),
+        ("craftml --clusters 0", "--clusters is 0"),
+        ("craftml --node-sample 0", "--node-sample is 0"),
+        ("craftml --centroid-entries 0", "--centroid-entries is 0"),
+        ("label-embedding --withhold 1", "--withhold is 1"),
+        ("label-embedding --bandwidth 0", "--bandwidth is 0"),
+        ("gbmort --iterations 0", "--iterations is 0"),
+        ("gbmort --leaf-values 0", "--leaf-values is 0"),
+    ] {
+        let arguments = format!("train --data a.arff --labels l.xml --model m.rpo --method {options}");
+        check(&folder, &arguments, &[word]);
+    }
+}
+
+#[test]
+fn what_is_for_labels_alone() {
+    let folder = ready();
+    folder.write("c.csv", csv(50, 0));
+    for (options, word) in [
+        ("--method structured-forest", "structured-forest is for labels"),
+        (
+            "--method logistic-regression",
+            "logistic-regression is for labels",
+        ),
+        (
+            "--method binary-relevance-forest",
+            "but with --criterion variance",
+        ),
+        ("--method label-embedding", "but with --link-loss squared"),
+        ("--method ridge --decide f1", "--decide is for labels"),
+        ("--thresholds rate", "--thresholds is for labels"),
+    ] {
+        let words = [word, "the outputs of c.csv are numbers"];
+        let arguments = format!("train --data c.csv --n-targets 2 --model m.rpo {options}");
+        check(&folder, &arguments, &words);
+    }
+    let tune = "tune --data c.csv --n-targets 2 --method logistic-regression --space lambda=1,2";
+    check(&folder, tune, &["logistic-regression is for labels"]);
+    folder.ok("train --data c.csv --n-targets 2 --model r.rpo --trees 2");
+    for options in [
+        "--method binary-relevance-forest --criterion variance --trees 2",
+        "--method label-embedding --link-loss squared",
+    ] {
+        folder.ok(&format!(
+            "train --data c.csv --n-targets 2 --model q.rpo {options}"
+        ));
+    }
+    check(
+        &folder,
+        "evaluate --data c.csv --model r.rpo --decide f1",
+        &["--decide is for labels"],
+    );
+}
+
+#[test]
+fn methods_that_need_every_value_say_so() {
+    let folder = ready();
+    folder
+        .write("x.csv", "a,b,y\n1,0,0\n2,,1\n,4,1\n5,6,0\n")
+        .write("y.csv", "a,b,y\n1,2,0\n2,3,\n3,4,1\n5,6,0\n");
+    for method in ["craftml", "label-embedding", "ridge", "logistic-regression"] {
+        let needs = format!("{method} needs all values of the features");
+        let words = [needs.as_str(), "x.csv lacks some: the first is \"b\" of row 1"];
+        let train = format!("train --data x.csv --n-targets 1 --model m.rpo --method {method}");
+        check(&folder, &train, &words);
+    }
+    for method in ["craftml", "ridge", "structured-forest"] {
+        let words = ["needs all values of the outputs", "the first is \"y\" of row 1"];
+        let train =
+            format!("train --data y.csv --n-targets 1 --missing-outputs --model m.rpo --method {method}");
+        check(&folder, &train, &words);
+    }
+}
+
+#[test]
+fn options_that_no_metric_heeds() {
+    let folder = ready();
+    let evaluate = "evaluate --data a.arff --model m.rpo --metrics lrap,p@1";
+    check(
+        &folder,
+        &format!("{evaluate} --propensity-a 0.5"),
+        &["--propensity-a and --propensity-b are for psp@K"],
+    );
+    check(
+        &folder,
+        &format!("{evaluate} --decide f1"),
+        &["--decide is for metrics of label sets"],
+    );
+    folder.ok(&format!("{evaluate},psp@1 --propensity-a 0.5"));
+    folder.ok(&format!("{evaluate},hamming --decide threshold"));
+    check(
+        &folder,
+        &format!("{evaluate},psp@1 --propensity-b -1"),
+        &["B = -1"],
+    );
+}
+
+/// A label index is as long a vector as it is large; one that is mistyped must not end the process.
+#[test]
+fn labels_beyond_number() {
+    let folder = ready();
+    folder.write("d.svm", "3000000000 1:1\n1 2:1\n");
+    let words = ["d.svm: there are 3000000001 outputs, at most 134217728"];
+    check(&folder, "train --data d.svm --model m.rpo", &words);
+    let tune = "tune --data d.svm --trees 2 --space max-depth=1,2";
+    check(&folder, tune, &words);
+}
+
+#[test]
+fn advice_names_the_option_that_helps() {
+    let folder = ready();
+    for (name, content, options, words) in [
+        (
+            "d.csv",
+            "a,y\n1,0\n2,\n",
+            "--n-targets 1",
+            &["line 3", "help: --missing-outputs"],
+        ),
+        ("d.svm", "1 0:1\n", "", &["line 1", "help: --first-feature 0"]),
+        (
+            "d.svm",
+            "1 1:1\n",
+            "--targets red",
+            &["does not apply to svmlight", "help: --labels, --targets"],
+        ),
+        (
+            "d.svm",
+            "1 1:1\n",
+            "--missing-outputs",
+            &["svmlight", "help: --missing-outputs is for ARFF and CSV"],
+        ),
+        (
+            "d.csv",
+            "a,y\n1,0\nred,1\n",
+            "--n-targets 1",
+            &["line 3", "help: columns of words"],
+        ),
+        (
+            "d.csv",
+            "a,y\n1,0\nnan,1\n",
+            "--n-targets 1",
+            &["line 3", "help: a missing value"],
+        ),
+        (
+            "d.csv",
+            "a;y\n1;0\n",
+            "--n-targets 1",
+            &["line 1", "separated by commas, not by ';'"],
+        ),
+        (
+            "d.csv",
+            "1.5,0\n2,1\n",
+            "--n-targets 1",
+            &["line 1", "names the columns"],
+        ),
+        (
+            "d.csv",
+            "a,y\n1,0\n",
+            "--targets z",
+            &["d.csv", "\"z\" is not a column"],
+        ),
+    ] {
+        folder.write(name, content);
+        let arguments = format!("train --data {name} {options} --model m.rpo");
+        check(&folder, &arguments, words);
+        std::fs::remove_file(folder.path(name)).unwrap();
     }
 }
 

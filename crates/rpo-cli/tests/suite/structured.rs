@@ -129,7 +129,7 @@ fn options_without_effect_are_refused() {
         ("soshf --variant sf --rho 0.1", "--rho has no effect"),
         ("soshf --l2 0.1", "--l2 has no effect"),
         ("soshf --beta 1.5", "beta is 1.5"),
-        ("soshf --row-share 0", "row_share is 0"),
+        ("soshf --row-share 0", "--row-share is 0"),
         (
             "soshf --max-features all",
             "--max-features is no option of structured-forest",

@@ -204,7 +204,7 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
             "--space min-samples-leaf=1,two",
             "invalid value 'two' for '--min-samples-leaf <N>'",
         ),
-        ("--space min-samples-leaf=1,0", "min_samples_leaf is 0"),
+        ("--space min-samples-leaf=1,0", "--space: --min-samples-leaf is 0"),
         ("--space max-features=sqrt,1.5", "1.5"),
         ("--space max-features", "NAME=VALUES is expected"),
         (

@@ -154,6 +154,12 @@ impl Resolved {
     pub(super) fn new(method: Method, groups: &Groups) -> Result<Self, CliError> {
         let (options, tree) = (&groups.boosting, &groups.tree);
         let algorithm = algorithm(method);
+        if algorithm == Algorithm::GbrtRpo && groups.projection.learns_from_features() {
+            return Err(usage(
+                "gbrt-rpo grows every tree on one random direction, and a label embedding would always give it the \
+                 same; --projection label-embedding is for gbrt-relabel-rpo",
+            ));
+        }
         if let Some(limit) = options.time_limit
             && !(limit > 0.0 && limit.is_finite())
         {
