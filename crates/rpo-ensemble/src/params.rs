@@ -319,7 +319,12 @@ impl ForestParams {
 /// Refuses trees whose index would not be a `usize`.
 pub(crate) fn check_indices(first_tree: usize, n_trees: usize) -> Result<(), OutOfRange> {
     let fits = first_tree.checked_add(n_trees).is_some();
-    OutOfRange::unless(fits, "first_tree", first_tree, "so small that every tree has an index")
+    OutOfRange::unless(
+        fits,
+        "first_tree",
+        first_tree,
+        "so small that every tree has an index",
+    )
 }
 
 /// Checked [`ForestParams`], ready to [`fit`](Self::fit).

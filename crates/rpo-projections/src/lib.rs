@@ -76,6 +76,57 @@ pub trait LinearMap: Debug + Send + Sync {
 
 /// A family of projections: what maps of the outputs come from. A random one is a [`RandomProjection`], one that learns
 /// from the outputs ([`Pca`]) implements this.
+///
+/// A family of one's own, where neighbouring outputs are alike: it serves wherever those of this crate do, boxed or in an
+/// `Arc`.
+///
+/// ```
+/// use ndarray::{ArrayViewMut2, array};
+/// use rpo_core::{MatrixView, Seed};
+/// use rpo_projections::{LinearMap, Projection, ProjectionError};
+///
+/// /// Sums of neighbours: output j of d goes to component ⌊j m / d⌋ of m.
+/// #[derive(Debug)]
+/// struct Blocks;
+///
+/// #[derive(Debug)]
+/// struct BlockSums {
+///     d: usize,
+///     m: usize,
+/// }
+///
+/// impl LinearMap for BlockSums {
+///     fn n_outputs(&self) -> usize {
+///         self.d
+///     }
+///
+///     fn n_components(&self) -> usize {
+///         self.m
+///     }
+///
+///     fn apply_into(&self, y: MatrixView<'_>, mut z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
+///         if y.n_cols() != self.d {
+///             return Err(ProjectionError::OutputMismatch { expected: self.d, found: y.n_cols() });
+///         }
+///         z.fill(0.0);
+///         for i in 0..y.n_rows() {
+///             y.for_each_in_row(i, |j, value| z[[i, j as usize * self.m / self.d]] += value);
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// impl Projection for Blocks {
+///     fn fit(&self, y: MatrixView<'_>, m: usize, _: Seed) -> Result<Box<dyn LinearMap>, ProjectionError> {
+///         Ok(Box::new(BlockSums { d: y.n_cols(), m }))
+///     }
+/// }
+///
+/// let y = array![[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+/// let y = MatrixView::from(&y);
+/// assert_eq!(Blocks.fit(y, 2, Seed::new(0))?.apply(y)?, array![[1.0, 1.0], [0.0, 1.0]]);
+/// # Ok::<(), ProjectionError>(())
+/// ```
 pub trait Projection: Debug + Send + Sync {
     /// The map from the outputs `y` (n x d) to `n_components` components, a function of the arguments alone.
     ///

@@ -173,7 +173,9 @@ impl Method {
             Self::SingleTargetForest | Self::BinaryRelevanceForest => name != "leaves",
             Self::StructuredForest => !EXHAUSTIVE.contains(&name),
             // Their trees have no leaf vectors.
-            Self::SingleTargetGbrt | Self::GbrtRpo => !matches!(name, "min-impurity-decrease" | "leaf-values"),
+            Self::SingleTargetGbrt | Self::GbrtRpo => {
+                !matches!(name, "min-impurity-decrease" | "leaf-values")
+            }
             _ => name != "min-impurity-decrease",
         };
         let groups = groups.into_iter().chain(arguments::<DecisionOptions>());

@@ -50,6 +50,74 @@ pub use sparse::SparseVariance;
 /// The contract: [`start`](Criterion::start) begins a node with nothing moved; [`clear`](Criterion::clear)
 /// moves everything back; [`score`](Criterion::score) is asked only while both sides hold a row, and does not
 /// depend on which of the two sides is the moved one. A clone is a workspace of its own over the same targets.
+///
+/// A criterion of one's own, for one target that counts something. The Poisson deviance of a node of n rows whose counts sum
+/// to s is 2 Σ y ln y − 2 s ln(s/n) but for terms that cancel, so that a split is the better the larger the sum of
+/// s ln(s/n) over its sides:
+///
+/// ```
+/// use ndarray::{Array2, array};
+/// use rpo_core::{Matrix, Seed};
+/// use rpo_tree::columns::Columns;
+/// use rpo_tree::criterion::Criterion;
+/// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+/// use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, grow};
+/// use std::sync::Arc;
+///
+/// /// Rows and their sum of counts.
+/// type Side = (f64, f64);
+///
+/// #[derive(Clone)]
+/// struct Poisson<'a> {
+///     counts: &'a [f64],
+///     all: Side,
+///     moved: Side,
+///     pure: bool,
+/// }
+///
+/// fn term((n, s): Side) -> f64 {
+///     if s > 0.0 { s * (s / n).ln() } else { 0.0 }
+/// }
+///
+/// impl Criterion for Poisson<'_> {
+///     fn start(&mut self, rows: &[u32]) {
+///         let count = |&row: &u32| self.counts[row as usize];
+///         self.all = (rows.len() as f64, rows.iter().map(count).sum());
+///         self.pure = rows.iter().all(|row| count(row) == count(&rows[0]));
+///         self.clear();
+///     }
+///     fn is_pure(&self) -> bool {
+///         self.pure
+///     }
+///     fn clear(&mut self) {
+///         self.moved = (0.0, 0.0);
+///     }
+///     fn move_row(&mut self, row: u32) {
+///         self.moved.0 += 1.0;
+///         self.moved.1 += self.counts[row as usize];
+///     }
+///     fn score(&self) -> f64 {
+///         term(self.moved) + term((self.all.0 - self.moved.0, self.all.1 - self.moved.1))
+///     }
+///     fn gain(&self, score: f64) -> f64 {
+///         (score - term(self.all)).max(0.0)
+///     }
+/// }
+///
+/// let x = array![[0.0], [1.0], [2.0], [3.0], [4.0]];
+/// let counts = [0.0, 0.0, 1.0, 50.0, 70.0];
+/// let criterion = Poisson { counts: &counts, all: (0.0, 0.0), moved: (0.0, 0.0), pure: false };
+/// let columns = Columns::new((&x).into())?;
+/// let splitter = AxisSplitter::new(&columns, criterion, AxisParams::default())?;
+/// let stump = GrowParams { max_depth: Some(1), ..GrowParams::default() };
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..5).collect(), &stump, Seed::new(0));
+///
+/// let y = Array2::from_shape_fn((5, 1), |(i, _)| counts[i] as f32);
+/// let leaves = Leaves::label(LeafKind::Dense, &grown.members, &[1.0; 5], &Arc::new(Matrix::from(y)))?;
+/// let tree = Tree::new(grown.structure, leaves)?;
+/// assert_eq!(tree.predict((&array![[1.0], [3.5]]).into()), array![[1.0 / 3.0], [60.0]]);
+/// # Ok::<(), rpo_tree::TreeError>(())
+/// ```
 pub trait Criterion: Clone + Send {
     /// Begins a node with these rows, in increasing order; all have positive weight.
     fn start(&mut self, rows: &[u32]);

@@ -42,6 +42,58 @@ pub struct Split<R> {
 ///
 /// The result may depend on the node and the splitter only, not on what the workspace was used for before:
 /// then trees do not depend on the order in which nodes are split, nor on threads.
+///
+/// A splitter of one's own, which makes a k-d tree: at depth t it parts the rows at the median of feature t mod p,
+/// whatever their targets.
+///
+/// ```
+/// use ndarray::{ArrayView2, array};
+/// use rpo_core::{Matrix, Seed};
+/// use rpo_tree::splitter::{NodeRows, Split, Splitter};
+/// use rpo_tree::{AxisRule, GrowParams, LeafKind, Leaves, Tree, grow};
+/// use std::sync::Arc;
+///
+/// struct Median<'a>(ArrayView2<'a, f32>);
+///
+/// impl Splitter for Median<'_> {
+///     type Rule = AxisRule;
+///     type Workspace = Vec<f32>; // values of a node
+///
+///     fn workspace(&self) -> Vec<f32> {
+///         Vec::new()
+///     }
+///
+///     fn split(&self, node: NodeRows<'_>, values: &mut Vec<f32>, children: &mut [u16]) -> Option<Split<AxisRule>> {
+///         let feature = node.depth as usize % self.0.ncols();
+///         let value = |row: u32| self.0[[row as usize, feature]];
+///         values.clear();
+///         values.extend(node.rows.iter().map(|&row| value(row)));
+///         values.sort_unstable_by(f32::total_cmp);
+///         let middle = values.len() / 2;
+///         let threshold = values[middle - 1];
+///         if threshold == values[middle] {
+///             return None; // Nothing would go right of it, or equal values apart.
+///         }
+///         for (child, &row) in children.iter_mut().zip(node.rows) {
+///             *child = u16::from(value(row) > threshold);
+///         }
+///         let rule = AxisRule::new(feature as u32, threshold, true);
+///         Some(Split { rule, gain: node.rows.len() as f64 })
+///     }
+/// }
+///
+/// let x = array![[0.0, 5.0], [1.0, 9.0], [2.0, 1.0], [3.0, 4.0]];
+/// let splitter = Median(x.view());
+/// let params = GrowParams { max_depth: Some(2), ..GrowParams::default() };
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..4).collect(), &params, Seed::new(0));
+/// assert_eq!(grown.structure.n_leaves(), 4);
+///
+/// let y = Arc::new(Matrix::from(array![[10.0], [20.0], [30.0], [40.0]]));
+/// let leaves = Leaves::label(LeafKind::Dense, &grown.members, &[1.0; 4], &y)?;
+/// let tree = Tree::new(grown.structure, leaves)?;
+/// assert_eq!(tree.predict((&array![[0.5, 7.0], [9.0, 0.0]]).into()), array![[20.0], [30.0]]);
+/// # Ok::<(), rpo_tree::TreeError>(())
+/// ```
 pub trait Splitter: Sync {
     /// The kind of rule it proposes.
     type Rule: Rule;
