@@ -19,9 +19,9 @@ const BLOCK_BYTES: usize = 64 << 20;
 /// Predict for the samples of a file.
 ///
 /// The file may have the outputs or not. Features are found by their names where the file has names (a model of
-/// numbered features knows them as 0, 1, ...), else by their numbers. Writes CSV: with --top-k or --decide a line row,label,score for each of the best
-/// labels or those decided for (rows from 0, labels by name, best first; of the best those of score 0 left out), else
-/// a column for each output.
+/// numbered features knows them as 0, 1, ...), else by their numbers. Writes CSV: with --top-k or --decide a line
+/// row,label,score for each of the best labels or those decided for (rows from 0, labels by name, best first; of
+/// the best those of score 0 left out), else a column for each output.
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
     /// The model.

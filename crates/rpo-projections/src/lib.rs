@@ -77,8 +77,8 @@ pub trait LinearMap: Debug + Send + Sync {
 /// A family of projections: what maps of the outputs come from. A random one is a [`RandomProjection`], one that learns
 /// from the outputs ([`Pca`]) implements this.
 ///
-/// A family of one's own, where neighbouring outputs are alike: it serves wherever those of this crate do, boxed or in an
-/// `Arc`.
+/// A family of one's own, where neighbouring outputs are alike: it serves wherever those of this crate do, boxed or
+/// in an `Arc`.
 ///
 /// ```
 /// use ndarray::{ArrayViewMut2, array};

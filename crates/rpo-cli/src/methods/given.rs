@@ -96,8 +96,8 @@ impl MethodOptions {
         ] {
             if needed && let Err(MatrixError::NonFinite { row, column, .. }) = values.check_finite() {
                 return Err(CliError::Usage(format!(
-                    "{} needs all values of the {what}, but {name} lacks some: the first is {:?} of row {row}; forests and \
-                     boosting do without",
+                    "{} needs all values of the {what}, but {name} lacks some: the first is {:?} of row {row}; forests \
+                     and boosting do without",
                     self.method.name(),
                     names.get(column).unwrap_or_default(),
                 )));
