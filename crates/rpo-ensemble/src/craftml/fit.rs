@@ -1,6 +1,6 @@
 //! Growing CRAFTML's trees.
 
-use super::hashed::{FeatureMap, HashedLabels, hash_rows};
+use super::hashed::{FeatureMap, HashedLabels, HashedRows, hash_rows};
 use super::model::{Craftml, CraftmlTree};
 use super::params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
@@ -137,12 +137,13 @@ impl CraftmlTrainer {
         let (features, grown) = match params.preset {
             CraftmlPreset::Original => {
                 let map = Hashing::map(p, width, seed.purpose("features"))?;
-                let x = hash_rows(x, &map, width);
+                let HashedRows { x, names } = hash_rows(x, &map);
                 let targets = HashedLabels {
                     labels,
                     width: label_width,
                 };
-                let mut splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
+                let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
+                let mut splitter = splitter.name_columns(&names)?;
                 if keeps_rows {
                     splitter = splitter.keep_teachers();
                 }

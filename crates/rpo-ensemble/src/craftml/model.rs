@@ -1,6 +1,6 @@
 //! The fitted CRAFTML forest.
 
-use super::hashed::{FeatureMap, RowHasher};
+use super::hashed::{FeatureMap, HashTable, RowHasher};
 use super::params::Width;
 use super::record::{CraftmlRecord, Taught, TrainingSet};
 use crate::EnsembleError;
@@ -309,6 +309,7 @@ impl Craftml {
 pub(crate) struct Scratch<'x> {
     x: MatrixView<'x>,
     hasher: RowHasher,
+    table: HashTable,
     /// Stored values of dense rows, one row after the other, and where each begins.
     features: Vec<u32>,
     values: Vec<f32>,
@@ -364,6 +365,7 @@ impl Routed for Craftml {
         Scratch {
             x,
             hasher: RowHasher::default(),
+            table: HashTable::default(),
             features: Vec::new(),
             values: Vec::new(),
             start: Vec::new(),
@@ -378,11 +380,20 @@ impl Routed for Craftml {
         if matches!(scratch.x, MatrixView::Dense(_)) {
             scratch.list(rows.clone());
         }
+        let n_stored: usize = match &scratch.x {
+            MatrixView::Sparse(x) => rows.clone().map(|row| csr_row(x, row).0.len()).sum(),
+            MatrixView::Dense(_) => scratch.features.len(),
+        };
         let mut loaded = false;
         for (tree, leaves) in self.trees.iter().zip(leaves.chunks_mut(rows.len())) {
             let structure = tree.tree.structure();
             match tree.features {
                 FeatureMap::Hashed(map) => {
+                    // Where rows hold more values than there are features, hashing each feature once is less work.
+                    let use_table = n_stored > self.n_features;
+                    if use_table {
+                        scratch.table.fill(&map);
+                    }
                     for (i, (row, leaf)) in rows.clone().zip(leaves).enumerate() {
                         let (features, values) = match &scratch.x {
                             MatrixView::Sparse(x) => csr_row(x, row),
@@ -391,7 +402,15 @@ impl Routed for Craftml {
                                 (&scratch.features[range.clone()], &scratch.values[range])
                             }
                         };
-                        scratch.hasher.load(&map, map.n_components(), features, values);
+                        let width = map.n_components();
+                        if use_table {
+                            let entry = |feature| scratch.table.entry(feature);
+                            scratch.hasher.load(entry, width, features, values);
+                        } else {
+                            scratch
+                                .hasher
+                                .load(|feature| map.entry(feature), width, features, values);
+                        }
                         *leaf = structure.leaf(scratch.hasher.row());
                     }
                 }

@@ -1,6 +1,6 @@
 //! Trees as records of how they were taught, and the training set that the records refer to.
 
-use super::hashed::{FeatureMap, hash_rows};
+use super::hashed::{FeatureMap, HashedRows, hash_rows};
 use super::model::CraftmlTree;
 use super::params::Width;
 use crate::EnsembleError;
@@ -80,10 +80,9 @@ impl CraftmlRecord<'_> {
                 given: map.n_outputs(),
             });
         }
-        let width = map.n_components();
-        Width::Fixed(width).check("feature_width")?;
-        let x = hash_rows(training.features.view(), &map, width);
-        let structure = recall(&self.tree, x.view(), self.max_entries)?;
+        Width::Fixed(map.n_components()).check("feature_width")?;
+        let HashedRows { x, names } = hash_rows(training.features.view(), &map);
+        let structure = recall(&self.tree, x.view(), Some(&names), self.max_entries)?;
         let members = self.tree.members.into_owned();
         let leaves = label(self.leaves, &members, &training.outputs)?;
         let tree = Tree::new(structure, leaves)?;

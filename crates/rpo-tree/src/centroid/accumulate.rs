@@ -5,68 +5,137 @@ use super::rule::{Centroid, CentroidRule};
 use rpo_core::IndexSet;
 
 /// A dense array that knows which of its elements were touched.
+///
+/// Where nearly all are expected to be, nothing is noted and all are looked at in the end: that is faster both ways.
 #[derive(Debug)]
 pub(super) struct Touched<T> {
     values: Vec<T>,
     touched: IndexSet,
+    many: bool,
 }
 
-impl<T: Copy + Default> Touched<T> {
+impl<T: Copy + Default + PartialEq> Touched<T> {
     pub(super) fn new(n: usize) -> Self {
         Self {
             values: vec![T::default(); n],
             touched: IndexSet::new(n),
+            many: false,
         }
     }
 
-    /// The element of a feature, to be changed.
-    #[inline]
-    pub(super) fn touch(&mut self, feature: u32) -> &mut T {
-        self.touched.insert(feature);
-        &mut self.values[feature as usize]
+    /// Begins; how often elements will be touched decides how.
+    pub(super) fn begin(&mut self, n_touches: usize) {
+        /// Looking at an element costs so much less than noting one (measured crossover near 2).
+        const RATIO: usize = 2;
+        self.many = n_touches >= self.values.len() / RATIO;
     }
 
-    /// Forgets which features were touched, handing them out in increasing order with their elements, to be left at their
-    /// default by the next time.
+    /// Changes the elements of some features, each by the operand given with it.
     #[inline]
-    pub(super) fn drain(&mut self, mut f: impl FnMut(u32, &mut T)) {
-        self.touched
-            .drain(|feature| f(feature, &mut self.values[feature as usize]));
+    pub(super) fn touch<U: Copy>(&mut self, features: &[u32], operands: &[U], change: impl Fn(&mut T, U)) {
+        if !self.many {
+            features.iter().for_each(|&f| self.touched.insert(f));
+        }
+        for (&feature, &operand) in features.iter().zip(operands) {
+            change(&mut self.values[feature as usize], operand);
+        }
+    }
+
+    /// Replaces `features` by those whose elements differ from the default, increasing, and `values` by these elements, which
+    /// become the default again.
+    pub(super) fn drain(&mut self, features: &mut Vec<u32>, values: &mut Vec<T>) {
+        let all = &mut self.values;
+        if self.many {
+            // Written in any case and kept only if it counts: which ones do cannot be predicted.
+            features.resize(all.len(), 0);
+            values.resize(all.len(), T::default());
+            let mut n = 0;
+            for (feature, value) in all.iter_mut().enumerate() {
+                let value = std::mem::take(value);
+                (features[n], values[n]) = (feature as u32, value);
+                n += usize::from(value != T::default());
+            }
+            features.truncate(n);
+            values.truncate(n);
+        } else {
+            features.clear();
+            values.clear();
+            self.touched.drain(|feature| {
+                let value = std::mem::take(&mut all[feature as usize]);
+                if value != T::default() {
+                    features.push(feature);
+                    values.push(value);
+                }
+            });
+        }
+    }
+}
+
+/// What [`CentroidRule::gather`] works in.
+#[derive(Debug)]
+pub(super) struct Gather {
+    /// Per feature the number of its entries, then the place of the next.
+    places: Touched<u32>,
+    features: Vec<u32>,
+    counts: Vec<u32>,
+}
+
+impl Gather {
+    pub(super) fn new(n_features: usize) -> Self {
+        Self {
+            places: Touched::new(n_features),
+            features: Vec::new(),
+            counts: Vec::new(),
+        }
     }
 }
 
 impl CentroidRule {
-    /// Brings centroids together, feature by feature: counts the entries of each feature, then puts each in place.
+    /// Brings centroids together, feature by feature: counts the entries of each feature, then puts each in place. The rule
+    /// asks for the `names` of the features, if they have any.
     pub(super) fn gather<'a>(
         centroids: impl Iterator<Item = &'a Centroid> + Clone,
-        scratch: &mut Touched<u32>,
+        names: Option<&[u32]>,
+        scratch: &mut Gather,
     ) -> Self {
+        let Gather {
+            places,
+            features,
+            counts,
+        } = scratch;
+        let n_entries = centroids.clone().map(|c| c.features.len()).sum();
+        places.begin(n_entries);
         for centroid in centroids.clone() {
-            centroid.features.iter().for_each(|&f| *scratch.touch(f) += 1);
+            places.touch(&centroid.features, &centroid.features, |count, _| *count += 1);
         }
-        let (mut features, mut start, mut end) = (Vec::<u32>::new(), vec![0], 0);
-        scratch.drain(|feature, place| {
-            let first = end;
-            end += *place;
-            *place = first;
-            features.push(feature);
+        places.drain(features, counts);
+        let mut start = Vec::with_capacity(features.len() + 1);
+        let mut end = 0;
+        for (&feature, count) in features.iter().zip(&*counts) {
             start.push(end);
-        });
-        let mut children = vec![0; end as usize];
-        let mut weights = vec![0.0; end as usize];
+            places.values[feature as usize] = end;
+            end += count;
+        }
+        start.push(end);
+        let mut children = vec![0; n_entries];
+        let mut weights = vec![0.0; n_entries];
         for (child, centroid) in centroids.clone().enumerate() {
             for (&feature, &weight) in centroid.features.iter().zip(&centroid.weights) {
-                let place = &mut scratch.values[feature as usize];
+                let place = &mut places.values[feature as usize];
                 children[*place as usize] = child as u16;
                 weights[*place as usize] = weight;
                 *place += 1;
             }
         }
-        features.iter().for_each(|&f| scratch.values[f as usize] = 0);
+        features.iter().for_each(|&f| places.values[f as usize] = 0);
+        let features: Box<[u32]> = match names {
+            Some(names) => features.iter().map(|&f| names[f as usize]).collect(),
+            None => features.as_slice().into(),
+        };
         Self {
             offsets: centroids.map(|c| c.offset).collect(),
             index: BitIndex::new(&features),
-            features: features.into(),
+            features,
             start: start.into(),
             children: children.into(),
             weights: weights.into(),

@@ -31,8 +31,9 @@ impl<'a> Teachers<'a> {
 pub(super) struct Means {
     sums: Touched<f64>,
     mean: SparseVector,
-    /// Rows cluster by cluster.
-    order: Vec<(u32, u32)>,
+    /// Rows cluster by cluster, and where each cluster ends.
+    rows: Vec<u32>,
+    end: Vec<usize>,
 }
 
 impl Means {
@@ -40,51 +41,65 @@ impl Means {
         Self {
             sums: Touched::new(n_features),
             mean: SparseVector::default(),
-            order: Vec::new(),
+            rows: Vec::new(),
+            end: Vec::new(),
         }
     }
 
     /// Replaces `centroids` by those of clusters 0 to `n_clusters`, given which row teaches which. Sums are made in the
-    /// order of the rows.
+    /// order in which rows are given.
     pub(super) fn compute(
         &mut self,
         teachers: &Teachers<'_>,
-        taught: impl Iterator<Item = (u32, u32)>,
+        taught: impl Iterator<Item = (u32, u32)> + Clone,
         n_clusters: usize,
         max_entries: Option<usize>,
         scoring: &dyn Scoring,
         centroids: &mut Vec<Centroid>,
     ) {
-        self.order.clear();
-        self.order.extend(taught);
-        self.order.sort_unstable();
+        self.deal(taught, n_clusters);
         centroids.resize_with(n_clusters, Centroid::default);
-        for cluster in self.order.chunk_by(|a, b| a.0 == b.0) {
-            for &(_, row) in cluster {
-                let share = teachers.shares.get(row as usize).copied().unwrap_or(1.0);
-                let (features, values) = csr_row(&teachers.x, row as usize);
-                for (&feature, &value) in features.iter().zip(values) {
-                    *self.sums.touch(feature) += share * f64::from(value);
-                }
+        let (mean, mut first) = (&mut self.mean, 0);
+        for (&end, centroid) in self.end.iter().zip(centroids) {
+            let rows = &self.rows[first..end];
+            first = end;
+            let row = |&row: &u32| csr_row(&teachers.x, row as usize);
+            self.sums.begin(rows.iter().map(|r| row(r).0.len()).sum());
+            for r in rows {
+                let share = teachers.shares.get(*r as usize).copied().unwrap_or(1.0);
+                let (features, values) = row(r);
+                self.sums
+                    .touch(features, values, |sum, value| *sum += share * f64::from(value));
             }
-            let (mean, n) = (&mut self.mean, cluster.len() as f64);
-            mean.features.clear();
-            mean.values.clear();
-            self.sums.drain(|feature, sum| {
-                let sum = std::mem::take(sum);
-                if sum != 0.0 {
-                    mean.features.push(feature);
-                    mean.values.push(sum / n);
-                }
-            });
+            self.sums.drain(&mut mean.features, &mut mean.values);
+            let n = rows.len() as f64;
+            mean.values.iter_mut().for_each(|v| *v /= n);
             if let Some(max) = max_entries {
                 mean.keep_largest(max);
             }
-            let centroid = &mut centroids[cluster[0].0 as usize];
             centroid.offset = scoring.score(mean) as f32;
             centroid.features.clone_from(&mean.features);
             centroid.weights.clear();
             centroid.weights.extend(mean.values.iter().map(|&v| v as f32));
+        }
+    }
+
+    /// Brings the rows of each cluster together, in the order in which they are given.
+    fn deal(&mut self, taught: impl Iterator<Item = (u32, u32)> + Clone, n_clusters: usize) {
+        self.end.clear();
+        self.end.resize(n_clusters, 0);
+        taught
+            .clone()
+            .for_each(|(cluster, _)| self.end[cluster as usize] += 1);
+        let mut n = 0;
+        for end in &mut self.end {
+            n += std::mem::replace(end, n);
+        }
+        self.rows.resize(n, 0);
+        for (cluster, row) in taught {
+            let place = &mut self.end[cluster as usize];
+            self.rows[*place] = row;
+            *place += 1;
         }
     }
 }
@@ -95,14 +110,17 @@ impl SparseVector {
         if self.values.len() <= n {
             return;
         }
-        let mut order: Vec<u32> = (0..self.values.len() as u32).collect();
         let size = |i: u32| self.values[i as usize].abs();
-        order.select_nth_unstable_by(n - 1, |&a, &b| size(b).total_cmp(&size(a)).then(a.cmp(&b)));
-        order.truncate(n);
-        order.sort_unstable();
-        for (to, &from) in order.iter().enumerate() {
-            self.features[to] = self.features[from as usize];
-            self.values[to] = self.values[from as usize];
+        let larger = |a: &u32, b: &u32| size(*b).total_cmp(&size(*a)).then(a.cmp(b));
+        let mut order: Vec<u32> = (0..self.values.len() as u32).collect();
+        let last = *order.select_nth_unstable_by(n - 1, larger).1;
+        let is_kept: Vec<bool> = (0..order.len() as u32)
+            .map(|i| larger(&i, &last).is_le())
+            .collect();
+        let kept = is_kept.iter().enumerate().filter(|(_, kept)| **kept);
+        for (to, (from, _)) in kept.enumerate() {
+            self.features[to] = self.features[from];
+            self.values[to] = self.values[from];
         }
         self.features.truncate(n);
         self.values.truncate(n);

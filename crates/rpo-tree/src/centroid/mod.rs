@@ -23,8 +23,9 @@ pub use recall::{TreeRecord, recall};
 pub use rule::{Centroid, CentroidRule};
 pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample};
 
+use crate::TreeError;
 use crate::cluster::Points;
-use rpo_core::Seed;
+use rpo_core::{CsrView, Seed};
 use std::fmt::Debug;
 
 /// The targets whose rows are clustered.
@@ -118,5 +119,25 @@ impl SparseVector {
         if length > 0.0 {
             self.values.iter_mut().for_each(|v| *v /= length);
         }
+    }
+}
+
+/// Checks that names of columns, if there are any, are one for each and increase.
+fn check_names(x: CsrView<'_>, names: Option<&[u32]>) -> Result<(), TreeError> {
+    let Some(names) = names else { return Ok(()) };
+    if names.len() != x.cols() {
+        return Err(TreeError::Mismatch {
+            what: "names of the columns",
+            expected: x.cols(),
+            given: names.len(),
+        });
+    }
+    match names.windows(2).find(|pair| pair[0] >= pair[1]) {
+        Some(pair) => Err(TreeError::Parameter {
+            name: "name of a column",
+            given: pair[1].to_string(),
+            expected: "above the one before",
+        }),
+        None => Ok(()),
     }
 }

@@ -5,7 +5,7 @@
 //! rows at hand the centroids come back by averaging, bit for bit, as growing made them; what growing had to search for,
 //! the clusters, is what was noted.
 
-use super::accumulate::Touched;
+use super::accumulate::Gather;
 use super::means::{Means, Teachers};
 use super::{CentroidRule, Cosine};
 use crate::TreeError;
@@ -101,23 +101,26 @@ struct Place {
     leaves: std::ops::Range<usize>,
 }
 
-/// Makes the structure of a record again, from the rows it was grown on and the largest number of entries of its centroids:
-/// the same bits.
+/// Makes the structure of a record again, from the rows it was grown on, the
+/// [names](super::CentroidSplitter::name_columns) of their columns, if they have any, and the largest number of entries of
+/// its centroids: the same bits.
 ///
 /// Cost: a pass over the stored values of the rows per level of the tree.
 ///
 /// # Errors
 /// [`TreeError`] for a record that contradicts itself or names rows that there are not, rows that are not CSR or not finite,
-/// and centroids of more than 2^32 entries in all.
+/// names that do not increase or are not one per column, and centroids of more than 2^32 entries in all.
 pub fn recall(
     record: &TreeRecord<'_>,
     x: CsrView<'_>,
+    names: Option<&[u32]>,
     max_entries: Option<usize>,
 ) -> Result<Structure<CentroidRule>, TreeError> {
     crate::check_csr("features", MatrixView::Sparse(x))?;
     MatrixView::Sparse(x)
         .check_finite()
         .map_err(TreeError::NonFinite)?;
+    super::check_names(x, names)?;
     let same = |what, expected, given| {
         let mismatch = TreeError::Mismatch {
             what,
@@ -141,7 +144,7 @@ pub fn recall(
     same("teachers of all splits", n_taught.sum(), record.teachers.len())?;
 
     let rows_by_direction = Teachers::new(x, true);
-    let (mut means, mut gather) = (Means::new(x.cols()), Touched::new(x.cols()));
+    let (mut means, mut gather) = (Means::new(x.cols()), Gather::new(x.cols()));
     let (mut centroids, mut n_entries) = (Vec::new(), 0);
     let mut nodes = vec![Node::Leaf(0); places.len()];
     let mut end = record.teachers.len();
@@ -175,7 +178,7 @@ pub fn recall(
             &Cosine,
             &mut centroids,
         );
-        let mut rule = CentroidRule::gather(centroids.iter(), &mut gather);
+        let mut rule = CentroidRule::gather(centroids.iter(), names, &mut gather);
         rule.teachers = codes.iter().map(|&code| code as u16).collect();
         nodes[place.node] = Node::Split {
             rule,

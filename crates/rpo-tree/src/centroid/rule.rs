@@ -1,6 +1,6 @@
 //! The nearest of several centroids.
 
-use super::accumulate::Touched;
+use super::accumulate::Gather;
 use super::lookup::{BitIndex, advance};
 use crate::TreeError;
 use crate::rule::{Row, Rule};
@@ -60,7 +60,7 @@ impl CentroidRule {
             assert!(c.features.is_sorted_by(|a, b| a < b), "features increase");
             n_features = n_features.max(c.features.last().map_or(0, |&last| last as usize + 1));
         }
-        Self::gather(centroids.iter(), &mut Touched::new(n_features))
+        Self::gather(centroids.iter(), None, &mut Gather::new(n_features))
     }
 
     /// Takes stored parts: an offset per child; the features of any centroid, increasing; per feature the number of

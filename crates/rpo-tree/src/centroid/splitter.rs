@@ -1,6 +1,6 @@
 //! Splitting a node by clustering.
 
-use super::accumulate::Touched;
+use super::accumulate::Gather;
 use super::means::{Means, Teachers};
 use super::rule::{Centroid, CentroidRule, MAX_CHILDREN, largest};
 use super::{ClusterTargets, Routing};
@@ -106,6 +106,7 @@ pub struct CentroidSplitter<'a, T> {
     kmeans: KMeans,
     params: CentroidParams,
     teachers: Teachers<'a>,
+    names: Option<&'a [u32]>,
     /// Whether rules keep the rows that taught them.
     keeps_teachers: bool,
 }
@@ -135,8 +136,20 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             kmeans: KMeans::new(params.kmeans)?,
             params,
             teachers: Teachers::new(x, routing.unit_rows()),
+            names: None,
             keeps_teachers: false,
         })
+    }
+
+    /// Knows the columns by other numbers, one for each, increasing: rules ask a row for the value of `names[j]` where the
+    /// features it grows on have column j. So rows whose columns are few of many need no room for the others.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] if there is not one name per column, [`TreeError::Parameter`] for names that do not increase.
+    pub fn name_columns(self, names: &'a [u32]) -> Result<Self, TreeError> {
+        let names = Some(names);
+        super::check_names(self.x, names)?;
+        Ok(Self { names, ..self })
     }
 
     /// Grows with one routing and leaves another in the tree, made of the means of the rows that each child
@@ -210,13 +223,17 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             let scoring = routing.at_node(seed.purpose("routing"));
             let (means, centroids) = (&mut work.means, &mut work.centroids);
             means.compute(&rows, taught, reached.n, max_entries, &*scoring, centroids);
-            return Some(CentroidRule::gather(work.centroids.iter(), &mut work.gather));
+            return Some(CentroidRule::gather(
+                work.centroids.iter(),
+                self.names,
+                &mut work.gather,
+            ));
         }
         let kept = reached.names.iter().zip(&work.centroids);
         let kept = kept
             .filter(|(name, _)| name.is_some())
             .map(|(_, centroid)| centroid);
-        let mut rule = CentroidRule::gather(kept, &mut work.gather);
+        let mut rule = CentroidRule::gather(kept, self.names, &mut work.gather);
         if self.keeps_teachers {
             rule.teachers = teachers(rows, &work.sample, work.clusters.labels(), &reached);
         }
@@ -288,7 +305,7 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
             clusters: Workspace::default(),
             centroids: Vec::new(),
             means: Means::new(self.x.cols()),
-            gather: Touched::new(self.x.cols()),
+            gather: Gather::new(self.x.cols()),
             table: Vec::new(),
         }
     }
@@ -318,7 +335,7 @@ pub struct CentroidWorkspace {
     clusters: Workspace,
     centroids: Vec<Centroid>,
     means: Means,
-    gather: Touched<u32>,
+    gather: Gather,
     /// Weights, feature by feature; zeros between nodes.
     table: Vec<f32>,
 }
