@@ -1,5 +1,6 @@
 //! Predicting blocks of rows.
 
+use crate::label_sets::{Counts, LabelSets};
 use rpo_core::{CsrView, Matrix, MatrixView, csr_row};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{LeafModel, Leaves};
@@ -19,6 +20,10 @@ pub(crate) trait Routed: Sync {
     fn n_outputs(&self) -> usize;
     /// How the leaves of a tree answer.
     fn leaves(&self, tree: usize) -> &Leaves;
+    /// What leaves answer, where that is mostly sets of labels.
+    fn label_sets(&self) -> Option<&LabelSets> {
+        None
+    }
     /// Number of rows that make a good block.
     fn block_size(&self, x: MatrixView<'_>) -> usize;
     /// Scratch space for the rows of a matrix.
@@ -188,18 +193,44 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
             }
             return;
         }
-        for i in 0..self.forest.n_trees() {
-            let admitted = rows.clone().filter(|row| (self.admit)(i, self.rows.start + row));
-            match (self.forest.leaves(i), self.outputs) {
-                (Leaves::Samples(leaves), Some(outputs)) => admitted.for_each(|row| {
-                    leaves.for_each_member(self.leaf(i, row), |member, share| {
-                        outputs.for_each(member, share, |j, v| f(row, j, v));
-                    });
-                }),
-                (leaves, _) => {
-                    admitted.for_each(|row| leaves.for_each(self.leaf(i, row), |j, v| f(row, j, v)));
+        for tree in 0..self.forest.n_trees() {
+            for row in rows.clone().filter(|&row| self.admits(tree, row)) {
+                self.for_each_of(tree, row, |j, v| f(row, j, v));
+            }
+        }
+    }
+
+    /// Counts the labels that the trees' leaves answer to each row of the block, and calls `f(row, output, value)` for the
+    /// terms of what other leaves answer.
+    #[inline]
+    pub(crate) fn count<const LANES: usize>(
+        &self,
+        sets: &LabelSets,
+        counts: &mut [Counts<LANES>],
+        mut f: impl FnMut(usize, u32, f64),
+    ) {
+        for tree in 0..self.forest.n_trees() {
+            for (row, counts) in counts.iter_mut().enumerate() {
+                if self.admits(tree, row) && !sets.count(tree, self.leaf(tree, row), counts) {
+                    self.for_each_of(tree, row, |j, v| f(row, j, v));
                 }
             }
+        }
+    }
+
+    fn admits(&self, tree: usize, row: usize) -> bool {
+        (self.admit)(tree, self.rows.start + row)
+    }
+
+    /// Calls `f(output, value)` for the terms of a tree's answer to a row of the block.
+    #[inline]
+    fn for_each_of(&self, tree: usize, row: usize, mut f: impl FnMut(u32, f64)) {
+        let leaf = self.leaf(tree, row);
+        match (self.forest.leaves(tree), self.outputs) {
+            (Leaves::Samples(leaves), Some(outputs)) => leaves.for_each_member(leaf, |member, share| {
+                outputs.for_each(member, share, &mut f);
+            }),
+            (leaves, _) => leaves.for_each(leaf, f),
         }
     }
 }

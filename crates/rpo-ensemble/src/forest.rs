@@ -4,6 +4,8 @@ use crate::EnsembleError;
 use crate::bag::Bag;
 use crate::bit_routes::BitRoutes;
 use crate::error::{check_lengths, mismatch};
+use crate::label_sets::LabelSets;
+use crate::value_routes::ValueRoutes;
 use rpo_core::{Matrix, Seed, check_count};
 use rpo_tree::{AxisRule, LeafModel, Leaves, Node, Structure, Tree};
 use std::sync::Arc;
@@ -53,12 +55,34 @@ impl Importances {
     }
 }
 
+/// Ways through the trees of a forest that are faster than their rules.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Routes {
+    /// Where no feature has two thresholds.
+    Bits(BitRoutes),
+    /// Elsewhere.
+    Values(ValueRoutes),
+    /// None: trees too large for them.
+    Rules,
+}
+
+impl Routes {
+    fn new(trees: &[ForestTree], n_features: usize) -> Self {
+        match BitRoutes::new(trees, n_features) {
+            Some(bits) => Self::Bits(bits),
+            None => ValueRoutes::new(trees).map_or(Self::Rules, Self::Values),
+        }
+    }
+}
+
 /// A fitted forest: predicts the mean of its trees' answers. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest {
     trees: Vec<ForestTree>,
-    /// The fast way through the trees, if there is one.
-    bit_routes: Option<BitRoutes>,
+    /// The fast way through the trees.
+    routes: Routes,
+    /// What leaves answer, where that is mostly sets of labels.
+    label_sets: Option<LabelSets>,
     importances: Importances,
     bag: Bag,
     n_train: usize,
@@ -102,7 +126,8 @@ impl Forest {
             check_rules(tree.structure(), n_features)?;
         }
         Ok(Self {
-            bit_routes: BitRoutes::new(&trees, n_features),
+            routes: Routes::new(&trees, n_features),
+            label_sets: LabelSets::new(&trees, n_outputs),
             trees,
             importances,
             bag,
@@ -117,8 +142,12 @@ impl Forest {
         &self.trees
     }
 
-    pub(crate) fn bit_routes(&self) -> Option<&BitRoutes> {
-        self.bit_routes.as_ref()
+    pub(crate) fn routes(&self) -> &Routes {
+        &self.routes
+    }
+
+    pub(crate) fn label_sets(&self) -> Option<&LabelSets> {
+        self.label_sets.as_ref()
     }
 
     /// Number of features p.
@@ -215,7 +244,8 @@ impl Forest {
                 self.trees.push(ForestTree { tree, seed });
             }
         }
-        self.bit_routes = BitRoutes::new(&self.trees, self.n_features);
+        self.routes = Routes::new(&self.trees, self.n_features);
+        self.label_sets = LabelSets::new(&self.trees, self.n_outputs);
         Ok(self)
     }
 }

@@ -9,6 +9,7 @@ mod error;
 mod fit;
 mod forest;
 mod inputs;
+mod label_sets;
 mod max_features;
 mod missing;
 mod params;
@@ -19,6 +20,7 @@ pub mod structured;
 mod sums;
 pub mod thresholds;
 mod training;
+mod value_routes;
 
 pub use bag::{Bag, RowSampling};
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset, ValidCraftmlParams};

@@ -1,17 +1,20 @@
 //! Predicting with a forest.
 //!
 //! Rows go in blocks: every tree routes the whole block while its nodes are in the cache, then each row sums
-//! its leaves' answers, tree by tree in `f64`. A row's result depends on that row alone.
+//! its leaves' answers, tree by tree in `f64`; leaves that answer sets of labels are counted, which is exact. A row's result
+//! depends on that row alone.
 
 use crate::EnsembleError;
 use crate::bag::OutOfBag;
 use crate::block::{BlockPredictor, Routed};
 use crate::error::mismatch;
-use crate::forest::Forest;
+use crate::forest::{Forest, Routes};
+use crate::label_sets::LabelSets;
 use crate::sums::SparseSums;
-use ndarray::{Array2, Axis};
+use crate::value_routes::ValueRoutes;
+use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_of_rows, keep_top};
+use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_of_rows, keep_top, top_of};
 use rpo_tree::{LeafKind, Leaves, RowBlock, Rule, Structure};
 use std::ops::Range;
 
@@ -144,8 +147,18 @@ pub(crate) struct ForestScratch<'x> {
     x: MatrixView<'x>,
     block: RowBlock<'x>,
     bits: Vec<u64>,
-    /// Whether the bits of the block are there.
-    by_bits: bool,
+    way: Way,
+}
+
+/// How the rows of a block are sent through trees.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// By the rules.
+    Rules,
+    /// By the bits of the block.
+    Bits,
+    /// By its values, none of which is missing.
+    Values,
 }
 
 impl<'x> ForestScratch<'x> {
@@ -154,29 +167,39 @@ impl<'x> ForestScratch<'x> {
             x,
             block: RowBlock::new(x),
             bits: Vec::new(),
-            by_bits: false,
+            way: Way::Rules,
         }
     }
 
     /// Takes some rows to send them through trees of a forest.
     pub(crate) fn load(&mut self, forest: &Forest, rows: Range<usize>) {
-        let routes = forest.bit_routes();
-        self.by_bits = routes.is_some_and(|routes| routes.load(self.x, rows.clone(), &mut self.bits));
-        if !self.by_bits {
+        self.way = match forest.routes() {
+            Routes::Bits(routes) if routes.load(self.x, rows.clone(), &mut self.bits) => Way::Bits,
+            Routes::Values(_) if ValueRoutes::serve(self.x, rows.clone()) => Way::Values,
+            _ => Way::Rules,
+        };
+        if self.way != Way::Bits {
             self.block.load(rows);
         }
     }
 
     /// Writes the leaves of the rows in some trees, by tree, then row.
     pub(crate) fn leaves(&self, forest: &Forest, trees: Range<usize>, leaves: &mut [u32]) {
-        match forest.bit_routes().filter(|_| self.by_bits) {
-            Some(routes) => {
-                let chunks = leaves.chunks_mut(leaves.len() / trees.len());
+        let n_rows = leaves.len() / trees.len();
+        match (forest.routes(), self.way) {
+            (Routes::Bits(routes), Way::Bits) => {
+                let chunks = leaves.chunks_mut(n_rows);
                 trees
                     .zip(chunks)
                     .for_each(|(tree, leaves)| routes.leaves(tree, &self.bits, leaves));
             }
-            None => {
+            (Routes::Values(routes), Way::Values) => {
+                let chunks = leaves.chunks_mut(n_rows);
+                trees
+                    .zip(chunks)
+                    .for_each(|(tree, leaves)| routes.leaves(tree, &self.block, leaves));
+            }
+            _ => {
                 let trees = &forest.trees()[trees];
                 route_block(trees.iter().map(|t| t.tree.structure()), &self.block, leaves);
             }
@@ -199,10 +222,14 @@ impl Routed for Forest {
         self.trees()[tree].tree.leaves()
     }
 
+    fn label_sets(&self) -> Option<&LabelSets> {
+        self.label_sets()
+    }
+
     fn block_size(&self, x: MatrixView<'_>) -> usize {
-        match self.bit_routes() {
-            Some(_) => MOST_ROWS,
-            None => RowBlock::good_size(x),
+        match self.routes() {
+            Routes::Bits(_) => MOST_ROWS,
+            Routes::Values(_) | Routes::Rules => RowBlock::good_size(x),
         }
     }
 
@@ -248,6 +275,9 @@ pub(crate) fn mean_of_trees(
 pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
     check_k(k)?;
     let n_outputs = forest.n_outputs();
+    if forest.label_sets().is_some() {
+        return Ok(top_of_few(forest, x, k));
+    }
     Ok(sparse_rows(
         forest,
         x,
@@ -267,6 +297,27 @@ fn mean(n_trees: usize) -> impl Fn(u32, f64) -> f32 + Sync {
     move |_, sum| (sum * scale) as f32
 }
 
+/// The k largest of each row's mean answers, where outputs are few.
+fn top_of_few(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> CsrMatrix {
+    let ((span, block), n) = (spans(forest, x), x.n_rows());
+    let scale = 1.0 / forest.n_trees() as f64;
+    let spans: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(span))
+        .into_par_iter()
+        .map(|i| {
+            let mut summing = Summing::new(forest, x, |_, _| true);
+            let mut rows = Vec::new();
+            let end = ((i + 1) * span).min(n);
+            for first in (i * span..end).step_by(block) {
+                let mut means = Array2::zeros((block.min(end - first), forest.n_outputs()));
+                summing.write(first, means.view_mut(), |_| scale);
+                rows.extend(means.rows().into_iter().map(|row| top_of(row, k)));
+            }
+            rows
+        })
+        .collect();
+    csr_of_rows(spans.iter().flatten(), (n, forest.n_outputs()))
+}
+
 /// Writes the sums of the admitted trees' answers to each row times the row's scale.
 fn predict_rows<F: Routed>(
     forest: &F,
@@ -275,32 +326,87 @@ fn predict_rows<F: Routed>(
     out: &mut Array2<f32>,
     scale: impl Fn(usize) -> f64 + Sync,
 ) {
-    let ((span, block), d) = (spans(forest, x), forest.n_outputs());
-    // Rows that are summed at once: as many as keep their sums inside a core's cache.
-    let group = ((128 << 10) / (size_of::<f64>() * d)).clamp(1, block);
+    let (span, block) = spans(forest, x);
     out.axis_chunks_iter_mut(Axis(0), span)
         .into_par_iter()
         .enumerate()
         .for_each(|(i, mut out)| {
-            let mut predictor = BlockPredictor::new(forest, x, &admit);
-            let mut sums = vec![0.0; group * d];
-            for (k, mut out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
-                let first = i * span + k * block;
-                predictor.load(first..first + out.nrows());
-                for start in (0..out.nrows()).step_by(group) {
-                    let rows = start..(start + group).min(out.nrows());
-                    predictor.for_each(rows.clone(), |row, j, value| {
-                        sums[(row - start) * d + j as usize] += value;
-                    });
-                    for (row, sums) in rows.zip(sums.chunks_mut(d)) {
-                        let scale = scale(first + row);
-                        for (out, sum) in out.row_mut(row).iter_mut().zip(sums) {
-                            *out = (std::mem::take(sum) * scale) as f32;
-                        }
-                    }
-                }
+            let mut summing = Summing::new(forest, x, &admit);
+            for (k, out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
+                summing.write(i * span + k * block, out, &scale);
             }
         });
+}
+
+/// Sums the admitted trees' answers to blocks of rows.
+struct Summing<'f, 'x, F: Routed, A> {
+    predictor: BlockPredictor<'f, 'x, F, A>,
+    sets: Option<&'f LabelSets>,
+    sums: Vec<f64>,
+}
+
+impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> Summing<'f, 'x, F, A> {
+    fn new(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
+        Self {
+            predictor: BlockPredictor::new(forest, x, admit),
+            sets: forest.label_sets(),
+            sums: Vec::new(),
+        }
+    }
+
+    /// Writes the sums for the rows of `x` from `first` on, as many as `out` has, each times the row's scale.
+    fn write(&mut self, first: usize, out: ArrayViewMut2<'_, f32>, scale: impl Fn(usize) -> f64) {
+        self.predictor.load(first..first + out.nrows());
+        let scale = |row| scale(first + row);
+        match self.sets.map(|sets| (sets, sets.n_lanes())) {
+            None => self.write_sums(out, scale),
+            Some((sets, 8)) => self.write_counts::<8>(sets, out, scale),
+            Some((sets, 16)) => self.write_counts::<16>(sets, out, scale),
+            Some((sets, _)) => self.write_counts::<32>(sets, out, scale),
+        }
+    }
+
+    fn write_sums(&mut self, mut out: ArrayViewMut2<'_, f32>, scale: impl Fn(usize) -> f64) {
+        let (n_rows, d) = out.dim();
+        // Rows that are summed at once: as many as keep their sums inside a core's cache.
+        let group = ((128 << 10) / (size_of::<f64>() * d)).clamp(1, n_rows.max(1));
+        let sums = &mut self.sums;
+        sums.resize(group * d, 0.0);
+        for start in (0..n_rows).step_by(group) {
+            let rows = start..(start + group).min(n_rows);
+            self.predictor.for_each(rows.clone(), |row, j, value| {
+                sums[(row - start) * d + j as usize] += value;
+            });
+            for (row, sums) in rows.zip(sums.chunks_mut(d)) {
+                let scale = scale(row);
+                for (out, sum) in out.row_mut(row).iter_mut().zip(sums) {
+                    *out = (std::mem::take(sum) * scale) as f32;
+                }
+            }
+        }
+    }
+
+    fn write_counts<const LANES: usize>(
+        &mut self,
+        sets: &LabelSets,
+        mut out: ArrayViewMut2<'_, f32>,
+        scale: impl Fn(usize) -> f64,
+    ) {
+        let (n_rows, d) = out.dim();
+        let mut counts = vec![[0; LANES]; n_rows];
+        // What leaves answer that answer no set.
+        let sums = &mut self.sums;
+        sums.resize(n_rows * d, 0.0);
+        self.predictor.count(sets, &mut counts, |row, j, value| {
+            sums[row * d + j as usize] += value;
+        });
+        for (row, (counts, sums)) in counts.iter().zip(sums.chunks_mut(d)).enumerate() {
+            let scale = scale(row);
+            for ((out, sum), &count) in out.row_mut(row).iter_mut().zip(sums).zip(counts) {
+                *out = ((std::mem::take(sum) + f64::from(count)) * scale) as f32;
+            }
+        }
+    }
 }
 
 /// Collects what `add` sums for each row over the trees, what `finish` makes of it, and of that the k largest, as CSR.

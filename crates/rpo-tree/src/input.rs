@@ -87,27 +87,30 @@ impl<'a> RowBlock<'a> {
         self.range.is_empty()
     }
 
+    /// The values of the rows, row by row.
+    pub fn values(&self) -> &[f32] {
+        let p = self.x.n_cols();
+        match &self.x {
+            MatrixView::Dense(x) => match x.as_slice() {
+                Some(all) => &all[self.range.start * p..self.range.end * p],
+                None => &self.buffer[..self.len() * p],
+            },
+            MatrixView::Sparse(_) => &self.buffer[..self.len() * p],
+        }
+    }
+
     /// The rows of the block.
     pub fn rows(&self) -> Vec<Row<'_>> {
         let p = self.x.n_cols();
-        let spread = |i: usize| &self.buffer[i * p..][..p];
-        match &self.x {
-            MatrixView::Dense(x) => match x.as_slice() {
-                Some(all) => self
-                    .range
-                    .clone()
-                    .map(|row| Row::dense(&all[row * p..][..p]))
-                    .collect(),
-                None => (0..self.range.len()).map(|i| Row::dense(spread(i))).collect(),
+        let values = self.values();
+        let row = |(i, row): (usize, usize)| Row {
+            values: &values[i * p..][..p],
+            stored: match &self.x {
+                MatrixView::Dense(_) => None,
+                MatrixView::Sparse(x) => Some(csr_row(x, row).0),
             },
-            MatrixView::Sparse(x) => {
-                let row = |(i, row)| Row {
-                    values: spread(i),
-                    stored: Some(csr_row(x, row).0),
-                };
-                self.range.clone().enumerate().map(row).collect()
-            }
-        }
+        };
+        self.range.clone().enumerate().map(row).collect()
     }
 }
 
@@ -135,6 +138,7 @@ mod tests {
                 assert_eq!(block.len(), range.len());
                 let seen: Vec<_> = block.rows().iter().map(|row| row.values.to_vec()).collect();
                 let expected: Vec<_> = range.map(|i| x.row(i).to_vec()).collect();
+                assert_eq!(block.values(), seen.concat());
                 assert_eq!(seen, expected);
             }
         }

@@ -140,6 +140,37 @@ fn top_predictions_are_those_of_all() {
     }
 }
 
+/// Where leaves answer sets of labels these are counted, and what other leaves answer is added.
+#[test]
+fn sets_of_labels_are_counted_as_they_would_be_summed() {
+    let (x, signals) = labelled(12, 90);
+    let other = labelled(13, 60).0;
+    for n_labels in [1, 2, 8, 9, 16, 17, 31, 32] {
+        let turned = |i: usize, j: usize| f32::from(u8::from(i % 7 == j / 8));
+        let y = Array2::from_shape_fn((90, n_labels), |(i, j)| {
+            (signals[[i, j % 8]] - turned(i, j)).abs()
+        });
+        for min_rows in [1, 2, 5] {
+            for kind in KINDS.map(Some).into_iter().chain([None]) {
+                let params = ForestParams::random_forest()
+                    .n_trees(12)
+                    .min_samples_leaf(min_rows);
+                let forest = fit(params.leaves(kind), &x.clone().into(), &csr(&y).into());
+                let found = forest.predict((&other).into()).unwrap();
+                assert_close(&found, &naive(&forest, &other, |_, _| true));
+                let top = forest.predict_top_k((&other).into(), n_labels).unwrap();
+                assert_eq!(Matrix::from(top), csr(&found).into());
+                let (of_bags, counts) = forest.oob_predictions((&x).into()).unwrap();
+                assert!(
+                    counts.iter().all(|c| *c > 0),
+                    "of 12 trees some did not see a row"
+                );
+                assert!(of_bags.iter().all(|v| (0.0..=1.0).contains(v)));
+            }
+        }
+    }
+}
+
 /// Out-of-bag predictions are means over the trees in whose leaves a row is not; a row that is in all has none.
 #[test]
 fn out_of_bag_predictions_leave_a_rows_trees_out() {
