@@ -12,7 +12,7 @@ use rpo_projections::LinearMap;
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{
     Criterion, Entropy, KLogK, LabelCounts, LabelEntropy, LabelLanes, MaskedVariance, SingleVariance,
-    SparseMaskedVariance, SparseVariance, Variance,
+    SparseMaskedVariance, SparseVariance, Variance, WeightedEntropy,
 };
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
@@ -150,8 +150,10 @@ impl<'a> Training<'a> {
     ) -> Result<Grown<AxisRule>, EnsembleError> {
         if self.params.criterion == CriterionKind::Entropy {
             let positive = target.iter().map(|&v| v == 1.0);
-            let entropy = Entropy::weighted(positive, weights, self.coded.k_log_k.clone());
-            self.grow(entropy, 1, weights, seed)
+            match Entropy::weighted(positive.clone(), weights, self.coded.k_log_k.clone()) {
+                Some(entropy) => self.grow(entropy, 1, weights, seed),
+                None => self.grow(WeightedEntropy::new(positive, weights), 1, weights, seed),
+            }
         } else {
             // What is missing counts only where nothing is known, and then must be equal.
             let values = target.iter().map(|&v| if v.is_nan() { 0.0 } else { v });

@@ -35,46 +35,58 @@ fn direct(k: f64) -> f64 {
 /// gain  = n H − n_l H_l − n_r H_r = |S| · (information gain),   score = −n_l H_l − n_r H_r
 /// ```
 ///
-/// (0 log 0 = 0.) The target may change from node to node: [`mark`](Self::mark). Cost: O(1) per moved row and per
-/// score, the logarithms of whole weights coming from a table. [`LabelEntropy`](super::LabelEntropy) serves several targets.
+/// (0 log 0 = 0.) The target may change from node to node: [`mark`](Self::mark). Weights are whole numbers, so that n and k
+/// are counted and the logarithms come from a table; [`WeightedEntropy`] serves other weights and
+/// [`LabelEntropy`](super::LabelEntropy) several targets. Cost: O(1) per moved row and per score.
 #[derive(Debug, Clone)]
 pub struct Entropy {
-    rows: Vec<Cell>,
-    whole: bool,
+    rows: Vec<Counts>,
     k_log_k: KLogK,
-    /// Weight, and that of ones.
-    node: [f64; 2],
-    moved: [f64; 2],
+    node: Counts,
+    moved: Counts,
 }
 
-/// What a row brings: weight, and that of ones.
-type Cell = [f32; 2];
+/// n, and k in the upper half: both are summed at once.
+type Counts = u64;
 
-fn cell(positive: bool, weight: f32) -> Cell {
-    [weight, if positive { weight } else { 0.0 }]
+/// In the upper half of counts: one.
+const ONE: Counts = 1 << 32;
+
+fn counts(positive: bool, weight: u32) -> Counts {
+    u64::from(weight) * if positive { ONE + 1 } else { 1 }
 }
 
 impl Entropy {
     /// A target, by training row; rows count alike.
+    ///
+    /// # Panics
+    /// If there are 2^32 rows or more.
     pub fn new(positive: Vec<bool>) -> Self {
         let k_log_k = KLogK::up_to(positive.len());
         let weights = vec![1.0; positive.len()];
-        Self::weighted(positive.into_iter(), &weights, k_log_k)
+        Self::weighted(positive.into_iter(), &weights, k_log_k).expect("the rows can be counted")
     }
 
-    /// A target and a weight (finite, not negative) per training row; rows of weight 0 are never asked for.
+    /// A target and a weight per training row; rows of weight 0 are never asked for. `None` if a weight is not a whole
+    /// number from 0, or the table does not reach to their sum: [`WeightedEntropy`] serves those.
     ///
     /// # Panics
     /// If there are not as many weights as targets.
-    pub fn weighted(positive: impl ExactSizeIterator<Item = bool>, weights: &[f32], k_log_k: KLogK) -> Self {
+    pub fn weighted(
+        positive: impl ExactSizeIterator<Item = bool>,
+        weights: &[f32],
+        k_log_k: KLogK,
+    ) -> Option<Self> {
         assert_eq!(positive.len(), weights.len(), "one weight per target");
-        Self {
-            rows: positive.zip(weights).map(|(p, &w)| cell(p, w)).collect(),
-            whole: weights.iter().all(|w| w.fract() == 0.0),
+        let whole = weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0);
+        let total: f64 = weights.iter().map(|&w| f64::from(w)).sum();
+        let counted = whole && total < k_log_k.0.len() as f64 && total < ONE as f64;
+        counted.then(|| Self {
+            rows: positive.zip(weights).map(|(p, &w)| counts(p, w as u32)).collect(),
             k_log_k,
-            node: [0.0; 2],
-            moved: [0.0; 2],
-        }
+            node: 0,
+            moved: 0,
+        })
     }
 
     /// Sets the target of the given rows.
@@ -84,16 +96,81 @@ impl Entropy {
     pub fn mark(&mut self, rows: &[u32], positive: &[bool]) {
         for (&row, &positive) in rows.iter().zip(positive) {
             let place = &mut self.rows[row as usize];
-            *place = cell(positive, place[0]);
+            *place = counts(positive, *place as u32);
         }
     }
 
     /// −n H of the rows counted.
     #[inline]
-    fn certainty(&self, [n, ones]: [f64; 2]) -> f64 {
-        let k_log_k = |k| self.k_log_k.of(k, self.whole);
-        k_log_k(ones) + k_log_k(n - ones) - k_log_k(n)
+    fn certainty(&self, counts: Counts) -> f64 {
+        let (n, ones) = (counts as u32 as usize, (counts >> 32) as usize);
+        let k_log_k = &self.k_log_k.0;
+        k_log_k[ones] + k_log_k[n - ones] - k_log_k[n]
     }
+}
+
+impl Criterion for Entropy {
+    fn start(&mut self, rows: &[u32]) {
+        self.node = rows.iter().map(|&row| self.rows[row as usize]).sum();
+        self.moved = 0;
+    }
+
+    fn is_pure(&self) -> bool {
+        let (n, ones) = (self.node as u32, self.node >> 32);
+        ones == 0 || ones == u64::from(n)
+    }
+
+    fn clear(&mut self) {
+        self.moved = 0;
+    }
+
+    #[inline]
+    fn move_row(&mut self, row: u32) {
+        self.moved += self.rows[row as usize];
+    }
+
+    #[inline]
+    fn score(&self) -> f64 {
+        self.certainty(self.moved) + self.certainty(self.node - self.moved)
+    }
+
+    fn gain(&self, score: f64) -> f64 {
+        (score - self.certainty(self.node)).max(0.0)
+    }
+}
+
+/// [`Entropy`] of rows of any weights; of whole ones the same scores, bit for bit.
+#[derive(Debug, Clone)]
+pub struct WeightedEntropy {
+    rows: Vec<Cell>,
+    /// Weight, and that of ones.
+    node: [f64; 2],
+    moved: [f64; 2],
+}
+
+/// What a row brings: weight, and that of ones.
+type Cell = [f32; 2];
+
+impl WeightedEntropy {
+    /// A target and a weight (finite, not negative) per training row; rows of weight 0 are never asked for.
+    ///
+    /// # Panics
+    /// If there are not as many weights as targets.
+    pub fn new(positive: impl ExactSizeIterator<Item = bool>, weights: &[f32]) -> Self {
+        assert_eq!(positive.len(), weights.len(), "one weight per target");
+        let cell = |(positive, &weight)| [weight, if positive { weight } else { 0.0 }];
+        Self {
+            rows: positive.zip(weights).map(cell).collect(),
+            node: [0.0; 2],
+            moved: [0.0; 2],
+        }
+    }
+}
+
+/// −n H of rows of weight n.
+#[inline]
+fn certainty([n, ones]: [f64; 2]) -> f64 {
+    direct(ones) + direct(n - ones) - direct(n)
 }
 
 #[inline]
@@ -102,7 +179,7 @@ fn add(sums: &mut [f64; 2], cell: Cell) {
     sums[1] += f64::from(cell[1]);
 }
 
-impl Criterion for Entropy {
+impl Criterion for WeightedEntropy {
     fn start(&mut self, rows: &[u32]) {
         self.node = [0.0; 2];
         rows.iter()
@@ -126,11 +203,11 @@ impl Criterion for Entropy {
     #[inline]
     fn score(&self) -> f64 {
         let rest = [self.node[0] - self.moved[0], self.node[1] - self.moved[1]];
-        self.certainty(self.moved) + self.certainty(rest)
+        certainty(self.moved) + certainty(rest)
     }
 
     fn gain(&self, score: f64) -> f64 {
-        (score - self.certainty(self.node)).max(0.0)
+        (score - certainty(self.node)).max(0.0)
     }
 }
 
@@ -187,6 +264,37 @@ mod tests {
             prop_assert!((entropy.gain(scores[0]) - expected).abs() < 1e-9);
             prop_assert!((information_gain(&positive, &children) - expected).abs() < 1e-9);
             prop_assert_eq!(entropy.is_pure(), spread(&positive) == 0.0);
+        }
+
+        #[test]
+        fn counts_are_weights_bit_for_bit(
+            rows in prop::collection::vec((any::<bool>(), 0_u8..5), 2..40),
+            n_moved in 0_usize..40,
+        ) {
+            let (positive, weights): (Vec<bool>, Vec<f32>) = rows.iter().map(|&(p, w)| (p, f32::from(w))).unzip();
+            let total: f32 = weights.iter().sum();
+            let counted = |most| Entropy::weighted(positive.iter().copied(), &weights, KLogK::up_to(most));
+            let mut counts = counted(total as usize).unwrap();
+            prop_assert!(total == 0.0 || counted(total as usize - 1).is_none());
+            let mut sums = WeightedEntropy::new(positive.iter().copied(), &weights);
+            let all: Vec<u32> = (0..positive.len() as u32).collect();
+            counts.start(&all);
+            sums.start(&all);
+            prop_assert_eq!(counts.is_pure(), sums.is_pure());
+            for &row in all.iter().take(n_moved) {
+                counts.move_row(row);
+                sums.move_row(row);
+                prop_assert_eq!(counts.score().to_bits(), sums.score().to_bits());
+                prop_assert_eq!(counts.gain(counts.score()).to_bits(), sums.gain(sums.score()).to_bits());
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_refused() {
+        for weight in [0.5, -1.0, f32::NAN, f32::INFINITY, 9.0] {
+            let none = Entropy::weighted([true].into_iter(), &[weight], KLogK::up_to(8));
+            assert!(none.is_none(), "{weight}");
         }
     }
 }

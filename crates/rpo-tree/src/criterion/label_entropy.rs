@@ -133,7 +133,7 @@ impl Criterion for LabelEntropy<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Entropy;
+    use super::super::WeightedEntropy;
     use super::*;
     use ndarray::Array2;
     use proptest::prelude::*;
@@ -156,7 +156,7 @@ mod tests {
             let mut all = LabelEntropy::new(csr.view(), &weights, table.clone());
             let label = |j: usize| {
                 let positive: Vec<bool> = (0..12).map(|i| cells[3 * i + j]).collect();
-                Entropy::weighted(positive.into_iter(), &weights, table.clone())
+                WeightedEntropy::new(positive.into_iter(), &weights)
             };
             let mut each = [0, 1, 2].map(label);
             for (n, moved) in nodes {
