@@ -200,8 +200,8 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         }
     }
 
-    /// Counts the labels that the trees' leaves answer to each row of the block, and calls `f(row, output, value)` for the
-    /// terms of what other leaves answer.
+    /// Counts the labels that the trees' leaves answer to each row of the block, and calls `f(row, output, value)` for
+    /// the terms of what other leaves answer.
     #[inline]
     pub(crate) fn count<const LANES: usize>(
         &self,

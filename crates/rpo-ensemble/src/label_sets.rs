@@ -29,8 +29,8 @@ impl LabelSets {
     /// Most labels; with one more, all labels would be [`MIXED`].
     const MOST_LABELS: usize = 31;
 
-    /// The sets of all leaves. `None` for one output, too many of them or too many trees, and if so many leaves answer no set
-    /// that nothing would be won.
+    /// The sets of all leaves. `None` for one output, too many of them or too many trees, and if so many leaves answer
+    /// no set that nothing would be won.
     pub(crate) fn new(trees: &[ForestTree], n_outputs: usize) -> Option<Self> {
         if !(2..=Self::MOST_LABELS).contains(&n_outputs) || trees.len() > usize::from(u16::MAX) {
             return None;

@@ -1,8 +1,8 @@
 //! Predicting with a forest.
 //!
 //! Rows go in blocks: every tree routes the whole block while its nodes are in the cache, then each row sums
-//! its leaves' answers, tree by tree in `f64`; leaves that answer sets of labels are counted, which is exact. A row's result
-//! depends on that row alone.
+//! its leaves' answers, tree by tree in `f64`; leaves that answer sets of labels are counted, which is exact. A row's
+//! result depends on that row alone.
 
 use crate::EnsembleError;
 use crate::bag::OutOfBag;

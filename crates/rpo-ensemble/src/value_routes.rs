@@ -1,7 +1,8 @@
 //! Routing rows without missing values through trees.
 //!
-//! How deep a row gets cannot be predicted, and a processor that guesses wrong at the end of every descent loses as much
-//! time as the descent takes. So here leaves lead to themselves, and some rows take steps together until none of them moves.
+//! How deep a row gets cannot be predicted, and a processor that guesses wrong at the end of every descent loses as
+//! much time as the descent takes. So here leaves lead to themselves, and some rows take steps together until none of
+//! them moves.
 
 use crate::forest::ForestTree;
 use rpo_core::MatrixView;
@@ -19,8 +20,8 @@ pub(crate) struct ValueRoutes {
 /// A rule, or a leaf.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct ValueNode {
-    /// Bits of a number: larger values go to child 1. Those of a leaf are [`LEAF`] and its index: not a number, and no value
-    /// is larger.
+    /// Bits of a number: larger values go to child 1. Those of a leaf are [`LEAF`] and its index: not a number, and no
+    /// value is larger.
     threshold: u32,
     feature: u32,
     /// The node of child 0 within the tree, before that of child 1; of a leaf the leaf itself.

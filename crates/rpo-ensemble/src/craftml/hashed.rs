@@ -134,8 +134,8 @@ impl SortedRows {
         }
     }
 
-    /// Appends a row, summing the values of a column in the order given. The place of an entry is the number of bits before
-    /// its own: nothing here depends on how the columns lie, which cannot be predicted.
+    /// Appends a row, summing the values of a column in the order given. The place of an entry is the number of bits
+    /// before its own: nothing here depends on how the columns lie, which cannot be predicted.
     fn push(&mut self, entries: impl Iterator<Item = (u32, f32)>) {
         self.entries.clear();
         self.entries.extend(entries);

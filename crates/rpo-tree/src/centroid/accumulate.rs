@@ -41,8 +41,8 @@ impl<T: Copy + Default + PartialEq> Touched<T> {
         }
     }
 
-    /// Replaces `features` by those whose elements differ from the default, increasing, and `values` by these elements, which
-    /// become the default again.
+    /// Replaces `features` by those whose elements differ from the default, increasing, and `values` by these elements,
+    /// which become the default again.
     pub(super) fn drain(&mut self, features: &mut Vec<u32>, values: &mut Vec<T>) {
         let all = &mut self.values;
         if self.many {
@@ -91,8 +91,8 @@ impl Gather {
 }
 
 impl CentroidRule {
-    /// Brings centroids together, feature by feature: counts the entries of each feature, then puts each in place. The rule
-    /// asks for the `names` of the features, if they have any.
+    /// Brings centroids together, feature by feature: counts the entries of each feature, then puts each in place. The
+    /// rule asks for the `names` of the features, if they have any.
     pub(super) fn gather<'a>(
         centroids: impl Iterator<Item = &'a Centroid> + Clone,
         names: Option<&[u32]>,

@@ -102,8 +102,8 @@ struct Place {
 }
 
 /// Makes the structure of a record again, from the rows it was grown on, the
-/// [names](super::CentroidSplitter::name_columns) of their columns, if they have any, and the largest number of entries of
-/// its centroids: the same bits.
+/// [names](super::CentroidSplitter::name_columns) of their columns, if they have any, and the largest number of entries
+/// of its centroids: the same bits.
 ///
 /// Cost: a pass over the stored values of the rows per level of the tree.
 ///

@@ -141,11 +141,12 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         })
     }
 
-    /// Knows the columns by other numbers, one for each, increasing: rules ask a row for the value of `names[j]` where the
-    /// features it grows on have column j. So rows whose columns are few of many need no room for the others.
+    /// Knows the columns by other numbers, one for each, increasing: rules ask a row for the value of `names[j]` where
+    /// the features it grows on have column j. So rows whose columns are few of many need no room for the others.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if there is not one name per column, [`TreeError::Parameter`] for names that do not increase.
+    /// [`TreeError::Mismatch`] if there is not one name per column, [`TreeError::Parameter`] for names that do not
+    /// increase.
     pub fn name_columns(self, names: &'a [u32]) -> Result<Self, TreeError> {
         let names = Some(names);
         super::check_names(self.x, names)?;

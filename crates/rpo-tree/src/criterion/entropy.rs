@@ -35,8 +35,8 @@ fn direct(k: f64) -> f64 {
 /// gain  = n H − n_l H_l − n_r H_r = |S| · (information gain),   score = −n_l H_l − n_r H_r
 /// ```
 ///
-/// (0 log 0 = 0.) The target may change from node to node: [`mark`](Self::mark). Weights are whole numbers, so that n and k
-/// are counted and the logarithms come from a table; [`WeightedEntropy`] serves other weights and
+/// (0 log 0 = 0.) The target may change from node to node: [`mark`](Self::mark). Weights are whole numbers, so that n
+/// and k are counted and the logarithms come from a table; [`WeightedEntropy`] serves other weights and
 /// [`LabelEntropy`](super::LabelEntropy) several targets. Cost: O(1) per moved row and per score.
 #[derive(Debug, Clone)]
 pub struct Entropy {

@@ -3,9 +3,9 @@
 //! A criterion is told the rows of a node, then rows are *moved* away from the rest one by one, and at any
 //! moment it scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
 //!
-//! [`Entropy`], [`WeightedEntropy`] and [`LabelEntropy`] serve 0/1 targets. The others are the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section
-//! 2.1, eqs. 1 and 2). With one weight c and one row z of m targets per training row, |S| = Σ_S c and the
-//! weighted mean z̄_S = Σ_S c z / |S|,
+//! [`Entropy`], [`WeightedEntropy`] and [`LabelEntropy`] serve 0/1 targets. The others are the summed variance of all
+//! targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.1, eqs. 1 and 2). With one weight c and one row z of m
+//! targets per training row, |S| = Σ_S c and the weighted mean z̄_S = Σ_S c z / |S|,
 //!
 //! ```text
 //! Var(S) = Σ_S c ‖z − z̄_S‖² / |S|
