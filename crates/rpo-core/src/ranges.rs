@@ -2,8 +2,9 @@
 
 use std::fmt::Display;
 
-/// A parameter outside its range: what the errors of the crates that check parameters are made of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A parameter outside its range: a variant of the error of each crate that checks parameters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{name} is {given}; expected {expected}")]
 pub struct OutOfRange {
     /// The parameter.
     pub name: &'static str,

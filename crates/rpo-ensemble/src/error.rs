@@ -9,15 +9,8 @@ use rpo_tree::TreeError;
 #[non_exhaustive]
 pub enum EnsembleError {
     /// A parameter outside its range.
-    #[error("{name} is {given}; expected {expected}")]
-    Parameter {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        given: String,
-        /// What is allowed.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// Two arguments that must agree in a length do not.
     #[error("{what}: expected {expected}, given {given}")]
     Mismatch {
@@ -135,14 +128,4 @@ pub(crate) fn check_lengths<const N: usize>(
 ) -> Result<(), EnsembleError> {
     let wrong = lengths.into_iter().find(|(_, expected, given)| expected != given);
     wrong.map_or(Ok(()), |(what, expected, given)| mismatch(what, expected, given))
-}
-
-impl From<OutOfRange> for EnsembleError {
-    fn from(parameter: OutOfRange) -> Self {
-        Self::Parameter {
-            name: parameter.name,
-            given: parameter.given,
-            expected: parameter.expected,
-        }
-    }
 }

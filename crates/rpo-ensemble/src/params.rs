@@ -339,8 +339,8 @@ mod tests {
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: ForestParams| match params.check() {
             Err(
-                EnsembleError::Parameter { name, .. }
-                | EnsembleError::Tree(rpo_tree::TreeError::Parameter { name, .. }),
+                EnsembleError::Parameter(OutOfRange { name, .. })
+                | EnsembleError::Tree(rpo_tree::TreeError::Parameter(OutOfRange { name, .. })),
             ) => name,
             Err(EnsembleError::Projection(_)) => "projection",
             other => panic!("{other:?}"),

@@ -14,7 +14,7 @@ use crate::sums::SparseSums;
 use crate::value_routes::ValueRoutes;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_of_rows, keep_top, top_of};
+use rpo_core::{CsrMatrix, MatrixView, check_count, check_dense, csr_of_rows, keep_top, top_of};
 use rpo_tree::{LeafKind, Leaves, RowBlock, Rule, Structure};
 use std::ops::Range;
 
@@ -273,7 +273,7 @@ pub(crate) fn mean_of_trees(
 
 /// The k largest of each row's mean answers that are not 0, as CSR (n x d).
 pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
-    check_k(k)?;
+    check_count("k", k)?;
     let n_outputs = forest.n_outputs();
     if forest.label_sets().is_some() {
         return Ok(top_of_few(forest, x, k));
@@ -442,19 +442,6 @@ pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
         })
         .collect();
     csr_of_rows(spans.iter().flatten(), (n, n_columns))
-}
-
-/// Refuses to look for no label at all.
-pub(crate) fn check_k(k: usize) -> Result<(), EnsembleError> {
-    if k == 0 {
-        let (name, given) = ("k", "0".to_owned());
-        return Err(EnsembleError::Parameter {
-            name,
-            given,
-            expected: "at least 1",
-        });
-    }
-    Ok(())
 }
 
 /// Refuses features of another number than a model was fitted to, and a layout that is not by rows.

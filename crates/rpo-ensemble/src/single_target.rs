@@ -7,11 +7,11 @@ use crate::fit::FitOptions;
 use crate::forest::{Forest, ForestTree, Importances};
 use crate::inputs::check_inputs;
 use crate::params::ValidForestParams;
-use crate::predict::{DEFAULT_BUDGET, ForestScratch, check_features, check_k, zeros};
+use crate::predict::{DEFAULT_BUDGET, ForestScratch, check_features, zeros};
 use crate::training::Coded;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, OutOfRange, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, OutOfRange, check_count, csr_of_rows, top_of};
 use rpo_tree::{LeafKind, LeafModel, RowBlock};
 use std::ops::Range;
 
@@ -170,7 +170,7 @@ impl SingleTargetForest {
     /// [`EnsembleError::Parameter`] for k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         check_features(x, self.n_features())?;
-        check_k(k)?;
+        check_count("k", k)?;
         let (n, block) = (x.n_rows(), RowBlock::good_size(x));
         let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
             .into_par_iter()

@@ -188,17 +188,17 @@ mod tests {
         let found = f1_decisions(scores.view(), Prevalence::OfScores);
         assert!(matches!(
             found,
-            Err(LinearError::Parameter { name: "a score", .. })
+            Err(LinearError::Parameter(OutOfRange { name: "a score", .. }))
         ));
         let scores = array![[0.4_f32, 0.5]];
         for bad in [-0.1, 1.1, f64::NAN] {
             let found = f1_decisions(scores.view(), Prevalence::Given(&[0.5, bad]));
             assert!(matches!(
                 found,
-                Err(LinearError::Parameter {
+                Err(LinearError::Parameter(OutOfRange {
                     name: "a prevalence",
                     ..
-                })
+                }))
             ));
         }
         assert!(f1_decisions(scores.view(), Prevalence::Given(&[0.5])).is_err());

@@ -8,15 +8,8 @@ use rpo_projections::ProjectionError;
 #[non_exhaustive]
 pub enum LinearError {
     /// A parameter outside its range.
-    #[error("{name} is {given}; expected {expected}")]
-    Parameter {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        given: String,
-        /// What is allowed.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// Two arguments that must agree in a length do not.
     #[error("{what}: expected {expected}, given {given}")]
     Mismatch {
@@ -69,16 +62,6 @@ pub enum LinearError {
     /// The embedding, the random features or a least squares problem.
     #[error(transparent)]
     Projection(#[from] ProjectionError),
-}
-
-impl From<OutOfRange> for LinearError {
-    fn from(parameter: OutOfRange) -> Self {
-        Self::Parameter {
-            name: parameter.name,
-            given: parameter.given,
-            expected: parameter.expected,
-        }
-    }
 }
 
 /// [`LinearError::Mismatch`] unless two lengths agree.

@@ -263,8 +263,8 @@ mod tests {
     #[test]
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: LinkParams| match params.check() {
-            Err(LinearError::Parameter { name, .. }) => name,
-            Err(LinearError::Projection(ProjectionError::Parameter { name, .. })) => name,
+            Err(LinearError::Parameter(OutOfRange { name, .. })) => name,
+            Err(LinearError::Projection(ProjectionError::Parameter(OutOfRange { name, .. }))) => name,
             Err(LinearError::Projection(ProjectionError::NoComponents)) => "rank",
             other => panic!("{other:?}"),
         };

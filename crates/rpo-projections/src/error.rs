@@ -128,15 +128,8 @@ pub enum ProjectionError {
         pivot: f64,
     },
     /// A parameter outside its range.
-    #[error("{name} is {given}; expected {expected}")]
-    Parameter {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        given: String,
-        /// What is allowed.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// Features and outputs of different numbers of samples.
     #[error("the features have {features} rows, the outputs {outputs}")]
     RowMismatch {
@@ -178,14 +171,4 @@ pub enum ProjectionError {
     /// A text that is no number of components.
     #[error("{0:?} is no number of components: give a whole number of at least 1, or ln for round(ln d)")]
     UnknownComponents(String),
-}
-
-impl From<OutOfRange> for ProjectionError {
-    fn from(parameter: OutOfRange) -> Self {
-        Self::Parameter {
-            name: parameter.name,
-            given: parameter.given,
-            expected: parameter.expected,
-        }
-    }
 }

@@ -75,15 +75,8 @@ pub enum TreeError {
     #[error("no row has a positive weight")]
     NoWeight,
     /// A parameter outside its range.
-    #[error("{name} is {given}; expected {expected}")]
-    Parameter {
-        /// The parameter.
-        name: &'static str,
-        /// Its value.
-        given: String,
-        /// What is allowed.
-        expected: &'static str,
-    },
+    #[error(transparent)]
+    Parameter(#[from] OutOfRange),
     /// A stored structure that is not a tree.
     #[error("node {node} is invalid: {why}")]
     Structure {
@@ -92,14 +85,4 @@ pub enum TreeError {
         /// What is wrong with it.
         why: &'static str,
     },
-}
-
-impl From<OutOfRange> for TreeError {
-    fn from(parameter: OutOfRange) -> Self {
-        Self::Parameter {
-            name: parameter.name,
-            given: parameter.given,
-            expected: parameter.expected,
-        }
-    }
 }

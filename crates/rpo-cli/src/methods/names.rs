@@ -2,6 +2,7 @@
 
 use super::Method;
 use crate::error::CliError;
+use rpo::core::OutOfRange;
 use rpo::ensemble::EnsembleError;
 use rpo::linear::LinearError;
 use rpo::projections::ProjectionError;
@@ -27,13 +28,18 @@ const RENAMED: [(&str, &str); 14] = [
 
 /// The error with the name of an option in place of a parameter's, if it is about one.
 pub(super) fn of_option(method: Method, error: CliError) -> CliError {
-    let Some((name, given, expected)) = parameter(&error) else {
+    let Some(OutOfRange {
+        name,
+        given,
+        expected,
+    }) = parameter(&error)
+    else {
         return error;
     };
     let options = method.option_names();
     let renamed = RENAMED
         .iter()
-        .filter(|(parameter, _)| *parameter == name)
+        .filter(|(parameter, _)| parameter == name)
         .map(|(_, option)| (*option).to_owned());
     let mut candidates = std::iter::once(name.replace('_', "-")).chain(renamed);
     match candidates.find(|candidate| options.contains(candidate)) {
@@ -42,38 +48,18 @@ pub(super) fn of_option(method: Method, error: CliError) -> CliError {
     }
 }
 
-/// The parameter that an error is about, what it is, and what it may be.
-fn parameter(error: &CliError) -> Option<(&'static str, String, &'static str)> {
+/// The parameter that an error is about.
+fn parameter(error: &CliError) -> Option<&OutOfRange> {
     match error {
         CliError::Ensemble(
-            EnsembleError::Parameter {
-                name,
-                given,
-                expected,
-            }
-            | EnsembleError::Tree(TreeError::Parameter {
-                name,
-                given,
-                expected,
-            })
-            | EnsembleError::Projection(ProjectionError::Parameter {
-                name,
-                given,
-                expected,
-            }),
+            EnsembleError::Parameter(parameter)
+            | EnsembleError::Tree(TreeError::Parameter(parameter))
+            | EnsembleError::Projection(ProjectionError::Parameter(parameter)),
         )
         | CliError::Linear(
-            LinearError::Parameter {
-                name,
-                given,
-                expected,
-            }
-            | LinearError::Projection(ProjectionError::Parameter {
-                name,
-                given,
-                expected,
-            }),
-        ) => Some((name, given.clone(), expected)),
+            LinearError::Parameter(parameter)
+            | LinearError::Projection(ProjectionError::Parameter(parameter)),
+        ) => Some(parameter),
         _ => None,
     }
 }

@@ -6,11 +6,11 @@
 
 use super::model::Boosted;
 use super::values::StepValues;
-use crate::predict::{DEFAULT_BUDGET, check_k};
+use crate::predict::DEFAULT_BUDGET;
 use crate::{EnsembleError, predict};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, csr_of_rows, keep_top};
+use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, keep_top};
 use rpo_tree::{RowBlock, apply};
 use std::ops::{ControlFlow, Range};
 
@@ -49,7 +49,7 @@ impl Boosted {
     /// [`EnsembleError::Parameter`] for k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_features(x)?;
-        check_k(k)?;
+        check_count("k", k)?;
         let (n, d, block) = (x.n_rows(), self.n_outputs(), RowBlock::good_size(x));
         let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
             .into_par_iter()

@@ -2,12 +2,13 @@
 
 use crate::EnsembleError;
 use crate::params::check_indices;
-use rpo_core::Seed;
+use rpo_core::{OutOfRange, Seed, check_count};
 use rpo_tree::centroid::{CentroidParams, NodeSample};
 use rpo_tree::cluster::KMeansParams;
 use rpo_tree::{GrowParams, LeafKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::num::ParseFloatError;
 use std::str::FromStr;
 
 /// Whose version of the method; see the [presets](CraftmlParams).
@@ -44,11 +45,7 @@ impl FromStr for CraftmlPreset {
         let found = PRESETS.iter().find(|(name, _)| *name == text);
         found
             .map(|(_, preset)| *preset)
-            .ok_or_else(|| EnsembleError::Parameter {
-                name: "preset",
-                given: text.to_owned(),
-                expected: "original, report or report-quirks",
-            })
+            .ok_or_else(|| OutOfRange::new("preset", text, "original, report or report-quirks").into())
     }
 }
 
@@ -77,11 +74,7 @@ impl FromStr for CentroidKind {
         let found = CENTROID_KINDS.iter().find(|(name, _)| *name == text);
         found
             .map(|(_, kind)| *kind)
-            .ok_or_else(|| EnsembleError::Parameter {
-                name: "centroids",
-                given: text.to_owned(),
-                expected: "rows or values",
-            })
+            .ok_or_else(|| OutOfRange::new("centroids", text, "rows or values").into())
     }
 }
 
@@ -105,14 +98,8 @@ impl Width {
         }
     }
 
-    pub(super) fn check(&self, name: &'static str) -> Result<(), EnsembleError> {
-        let fail = |given: String, expected| {
-            Err(EnsembleError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
+    pub(super) fn check(&self, name: &'static str) -> Result<(), OutOfRange> {
+        let fail = |given: String, expected| Err(OutOfRange::new(name, given, expected));
         match self {
             Self::Fixed(width) if !(1..=MAX_WIDTH).contains(width) => {
                 fail(width.to_string(), "1 to 16777216 components")
@@ -147,11 +134,8 @@ impl FromStr for Width {
         let shares = || text.split(',').map(str::parse).collect::<Result<_, _>>();
         let parsed = text.parse().map(Self::Fixed);
         let width = parsed.or_else(|_| shares().map(Self::Shares));
-        let width = width.map_err(|_: std::num::ParseFloatError| EnsembleError::Parameter {
-            name: "width",
-            given: text.to_owned(),
-            expected: "a number of components, or shares in (0, 1] such as 0.7,0.6",
-        })?;
+        let expected = "a number of components, or shares in (0, 1] such as 0.7,0.6";
+        let width = width.map_err(|_: ParseFloatError| OutOfRange::new("width", text, expected))?;
         width.check("width")?;
         Ok(width)
     }
@@ -359,20 +343,11 @@ impl CraftmlParams {
     /// # Errors
     /// [`EnsembleError::Parameter`] or [`EnsembleError::Tree`] with the first parameter out of range.
     pub fn check(self) -> Result<ValidCraftmlParams, EnsembleError> {
-        if self.n_trees == 0 {
-            return Err(EnsembleError::Parameter {
-                name: "n_trees",
-                given: "0".to_owned(),
-                expected: "at least 1",
-            });
-        }
+        check_count("n_trees", self.n_trees)?;
         check_indices(self.first_tree, self.n_trees)?;
         if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
-            return Err(EnsembleError::Parameter {
-                name: "centroids",
-                given: "rows".to_owned(),
-                expected: "values, as the preset's nodes see features each in another projection",
-            });
+            let expected = "values, as the preset's nodes see features each in another projection";
+            return Err(OutOfRange::new("centroids", "rows", expected).into());
         }
         self.feature_width.check("feature_width")?;
         self.label_width.check("label_width")?;
@@ -427,8 +402,8 @@ mod tests {
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: CraftmlParams| match params.check() {
             Err(
-                EnsembleError::Parameter { name, .. }
-                | EnsembleError::Tree(TreeError::Parameter { name, .. }),
+                EnsembleError::Parameter(OutOfRange { name, .. })
+                | EnsembleError::Tree(TreeError::Parameter(OutOfRange { name, .. })),
             ) => name,
             other => panic!("{other:?}"),
         };

@@ -233,8 +233,8 @@ mod tests {
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: StructuredForestParams| match params.check() {
             Err(
-                EnsembleError::Parameter { name, .. }
-                | EnsembleError::Tree(TreeError::Parameter { name, .. }),
+                EnsembleError::Parameter(OutOfRange { name, .. })
+                | EnsembleError::Tree(TreeError::Parameter(OutOfRange { name, .. })),
             ) => name,
             other => panic!("{other:?}"),
         };

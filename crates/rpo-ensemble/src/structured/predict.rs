@@ -4,10 +4,10 @@ use super::StructuredForest;
 use crate::EnsembleError;
 use crate::bag::{Bag, OutOfBag};
 use crate::block::{BlockPredictor, Routed};
-use crate::predict::{DEFAULT_BUDGET, check_features, check_k, route_block, spans, sparse_rows, zeros};
+use crate::predict::{DEFAULT_BUDGET, check_features, route_block, spans, sparse_rows, zeros};
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView};
+use rpo_core::{CsrMatrix, MatrixView, check_count};
 use rpo_tree::{LeafModel, Leaves, RowBlock};
 use std::ops::Range;
 
@@ -96,7 +96,7 @@ impl StructuredForest {
     /// As [`predict`](Self::predict) but for the budget; [`EnsembleError::Parameter`] for k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_input(x)?;
-        check_k(k)?;
+        check_count("k", k)?;
         let weights = LabelWeights::new(self);
         let totals = weights.totals(|_| true);
         Ok(sparse_rows(

@@ -3,7 +3,7 @@
 use crate::common::{classes, csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, OutOfRange};
 use rpo_linear::{Descent, Fit, Inputs, LinearError, Link, LinkModel, LinkParams, Penalty, Response};
 use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
 
@@ -208,7 +208,7 @@ fn top_scores_are_the_largest() {
     }
     assert!(matches!(
         model.predict_top_k((&x).into(), 0),
-        Err(LinearError::Parameter { name: "k", .. })
+        Err(LinearError::Parameter(OutOfRange { name: "k", .. }))
     ));
 }
 
@@ -312,12 +312,12 @@ fn what_cannot_be_fitted_is_refused() {
     let none = (Array2::zeros((0, 4)), Array2::zeros((0, 5)));
     assert!(matches!(
         attempt(small(), &none.0, &none.1),
-        LinearError::Parameter { .. }
+        LinearError::Parameter(_)
     ));
     let unlabelled = Array2::zeros((20, 0));
     assert!(matches!(
         attempt(small(), &x, &unlabelled),
-        LinearError::Parameter { .. }
+        LinearError::Parameter(_)
     ));
     let model = fit(small(), &x, &y);
     let narrow = x.slice(s![.., ..3]).to_owned();

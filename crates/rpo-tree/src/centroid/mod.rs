@@ -25,7 +25,7 @@ pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSamp
 
 use crate::TreeError;
 use crate::cluster::Points;
-use rpo_core::{CsrView, Seed};
+use rpo_core::{CsrView, OutOfRange, Seed};
 use std::fmt::Debug;
 
 /// The targets whose rows are clustered.
@@ -133,11 +133,7 @@ fn check_names(x: CsrView<'_>, names: Option<&[u32]>) -> Result<(), TreeError> {
         });
     }
     match names.windows(2).find(|pair| pair[0] >= pair[1]) {
-        Some(pair) => Err(TreeError::Parameter {
-            name: "name of a column",
-            given: pair[1].to_string(),
-            expected: "above the one before",
-        }),
+        Some(pair) => Err(OutOfRange::new("name of a column", pair[1], "above the one before").into()),
         None => Ok(()),
     }
 }

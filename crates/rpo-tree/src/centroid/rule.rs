@@ -4,6 +4,7 @@ use super::accumulate::Gather;
 use super::lookup::{BitIndex, advance};
 use crate::TreeError;
 use crate::rule::{Row, Rule};
+use rpo_core::OutOfRange;
 use std::ops::Range;
 
 /// How a child scores rows: offset + weights · x.
@@ -83,13 +84,7 @@ impl CentroidRule {
             };
             (expected == given).then_some(()).ok_or(mismatch)
         };
-        let wrong = |name, given: String, expected| {
-            Err(TreeError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
+        let wrong = |name, given: String, expected| Err(OutOfRange::new(name, given, expected).into());
         if !(1..=MAX_CHILDREN).contains(&offsets.len()) {
             return wrong("children of a node", offsets.len().to_string(), "1 to 65535");
         }

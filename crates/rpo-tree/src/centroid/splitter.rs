@@ -10,7 +10,7 @@ use crate::products::{add_products, table_width};
 use crate::splitter::{NodeRows, Split, Splitter};
 use rand::seq::index;
 use rayon::prelude::*;
-use rpo_core::{CsrView, MatrixView, Seed, csr_row};
+use rpo_core::{CsrView, MatrixView, OutOfRange, Seed, check_count, csr_row, is_share};
 use serde::{Deserialize, Serialize};
 
 /// Which rows of a node teach its centroids.
@@ -63,31 +63,17 @@ impl CentroidParams {
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range.
     pub fn check(&self) -> Result<(), TreeError> {
-        let fail = |name, given: String, expected| {
-            Err(TreeError::Parameter {
-                name,
-                given,
-                expected,
-            })
-        };
         KMeans::new(self.kmeans)?;
-        if self.kmeans.n_clusters > MAX_CHILDREN {
-            return fail("n_clusters", self.kmeans.n_clusters.to_string(), "at most 65535");
-        }
+        let k = self.kmeans.n_clusters;
+        OutOfRange::unless(k <= MAX_CHILDREN, "n_clusters", k, "at most 65535")?;
         match self.sample {
-            NodeSample::Count(0) => return fail("sample", "0".to_owned(), "at least 1 row"),
-            NodeSample::Share(share) | NodeSample::FirstShare(share) if !(share > 0.0 && share <= 1.0) => {
-                return fail("sample", share.to_string(), "a share in (0, 1]");
+            NodeSample::Count(rows) => OutOfRange::unless(rows > 0, "sample", rows, "at least 1 row")?,
+            NodeSample::Share(share) | NodeSample::FirstShare(share) => {
+                OutOfRange::unless(is_share(share), "sample", share, "a share in (0, 1]")?;
             }
-            _ => {}
         }
-        if self.max_entries == Some(0) {
-            return fail("max_entries", "0".to_owned(), "at least 1");
-        }
-        if self.max_attempts == 0 {
-            return fail("max_attempts", "0".to_owned(), "at least 1");
-        }
-        Ok(())
+        check_count("max_entries", self.max_entries)?;
+        Ok(check_count("max_attempts", self.max_attempts as usize)?)
     }
 }
 

@@ -141,7 +141,7 @@ mod tests {
         let good = KMeansParams::euclidean(2);
         assert!(KMeans::new(good).is_ok());
         let check = |params, expected| match KMeans::new(params) {
-            Err(TreeError::Parameter { name, .. }) => assert_eq!(name, expected),
+            Err(TreeError::Parameter(OutOfRange { name, .. })) => assert_eq!(name, expected),
             other => panic!("{expected}: {other:?}"),
         };
         check(

@@ -150,7 +150,7 @@ mod tests {
             let mut params = HellingerParams::default();
             change(&mut params);
             match params.check() {
-                Err(TreeError::Parameter { name, .. }) => name,
+                Err(TreeError::Parameter(OutOfRange { name, .. })) => name,
                 other => panic!("{other:?}"),
             }
         };

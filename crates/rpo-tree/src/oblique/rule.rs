@@ -138,7 +138,7 @@ mod tests {
             ([1, 2], [1.0, 1.0], f32::INFINITY),
         ] {
             let refused = ObliqueRule::new(features, weights, bias);
-            assert!(matches!(refused, Err(TreeError::Parameter { .. })), "{refused:?}");
+            assert!(matches!(refused, Err(TreeError::Parameter(_))), "{refused:?}");
         }
     }
 }

@@ -105,7 +105,10 @@ mod tests {
         assert!([0.0, 0.5, 1.0].into_iter().all(|beta| check(beta).is_ok()));
         for beta in [-f64::MIN_POSITIVE, 1.0 + f64::EPSILON, f64::NAN] {
             assert!(
-                matches!(check(beta), Err(TreeError::Parameter { name: "beta", .. })),
+                matches!(
+                    check(beta),
+                    Err(TreeError::Parameter(OutOfRange { name: "beta", .. }))
+                ),
                 "{beta}"
             );
         }

@@ -2,7 +2,7 @@
 
 use crate::common::{Data, Layout, answer, csr, label};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, OutOfRange, Seed};
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{LabelCounts, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
@@ -178,7 +178,7 @@ fn matrices_stored_by_columns_are_refused() {
 #[test]
 fn parameters_are_checked_at_their_bounds() {
     let name = |params: AxisParams| match params.check() {
-        Err(TreeError::Parameter { name, .. }) => name,
+        Err(TreeError::Parameter(OutOfRange { name, .. })) => name,
         other => panic!("{other:?}"),
     };
     let base = AxisParams::default();
@@ -209,10 +209,10 @@ fn parameters_are_checked_at_their_bounds() {
     };
     assert!(matches!(
         no_leaves.check(),
-        Err(TreeError::Parameter {
+        Err(TreeError::Parameter(OutOfRange {
             name: "max_leaves",
             ..
-        })
+        }))
     ));
     let one_leaf = GrowParams {
         max_depth: Some(0),

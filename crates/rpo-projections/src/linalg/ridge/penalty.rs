@@ -261,7 +261,7 @@ mod tests {
         for text in ["-1", "NaN", "variance:inf", "variance:-0.5"] {
             assert!(matches!(
                 text.parse::<Penalty>(),
-                Err(ProjectionError::Parameter { .. })
+                Err(ProjectionError::Parameter(_))
             ));
         }
         let short = PenaltyDiagonal::PerFeature(vec![1.0]);
