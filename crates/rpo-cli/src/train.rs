@@ -2,11 +2,11 @@
 
 use crate::error::CliError;
 use crate::methods::{FitContext, MethodOptions, Recipe};
-use crate::options::{DataOptions, ThreadOptions};
+use crate::options::{ThreadOptions, TrainingOptions};
 use crate::output::{Report, note};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use ndarray::Axis;
 use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
@@ -42,33 +42,13 @@ pub(crate) struct Train {
     json: bool,
 
     #[command(flatten)]
-    data: DataOptions,
-
-    /// What the outputs are, where the file leaves it open: labels are 0 or 1.
-    #[arg(long, value_enum, help_heading = "Data")]
-    task: Option<TaskName>,
+    data: TrainingOptions,
 
     #[command(flatten)]
     method: MethodOptions,
 
     #[command(flatten)]
     threads: ThreadOptions,
-}
-
-/// What outputs can be.
-#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-pub(crate) enum TaskName {
-    MultiLabel,
-    Regression,
-}
-
-impl From<TaskName> for Task {
-    fn from(name: TaskName) -> Self {
-        match name {
-            TaskName::MultiLabel => Self::MultiLabel,
-            TaskName::Regression => Self::Regression,
-        }
-    }
 }
 
 impl Train {
@@ -96,7 +76,7 @@ impl Train {
         FileTarget::check(&self.model)?;
 
         let clock = Stopwatch::start();
-        let data = self.data.load_training(self.task.map(Task::from))?;
+        let data = self.data.load()?;
         self.method.check_data(&data, self.data.name())?;
         let load_seconds = clock.wall_seconds();
 
@@ -135,7 +115,7 @@ impl Train {
 /// Fits with a progress bar.
 fn with_progress<T>(
     recipe: &dyn Recipe,
-    data: &DataOptions,
+    data: &TrainingOptions,
     fit: impl FnOnce(&FitContext<'_>) -> Result<T, CliError>,
 ) -> Result<T, CliError> {
     let bar = progress::bar(recipe.n_steps(), "fitting");

@@ -5,6 +5,7 @@ use super::projection::bound;
 use super::structured::SHARE;
 use super::{FitContext, Groups, Method, name, record};
 use crate::error::CliError;
+use crate::options::Switch;
 use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::data::Dataset;
@@ -20,13 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct ForestOptions {
     /// Whether every tree grows on a bootstrap of the samples, or on all of them: true for random-forest and
     /// single-target-forest, false for extra-trees by default.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        default_missing_value = "true",
-        require_equals = true
-    )]
+    #[arg(long, switch())]
     bootstrap: Option<bool>,
 
     /// What splits are scored by: variance, gini, which grows the same trees of labels, or entropy. variance by default,

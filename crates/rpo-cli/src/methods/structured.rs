@@ -3,6 +3,7 @@
 use super::parts::TreeRecipe;
 use super::{FitContext, Groups, Method, name, record, refuse_idle};
 use crate::error::CliError;
+use crate::options::Switch;
 use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::data::Dataset;
@@ -45,13 +46,7 @@ pub(crate) struct StructuredOptions {
     cluster_starts: Option<usize>,
 
     /// Whether a node without a hyperplane is split by one feature; false by default. Of sf-lr and sf-h.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        default_missing_value = "true",
-        require_equals = true
-    )]
+    #[arg(long, switch())]
     fall_back: Option<bool>,
 
     /// Units of features in hyperplanes: as they are, of mean 0 and deviation 1 (the default of sf-lr), or that only of

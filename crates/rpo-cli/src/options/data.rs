@@ -73,6 +73,33 @@ pub(crate) struct DataOptions {
     missing_outputs: bool,
 }
 
+/// A file to train on.
+#[derive(Debug, Args)]
+pub(crate) struct TrainingOptions {
+    #[command(flatten)]
+    data: DataOptions,
+
+    /// What the outputs are, where the file leaves it open: labels are 0 or 1.
+    #[arg(long, value_enum, help_heading = "Data")]
+    task: Option<TaskName>,
+}
+
+/// What outputs can be.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum TaskName {
+    MultiLabel,
+    Regression,
+}
+
+impl From<TaskName> for Task {
+    fn from(name: TaskName) -> Self {
+        match name {
+            TaskName::MultiLabel => Self::MultiLabel,
+            TaskName::Regression => Self::Regression,
+        }
+    }
+}
+
 /// Names of layouts.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum LayoutName {
@@ -214,42 +241,49 @@ impl InputOptions {
     }
 }
 
-impl DataOptions {
+impl TrainingOptions {
     /// What messages call the data.
     pub(crate) fn name(&self) -> &str {
-        self.input.name()
+        self.data.name()
     }
 
     /// Reads a set to train on.
-    pub(crate) fn load_training(&self, task: Option<Task>) -> Result<Dataset, CliError> {
-        let data = match self.catalogue_name()? {
-            Some(name) => self.input.catalogued(name, Part::Train)?,
+    pub(crate) fn load(&self) -> Result<Dataset, CliError> {
+        let DataOptions { input, .. } = &self.data;
+        let data = match self.data.catalogue_name()? {
+            Some(name) => input.catalogued(name, Part::Train)?,
             None => {
-                let options = self.options().targets(self.targets().unwrap_or_default());
-                let options = match task {
-                    Some(task) => options.task(task),
+                let targets = self.data.targets().unwrap_or_default();
+                let options = self.data.options().targets(targets);
+                let options = match self.task {
+                    Some(task) => options.task(task.into()),
                     None => options,
                 };
-                read(&self.input.data, &options)?
+                read(&input.data, &options)?
             }
         };
-        let data = self.input.finish(data)?;
+        let data = input.finish(data)?;
         if data.n_outputs() == 0 {
             let problem =
                 "no column is an output; name them by --targets or --labels, or count them by --n-targets";
-            return Err(self.input.problem(problem));
+            return Err(input.problem(problem));
         }
         if data.n_features() == 0 {
-            return Err(self
-                .input
-                .problem("every column is an output; there are no features"));
+            return Err(input.problem("every column is an output; there are no features"));
         }
         if data.n_outputs() > MAX_OUTPUTS {
             let n = data.n_outputs();
             let problem = format!("there are {n} outputs, at most {MAX_OUTPUTS} are supported");
-            return Err(self.input.problem(&problem));
+            return Err(input.problem(&problem));
         }
         Ok(data)
+    }
+}
+
+impl DataOptions {
+    /// What messages call the data.
+    pub(crate) fn name(&self) -> &str {
+        self.input.name()
     }
 
     /// Reads a set to evaluate a model on. Outputs are found by the model's names unless options say where.

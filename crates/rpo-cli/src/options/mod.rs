@@ -1,8 +1,10 @@
 //! Options that several commands or methods share.
 
 mod data;
+mod switch;
 
-pub(crate) use data::{DataOptions, InputOptions};
+pub(crate) use data::{DataOptions, InputOptions, TrainingOptions};
+pub(crate) use switch::Switch;
 
 use crate::error::CliError;
 use clap::Args;

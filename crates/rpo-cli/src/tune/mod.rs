@@ -4,15 +4,13 @@ mod history;
 
 use crate::error::CliError;
 use crate::methods::{FitContext, MethodOptions};
-use crate::options::{DataOptions, MemoryOptions, ThreadOptions};
+use crate::options::{MemoryOptions, ThreadOptions, TrainingOptions};
 use crate::progress;
 use crate::resources::Stopwatch;
-use crate::train::TaskName;
 use crate::tuning::{self, Order, Tuning};
 use clap::Args;
 use history::Report;
 use rpo::FileTarget;
-use rpo::data::Task;
 use rpo::metrics::Metric;
 use rpo::tune::{Budget, Refit};
 use std::path::PathBuf;
@@ -88,11 +86,7 @@ pub(crate) struct Tune {
     json: bool,
 
     #[command(flatten)]
-    data: DataOptions,
-
-    /// What the outputs are, where the file leaves it open: labels are 0 or 1.
-    #[arg(long, value_enum, help_heading = "Data")]
-    task: Option<TaskName>,
+    data: TrainingOptions,
 
     #[command(flatten)]
     method: MethodOptions,
@@ -122,7 +116,7 @@ impl Tune {
             FileTarget::check(path)?;
         }
 
-        let data = self.data.load_training(self.task.map(Task::from))?;
+        let data = self.data.load()?;
         let clock = Stopwatch::start();
         let bar = match tuning.n_trials(&space)? {
             Some(n) => progress::bar(n, "trying settings"),

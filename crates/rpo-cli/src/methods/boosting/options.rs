@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::methods::{Groups, Method, ProjectionOptions};
+use crate::options::Switch;
 use clap::Args;
 use rpo::ensemble::boosting::{Algorithm, BoostingParams, LeafStorage, LineSearch, LossKind, StepScope};
 use rpo::ensemble::{MaxFeatures, OutputProjection};
@@ -59,13 +60,7 @@ pub(crate) struct BoostingOptions {
     validation_metric: Option<Metric>,
 
     /// With samples withheld, fit again to all samples, as many steps as were best.
-    #[arg(
-        long,
-        value_name = "BOOL",
-        num_args = 0..=1,
-        default_missing_value = "true",
-        require_equals = true
-    )]
+    #[arg(long, switch())]
     refit_all: Option<bool>,
 }
 
