@@ -1,70 +1,29 @@
 //! Single trees of scikit-learn, grown and asked through a forest of one.
 //!
-//! `RPO_FIXTURES` names a folder with `tree_variance.json`; its layout is described in the folder's README. The
-//! structures are compared in the tests of `rpo-tree`; here it is what a user of forests sees.
+//! `RPO_FIXTURES` names a folder with `tree_variance.json` and `tree_gini.json`; their layout is described in the folder's
+//! README. The structures are compared in the tests of `rpo-tree`; here it is what a user of forests sees.
+
+#[path = "../../../rpo-tree/tests/suite/common/cases.rs"]
+#[expect(dead_code, reason = "nodes and gains are compared in the tests of rpo-tree")]
+mod cases;
 
 use crate::common::layouts;
+use cases::{Case, Tolerance, matrix, read};
 use ndarray::Array2;
 use rpo_core::Matrix;
-use rpo_ensemble::{FitOptions, Forest, ForestParams};
+use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams};
 use rpo_tree::LeafKind;
-use serde::Deserialize;
-
-#[derive(Deserialize)]
-struct Fixture {
-    header: Header,
-    cases: Vec<Case>,
-}
-
-#[derive(Deserialize)]
-struct Header {
-    tolerance: Tolerance,
-}
-
-#[derive(Deserialize)]
-struct Tolerance {
-    predictions_absolute: f64,
-    importances_absolute: f64,
-}
-
-#[derive(Deserialize)]
-struct Case {
-    name: String,
-    params: Params,
-    x: Vec<Vec<Option<f32>>>,
-    y: Vec<Vec<f32>>,
-    sample_weight: Option<Vec<f32>>,
-    x_test: Vec<Vec<Option<f32>>>,
-    expected: Expected,
-}
-
-#[derive(Deserialize)]
-struct Params {
-    max_depth: Option<u32>,
-    min_samples_split: usize,
-    min_samples_leaf: usize,
-    max_leaf_nodes: Option<usize>,
-    min_impurity_decrease: f64,
-}
-
-#[derive(Deserialize)]
-struct Expected {
-    train_predictions: Option<Vec<Vec<f64>>>,
-    test_predictions: Option<Vec<Vec<f64>>>,
-    n_leaves: Option<usize>,
-    depth: Option<usize>,
-    feature_importances: Option<Vec<f64>>,
-}
-
-fn matrix(rows: &[Vec<Option<f32>>]) -> Array2<f32> {
-    let p = rows.first().map_or(0, Vec::len);
-    Array2::from_shape_fn((rows.len(), p), |(i, j)| rows[i][j].unwrap_or(f32::NAN))
-}
 
 impl Case {
     fn check(&self, tolerance: &Tolerance) {
         let params = &self.params;
+        let criterion = match self.criterion.as_deref() {
+            Some("gini") => CriterionKind::Gini,
+            Some("entropy") => CriterionKind::Entropy,
+            _ => CriterionKind::Variance,
+        };
         let base = ForestParams::cart()
+            .criterion(criterion)
             .max_depth(params.max_depth)
             .min_samples_split(params.min_samples_split)
             .min_samples_leaf(params.min_samples_leaf)
@@ -114,9 +73,10 @@ impl Case {
                 );
             }
         }
+        let test = expected.test_probability_of_1.as_ref();
         for (x, expected) in [
-            (x, &expected.train_predictions),
-            (x_test, &expected.test_predictions),
+            (x, expected.train_predictions.as_ref()),
+            (x_test, test.or(expected.test_predictions.as_ref())),
         ] {
             let Some(expected) = expected else { continue };
             for x in x {
@@ -133,17 +93,19 @@ impl Case {
     }
 }
 
-#[test]
-fn trees_of_least_variance() {
-    let Some(folder) = std::env::var_os("RPO_FIXTURES") else {
-        eprintln!("skipped: RPO_FIXTURES, the folder with tree_variance.json, is not set");
-        return;
-    };
-    let path = std::path::Path::new(&folder).join("tree_variance.json");
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let fixture: Fixture = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    assert!(!fixture.cases.is_empty(), "{} holds cases", path.display());
+fn predict_alike(file: &str) {
+    let Some(fixture) = read(file) else { return };
     for case in &fixture.cases {
         case.check(&fixture.header.tolerance);
     }
+}
+
+#[test]
+fn trees_of_least_variance() {
+    predict_alike("tree_variance.json");
+}
+
+#[test]
+fn trees_of_least_gini_impurity_and_entropy() {
+    predict_alike("tree_gini.json");
 }

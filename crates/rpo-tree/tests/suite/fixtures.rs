@@ -4,6 +4,7 @@
 //! the folder's README. Gini impurity of 0/1 labels is twice their variance, so the variance criteria grow
 //! those trees too; for entropy there are the criteria of one and of several labels, and one from outside the crate.
 
+use crate::common::cases::{Case, TheirTree, Tolerance, matrix, read};
 use crate::common::entropy::Entropy as OutsideEntropy;
 use crate::common::{Data, answer, csr, grow_axis};
 use ndarray::Array2;
@@ -15,112 +16,8 @@ use rpo_tree::criterion::{
 };
 use rpo_tree::splitter::AxisParams;
 use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Leaves, Node, Structure, Tree};
-use serde::Deserialize;
 use serde_json::Value;
 use std::sync::Arc;
-
-#[derive(Deserialize)]
-struct Fixture {
-    header: Header,
-    cases: Vec<Case>,
-    #[serde(default)]
-    gain_tables: Vec<GainTable>,
-}
-
-#[derive(Deserialize)]
-struct Header {
-    tolerance: Tolerance,
-}
-
-#[derive(Deserialize)]
-struct Tolerance {
-    #[serde(alias = "probabilities_absolute")]
-    predictions_absolute: f64,
-    impurity_absolute: f64,
-    #[serde(default = "default_importances")]
-    importances_absolute: f64,
-    gain_absolute: Option<f64>,
-}
-
-/// `tree_gini.json` names no tolerance for importances; that of `tree_variance.json` serves.
-fn default_importances() -> f64 {
-    1e-9
-}
-
-#[derive(Deserialize)]
-struct Case {
-    name: String,
-    criterion: Option<String>,
-    params: Params,
-    x: Vec<Vec<Option<f32>>>,
-    y: Vec<Vec<f32>>,
-    sample_weight: Option<Vec<f32>>,
-    x_test: Vec<Vec<Option<f32>>>,
-    expected: Expected,
-}
-
-#[derive(Deserialize)]
-struct Params {
-    max_depth: Option<u32>,
-    min_samples_split: usize,
-    min_samples_leaf: usize,
-    max_leaf_nodes: Option<usize>,
-    #[serde(default)]
-    min_impurity_decrease: f64,
-}
-
-#[derive(Deserialize)]
-struct Expected {
-    train_predictions: Option<Vec<Vec<f64>>>,
-    /// Fractions of ones (`tree_gini.json`).
-    test_probability_of_1: Option<Vec<Vec<f64>>>,
-    test_predictions: Option<Vec<Vec<f64>>>,
-    n_leaves: Option<usize>,
-    depth: Option<usize>,
-    feature_importances: Option<Vec<f64>>,
-    tree: Option<TheirTree>,
-}
-
-#[derive(Deserialize)]
-struct TheirTree {
-    children_left: Vec<i64>,
-    children_right: Vec<i64>,
-    feature: Vec<i64>,
-    threshold: Vec<Value>,
-    missing_go_to_left: Vec<Option<bool>>,
-    impurity: Vec<f64>,
-    n_node_samples: Vec<usize>,
-    weighted_n_node_samples: Vec<f64>,
-    value: Vec<Vec<f64>>,
-}
-
-/// The impurity decrease of every threshold of one feature.
-#[derive(Deserialize)]
-struct GainTable {
-    name: String,
-    x: Vec<f32>,
-    y: Vec<f32>,
-    columns: Vec<String>,
-    splits: Vec<Vec<f64>>,
-}
-
-fn read(file: &str) -> Option<Fixture> {
-    let Some(folder) = std::env::var_os("RPO_FIXTURES") else {
-        eprintln!("skipped: RPO_FIXTURES, the folder with {file}, is not set");
-        return None;
-    };
-    let path = std::path::Path::new(&folder).join(file);
-    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let fixture: Fixture = serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    assert!(!fixture.cases.is_empty(), "{} holds cases", path.display());
-    Some(fixture)
-}
-
-fn matrix(rows: &[Vec<Option<f32>>]) -> Array2<f32> {
-    let p = rows.first().map_or(0, Vec::len);
-    let cell = |(i, j): (usize, usize)| rows[i][j].unwrap_or(f32::NAN);
-    Array2::from_shape_fn((rows.len(), p), cell)
-}
 
 fn threshold(value: &Value) -> f32 {
     match value {

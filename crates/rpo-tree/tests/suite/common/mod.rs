@@ -1,5 +1,6 @@
 //! What the tests of this crate share. Every test file compiles it and uses what it needs.
 
+pub(crate) mod cases;
 pub(crate) mod entropy;
 pub(crate) mod random;
 
