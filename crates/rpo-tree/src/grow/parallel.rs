@@ -1,12 +1,17 @@
 //! Growing the subtrees of a tree on several threads.
+//!
+//! Every large node, and every subtree below one that is small, is a task of its own, which leaves a part behind; the parts
+//! are put together in the end. Tasks wait for none of the others, so that no stack grows with the depth of the tree,
+//! which can be as many nodes as there are rows.
 
 use super::{GrowParams, Grown, Growth, Pending, grow};
 use crate::leaves::LeafMembers;
+use crate::rule::Rule;
 use crate::splitter::Splitter;
 use crate::structure::{Node, Structure};
-use rayon::prelude::*;
+use rayon::Scope;
 use rpo_core::Seed;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 /// Fewest rows of a node whose children grow apart from each other.
 const WORTH_IT: usize = 4096;
@@ -28,105 +33,182 @@ pub fn grow_parallel<S: Splitter>(
         return grow(splitter, &mut splitter.workspace(), rows, params, seed);
     }
     assert!(rows.is_sorted_by(|a, b| a < b), "rows are strictly increasing");
-    let pool = WorkspacePool {
+    let tasks = Tasks {
         splitter,
+        params,
         free: Mutex::new(Vec::new()),
+        parts: Mutex::new(vec![None]),
     };
-    let part = subtree(&pool, rows, params, 0, seed);
-    let structure = Structure::from_grower(part.nodes, part.n_leaves);
-    Grown {
-        structure,
-        gains: part.gains,
-        members: LeafMembers::new(part.rows, part.leaf_start),
-    }
+    let whole = Task {
+        part: 0,
+        rows,
+        depth: 0,
+        seed,
+    };
+    rayon::scope(|scope| tasks.run(whole, scope));
+    let parts = tasks.parts.into_inner().expect(UNHARMED);
+    put_together(parts)
 }
 
-/// A subtree: nodes and leaves numbered from 0 and in the order of depth-first growth, the node itself first.
-struct Part<R> {
+/// A node to grow with all that is below it.
+struct Task {
+    /// Where the part that comes of it goes.
+    part: usize,
+    rows: Vec<u32>,
+    depth: u32,
+    seed: Seed,
+}
+
+/// What comes of a task.
+#[derive(Clone)]
+enum Part<R> {
+    /// A split; those of its children are this part and the following ones.
+    Split { rule: R, gain: f64, first_child: usize },
+    /// A subtree.
+    Whole(Subtree<R>),
+}
+
+/// Nodes and leaves numbered from 0 and in the order of depth-first growth.
+#[derive(Clone)]
+struct Subtree<R> {
     nodes: Vec<Node<R>>,
     gains: Vec<f64>,
-    n_leaves: u32,
     /// Rows leaf by leaf, and where each leaf begins, and the end.
     rows: Vec<u32>,
     leaf_start: Vec<u32>,
 }
 
-/// Workspaces that are not in use: they are as many as threads ever work at once.
-struct WorkspacePool<'s, S: Splitter> {
+/// What tasks share.
+struct Tasks<'s, S: Splitter> {
     splitter: &'s S,
+    params: &'s GrowParams,
+    /// Workspaces that are not in use: they are as many as threads ever work at once.
     free: Mutex<Vec<S::Workspace>>,
+    parts: Mutex<Vec<Option<Part<S::Rule>>>>,
 }
 
-impl<S: Splitter> WorkspacePool<'_, S> {
-    fn with<R>(&self, f: impl FnOnce(&mut S::Workspace) -> R) -> R {
-        let lock = || {
-            self.free
-                .lock()
-                .expect("no thread panics while it holds the list")
-        };
-        let taken = lock().pop();
+const UNHARMED: &str = "no thread panics while it holds the list";
+
+fn lock<T>(list: &Mutex<T>) -> MutexGuard<'_, T> {
+    list.lock().expect(UNHARMED)
+}
+
+impl<S: Splitter> Tasks<'_, S> {
+    fn run<'t>(&'t self, task: Task, scope: &Scope<'t>) {
+        let Task {
+            part: place,
+            rows,
+            depth,
+            seed,
+        } = task;
+        let taken = lock(&self.free).pop();
         let mut workspace = taken.unwrap_or_else(|| self.splitter.workspace());
-        let result = f(&mut workspace);
-        lock().push(workspace);
-        result
-    }
-}
-
-fn subtree<S: Splitter>(
-    pool: &WorkspacePool<'_, S>,
-    rows: Vec<u32>,
-    params: &GrowParams,
-    depth: u32,
-    seed: Seed,
-) -> Part<S::Rule> {
-    let small = rows.len() < WORTH_IT;
-    let root = Pending {
-        node: 0,
-        start: 0,
-        end: rows.len(),
-        depth,
-        seed,
-    };
-    let (mut part, children) = pool.with(|workspace| {
-        let mut growth = Growth::new(pool.splitter, workspace, params, rows);
-        if small {
+        let is_small = rows.len() < WORTH_IT;
+        let root = Pending {
+            node: 0,
+            start: 0,
+            end: rows.len(),
+            depth,
+            seed,
+        };
+        let mut growth = Growth::new(self.splitter, &mut workspace, self.params, rows);
+        let split = if is_small {
             growth.depth_first(root);
-            return (growth.into_part(), Vec::new());
-        }
-        let mut children = Vec::new();
-        match growth.split(root) {
-            Some(ready) => growth.open(ready, |child| children.push(child)),
-            None => growth.close(root),
-        }
-        let children: Vec<(Vec<u32>, Seed)> = children
-            .iter()
-            .map(|c| (growth.rows[c.start..c.end].to_vec(), c.seed))
-            .collect();
-        (growth.into_part(), children)
-    });
-    let grown: Vec<Part<S::Rule>> = children
-        .into_par_iter()
-        .map(|(rows, seed)| subtree(pool, rows, params, depth + 1, seed))
-        .collect();
-    for (child, grown) in grown.into_iter().enumerate() {
-        part.adopt(1 + child, grown);
+            None
+        } else {
+            let split = growth.split(root);
+            if split.is_none() {
+                growth.close(root);
+            }
+            split
+        };
+        let part = match split {
+            None => Part::Whole(growth.into_subtree()),
+            Some(ready) => {
+                let first_child = self.make_room(ready.child_ends.len());
+                let mut start = 0;
+                for (i, &end) in ready.child_ends.iter().enumerate() {
+                    let child = Task {
+                        part: first_child + i,
+                        rows: growth.rows[start..end].to_vec(),
+                        depth: depth + 1,
+                        seed: seed.child(i as u64),
+                    };
+                    scope.spawn(|scope| self.run(child, scope));
+                    start = end;
+                }
+                Part::Split {
+                    rule: ready.rule,
+                    gain: ready.gain,
+                    first_child,
+                }
+            }
+        };
+        lock(&self.free).push(workspace);
+        lock(&self.parts)[place] = Some(part);
     }
-    part
+
+    /// Room for so many more parts; says where.
+    fn make_room(&self, n: usize) -> usize {
+        let mut parts = lock(&self.parts);
+        let first = parts.len();
+        parts.resize(first + n, None);
+        first
+    }
 }
 
-impl<R> Part<R> {
-    /// Puts a subtree in the place of a node, behind the nodes and leaves that are there.
-    fn adopt(&mut self, place: usize, grown: Self) {
-        // The subtree's first node takes the place; its second follows those that are there.
-        let (nodes, leaves) = (self.nodes.len() as u32 - 1, self.n_leaves);
-        let renumbered = grown.nodes.into_iter().map(|node| match node {
+/// Numbers the nodes and leaves of all parts in the order of depth-first growth.
+fn put_together<R: Rule>(mut parts: Vec<Option<Part<R>>>) -> Grown<R> {
+    let mut all = Subtree {
+        nodes: vec![Node::Leaf(0)],
+        gains: vec![0.0],
+        rows: Vec::new(),
+        leaf_start: vec![0],
+    };
+    let mut stack = vec![(0, 0)];
+    while let Some((node, part)) = stack.pop() {
+        match parts[part].take().expect("every task leaves its part") {
+            Part::Whole(subtree) => all.adopt(node, subtree),
+            Part::Split {
+                rule,
+                gain,
+                first_child,
+            } => {
+                let (first, arity) = (all.nodes.len(), rule.arity());
+                all.nodes.resize(first + arity, Node::Leaf(0));
+                all.gains.resize(first + arity, 0.0);
+                all.gains[node] = gain;
+                all.nodes[node] = Node::Split {
+                    rule,
+                    first_child: first as u32,
+                };
+                // Child 0 next.
+                stack.extend((0..arity).rev().map(|i| (first + i, first_child + i)));
+            }
+        }
+    }
+    let n_leaves = all.leaf_start.len() as u32 - 1;
+    Grown {
+        structure: Structure::from_grower(all.nodes, n_leaves),
+        gains: all.gains,
+        members: LeafMembers::new(all.rows, all.leaf_start),
+    }
+}
+
+impl<R> Subtree<R> {
+    /// Puts another in the place of a node, behind the nodes and leaves that are there.
+    fn adopt(&mut self, place: usize, other: Self) {
+        // The other's first node takes the place; its second follows those that are there.
+        let nodes = self.nodes.len() as u32 - 1;
+        let leaves = self.leaf_start.len() as u32 - 1;
+        let renumbered = other.nodes.into_iter().map(|node| match node {
             Node::Leaf(leaf) => Node::Leaf(leaf + leaves),
             Node::Split { rule, first_child } => Node::Split {
                 rule,
                 first_child: first_child + nodes,
             },
         });
-        let mut renumbered = renumbered.zip(grown.gains);
+        let mut renumbered = renumbered.zip(other.gains);
         let (node, gain) = renumbered.next().expect("a subtree has a first node");
         (self.nodes[place], self.gains[place]) = (node, gain);
         for (node, gain) in renumbered {
@@ -134,18 +216,16 @@ impl<R> Part<R> {
             self.gains.push(gain);
         }
         let rows = self.rows.len() as u32;
-        self.rows.extend(grown.rows);
+        self.rows.extend(other.rows);
         self.leaf_start
-            .extend(grown.leaf_start.iter().skip(1).map(|start| start + rows));
-        self.n_leaves += grown.n_leaves;
+            .extend(other.leaf_start.iter().skip(1).map(|start| start + rows));
     }
 }
 
 impl<S: Splitter> Growth<'_, S> {
-    fn into_part(self) -> Part<S::Rule> {
+    fn into_subtree(self) -> Subtree<S::Rule> {
         let (rows, leaf_start) = self.leaf_rows();
-        Part {
-            n_leaves: self.leaves.len() as u32,
+        Subtree {
             nodes: self.nodes,
             gains: self.gains,
             rows,

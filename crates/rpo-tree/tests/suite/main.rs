@@ -10,6 +10,7 @@ mod linfa;
 mod missing;
 mod naive;
 mod oblique_fixtures;
+mod parallel;
 mod props;
 mod seams;
 mod structured;
