@@ -101,7 +101,7 @@ impl<H: Hyperplanes> BinarySplitter for ObliqueSplitter<'_, '_, H> {
         (design, spread, trial): &mut Self::Workspace,
         children: &mut [u16],
     ) -> Option<Split<LinearRule>> {
-        if node.rows.len() < 2 * self.min_samples_leaf
+        if node.rows.len() / 2 < self.min_samples_leaf
             || !design.gather(self.features, self.subset, node.rows)
         {
             return None;

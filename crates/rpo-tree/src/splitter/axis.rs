@@ -125,7 +125,7 @@ impl AxisSearch {
         params: &AxisParams,
         children: &mut [u16],
     ) -> Option<AxisSplit> {
-        if node.rows.len() < 2 * params.min_samples_leaf {
+        if node.rows.len() / 2 < params.min_samples_leaf {
             return None;
         }
         let n_features = self.draw.features().len();
@@ -444,7 +444,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         (search, criterion): &mut Self::Workspace,
         children: &mut [u16],
     ) -> Option<Split<AxisRule>> {
-        if node.rows.len() < 2 * self.params.min_samples_leaf {
+        if node.rows.len() / 2 < self.params.min_samples_leaf {
             return None;
         }
         criterion.start(node.rows);

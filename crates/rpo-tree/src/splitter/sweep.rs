@@ -144,9 +144,11 @@ impl<'a> Feature<'a> {
     ///
     /// Missing values go to the better side. If all present values are equal, they part from the missing ones.
     pub(super) fn random_cut(&self, criterion: &mut impl Criterion, uniform: f64) -> Option<Cut> {
+        let mut best = None;
         let (low, high) = self.rank_range()?;
         if low == high {
-            return self.missing_apart(criterion);
+            keep_better(&mut best, self.missing_apart(criterion));
+            return best;
         }
         let value = |rank: u32| f64::from(self.values.values[rank as usize]);
         let drawn = (value(low) + uniform * (value(high) - value(low))) as f32;
@@ -164,7 +166,6 @@ impl<'a> Feature<'a> {
         } else {
             0..first_right
         };
-        let mut best = None;
         for with_missing in [false, true] {
             if with_missing && self.missing.is_empty() {
                 break;
@@ -337,13 +338,15 @@ impl<'a> Feature<'a> {
 }
 
 /// Of equal scores the smaller threshold wins, then missing values right: no rule may depend on the order in
-/// which cuts are met, which changes with the place of zero among the values.
+/// which cuts are met, which changes with the place of zero among the values. A score that is not finite is that of no
+/// cut: targets are not, or a side weighs nothing beside the other.
 fn keep_better(best: &mut Option<Cut>, cut: Option<Cut>) {
     let beats = |c: &Cut, b: &Cut| {
         let earlier = (c.threshold, c.missing_left) < (b.threshold, b.missing_left);
         c.score > b.score || (c.score == b.score && earlier)
     };
-    if let Some(cut) = cut.filter(|c| best.as_ref().is_none_or(|b| beats(c, b))) {
+    let wins = |c: &Cut| c.score.is_finite() && best.as_ref().is_none_or(|b| beats(c, b));
+    if let Some(cut) = cut.filter(wins) {
         *best = Some(cut);
     }
 }

@@ -1,12 +1,14 @@
 //! What happens at the edges: degenerate training sets, and input that is refused.
 
-use crate::common::{Data, Layout, answer, csr, label};
+use crate::common::{Data, Layout, answer, csr, grow_axis, label};
 use ndarray::{Array2, array};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, OutOfRange, Seed};
 use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{LabelCounts, Variance};
+use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, Thresholds};
+use rpo_tree::oblique::{FeatureScaling, Features, LogisticParams, ObliqueSplitter};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, NodeRows, Thresholds};
+use rpo_tree::structured::{BinarySplitter, InformationGain};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Row, Rule, Structure, Tree,
     TreeError,
@@ -442,6 +444,83 @@ fn what_cannot_be_counted_is_not() {
     assert!(!counts(2.0, 1.0) && !counts(0.5, 1.0) && !counts(-1.0, 1.0) && !counts(f32::NAN, 1.0));
     for weight in [0.5, -1.0, 1e9, 1e30, f32::NAN, f32::INFINITY] {
         assert!(!counts(1.0, weight), "{weight}");
+    }
+}
+
+/// A weight beyond the integers used is not cut down to them where the row has no label either.
+#[test]
+fn heavy_rows_without_labels_keep_their_weight() {
+    let labels = csr(&array![[1.0], [0.0], [0.0]]);
+    let weights = [1.0, 6e9, 2.0];
+    fn score(mut criterion: impl Criterion) -> f64 {
+        criterion.start(&[0, 1, 2]);
+        criterion.move_row(0);
+        criterion.move_row(1);
+        criterion.score()
+    }
+    let general = score(SparseVariance::new(labels.view(), &weights));
+    assert!(LabelCounts::new(labels.view(), &weights).is_none_or(|counts| score(counts) == general));
+}
+
+/// A bound on the size of children that no node reaches leaves one leaf, however large it is.
+#[test]
+fn children_of_impossible_size_leave_one_leaf() {
+    let data = Data::unweighted(array![[0.0], [1.0]], array![[0.0], [1.0]]);
+    for min_samples_leaf in [2, usize::MAX / 2 + 1, usize::MAX] {
+        let axis = AxisParams {
+            min_samples_leaf,
+            ..AxisParams::default()
+        };
+        let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(0));
+        assert_eq!(grown.structure.n_leaves(), 1);
+        let columns = Columns::new((&data.x).into()).unwrap();
+        let gain = InformationGain::new(&columns, &[0], min_samples_leaf).unwrap();
+        let features = Features::new((&data.x).into(), FeatureScaling::Raw).unwrap();
+        let oblique =
+            ObliqueSplitter::new(&features, &[0], LogisticParams::default(), min_samples_leaf).unwrap();
+        let node = NodeRows {
+            rows: &[0, 1],
+            depth: 0,
+            seed: Seed::new(0),
+        };
+        let marks = [false, true];
+        assert_eq!(gain.split(node, &marks, &mut gain.workspace(), &mut [0, 0]), None);
+        assert_eq!(
+            oblique.split(node, &marks, &mut oblique.workspace(), &mut [0, 0]),
+            None
+        );
+    }
+}
+
+/// Targets that are not finite make scores NaN, and no split; so do weights that vanish beside others, whose side of a
+/// split would weigh nothing.
+#[test]
+fn scores_that_are_not_finite_split_nothing() {
+    const NAN: f32 = f32::NAN;
+    let x = array![[0.0, NAN], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]];
+    let columns = Columns::new((&x).into()).unwrap();
+    let weights = [1e30_f32, 1.0, 1.0, 1.0];
+    for (y, weights) in [
+        (array![[1.0], [NAN], [2.0], [3.0]], [1.0; 4]),
+        (array![[1.0], [f32::INFINITY], [2.0], [3.0]], [1.0; 4]),
+        (array![[0.0], [3e38], [3e38], [3e38]], weights),
+    ] {
+        for thresholds in [Thresholds::Best, Thresholds::Random] {
+            let criterion = Variance::new(y.view(), &weights);
+            let params = GrowParams::default();
+            let grown = grow_axis(
+                &columns,
+                criterion,
+                &weights,
+                axis(thresholds),
+                &params,
+                Seed::new(1),
+            );
+            assert!(grown.gains.iter().all(|g| g.is_finite()), "{:?}", grown.gains);
+            if y.iter().any(|v| !v.is_finite()) {
+                assert_eq!(grown.structure.n_leaves(), 1, "{y} {thresholds:?}");
+            }
+        }
     }
 }
 
