@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod by_node;
 pub mod centroid;
 pub mod cluster;
 pub mod columns;
@@ -17,6 +18,7 @@ mod structure;
 pub mod structured;
 mod tree;
 
+pub use by_node::ByNode;
 pub use error::TreeError;
 pub use grow::{GrowParams, Grown, grow, grow_parallel};
 pub use input::{RowBlock, check_csr};

@@ -1,6 +1,6 @@
 //! Growing CRAFTML's trees.
 
-use super::hashed::{FeatureMap, HashedLabels, HashedRows, hash_rows};
+use super::hashed::{FeatureMap, HashedLabels, Hasher};
 use super::model::{Craftml, CraftmlTree};
 use super::params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
@@ -137,13 +137,12 @@ impl CraftmlTrainer {
         let (features, grown) = match params.preset {
             CraftmlPreset::Original => {
                 let map = Hashing::map(p, width, seed.purpose("features"))?;
-                let HashedRows { x, names } = hash_rows(x, &map);
+                let x = Hasher::new(map).hash_rows(x);
                 let targets = HashedLabels {
                     labels,
                     width: label_width,
                 };
-                let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
-                let mut splitter = splitter.name_columns(&names)?;
+                let mut splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
                 if keeps_rows {
                     splitter = splitter.keep_teachers();
                 }

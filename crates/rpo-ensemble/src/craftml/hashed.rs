@@ -1,11 +1,11 @@
 //! Hashed features and labels: the projections of the original method.
 
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, CsrView, IndexSet, Seed, csr_row};
+use rpo_core::{CsrMatrix, CsrView, IndexSet, MatrixView, Seed, csr_row};
 use rpo_projections::{Hashing, HashingMap, LinearMap};
-use rpo_tree::Row;
 use rpo_tree::centroid::ClusterTargets;
 use rpo_tree::cluster::Points;
+use std::ops::Range;
 
 /// How a tree sees the features of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,17 +17,17 @@ pub enum FeatureMap {
 }
 
 /// Where each feature goes, written out: looked up in less time than hashed.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct HashTable {
-    /// The component, and the sign in the top bit.
+    /// The column, and the sign in the top bit.
     codes: Vec<u32>,
 }
 
 impl HashTable {
     const MINUS: u32 = 1 << 31;
 
-    /// Writes out a map.
-    pub(super) fn fill(&mut self, map: &HashingMap) {
+    /// Writes out a map; columns are its components.
+    fn fill(&mut self, map: &HashingMap) {
         let code = |feature| {
             let (component, sign) = map.entry(feature);
             debug_assert!(component < Self::MINUS, "widths are limited to far less");
@@ -37,80 +37,127 @@ impl HashTable {
         self.codes.extend((0..map.n_outputs() as u32).map(code));
     }
 
-    /// The component of each feature.
-    fn components(&self) -> impl Iterator<Item = u32> {
-        self.codes.iter().map(|code| code & !Self::MINUS)
-    }
-
-    /// Gives components other numbers.
-    fn renumber(&mut self, numbers: &[u32]) {
+    /// Writes out a map; columns are the components that features go to, numbered in order. Returns how many there are.
+    fn fill_renumbered(&mut self, map: &HashingMap) -> usize {
+        self.fill(map);
+        let mut met = IndexSet::new(map.n_components());
+        let component = |code: u32| code & !Self::MINUS;
+        self.codes.iter().for_each(|&code| met.insert(component(code)));
+        let (mut n, mut numbers) = (0, vec![0; map.n_components()]);
+        met.drain(|component| {
+            numbers[component as usize] = n;
+            n += 1;
+        });
         for code in &mut self.codes {
-            *code = numbers[(*code & !Self::MINUS) as usize] | *code & Self::MINUS;
+            *code = numbers[component(*code) as usize] | *code & Self::MINUS;
         }
+        n as usize
     }
 
-    /// As [`HashingMap::entry`].
     #[inline]
-    pub(super) fn entry(&self, feature: u32) -> (u32, f32) {
+    fn entry(&self, feature: u32) -> (u32, f32) {
         let code = self.codes[feature as usize];
         let sign = f32::from_bits(1.0_f32.to_bits() | code & Self::MINUS);
         (code & !Self::MINUS, sign)
     }
 }
 
-/// Projects rows one after the other.
-#[derive(Debug, Default)]
-pub(super) struct RowHasher {
-    /// One value per component; zeros where nothing is stored.
-    values: Vec<f32>,
-    /// The components that are stored, in order.
-    stored: Vec<u32>,
-    /// Puts them in order.
-    sorter: IndexSet,
+/// Hashes features to columns: the components of a map or, where features are fewer than components, those components that
+/// some feature goes to, numbered in order. Rules then find the features of a row in less room.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Hasher {
+    map: HashingMap,
+    n_columns: usize,
+    /// The map written out with its columns numbered anew.
+    renumbered: Option<HashTable>,
 }
 
-impl RowHasher {
-    /// Projects a row given by its features and values, by the entry of each feature in a map to `width` components;
-    /// [`row`](Self::row) shows it until the next.
-    #[inline]
-    pub(super) fn load(
-        &mut self,
-        entry: impl Fn(u32) -> (u32, f32),
-        width: usize,
-        features: &[u32],
-        values: &[f32],
-    ) {
-        for &component in &self.stored {
-            self.values[component as usize] = 0.0;
+impl Hasher {
+    pub(super) fn new(map: HashingMap) -> Self {
+        let (mut n_columns, mut renumbered) = (map.n_components(), None);
+        if map.n_outputs() < map.n_components() {
+            let mut table = HashTable::default();
+            n_columns = table.fill_renumbered(&map);
+            renumbered = Some(table);
         }
-        self.stored.clear();
-        if self.values.len() < width {
-            self.values.resize(width, 0.0);
-            self.sorter.reserve(width);
+        Self {
+            map,
+            n_columns,
+            renumbered,
         }
-        for (&feature, &value) in features.iter().zip(values) {
-            // Zeros that happen to be stored are no more there than those that are not.
-            if value != 0.0 {
-                let (component, sign) = entry(feature);
-                self.values[component as usize] += sign * value;
-                self.sorter.insert(component);
+    }
+
+    pub(super) fn map(&self) -> HashingMap {
+        self.map
+    }
+
+    pub(super) fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// Where features go, for so many values. Where these are more than there are features, hashing each feature once is
+    /// less work, for which `table` is room; otherwise nothing takes room by feature.
+    pub(super) fn columns<'a>(&'a self, n_values: usize, table: &'a mut HashTable) -> HashedColumns<'a> {
+        match &self.renumbered {
+            Some(renumbered) => HashedColumns::Table(renumbered),
+            None if n_values >= self.map.n_outputs() => {
+                table.fill(&self.map);
+                HashedColumns::Table(table)
             }
+            None => HashedColumns::Map(self.map),
         }
-        self.sorter.drain(|component| self.stored.push(component));
     }
 
-    /// The projected row.
-    pub(super) fn row(&self) -> Row<'_> {
-        Row {
-            values: &self.values,
-            stored: Some(&self.stored),
+    /// Hashes the rows of `x`, which stores no zeros.
+    pub(super) fn hash_rows(&self, x: CsrView<'_>) -> CsrMatrix {
+        /// Rows that a thread hashes in one go.
+        const CHUNK: usize = 2048;
+        let mut table = HashTable::default();
+        let columns = self.columns(x.nnz(), &mut table);
+        let starts: Vec<usize> = (0..x.rows()).step_by(CHUNK).collect();
+        let parts: Vec<HashedRows> = starts
+            .into_par_iter()
+            .map(|start| {
+                let rows = start..(start + CHUNK).min(x.rows());
+                let mut hashed = HashedRows::default();
+                hashed.load(self.n_columns, &columns, MatrixView::Sparse(x), rows);
+                hashed
+            })
+            .collect();
+        let n_stored = parts.iter().map(|part| part.columns.len()).sum();
+        let mut indptr = Vec::with_capacity(x.rows() + 1);
+        let (mut columns, mut values) = (Vec::with_capacity(n_stored), Vec::with_capacity(n_stored));
+        indptr.push(0);
+        for part in parts {
+            let before = columns.len();
+            indptr.extend(part.ends.iter().map(|end| before + end));
+            columns.extend(part.columns);
+            values.extend(part.values);
+        }
+        CsrMatrix::new((x.rows(), self.n_columns), indptr, columns, values)
+    }
+}
+
+/// The column and the sign of each feature.
+#[derive(Debug)]
+pub(super) enum HashedColumns<'a> {
+    Table(&'a HashTable),
+    Map(HashingMap),
+}
+
+impl HashedColumns<'_> {
+    #[inline]
+    fn entry(&self, feature: u32) -> (u32, f32) {
+        match self {
+            Self::Table(table) => table.entry(feature),
+            Self::Map(map) => map.entry(feature),
         }
     }
 }
 
-/// Rows with their columns in order, one after the other.
-#[derive(Debug)]
-struct SortedRows {
+/// Hashed rows with their columns in order, one after the other.
+#[derive(Debug, Default)]
+pub(super) struct HashedRows {
     ends: Vec<usize>,
     columns: Vec<u32>,
     values: Vec<f32>,
@@ -122,23 +169,36 @@ struct SortedRows {
     entries: Vec<(u32, f32)>,
 }
 
-impl SortedRows {
-    fn new(n_columns: usize, n_rows: usize, n_entries: usize) -> Self {
-        Self {
-            ends: Vec::with_capacity(n_rows),
-            columns: Vec::with_capacity(n_entries),
-            values: Vec::with_capacity(n_entries),
-            words: vec![0; n_columns.div_ceil(64)],
-            before: vec![0; n_columns.div_ceil(64)],
-            entries: Vec::new(),
+impl HashedRows {
+    /// Replaces the rows by some of `x`, hashed to `n_columns`.
+    pub(super) fn load(
+        &mut self,
+        n_columns: usize,
+        columns: &HashedColumns<'_>,
+        x: MatrixView<'_>,
+        rows: Range<usize>,
+    ) {
+        self.ends.clear();
+        self.columns.clear();
+        self.values.clear();
+        self.words.resize(n_columns.div_ceil(64), 0);
+        self.before.resize(n_columns.div_ceil(64), 0);
+        for row in rows {
+            self.entries.clear();
+            x.for_each_in_row(row, |feature, value| {
+                // Zeros that happen to be stored are no more there than those that are not.
+                if value != 0.0 {
+                    let (column, sign) = columns.entry(feature);
+                    self.entries.push((column, sign * value));
+                }
+            });
+            self.sort_entries();
         }
     }
 
-    /// Appends a row, summing the values of a column in the order given. The place of an entry is the number of bits
-    /// before its own: nothing here depends on how the columns lie, which cannot be predicted.
-    fn push(&mut self, entries: impl Iterator<Item = (u32, f32)>) {
-        self.entries.clear();
-        self.entries.extend(entries);
+    /// Appends the entries as a row, summing the values of a column in their order. The place of an entry is the number of
+    /// bits before its own: nothing here depends on how the columns lie, which cannot be predicted.
+    fn sort_entries(&mut self) {
         let bit = |column: u32| 1_u64 << (column % 64);
         for &(column, _) in &self.entries {
             self.words[column as usize / 64] |= bit(column);
@@ -162,74 +222,14 @@ impl SortedRows {
         self.words.fill(0);
         self.ends.push(end);
     }
-}
 
-/// Hashed rows without the components that no feature goes to: with fewer features than components those are most.
-#[derive(Debug)]
-pub(super) struct HashedRows {
-    pub(super) x: CsrMatrix,
-    /// The component that each column of `x` is, increasing.
-    pub(super) names: Vec<u32>,
-}
-
-/// The rows of `x`, which stores no zeros, hashed.
-pub(super) fn hash_rows(x: CsrView<'_>, map: &HashingMap) -> HashedRows {
-    /// Rows that a thread hashes in one go.
-    const CHUNK: usize = 2048;
-    let mut table = HashTable::default();
-    // Features may be far more than values: then each value is hashed, and nothing takes room by feature.
-    let by_feature = x.cols() <= x.nnz();
-    let mut met = IndexSet::new(map.n_components());
-    if by_feature {
-        table.fill(map);
-        table.components().for_each(|component| met.insert(component));
-    } else {
-        let rows = (0..x.rows()).flat_map(|row| csr_row(&x, row).0);
-        rows.for_each(|&feature| met.insert(map.entry(feature).0));
+    /// The columns and values of the i-th row.
+    #[inline]
+    pub(super) fn row(&self, i: usize) -> (&[u32], &[f32]) {
+        let start = if i == 0 { 0 } else { self.ends[i - 1] };
+        let range = start..self.ends[i];
+        (&self.columns[range.clone()], &self.values[range])
     }
-    let (mut names, mut numbers) = (Vec::new(), vec![0; map.n_components()]);
-    met.drain(|component| {
-        numbers[component as usize] = names.len() as u32;
-        names.push(component);
-    });
-    table.renumber(&numbers);
-    let entry = |feature| {
-        if by_feature {
-            table.entry(feature)
-        } else {
-            let (component, sign) = map.entry(feature);
-            (numbers[component as usize], sign)
-        }
-    };
-    let starts: Vec<usize> = (0..x.rows()).step_by(CHUNK).collect();
-    let parts: Vec<SortedRows> = starts
-        .into_par_iter()
-        .map(|start| {
-            let rows = start..(start + CHUNK).min(x.rows());
-            let n_stored = rows.clone().map(|row| csr_row(&x, row).0.len()).sum();
-            let mut hashed = SortedRows::new(names.len(), rows.len(), n_stored);
-            for row in rows {
-                let (features, values) = csr_row(&x, row);
-                hashed.push(features.iter().zip(values).map(|(&feature, &value)| {
-                    let (column, sign) = entry(feature);
-                    (column, sign * value)
-                }));
-            }
-            hashed
-        })
-        .collect();
-    let n_stored = parts.iter().map(|part| part.columns.len()).sum();
-    let mut indptr = Vec::with_capacity(x.rows() + 1);
-    let (mut columns, mut values) = (Vec::with_capacity(n_stored), Vec::with_capacity(n_stored));
-    indptr.push(0);
-    for part in parts {
-        let before = columns.len();
-        indptr.extend(part.ends.iter().map(|end| before + end));
-        columns.extend(part.columns);
-        values.extend(part.values);
-    }
-    let x = CsrMatrix::new((x.rows(), names.len()), indptr, columns, values);
-    HashedRows { x, names }
 }
 
 /// Labels hashed anew at every node. A row whose labels cancel, or that has none, becomes a random unit vector.
@@ -278,13 +278,13 @@ mod tests {
     use super::*;
     use ndarray::Array2;
     use proptest::prelude::*;
-    use rpo_core::MatrixView;
+    use std::collections::{BTreeMap, BTreeSet};
 
     proptest! {
-        /// Rows hashed together are those hashed one by one, bit for bit, also where features meet in a component and
-        /// where they cancel there.
+        /// Rows are what their features, one after the other, add up to, bit for bit, also where features meet in a component
+        /// and where they cancel there; dense rows and CSR alike.
         #[test]
-        fn rows_are_hashed_together_as_one_by_one(
+        fn rows_are_sums_of_signed_features(
             share in 0.0_f64..0.7,
             cells in prop::collection::vec((0.0_f64..1.0, prop_oneof![Just(1.0_f32), -3.0_f32..3.0]), 6 * 40),
             width in 1_usize..200,
@@ -293,26 +293,30 @@ mod tests {
             // From fewer values than features to many more.
             let cells = cells.into_iter().map(|(u, v)| if u < share { v } else { 0.0 }).collect();
             let x = Array2::from_shape_vec((6, 40), cells).unwrap();
-            let x = MatrixView::from(&x).to_csr();
             let map = Hashing::map(40, width, Seed::new(seed)).unwrap();
-            let HashedRows { x: hashed, names } = hash_rows(x.view(), &map);
-            prop_assert!(names.is_sorted_by(|a, b| a < b));
-            let mut hasher = RowHasher::default();
-            let mut table = HashTable::default();
-            table.fill(&map);
+            let hasher = Hasher::new(map);
+            let met: BTreeSet<u32> = (0..40).map(|feature| map.entry(feature).0).collect();
+            let components: Vec<u32> = if width > 40 { met.into_iter().collect() } else { (0..width as u32).collect() };
+            prop_assert_eq!(hasher.n_columns(), components.len());
+
+            let csr = MatrixView::from(&x).to_csr();
+            let hashed = hasher.hash_rows(csr.view());
+            let (mut table, mut loaded) = (HashTable::default(), HashedRows::default());
+            loaded.load(hasher.n_columns(), &hasher.columns(240, &mut table), (&x).into(), 0..6);
             for row in 0..6 {
-                let stored = x.view();
-                let (features, values) = csr_row(&stored, row);
-                hasher.load(|feature| table.entry(feature), width, features, values);
+                let mut expected = BTreeMap::new();
+                for (feature, &value) in x.row(row).iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                    let (component, sign) = map.entry(feature as u32);
+                    *expected.entry(component).or_insert(0.0_f32) += sign * value;
+                }
+                let expected: Vec<(u32, u32)> = expected.into_iter().map(|(c, v)| (c, v.to_bits())).collect();
                 let view = hashed.view();
-                let (columns, values) = csr_row(&view, row);
-                let components: Vec<u32> = columns.iter().map(|&c| names[c as usize]).collect();
-                prop_assert_eq!(&components, &hasher.stored);
-                for (&component, value) in components.iter().zip(values) {
-                    prop_assert_eq!(hasher.values[component as usize].to_bits(), value.to_bits());
+                for (columns, values) in [csr_row(&view, row), loaded.row(row)] {
+                    let components = columns.iter().map(|&c| components[c as usize]);
+                    let entries: Vec<(u32, u32)> = components.zip(values.iter().map(|v| v.to_bits())).collect();
+                    prop_assert_eq!(&entries, &expected);
                 }
             }
-            (0..40).for_each(|feature| assert_eq!(table.entry(feature), map.entry(feature)));
         }
     }
 }

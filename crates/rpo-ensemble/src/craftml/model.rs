@@ -1,6 +1,6 @@
 //! The fitted CRAFTML forest.
 
-use super::hashed::{FeatureMap, HashTable, RowHasher};
+use super::hashed::{FeatureMap, HashTable, HashedRows, Hasher};
 use super::params::Width;
 use super::record::{CraftmlRecord, Taught, TrainingSet};
 use crate::EnsembleError;
@@ -11,14 +11,15 @@ use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed, csr_row};
 use rpo_projections::LinearMap;
 use rpo_tree::centroid::{CentroidRule, TreeRecord};
-use rpo_tree::{LeafModel, Leaves, Node, RowBlock, Tree};
+use rpo_tree::{ByNode, LeafModel, Leaves, Node, RowBlock, Tree};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A tree, and how it sees features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CraftmlTree {
-    features: FeatureMap,
+    /// `None`: features are seen as they are.
+    hasher: Option<Hasher>,
     tree: Tree<CentroidRule>,
     seed: Seed,
     taught: Option<Taught>,
@@ -27,20 +28,28 @@ pub struct CraftmlTree {
 impl CraftmlTree {
     /// Joins a tree, the map of features its rules are for, and where its randomness came from.
     ///
+    /// The rules of hashed features are for their columns: the components or, where features are fewer, those components
+    /// that some feature goes to, numbered in order.
+    ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if a rule asks for a component that hashing does not give,
+    /// [`EnsembleError::Mismatch`] if a rule asks for a column that hashing does not give,
     /// [`EnsembleError::Parameter`] for more components than [`Width`](super::Width) allows.
     pub fn new(features: FeatureMap, tree: Tree<CentroidRule>, seed: Seed) -> Result<Self, EnsembleError> {
-        let taught = None;
+        let hasher = match features {
+            FeatureMap::Identity => None,
+            FeatureMap::Hashed(map) => {
+                Width::Fixed(map.n_components()).check("feature_width")?;
+                Some(Hasher::new(map))
+            }
+        };
         let joined = Self {
-            features,
+            hasher,
             tree,
             seed,
-            taught,
+            taught: None,
         };
-        if let FeatureMap::Hashed(map) = features {
-            Width::Fixed(map.n_components()).check("feature_width")?;
-            joined.check_width(map.n_components())?;
+        if let Some(hasher) = &joined.hasher {
+            joined.check_width(hasher.n_columns())?;
         }
         Ok(joined)
     }
@@ -53,7 +62,7 @@ impl CraftmlTree {
 
     /// What the tree can be made of again, if it [keeps](super::CentroidKind::Rows) that.
     pub fn record(&self) -> Option<CraftmlRecord<'_>> {
-        let (Some(taught), FeatureMap::Hashed(hashing)) = (&self.taught, self.features) else {
+        let (Some(taught), FeatureMap::Hashed(hashing)) = (&self.taught, self.features()) else {
             return None;
         };
         Some(CraftmlRecord {
@@ -67,7 +76,8 @@ impl CraftmlTree {
 
     /// How the tree sees features.
     pub fn features(&self) -> FeatureMap {
-        self.features
+        let map = self.hasher.as_ref().map(Hasher::map);
+        map.map_or(FeatureMap::Identity, FeatureMap::Hashed)
     }
 
     /// Where its randomness came from; tells trees apart.
@@ -92,7 +102,7 @@ impl CraftmlTree {
             });
         match last.max() {
             Some(&last) if last as usize >= width => Err(EnsembleError::Mismatch {
-                what: "components of the features for the rules of a tree",
+                what: "columns of the features for the rules of a tree",
                 expected: last as usize + 1,
                 given: width,
             }),
@@ -157,7 +167,7 @@ impl Craftml {
             let n_sets = usize::from(training.is_some() || tree.taught.is_none());
             same("training sets that a tree refers to", 1, n_sets)?;
             same("outputs of a tree", n_outputs, tree.tree.leaves().n_outputs())?;
-            match tree.features {
+            match tree.features() {
                 FeatureMap::Identity => tree.check_width(n_features)?,
                 FeatureMap::Hashed(map) => same("features that a tree hashes", n_features, map.n_outputs())?,
             }
@@ -308,33 +318,11 @@ impl Craftml {
 /// What routing works in.
 pub(crate) struct Scratch<'x> {
     x: MatrixView<'x>,
-    hasher: RowHasher,
     table: HashTable,
-    /// Stored values of dense rows, one row after the other, and where each begins.
-    features: Vec<u32>,
-    values: Vec<f32>,
-    start: Vec<usize>,
+    hashed: HashedRows,
+    by_node: ByNode,
     /// Rows as trees that do not hash see them.
     block: RowBlock<'x>,
-}
-
-impl Scratch<'_> {
-    /// Lists what dense rows store.
-    fn list(&mut self, rows: Range<usize>) {
-        self.features.clear();
-        self.values.clear();
-        self.start.clear();
-        self.start.push(0);
-        for row in rows {
-            self.x.for_each_in_row(row, |j, v| {
-                if v != 0.0 {
-                    self.features.push(j);
-                    self.values.push(v);
-                }
-            });
-            self.start.push(self.features.len());
-        }
-    }
 }
 
 impl Routed for Craftml {
@@ -353,9 +341,10 @@ impl Routed for Craftml {
     }
 
     fn block_size(&self, x: MatrixView<'_>) -> usize {
-        let hashes = |t: &CraftmlTree| t.features != FeatureMap::Identity;
-        if self.trees.iter().all(hashes) {
-            256
+        /// Rows that share what a node brings to the cache.
+        const HASHED: usize = 1024;
+        if self.trees.iter().all(|tree| tree.hasher.is_some()) {
+            HASHED
         } else {
             RowBlock::good_size(x)
         }
@@ -364,11 +353,9 @@ impl Routed for Craftml {
     fn scratch<'x>(&self, x: MatrixView<'x>) -> Scratch<'x> {
         Scratch {
             x,
-            hasher: RowHasher::default(),
             table: HashTable::default(),
-            features: Vec::new(),
-            values: Vec::new(),
-            start: Vec::new(),
+            hashed: HashedRows::default(),
+            by_node: ByNode::default(),
             block: RowBlock::new(x),
         }
     }
@@ -377,50 +364,38 @@ impl Routed for Craftml {
         if rows.is_empty() {
             return;
         }
-        if matches!(scratch.x, MatrixView::Dense(_)) {
-            scratch.list(rows.clone());
-        }
-        let n_stored: usize = match &scratch.x {
+        let Scratch {
+            x,
+            table,
+            hashed,
+            by_node,
+            block,
+        } = scratch;
+        let n_stored = match x {
             MatrixView::Sparse(x) => rows.clone().map(|row| csr_row(x, row).0.len()).sum(),
-            MatrixView::Dense(_) => scratch.features.len(),
+            MatrixView::Dense(x) => rows.len() * x.ncols(),
         };
         let mut loaded = false;
         for (tree, leaves) in self.trees.iter().zip(leaves.chunks_mut(rows.len())) {
             let structure = tree.tree.structure();
-            match tree.features {
-                FeatureMap::Hashed(map) => {
-                    // Where rows hold more values than there are features, hashing each feature once is less work.
-                    let use_table = n_stored > self.n_features;
-                    if use_table {
-                        scratch.table.fill(&map);
-                    }
-                    for (i, (row, leaf)) in rows.clone().zip(leaves).enumerate() {
-                        let (features, values) = match &scratch.x {
-                            MatrixView::Sparse(x) => csr_row(x, row),
-                            MatrixView::Dense(_) => {
-                                let range = scratch.start[i]..scratch.start[i + 1];
-                                (&scratch.features[range.clone()], &scratch.values[range])
-                            }
-                        };
-                        let width = map.n_components();
-                        if use_table {
-                            let entry = |feature| scratch.table.entry(feature);
-                            scratch.hasher.load(entry, width, features, values);
-                        } else {
-                            scratch
-                                .hasher
-                                .load(|feature| map.entry(feature), width, features, values);
-                        }
-                        *leaf = structure.leaf(scratch.hasher.row());
-                    }
+            if let Some(hasher) = &tree.hasher {
+                hashed.load(
+                    hasher.n_columns(),
+                    &hasher.columns(n_stored, table),
+                    *x,
+                    rows.clone(),
+                );
+                let child = |rule: &CentroidRule, i| {
+                    let (columns, values) = hashed.row(i);
+                    rule.nearest(columns, values)
+                };
+                structure.leaves_by_node(child, by_node, leaves);
+            } else {
+                if !loaded {
+                    block.load(rows.clone());
+                    loaded = true;
                 }
-                FeatureMap::Identity => {
-                    if !loaded {
-                        scratch.block.load(rows.clone());
-                        loaded = true;
-                    }
-                    structure.leaves(&scratch.block.rows(), leaves);
-                }
+                structure.leaves(&block.rows(), leaves);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Trees as records of how they were taught, and the training set that the records refer to.
 
-use super::hashed::{FeatureMap, HashedRows, hash_rows};
+use super::hashed::{FeatureMap, Hasher};
 use super::model::CraftmlTree;
 use super::params::Width;
 use crate::EnsembleError;
@@ -81,8 +81,9 @@ impl CraftmlRecord<'_> {
             });
         }
         Width::Fixed(map.n_components()).check("feature_width")?;
-        let HashedRows { x, names } = hash_rows(training.features.view(), &map);
-        let structure = recall(&self.tree, x.view(), Some(&names), self.max_entries)?;
+        let hasher = Hasher::new(map);
+        let x = hasher.hash_rows(training.features.view());
+        let structure = recall(&self.tree, x.view(), self.max_entries)?;
         let members = self.tree.members.into_owned();
         let leaves = label(self.leaves, &members, &training.outputs)?;
         let tree = Tree::new(structure, leaves)?;

@@ -264,7 +264,7 @@ fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
         for node in tree.tree().structure().nodes() {
             if let rpo_tree::Node::Split { rule, .. } = node {
                 widest = widest.max(rule.arity());
-                let entries: usize = (0..rule.features().len()).map(|i| rule.entries(i).0.len()).sum();
+                let entries: usize = (0..rule.features().len()).map(|i| rule.entries(i).count()).sum();
                 assert!(entries <= 5 * rule.arity());
             }
         }

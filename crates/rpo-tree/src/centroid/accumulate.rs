@@ -2,6 +2,7 @@
 
 use super::lookup::BitIndex;
 use super::rule::{Centroid, CentroidRule};
+use super::weights::Weights;
 use rpo_core::IndexSet;
 
 /// A dense array that knows which of its elements were touched.
@@ -91,11 +92,9 @@ impl Gather {
 }
 
 impl CentroidRule {
-    /// Brings centroids together, feature by feature: counts the entries of each feature, then puts each in place. The
-    /// rule asks for the `names` of the features, if they have any.
+    /// Brings centroids together, feature by feature: counts the entries of each feature, then puts each in place.
     pub(super) fn gather<'a>(
         centroids: impl Iterator<Item = &'a Centroid> + Clone,
-        names: Option<&[u32]>,
         scratch: &mut Gather,
     ) -> Self {
         let Gather {
@@ -128,17 +127,12 @@ impl CentroidRule {
             }
         }
         features.iter().for_each(|&f| places.values[f as usize] = 0);
-        let features: Box<[u32]> = match names {
-            Some(names) => features.iter().map(|&f| names[f as usize]).collect(),
-            None => features.as_slice().into(),
-        };
+        let offsets: Box<[f32]> = centroids.map(|c| c.offset).collect();
         Self {
-            offsets: centroids.map(|c| c.offset).collect(),
-            index: BitIndex::new(&features),
-            features,
-            start: start.into(),
-            children: children.into(),
-            weights: weights.into(),
+            weights: Weights::new(offsets.len(), start, children, weights),
+            offsets,
+            index: BitIndex::new(features),
+            features: features.as_slice().into(),
             teachers: Box::default(),
         }
     }

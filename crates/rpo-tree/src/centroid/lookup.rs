@@ -1,46 +1,47 @@
 //! Finding a feature among those of a node.
 
-/// A set of features as bits, with what precedes each word counted: a lookup is two loads.
+/// A set of features as bits, with what precedes each word counted: a lookup is a load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct BitIndex {
-    words: Box<[u64]>,
-    /// Number of features before each word.
-    before: Box<[u32]>,
+    words: Box<[Word]>,
+}
+
+/// 64 features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Word {
+    bits: u64,
+    /// Number of features before this word.
+    before: u32,
 }
 
 impl BitIndex {
     /// An index of increasing features, or `None` where it would take more memory than the features: then
-    /// [`position`] finds them as well.
+    /// [`advance`] finds them as well.
     pub(super) fn new(features: &[u32]) -> Option<Self> {
         let n_words = features.last().map_or(0, |&last| last as usize / 64 + 1);
-        if features.len() < 3 * n_words {
+        if size_of_val(features) < n_words * size_of::<Word>() {
             return None;
         }
-        let mut words = vec![0_u64; n_words];
+        let mut words = vec![Word::default(); n_words];
         features
             .iter()
-            .for_each(|&f| words[f as usize / 64] |= 1 << (f % 64));
-        let mut before = Vec::with_capacity(n_words);
+            .for_each(|&f| words[f as usize / 64].bits |= 1 << (f % 64));
         let mut sum = 0;
-        for word in &words {
-            before.push(sum);
-            sum += word.count_ones();
+        for word in &mut words {
+            word.before = sum;
+            sum += word.bits.count_ones();
         }
-        Some(Self {
-            words: words.into(),
-            before: before.into(),
-        })
+        let words = words.into();
+        Some(Self { words })
     }
 
     /// The place of a feature among the indexed ones.
     #[inline]
-    pub(super) fn position(&self, feature: u32) -> Option<usize> {
-        let word = *self.words.get(feature as usize / 64)?;
+    pub(super) fn position(&self, feature: u32) -> Option<u32> {
+        let Word { bits, before } = *self.words.get(feature as usize / 64)?;
         let bit = 1_u64 << (feature % 64);
-        (word & bit != 0).then(|| {
-            let below = (word & (bit - 1)).count_ones();
-            (self.before[feature as usize / 64] + below) as usize
-        })
+        let place = before + (bits & (bit - 1)).count_ones();
+        (bits & bit != 0).then_some(place)
     }
 }
 
@@ -74,7 +75,7 @@ mod tests {
             for &feature in &wanted {
                 let expected = sorted.iter().position(|&f| f == feature);
                 if let Some(index) = &index {
-                    prop_assert_eq!(index.position(feature), expected);
+                    prop_assert_eq!(index.position(feature).map(|place| place as usize), expected);
                 }
                 let found = advance(&sorted, &mut from, feature);
                 prop_assert_eq!(found.then_some(from), expected);

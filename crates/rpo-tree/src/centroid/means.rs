@@ -81,6 +81,9 @@ impl Means {
             centroid.features.clone_from(&mean.features);
             centroid.weights.clear();
             centroid.weights.extend(mean.values.iter().map(|&v| v as f32));
+            if centroid.weights.contains(&0.0) {
+                *centroid = centroid.without_zeros();
+            }
         }
     }
 

@@ -18,14 +18,14 @@ mod means;
 mod recall;
 mod rule;
 mod splitter;
+mod weights;
 
 pub use recall::{TreeRecord, recall};
 pub use rule::{Centroid, CentroidRule};
 pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample};
 
-use crate::TreeError;
 use crate::cluster::Points;
-use rpo_core::{CsrView, OutOfRange, Seed};
+use rpo_core::Seed;
 use std::fmt::Debug;
 
 /// The targets whose rows are clustered.
@@ -119,21 +119,5 @@ impl SparseVector {
         if length > 0.0 {
             self.values.iter_mut().for_each(|v| *v /= length);
         }
-    }
-}
-
-/// Checks that names of columns, if there are any, are one for each and increase.
-fn check_names(x: CsrView<'_>, names: Option<&[u32]>) -> Result<(), TreeError> {
-    let Some(names) = names else { return Ok(()) };
-    if names.len() != x.cols() {
-        return Err(TreeError::Mismatch {
-            what: "names of the columns",
-            expected: x.cols(),
-            given: names.len(),
-        });
-    }
-    match names.windows(2).find(|pair| pair[0] >= pair[1]) {
-        Some(pair) => Err(OutOfRange::new("name of a column", pair[1], "above the one before").into()),
-        None => Ok(()),
     }
 }

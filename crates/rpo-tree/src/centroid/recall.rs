@@ -101,26 +101,23 @@ struct Place {
     leaves: std::ops::Range<usize>,
 }
 
-/// Makes the structure of a record again, from the rows it was grown on, the
-/// [names](super::CentroidSplitter::name_columns) of their columns, if they have any, and the largest number of entries
-/// of its centroids: the same bits.
+/// Makes the structure of a record again, from the rows it was grown on and the largest number of entries of its
+/// centroids: the same bits.
 ///
 /// Cost: a pass over the stored values of the rows per level of the tree.
 ///
 /// # Errors
 /// [`TreeError`] for a record that contradicts itself or names rows that there are not, rows that are not CSR or not finite,
-/// names that do not increase or are not one per column, and centroids of more than 2^32 entries in all.
+/// and centroids of more than 2^32 entries in all.
 pub fn recall(
     record: &TreeRecord<'_>,
     x: CsrView<'_>,
-    names: Option<&[u32]>,
     max_entries: Option<usize>,
 ) -> Result<Structure<CentroidRule>, TreeError> {
     crate::check_csr("features", MatrixView::Sparse(x))?;
     MatrixView::Sparse(x)
         .check_finite()
         .map_err(TreeError::NonFinite)?;
-    super::check_names(x, names)?;
     let same = |what, expected, given| {
         let mismatch = TreeError::Mismatch {
             what,
@@ -178,7 +175,7 @@ pub fn recall(
             &Cosine,
             &mut centroids,
         );
-        let mut rule = CentroidRule::gather(centroids.iter(), names, &mut gather);
+        let mut rule = CentroidRule::gather(centroids.iter(), &mut gather);
         rule.teachers = codes.iter().map(|&code| code as u16).collect();
         nodes[place.node] = Node::Split {
             rule,

@@ -2,10 +2,10 @@
 
 use super::accumulate::Gather;
 use super::lookup::{BitIndex, advance};
+use super::weights::{MAX_TABLE, Weights};
 use crate::TreeError;
 use crate::rule::{Row, Rule};
 use rpo_core::OutOfRange;
-use std::ops::Range;
 
 /// How a child scores rows: offset + weights · x.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -16,6 +16,19 @@ pub struct Centroid {
     pub features: Vec<u32>,
     /// Their weights.
     pub weights: Vec<f32>,
+}
+
+impl Centroid {
+    /// Without weights of 0, which say nothing.
+    pub(super) fn without_zeros(&self) -> Self {
+        let entries = self.features.iter().zip(&self.weights);
+        let (features, weights) = entries.filter(|(_, weight)| **weight != 0.0).unzip();
+        Self {
+            offset: self.offset,
+            features,
+            weights,
+        }
+    }
 }
 
 /// Sends a row to the child whose score, offset_c + w_c · x, is largest; of equal ones to the lowest.
@@ -30,19 +43,13 @@ pub struct Centroid {
 pub struct CentroidRule {
     pub(super) offsets: Box<[f32]>,
     pub(super) features: Box<[u32]>,
-    /// Where the entries of each feature begin, and the end.
-    pub(super) start: Box<[u32]>,
-    pub(super) children: Box<[u16]>,
-    pub(super) weights: Box<[f32]>,
+    pub(super) weights: Weights,
     pub(super) index: Option<BitIndex>,
     pub(super) teachers: Box<[u16]>,
 }
 
 /// Most children of a rule.
 pub(super) const MAX_CHILDREN: usize = u16::MAX as usize;
-
-/// Most children of a rule that scores without allocating.
-const FEW: usize = 16;
 
 impl CentroidRule {
     /// A rule of one child per centroid.
@@ -61,7 +68,8 @@ impl CentroidRule {
             assert!(c.features.is_sorted_by(|a, b| a < b), "features increase");
             n_features = n_features.max(c.features.last().map_or(0, |&last| last as usize + 1));
         }
-        Self::gather(centroids.iter(), None, &mut Gather::new(n_features))
+        let kept: Vec<Centroid> = centroids.iter().map(Centroid::without_zeros).collect();
+        Self::gather(kept.iter(), &mut Gather::new(n_features))
     }
 
     /// Takes stored parts: an offset per child; the features of any centroid, increasing; per feature the number of
@@ -93,8 +101,11 @@ impl CentroidRule {
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
             return wrong("feature of a node", pair[1].to_string(), "above the one before");
         }
-        if let Some(bad) = offsets.iter().chain(&weights).find(|v| !v.is_finite()) {
-            return wrong("weight of a centroid", bad.to_string(), "finite");
+        if let Some(bad) = offsets.iter().find(|v| !v.is_finite()) {
+            return wrong("offset of a child", bad.to_string(), "finite");
+        }
+        if let Some(bad) = weights.iter().find(|v| !v.is_finite() || **v == 0.0) {
+            return wrong("weight of a centroid", bad.to_string(), "finite, not 0");
         }
         let mut start = Vec::with_capacity(counts.len() + 1);
         let mut end = 0_usize;
@@ -123,12 +134,10 @@ impl CentroidRule {
             );
         }
         Ok(Self {
-            offsets: offsets.into(),
             index: BitIndex::new(&features),
             features: features.into(),
-            start: start.into(),
-            children: children.into(),
-            weights: weights.into(),
+            weights: Weights::new(offsets.len(), start, children, weights),
+            offsets: offsets.into(),
             teachers: Box::default(),
         })
     }
@@ -149,50 +158,90 @@ impl CentroidRule {
         &self.features
     }
 
-    /// The children in whose centroids the i-th of the [`features`](Self::features) has a weight, and those weights.
-    #[inline]
-    pub fn entries(&self, i: usize) -> (&[u16], &[f32]) {
-        let range: Range<usize> = self.start[i] as usize..self.start[i + 1] as usize;
-        (&self.children[range.clone()], &self.weights[range])
+    /// The children in whose centroids the i-th of the [`features`](Self::features) has a weight other than 0, increasing,
+    /// and those weights.
+    pub fn entries(&self, i: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
+        self.weights.of(i)
     }
 
-    /// Adds value × weight to the score of every child in which the i-th feature has a weight.
-    #[inline]
-    fn add(&self, i: usize, value: f32, scores: &mut [f32]) {
-        let (children, weights) = self.entries(i);
-        for (&child, &weight) in children.iter().zip(weights) {
-            scores[usize::from(child)] += value * weight;
+    /// The child of a sparse row given by its features, increasing, and their values: that of [`child`](Rule::child).
+    pub fn nearest(&self, features: &[u32], values: &[f32]) -> usize {
+        self.largest_score(|scores| {
+            if self.is_looked_up(features.len()) {
+                self.look_up(features, values.iter().copied(), scores);
+            } else {
+                let mut at = 0;
+                let value = |feature| advance(features, &mut at, feature).then(|| values[at]);
+                self.ask(value, scores);
+            }
+        })
+    }
+
+    /// Whether to look up the features that a row stores, so many, or to ask the row for the features of the node: those
+    /// that are few beside the others.
+    fn is_looked_up(&self, n_stored: usize) -> bool {
+        match self.index {
+            Some(_) => n_stored < 2 * self.features.len(),
+            None => 4 * n_stored < self.features.len(),
         }
     }
 
-    fn score(&self, row: Row<'_>, scores: &mut [f32]) {
-        scores.copy_from_slice(&self.offsets);
-        match (row.stored, &self.index) {
-            // Few values stored beside the features of the node: look each up.
-            (Some(stored), Some(index)) if stored.len() < 2 * self.features.len() => {
-                for &feature in stored {
-                    if let Some(i) = index.position(feature) {
-                        self.add(i, row.values[feature as usize], scores);
-                    }
-                }
-            }
-            (Some(stored), None) if 4 * stored.len() < self.features.len() => {
-                let mut i = 0;
-                for &feature in stored {
-                    if advance(&self.features, &mut i, feature) {
-                        self.add(i, row.values[feature as usize], scores);
-                    }
-                }
-            }
-            _ => {
-                for (i, &feature) in self.features.iter().enumerate() {
-                    let value = row.values[feature as usize];
-                    if value != 0.0 {
-                        self.add(i, value, scores);
-                    }
-                }
+    /// Adds to the scores what a row brings that stores these features.
+    fn look_up(&self, features: &[u32], values: impl Iterator<Item = f32>, scores: &mut [f32]) {
+        let entries = features.iter().zip(values);
+        match &self.index {
+            Some(index) => self.add(entries.map(|(&f, value)| (index.position(f), value)), scores),
+            None => {
+                let mut at = 0;
+                let mut place = |feature| advance(&self.features, &mut at, feature).then_some(at as u32);
+                self.add(entries.map(|(&f, value)| (place(f), value)), scores);
             }
         }
+    }
+
+    /// Adds to the scores what a row brings that has this value of a feature, if it is not 0.
+    fn ask(&self, mut value: impl FnMut(u32) -> Option<f32>, scores: &mut [f32]) {
+        let features = self.features.iter().zip(0..);
+        let entry = |(&feature, place): (&u32, u32)| {
+            let value = value(feature);
+            (value.map(|_| place), value.unwrap_or(0.0))
+        };
+        self.add(features.map(entry), scores);
+    }
+
+    /// Adds values × weights to the scores, for values with the places of their features, if they have one.
+    #[inline]
+    fn add(&self, entries: impl Iterator<Item = (Option<u32>, f32)>, scores: &mut [f32]) {
+        /// Entries brought together in one go, on the stack.
+        const CHUNK: usize = 64;
+        let (mut places, mut values, mut n) = ([0; CHUNK], [0.0; CHUNK], 0);
+        for (place, value) in entries {
+            // Written in any case and kept only if it counts: which ones do cannot be predicted.
+            (places[n], values[n]) = (place.unwrap_or(0), value);
+            n += usize::from(place.is_some());
+            if n == CHUNK {
+                self.weights.add(&places, &values, scores);
+                n = 0;
+            }
+        }
+        self.weights.add(&places[..n], &values[..n], scores);
+    }
+
+    /// The child of the largest score, the offsets being added to.
+    #[inline]
+    fn largest_score(&self, add: impl FnOnce(&mut [f32])) -> usize {
+        let arity = self.offsets.len();
+        let (mut few, mut many);
+        let scores = if arity <= MAX_TABLE {
+            few = [0.0; MAX_TABLE];
+            &mut few[..]
+        } else {
+            many = vec![0.0; arity];
+            &mut many[..]
+        };
+        scores[..arity].copy_from_slice(&self.offsets);
+        add(scores);
+        largest(&scores[..arity])
     }
 }
 
@@ -202,16 +251,13 @@ impl Rule for CentroidRule {
     }
 
     fn child(&self, row: Row<'_>) -> usize {
-        let arity = self.arity();
-        if arity <= FEW {
-            let scores = &mut [0.0; FEW][..arity];
-            self.score(row, scores);
-            largest(scores)
-        } else {
-            let mut scores = vec![0.0; arity];
-            self.score(row, &mut scores);
-            largest(&scores)
-        }
+        let value = |feature: u32| row.values[feature as usize];
+        self.largest_score(|scores| match row.stored {
+            Some(stored) if self.is_looked_up(stored.len()) => {
+                self.look_up(stored, stored.iter().map(|&f| value(f)), scores);
+            }
+            _ => self.ask(|feature| Some(value(feature)).filter(|v| *v != 0.0), scores),
+        })
     }
 }
 
@@ -264,9 +310,13 @@ mod tests {
             let expected = scores.iter().position(|s| *s == best).unwrap();
             prop_assert_eq!(rule.child(Row::dense(&values)), expected);
             prop_assert_eq!(rule.child(Row { values: &values, stored: Some(&stored) }), expected);
+            let of_stored: Vec<f32> = stored.iter().map(|f| values[*f as usize]).collect();
+            prop_assert_eq!(rule.nearest(&stored, &of_stored), expected);
             // Through its parts it is the same rule.
-            let counts: Vec<u16> = (0..rule.features().len()).map(|i| rule.entries(i).0.len() as u16).collect();
-            let again = CentroidRule::from_parts(rule.offsets().to_vec(), rule.features().to_vec(), &counts, rule.children.to_vec(), rule.weights.to_vec());
+            let n = rule.features().len();
+            let counts: Vec<u16> = (0..n).map(|i| rule.entries(i).count() as u16).collect();
+            let (children, weights) = (0..n).flat_map(|i| rule.entries(i)).unzip();
+            let again = CentroidRule::from_parts(rule.offsets().to_vec(), rule.features().to_vec(), &counts, children, weights);
             prop_assert_eq!(again.unwrap(), rule);
         }
     }
@@ -289,9 +339,11 @@ mod tests {
         type Parts = (Vec<f32>, Vec<u32>, Vec<u16>, Vec<u16>, Vec<f32>);
         let build = |p: Parts| CentroidRule::from_parts(p.0, p.1, &p.2, p.3, p.4);
         assert!(build(good.clone()).is_ok());
-        let changes: [fn(&mut Parts); 9] = [
+        let changes: [fn(&mut Parts); 11] = [
             |p| p.0.clear(),
             |p| p.0[0] = f32::NAN,
+            |p| p.4[0] = f32::INFINITY,
+            |p| p.4[1] = 0.0,
             |p| p.1[1] = 3,
             |p| p.1.push(9),
             |p| p.2[0] = 1,

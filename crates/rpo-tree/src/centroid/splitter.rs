@@ -92,7 +92,6 @@ pub struct CentroidSplitter<'a, T> {
     kmeans: KMeans,
     params: CentroidParams,
     teachers: Teachers<'a>,
-    names: Option<&'a [u32]>,
     /// Whether rules keep the rows that taught them.
     keeps_teachers: bool,
 }
@@ -122,21 +121,8 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             kmeans: KMeans::new(params.kmeans)?,
             params,
             teachers: Teachers::new(x, routing.unit_rows()),
-            names: None,
             keeps_teachers: false,
         })
-    }
-
-    /// Knows the columns by other numbers, one for each, increasing: rules ask a row for the value of `names[j]` where
-    /// the features it grows on have column j. So rows whose columns are few of many need no room for the others.
-    ///
-    /// # Errors
-    /// [`TreeError::Mismatch`] if there is not one name per column, [`TreeError::Parameter`] for names that do not
-    /// increase.
-    pub fn name_columns(self, names: &'a [u32]) -> Result<Self, TreeError> {
-        let names = Some(names);
-        super::check_names(self.x, names)?;
-        Ok(Self { names, ..self })
     }
 
     /// Grows with one routing and leaves another in the tree, made of the means of the rows that each child
@@ -210,17 +196,13 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             let scoring = routing.at_node(seed.purpose("routing"));
             let (means, centroids) = (&mut work.means, &mut work.centroids);
             means.compute(&rows, taught, reached.n, max_entries, &*scoring, centroids);
-            return Some(CentroidRule::gather(
-                work.centroids.iter(),
-                self.names,
-                &mut work.gather,
-            ));
+            return Some(CentroidRule::gather(work.centroids.iter(), &mut work.gather));
         }
         let kept = reached.names.iter().zip(&work.centroids);
         let kept = kept
             .filter(|(name, _)| name.is_some())
             .map(|(_, centroid)| centroid);
-        let mut rule = CentroidRule::gather(kept, self.names, &mut work.gather);
+        let mut rule = CentroidRule::gather(kept, &mut work.gather);
         if self.keeps_teachers {
             rule.teachers = teachers(rows, &work.sample, work.clusters.labels(), &reached);
         }

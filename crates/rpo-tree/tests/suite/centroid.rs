@@ -144,7 +144,7 @@ proptest! {
                 prop_assert!((2..=k).contains(&rpo_tree::Rule::arity(rule)));
                 let most = max.unwrap_or(usize::MAX);
                 for child in 0..rpo_tree::Rule::arity(rule) as u16 {
-                    let has = |i: &usize| rule.entries(*i).0.contains(&child);
+                    let has = |i: &usize| rule.entries(*i).any(|(c, _)| c == child);
                     prop_assert!((0..rule.features().len()).filter(has).count() <= most);
                 }
             }
@@ -174,34 +174,13 @@ proptest! {
         let rows = (0..150).collect();
         let grown = grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed));
         let record = TreeRecord::of(&grown.structure, &grown.members).unwrap();
-        prop_assert_eq!(&recall(&record, x.view(), None, max).unwrap(), &grown.structure);
+        prop_assert_eq!(&recall(&record, x.view(), max).unwrap(), &grown.structure);
         // Without being asked to, a tree notes nothing, and is the same otherwise.
         let plain = grow_on(&x, &targets, &Cosine, params, seed);
         prop_assert_eq!(&plain.members, &grown.members);
         if plain.members.n_leaves() > 1 {
             prop_assert_eq!(TreeRecord::of(&plain.structure, &plain.members), None);
         }
-    }
-
-    #[test]
-    fn columns_may_go_by_other_names(seed in 0_u64..1 << 32, k in 1_usize..12, max in prop_oneof![Just(None), Just(Some(4))]) {
-        let (x, y) = data(seed, 120, 40, 20);
-        let labels = csr(&y);
-        let (targets, params) = (Labels::new(labels.view()), CentroidParams { max_entries: max, ..params(k) });
-        // Column j is known as 3 j + 1 of 200.
-        let names: Vec<u32> = (0..40).map(|j| 3 * j + 1).collect();
-        let mut wide = Array2::zeros((120, 200));
-        names.iter().zip(x.columns()).for_each(|(&name, column)| wide.column_mut(name as usize).assign(&column));
-        let (x, wide) = (csr(&x), csr(&wide));
-        let named = CentroidSplitter::new(x.view(), &targets, &Cosine, params).unwrap();
-        let named = named.name_columns(&names).unwrap().keep_teachers();
-        let rows = || (0..120).collect();
-        let named = grow(&named, &mut named.workspace(), rows(), &leaves_of(5), Seed::new(seed));
-        let plain = CentroidSplitter::new(wide.view(), &targets, &Cosine, params).unwrap().keep_teachers();
-        let plain = grow(&plain, &mut plain.workspace(), rows(), &leaves_of(5), Seed::new(seed));
-        prop_assert_eq!(&named, &plain);
-        let record = TreeRecord::of(&named.structure, &named.members).unwrap();
-        prop_assert_eq!(&recall(&record, x.view(), Some(&names), max).unwrap(), &named.structure);
     }
 
     #[test]
@@ -300,7 +279,7 @@ fn records_that_contradict_themselves_are_refused() {
             members: Cow::Owned(members(&[0, 3, 1, 2, 4], &[2, 2, 1]).unwrap()),
             teachers: teachers.to_vec(),
         };
-        recall(&record, x.view(), None, None)
+        recall(&record, x.view(), None)
     };
     let root = [1, 2, 1, 1, 0];
     assert_eq!(
@@ -338,7 +317,7 @@ fn records_that_contradict_themselves_are_refused() {
         teachers: vec![],
     };
     assert!(
-        recall(&few, csr(&Array2::eye(4)).view(), None, None).is_err(),
+        recall(&few, csr(&Array2::eye(4)).view(), None).is_err(),
         "row 4 of 4"
     );
 }
@@ -355,26 +334,6 @@ fn what_does_not_fit_is_refused() {
     let columns = csr(&x).to_csc();
     let refused = CentroidSplitter::new(columns.view(), &targets, &Cosine, params(3)).unwrap_err();
     assert_eq!(refused, TreeError::NotCsr { what: "features" });
-    let features = csr(&x);
-    let splitter = || CentroidSplitter::new(features.view(), &targets, &Cosine, params(3)).unwrap();
-    assert!(splitter().name_columns(&[1, 2, 5, 9]).is_ok());
-    let what = "names of the columns";
-    assert_eq!(
-        splitter().name_columns(&[1, 2, 5]).unwrap_err(),
-        TreeError::Mismatch {
-            what,
-            expected: 4,
-            given: 3
-        }
-    );
-    let refused = splitter().name_columns(&[1, 2, 2, 9]).unwrap_err();
-    assert!(matches!(
-        refused,
-        TreeError::Parameter(OutOfRange {
-            name: "name of a column",
-            ..
-        })
-    ));
     let refused = CentroidSplitter::new(csr(&x).view(), &targets, &Cosine, params(0)).unwrap_err();
     assert!(matches!(
         refused,

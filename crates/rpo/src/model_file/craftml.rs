@@ -253,10 +253,12 @@ impl Splits {
         self.n_features.push(rule.features().len() as u32);
         self.features.extend_from_slice(rule.features());
         for i in 0..rule.features().len() {
-            let (children, weights) = rule.entries(i);
-            self.n_entries.push(children.len() as u32);
-            self.entry_child.extend(children.iter().map(|&c| u32::from(c)));
-            self.entry_weight.extend_from_slice(weights);
+            let before = self.entry_child.len();
+            for (child, weight) in rule.entries(i) {
+                self.entry_child.push(child.into());
+                self.entry_weight.push(weight);
+            }
+            self.n_entries.push((self.entry_child.len() - before) as u32);
         }
     }
 

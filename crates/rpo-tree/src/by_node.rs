@@ -1,0 +1,116 @@
+//! Rows through a tree, node by node.
+
+use crate::rule::Rule;
+use crate::structure::{Node, Structure};
+use std::ops::Range;
+
+/// What [`Structure::leaves_by_node`] works in.
+#[derive(Debug, Clone, Default)]
+pub struct ByNode {
+    /// Rows, those of a node side by side.
+    order: Vec<u32>,
+    /// The children of the rows of a node, and the rows dealt to their children.
+    children: Vec<u32>,
+    dealt: Vec<u32>,
+    /// Where the rows of each child end.
+    ends: Vec<usize>,
+    /// Nodes that rows wait at.
+    waiting: Vec<(usize, Range<usize>)>,
+}
+
+impl<R: Rule> Structure<R> {
+    /// The leaf of each of `leaves.len()` rows, given which `child` a rule sends the row of a number to.
+    ///
+    /// All rows of a node are sent on before any goes further, so that a large rule is brought to the cache once for all of
+    /// them. Where rules are small, [`leaves`](Self::leaves) is faster.
+    pub fn leaves_by_node(&self, child: impl Fn(&R, usize) -> usize, work: &mut ByNode, leaves: &mut [u32]) {
+        let ByNode {
+            order,
+            children,
+            dealt,
+            ends,
+            waiting,
+        } = work;
+        order.clear();
+        order.extend(0..leaves.len() as u32);
+        waiting.clear();
+        waiting.push((0, 0..leaves.len()));
+        while let Some((node, range)) = waiting.pop() {
+            let rows = &mut order[range.clone()];
+            let (rule, first_child) = match &self.nodes()[node] {
+                Node::Leaf(leaf) => {
+                    rows.iter().for_each(|&row| leaves[row as usize] = *leaf);
+                    continue;
+                }
+                Node::Split { rule, first_child } => (rule, *first_child as usize),
+            };
+            children.clear();
+            children.extend(rows.iter().map(|&row| child(rule, row as usize) as u32));
+            ends.clear();
+            ends.resize(rule.arity(), 0);
+            children.iter().for_each(|&child| ends[child as usize] += 1);
+            let mut end = 0;
+            for (c, count) in ends.iter_mut().enumerate() {
+                let start = end;
+                end += std::mem::replace(count, start);
+                if end > start {
+                    waiting.push((first_child + c, range.start + start..range.start + end));
+                }
+            }
+            dealt.clear();
+            dealt.resize(rows.len(), 0);
+            for (&row, &child) in rows.iter().zip(&*children) {
+                let place = &mut ends[child as usize];
+                dealt[*place] = row;
+                *place += 1;
+            }
+            rows.copy_from_slice(dealt);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rule::Row;
+    use proptest::prelude::*;
+
+    /// Sends a row to the child that the digit of its number says.
+    #[derive(Debug, Clone, PartialEq)]
+    struct Digit(u32);
+
+    impl Rule for Digit {
+        fn arity(&self) -> usize {
+            3
+        }
+        fn child(&self, row: Row<'_>) -> usize {
+            (row.values[0] as usize / 3_usize.pow(self.0)) % 3
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn leaves_are_those_of_rows_alone(numbers in prop::collection::vec(0_u16..27, 0..60), split in prop::collection::vec(any::<bool>(), 13)) {
+            // A tree of depth up to 3, breadth first.
+            let (mut nodes, mut depths, mut n_leaves) = (vec![], vec![0], 0);
+            while let Some(&depth) = depths.get(nodes.len()) {
+                if depth < 3 && split.get(nodes.len()) == Some(&true) {
+                    nodes.push(Node::Split { rule: Digit(depth), first_child: depths.len() as u32 });
+                    depths.extend([depth + 1; 3]);
+                } else {
+                    nodes.push(Node::Leaf(n_leaves));
+                    n_leaves += 1;
+                }
+            }
+            let structure = Structure::new(nodes).unwrap();
+            let values: Vec<[f32; 1]> = numbers.iter().map(|&n| [n.into()]).collect();
+            let (mut leaves, mut work) = (vec![0; numbers.len()], ByNode::default());
+            for _ in 0..2 {
+                structure.leaves_by_node(|rule, i| rule.child(Row::dense(&values[i])), &mut work, &mut leaves);
+                for (value, leaf) in values.iter().zip(&leaves) {
+                    prop_assert_eq!(*leaf, structure.leaf(Row::dense(value)));
+                }
+            }
+        }
+    }
+}
