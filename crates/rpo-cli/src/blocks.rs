@@ -20,7 +20,7 @@ pub(crate) fn for_each_block(
     for start in (0..n).step_by(size) {
         let rows = start..(start + size).min(n);
         let block = x.select_rows(&rows.clone().collect::<Vec<_>>());
-        f(rows, block.view())?;
+        f(rows, block.view()).map_err(|e| e.of_block(start))?;
     }
     Ok(())
 }

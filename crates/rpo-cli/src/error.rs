@@ -72,8 +72,34 @@ impl CliError {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
+    /// The error with rows counted from the first of the data, where it came from a block that begins at `start`.
+    pub(crate) fn of_block(mut self, start: usize) -> Self {
+        if let Self::Model(ModelError::MissingFeature { row, .. }) = &mut self {
+            *row += start;
+        }
+        self
+    }
+
+    /// The error with the name of the data, if it is about what they hold.
+    pub(crate) fn about(self, data: &str) -> Self {
+        match self {
+            Self::Model(source @ ModelError::MissingFeature { .. }) => Self::Fit {
+                data: data.to_owned(),
+                source,
+            },
+            e => e,
+        }
+    }
+
     /// What to do about it, where an option does it.
     fn advice(&self) -> Option<&'static str> {
+        if let Self::Fit {
+            source: ModelError::MissingFeature { .. },
+            ..
+        } = self
+        {
+            return Some("rpo train --impute keeps in the model what to fill in");
+        }
         let Self::Read(error) = self else { return None };
         Some(match &error.kind {
             ReadErrorKind::MissingTarget { .. } => "--missing-outputs takes missing outputs for unknown",

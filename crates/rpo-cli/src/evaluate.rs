@@ -81,7 +81,8 @@ impl Evaluate {
             memory: self.memory.bytes(),
             ..Scoring::new(&model, x.as_ref().into(), truth.as_ref(), self.data.name())
         };
-        let (values, predict_seconds) = scoring.evaluate(&metrics)?;
+        let evaluated = scoring.evaluate(&metrics);
+        let (values, predict_seconds) = evaluated.map_err(|e| e.about(self.data.name()))?;
         let mut report = Report::default();
         for (metric, &value) in metrics.iter().zip(&values) {
             if value.is_nan() {

@@ -45,6 +45,9 @@ impl Inspect {
         );
         report.set("n_train", model.training().n_samples());
         report.set("n_features", model.n_features());
+        if let Some(pipeline) = model.pipeline() {
+            report.set("n_columns", pipeline.n_columns());
+        }
         report.set("n_outputs", model.n_outputs());
         if let Some(counts) = model.training().label_counts() {
             let cardinality =
@@ -80,7 +83,7 @@ impl Inspect {
     fn top_features(&self, importances: &[f64], model: &Model, report: &mut Report) {
         let mut order: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
         order.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
-        let names = model.schema().feature_names();
+        let names = model.column_names();
         let important = order.iter().take(self.top_features).map(|&j| {
             let name = names.get(j).unwrap_or_default().into_owned();
             (name, importances[j])

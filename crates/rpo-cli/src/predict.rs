@@ -8,6 +8,7 @@ use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
 use rpo::core::{CsrMatrix, MatrixView, csr_row};
 use rpo::data::Task;
+use rpo::data::preprocess::Pipeline;
 use rpo::{Decision, Model};
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -86,13 +87,14 @@ impl Predict {
             _ if self.decide => Some(Pick::Decided),
             k => k.map(|k| Pick::Best(k.get())),
         };
-        match (pick, self.out_format) {
-            (None, OutFormat::Csv) => wide_csv(&model, x, &mut out)?,
-            (Some(pick), OutFormat::Csv) => long_csv(&model, x, pick, &mut out)?,
+        let written = match (pick, self.out_format) {
+            (None, OutFormat::Csv) => wide_csv(&model, x, &mut out),
+            (Some(pick), OutFormat::Csv) => long_csv(&model, x, pick, &mut out),
             (pick, OutFormat::Xmlrepo) => {
-                xmlrepo(&model, x, pick.unwrap_or(Pick::Best(model.n_outputs())), &mut out)?;
+                xmlrepo(&model, x, pick.unwrap_or(Pick::Best(model.n_outputs())), &mut out)
             }
-        }
+        };
+        written.map_err(|e| e.about(self.input.name()))?;
         out.finish()?;
         let predict_seconds = clock.wall_seconds();
         if self.out.is_some() {
@@ -126,6 +128,11 @@ fn latency(model: &Model, x: MatrixView<'_>, top_k: Option<NonZeroUsize>) -> Res
     Ok(times.get(times.len() / 2).copied())
 }
 
+/// Numbers that a row takes: so many scores, or its features where a pipeline prepares them.
+fn width(model: &Model, n_scores: usize) -> usize {
+    model.pipeline().map_or(0, Pipeline::n_columns).max(n_scores)
+}
+
 /// Adds text to a buffer; writing to memory does not fail.
 macro_rules! add {
     ($buffer:expr, $($text:tt)*) => {
@@ -139,7 +146,7 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, out: &mut Output) -> Result<(), Cl
     out.put(header.join(",").as_bytes())?;
     out.put(b"\n")?;
     let mut line = Vec::new();
-    for_each_block(x, model.n_outputs(), BLOCK_BYTES, |_, block| {
+    for_each_block(x, width(model, model.n_outputs()), BLOCK_BYTES, |_, block| {
         let scores = model.predict_within(block, usize::MAX)?;
         for row in scores.rows() {
             line.clear();
@@ -205,23 +212,28 @@ fn for_each_row(
     };
     let mut best: Vec<(u32, f32)> = Vec::new();
     match pick {
-        Pick::Best(k) => for_each_block(x, k.min(model.n_outputs()), BLOCK_BYTES, |rows, block| {
-            let top: CsrMatrix = model.predict_top_k(block, k)?;
-            let view = top.view();
-            for (i, row) in rows.enumerate() {
-                let (labels, scores) = csr_row(&view, i);
-                best.extend(labels.iter().copied().zip(scores.iter().copied()));
-                put(row, &mut best, out)?;
-            }
-            Ok(())
-        }),
+        Pick::Best(k) => for_each_block(
+            x,
+            width(model, k.min(model.n_outputs())),
+            BLOCK_BYTES,
+            |rows, block| {
+                let top: CsrMatrix = model.predict_top_k(block, k)?;
+                let view = top.view();
+                for (i, row) in rows.enumerate() {
+                    let (labels, scores) = csr_row(&view, i);
+                    best.extend(labels.iter().copied().zip(scores.iter().copied()));
+                    put(row, &mut best, out)?;
+                }
+                Ok(())
+            },
+        ),
         Pick::Decided => {
             // A rule that looks at all samples must see all of them.
             let bytes = match model.decision() {
                 Decision::Threshold => BLOCK_BYTES,
                 Decision::ExpectedF1 => usize::MAX,
             };
-            for_each_block(x, model.n_outputs(), bytes, |rows, block| {
+            for_each_block(x, width(model, model.n_outputs()), bytes, |rows, block| {
                 let scores = model.predict_within(block, usize::MAX)?;
                 let decided = model.decide(scores.view())?;
                 let view = decided.view();

@@ -1,7 +1,7 @@
 //! `rpo train`.
 
 use crate::error::CliError;
-use crate::methods::{FitContext, MethodOptions, Recipe};
+use crate::methods::{FitContext, Method, MethodOptions, Recipe};
 use crate::options::{ThreadOptions, TrainingOptions};
 use crate::output::{Report, note};
 use crate::progress;
@@ -58,14 +58,16 @@ impl Train {
         let recipe = self.method.recipe(self.seed)?;
         let stepwise = recipe.stepwise().filter(|_| self.low_memory);
         if self.low_memory && stepwise.is_none() {
-            let message = match self.method.value("thresholds") {
-                Some(_) => {
-                    "--low-memory saves trees as they grow; --thresholds needs the whole model".to_owned()
-                }
-                None => format!(
+            let message = if self.method.method() != Method::Craftml {
+                format!(
                     "--low-memory is for craftml, not for {}",
                     self.method.method().name()
-                ),
+                )
+            } else if self.method.value("thresholds").is_some() {
+                "--low-memory saves trees as they grow; --thresholds needs the whole model".to_owned()
+            } else {
+                "--low-memory takes features as they are: not with --impute, --nominal or --standardize"
+                    .to_owned()
             };
             return Err(CliError::Usage(message));
         }

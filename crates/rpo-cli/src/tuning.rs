@@ -85,7 +85,9 @@ impl Tuning {
     /// [`CliError`] if the space is wrong, the data leaves nothing to validate on, or no setting can be scored.
     pub fn run(&self, data: &Dataset, name: &str, on_trial: &(dyn Fn() + Sync)) -> Result<Tuned, CliError> {
         let space = self.space()?;
-        self.method.check_data(data, name)?;
+        let first = self.settings(&space)?.next();
+        let options = first.map_or_else(|| Ok(self.method.clone()), |setting| self.options(&setting))?;
+        options.check_data(data, name)?;
         let metric = self.metric.unwrap_or(match data.task() {
             Task::MultiLabel => Metric::Lrap,
             Task::Regression => Metric::R2,

@@ -12,7 +12,8 @@ impl Schema {
     /// Columns with names are found by name, whatever their order; others, such as outputs read as features,
     /// are left out. Numbered columns are taken as they are. The values of nominal features are translated
     /// to positions in the model's lists; a feature that is nominal on one side alone is accepted where the
-    /// list is "0", "1", ..., so that a position and the number it stands for are the same.
+    /// list is "0", "1", ..., so that a position and the number it stands for are the same. A value that the
+    /// model's list does not have is refused either way.
     ///
     /// # Errors
     /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`], [`ModelError::Kind`],
@@ -21,6 +22,7 @@ impl Schema {
         let sources = sources("feature", self.feature_names(), data.feature_names())?;
         let source = |feature: usize| sources.as_ref().map_or(feature, |s| s[feature]);
         let mut recodings = Vec::new();
+        let mut numbers = Vec::new();
         let mut nominal: Vec<usize> = self.nominal().keys().copied().collect();
         if !data.nominal().is_empty() {
             nominal = (0..self.feature_names().len()).collect();
@@ -30,10 +32,15 @@ impl Schema {
                 .nominal()
                 .get(&feature)
                 .map_or(FeatureKind::Numeric, |values| FeatureKind::Nominal(values));
-            if let Some(recoding) = self.recoding(feature, mine, data.feature_kind(source(feature)))? {
+            let theirs = data.feature_kind(source(feature));
+            if let Some(recoding) = self.recoding(feature, mine, theirs)? {
                 recodings.push(recoding);
             }
+            if let (FeatureKind::Nominal(mine), FeatureKind::Numeric) = (mine, theirs) {
+                numbers.push((source(feature), feature, mine.len()));
+            }
         }
+        self.check_numbers(data.features().view(), &numbers)?;
         if sources.is_none() && recodings.is_empty() {
             return Ok(Cow::Borrowed(data.features()));
         }
@@ -108,6 +115,36 @@ impl Schema {
             }
             _ => Ok(None),
         }
+    }
+
+    /// That numbers are positions in the lists of nominal features: of each, its column in the data, its index in the
+    /// model, and the length of its list.
+    fn check_numbers(&self, x: MatrixView<'_>, numbers: &[(usize, usize, usize)]) -> Result<(), ModelError> {
+        if numbers.is_empty() {
+            return Ok(());
+        }
+        let mut places = vec![None; x.n_cols()];
+        for &(column, feature, n_values) in numbers {
+            places[column] = Some((feature, n_values as f32));
+        }
+        for row in 0..x.n_rows() {
+            let mut unknown = None;
+            x.for_each_in_row(row, |column, v| {
+                if let Some((feature, end)) = places[column as usize]
+                    && !(v.is_nan() || (v >= 0.0 && v < end && v.fract() == 0.0))
+                {
+                    unknown = unknown.or(Some((feature, v)));
+                }
+            });
+            if let Some((feature, value)) = unknown {
+                return Err(ModelError::UnknownValue {
+                    row,
+                    name: self.feature_name(feature),
+                    value: value.to_string(),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn feature_name(&self, feature: usize) -> String {

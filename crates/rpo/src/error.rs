@@ -1,6 +1,7 @@
 //! What can be wrong with a model and the data it is asked about.
 
 use rpo_data::Task;
+use rpo_data::preprocess::PreprocessError;
 use rpo_ensemble::EnsembleError;
 use rpo_linear::LinearError;
 use rpo_metrics::MetricError;
@@ -107,9 +108,20 @@ pub enum ModelError {
         /// The value.
         value: String,
     },
+    /// A missing feature, where the method needs every value and training learned nothing to fill in.
+    #[error("row {row} lacks feature {name:?}; the model needs every value")]
+    MissingFeature {
+        /// Row, from 0.
+        row: usize,
+        /// Name of the feature.
+        name: String,
+    },
     /// Models that cannot become one.
     #[error("the models cannot be merged: {0}")]
     Merge(&'static str),
+    /// Features that the pipeline cannot prepare.
+    #[error(transparent)]
+    Preprocess(#[from] PreprocessError),
     /// The ensemble.
     #[error(transparent)]
     Ensemble(#[from] EnsembleError),

@@ -2,15 +2,18 @@
 
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use ndarray::{Array2, ArrayView2};
-use rpo_core::{CsrMatrix, MatrixView, Seed};
-use rpo_data::{Dataset, Task};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, Seed};
+use rpo_data::preprocess::Pipeline;
+use rpo_data::{Dataset, Names, Task};
 use rpo_ensemble::boosting::Boosted;
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::{StructuredForest, StructuredTree};
 use rpo_ensemble::thresholds::{self, ThresholdRule};
 use rpo_ensemble::{Craftml, DEFAULT_BUDGET, EnsembleError, Forest, ForestTree, SingleTargetForest};
-use rpo_linear::{LinearModel, LinkModel};
+use rpo_linear::{LinearError, LinearModel, LinkModel};
+use rpo_tree::TreeError;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 /// What writes model files.
 pub(crate) const SOFTWARE: &str = concat!("rpo ", env!("CARGO_PKG_VERSION"));
@@ -137,11 +140,16 @@ impl Predictor {
 
 /// A predictor with the names and kinds of its columns, a summary of its training set, and how it was made.
 ///
+/// A predictor may have been fitted to what a [`Pipeline`] made of the features: missing values filled in, indicators in
+/// place of nominal features, numbers standardized. The model then keeps the pipeline
+/// ([`with_pipeline`](Self::with_pipeline)) and takes features as they were before it, everywhere.
+///
 /// [`save`](Self::save) and [`load`](Self::load) keep it in a file (see [`model_file`](crate::model_file)).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     predictor: Predictor,
     schema: Schema,
+    pipeline: Option<Pipeline>,
     training: TrainingSummary,
     parameters: Map<String, Value>,
     thresholds: Option<Vec<f64>>,
@@ -158,6 +166,7 @@ impl Model {
         Self::from_parts(
             predictor.into(),
             Schema::of(training),
+            None,
             TrainingSummary::of(training),
             SOFTWARE.to_owned(),
         )
@@ -166,13 +175,16 @@ impl Model {
     pub(crate) fn from_parts(
         predictor: Predictor,
         schema: Schema,
+        pipeline: Option<Pipeline>,
         training: TrainingSummary,
         software: String,
     ) -> Result<Self, ModelError> {
-        let names = (schema.feature_names().len(), schema.output_names().len());
+        let n_features = schema.feature_names().len();
+        let n_columns = pipeline.as_ref().map_or(n_features, Pipeline::n_columns);
+        let n_outputs = schema.output_names().len();
         for (what, expected, given) in [
-            ("features of the data", predictor.n_features(), names.0),
-            ("outputs of the data", predictor.n_outputs(), names.1),
+            ("features of the data", predictor.n_features(), n_columns),
+            ("outputs of the data", predictor.n_outputs(), n_outputs),
             (
                 "outputs of the summary",
                 predictor.n_outputs(),
@@ -191,11 +203,53 @@ impl Model {
         Ok(Self {
             predictor,
             schema,
+            pipeline,
             training,
             parameters: Map::new(),
             thresholds: None,
             decision: Decision::default(),
             software,
+        })
+    }
+
+    /// The model of the features before a pipeline. It was made for the set that the pipeline gave, and `training` is the
+    /// set that it was given; a pipeline without steps leaves features as they are.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use rpo::data::preprocess::{Fill, Steps, Transform};
+    /// use rpo::data::{Dataset, Task};
+    /// use rpo::{Model, linear::RidgeParams};
+    /// let (x, y) = (array![[0.0], [1.0], [f32::NAN], [2.0]], array![[1.0], [3.0], [3.0], [5.0]]);
+    /// let train = Dataset::new(x.into(), y.into(), Task::Regression)?;
+    /// let pipeline = Steps { impute: Some(Fill::Mean), ..Steps::default() }.fit(&train)?;
+    /// let filled = pipeline.apply(&train)?;
+    /// let ridge = RidgeParams::default().fit(filled.features().view(), filled.outputs().view())?;
+    /// let model = Model::new(ridge, &filled)?.with_pipeline(pipeline, &train)?;
+    /// let scores = model.predict((&array![[f32::NAN], [1.0]]).into())?;
+    /// assert_eq!(scores[[0, 0]], scores[[1, 0]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ModelError::Preprocess`] if the pipeline was fitted to other features than those of `training`,
+    /// [`ModelError::Mismatch`] if the predictor was not fitted to as many as it gives.
+    pub fn with_pipeline(self, pipeline: Pipeline, training: &Dataset) -> Result<Self, ModelError> {
+        pipeline.check(training)?;
+        let (expected, given) = (self.predictor.n_features(), pipeline.n_columns());
+        if expected != given {
+            return Err(ModelError::Mismatch {
+                what: "features that the pipeline gives",
+                expected,
+                given,
+            });
+        }
+        let schema = self.schema.with_features_of(training);
+        let pipeline = Some(pipeline).filter(|pipeline| !pipeline.is_identity());
+        Ok(Self {
+            schema,
+            pipeline,
+            ..self
         })
     }
 
@@ -242,6 +296,20 @@ impl Model {
         &self.schema
     }
 
+    /// What happens to features before the predictor sees them, if anything.
+    pub fn pipeline(&self) -> Option<&Pipeline> {
+        self.pipeline.as_ref()
+    }
+
+    /// Names of the features that the predictor sees: those of the schema, after the pipeline.
+    pub fn column_names(&self) -> Cow<'_, Names> {
+        let names = self.schema.feature_names();
+        match &self.pipeline {
+            None => Cow::Borrowed(names),
+            Some(pipeline) => Cow::Owned(pipeline.feature_names(names)),
+        }
+    }
+
     /// What it remembers of its training set.
     pub fn training(&self) -> &TrainingSummary {
         &self.training
@@ -275,9 +343,9 @@ impl Model {
         &self.software
     }
 
-    /// Number of features p.
+    /// Number of features p: those of the schema, before a pipeline.
     pub fn n_features(&self) -> usize {
-        self.predictor.n_features()
+        self.schema.feature_names().len()
     }
 
     /// Number of outputs d.
@@ -288,7 +356,8 @@ impl Model {
     /// Predictions (n x d) for features (n x p) in the model's order (see [`Schema::align_features`]).
     ///
     /// # Errors
-    /// Another number of features; predictions of more than 4 GiB.
+    /// Another number of features; predictions of more than 4 GiB; features that the method or the pipeline does not
+    /// take: missing ones, or values that are none of a nominal feature's.
     pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, ModelError> {
         self.predict_within(x, DEFAULT_BUDGET)
     }
@@ -298,15 +367,15 @@ impl Model {
     /// # Errors
     /// As [`predict`](Self::predict).
     pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
-        self.predictor.inner().predict_within(x, budget)
+        self.ask(x, |predictor, x| predictor.predict_within(x, budget))
     }
 
     /// The k largest predictions of each row that are not 0, as CSR (n x d). Never holds all predictions.
     ///
     /// # Errors
-    /// Another number of features; k = 0.
+    /// As [`predict`](Self::predict), and k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        self.predictor.inner().predict_top_k(x, k)
+        self.ask(x, |predictor, x| predictor.predict_top_k(x, k))
     }
 
     /// Predictions for the training samples x, each by the parts of the model that did not see it in training,
@@ -315,7 +384,37 @@ impl Model {
     /// # Errors
     /// Other samples than those of the training set; predictions of more than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        self.predictor.inner().oob_predictions(x)
+        self.ask(x, |predictor, x| predictor.oob_predictions(x))
+    }
+
+    /// Asks the predictor about features as the model takes them.
+    fn ask<T>(
+        &self,
+        x: MatrixView<'_>,
+        ask: impl FnOnce(&dyn Predict, MatrixView<'_>) -> Result<T, ModelError>,
+    ) -> Result<T, ModelError> {
+        let answer = match &self.pipeline {
+            None => ask(self.predictor.inner(), x),
+            Some(pipeline) => ask(self.predictor.inner(), pipeline.transform(x)?.view()),
+        };
+        answer.map_err(|e| match e {
+            ModelError::Linear(LinearError::Features(_))
+            | ModelError::Ensemble(
+                EnsembleError::Features(_) | EnsembleError::Tree(TreeError::MissingFeature { .. }),
+            ) => self.missing_feature(x).unwrap_or(e),
+            e => e,
+        })
+    }
+
+    /// The first feature that is missing, by the name that the data have for it.
+    fn missing_feature(&self, x: MatrixView<'_>) -> Option<ModelError> {
+        match x.check_finite() {
+            Err(MatrixError::NonFinite { row, column, value }) if value.is_nan() => {
+                let name = self.schema.feature_names().get(column)?.into_owned();
+                Some(ModelError::MissingFeature { row, name })
+            }
+            _ => None,
+        }
     }
 
     /// Sets the thresholds that a rule finds on the out-of-bag predictions for the training set, which is given again.
@@ -380,6 +479,9 @@ impl Model {
         let refuse = |why| Err(ModelError::Merge(why));
         if self.schema != other.schema {
             return refuse("they differ in task, features or outputs");
+        }
+        if self.pipeline != other.pipeline {
+            return refuse("features are prepared for them in different ways");
         }
         if self.training != other.training {
             return refuse("they were trained on different data");

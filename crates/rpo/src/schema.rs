@@ -55,6 +55,15 @@ impl Schema {
         })
     }
 
+    /// The same outputs, of the features of a data set.
+    pub(crate) fn with_features_of(self, data: &Dataset) -> Self {
+        Self {
+            feature_names: data.feature_names().clone(),
+            nominal: data.nominal().clone(),
+            ..self
+        }
+    }
+
     /// What the outputs are.
     pub fn task(&self) -> Task {
         self.task

@@ -90,14 +90,21 @@ impl MethodOptions {
             MatrixView::from(data.features()),
             MatrixView::from(data.outputs()),
         );
-        for (what, needed, values, names) in [
-            ("features", is_linear_or_clusters, features, data.feature_names()),
-            ("outputs", needs_outputs, outputs, data.output_names()),
+        let needs_features = is_linear_or_clusters && self.value("impute").is_none();
+        for (what, needed, values, names, help) in [
+            (
+                "features",
+                needs_features,
+                features,
+                data.feature_names(),
+                "--impute fills them in, and ",
+            ),
+            ("outputs", needs_outputs, outputs, data.output_names(), ""),
         ] {
             if needed && let Err(MatrixError::NonFinite { row, column, .. }) = values.check_finite() {
                 return Err(CliError::Usage(format!(
-                    "{} needs all values of the {what}, but {name} lacks some: the first is {:?} of row {row}; forests \
-                     and boosting do without",
+                    "{} needs all values of the {what}, but {name} lacks some: the first is {:?} of row {row}; \
+                     {help}forests and boosting do without",
                     self.method.name(),
                     names.get(column).unwrap_or_default(),
                 )));

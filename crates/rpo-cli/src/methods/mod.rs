@@ -8,6 +8,7 @@
 mod boosting;
 mod craftml;
 mod decision;
+mod features;
 mod forest;
 mod given;
 mod linear;
@@ -27,6 +28,7 @@ use boosting::BoostingOptions;
 use clap::{Arg, Args, Command, ValueEnum};
 use craftml::CraftmlOptions;
 use decision::DecisionOptions;
+use features::FeatureOptions;
 use forest::ForestOptions;
 use linear::{EmbeddingOptions, LinearOptions};
 use projection::ProjectionOptions;
@@ -103,6 +105,9 @@ pub(crate) struct Groups {
     /// Label sets.
     #[command(flatten)]
     decision: DecisionOptions,
+    /// Features before a method sees them.
+    #[command(flatten)]
+    features: FeatureOptions,
 }
 
 /// Options of trees that mean nothing where a node looks at all features of its tree until none parts it.
@@ -178,7 +183,8 @@ impl Method {
             }
             _ => name != "min-impurity-decrease",
         };
-        let groups = groups.into_iter().chain(arguments::<DecisionOptions>());
+        let of_all = [arguments::<DecisionOptions>(), arguments::<FeatureOptions>()];
+        let groups = groups.into_iter().chain(of_all.concat());
         let names = groups.filter_map(|a| a.get_long().map(str::to_owned));
         names.filter(|name| is_taken(name)).collect()
     }
@@ -198,7 +204,7 @@ impl Method {
             Self::Craftml => Box::new(craftml::CraftmlRecipe::new(groups, seed)?),
             Self::StructuredForest => Box::new(structured::StructuredRecipe::new(self, groups, seed)?),
         };
-        decision::decided(recipe, groups, seed)
+        decision::decided(features::prepared(recipe, self, groups), groups, seed)
     }
 }
 

@@ -5,6 +5,7 @@ mod circle;
 mod common;
 mod craftml;
 mod decisions;
+mod features;
 mod linear;
 mod missing;
 mod real;

@@ -1,19 +1,32 @@
 //! Typical values in place of missing ones.
 
-use super::{Nominal, PreprocessError, Transform, check_count, check_nominal, check_rows};
+use super::{
+    Nominal, PreprocessError, Transform, check_count, check_features, check_nominal, check_rows, is_position,
+};
 use crate::builder::MatrixBuilder;
 use crate::dataset::Dataset;
 use ndarray::Axis;
-use rpo_core::Matrix;
+use rpo_core::{Matrix, MatrixView};
 
-/// Fills missing features: the median of a numeric feature (of an even number of values the mean of the two in
-/// the middle), the most frequent value of a nominal one (of several the first declared).
+/// What fills the missing values of a numeric feature; a nominal one always gets its most frequent value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Fill {
+    /// The median, of an even number of values the mean of the two in the middle: outliers do not move it.
+    #[default]
+    Median,
+    /// The mean.
+    Mean,
+    /// The most frequent value, of several the smallest.
+    MostFrequent,
+}
+
+/// Fills missing features: those of a numeric feature as [`Fill`] says, those of a nominal one by its most frequent
+/// value (of several the first declared).
 ///
 /// A feature without any value in the set it is fitted on is filled with 0; [`Imputer::unknown`] lists such.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imputer {
-    fill: Vec<f32>,
-    unknown: Vec<usize>,
+    fill: Vec<Option<f32>>,
     nominal: Nominal,
 }
 
@@ -22,18 +35,18 @@ impl Imputer {
     ///
     /// # Errors
     /// [`PreprocessError::NoRows`].
-    pub fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
+    pub fn fit(data: &Dataset, fill: Fill) -> Result<Self, PreprocessError> {
         check_rows(data)?;
-        let mut unknown = Vec::new();
-        let mut typical = |j: usize, present: &mut [f32], n_zeros: usize| {
+        let typical = |j: usize, present: &mut [f32], n_zeros: usize| {
             if present.is_empty() && n_zeros == 0 {
-                unknown.push(j);
-                return 0.0;
+                return None;
             }
-            match data.nominal().get(&j) {
-                Some(values) => most_frequent(present, n_zeros, values.len()),
-                None => median(present, n_zeros),
-            }
+            Some(match fill {
+                _ if data.nominal().contains_key(&j) => most_frequent(present, n_zeros),
+                Fill::Median => median(present, n_zeros),
+                Fill::Mean => mean(present, n_zeros),
+                Fill::MostFrequent => most_frequent(present, n_zeros),
+            })
         };
         let mut fill = Vec::with_capacity(data.n_features());
         let mut present = Vec::new();
@@ -56,46 +69,67 @@ impl Imputer {
         }
         Ok(Self {
             fill,
-            unknown,
             nominal: data.nominal().clone(),
         })
     }
 
-    /// The value that fills each feature.
-    pub fn fill(&self) -> &[f32] {
+    /// Puts an imputer together from the value of each feature, as [`fill`](Self::fill) has them, and the nominal
+    /// features with their values.
+    ///
+    /// # Errors
+    /// [`PreprocessError::Kind`] for a nominal feature that does not exist, [`PreprocessError::Fill`] for a value that
+    /// is not finite, or of a nominal feature no position in its list.
+    pub fn new(fill: Vec<Option<f32>>, nominal: Nominal) -> Result<Self, PreprocessError> {
+        check_features(&nominal, fill.len())?;
+        for (feature, value) in fill.iter().enumerate() {
+            let Some(value) = *value else { continue };
+            let values = nominal.get(&feature);
+            if !value.is_finite() || values.is_some_and(|values| !is_position(value, values.len())) {
+                return Err(PreprocessError::Fill { feature, value });
+            }
+        }
+        Ok(Self { fill, nominal })
+    }
+
+    /// The value that fills each feature; `None` for one without any value to learn from, which 0 fills.
+    pub fn fill(&self) -> &[Option<f32>] {
         &self.fill
     }
 
     /// Features without any value to learn from; 0 fills them.
-    pub fn unknown(&self) -> &[usize] {
-        &self.unknown
+    pub fn unknown(&self) -> impl Iterator<Item = usize> {
+        (0..self.fill.len()).filter(|&j| self.fill[j].is_none())
+    }
+
+    /// Features (n x p) with the missing ones filled in.
+    ///
+    /// # Errors
+    /// [`PreprocessError::ColumnCount`].
+    pub fn fill_in(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        check_count("features", self.fill.len(), x.n_cols())?;
+        let value = |j: u32, v: f32| {
+            if v.is_nan() {
+                self.fill[j as usize].unwrap_or(0.0)
+            } else {
+                v
+            }
+        };
+        let mut builder = match x {
+            MatrixView::Dense(_) => MatrixBuilder::dense(x.n_cols()),
+            MatrixView::Sparse(_) => MatrixBuilder::sparse(x.n_cols()),
+        };
+        for row in 0..x.n_rows() {
+            x.for_each_in_row(row, |j, v| builder.push(j, value(j, v)));
+            builder.end_row();
+        }
+        Ok(builder.finish())
     }
 }
 
 impl Transform for Imputer {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
-        check_count("features", self.fill.len(), data.n_features())?;
+        let features = self.fill_in(data.features().view())?;
         check_nominal(&self.nominal, data)?;
-        let features = match data.features() {
-            Matrix::Dense(a) => {
-                let mut filled = a.clone();
-                for mut row in filled.rows_mut() {
-                    let missing = row.iter_mut().zip(&self.fill).filter(|(v, _)| v.is_nan());
-                    missing.for_each(|(v, &fill)| *v = fill);
-                }
-                Matrix::Dense(filled)
-            }
-            Matrix::Sparse(a) => {
-                let mut builder = MatrixBuilder::sparse(a.cols());
-                for row in 0..a.rows() {
-                    data.features().view().for_each_in_row(row, |j, v| {
-                        builder.push(j, if v.is_nan() { self.fill[j as usize] } else { v });
-                    });
-                    builder.end_row();
-                }
-                builder.finish()
-            }
-        };
         Ok(data.replace_features(features, data.feature_names().clone(), self.nominal.clone())?)
     }
 }
@@ -114,13 +148,25 @@ fn median(present: &mut [f32], n_zeros: usize) -> f32 {
     ((f64::from(low) + f64::from(high)) / 2.0) as f32
 }
 
-/// The most frequent of some positions and so many zeros; the lowest of several.
-fn most_frequent(present: &[f32], n_zeros: usize, n_values: usize) -> f32 {
-    let mut counts = vec![0; n_values];
-    counts[0] = n_zeros;
-    present.iter().for_each(|&v| counts[v as usize] += 1);
-    let most = counts.iter().copied().max().unwrap_or(0);
-    counts.iter().position(|&count| count == most).unwrap_or(0) as f32
+/// The mean of some values and so many zeros.
+fn mean(present: &[f32], n_zeros: usize) -> f32 {
+    let sum: f64 = present.iter().map(|&v| f64::from(v)).sum();
+    (sum / (present.len() + n_zeros) as f64) as f32
+}
+
+/// The most frequent of some values and so many zeros; the smallest of several.
+fn most_frequent(present: &mut [f32], n_zeros: usize) -> f32 {
+    present.sort_unstable_by(f32::total_cmp);
+    let runs = present.chunk_by(|a, b| a == b);
+    let mut counts: Vec<(f32, usize)> = runs.map(|run| (run[0], run.len())).collect();
+    let at = counts.partition_point(|(value, _)| *value < 0.0);
+    match counts.get_mut(at) {
+        Some((value, count)) if *value == 0.0 => *count += n_zeros,
+        _ => counts.insert(at, (0.0, n_zeros)),
+    }
+    let most = counts.iter().map(|&(_, count)| count).max();
+    let found = counts.iter().find(|&&(_, count)| Some(count) == most);
+    found.map_or(0.0, |&(value, _)| value)
 }
 
 #[cfg(test)]
@@ -146,16 +192,41 @@ mod tests {
             .unwrap();
         for layout in [Layout::Dense, Layout::Sparse] {
             let data = data.clone().with_layout(layout, usize::MAX).unwrap();
-            let imputer = Imputer::fit(&data).unwrap();
-            assert_eq!(
-                (imputer.fill(), imputer.unknown()),
-                (&[1.0, 1.0, 0.0, 0.0][..], &[2][..])
-            );
+            for (fill, expected) in [
+                (Fill::Mean, [Some(5.0 / 3.0), Some(1.0), None, Some(2.0)]),
+                (Fill::MostFrequent, [Some(0.0), Some(1.0), None, Some(0.0)]),
+                (Fill::Median, [Some(1.0), Some(1.0), None, Some(0.0)]),
+            ] {
+                let imputer = Imputer::fit(&data, fill).unwrap();
+                assert_eq!(imputer.fill(), expected);
+                assert_eq!(imputer.unknown().collect::<Vec<_>>(), [2]);
+                let again = Imputer::new(imputer.fill().to_vec(), data.nominal().clone());
+                assert_eq!(again, Ok(imputer));
+            }
+            let imputer = Imputer::fit(&data, Fill::Median).unwrap();
             let filled = imputer.apply(&data).unwrap();
             assert_eq!(filled.n_missing(), 0);
             let found = filled.features().view().to_dense(usize::MAX).unwrap();
             assert_eq!(found.row(3).to_vec(), [1.0, 1.0, 0.0, 5.0]);
         }
+    }
+
+    #[test]
+    fn values_that_fill_nothing_are_refused() {
+        let nominal: Nominal = [(1, ["a", "b"].map(String::from).into())].into();
+        let new = |fill: [Option<f32>; 2]| Imputer::new(fill.to_vec(), nominal.clone());
+        assert!(new([None, Some(1.0)]).is_ok());
+        for (fill, feature) in [
+            ([Some(f32::NAN), None], 0),
+            ([None, Some(2.0)], 1),
+            ([None, Some(0.5)], 1),
+        ] {
+            assert!(matches!(new(fill), Err(PreprocessError::Fill { feature: j, .. }) if j == feature));
+        }
+        assert_eq!(
+            Imputer::new(vec![None], nominal.clone()),
+            Err(PreprocessError::Kind(1))
+        );
     }
 
     proptest! {
@@ -166,7 +237,13 @@ mod tests {
             let expected = (f32::from(values[(n - 1) / 2]) + f32::from(values[n / 2])) / 2.0;
             let mut stored: Vec<f32> = values.iter().filter(|v| **v != 0).map(|&v| f32::from(v)).collect();
             let n_zeros = n - stored.len();
+            let mut listed: Vec<f32> = values.iter().map(|&v| f32::from(v)).collect();
             prop_assert_eq!(median(&mut stored, n_zeros), expected);
+            prop_assert_eq!(mean(&stored, n_zeros), mean(&listed, 0));
+            let found = most_frequent(&mut stored, n_zeros);
+            prop_assert_eq!(found, most_frequent(&mut listed, 0));
+            let count = |value: f32| listed.iter().filter(|v| **v == value).count();
+            prop_assert!(listed.iter().all(|&v| (count(v), -v) <= (count(found), -found)));
         }
     }
 }

@@ -5,26 +5,31 @@
 //!
 //! ```
 //! use ndarray::array;
-//! use rpo_data::preprocess::{Imputer, Standardizer, Transform};
+//! use rpo_data::preprocess::{Fill, Imputer, Standardizer, Transform};
 //! use rpo_data::{Dataset, Task};
 //! let set = |x: [[f32; 1]; 3]| Dataset::new(array![x[0], x[1], x[2]].into(), array![[0.], [1.], [1.]].into(), Task::MultiLabel);
 //! let train = set([[1.0], [f32::NAN], [3.0]])?;
-//! let imputer = Imputer::fit(&train)?;
+//! let imputer = Imputer::fit(&train, Fill::Median)?;
 //! let train = imputer.apply(&train)?; // 1, 2, 3
 //! let standardizer = Standardizer::of_features(&train)?;
 //! let test = standardizer.apply(&imputer.apply(&set([[2.0], [f32::NAN], [2.0]])?)?)?;
 //! assert_eq!(test.features(), &array![[0.0], [0.0], [0.0]].into());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Steps`] fits imputation, indicators and standardization one after the other, and the [`Pipeline`] it gives applies
+//! them to sets and to plain matrices.
 
 mod filter;
 mod impute;
 mod one_hot;
+mod pipeline;
 mod standardize;
 
 pub use filter::{FeatureFilter, LabelFilter, Scope};
-pub use impute::Imputer;
+pub use impute::{Fill, Imputer};
 pub use one_hot::OneHot;
+pub use pipeline::{Pipeline, Steps};
 pub use standardize::Standardizer;
 
 use crate::dataset::{Dataset, DatasetError, Task};
@@ -61,6 +66,22 @@ pub enum PreprocessError {
     /// A feature whose kind or list of values is not that of fitting.
     #[error("feature {0} is not declared as it was when the transform was fitted")]
     Kind(usize),
+    /// A value that cannot fill a feature.
+    #[error("{value} cannot fill feature {feature}")]
+    Fill {
+        /// The feature.
+        feature: usize,
+        /// The value.
+        value: f32,
+    },
+    /// A mean or factor of standardization that is not finite, or a factor that is negative.
+    #[error("{value} is no mean or factor of feature {feature}")]
+    Moment {
+        /// The feature.
+        feature: usize,
+        /// The value.
+        value: f64,
+    },
     /// A share outside [0, 1].
     #[error("share {0} is not within 0 to 1")]
     Share(f64),
@@ -105,6 +126,19 @@ fn check_count(what: &'static str, expected: usize, found: usize) -> Result<(), 
 
 /// Nominal features and their values.
 type Nominal = BTreeMap<usize, Arc<[String]>>;
+
+/// Refuses nominal features that are beyond the number of features.
+fn check_features(nominal: &Nominal, n_features: usize) -> Result<(), PreprocessError> {
+    match nominal.last_key_value() {
+        Some((&feature, _)) if feature >= n_features => Err(PreprocessError::Kind(feature)),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a value is a position in a list of so many.
+fn is_position(value: f32, n_values: usize) -> bool {
+    value >= 0.0 && value < n_values as f32 && value.fract() == 0.0
+}
 
 /// Refuses a set whose nominal features are not those of fitting: their positions would mean other values.
 fn check_nominal(expected: &Nominal, data: &Dataset) -> Result<(), PreprocessError> {

@@ -1,10 +1,10 @@
 //! Indicators in place of nominal features.
 
-use super::{Nominal, PreprocessError, Transform, check_count, check_nominal};
+use super::{Nominal, PreprocessError, Transform, check_count, check_features, check_nominal, is_position};
 use crate::builder::MatrixBuilder;
-use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset};
+use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset, DatasetError};
 use crate::names::Names;
-use rpo_core::{Matrix, MatrixError, check_dense};
+use rpo_core::{Matrix, MatrixView, check_dense};
 use std::sync::Arc;
 
 /// Replaces each nominal feature of three or more values by one indicator per value, nominal `{0,1}` and named
@@ -15,31 +15,49 @@ use std::sync::Arc;
 pub struct OneHot {
     nominal: Nominal,
     n_features: usize,
-    /// First column of each feature in the result.
-    first: Vec<usize>,
-    n_columns: usize,
+    /// The features that are replaced, by increasing index.
+    encoded: Vec<Encoded>,
     budget: usize,
+}
+
+/// A feature that indicators replace.
+#[derive(Debug, Clone, PartialEq)]
+struct Encoded {
+    feature: usize,
+    n_values: usize,
+    /// Its first column in the result.
+    first: usize,
 }
 
 impl OneHot {
     /// Takes the nominal features and their values from a set.
     pub fn fit(data: &Dataset) -> Self {
-        let mut n_columns = 0;
-        let widths = (0..data.n_features()).map(|j| match data.nominal().get(&j) {
-            Some(values) if values.len() > 2 => values.len(),
-            _ => 1,
-        });
-        let first = widths
-            .map(|width| {
-                n_columns += width;
-                n_columns - width
-            })
-            .collect();
+        Self::of(data.n_features(), data.nominal().clone())
+    }
+
+    /// The encoding of so many features, some of them nominal with these values.
+    ///
+    /// # Errors
+    /// [`PreprocessError::Kind`] for a nominal feature that does not exist.
+    pub fn new(n_features: usize, nominal: Nominal) -> Result<Self, PreprocessError> {
+        check_features(&nominal, n_features)?;
+        Ok(Self::of(n_features, nominal))
+    }
+
+    fn of(n_features: usize, nominal: Nominal) -> Self {
+        let mut encoded: Vec<Encoded> = Vec::new();
+        for (&feature, values) in nominal.iter().filter(|(_, values)| values.len() > 2) {
+            let first = feature + added(&encoded);
+            encoded.push(Encoded {
+                feature,
+                n_values: values.len(),
+                first,
+            });
+        }
         Self {
-            nominal: data.nominal().clone(),
-            n_features: data.n_features(),
-            first,
-            n_columns,
+            nominal,
+            n_features,
+            encoded,
             budget: DEFAULT_DENSE_BUDGET,
         }
     }
@@ -53,21 +71,14 @@ impl OneHot {
 
     /// Number of features in the result.
     pub fn n_columns(&self) -> usize {
-        self.n_columns
+        self.n_features + added(&self.encoded)
     }
 
-    /// The values of a feature that is encoded.
-    fn encoded(&self, feature: usize) -> Option<&[String]> {
-        self.nominal
-            .get(&feature)
-            .filter(|values| values.len() > 2)
-            .map(|values| &**values)
-    }
-
-    fn names(&self, names: &Names) -> Names {
-        let mut encoded = Vec::with_capacity(self.n_columns);
+    /// Names of the features in the result, of those before.
+    pub fn feature_names(&self, names: &Names) -> Names {
+        let mut encoded = Vec::with_capacity(self.n_columns());
         for (j, name) in names.iter().enumerate() {
-            match self.encoded(j) {
+            match self.nominal.get(&j).filter(|values| values.len() > 2) {
                 Some(values) => encoded.extend(values.iter().map(|value| format!("{name}={value}"))),
                 None => encoded.push(name.into_owned()),
             }
@@ -75,31 +86,77 @@ impl OneHot {
         Names::Given(encoded)
     }
 
-    fn kinds(&self) -> Nominal {
+    /// The nominal features of the result and their values.
+    pub fn nominal(&self) -> Nominal {
         let indicator: Arc<[String]> = ["0", "1"].map(String::from).into();
-        let kinds = self.nominal.iter().flat_map(|(&j, values)| {
-            let (width, kind) = match values.len() {
-                n if n > 2 => (n, &indicator),
-                _ => (1, values),
-            };
-            (0..width).map(move |k| (self.first[j] + k, Arc::clone(kind)))
-        });
-        kinds.collect()
+        let mut kinds = Nominal::new();
+        let mut n_added = 0;
+        for (&j, values) in &self.nominal {
+            if values.len() > 2 {
+                let columns = j + n_added..j + n_added + values.len();
+                kinds.extend(columns.map(|column| (column, Arc::clone(&indicator))));
+                n_added += values.len() - 1;
+            } else {
+                kinds.insert(j + n_added, Arc::clone(values));
+            }
+        }
+        kinds
     }
 
-    fn dense(&self, data: &Dataset) -> Result<Matrix, MatrixError> {
-        let (rows, columns) = (data.n_samples(), self.n_columns);
+    /// Features (n x p) with indicators in place of nominal ones.
+    ///
+    /// # Errors
+    /// [`PreprocessError::ColumnCount`]; [`DatasetError::NotAPosition`] for a value that is not in the list of a
+    /// nominal feature that is replaced; [`PreprocessError::Budget`].
+    pub fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        check_count("features", self.n_features, x.n_cols())?;
+        self.check_positions(x)?;
+        match x {
+            MatrixView::Dense(_) => self.dense(x),
+            MatrixView::Sparse(_) => Ok(self.sparse(x)),
+        }
+    }
+
+    /// That values of features to be replaced are positions in their lists.
+    fn check_positions(&self, x: MatrixView<'_>) -> Result<(), PreprocessError> {
+        for row in 0..x.n_rows() {
+            let (mut rest, mut found) = (self.encoded.iter().peekable(), None);
+            x.for_each_in_row(row, |j, value| {
+                while rest.next_if(|e| e.feature < j as usize).is_some() {}
+                if let Some(e) = rest.next_if(|e| e.feature == j as usize)
+                    && !(value.is_nan() || is_position(value, e.n_values))
+                {
+                    found = found.or(Some((e, value)));
+                }
+            });
+            if let Some((e, value)) = found {
+                return Err(PreprocessError::Dataset(DatasetError::NotAPosition {
+                    row,
+                    column: e.feature,
+                    value,
+                    n_values: e.n_values,
+                }));
+            }
+        }
+        Ok(())
+    }
+
+    fn dense(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        let (rows, columns) = (x.n_rows(), self.n_columns());
         check_dense(rows, columns, size_of::<f32>(), self.budget)?;
         let mut builder = MatrixBuilder::dense(columns);
         for row in 0..rows {
-            data.features().view().for_each_in_row(row, |j, v| {
-                let j = j as usize;
-                let width = self.encoded(j).map_or(0, <[String]>::len);
-                for k in 0..width {
-                    builder.push((self.first[j] + k) as u32, indicator(v, k));
+            let mut rest = self.encoded.iter().peekable();
+            let mut column = 0;
+            x.for_each_in_row(row, |j, v| {
+                let n_values = rest.next_if(|e| e.feature == j as usize).map(|e| e.n_values);
+                for k in 0..n_values.unwrap_or(0) {
+                    builder.push(column, indicator(v, k));
+                    column += 1;
                 }
-                if width == 0 {
-                    builder.push(self.first[j] as u32, v);
+                if n_values.is_none() {
+                    builder.push(column, v);
+                    column += 1;
                 }
             });
             builder.end_row();
@@ -107,33 +164,30 @@ impl OneHot {
         Ok(builder.finish())
     }
 
-    fn sparse(&self, data: &Dataset) -> Matrix {
-        let mut builder = MatrixBuilder::sparse(self.n_columns);
-        let encoded: Vec<usize> = self
-            .nominal
-            .keys()
-            .copied()
-            .filter(|&j| self.encoded(j).is_some())
-            .collect();
-        for row in 0..data.n_samples() {
-            // An encoded feature that is not stored has its first value, so all of them are visited, in step
-            // with those that are.
-            let mut absent = encoded.iter().copied().peekable();
-            data.features().view().for_each_in_row(row, |j, v| {
+    fn sparse(&self, x: MatrixView<'_>) -> Matrix {
+        let mut builder = MatrixBuilder::sparse(self.n_columns());
+        for row in 0..x.n_rows() {
+            // A replaced feature that is not stored has its first value, so all of them are visited, in step with
+            // those that are stored.
+            let mut rest = self.encoded.iter().peekable();
+            let mut n_added = 0;
+            x.for_each_in_row(row, |j, v| {
                 let j = j as usize;
-                while let Some(before) = absent.next_if(|&before| before < j) {
-                    builder.push(self.first[before] as u32, 1.0);
+                while let Some(absent) = rest.next_if(|e| e.feature < j) {
+                    builder.push(absent.first as u32, 1.0);
+                    n_added += absent.n_values - 1;
                 }
-                if absent.next_if_eq(&j).is_none() {
-                    builder.push(self.first[j] as u32, v);
-                } else if v.is_nan() {
-                    let width = self.encoded(j).map_or(0, <[String]>::len);
-                    (0..width).for_each(|k| builder.push((self.first[j] + k) as u32, v));
+                let Some(e) = rest.next_if(|e| e.feature == j) else {
+                    return builder.push((j + n_added) as u32, v);
+                };
+                if v.is_nan() {
+                    (0..e.n_values).for_each(|k| builder.push((e.first + k) as u32, v));
                 } else {
-                    builder.push((self.first[j] + v as usize) as u32, 1.0);
+                    builder.push((e.first + v as usize) as u32, 1.0);
                 }
+                n_added += e.n_values - 1;
             });
-            absent.for_each(|j| builder.push(self.first[j] as u32, 1.0));
+            rest.for_each(|absent| builder.push(absent.first as u32, 1.0));
             builder.end_row();
         }
         builder.finish()
@@ -144,12 +198,14 @@ impl Transform for OneHot {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
         check_count("features", self.n_features, data.n_features())?;
         check_nominal(&self.nominal, data)?;
-        let features = match data.features() {
-            Matrix::Dense(_) => self.dense(data)?,
-            Matrix::Sparse(_) => self.sparse(data),
-        };
-        Ok(data.replace_features(features, self.names(data.feature_names()), self.kinds())?)
+        let features = self.encode(data.features().view())?;
+        Ok(data.replace_features(features, self.feature_names(data.feature_names()), self.nominal())?)
     }
+}
+
+/// How many columns more than features there are with these.
+fn added(encoded: &[Encoded]) -> usize {
+    encoded.last().map_or(0, |e| e.first - e.feature + e.n_values - 1)
 }
 
 fn indicator(position: f32, value: usize) -> f32 {
@@ -211,5 +267,26 @@ mod tests {
                 ..
             })
         ));
+        assert_eq!(OneHot::new(4, data.nominal().clone()), Ok(OneHot::fit(&data)));
+        assert_eq!(
+            OneHot::new(3, data.nominal().clone()),
+            Err(PreprocessError::Kind(3))
+        );
+        for value in [-1.0, 0.5, 3.0, f32::INFINITY] {
+            let x = Matrix::from(array![[0.0, 1.0, 0.0, 0.0], [0.0, 1.0, 0.0, value]]);
+            let sparse = Matrix::from(x.view().to_csr());
+            for x in [x.view(), sparse.view()] {
+                let expected = DatasetError::NotAPosition {
+                    row: 1,
+                    column: 3,
+                    value,
+                    n_values: 3,
+                };
+                assert_eq!(
+                    OneHot::fit(&data).encode(x),
+                    Err(PreprocessError::Dataset(expected))
+                );
+            }
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Zero mean, unit variance.
 
-use super::{Nominal, PreprocessError, Transform, check_count, check_nominal, check_rows};
+use super::{Nominal, PreprocessError, Transform, check_count, check_features, check_nominal, check_rows};
 use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset, Task};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView};
@@ -57,6 +57,33 @@ impl Standardizer {
         })
     }
 
+    /// Puts a standardizer of features together from the mean and the factor 1 / sd of each (0 for a constant one) and
+    /// the nominal features, which have mean 0 and factor 1.
+    ///
+    /// # Errors
+    /// [`PreprocessError::ColumnCount`] if there are not as many factors as means, [`PreprocessError::Kind`] for a
+    /// nominal feature that does not exist, [`PreprocessError::Moment`] for a number that is not finite, or a negative
+    /// factor.
+    pub fn new(mean: Vec<f64>, factor: Vec<f64>, nominal: Nominal) -> Result<Self, PreprocessError> {
+        check_count("features", mean.len(), factor.len())?;
+        check_features(&nominal, mean.len())?;
+        let means = mean.iter().enumerate().filter(|(_, mean)| !mean.is_finite());
+        let factors = factor
+            .iter()
+            .enumerate()
+            .filter(|(_, factor)| !(factor.is_finite() && **factor >= 0.0));
+        if let Some((feature, &value)) = means.chain(factors).next() {
+            return Err(PreprocessError::Moment { feature, value });
+        }
+        Ok(Self {
+            of_targets: false,
+            mean,
+            factor,
+            nominal,
+            budget: DEFAULT_DENSE_BUDGET,
+        })
+    }
+
     /// Bytes that the dense result may take; [`DEFAULT_DENSE_BUDGET`] by default.
     #[must_use]
     pub fn with_budget(mut self, bytes: usize) -> Self {
@@ -67,6 +94,11 @@ impl Standardizer {
     /// Mean of each column in the set it was fitted on; 0 where values are left alone.
     pub fn mean(&self) -> &[f64] {
         &self.mean
+    }
+
+    /// 1 / sd of each column in the set it was fitted on; 0 for a constant one, 1 where values are left alone.
+    pub fn factor(&self) -> &[f64] {
+        &self.factor
     }
 
     /// Takes standardized values, predictions say, back to the scale of the columns: x = x' sd + mean.
@@ -92,7 +124,11 @@ impl Standardizer {
         if self.of_targets { "outputs" } else { "features" }
     }
 
-    fn transformed(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+    /// Values (n x columns), standardized; dense.
+    ///
+    /// # Errors
+    /// [`PreprocessError::ColumnCount`], [`PreprocessError::Budget`].
+    pub fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         check_count(self.what(), self.mean.len(), values.n_cols())?;
         let mut dense = values.to_dense(self.budget)?;
         for mut row in dense.rows_mut() {
@@ -108,10 +144,10 @@ impl Transform for Standardizer {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
         if self.of_targets {
             check_regression(data)?;
-            return Ok(data.replace_outputs(self.transformed(data.outputs().view())?));
+            return Ok(data.replace_outputs(self.standardize(data.outputs().view())?));
         }
         check_nominal(&self.nominal, data)?;
-        let features = self.transformed(data.features().view())?;
+        let features = self.standardize(data.features().view())?;
         Ok(data.replace_features(features, data.feature_names().clone(), self.nominal.clone())?)
     }
 }
@@ -236,6 +272,20 @@ mod tests {
         assert!(matches!(
             fitted.with_budget(7).apply(&train),
             Err(PreprocessError::Budget(_))
+        ));
+        let again =
+            |mean: f64, factor: f64| Standardizer::new(vec![0.0, mean], vec![0.0, factor], Nominal::new());
+        assert_eq!(again(2.0, 0.5).map(|s| s.mean().to_vec()), Ok(vec![0.0, 2.0]));
+        assert_eq!(
+            again(2.0, -0.5),
+            Err(PreprocessError::Moment {
+                feature: 1,
+                value: -0.5
+            })
+        );
+        assert!(matches!(
+            again(f64::NAN, 1.0),
+            Err(PreprocessError::Moment { feature: 1, .. })
         ));
         let empty = train.select_rows(&[]).unwrap();
         assert_eq!(Standardizer::of_features(&empty), Err(PreprocessError::NoRows));

@@ -75,7 +75,11 @@ pub(super) fn write(
     Ok(())
 }
 
-pub(super) fn read(arrays: &mut ArrayReader<'_>, description: &Description) -> Result<Boosted, Kind> {
+pub(super) fn read(
+    arrays: &mut ArrayReader<'_>,
+    description: &Description,
+    n_features: usize,
+) -> Result<Boosted, Kind> {
     let link = required("link", description.link)?;
     let per_step = required("trees_per_step", description.trees_per_step)?;
     if per_step == 0 {
@@ -84,7 +88,7 @@ pub(super) fn read(arrays: &mut ArrayReader<'_>, description: &Description) -> R
     }
     let initial = arrays.doubles("initial")?;
     check_length("initial", &initial, description.n_outputs)?;
-    let mut structures = StructureReader::<AxisReader>::new(arrays, description.n_features)?;
+    let mut structures = StructureReader::<AxisReader>::new(arrays, n_features)?;
     let gains = arrays.doubles("split.gain")?;
     check_length("split.gain", &gains, structures.n_splits())?;
     let mut gains = gains.into_iter();
@@ -104,8 +108,7 @@ pub(super) fn read(arrays: &mut ArrayReader<'_>, description: &Description) -> R
         });
     }
     values.finish()?;
-    let (n_features, n_train) = (description.n_features, description.n_train);
-    let model = Boosted::from_parts(initial, trees, per_step, link, n_features, n_train);
+    let model = Boosted::from_parts(initial, trees, per_step, link, n_features, description.n_train);
     Ok(model.map_err(ModelError::from)?)
 }
 

@@ -45,6 +45,9 @@ pub(super) struct Description {
     /// Values of nominal features, by feature.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     nominal: BTreeMap<usize, Vec<String>>,
+    /// Whether nominal features of three or more values become indicators.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) one_hot: bool,
     /// Of forests: whether trees saw bootstraps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) bootstrap: Option<bool>,
@@ -83,6 +86,9 @@ impl Description {
         );
         Self {
             decision: Some(model.decision()).filter(|d| *d != Decision::default()),
+            one_hot: model
+                .pipeline()
+                .is_some_and(|pipeline| pipeline.one_hot().is_some()),
             ..description
         }
     }
@@ -111,6 +117,7 @@ impl Description {
             feature_names: given(schema.feature_names()),
             output_names: given(schema.output_names()),
             nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
+            one_hot: false,
             bootstrap: None,
             link: None,
             trees_per_step: None,

@@ -26,9 +26,10 @@ pub(super) fn write(
 pub(super) fn read(
     arrays: &mut ArrayReader<'_>,
     description: &Description,
+    n_features: usize,
     n_outputs: usize,
 ) -> Result<Forest, Kind> {
-    let (n_train, n_features) = (description.n_train, description.n_features);
+    let n_train = description.n_train;
     let bootstrap = required("bootstrap", description.bootstrap)?;
     let bag = match (bootstrap, description.rows_per_tree) {
         (true, None) => Bag::Bootstrap,

@@ -21,6 +21,7 @@ mod forest;
 mod leaves;
 mod linear;
 mod matrix;
+mod pipeline;
 mod rules;
 mod stepwise;
 mod structured;
@@ -41,6 +42,7 @@ use description::{Description, required};
 use error::ModelFileErrorKind as Kind;
 use rpo_core::MatrixView;
 use rpo_data::Task;
+use rpo_data::preprocess::Pipeline;
 use rpo_ensemble::SingleTargetForest;
 use std::path::Path;
 use std::sync::Arc;
@@ -133,6 +135,9 @@ fn encode(model: &Model) -> Result<Container, Kind> {
     if let Some(thresholds) = model.thresholds() {
         arrays.doubles("decision.threshold", thresholds);
     }
+    if let Some(pipeline) = model.pipeline() {
+        pipeline::write(pipeline, &mut arrays);
+    }
     let mut parts = Vec::new();
     let mut description = Description::of(model, method(model.predictor()));
     match model.predictor() {
@@ -193,11 +198,13 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         ("n_features", n_features),
         ("n_outputs", n_outputs),
     ] {
-        if u32::try_from(n).is_err() {
-            let message = format!("{what} is {n}; at most {} expected", u32::MAX);
-            return Err(Kind::Description { message });
-        }
+        check_size(what, n)?;
     }
+    let schema = description.schema()?;
+    let pipeline = pipeline::read(&mut arrays, &schema, description.one_hot)?;
+    // Those that the predictor sees.
+    let n_features = pipeline.as_ref().map_or(n_features, Pipeline::n_columns);
+    check_size("number of features after the pipeline", n_features)?;
     let training = read_training(&mut arrays, description.task(), n_train, n_outputs)?;
     let thresholds = if arrays.has("decision.threshold") {
         Some(arrays.doubles("decision.threshold")?)
@@ -205,12 +212,12 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         None
     };
     let predictor = match description.method.as_str() {
-        FOREST => Predictor::from(forest::read(&mut arrays, &description, n_outputs)?),
+        FOREST => Predictor::from(forest::read(&mut arrays, &description, n_features, n_outputs)?),
         SINGLE_TARGET => {
-            let trees = forest::read(&mut arrays, &description, 1)?;
+            let trees = forest::read(&mut arrays, &description, n_features, 1)?;
             Predictor::from(SingleTargetForest::from_forest(trees, n_outputs).map_err(ModelError::from)?)
         }
-        BOOSTING => Predictor::from(boosted::read(&mut arrays, &description)?),
+        BOOSTING => Predictor::from(boosted::read(&mut arrays, &description, n_features)?),
         LABEL_EMBEDDING => {
             let response = required("response", description.response)?;
             let sizes = (n_train, n_features, n_outputs);
@@ -231,7 +238,7 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
                 n_outputs,
             )?)
         }
-        STRUCTURED => Predictor::from(structured::read(&mut arrays, &description)?),
+        STRUCTURED => Predictor::from(structured::read(&mut arrays, &description, n_features)?),
         _ => {
             return Err(Kind::Method {
                 found: description.method,
@@ -240,13 +247,21 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
         }
     };
     arrays.finish()?;
-    let schema = description.schema()?;
     let decision = description.decision.unwrap_or_default();
-    let model = Model::from_parts(predictor, schema, training, description.software)?
+    let model = Model::from_parts(predictor, schema, pipeline, training, description.software)?
         .with_parameters(description.parameters)
         .with_decision(decision)
         .with_thresholds(thresholds)?;
     Ok(model)
+}
+
+/// Refuses what 32 bits cannot count.
+fn check_size(what: &str, n: usize) -> Result<(), Kind> {
+    if u32::try_from(n).is_ok() {
+        return Ok(());
+    }
+    let message = format!("{what} is {n}; at most {} expected", u32::MAX);
+    Err(Kind::Description { message })
 }
 
 fn read_training(

@@ -27,10 +27,11 @@ pub(super) fn write(
 pub(super) fn read(
     arrays: &mut ArrayReader<'_>,
     description: &Description,
+    n_features: usize,
 ) -> Result<StructuredForest, Kind> {
     let rows_per_tree = required("rows_per_tree", description.rows_per_tree)?;
     let label_weight = required("label_weight", description.label_weight)?;
-    let (n_train, n_features) = (description.n_train, description.n_features);
+    let n_train = description.n_train;
     let trees = trees::read::<LinearReader, _>(arrays, n_features, description.n_outputs)?;
     let sizes = arrays.integers("tree.label_count")?;
     check_length("tree.label_count", &sizes, trees.len())?;

@@ -144,6 +144,31 @@ fn a_number_stands_for_a_nominal_value_only_where_it_is_its_position() {
     );
 }
 
+/// A number stands for a position in the model's list only if there is one.
+#[test]
+fn numbers_of_nominal_features_are_looked_up() {
+    let train = arff("@relation r\n@attribute a numeric\n@attribute b {0,1,2}\n@data\n0,0\n");
+    let schema = Schema::of(&train);
+    for layout in [Layout::Dense, Layout::Sparse] {
+        let read = |text: &str| csv(text, Targets::None).with_layout(layout, usize::MAX).unwrap();
+        let good = schema
+            .align_features(&read("b,a\n2,7\n,8\n"))
+            .unwrap()
+            .into_owned();
+        assert_eq!(dense(&good)[[0, 1]], 2.0);
+        for value in ["3", "-1", "0.5"] {
+            let data = read(&format!("b,a\n2,7\n{value},8\n"));
+            let found = schema.align_features(&data);
+            let expected = ModelError::UnknownValue {
+                row: 1,
+                name: "b".into(),
+                value: value.into(),
+            };
+            assert_eq!(found, Err(expected));
+        }
+    }
+}
+
 proptest! {
     /// Sparse and dense data align to the same matrix.
     #[test]

@@ -3,6 +3,7 @@
 use crate::common::{Case, boosted};
 use proptest::prelude::*;
 use rpo::data::Task;
+use rpo::data::preprocess::{Fill, Steps, Transform};
 use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::CentroidKind;
 use rpo::model_file::ModelFileErrorKind as Kind;
@@ -121,10 +122,31 @@ fn kinds_of_models() -> Vec<Case> {
     cases
 }
 
+/// A forest on features that a pipeline prepares.
+fn prepared(case: &Case) -> Model {
+    let data = case.data();
+    let steps = Steps {
+        impute: Some(Fill::Mean),
+        one_hot: false,
+        standardize: true,
+    };
+    let pipeline = steps.fit(&data).unwrap();
+    let prepared = pipeline.apply(&data).unwrap();
+    let params = case.params().check().unwrap();
+    let forest = params.fit(prepared.features().into(), prepared.outputs().into());
+    Model::new(forest.unwrap(), &prepared)
+        .unwrap()
+        .with_pipeline(pipeline, &data)
+        .unwrap()
+}
+
 /// Each with the case it was fitted to.
 static MODELS: LazyLock<Vec<(Case, Model)>> = LazyLock::new(|| {
     let of = |case: Case| {
         let mut models = vec![(case, case.model())];
+        if case.missing {
+            models.push((case, prepared(&case)));
+        }
         // How the leaves of forests are stored does not matter to boosting.
         if case.leaves == Some(LeafKind::Dense) && case.craftml.is_none() {
             models.extend(boosted(&case).into_iter().map(|model| (case, model)));
@@ -282,5 +304,48 @@ fn what_is_wrong_is_named() {
             p.description.remove("task");
         },
         "missing field `task`",
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_pipeline_is_named() {
+    let case = Case {
+        rows: 12,
+        missing: true,
+        ..Case::default()
+    };
+    let model = prepared(&case);
+    let check = |change: &dyn Fn(&mut Parts), expected: &str| {
+        let mut parts = Parts::of(&model);
+        change(&mut parts);
+        let found = parts.load().unwrap_err().to_string();
+        assert!(found.contains(expected), "{found:?} should say {expected:?}");
+    };
+    let first = |value: f64| value.to_le_bytes();
+    check(
+        &|p| p.array("impute.fill").3[4..8].copy_from_slice(&f32::INFINITY.to_le_bytes()),
+        "inf cannot fill feature 1",
+    );
+    check(
+        &|p| p.array("standardize.mean").3[..8].copy_from_slice(&first(f64::NAN)),
+        "NaN is no mean or factor of feature 0",
+    );
+    check(
+        &|p| p.array("standardize.factor").3[..8].copy_from_slice(&first(-1.0)),
+        "-1 is no mean or factor of feature 0",
+    );
+    check(
+        &|p| p.arrays.retain(|a| a.0 != "standardize.factor"),
+        "array \"standardize.factor\": is missing",
+    );
+    // Indicators that the other arrays know nothing of.
+    check(
+        &|p| {
+            p.description
+                .insert("nominal".into(), json!({"0": ["a", "b", "c", "d"]}));
+            p.description.insert("one_hot".into(), json!(true));
+            p.array("impute.fill").3.fill(0);
+        },
+        "fitted on 8",
     );
 }

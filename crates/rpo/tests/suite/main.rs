@@ -6,5 +6,6 @@ mod craftml;
 mod hostile;
 mod linear;
 mod model_file;
+mod pipeline;
 mod structured;
 mod tune;

@@ -1,0 +1,291 @@
+//! The steps that come before a model, fitted in a row.
+
+use super::{
+    Fill, Imputer, Nominal, OneHot, PreprocessError, Standardizer, Transform, check_count, check_nominal,
+};
+use crate::dataset::Dataset;
+use crate::names::Names;
+use rpo_core::{Matrix, MatrixView};
+use std::borrow::Cow;
+
+/// Which steps to fit; none by default. They come in the order of the fields.
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_data::preprocess::{Fill, Steps};
+/// use rpo_data::{Dataset, Task};
+/// let x = array![[2.0, 1.0], [0.0, f32::NAN], [1.0, 3.0]]; // colours, widths
+/// let colours = ["red", "green", "blue"].map(String::from).into();
+/// let train = Dataset::new(x.into(), array![[0.0], [1.0], [2.0]].into(), Task::Regression)?
+///     .with_nominal([(0, colours)].into())?;
+/// let steps = Steps { impute: Some(Fill::Mean), one_hot: true, ..Steps::default() };
+/// let pipeline = steps.fit(&train)?;
+/// let new = array![[1.0, f32::NAN]];
+/// assert_eq!(pipeline.transform((&new).into())?, array![[0.0, 1.0, 0.0, 2.0]].into());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Steps {
+    /// Fills missing features ([`Imputer`]).
+    pub impute: Option<Fill>,
+    /// Puts indicators in place of nominal features of three or more values ([`OneHot`]).
+    pub one_hot: bool,
+    /// Brings numeric features to zero mean and unit variance ([`Standardizer`]). The result is dense.
+    pub standardize: bool,
+}
+
+impl Steps {
+    /// Fits each step to what those before make of a set.
+    ///
+    /// # Errors
+    /// [`PreprocessError::NoRows`] if values are to be learned; [`PreprocessError::Budget`].
+    pub fn fit(self, data: &Dataset) -> Result<Pipeline, PreprocessError> {
+        let mut pipeline = Pipeline {
+            n_features: data.n_features(),
+            nominal: data.nominal().clone(),
+            imputer: None,
+            one_hot: None,
+            standardizer: None,
+        };
+        if let Some(fill) = self.impute {
+            pipeline.imputer = Some(Imputer::fit(data, fill)?);
+        }
+        if self.one_hot {
+            pipeline = pipeline.with_one_hot()?;
+        }
+        if self.standardize {
+            let standardizer = if pipeline.is_identity() {
+                Standardizer::of_features(data)?
+            } else {
+                Standardizer::of_features(&pipeline.apply(data)?)?
+            };
+            pipeline.standardizer = Some(standardizer);
+        }
+        Ok(pipeline)
+    }
+}
+
+/// Fitted [`Steps`]: a transform of sets, and of plain matrices of features in the order of the set it was fitted on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pipeline {
+    n_features: usize,
+    nominal: Nominal,
+    imputer: Option<Imputer>,
+    one_hot: Option<OneHot>,
+    standardizer: Option<Standardizer>,
+}
+
+impl Pipeline {
+    /// Puts a pipeline together from what was learned about so many features, some of them nominal with these values:
+    /// the [`Imputer::fill`] of each; whether nominal ones become indicators; [`Standardizer::mean`] and
+    /// [`Standardizer::factor`] of each column that then is there.
+    ///
+    /// # Errors
+    /// Those of [`Imputer::new`], [`OneHot::new`] and [`Standardizer::new`]; [`PreprocessError::ColumnCount`] for values
+    /// of another number of features.
+    pub fn new(
+        n_features: usize,
+        nominal: Nominal,
+        fill: Option<Vec<Option<f32>>>,
+        one_hot: bool,
+        moments: Option<(Vec<f64>, Vec<f64>)>,
+    ) -> Result<Self, PreprocessError> {
+        let mut pipeline = Self {
+            n_features,
+            nominal,
+            imputer: None,
+            one_hot: None,
+            standardizer: None,
+        };
+        if let Some(fill) = fill {
+            check_count("features", n_features, fill.len())?;
+            pipeline.imputer = Some(Imputer::new(fill, pipeline.nominal.clone())?);
+        }
+        if one_hot {
+            pipeline = pipeline.with_one_hot()?;
+        }
+        if let Some((mean, factor)) = moments {
+            check_count("features", pipeline.n_columns(), mean.len())?;
+            let one_hot = pipeline.one_hot.as_ref();
+            let nominal = one_hot.map_or_else(|| pipeline.nominal.clone(), OneHot::nominal);
+            pipeline.standardizer = Some(Standardizer::new(mean, factor, nominal)?);
+        }
+        Ok(pipeline)
+    }
+
+    /// With indicators, if there is a feature that they replace.
+    fn with_one_hot(self) -> Result<Self, PreprocessError> {
+        let one_hot = OneHot::new(self.n_features, self.nominal.clone())?;
+        let one_hot = Some(one_hot).filter(|one_hot| one_hot.n_columns() > self.n_features);
+        Ok(Self { one_hot, ..self })
+    }
+
+    /// Whether it has no steps: features stay as they are.
+    pub fn is_identity(&self) -> bool {
+        self.imputer.is_none() && self.one_hot.is_none() && self.standardizer.is_none()
+    }
+
+    /// Number of features p that it takes.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Number of features that it gives.
+    pub fn n_columns(&self) -> usize {
+        self.one_hot.as_ref().map_or(self.n_features, OneHot::n_columns)
+    }
+
+    /// Names of the features that it gives, of those that it takes: indicators are named `feature=value`.
+    pub fn feature_names(&self, names: &Names) -> Names {
+        self.one_hot
+            .as_ref()
+            .map_or_else(|| names.clone(), |one_hot| one_hot.feature_names(names))
+    }
+
+    /// What fills missing features, if they are filled.
+    pub fn imputer(&self) -> Option<&Imputer> {
+        self.imputer.as_ref()
+    }
+
+    /// The indicators, if there are any.
+    pub fn one_hot(&self) -> Option<&OneHot> {
+        self.one_hot.as_ref()
+    }
+
+    /// What standardizes, if features are.
+    pub fn standardizer(&self) -> Option<&Standardizer> {
+        self.standardizer.as_ref()
+    }
+
+    /// Features (n x p) after all steps, as [`apply`](Transform::apply) gives them.
+    ///
+    /// # Errors
+    /// Those of [`Imputer::fill_in`], [`OneHot::encode`] and [`Standardizer::standardize`].
+    pub fn transform(&self, features: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        check_count("features", self.n_features, features.n_cols())?;
+        let mut made = None;
+        if let Some(imputer) = &self.imputer {
+            made = Some(imputer.fill_in(features)?);
+        }
+        if let Some(one_hot) = &self.one_hot {
+            made = Some(one_hot.encode(latest(made.as_ref(), &features))?);
+        }
+        if let Some(standardizer) = &self.standardizer {
+            made = Some(standardizer.standardize(latest(made.as_ref(), &features))?);
+        }
+        Ok(made.unwrap_or_else(|| features.to_owned()))
+    }
+
+    /// Refuses a set whose features are not those that it was fitted on.
+    ///
+    /// # Errors
+    /// [`PreprocessError::ColumnCount`], [`PreprocessError::Kind`].
+    pub fn check(&self, data: &Dataset) -> Result<(), PreprocessError> {
+        check_count("features", self.n_features, data.n_features())?;
+        check_nominal(&self.nominal, data)
+    }
+}
+
+impl Transform for Pipeline {
+    fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
+        self.check(data)?;
+        let mut data = Cow::Borrowed(data);
+        if let Some(imputer) = &self.imputer {
+            data = Cow::Owned(imputer.apply(&data)?);
+        }
+        if let Some(one_hot) = &self.one_hot {
+            data = Cow::Owned(one_hot.apply(&data)?);
+        }
+        if let Some(standardizer) = &self.standardizer {
+            data = Cow::Owned(standardizer.apply(&data)?);
+        }
+        Ok(data.into_owned())
+    }
+}
+
+/// What the steps so far made of features, if there were any.
+fn latest<'a>(made: Option<&'a Matrix>, features: &'a MatrixView<'_>) -> MatrixView<'a> {
+    made.map_or_else(|| features.reborrow(), Matrix::view)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::{Layout, Task};
+    use ndarray::Array2;
+    use proptest::prelude::*;
+
+    /// Twelve samples: a number, a feature of four values, one of two, a number; a tenth is missing.
+    fn data(seed: &[u8], layout: Layout) -> Dataset {
+        let n_values = [f32::INFINITY, 4.0, 2.0, f32::INFINITY];
+        let x = Array2::from_shape_fn((12, 4), |(i, j)| match f32::from(seed[4 * i + j]) {
+            v if v < 25.0 => f32::NAN,
+            v if n_values[j].is_finite() => v % n_values[j],
+            v => (v - 128.0).max(0.0) / 8.0,
+        });
+        let list = |n: usize| (0..n).map(|v| format!("v{v}")).collect();
+        let y = Array2::zeros((12, 1));
+        Dataset::new(x.into(), y.into(), Task::Regression)
+            .and_then(|data| data.with_nominal([(1, list(4)), (2, list(2))].into()))
+            .and_then(|data| data.with_layout(layout, usize::MAX))
+            .unwrap()
+    }
+
+    fn bits(x: &Matrix) -> Vec<u32> {
+        let dense = x.view().to_dense(usize::MAX).unwrap();
+        dense.iter().map(|v| v.to_bits()).collect()
+    }
+
+    proptest! {
+        /// A set and the bare matrix of its features come out the same, dense or sparse, all rows or some; and so they
+        /// do of the pipeline put together again.
+        #[test]
+        fn sets_and_matrices_are_transformed_alike(
+            seed in proptest::collection::vec(any::<u8>(), 48),
+            fill in proptest::option::of(prop_oneof![Just(Fill::Median), Just(Fill::Mean), Just(Fill::MostFrequent)]),
+            one_hot in any::<bool>(), standardize in any::<bool>(), sparse in any::<bool>(),
+        ) {
+            let layout = if sparse { Layout::Sparse } else { Layout::Dense };
+            let data = data(&seed, layout);
+            let pipeline = Steps { impute: fill, one_hot, standardize }.fit(&data).unwrap();
+            let made = pipeline.apply(&data).unwrap();
+            prop_assert_eq!(made.n_features(), pipeline.n_columns());
+            prop_assert_eq!(made.feature_names(), &pipeline.feature_names(data.feature_names()));
+            prop_assert_eq!(made.n_missing() == 0, data.n_missing() == 0 || fill.is_some());
+            let x = data.features().view();
+            prop_assert_eq!(bits(&pipeline.transform(x).unwrap()), bits(made.features()));
+            let rows = [3, 7, 7];
+            let some = pipeline.transform(x.select_rows(&rows).view()).unwrap();
+            prop_assert_eq!(bits(&some), bits(&made.features().view().select_rows(&rows)));
+
+            let moments = pipeline.standardizer().map(|s| (s.mean().to_vec(), s.factor().to_vec()));
+            let fill = pipeline.imputer().map(|imputer| imputer.fill().to_vec());
+            let nominal = data.nominal().clone();
+            let again = Pipeline::new(4, nominal, fill, pipeline.one_hot().is_some(), moments);
+            prop_assert_eq!(again, Ok(pipeline));
+        }
+    }
+
+    #[test]
+    fn without_steps_nothing_happens() {
+        let data = data(&[200; 48], Layout::Dense);
+        let pipeline = Steps::default().fit(&data).unwrap();
+        assert!(pipeline.is_identity());
+        assert_eq!(pipeline.apply(&data), Ok(data.clone()));
+        // Nothing to replace.
+        let numbers = data.select_features(&[0, 2, 3]).unwrap();
+        let one_hot = Steps {
+            one_hot: true,
+            ..Steps::default()
+        };
+        assert!(one_hot.fit(&numbers).unwrap().is_identity());
+        assert_eq!(
+            pipeline.apply(&numbers),
+            Err(PreprocessError::ColumnCount {
+                what: "features",
+                expected: 4,
+                found: 3
+            })
+        );
+    }
+}
