@@ -121,6 +121,20 @@ impl<'a> From<&'a Array2<f32>> for MatrixView<'a> {
     }
 }
 
+impl<'a> From<CsrView<'a>> for MatrixView<'a> {
+    /// What is stored by columns stays so: functions of numbers refuse it, [`Matrix::from`] converts it.
+    fn from(a: CsrView<'a>) -> Self {
+        Self::Sparse(a)
+    }
+}
+
+impl<'a> From<&'a CsrMatrix> for MatrixView<'a> {
+    /// As from a [`CsrView`].
+    fn from(a: &'a CsrMatrix) -> Self {
+        Self::Sparse(a.view())
+    }
+}
+
 impl<'a> From<&'a Matrix> for MatrixView<'a> {
     fn from(a: &'a Matrix) -> Self {
         a.view()

@@ -195,14 +195,15 @@ impl Catalogue {
     /// [`CatalogueError::NoFolder`] if it is not set, else as [`Catalogue::open`].
     pub fn from_env() -> Result<Self, CatalogueError> {
         let folder = std::env::var_os(CATALOGUE_VARIABLE).ok_or(CatalogueError::NoFolder)?;
-        Self::open(Path::new(&folder))
+        Self::open(folder)
     }
 
     /// The catalogue in a folder.
     ///
     /// # Errors
     /// [`CatalogueError::Io`], [`CatalogueError::Manifest`].
-    pub fn open(folder: &Path) -> Result<Self, CatalogueError> {
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self, CatalogueError> {
+        let folder = folder.as_ref();
         let path = folder.join("manifest.json");
         let text = std::fs::read(&path).map_err(|e| io_error(&path, &e))?;
         let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| CatalogueError::Manifest {
@@ -413,7 +414,7 @@ mod tests {
             "{e}"
         );
         assert!(matches!(
-            Catalogue::open(Path::new("/nonexistent")),
+            Catalogue::open("/nonexistent"),
             Err(CatalogueError::Io { .. })
         ));
     }

@@ -11,6 +11,9 @@ pub mod split;
 mod statistics;
 pub mod write;
 
+/// What features and outputs come in, and what splits and generators are functions of.
+pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+
 pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};
 pub use dataset::{AUTO_DENSITY, DEFAULT_DENSE_BUDGET, Dataset, DatasetError, FeatureKind, Layout, Task};
 pub use names::Names;

@@ -22,6 +22,13 @@ pub mod thresholds;
 mod training;
 mod value_routes;
 
+/// What features and outputs come in.
+pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+/// What trees grow on.
+pub use rpo_projections::{Components, Projection, ProjectionKind};
+/// How leaves are stored.
+pub use rpo_tree::LeafKind;
+
 pub use bag::{Bag, RowSampling};
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 pub use error::EnsembleError;

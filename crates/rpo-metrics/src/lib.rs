@@ -17,6 +17,9 @@ mod sets;
 pub mod stats;
 mod top_k;
 
+/// What truth and labels come in.
+pub use rpo_core::{CsrMatrix, CsrView, MatrixView};
+
 pub use area::{
     average_precision_per_label, macro_average_precision, macro_roc_auc, micro_average_precision,
     micro_roc_auc, roc_auc_per_label, weighted_roc_auc,

@@ -24,7 +24,9 @@ mod table_map;
 use std::fmt::Debug;
 
 use ndarray::{Array2, ArrayViewMut2};
-use rpo_core::{MatrixView, Seed};
+
+/// What outputs come in, and what maps are a function of.
+pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use components::Components;
 pub use embedding::{BoundEmbedding, Embedding, LabelEmbedding, Rank};

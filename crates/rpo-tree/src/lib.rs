@@ -18,6 +18,9 @@ mod structure;
 pub mod structured;
 mod tree;
 
+/// What features and targets come in, and what growth is a function of.
+pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+
 pub use by_node::ByNode;
 pub use error::TreeError;
 pub use grow::{GrowParams, Grown, grow, grow_parallel};

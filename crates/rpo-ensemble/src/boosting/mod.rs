@@ -26,7 +26,7 @@
 //! // 200 rows, 2 features; label j says whether x0 + x1 exceeds j / 20.
 //! let x = Array2::from_shape_fn((200, 2), |(i, j)| if j == 0 { (i % 20) as f32 / 20.0 } else { (i / 20) as f32 / 10.0 });
 //! let y = Array2::from_shape_fn((200, 40), |(i, j)| f32::from(u8::from(x.row(i).sum() > j as f32 / 20.0)));
-//! let (x, y) = (MatrixView::from(&x), MatrixView::from(&y)); // or CSR: MatrixView::Sparse
+//! let (x, y) = (MatrixView::from(&x), MatrixView::from(&y)); // or of a CsrMatrix
 //!
 //! let params = BoostingParams::gbrt_relabel_rpo().loss(LossKind::Logistic).iterations(60).learning_rate(0.5);
 //! let fit = params.clone().check()?.fit(x, y)?;
