@@ -199,7 +199,8 @@ impl<'a> Shared<'_, 'a> {
     fn top(&self) -> Result<&TopK, MetricError> {
         let select = || match self.evaluation.scores {
             Scores::Dense(scores) => {
-                TopK::from_scores(scores, self.k + self.truth()?.most_missing()).map(Cow::Owned)
+                let k = self.k.saturating_add(self.truth()?.most_missing());
+                TopK::from_scores(scores, k).map(Cow::Owned)
             }
             Scores::TopK(top) => Ok(Cow::Borrowed(top)),
         };
@@ -287,5 +288,16 @@ mod tests {
             Metric::PrecisionAt(0).evaluate(&evaluation),
             Err(MetricError::ZeroK)
         );
+    }
+
+    #[test]
+    fn k_may_be_any_number() {
+        let truth = array![[1.0_f32, f32::NAN], [0.0, 1.0]];
+        let scores = array![[1.0_f32, 0.0], [0.0, 1.0]];
+        let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
+        let evaluation = evaluation.missing(MissingTruth::Skip);
+        let found = Metric::PrecisionAt(usize::MAX).evaluate(&evaluation).unwrap();
+        assert!(found > 0.0 && found < 1e-15);
+        assert_eq!(Metric::NdcgAt(usize::MAX).evaluate(&evaluation), Ok(1.0));
     }
 }

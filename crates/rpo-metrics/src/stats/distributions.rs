@@ -1,8 +1,8 @@
 //! The distributions behind the tests, as tail probabilities and quantiles.
 //!
 //! Normal, χ², t and F come from `statrs` (incomplete gamma and beta functions); the studentized range, which it
-//! does not have, is integrated here. Arguments outside a distribution's domain (no degrees of freedom, a
-//! probability outside the unit interval) give NaN.
+//! does not have, is integrated here. Arguments outside a distribution's domain (no degrees of freedom, infinitely many
+//! of χ² and F, a probability outside the unit interval) give NaN.
 
 use statrs::function::{beta, erf, gamma};
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
@@ -22,17 +22,19 @@ pub fn normal_quantile(p: f64) -> f64 {
 
 /// P(X > x) of the χ² distribution with `df` degrees of freedom.
 pub fn chi2_survival(x: f64, df: f64) -> f64 {
-    if x.is_nan() || df.is_nan() || df <= 0.0 {
+    if x.is_nan() || !is_positive(df) {
         return f64::NAN;
     }
     if x <= 0.0 {
         1.0
+    } else if x.is_infinite() {
+        0.0
     } else {
         gamma::gamma_ur(df / 2.0, x / 2.0)
     }
 }
 
-/// P(|T| > |t|) of Student's t distribution with `df` degrees of freedom.
+/// P(|T| > |t|) of Student's t distribution with `df` degrees of freedom; infinitely many make it the normal one.
 pub fn t_two_sided(t: f64, df: f64) -> f64 {
     if t.is_nan() || df.is_nan() || df <= 0.0 {
         return f64::NAN;
@@ -40,12 +42,15 @@ pub fn t_two_sided(t: f64, df: f64) -> f64 {
     if t.is_infinite() {
         return 0.0;
     }
+    if df.is_infinite() {
+        return 2.0 * normal_cdf(-t.abs());
+    }
     beta::beta_reg(df / 2.0, 0.5, df / (df + t * t))
 }
 
 /// P(X > f) of the F distribution with `df1` and `df2` degrees of freedom.
 pub fn f_survival(f: f64, df1: f64, df2: f64) -> f64 {
-    if !(df1 > 0.0 && df2 > 0.0) || f.is_nan() {
+    if !(is_positive(df1) && is_positive(df2)) || f.is_nan() {
         return f64::NAN;
     }
     if f <= 0.0 {
@@ -55,6 +60,11 @@ pub fn f_survival(f: f64, df1: f64, df2: f64) -> f64 {
         return 0.0;
     }
     beta::beta_reg(df2 / 2.0, df1 / 2.0, df2 / (df2 + df1 * f))
+}
+
+/// Whether a number of degrees of freedom is one.
+fn is_positive(df: f64) -> bool {
+    df > 0.0 && df.is_finite()
 }
 
 /// The t > 0 with P(|T| > t) = p, by bisection of [`t_two_sided`].
@@ -169,5 +179,17 @@ mod tests {
             (chi2_survival(-1.0, 2.0), studentized_range_survival(0.0, 3)),
             (1.0, 1.0)
         );
+    }
+
+    #[test]
+    fn infinite_arguments() {
+        let inf = f64::INFINITY;
+        assert_eq!((chi2_survival(inf, 2.0), chi2_survival(-inf, 2.0)), (0.0, 1.0));
+        assert!(chi2_survival(1.0, inf).is_nan());
+        // Student's distribution with infinite degrees of freedom is the normal one.
+        assert_eq!(t_two_sided(1.5, inf), 2.0 * normal_cdf(-1.5));
+        assert!((t_two_sided_quantile(0.05, inf) - normal_quantile(0.975)).abs() < 1e-9);
+        assert!(f_survival(1.0, inf, 2.0).is_nan() && f_survival(1.0, 2.0, inf).is_nan());
+        assert_eq!(studentized_range_survival(inf, 3), 0.0);
     }
 }

@@ -39,7 +39,8 @@ pub fn critical_difference(quantile: f64, k: usize, n: usize) -> Result<f64, Sta
 
 /// The standard deviation of a difference of two mean ranks under the hypothesis of no difference.
 pub(super) fn rank_difference_unit(k: usize, n: usize) -> f64 {
-    ((k * (k + 1)) as f64 / (6 * n) as f64).sqrt()
+    let (k, n) = (k as f64, n as f64);
+    (k * (k + 1.0) / (6.0 * n)).sqrt()
 }
 
 #[cfg(test)]
@@ -59,5 +60,10 @@ mod tests {
             assert!(nemenyi_quantile(3, alpha).is_err() && bonferroni_dunn_quantile(3, alpha).is_err());
         }
         assert!(critical_difference(2.0, 3, 0).is_err());
+        assert!(
+            critical_difference(2.0, usize::MAX, usize::MAX)
+                .unwrap()
+                .is_finite()
+        );
     }
 }
