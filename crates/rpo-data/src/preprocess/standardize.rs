@@ -1,15 +1,16 @@
 //! Zero mean, unit variance.
 
 use super::{Nominal, PreprocessError, Transform, check_count, check_features, check_nominal, check_rows};
-use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset, Task};
+use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset, DatasetError, Task};
 use ndarray::Array2;
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::{Matrix, MatrixError, MatrixView};
 
 /// Standardizes columns: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the
 /// values present in the set it is fitted on. A column that is constant there becomes 0 everywhere.
 ///
 /// Nominal features are left as they are. Missing values stay missing. The result is dense: subtracting a
-/// mean leaves no zeros. (Daniels and Metaxas 2017, section 4, for features.)
+/// mean leaves no zeros; a value so far from those of fitting that it would be infinite is an error. (Daniels and Metaxas
+/// 2017, section 4, for features.)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
     of_targets: bool,
@@ -136,7 +137,14 @@ impl Standardizer {
                 *v = ((f64::from(*v) - self.mean[j]) * self.factor[j]) as f32;
             }
         }
-        Ok(Matrix::Dense(dense))
+        let moved = Matrix::Dense(dense);
+        match moved.view().check_finite_or_missing() {
+            Ok(()) => Ok(moved),
+            Err(MatrixError::NonFinite { row, column, value }) if !self.of_targets => {
+                Err(DatasetError::InfiniteFeature { row, column, value }.into())
+            }
+            Err(e) => Err(DatasetError::Output(e).into()),
+        }
     }
 }
 
@@ -287,6 +295,18 @@ mod tests {
             again(f64::NAN, 1.0),
             Err(PreprocessError::Moment { feature: 1, .. })
         ));
+        // A value that is so far from those of fitting that its standardised form is no f32.
+        let narrow = regression(array![[0.0], [1e-30]]);
+        let far = regression(array![[0.0], [1e20]]);
+        let (row, column, value) = (1, 0, f32::INFINITY);
+        assert_eq!(
+            Standardizer::of_features(&narrow).unwrap().apply(&far),
+            Err(DatasetError::InfiniteFeature { row, column, value }.into())
+        );
+        assert_eq!(
+            Standardizer::of_targets(&narrow).unwrap().apply(&far),
+            Err(DatasetError::Output(MatrixError::NonFinite { row, column, value }).into())
+        );
         let empty = train.select_rows(&[]).unwrap();
         assert_eq!(Standardizer::of_features(&empty), Err(PreprocessError::NoRows));
     }
