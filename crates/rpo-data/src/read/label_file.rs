@@ -79,6 +79,8 @@ struct Parser<'a> {
     taken: BTreeSet<String>,
     open: Vec<Open>,
     closed: bool,
+    /// A byte and its line: lines are counted from there on.
+    counted: (usize, u64),
 }
 
 impl<'a> Parser<'a> {
@@ -94,6 +96,7 @@ impl<'a> Parser<'a> {
             taken: BTreeSet::new(),
             open: Vec::new(),
             closed: false,
+            counted: (0, 1),
         }
     }
 
@@ -155,7 +158,9 @@ impl<'a> Parser<'a> {
                 }
                 self.file.labels.push(label);
                 self.file.parents.push(parent);
-                self.file.lines.push(line_of(self.text.as_bytes(), start));
+                let (from, line) = self.counted;
+                self.counted = (start, line + line_ends(&self.text.as_bytes()[from..start]));
+                self.file.lines.push(self.counted.1);
                 Open::Label(self.file.labels.len() - 1)
             }
             (other, _) => {
@@ -216,6 +221,9 @@ fn syntax_error(e: &XmlError) -> ReadErrorKind {
 
 /// The line, from 1, of a byte.
 fn line_of(text: &[u8], position: usize) -> u64 {
-    let before = &text[..position.min(text.len())];
-    1 + before.iter().filter(|&&b| b == b'\n').count() as u64
+    1 + line_ends(&text[..position.min(text.len())])
+}
+
+fn line_ends(text: &[u8]) -> u64 {
+    text.iter().filter(|&&b| b == b'\n').count() as u64
 }

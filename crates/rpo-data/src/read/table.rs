@@ -10,6 +10,7 @@ use super::samples::narrow;
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
 use crate::names::Names;
+use rpo_core::Matrix;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;
@@ -216,79 +217,137 @@ fn assemble(
     options: &ReadOptions,
     mut read_row: impl FnMut(&mut Row) -> Result<(bool, u64), ReadError>,
 ) -> Result<Dataset, ReadError> {
-    let mut features = MatrixBuilder::dense(roles.n_features);
-    let mut outputs = match roles.task {
-        Some(Task::MultiLabel) => MatrixBuilder::sparse(roles.n_outputs),
-        _ => MatrixBuilder::dense(roles.n_outputs),
-    };
-    let must_be_labels = roles.task == Some(Task::MultiLabel);
-    let may_miss_targets = options.missing_targets == Some(Missing::Keep);
-    let mut all_labels = false;
+    let mut table = Table::new(&columns, roles, options);
     let mut row = Row::default();
     loop {
         let (more, line) = read_row(&mut row)?;
         if !more {
             break;
         }
-        if row.is_sparse() {
-            features.make_sparse();
-            outputs.make_sparse();
-        }
-        all_labels |= features.n_rows() == 0;
-        for (&column, &value) in row.columns().iter().zip(row.values()) {
-            let Role { output, index } = roles.columns[column as usize];
-            let name = || columns[column as usize].name.clone();
-            let stored = if value.is_nan() {
-                f32::NAN
-            } else {
-                narrow(value, name).map_err(|kind| kind.at(line))?
-            };
-            if output {
-                let is_label = value == 0.0 || value == 1.0 || value.is_nan();
-                all_labels &= is_label;
-                if value.is_nan() && !may_miss_targets {
-                    return Err(ReadErrorKind::MissingTarget { name: name() }.at(line));
-                }
-                if must_be_labels && !is_label {
-                    return Err(ReadErrorKind::NotALabel { name: name(), value }.at(line));
-                }
-                outputs.push(index, stored);
-            } else {
-                if value.is_nan() && options.missing == Missing::Refuse {
-                    return Err(ReadErrorKind::MissingFeature { name: name() }.at(line));
-                }
-                features.push(index, stored);
-            }
-        }
-        features.end_row();
-        outputs.end_row();
+        table.push(&row).map_err(|kind| kind.at(line))?;
     }
-    let by_value = if all_labels {
-        Task::MultiLabel
-    } else {
-        Task::Regression
-    };
-    let task = roles.task.unwrap_or(by_value);
-    let (mut feature_names, mut output_names) = (Vec::new(), Vec::new());
-    let mut nominal: BTreeMap<usize, Arc<[String]>> = BTreeMap::new();
-    for (column, role) in columns.into_iter().zip(&roles.columns) {
-        if role.output {
-            output_names.push(column.name);
-            continue;
-        }
-        if let AttributeKind::Nominal(values) = column.kind {
-            nominal.insert(feature_names.len(), values);
-        }
-        feature_names.push(column.name);
-    }
-    let new = if may_miss_targets {
+    let (features, outputs, task) = table.finish();
+    let new = if options.missing_targets == Some(Missing::Keep) {
         Dataset::partial
     } else {
         Dataset::new
     };
-    let data = new(features.finish(), outputs.finish(), task)
-        .and_then(|data| data.with_feature_names(Names::Given(feature_names)))
-        .and_then(|data| data.with_output_names(Names::Given(output_names)))
-        .and_then(|data| data.with_nominal(nominal));
+    let names = ColumnNames::new(columns, roles);
+    let data = new(features, outputs, task)
+        .and_then(|data| data.with_feature_names(Names::Given(names.features)))
+        .and_then(|data| data.with_output_names(Names::Given(names.outputs)))
+        .and_then(|data| data.with_nominal(names.nominal));
     data.map_err(|e| ReadErrorKind::from(e).into())
+}
+
+/// The rows read so far.
+struct Table<'a> {
+    columns: &'a [Attribute],
+    roles: &'a Roles,
+    options: &'a ReadOptions,
+    features: MatrixBuilder,
+    outputs: MatrixBuilder,
+    /// Whether there is a row and every known output is 0 or 1.
+    all_labels: bool,
+}
+
+impl<'a> Table<'a> {
+    fn new(columns: &'a [Attribute], roles: &'a Roles, options: &'a ReadOptions) -> Self {
+        Self {
+            columns,
+            roles,
+            options,
+            features: MatrixBuilder::dense(roles.n_features),
+            outputs: match roles.task {
+                Some(Task::MultiLabel) => MatrixBuilder::sparse(roles.n_outputs),
+                _ => MatrixBuilder::dense(roles.n_outputs),
+            },
+            all_labels: false,
+        }
+    }
+
+    fn push(&mut self, row: &Row) -> Result<(), ReadErrorKind> {
+        if row.is_sparse() {
+            self.features.make_sparse();
+            self.outputs.make_sparse();
+        }
+        self.all_labels |= self.features.n_rows() == 0;
+        for (&column, &value) in row.columns().iter().zip(row.values()) {
+            let Role { output, index } = self.roles.columns[column as usize];
+            let name = || self.columns[column as usize].name.clone();
+            let stored = if value.is_nan() {
+                f32::NAN
+            } else {
+                narrow(value, name)?
+            };
+            if output {
+                self.all_labels &= is_label_value(value);
+                self.check_output(value, name)?;
+                self.outputs.push(index, stored);
+            } else {
+                if value.is_nan() && self.options.missing == Missing::Refuse {
+                    return Err(ReadErrorKind::MissingFeature { name: name() });
+                }
+                self.features.push(index, stored);
+            }
+        }
+        self.features.end_row();
+        self.outputs.end_row();
+        Ok(())
+    }
+
+    #[inline]
+    fn check_output(&self, value: f64, name: impl Fn() -> String) -> Result<(), ReadErrorKind> {
+        if value.is_nan() && self.options.missing_targets != Some(Missing::Keep) {
+            return Err(ReadErrorKind::MissingTarget { name: name() });
+        }
+        if self.roles.task == Some(Task::MultiLabel) && !is_label_value(value) {
+            return Err(ReadErrorKind::NotALabel { name: name(), value });
+        }
+        Ok(())
+    }
+
+    /// Features, outputs, and what these are.
+    fn finish(self) -> (Matrix, Matrix, Task) {
+        let by_value = if self.all_labels {
+            Task::MultiLabel
+        } else {
+            Task::Regression
+        };
+        let task = self.roles.task.unwrap_or(by_value);
+        (self.features.finish(), self.outputs.finish(), task)
+    }
+}
+
+/// Whether an output may be a label, as far as it is known.
+fn is_label_value(value: f64) -> bool {
+    value == 0.0 || value == 1.0 || value.is_nan()
+}
+
+/// What the columns are called, and which have values with names.
+struct ColumnNames {
+    features: Vec<String>,
+    outputs: Vec<String>,
+    nominal: BTreeMap<usize, Arc<[String]>>,
+}
+
+impl ColumnNames {
+    fn new(columns: Vec<Attribute>, roles: &Roles) -> Self {
+        let mut names = Self {
+            features: Vec::with_capacity(roles.n_features),
+            outputs: Vec::with_capacity(roles.n_outputs),
+            nominal: BTreeMap::new(),
+        };
+        for (column, role) in columns.into_iter().zip(&roles.columns) {
+            if role.output {
+                names.outputs.push(column.name);
+                continue;
+            }
+            if let AttributeKind::Nominal(values) = column.kind {
+                names.nominal.insert(names.features.len(), values);
+            }
+            names.features.push(column.name);
+        }
+        names
+    }
 }
