@@ -128,7 +128,8 @@ impl Standardizer {
     /// Values (n x columns), standardized; dense.
     ///
     /// # Errors
-    /// [`PreprocessError::ColumnCount`], [`PreprocessError::Budget`].
+    /// [`PreprocessError::ColumnCount`], [`PreprocessError::Budget`], [`PreprocessError::Dataset`] with a value that would
+    /// be infinite.
     pub fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         check_count(self.what(), self.mean.len(), values.n_cols())?;
         let mut dense = values.to_dense(self.budget)?;

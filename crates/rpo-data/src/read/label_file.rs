@@ -227,3 +227,15 @@ fn line_of(text: &[u8], position: usize) -> u64 {
 fn line_ends(text: &[u8]) -> u64 {
     text.iter().filter(|&&b| b == b'\n').count() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_know_their_lines() {
+        let text = "\u{feff}<labels>\n<label name='a'>\n\n  <label name='b'/> <label name='c'/></label>\n<label name='d'/>\n</labels>";
+        let file = LabelFile::parse(text.as_bytes()).unwrap();
+        assert_eq!(file.lines, [2, 4, 4, 5]);
+    }
+}
