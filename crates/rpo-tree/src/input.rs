@@ -52,6 +52,7 @@ impl<'a> RowBlock<'a> {
     /// If the range goes past the last row.
     pub fn load(&mut self, range: Range<usize>) {
         let p = self.x.n_cols();
+        assert!(range.end <= self.x.n_rows(), "rows of the matrix");
         match self.x {
             MatrixView::Dense(x) if x.is_standard_layout() => {}
             MatrixView::Dense(x) => {

@@ -74,8 +74,9 @@ impl Columns {
     /// Codes a feature matrix. NaN means missing.
     ///
     /// # Errors
-    /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns, [`TreeError::InfiniteFeature`] with the first offender in
-    /// row order, [`TreeError::TooLarge`] beyond 32-bit indices.
+    /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns,
+    /// [`TreeError::InfiniteFeature`] with the first offender in row order, [`TreeError::TooLarge`] for more than 2^31 rows,
+    /// 2^31 columns or more, or 2^32 stored values.
     pub fn new(x: MatrixView<'_>) -> Result<Self, TreeError> {
         check_csr("features", x)?;
         let (rows, columns) = (x.n_rows(), x.n_cols());
@@ -83,7 +84,8 @@ impl Columns {
             return Err(TreeError::Empty { rows, columns });
         }
         for (what, given, limit) in [
-            ("the number of rows", rows, u32::MAX as usize - 1),
+            // A fully grown tree has a node less than two per row; nodes have 32-bit indices.
+            ("the number of rows", rows, 1 << 31),
             ("the number of columns", columns, i32::MAX as usize),
         ] {
             if given > limit {

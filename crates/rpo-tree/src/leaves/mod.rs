@@ -20,6 +20,7 @@
 
 mod dense;
 mod known;
+mod means;
 mod samples;
 mod sparse;
 
@@ -31,6 +32,7 @@ use crate::TreeError;
 use crate::input::check_csr;
 use crate::rule::Rule;
 use crate::structure::Structure;
+use means::Means;
 use rpo_core::{Matrix, OutOfRange};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -172,13 +174,14 @@ impl Leaves {
     /// [`Sparse`](LeafKind::Sparse) store them as `f32`.
     ///
     /// A leaf whose members weigh nothing, as relabelling with other rows can leave it, answers the weighted
-    /// mean of all members.
+    /// mean of all members. Among [`Samples`](LeafKind::Samples) it refers to all of them: where many leaves are so, the
+    /// other storages take far less room.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one
     /// weight per row of outputs or a member has no row,
     /// [`TreeError::Weight`] for a weight that is negative or not finite, [`TreeError::NoWeight`] if no member
-    /// weighs anything.
+    /// weighs anything, [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or more.
     pub fn label(
         kind: LeafKind,
         members: &LeafMembers,
@@ -186,11 +189,11 @@ impl Leaves {
         outputs: &Arc<Matrix>,
     ) -> Result<Self, TreeError> {
         check(members, weights, outputs)?;
-        let samples = SampleLeaves::new(members, weights, Arc::clone(outputs))?;
+        let means = || Means::new(members, weights, outputs);
         Ok(match kind {
-            LeafKind::Samples => Self::Samples(samples),
-            LeafKind::Dense => Self::Dense(DenseLeaves::from_model(&samples)),
-            LeafKind::Sparse => Self::Sparse(SparseLeaves::from_model(&samples)),
+            LeafKind::Samples => Self::Samples(SampleLeaves::new(members, weights, Arc::clone(outputs))?),
+            LeafKind::Dense => Self::Dense(DenseLeaves::from_model(&means()?)),
+            LeafKind::Sparse => Self::Sparse(SparseLeaves::from_model(&means()?)),
         })
     }
 
@@ -199,7 +202,7 @@ impl Leaves {
     /// Output j of a leaf is the weighted mean over its members that know it, Σ c_i y_ij / Σ c_i over i with y_ij
     /// known. Where no member knows it, or none weighs anything, it is that of the nearest ancestor in `structure`
     /// where one does, and `fallback` (one value per output) where none of the tree does. Without missing outputs
-    /// the answers are those of [`label`](Self::label) up to rounding.
+    /// the answers of leaves whose members have weight are those of [`label`](Self::label) up to rounding.
     ///
     /// # Errors
     /// As [`label`](Self::label); [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot answer

@@ -26,29 +26,67 @@ impl SampleLeaves {
         weights: &[f32],
         outputs: Arc<Matrix>,
     ) -> Result<Self, TreeError> {
-        let weight = |row: &&u32| weights[**row as usize] > 0.0;
-        let all: Vec<u32> = members.rows.iter().filter(weight).copied().collect();
-        if all.is_empty() {
-            return Err(TreeError::NoWeight);
+        let weighted = Self::of_weighted(members, weights, outputs)?;
+        let n_empty = weighted.n_empty();
+        if n_empty == 0 {
+            return Ok(weighted);
         }
-        let mut rows = Vec::with_capacity(all.len());
+        let all = &weighted.rows;
+        let (given, limit) = (all.len().saturating_mul(n_empty + 1), u32::MAX as usize);
+        if given > limit {
+            let what = "the number of rows that the leaves refer to";
+            return Err(TreeError::TooLarge { what, given, limit });
+        }
+        let mut rows = Vec::with_capacity(given);
         let mut start = vec![0];
-        for leaf in 0..members.n_leaves() {
-            let before = rows.len();
-            rows.extend(members.rows(leaf).iter().filter(weight));
-            if rows.len() == before {
-                rows.extend_from_slice(&all);
-            }
+        for leaf in 0..weighted.n_leaves() as u32 {
+            let own = weighted.members(leaf).0;
+            rows.extend_from_slice(if own.is_empty() { all } else { own });
             start.push(rows.len() as u32);
         }
-        let entry_weights: Vec<f32> = rows.iter().map(|&row| weights[row as usize]).collect();
-        let weights = entry_weights.iter().any(|w| *w != 1.0).then_some(entry_weights);
-        Ok(Self {
+        Ok(Self::weigh(start, rows, weights, weighted.outputs))
+    }
+
+    /// References the members of each leaf that weigh something, of some leaves perhaps none.
+    pub(super) fn of_weighted(
+        members: &LeafMembers,
+        weights: &[f32],
+        outputs: Arc<Matrix>,
+    ) -> Result<Self, TreeError> {
+        let weight = |row: &&u32| weights[**row as usize] > 0.0;
+        let mut rows = Vec::with_capacity(members.rows.len());
+        let mut start = vec![0];
+        for leaf in 0..members.n_leaves() {
+            rows.extend(members.rows(leaf).iter().filter(weight));
+            start.push(rows.len() as u32);
+        }
+        if rows.is_empty() {
+            return Err(TreeError::NoWeight);
+        }
+        Ok(Self::weigh(start, rows, weights, outputs))
+    }
+
+    fn weigh(start: Vec<u32>, rows: Vec<u32>, weights: &[f32], outputs: Arc<Matrix>) -> Self {
+        let weights: Vec<f32> = rows.iter().map(|&row| weights[row as usize]).collect();
+        Self {
             start,
             rows,
-            weights,
+            weights: weights.iter().any(|w| *w != 1.0).then_some(weights),
             outputs,
-        })
+        }
+    }
+
+    /// How many leaves refer to no row.
+    pub(super) fn n_empty(&self) -> usize {
+        self.start.windows(2).filter(|w| w[0] == w[1]).count()
+    }
+
+    /// All rows as one leaf.
+    pub(super) fn whole(&self) -> Self {
+        Self {
+            start: vec![0, self.rows.len() as u32],
+            ..self.clone()
+        }
     }
 
     /// Takes stored parts: where each leaf begins in `rows` (and the end), rows, weights (`None`: all 1).

@@ -339,6 +339,25 @@ fn labels_are_checked() {
     assert_eq!(answer(&leaves, 1), [2.5]);
 }
 
+/// The mean of all is taken once, and not written down for each leaf that answers it.
+#[test]
+fn many_leaves_may_weigh_nothing() {
+    let n = 70_000_u32;
+    let leaf_of: Vec<u32> = (0..2 * n).map(|row| row.saturating_sub(n - 1)).collect();
+    let members = LeafMembers::from_assignment(&leaf_of, n as usize + 1).unwrap();
+    let weights: Vec<f32> = (0..2 * n).map(|row| f32::from(row < n)).collect();
+    let y = Array2::from_shape_fn((weights.len(), 1), |(i, _)| (i % 2) as f32);
+    let outputs = Arc::new(Matrix::from(y));
+    for kind in [LeafKind::Dense, LeafKind::Sparse] {
+        let leaves = Leaves::label(kind, &members, &weights, &outputs).unwrap();
+        for leaf in [0, 1, n - 1, n] {
+            assert_eq!(answer(&leaves, leaf), [0.5]);
+        }
+    }
+    let found = Leaves::label(LeafKind::Samples, &members, &weights, &outputs);
+    assert!(matches!(found, Err(TreeError::TooLarge { .. })));
+}
+
 #[test]
 fn stored_sample_leaves_are_checked() {
     let outputs = Arc::new(Matrix::from(array![[1.0], [2.0], [4.0]]));

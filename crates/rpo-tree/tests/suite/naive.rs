@@ -102,7 +102,8 @@ fn check_exact(data: &Data, grown: &Grown<AxisRule>, axis: &AxisParams, min_samp
                 check_cut(data, rows, *rule);
             }
             Node::Leaf(_) => {
-                let pure = data.spread(rows) <= 1e-12 * squares(data, rows);
+                // A little above 1e-12: the criterion's own variance is rounded by some 1e-15 of the mean square.
+                let pure = data.spread(rows) <= 1.1e-12 * squares(data, rows);
                 let small = rows.len() < min_samples_split.max(2);
                 let idle = best.is_none_or(|best| best <= axis.min_gain + tolerance && axis.min_gain > 0.0);
                 assert!(

@@ -120,7 +120,8 @@ proptest! {
             let first = data.x.row(rows[0] as usize);
             let equal = |(u, v): (&f32, &f32)| u == v || (u.is_nan() && v.is_nan());
             let constant = rows.iter().all(|&row| data.x.row(row as usize).iter().zip(first).all(equal));
-            prop_assert!(constant || relative_variance(&data, rows) < 1.001e-12, "leaf of {:?}", rows);
+            // A little above: the criterion's own variance is rounded by some 1e-15 of the mean square.
+            prop_assert!(constant || relative_variance(&data, rows) < 1.1e-12, "leaf of {:?}", rows);
         }
     }
 

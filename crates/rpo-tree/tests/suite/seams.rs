@@ -407,6 +407,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let data = Data::unweighted(data.x, data.y);
+        prop_assume!(data.has_distinct_rows());
         let columns = Columns::new((&data.x).into()).unwrap();
         let grown = grow_with(&OneOutput { data: &data, columns: &columns }, &data.weights, &GrowParams::default(), seed);
         prop_assert_eq!(predict(&grown, &data), data.y);

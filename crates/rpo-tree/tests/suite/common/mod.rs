@@ -88,6 +88,13 @@ impl Data {
         Self { x, y, weights }
     }
 
+    /// Whether no two rows have the same features, of which none is missing.
+    pub(crate) fn has_distinct_rows(&self) -> bool {
+        let mut rows: Vec<Vec<f32>> = self.x.rows().into_iter().map(|row| row.to_vec()).collect();
+        rows.sort_by(|a, b| a.partial_cmp(b).expect("no value is missing"));
+        rows.windows(2).all(|pair| pair[0] != pair[1])
+    }
+
     /// The given rows, in the given order.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         Self {
