@@ -1,7 +1,7 @@
 //! `rpo train`.
 
 use crate::error::CliError;
-use crate::methods::{FitContext, Method, MethodOptions, Recipe};
+use crate::methods::{FitContext, Method, MethodOptions, Recipe, note_unknown};
 use crate::options::{ThreadOptions, TrainingOptions};
 use crate::output::{Report, note};
 use crate::progress;
@@ -95,6 +95,7 @@ impl Train {
             if self.oob {
                 oob = Some(oob_score(&model, &data)?);
             }
+            note_unknown(&model);
             (model.save(&self.model)?, fit_seconds, cpu_seconds)
         };
         let mut report = Report::default();

@@ -3,6 +3,7 @@
 use super::{FitContext, Groups, Method, Recipe, Show, name};
 use crate::error::CliError;
 use crate::options::Switch;
+use crate::output::note;
 use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::data::Dataset;
@@ -31,18 +32,21 @@ pub(crate) struct FeatureOptions {
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum FillName {
+    /// They stay missing, as by default.
+    None,
     Median,
     Mean,
     /// Of several the smallest.
     MostFrequent,
 }
 
-impl From<FillName> for Fill {
-    fn from(name: FillName) -> Self {
-        match name {
-            FillName::Median => Self::Median,
-            FillName::Mean => Self::Mean,
-            FillName::MostFrequent => Self::MostFrequent,
+impl FillName {
+    fn fill(self) -> Option<Fill> {
+        match self {
+            Self::None => None,
+            Self::Median => Some(Fill::Median),
+            Self::Mean => Some(Fill::Mean),
+            Self::MostFrequent => Some(Fill::MostFrequent),
         }
     }
 }
@@ -69,7 +73,7 @@ pub(super) fn prepared(recipe: Box<dyn Recipe>, method: Method, groups: &Groups)
         NominalName::Codes
     };
     let steps = Steps {
-        impute: impute.map(Fill::from),
+        impute: impute.and_then(FillName::fill),
         one_hot: nominal.unwrap_or(usual) == NominalName::OneHot,
         standardize: standardize.unwrap_or(false),
     };
@@ -86,6 +90,25 @@ pub(super) fn prepared(recipe: Box<dyn Recipe>, method: Method, groups: &Groups)
         return recipe;
     }
     Box::new(Prepared { recipe, steps, given })
+}
+
+/// Says of which features nothing could be learned to fill them with.
+pub(crate) fn note_unknown(model: &Model) {
+    let Some(imputer) = model.pipeline().and_then(Pipeline::imputer) else {
+        return;
+    };
+    let mut unknown = imputer.unknown();
+    if let Some(first) = unknown.next() {
+        let name = model.schema().feature_names().get(first).unwrap_or_default();
+        let others = match unknown.count() {
+            0 => String::new(),
+            1 => ", nor has 1 other".to_owned(),
+            n => format!(", nor have {n} others"),
+        };
+        note(&format!(
+            "feature {name:?} has no value in any training sample{others}: 0 is filled in"
+        ));
+    }
 }
 
 /// Prepares features, and fits to those.

@@ -90,7 +90,7 @@ impl MethodOptions {
             MatrixView::from(data.features()),
             MatrixView::from(data.outputs()),
         );
-        let needs_features = is_linear_or_clusters && self.value("impute").is_none();
+        let needs_features = is_linear_or_clusters && matches!(self.value("impute"), None | Some("none"));
         for (what, needed, values, names, help) in [
             (
                 "features",

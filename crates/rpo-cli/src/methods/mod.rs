@@ -19,6 +19,7 @@ mod recipe;
 mod structured;
 mod trees;
 
+pub(crate) use features::note_unknown;
 pub use given::MethodOptions;
 pub(crate) use linear::DecisionName;
 pub use recipe::{FitContext, Recipe, Show, Stepwise, WrapProjection};

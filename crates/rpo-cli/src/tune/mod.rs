@@ -3,7 +3,7 @@
 mod history;
 
 use crate::error::CliError;
-use crate::methods::{FitContext, MethodOptions};
+use crate::methods::{FitContext, MethodOptions, note_unknown};
 use crate::options::{MemoryOptions, ThreadOptions, TrainingOptions};
 use crate::progress;
 use crate::resources::Stopwatch;
@@ -143,6 +143,7 @@ impl Tune {
                     ..FitContext::default()
                 };
                 let model = tuning.fit_best(&tuned, &data, refit, &context)?;
+                note_unknown(&model);
                 Some(model.save(path)?)
             }
         };

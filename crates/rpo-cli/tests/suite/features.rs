@@ -135,6 +135,27 @@ fn missing_features_are_filled_in() {
     assert!(message.contains("--low-memory"), "{message}");
 }
 
+#[test]
+fn columns_without_any_value_are_named() {
+    let folder = Folder::new();
+    let rows: String = (0..30).map(|i| format!("{i},,NA,{}\n", 2 * i + 1)).collect();
+    folder.write("empty.csv", format!("a,b,c,y\n{rows}"));
+    let train = "train --data empty.csv --targets y --method ridge --model m.rpo";
+    let run = folder.run(&format!("{train} --impute mean"));
+    assert_eq!(run.code, Some(0), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("\"b\" has no value") && run.stderr.contains("1 other"),
+        "{}",
+        run.stderr
+    );
+    folder.write("new.csv", "a,b,c\n3,,5\n");
+    let predicted = folder.ok("predict --data new.csv --model m.rpo");
+    assert!(predicted.starts_with("y\n"), "{predicted}");
+    // Not filling is a choice like the others.
+    let message = folder.fail(&format!("{train} --impute none"));
+    assert!(message.contains("ridge needs all values"), "{message}");
+}
+
 /// Steps are parameters like others; the winner is what training would have made.
 #[test]
 fn steps_are_searched() {
