@@ -86,3 +86,22 @@ pub enum TreeError {
         why: &'static str,
     },
 }
+
+/// [`TreeError::Mismatch`] unless two lengths agree.
+pub(crate) fn check_length(what: &'static str, expected: usize, given: usize) -> Result<(), TreeError> {
+    if expected == given {
+        Ok(())
+    } else {
+        Err(TreeError::Mismatch {
+            what,
+            expected,
+            given,
+        })
+    }
+}
+
+/// [`TreeError::Mismatch`] unless all of some rows or columns exist, of which there are `n`.
+pub(crate) fn check_exist(what: &'static str, indices: &[u32], n: usize) -> Result<(), TreeError> {
+    let needed = indices.iter().max().map_or(0, |&last| last as usize + 1);
+    check_length(what, needed.max(n), n)
+}

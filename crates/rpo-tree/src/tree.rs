@@ -1,6 +1,6 @@
 //! A structure with labelled leaves.
 
-use crate::TreeError;
+use crate::error::{TreeError, check_length};
 use crate::input::{RowBlock, check_csr};
 use crate::leaves::{LeafKind, LeafMembers, LeafModel, Leaves};
 use crate::rule::Rule;
@@ -24,14 +24,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     /// # Errors
     /// [`TreeError::Mismatch`] if they differ in the number of leaves.
     pub fn new(structure: Structure<R>, leaves: L) -> Result<Self, TreeError> {
-        if structure.n_leaves() != leaves.n_leaves() {
-            let (expected, given) = (structure.n_leaves(), leaves.n_leaves());
-            return Err(TreeError::Mismatch {
-                what: "leaves of the structure",
-                expected,
-                given,
-            });
-        }
+        check_length("leaves of the structure", structure.n_leaves(), leaves.n_leaves())?;
         Ok(Self { structure, leaves })
     }
 
@@ -97,14 +90,7 @@ impl<R: Rule> Tree<R> {
         outputs: &Arc<Matrix>,
     ) -> Result<Self, TreeError> {
         check_csr("features", x)?;
-        if x.n_rows() != outputs.n_rows() {
-            let (expected, given) = (x.n_rows(), outputs.n_rows());
-            return Err(TreeError::Mismatch {
-                what: "rows of outputs",
-                expected,
-                given,
-            });
-        }
+        check_length("rows of outputs", x.n_rows(), outputs.n_rows())?;
         let members = LeafMembers::from_assignment(&self.apply(x), self.structure.n_leaves())?;
         let leaves = Leaves::label(kind, &members, weights, outputs)?;
         Ok(Self {

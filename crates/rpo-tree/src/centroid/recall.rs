@@ -8,7 +8,7 @@
 use super::accumulate::Gather;
 use super::means::{Means, Teachers};
 use super::{CentroidRule, Cosine};
-use crate::TreeError;
+use crate::error::{TreeError, check_exist, check_length};
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
@@ -92,6 +92,18 @@ impl<'a> TreeRecord<'a> {
         }
         Ok((places, n_leaves))
     }
+
+    /// The nodes in preorder; checks that they are a tree of these leaves and teachers, and that there are as many rows.
+    fn checked_places(&self, n_rows: usize) -> Result<Vec<Place>, TreeError> {
+        let (places, n_leaves) = self.places()?;
+        check_length("leaves with training rows", n_leaves, self.members.n_leaves())?;
+        check_exist("rows for the members of leaves", self.members.all_rows(), n_rows)?;
+        let start = |leaf: usize| self.members.start_of(leaf);
+        let of_splits = places.iter().zip(&self.children).filter(|(_, arity)| **arity > 0);
+        let n_taught = of_splits.map(|(place, _)| start(place.leaves.end) - start(place.leaves.start));
+        check_length("teachers of all splits", n_taught.sum(), self.teachers.len())?;
+        Ok(places)
+    }
 }
 
 /// A node's place in growing order, and the leaves below it.
@@ -118,28 +130,9 @@ pub fn recall(
     MatrixView::Sparse(x)
         .check_finite()
         .map_err(TreeError::NonFinite)?;
-    let same = |what, expected, given| {
-        let mismatch = TreeError::Mismatch {
-            what,
-            expected,
-            given,
-        };
-        (expected == given).then_some(()).ok_or(mismatch)
-    };
-    let (places, n_leaves) = record.places()?;
-    same("leaves with training rows", n_leaves, record.members.n_leaves())?;
-    let mut rows = record.members.all_rows().to_vec();
-    if let Some(&row) = rows.iter().max().filter(|row| **row as usize >= x.rows()) {
-        same("rows for the members of leaves", row as usize + 1, x.rows())?;
-    }
+    let places = record.checked_places(x.rows())?;
     let start = |leaf: usize| record.members.start_of(leaf);
-    let of_splits = places
-        .iter()
-        .zip(&record.children)
-        .filter(|(_, arity)| **arity > 0);
-    let n_taught = of_splits.map(|(place, _)| start(place.leaves.end) - start(place.leaves.start));
-    same("teachers of all splits", n_taught.sum(), record.teachers.len())?;
-
+    let mut rows = record.members.all_rows().to_vec();
     let rows_by_direction = Teachers::new(x, true);
     let (mut means, mut gather) = (Means::new(x.cols()), Gather::new(x.cols()));
     let (mut centroids, mut n_entries) = (Vec::new(), 0);

@@ -3,7 +3,7 @@
 use super::accumulate::Gather;
 use super::lookup::{BitIndex, advance};
 use super::weights::{MAX_TABLE, Weights};
-use crate::TreeError;
+use crate::error::{TreeError, check_length};
 use crate::rule::{Row, Rule};
 use rpo_core::OutOfRange;
 
@@ -84,20 +84,12 @@ impl CentroidRule {
         children: Vec<u16>,
         weights: Vec<f32>,
     ) -> Result<Self, TreeError> {
-        let same = |what, expected, given| {
-            let mismatch = TreeError::Mismatch {
-                what,
-                expected,
-                given,
-            };
-            (expected == given).then_some(()).ok_or(mismatch)
-        };
         let wrong = |name, given: String, expected| Err(OutOfRange::new(name, given, expected).into());
         if !(1..=MAX_CHILDREN).contains(&offsets.len()) {
             return wrong("children of a node", offsets.len().to_string(), "1 to 65535");
         }
-        same("counts for the features of a node", features.len(), counts.len())?;
-        same("weights for the entries of a node", children.len(), weights.len())?;
+        check_length("counts for the features of a node", features.len(), counts.len())?;
+        check_length("weights for the entries of a node", children.len(), weights.len())?;
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
             return wrong("feature of a node", pair[1].to_string(), "above the one before");
         }
@@ -125,7 +117,7 @@ impl CentroidRule {
             }
             start.push(end as u32);
         }
-        same("entries of a node", end, children.len())?;
+        check_length("entries of a node", end, children.len())?;
         if let Some(child) = children.iter().find(|c| usize::from(**c) >= offsets.len()) {
             return wrong(
                 "child of a node",

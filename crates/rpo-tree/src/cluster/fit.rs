@@ -2,7 +2,7 @@
 
 use super::points::check;
 use super::{KMeans, Points, Workspace};
-use crate::TreeError;
+use crate::error::{TreeError, check_length};
 use ndarray::{Array2, ArrayView2};
 use rand::seq::index;
 use rpo_core::{MatrixView, OutOfRange, Seed};
@@ -119,18 +119,10 @@ impl KMeans {
         centres: ArrayView2<'_, f64>,
     ) -> Result<Clustering, TreeError> {
         let points = Points::from_matrix(x, scales, weights)?;
-        let mismatch = |what, expected, given| {
-            Err(TreeError::Mismatch {
-                what,
-                expected,
-                given,
-            })
-        };
-        if centres.ncols() != x.n_cols() {
-            return mismatch("columns of the given centres", x.n_cols(), centres.ncols());
-        }
-        if !(1..=self.params().n_clusters).contains(&centres.nrows()) {
-            return mismatch("given centres", self.params().n_clusters, centres.nrows());
+        check_length("columns of the given centres", x.n_cols(), centres.ncols())?;
+        let k = self.params().n_clusters;
+        if !(1..=k).contains(&centres.nrows()) {
+            check_length("given centres", k, centres.nrows())?;
         }
         if let Some(bad) = centres.iter().find(|v| !v.is_finite()) {
             return Err(OutOfRange::new("value of a given centre", bad, "finite").into());

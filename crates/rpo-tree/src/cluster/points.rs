@@ -1,8 +1,8 @@
 //! Rows as k-means reads them.
 
 use super::images::Images;
-use crate::TreeError;
-use rpo_core::{MatrixView, OutOfRange, csr_row};
+use crate::error::{TreeError, check_length};
+use rpo_core::{MatrixError, MatrixView, OutOfRange, csr_row};
 
 /// Rows to be clustered: stored values only, and columns renumbered to those that occur.
 ///
@@ -51,7 +51,7 @@ impl Points {
     /// # Errors
     /// [`TreeError::Mismatch`] if there is not one scale per column or one weight per row, [`TreeError::NotCsr`],
     /// [`TreeError::Weight`] for a weight that is negative or not finite, [`TreeError::Parameter`] for a scale or
-    /// [`TreeError::NonFinite`] for a value that is not finite.
+    /// [`TreeError::NonFinite`] for a value, or a product of both, that is not finite.
     pub fn from_matrix(
         x: MatrixView<'_>,
         scales: Option<&[f32]>,
@@ -207,22 +207,14 @@ pub(super) fn check(
     if rows == 0 || columns == 0 {
         return Err(TreeError::Empty { rows, columns });
     }
-    let same = |what, expected, given| {
-        let mismatch = TreeError::Mismatch {
-            what,
-            expected,
-            given,
-        };
-        (expected == given).then_some(()).ok_or(mismatch)
-    };
     if let Some(scales) = scales {
-        same("scales for the columns", columns, scales.len())?;
+        check_length("scales for the columns", columns, scales.len())?;
         if let Some(bad) = scales.iter().find(|s| !s.is_finite()) {
             return Err(OutOfRange::new("scale of a column", bad, "finite").into());
         }
     }
     if let Some(weights) = weights {
-        same("weights for the rows", rows, weights.len())?;
+        check_length("weights for the rows", rows, weights.len())?;
         if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
             let value = weights[row];
             return Err(TreeError::Weight { row, value });
@@ -231,7 +223,23 @@ pub(super) fn check(
             return Err(TreeError::NoWeight);
         }
     }
-    x.check_finite().map_err(TreeError::NonFinite)
+    x.check_finite().map_err(TreeError::NonFinite)?;
+    scales.map_or(Ok(()), |scales| check_scaled(x, scales))
+}
+
+/// Refuses products of finite values and scales that are not finite.
+fn check_scaled(x: MatrixView<'_>, scales: &[f32]) -> Result<(), TreeError> {
+    for row in 0..x.n_rows() {
+        let mut bad = None;
+        x.for_each_in_row(row, |j, v| {
+            let (column, value) = (j as usize, v * scales[j as usize]);
+            if !value.is_finite() && bad.is_none() {
+                bad = Some(MatrixError::NonFinite { row, column, value });
+            }
+        });
+        bad.map_or(Ok(()), |bad| Err(TreeError::NonFinite(bad)))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

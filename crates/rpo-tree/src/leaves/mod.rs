@@ -28,7 +28,7 @@ pub use dense::DenseLeaves;
 pub use samples::SampleLeaves;
 pub use sparse::SparseLeaves;
 
-use crate::TreeError;
+use crate::error::{TreeError, check_exist, check_length};
 use crate::input::check_csr;
 use crate::rule::Rule;
 use crate::structure::Structure;
@@ -84,13 +84,7 @@ impl LeafMembers {
     /// order, not below `n_rows`, or in two leaves.
     pub fn from_parts(rows: Vec<u32>, sizes: &[u32], n_rows: usize) -> Result<Self, TreeError> {
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
-        if total != rows.len() as u64 {
-            return Err(TreeError::Mismatch {
-                what: "rows in leaves",
-                expected: total as usize,
-                given: rows.len(),
-            });
-        }
+        check_length("rows in leaves", total as usize, rows.len())?;
         let mut start = Vec::with_capacity(sizes.len() + 1);
         start.push(0);
         let mut seen = vec![false; n_rows];
@@ -216,22 +210,12 @@ impl Leaves {
         fallback: &[f32],
     ) -> Result<Self, TreeError> {
         check(members, weights, outputs)?;
-        for (what, expected, given) in [
-            (
-                "leaves of the structure",
-                structure.n_leaves(),
-                members.n_leaves(),
-            ),
-            ("fallbacks for the outputs", outputs.n_cols(), fallback.len()),
-        ] {
-            if given != expected {
-                return Err(TreeError::Mismatch {
-                    what,
-                    expected,
-                    given,
-                });
-            }
-        }
+        check_length(
+            "leaves of the structure",
+            structure.n_leaves(),
+            members.n_leaves(),
+        )?;
+        check_length("fallbacks for the outputs", outputs.n_cols(), fallback.len())?;
         if kind == LeafKind::Samples {
             let expected = "dense or sparse leaves, as outputs are missing";
             return Err(OutOfRange::new("leaves", "samples", expected).into());
@@ -261,22 +245,8 @@ impl Leaves {
 fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(), TreeError> {
     check_csr("outputs", outputs.view())?;
     let n_rows = outputs.n_rows();
-    if weights.len() != n_rows {
-        let what = "weights for the rows of outputs";
-        return Err(TreeError::Mismatch {
-            what,
-            expected: n_rows,
-            given: weights.len(),
-        });
-    }
-    if let Some(&row) = members.rows.iter().max().filter(|r| **r as usize >= n_rows) {
-        let what = "rows of outputs for the members of leaves";
-        return Err(TreeError::Mismatch {
-            what,
-            expected: row as usize + 1,
-            given: n_rows,
-        });
-    }
+    check_length("weights for the rows of outputs", n_rows, weights.len())?;
+    check_exist("rows of outputs for the members of leaves", &members.rows, n_rows)?;
     if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
         let value = weights[row];
         return Err(TreeError::Weight { row, value });

@@ -1,9 +1,9 @@
 //! Leaves as references to training rows.
 
 use super::{LeafMembers, LeafModel};
-use crate::TreeError;
+use crate::error::{TreeError, check_exist, check_length};
 use crate::input::check_csr;
-use rpo_core::Matrix;
+use rpo_core::{Matrix, OutOfRange};
 use std::sync::Arc;
 
 /// The training rows of each leaf with their weights; the outputs are shared by all trees of an ensemble.
@@ -101,31 +101,18 @@ impl SampleLeaves {
         outputs: Arc<Matrix>,
     ) -> Result<Self, TreeError> {
         check_csr("outputs", outputs.view())?;
-        let mismatch = |what, expected, given| {
-            Err(TreeError::Mismatch {
-                what,
-                expected,
-                given,
-            })
-        };
-        if start.first() != Some(&0) || start.last().is_none_or(|&end| end as usize != rows.len()) {
-            let given = start.last().map_or(0, |&end| end as usize);
-            return mismatch("end of the last leaf", rows.len(), given);
+        if start.first() != Some(&0) {
+            let given = start.first().map_or_else(|| "missing".to_owned(), u32::to_string);
+            return Err(OutOfRange::new("start of the first leaf", given, "0").into());
         }
+        let end = start[start.len() - 1] as usize;
+        check_length("end of the last leaf", rows.len(), end)?;
         if let Some(leaf) = start.windows(2).position(|w| w[0] >= w[1]) {
-            return mismatch("rows of a leaf that is empty, leaf", 1, leaf);
+            return Err(OutOfRange::new("end of a leaf", start[leaf + 1], "above its start").into());
         }
-        if let Some(&row) = rows.iter().find(|r| **r as usize >= outputs.n_rows()) {
-            return mismatch(
-                "rows of outputs for a leaf's row",
-                row as usize + 1,
-                outputs.n_rows(),
-            );
-        }
+        check_exist("rows of outputs for a leaf's row", &rows, outputs.n_rows())?;
         if let Some(weights) = &weights {
-            if weights.len() != rows.len() {
-                return mismatch("weights of the leaves' rows", rows.len(), weights.len());
-            }
+            check_length("weights of the leaves' rows", rows.len(), weights.len())?;
             let bad = weights
                 .iter()
                 .zip(&rows)
@@ -187,14 +174,7 @@ impl SampleLeaves {
     /// sparse by columns.
     pub fn with_outputs(mut self, outputs: Arc<Matrix>) -> Result<Self, TreeError> {
         check_csr("outputs", outputs.view())?;
-        if outputs.n_rows() != self.outputs.n_rows() {
-            let (expected, given) = (self.outputs.n_rows(), outputs.n_rows());
-            return Err(TreeError::Mismatch {
-                what: "rows of new outputs",
-                expected,
-                given,
-            });
-        }
+        check_length("rows of new outputs", self.outputs.n_rows(), outputs.n_rows())?;
         self.outputs = outputs;
         Ok(self)
     }

@@ -1,6 +1,6 @@
 //! Hyperplanes as rules.
 
-use crate::TreeError;
+use crate::error::{TreeError, check_length};
 use crate::rule::{AxisRule, Row, Rule};
 use rpo_core::OutOfRange;
 
@@ -28,13 +28,7 @@ impl ObliqueRule {
         bias: f32,
     ) -> Result<Self, TreeError> {
         let (features, weights) = (features.into(), weights.into());
-        if features.len() != weights.len() {
-            return Err(TreeError::Mismatch {
-                what: "weights of a hyperplane",
-                expected: features.len(),
-                given: weights.len(),
-            });
-        }
+        check_length("weights of a hyperplane", features.len(), weights.len())?;
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
             let given = format!("{} before {}", pair[0], pair[1]);
             return Err(OutOfRange::new("the features of a hyperplane", given, "increasing").into());

@@ -13,7 +13,7 @@ mod sweep;
 
 pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, Thresholds};
 
-use crate::TreeError;
+use crate::error::{TreeError, check_exist};
 use crate::rule::Rule;
 use rpo_core::{OutOfRange, Seed};
 
@@ -121,12 +121,5 @@ pub(crate) fn check_subset(subset: &[u32], n_columns: usize) -> Result<(), TreeE
         let given = format!("{} before {}", pair[0], pair[1]);
         return Err(OutOfRange::new("subset", given, "increasing").into());
     }
-    match subset.last() {
-        Some(&last) if last as usize >= n_columns => Err(TreeError::Mismatch {
-            what: "columns for the last of a subset",
-            expected: last as usize + 1,
-            given: n_columns,
-        }),
-        _ => Ok(()),
-    }
+    check_exist("columns for the last of a subset", subset, n_columns)
 }

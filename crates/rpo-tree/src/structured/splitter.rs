@@ -1,8 +1,8 @@
 //! The splitter that makes a node's label sets a binary problem.
 
 use super::{BinarySplitter, LabelCounts, LabelWeighting};
-use crate::TreeError;
 use crate::cluster::{KMeans, KMeansParams, Points, Workspace as Clusters};
+use crate::error::{TreeError, check_exist};
 use crate::oblique::LinearRule;
 use crate::splitter::{NodeRows, Split, Splitter, check_subset};
 use rpo_core::{CsrView, csr_row};
@@ -83,13 +83,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
         params.check()?;
         crate::check_csr("labels", rpo_core::MatrixView::Sparse(labels))?;
         check_subset(subset, labels.cols())?;
-        if let Some(&row) = rows.iter().max().filter(|row| **row as usize >= labels.rows()) {
-            return Err(TreeError::Mismatch {
-                what: "rows of labels for the rows to grow on",
-                expected: row as usize + 1,
-                given: labels.rows(),
-            });
-        }
+        check_exist("rows of labels for the rows to grow on", rows, labels.rows())?;
         let mut splitter = Self {
             labels,
             used: vec![false; labels.cols()],

@@ -478,6 +478,10 @@ fn what_does_not_fit_is_refused() {
             ..
         })
     ));
+    // Both are finite, their product is not.
+    let scales = [1.0, 1e38, 1.0];
+    let large = kmeans.fit_weighted((&x.mapv(|v| v * 100.0)).into(), Some(&scales), None, Seed::new(0));
+    assert!(matches!(large, Err(TreeError::NonFinite(_))), "{large:?}");
     let empty = Array2::<f32>::zeros((0, 3));
     assert_eq!(
         kmeans.fit((&empty).into(), Seed::new(0)),
