@@ -21,8 +21,8 @@ pub struct ByNode {
 impl<R: Rule> Structure<R> {
     /// The leaf of each of `leaves.len()` rows, given which `child` a rule sends the row of a number to.
     ///
-    /// All rows of a node are sent on before any goes further, so that a large rule is brought to the cache once for all of
-    /// them. Where rules are small, [`leaves`](Self::leaves) is faster.
+    /// All rows of a node are sent on before any goes further, so that a large rule is brought to the cache once for
+    /// all of them. Where rules are small, [`leaves`](Self::leaves) is faster.
     pub fn leaves_by_node(&self, child: impl Fn(&R, usize) -> usize, work: &mut ByNode, leaves: &mut [u32]) {
         let ByNode {
             order,

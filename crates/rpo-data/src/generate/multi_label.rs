@@ -61,8 +61,8 @@ pub struct MultiLabelSet {
 }
 
 impl MultiLabelSet {
-    /// So many samples, features and labels; 3 labels per sample (or as many as there are), exponent 1, a topic for every 50 labels, 1.5
-    /// topics per sample, sparse features with 6 per label and 10 of noise.
+    /// So many samples, features and labels; 3 labels per sample (or as many as there are), exponent 1, a topic for
+    /// every 50 labels, 1.5 topics per sample, sparse features with 6 per label and 10 of noise.
     pub fn new(n_samples: usize, n_features: usize, n_outputs: usize) -> Self {
         Self {
             n_samples,

@@ -97,8 +97,9 @@ impl LabelFilter {
         })
     }
 
-    /// Drops the labels that fewer than `min_count` samples have or do not have. (Not in the paper's text; the 124 labels of
-    /// CAL500 in its Table 1 are those that at least 20 samples have, the rule of other work by the same protocol.)
+    /// Drops the labels that fewer than `min_count` samples have or do not have. (Not in the paper's text; the 124
+    /// labels of CAL500 in its Table 1 are those that at least 20 samples have, the rule of other work by the same
+    /// protocol.)
     ///
     /// # Errors
     /// [`PreprocessError::NoRows`], [`PreprocessError::Task`].

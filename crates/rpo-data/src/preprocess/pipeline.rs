@@ -81,8 +81,8 @@ impl Pipeline {
     /// [`Standardizer::factor`] of each column that then is there.
     ///
     /// # Errors
-    /// Those of [`Imputer::new`], [`OneHot::new`] and [`Standardizer::new`]; [`PreprocessError::ColumnCount`] for values
-    /// of another number of features.
+    /// Those of [`Imputer::new`], [`OneHot::new`] and [`Standardizer::new`]; [`PreprocessError::ColumnCount`] for
+    /// values of another number of features.
     pub fn new(
         n_features: usize,
         nominal: Nominal,

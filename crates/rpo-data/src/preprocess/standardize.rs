@@ -9,8 +9,8 @@ use rpo_core::{Matrix, MatrixError, MatrixView};
 /// values present in the set it is fitted on. A column that is constant there becomes 0 everywhere.
 ///
 /// Nominal features are left as they are. Missing values stay missing. The result is dense: subtracting a
-/// mean leaves no zeros; a value so far from those of fitting that it would be infinite is an error. (Daniels and Metaxas
-/// 2017, section 4, for features.)
+/// mean leaves no zeros; a value so far from those of fitting that it would be infinite is an error. (Daniels and
+/// Metaxas 2017, section 4, for features.)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
     of_targets: bool,
@@ -128,8 +128,8 @@ impl Standardizer {
     /// Values (n x columns), standardized; dense.
     ///
     /// # Errors
-    /// [`PreprocessError::ColumnCount`], [`PreprocessError::Budget`], [`PreprocessError::Dataset`] with a value that would
-    /// be infinite.
+    /// [`PreprocessError::ColumnCount`], [`PreprocessError::Budget`], [`PreprocessError::Dataset`] with a value that
+    /// would be infinite.
     pub fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         check_count(self.what(), self.mean.len(), values.n_cols())?;
         let mut dense = values.to_dense(self.budget)?;

@@ -1,9 +1,9 @@
 //! Trees of centroids as the rows that taught them.
 //!
-//! A centroid is a mean of training rows. Deep in a tree it is one of few rows, and to name these rows takes far less room
-//! than to list its entries: a byte per row and level of the tree, whatever the number of features. With the training
-//! rows at hand the centroids come back by averaging, bit for bit, as growing made them; what growing had to search for,
-//! the clusters, is what was noted.
+//! A centroid is a mean of training rows. Deep in a tree it is one of few rows, and to name these rows takes far less
+//! room than to list its entries: a byte per row and level of the tree, whatever the number of features. With the
+//! training rows at hand the centroids come back by averaging, bit for bit, as growing made them; what growing had to
+//! search for, the clusters, is what was noted.
 
 use super::accumulate::Gather;
 use super::means::{Means, Teachers};
@@ -22,13 +22,14 @@ pub struct TreeRecord<'a> {
     pub children: Vec<u32>,
     /// The training rows of each leaf, leaves in preorder.
     pub members: Cow<'a, LeafMembers>,
-    /// Splits in preorder, for each the rows of its node in increasing order: one more than the child whose centroid the
-    /// row is part of, or 0 if it is part of none.
+    /// Splits in preorder, for each the rows of its node in increasing order: one more than the child whose centroid
+    /// the row is part of, or 0 if it is part of none.
     pub teachers: Vec<u32>,
 }
 
 impl<'a> TreeRecord<'a> {
-    /// The record of a structure whose splitter [kept](super::CentroidSplitter::keep_teachers) teachers, `None` of others.
+    /// The record of a structure whose splitter [kept](super::CentroidSplitter::keep_teachers) teachers, `None` of
+    /// others.
     pub fn of(structure: &Structure<CentroidRule>, members: &'a LeafMembers) -> Option<Self> {
         let nodes = structure.nodes();
         let (mut children, mut teachers) = (Vec::with_capacity(nodes.len()), Vec::new());
@@ -93,7 +94,8 @@ impl<'a> TreeRecord<'a> {
         Ok((places, n_leaves))
     }
 
-    /// The nodes in preorder; checks that they are a tree of these leaves and teachers, and that there are as many rows.
+    /// The nodes in preorder; checks that they are a tree of these leaves and teachers, and that there are as many
+    /// rows.
     fn checked_places(&self, n_rows: usize) -> Result<Vec<Place>, TreeError> {
         let (places, n_leaves) = self.places()?;
         check_length("leaves with training rows", n_leaves, self.members.n_leaves())?;
@@ -119,8 +121,8 @@ struct Place {
 /// Cost: a pass over the stored values of the rows per level of the tree.
 ///
 /// # Errors
-/// [`TreeError`] for a record that contradicts itself or names rows that there are not, rows that are not CSR or not finite,
-/// and centroids of more than 2^32 entries in all.
+/// [`TreeError`] for a record that contradicts itself or names rows that there are not, rows that are not CSR or not
+/// finite, and centroids of more than 2^32 entries in all.
 pub fn recall(
     record: &TreeRecord<'_>,
     x: CsrView<'_>,

@@ -139,8 +139,8 @@ impl CentroidRule {
         &self.offsets
     }
 
-    /// Of each training row of the node, in increasing order, one more than the child whose centroid it is part of, or 0
-    /// for rows of none. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_teachers) them.
+    /// Of each training row of the node, in increasing order, one more than the child whose centroid it is part of, or
+    /// 0 for rows of none. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_teachers) them.
     pub fn teachers(&self) -> &[u16] {
         &self.teachers
     }
@@ -150,8 +150,8 @@ impl CentroidRule {
         &self.features
     }
 
-    /// The children in whose centroids the i-th of the [`features`](Self::features) has a weight other than 0, increasing,
-    /// and those weights.
+    /// The children in whose centroids the i-th of the [`features`](Self::features) has a weight other than 0,
+    /// increasing, and those weights.
     pub fn entries(&self, i: usize) -> impl Iterator<Item = (u16, f32)> + '_ {
         self.weights.of(i)
     }
@@ -169,8 +169,8 @@ impl CentroidRule {
         })
     }
 
-    /// Whether to look up the features that a row stores, so many, or to ask the row for the features of the node: those
-    /// that are few beside the others.
+    /// Whether to look up the features that a row stores, so many, or to ask the row for the features of the node:
+    /// those that are few beside the others.
     fn is_looked_up(&self, n_stored: usize) -> bool {
         match self.index {
             Some(_) => n_stored < 2 * self.features.len(),

@@ -22,7 +22,8 @@ impl Weights {
     /// predicted.
     const ROOM: usize = 4;
 
-    /// Takes lists: where the entries of each feature begin and the end, and their children, increasing for each feature.
+    /// Takes lists: where the entries of each feature begin and the end, and their children, increasing for each
+    /// feature.
     pub(super) fn new(arity: usize, start: Vec<u32>, children: Vec<u16>, values: Vec<f32>) -> Self {
         let (width, n_features) = (table_width(arity), start.len() - 1);
         if arity > MAX_TABLE || width * n_features > Self::ROOM * values.len() {
@@ -64,7 +65,8 @@ impl Weights {
             .map(move |(at, &value)| (child(at), value))
     }
 
-    /// Adds to the score of every child the sum of values × its weights for the features at these places, in this order.
+    /// Adds to the score of every child the sum of values × its weights for the features at these places, in this
+    /// order.
     #[inline]
     pub(super) fn add(&self, places: &[u32], values: &[f32], scores: &mut [f32]) {
         match self {

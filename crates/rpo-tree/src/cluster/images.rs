@@ -1,8 +1,8 @@
 //! Rows that are compared by their images under a linear map.
 //!
 //! With z = P x for a sparse map P, distances of images need none of them: ⟨P x, P μ⟩ = x · (PᵀP μ), so that k-means on
-//! images costs per row what the row stores, and PᵀP is applied to centres alone. A row of 19 labels whose projection fills
-//! 300 of 700 components is compared with k centres in 19 k products instead of 300 k.
+//! images costs per row what the row stores, and PᵀP is applied to centres alone. A row of 19 labels whose projection
+//! fills 300 of 700 components is compared with k centres in 19 k products instead of 300 k.
 
 /// The images of the columns that occur, by their numbers.
 #[derive(Debug, Clone, Default)]

@@ -24,9 +24,9 @@
 //!
 //! The distances may be those of images of the rows under a sparse map ([`Points::map`]), which are never made.
 //!
-//! linfa-clustering's k-means has dense rows only: on the 700-component projections of label sets that CRAFTML's report clusters,
-//! it would hold and pass over all components, where this one reads the labels. It finds the same clusters from the same
-//! start, which a test checks.
+//! linfa-clustering's k-means has dense rows only: on the 700-component projections of label sets that CRAFTML's report
+//! clusters, it would hold and pass over all components, where this one reads the labels. It finds the same clusters
+//! from the same start, which a test checks.
 //!
 //! Sources: Lloyd 1982; Dhillon, Modha 2001 (spherical); Siblini, Kuntz, Meyer, ICML 2018 (CRAFTML), whose released
 //! code does not scale centres to unit length between passes; here a product with a centre is a cosine.

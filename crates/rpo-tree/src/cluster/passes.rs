@@ -29,8 +29,8 @@ pub struct Workspace {
 pub(super) struct Run {
     pub(super) labels: Vec<u32>,
     pub(super) n_clusters: usize,
-    /// What rows are multiplied by, centre by centre: column that occurs x `width`, zero from `n_clusters` on. These are the
-    /// centres, or where rows are compared by their images Pᵀ times theirs.
+    /// What rows are multiplied by, centre by centre: column that occurs x `width`, zero from `n_clusters` on. These
+    /// are the centres, or where rows are compared by their images Pᵀ times theirs.
     pub(super) centres: Vec<f64>,
     pub(super) width: usize,
     /// What is added to a row's product with each centre before they are compared: -‖μ‖²/2 for distances.

@@ -124,9 +124,9 @@ impl Points {
         square
     }
 
-    /// From now on the rows at hand are compared by their images under a linear map, given by the entries of each column's
-    /// image: distances, cosines and means are those of the images, at the cost of the rows. To be called when all
-    /// rows are there.
+    /// From now on the rows at hand are compared by their images under a linear map, given by the entries of each
+    /// column's image: distances, cosines and means are those of the images, at the cost of the rows. To be called when
+    /// all rows are there.
     ///
     /// # Panics
     /// If an entry is not below `n_components`.

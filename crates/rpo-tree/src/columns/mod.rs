@@ -75,8 +75,8 @@ impl Columns {
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns,
-    /// [`TreeError::InfiniteFeature`] with the first offender in row order, [`TreeError::TooLarge`] for more than 2^31 rows,
-    /// 2^31 columns or more, or 2^32 stored values.
+    /// [`TreeError::InfiniteFeature`] with the first offender in row order, [`TreeError::TooLarge`] for more than 2^31
+    /// rows, 2^31 columns or more, or 2^32 stored values.
     pub fn new(x: MatrixView<'_>) -> Result<Self, TreeError> {
         check_csr("features", x)?;
         let (rows, columns) = (x.n_rows(), x.n_cols());

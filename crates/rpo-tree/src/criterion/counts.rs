@@ -96,7 +96,8 @@ impl<'a> LabelCounts<'a> {
             total_weight += f64::from(weight);
             total_labels += f64::from(weight) * f64::from(n_labels);
         }
-        // ‖t‖² is at most the largest count times the sum of all counts; weights and sums of counts stay in half a word.
+        // ‖t‖² is at most the largest count times the sum of all counts; weights and sums of counts stay in half a
+        // word.
         let small = total_weight.max(total_labels) < TOTAL as f64
             && total_weight * total_labels < (1_u64 << 53) as f64;
         small.then(|| Self {

@@ -48,8 +48,8 @@ fn target_row(targets: &[f32], n_targets: usize, row: u32) -> &[f32] {
 /// Rows that are added in one pass over the sums.
 const TOGETHER: usize = 4;
 
-/// Adds rows times their weights in their order, several in one pass over the sums, which costs less than a pass for each
-/// and has the rows come from memory at the same time.
+/// Adds rows times their weights in their order, several in one pass over the sums, which costs less than a pass for
+/// each and has the rows come from memory at the same time.
 #[inline]
 fn add_rows(
     sums: &mut [f64],

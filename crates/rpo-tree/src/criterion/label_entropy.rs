@@ -5,8 +5,8 @@ use rpo_core::{CsrView, csr_row};
 
 /// Entropy in bits summed over labels (n x d, CSR of 0 and 1): that of [`Entropy`](super::Entropy) for each.
 ///
-/// Cost: O(labels of the row) per moved row, O(labels that occur in the node) per score; a label that no row of the node
-/// has adds nothing.
+/// Cost: O(labels of the row) per moved row, O(labels that occur in the node) per score; a label that no row of the
+/// node has adds nothing.
 #[derive(Debug, Clone)]
 pub struct LabelEntropy<'a> {
     labels: CsrView<'a>,
@@ -42,8 +42,8 @@ fn ones<'l>(labels: &'l CsrView<'_>, row: u32) -> impl Iterator<Item = usize> + 
 }
 
 impl<'a> LabelEntropy<'a> {
-    /// CSR labels (n x d), of which those stored count as 1 unless their value is 0, and one weight per row (finite, not
-    /// negative); rows of weight 0 are never asked for.
+    /// CSR labels (n x d), of which those stored count as 1 unless their value is 0, and one weight per row (finite,
+    /// not negative); rows of weight 0 are never asked for.
     ///
     /// # Panics
     /// If there are not as many weights as rows.

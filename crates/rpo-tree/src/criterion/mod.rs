@@ -51,9 +51,9 @@ pub use sparse::SparseVariance;
 /// moves everything back; [`score`](Criterion::score) is asked only while both sides hold a row, and does not
 /// depend on which of the two sides is the moved one. A clone is a workspace of its own over the same targets.
 ///
-/// A criterion of one's own, for one target that counts something. The Poisson deviance of a node of n rows whose counts
-/// sum to s is 2 Σ y ln y − 2 s ln(s/n) but for terms that cancel, so that a split is the better the larger the sum of
-/// s ln(s/n) over its sides:
+/// A criterion of one's own, for one target that counts something. The Poisson deviance of a node of n rows whose
+/// counts sum to s is 2 Σ y ln y − 2 s ln(s/n) but for terms that cancel, so that a split is the better the larger the
+/// sum of s ln(s/n) over its sides:
 ///
 /// ```
 /// use ndarray::{Array2, array};

@@ -1,8 +1,8 @@
 //! Growing the subtrees of a tree on several threads.
 //!
-//! Every large node, and every subtree below one that is small, is a task of its own, which leaves a part behind; the parts
-//! are put together in the end. Tasks wait for none of the others, so that no stack grows with the depth of the tree,
-//! which can be as many nodes as there are rows.
+//! Every large node, and every subtree below one that is small, is a task of its own, which leaves a part behind; the
+//! parts are put together in the end. Tasks wait for none of the others, so that no stack grows with the depth of the
+//! tree, which can be as many nodes as there are rows.
 
 use super::{GrowParams, Grown, Growth, Pending, grow};
 use crate::leaves::LeafMembers;

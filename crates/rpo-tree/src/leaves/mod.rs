@@ -80,8 +80,8 @@ impl LeafMembers {
     /// Takes stored parts: the rows leaf by leaf, increasing inside a leaf, and the number of each leaf's.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if the sizes do not add up to the rows, [`TreeError::Parameter`] for a row that is out of
-    /// order, not below `n_rows`, or in two leaves.
+    /// [`TreeError::Mismatch`] if the sizes do not add up to the rows, [`TreeError::Parameter`] for a row that is out
+    /// of order, not below `n_rows`, or in two leaves.
     pub fn from_parts(rows: Vec<u32>, sizes: &[u32], n_rows: usize) -> Result<Self, TreeError> {
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
         check_length("rows in leaves", total as usize, rows.len())?;
@@ -168,8 +168,8 @@ impl Leaves {
     /// [`Sparse`](LeafKind::Sparse) store them as `f32`.
     ///
     /// A leaf whose members weigh nothing, as relabelling with other rows can leave it, answers the weighted
-    /// mean of all members. Among [`Samples`](LeafKind::Samples) it refers to all of them: where many leaves are so, the
-    /// other storages take far less room.
+    /// mean of all members. Among [`Samples`](LeafKind::Samples) it refers to all of them: where many leaves are so,
+    /// the other storages take far less room.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one

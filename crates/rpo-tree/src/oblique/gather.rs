@@ -146,8 +146,8 @@ const DENSE_SHARE: usize = 6;
 /// The standardised features of a node's rows, gathered once and then multiplied hundreds of times.
 ///
 /// Features that are constant in the node are left out: they do no more than the bias does. (The paper keeps
-/// them, where they only share the bias' work and spoil the sparsity of the hyperplane.) Dense or sparse is chosen by the
-/// number of values that are not 0, not by the layout of the features, so that both layouts give the same tree.
+/// them, where they only share the bias' work and spoil the sparsity of the hyperplane.) Dense or sparse is chosen by
+/// the number of values that are not 0, not by the layout of the features, so that both layouts give the same tree.
 #[derive(Debug, Clone)]
 pub struct NodeDesign {
     /// Feature of each column.

@@ -61,8 +61,9 @@ pub struct HellingerParams {
     /// none, but its system is singular where a node has fewer rows than features.
     pub ridge: f64,
     /// Size up to which weights (of standardised features) are set to 0 afterwards, if no training row of the node
-    /// changes its side by it; otherwise half of that is tried, a few times over. Not negative, 0 leaves them. Default 0.01: ADAM at a fixed rate swings
-    /// about 0 by as much and never reaches it, so that without this no hyperplane is sparse.
+    /// changes its side by it; otherwise half of that is tried, a few times over. Not negative, 0 leaves them. Default
+    /// 0.01: ADAM at a fixed rate swings about 0 by as much and never reaches it, so that without this no hyperplane is
+    /// sparse.
     pub prune: f64,
 }
 

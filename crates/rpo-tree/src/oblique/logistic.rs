@@ -30,8 +30,9 @@ impl LogisticParams {
     }
 }
 
-/// Minimises `Σ ln(1 + e^(−u a·w)) + (λN/2) ‖w‖²`, the bias not penalised, by Newton steps: each solves with the Hessian
-/// by conjugate gradients, as far as the gradient is small, and is halved until it descends (Nocedal and Wright,
+/// Minimises `Σ ln(1 + e^(−u a·w)) + (λN/2) ‖w‖²`, the bias not penalised, by Newton steps: each solves with the
+/// Hessian by conjugate gradients, as far as the gradient is small, and is halved until it descends (Nocedal and
+/// Wright,
 /// *Numerical Optimization*, algorithm 7.1). The objective is strictly convex in all but the bias and its minimum unique;
 /// the steps end when the gradient is 1e-4 of its first size.
 ///

@@ -51,8 +51,8 @@ impl StructuringParams {
 /// Clusters a node's label sets in two and leaves the rest to a [`BinarySplitter`]; see the
 /// [module](crate::structured).
 ///
-/// A node is a leaf if all its rows have the same of the tree's labels, or the binary splitter finds nothing. The smaller
-/// cluster is the positive class.
+/// A node is a leaf if all its rows have the same of the tree's labels, or the binary splitter finds nothing. The
+/// smaller cluster is the positive class.
 #[derive(Debug)]
 pub struct StructuredSplitter<'a, B> {
     labels: CsrView<'a>,
@@ -67,8 +67,8 @@ pub struct StructuredSplitter<'a, B> {
 }
 
 impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
-    /// Labels (n x d; a stored value other than 0 is a label), those of them that the tree uses, increasing, the rows the
-    /// tree grows on, parameters, and what splits the binary problems.
+    /// Labels (n x d; a stored value other than 0 is a label), those of them that the tree uses, increasing, the rows
+    /// the tree grows on, parameters, and what splits the binary problems.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`], [`TreeError::Parameter`] with the first parameter out of range or for labels that do not
