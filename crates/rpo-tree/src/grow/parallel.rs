@@ -60,7 +60,6 @@ struct Task {
 }
 
 /// What comes of a task.
-#[derive(Clone)]
 enum Part<R> {
     /// A split; those of its children are this part and the following ones.
     Split { rule: R, gain: f64, first_child: usize },
@@ -69,7 +68,6 @@ enum Part<R> {
 }
 
 /// Nodes and leaves numbered from 0 and in the order of depth-first growth.
-#[derive(Clone)]
 struct Subtree<R> {
     nodes: Vec<Node<R>>,
     gains: Vec<f64>,
@@ -152,7 +150,7 @@ impl<S: Splitter> Tasks<'_, S> {
     fn make_room(&self, n: usize) -> usize {
         let mut parts = lock(&self.parts);
         let first = parts.len();
-        parts.resize(first + n, None);
+        parts.resize_with(first + n, || None);
         first
     }
 }
