@@ -90,7 +90,10 @@ impl MethodOptions {
             MatrixView::from(data.features()),
             MatrixView::from(data.outputs()),
         );
-        let needs_features = is_linear_or_clusters && matches!(self.value("impute"), None | Some("none"));
+        let has_hyperplanes =
+            self.method == Method::StructuredForest && !matches!(self.value("variant"), Some("sf" | "sf-cs"));
+        let is_imputed = !matches!(self.value("impute"), None | Some("none"));
+        let needs_features = (is_linear_or_clusters || has_hyperplanes) && !is_imputed;
         for (what, needed, values, names, help) in [
             (
                 "features",

@@ -217,6 +217,16 @@ fn samples_withheld_are_prepared_too() {
         let scores = folder.json("evaluate --data test.arff --model m.rpo --metrics macro-f1,lrap");
         assert!(number(&scores, "macro-f1") > 0.8, "{options}: {scores}");
     }
+    // Hyperplanes have no side for what is missing; thresholds have.
+    let structured = "--task multi-label --method structured-forest --trees 5 --model m.rpo";
+    let message = folder.fail(&format!("train {DATA} {structured}"));
+    assert!(
+        message.contains("structured-forest needs all values of the features")
+            && message.contains("--impute"),
+        "{message}"
+    );
+    folder.ok(&format!("train {DATA} {structured} --variant sf"));
+    folder.ok(&format!("train {DATA} {structured} --impute median"));
     let tune =
         "--method gbmort --loss logistic --iterations 20 --early-stopping 5 --impute mean --nominal one-hot";
     folder.ok(&format!(
