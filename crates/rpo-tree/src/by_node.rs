@@ -1,5 +1,6 @@
 //! Rows through a tree, node by node.
 
+use crate::deal::deal;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
 use std::ops::Range;
@@ -10,7 +11,7 @@ pub struct ByNode {
     /// Rows, those of a node side by side.
     order: Vec<u32>,
     /// The children of the rows of a node, and the rows dealt to their children.
-    children: Vec<u32>,
+    children: Vec<usize>,
     dealt: Vec<u32>,
     /// Where the rows of each child end.
     ends: Vec<usize>,
@@ -45,26 +46,18 @@ impl<R: Rule> Structure<R> {
                 Node::Split { rule, first_child } => (rule, *first_child as usize),
             };
             children.clear();
-            children.extend(rows.iter().map(|&row| child(rule, row as usize) as u32));
-            ends.clear();
+            children.extend(rows.iter().map(|&row| child(rule, row as usize)));
             ends.resize(rule.arity(), 0);
-            children.iter().for_each(|&child| ends[child as usize] += 1);
-            let mut end = 0;
-            for (c, count) in ends.iter_mut().enumerate() {
-                let start = end;
-                end += std::mem::replace(count, start);
-                if end > start {
-                    waiting.push((first_child + c, range.start + start..range.start + end));
+            deal(children.iter().copied().zip(rows.iter().copied()), ends, dealt);
+            rows.copy_from_slice(&dealt[..rows.len()]);
+            let mut start = range.start;
+            for (c, end) in ends.iter().enumerate() {
+                let reached = start..range.start + end;
+                start = reached.end;
+                if !reached.is_empty() {
+                    waiting.push((first_child + c, reached));
                 }
             }
-            dealt.clear();
-            dealt.resize(rows.len(), 0);
-            for (&row, &child) in rows.iter().zip(&*children) {
-                let place = &mut ends[child as usize];
-                dealt[*place] = row;
-                *place += 1;
-            }
-            rows.copy_from_slice(dealt);
         }
     }
 }

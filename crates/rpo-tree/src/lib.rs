@@ -5,6 +5,7 @@ pub mod centroid;
 pub mod cluster;
 pub mod columns;
 pub mod criterion;
+mod deal;
 mod error;
 mod grow;
 mod importance;

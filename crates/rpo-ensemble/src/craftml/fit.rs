@@ -1,6 +1,6 @@
 //! Growing CRAFTML's trees.
 
-use super::hashed::{FeatureMap, HashedLabels, Hasher};
+use super::hashed::{HashedLabels, Hasher};
 use super::model::{Craftml, CraftmlTree};
 use super::params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
@@ -134,10 +134,11 @@ impl CraftmlTrainer {
         let label_width = params.label_width.resolve(index, d);
         let labels = self.labels.view();
         let keeps_rows = params.centroids == CentroidKind::Rows;
-        let (features, grown) = match params.preset {
+        let (hasher, grown) = match params.preset {
             CraftmlPreset::Original => {
                 let map = Hashing::map(p, width, seed.purpose("features"))?;
-                let x = Hasher::new(map).hash_rows(x);
+                let hasher = Hasher::new(map);
+                let x = hasher.hash_rows(x);
                 let targets = HashedLabels {
                     labels,
                     width: label_width,
@@ -146,7 +147,7 @@ impl CraftmlTrainer {
                 if keeps_rows {
                     splitter = splitter.keep_teachers();
                 }
-                (FeatureMap::Hashed(map), self.grow(&splitter, seed))
+                (Some(hasher), self.grow(&splitter, seed))
             }
             CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
                 let targets = ProjectedLabels {
@@ -158,12 +159,12 @@ impl CraftmlTrainer {
                 if params.preset == CraftmlPreset::ReportQuirks {
                     splitter = splitter.predict_by(&Euclidean);
                 }
-                (FeatureMap::Identity, self.grow(&splitter, seed))
+                (None, self.grow(&splitter, seed))
             }
         };
         let kind = params.leaves.unwrap_or_else(|| default_leaves(&grown.members));
         let leaves = label(kind, &grown.members, self.training.outputs())?;
-        let tree = CraftmlTree::new(features, Tree::new(grown.structure, leaves)?, seed)?;
+        let tree = CraftmlTree::hashed_by(hasher, Tree::new(grown.structure, leaves)?, seed)?;
         if !keeps_rows {
             return Ok(tree);
         }

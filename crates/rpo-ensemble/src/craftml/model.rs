@@ -42,6 +42,15 @@ impl CraftmlTree {
                 Some(Hasher::new(map))
             }
         };
+        Self::hashed_by(hasher, tree, seed)
+    }
+
+    /// [`new`](Self::new) with the map of features as growing made it.
+    pub(super) fn hashed_by(
+        hasher: Option<Hasher>,
+        tree: Tree<CentroidRule>,
+        seed: Seed,
+    ) -> Result<Self, EnsembleError> {
         let joined = Self {
             hasher,
             tree,

@@ -1,6 +1,6 @@
 //! Trees as records of how they were taught, and the training set that the records refer to.
 
-use super::hashed::{FeatureMap, Hasher};
+use super::hashed::Hasher;
 use super::model::CraftmlTree;
 use super::params::Width;
 use crate::EnsembleError;
@@ -91,7 +91,7 @@ impl CraftmlRecord<'_> {
             members,
             max_entries: self.max_entries,
         };
-        Ok(CraftmlTree::new(FeatureMap::Hashed(map), tree, self.seed)?.taught(taught))
+        Ok(CraftmlTree::hashed_by(Some(hasher), tree, self.seed)?.taught(taught))
     }
 }
 

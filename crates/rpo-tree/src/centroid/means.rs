@@ -3,6 +3,7 @@
 use super::accumulate::Touched;
 use super::rule::Centroid;
 use super::{Scoring, SparseVector};
+use crate::deal::deal;
 use rayon::prelude::*;
 use rpo_core::{CsrView, csr_row};
 
@@ -57,7 +58,9 @@ impl Means {
         scoring: &dyn Scoring,
         centroids: &mut Vec<Centroid>,
     ) {
-        self.deal(taught, n_clusters);
+        self.end.resize(n_clusters, 0);
+        let dealt = taught.map(|(cluster, row)| (cluster as usize, row));
+        deal(dealt, &mut self.end, &mut self.rows);
         centroids.resize_with(n_clusters, Centroid::default);
         let (mean, mut first) = (&mut self.mean, 0);
         for (&end, centroid) in self.end.iter().zip(centroids) {
@@ -84,25 +87,6 @@ impl Means {
             if centroid.weights.contains(&0.0) {
                 *centroid = centroid.without_zeros();
             }
-        }
-    }
-
-    /// Brings the rows of each cluster together, in the order in which they are given.
-    fn deal(&mut self, taught: impl Iterator<Item = (u32, u32)> + Clone, n_clusters: usize) {
-        self.end.clear();
-        self.end.resize(n_clusters, 0);
-        taught
-            .clone()
-            .for_each(|(cluster, _)| self.end[cluster as usize] += 1);
-        let mut n = 0;
-        for end in &mut self.end {
-            n += std::mem::replace(end, n);
-        }
-        self.rows.resize(n, 0);
-        for (cluster, row) in taught {
-            let place = &mut self.end[cluster as usize];
-            self.rows[*place] = row;
-            *place += 1;
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The weights of a node's centroids, feature by feature.
 
 use crate::products::{add_products, table_width};
-use std::ops::Range;
+
+/// Most children of a table.
+pub(super) const MAX_TABLE: usize = 16;
 
 /// Weights by the place of their feature among those of the node.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +55,7 @@ impl Weights {
                 children,
                 values,
             } => {
-                let range: Range<usize> = start[i] as usize..start[i + 1] as usize;
+                let range = start[i] as usize..start[i + 1] as usize;
                 (Some(&children[range.clone()]), &values[range])
             }
             Self::Table { width, rows } => (None, &rows[i * width..][..*width]),
@@ -86,6 +88,3 @@ impl Weights {
         }
     }
 }
-
-/// Most children of a table.
-pub(super) const MAX_TABLE: usize = 16;

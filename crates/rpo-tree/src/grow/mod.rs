@@ -5,6 +5,7 @@ mod parallel;
 pub use parallel::grow_parallel;
 
 use crate::TreeError;
+use crate::deal::deal;
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, Splitter};
@@ -129,7 +130,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
             splitter,
             workspace,
             params,
-            buffer: vec![0; rows.len()],
+            buffer: Vec::new(),
             children: Vec::new(),
             nodes: vec![Node::Leaf(0)],
             gains: vec![0.0],
@@ -206,22 +207,18 @@ impl<'s, S: Splitter> Growth<'s, S> {
         let node = NodeRows { rows, depth, seed };
         let split = self.splitter.split(node, self.workspace, &mut self.children)?;
         let mut child_ends = vec![0; split.rule.arity()];
-        for &child in &self.children {
-            child_ends[child as usize] += 1;
-        }
-        let mut sum = start;
-        for end in &mut child_ends {
-            debug_assert!(*end > 0, "a splitter leaves no child empty");
-            let first = sum;
-            sum += *end;
-            *end = first;
-        }
-        for (&row, &child) in rows.iter().zip(&self.children) {
-            let place = &mut child_ends[child as usize];
-            self.buffer[*place] = row;
-            *place += 1;
-        }
-        self.rows[start..end].copy_from_slice(&self.buffer[start..end]);
+        let children = self.children.iter().map(|&child| usize::from(child));
+        deal(
+            children.zip(rows.iter().copied()),
+            &mut child_ends,
+            &mut self.buffer,
+        );
+        debug_assert!(
+            child_ends[0] > 0 && child_ends.is_sorted_by(|a, b| a < b),
+            "a splitter leaves no child empty"
+        );
+        child_ends.iter_mut().for_each(|child_end| *child_end += start);
+        self.rows[start..end].copy_from_slice(&self.buffer[..end - start]);
         Some(Ready {
             pending,
             rule: split.rule,
