@@ -2,7 +2,7 @@
 
 mod index_set;
 mod matrix;
-mod ranges;
+mod parameter;
 mod seed;
 mod top;
 
@@ -13,6 +13,8 @@ pub use sprs;
 
 pub use index_set::IndexSet;
 pub use matrix::{CsrMatrix, CsrView, Matrix, MatrixError, MatrixView, check_dense, csr_row};
-pub use ranges::{OutOfRange, check_count, check_not_negative, check_positive, check_share, is_share};
+pub use parameter::{
+    Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive, is_fraction,
+};
 pub use seed::{Seed, StreamRng};
 pub use top::{csr_of_rows, keep_top, top_of};

@@ -1,6 +1,6 @@
 //! What can go wrong when an ensemble is fitted or asked.
 
-use rpo_core::{MatrixError, OutOfRange};
+use rpo_core::{MatrixError, ParameterError};
 use rpo_projections::ProjectionError;
 use rpo_tree::TreeError;
 
@@ -10,7 +10,7 @@ use rpo_tree::TreeError;
 pub enum EnsembleError {
     /// A parameter outside its range.
     #[error(transparent)]
-    Parameter(#[from] OutOfRange),
+    Parameter(#[from] ParameterError),
     /// Two arguments that must agree in a length do not.
     #[error("{what}: expected {expected}, given {given}")]
     Mismatch {

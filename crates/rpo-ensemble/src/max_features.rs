@@ -1,7 +1,7 @@
 //! How many features a node looks at.
 
 use crate::EnsembleError;
-use rpo_core::{OutOfRange, is_share};
+use rpo_core::{ParameterError, is_fraction};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -48,12 +48,12 @@ impl MaxFeatures {
         match self {
             Self::All | Self::Sqrt | Self::Log2 => true,
             Self::Count(k) => k > 0,
-            Self::Share(share) => is_share(share),
+            Self::Share(share) => is_fraction(share),
         }
     }
 
-    pub(crate) fn check(self) -> Result<(), OutOfRange> {
-        OutOfRange::unless(self.is_valid(), "max_features", self, MAX_FEATURES)
+    pub(crate) fn check(self) -> Result<(), ParameterError> {
+        ParameterError::unless(self.is_valid(), "max_features", self, MAX_FEATURES)
     }
 }
 
@@ -86,7 +86,7 @@ impl FromStr for MaxFeatures {
         };
         parsed
             .filter(|m| m.is_valid())
-            .ok_or_else(|| OutOfRange::new("max_features", text, MAX_FEATURES).into())
+            .ok_or_else(|| ParameterError::out_of_range("max_features", text, MAX_FEATURES).into())
     }
 }
 

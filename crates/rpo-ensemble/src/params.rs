@@ -2,7 +2,7 @@
 
 use crate::bag::RowSampling;
 use crate::{EnsembleError, MaxFeatures};
-use rpo_core::{OutOfRange, Seed, check_count, check_not_negative, check_share};
+use rpo_core::{ParameterError, Seed, check_count, check_fraction, check_not_negative};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::splitter::Thresholds;
 use rpo_tree::{GrowParams, LeafKind};
@@ -299,12 +299,12 @@ impl ForestParams {
         self.max_features.check()?;
         check_not_negative("min_impurity_decrease", self.min_impurity_decrease)?;
         if let RowSampling::Share(share) = self.rows {
-            check_share("row_share", share)?;
+            check_fraction("row_share", share)?;
         }
-        check_share("feature_share", self.feature_share)?;
+        check_fraction("feature_share", self.feature_share)?;
         if self.projection.is_some() && self.criterion != CriterionKind::Variance {
             let expected = "variance with a projection, which makes numbers of labels";
-            return Err(OutOfRange::new("criterion", self.criterion, expected).into());
+            return Err(ParameterError::out_of_range("criterion", self.criterion, expected).into());
         }
         self.grow.check()?;
         check_count("min_samples_leaf", self.min_samples_leaf)?;
@@ -317,9 +317,9 @@ impl ForestParams {
 }
 
 /// Refuses trees whose index would not be a `usize`.
-pub(crate) fn check_indices(first_tree: usize, n_trees: usize) -> Result<(), OutOfRange> {
+pub(crate) fn check_indices(first_tree: usize, n_trees: usize) -> Result<(), ParameterError> {
     let fits = first_tree.checked_add(n_trees).is_some();
-    OutOfRange::unless(
+    ParameterError::unless(
         fits,
         "first_tree",
         first_tree,
@@ -339,8 +339,10 @@ mod tests {
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: ForestParams| match params.check() {
             Err(
-                EnsembleError::Parameter(OutOfRange { name, .. })
-                | EnsembleError::Tree(rpo_tree::TreeError::Parameter(OutOfRange { name, .. })),
+                EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })
+                | EnsembleError::Tree(rpo_tree::TreeError::Parameter(ParameterError::OutOfRange {
+                    name, ..
+                })),
             ) => name,
             Err(EnsembleError::Projection(_)) => "projection",
             other => panic!("{other:?}"),

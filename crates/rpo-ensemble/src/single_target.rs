@@ -11,7 +11,7 @@ use crate::predict::{DEFAULT_BUDGET, ForestScratch, check_features, zeros};
 use crate::training::Coded;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, OutOfRange, check_count, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, ParameterError, check_count, csr_of_rows, top_of};
 use rpo_tree::{LeafKind, LeafModel, RowBlock};
 use std::ops::Range;
 
@@ -44,9 +44,9 @@ impl ValidForestParams {
         options: FitOptions<'_>,
     ) -> Result<SingleTargetForest, EnsembleError> {
         let fits = self.0.projection.is_none();
-        OutOfRange::unless(fits, "projection", "one", "none for single targets")?;
+        ParameterError::unless(fits, "projection", "one", "none for single targets")?;
         let fits = matches!(self.0.leaves, None | Some(LeafKind::Dense));
-        OutOfRange::unless(
+        ParameterError::unless(
             fits,
             "leaves",
             "sparse or samples",

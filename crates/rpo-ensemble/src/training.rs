@@ -7,7 +7,7 @@ use crate::missing;
 use crate::params::{CriterionKind, ForestParams, ProjectionScope};
 use crate::sampling::{size, subset};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
-use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, OutOfRange, Seed};
+use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::LinearMap;
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{
@@ -291,7 +291,7 @@ fn targets(
         (true, false) => Targets::Labels(y.to_csr()),
         (true, true) => {
             let expected = "variance or single targets, as labels are missing";
-            return Err(OutOfRange::new("criterion", params.criterion, expected).into());
+            return Err(ParameterError::out_of_range("criterion", params.criterion, expected).into());
         }
     })
 }
@@ -300,7 +300,7 @@ fn leaf_kind(params: &ForestParams, y: MatrixView<'_>, is_partial: bool) -> Resu
     match (params.leaves, is_partial) {
         (Some(LeafKind::Samples), true) => {
             let expected = "dense or sparse leaves, as outputs are missing";
-            Err(OutOfRange::new("leaves", "samples", expected).into())
+            Err(ParameterError::out_of_range("leaves", "samples", expected).into())
         }
         (Some(kind), _) => Ok(kind),
         (None, true) => Ok(match y {

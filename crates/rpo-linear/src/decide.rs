@@ -2,7 +2,7 @@
 
 use ndarray::{ArrayView1, ArrayView2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, OutOfRange};
+use rpo_core::{CsrMatrix, ParameterError};
 
 use crate::LinearError;
 use crate::error::check_length;
@@ -39,11 +39,11 @@ pub fn f1_decisions(
     if let Prevalence::Given(shares) = prevalence {
         check_length("prevalences", d, shares.len())?;
         if let Some(bad) = shares.iter().find(|share| !(0.0..=1.0).contains(*share)) {
-            return Err(OutOfRange::new("a prevalence", bad, "in [0, 1]").into());
+            return Err(ParameterError::out_of_range("a prevalence", bad, "in [0, 1]").into());
         }
     }
     if let Some(bad) = scores.iter().find(|v| v.is_nan()) {
-        return Err(OutOfRange::new("a score", bad, "a number").into());
+        return Err(ParameterError::out_of_range("a score", bad, "a number").into());
     }
     let chosen: Vec<Vec<u32>> = (0..d)
         .into_par_iter()
@@ -188,14 +188,17 @@ mod tests {
         let found = f1_decisions(scores.view(), Prevalence::OfScores);
         assert!(matches!(
             found,
-            Err(LinearError::Parameter(OutOfRange { name: "a score", .. }))
+            Err(LinearError::Parameter(ParameterError::OutOfRange {
+                name: "a score",
+                ..
+            }))
         ));
         let scores = array![[0.4_f32, 0.5]];
         for bad in [-0.1, 1.1, f64::NAN] {
             let found = f1_decisions(scores.view(), Prevalence::Given(&[0.5, bad]));
             assert!(matches!(
                 found,
-                Err(LinearError::Parameter(OutOfRange {
+                Err(LinearError::Parameter(ParameterError::OutOfRange {
                     name: "a prevalence",
                     ..
                 }))

@@ -1,6 +1,6 @@
 //! What can go wrong when a linear model or a link is fitted or asked.
 
-use rpo_core::{MatrixError, OutOfRange};
+use rpo_core::{MatrixError, ParameterError};
 use rpo_projections::ProjectionError;
 
 /// The error of every fallible function of this crate.
@@ -9,7 +9,7 @@ use rpo_projections::ProjectionError;
 pub enum LinearError {
     /// A parameter outside its range.
     #[error(transparent)]
-    Parameter(#[from] OutOfRange),
+    Parameter(#[from] ParameterError),
     /// Two arguments that must agree in a length do not.
     #[error("{what}: expected {expected}, given {given}")]
     Mismatch {

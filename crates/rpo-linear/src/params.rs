@@ -1,6 +1,6 @@
 //! Parameters of links: a builder, and the checked value that fits.
 
-use rpo_core::{OutOfRange, Seed, check_count, check_not_negative, check_positive, check_share};
+use rpo_core::{ParameterError, Seed, check_count, check_fraction, check_not_negative, check_positive};
 use rpo_projections::linalg::Penalty;
 use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
 use serde::{Deserialize, Serialize};
@@ -85,15 +85,15 @@ impl Default for Descent {
 }
 
 impl Descent {
-    fn check(self) -> Result<(), OutOfRange> {
+    fn check(self) -> Result<(), ParameterError> {
         check_count("epochs", self.epochs)?;
         check_count("batch", self.batch)?;
         check_positive("rate", self.rate)?;
-        let below_1 = |name, v: f64| OutOfRange::unless((0.0..1.0).contains(&v), name, v, "in [0, 1)");
+        let below_1 = |name, v: f64| ParameterError::unless((0.0..1.0).contains(&v), name, v, "in [0, 1)");
         below_1("momentum", self.momentum)?;
-        check_share("decay", self.decay)?;
+        check_fraction("decay", self.decay)?;
         let fits = self.smoothing > 0.5 && self.smoothing <= 1.0;
-        OutOfRange::unless(fits, "smoothing", self.smoothing, "in (0.5, 1]")?;
+        ParameterError::unless(fits, "smoothing", self.smoothing, "in (0.5, 1]")?;
         below_1("validation", self.validation)
     }
 }
@@ -210,14 +210,14 @@ impl LinkParams {
         match self.inputs {
             Inputs::Random(Rank::CapturedShare { .. }) => {
                 let expected = "a number or a share of the labels: nothing is captured at random";
-                return Err(OutOfRange::new("rank", "captured", expected).into());
+                return Err(ParameterError::out_of_range("rank", "captured", expected).into());
             }
             Inputs::Learned(rank) | Inputs::Random(rank) => rank.check()?,
             Inputs::Raw
                 if self.embedding != LabelEmbedding::default() || !is_one(self.final_lambda_ratio) =>
             {
                 let expected = "nothing: raw inputs have no embedding";
-                return Err(OutOfRange::new("embedding", "set", expected).into());
+                return Err(ParameterError::out_of_range("embedding", "set", expected).into());
             }
             Inputs::Raw => {}
         }
@@ -239,7 +239,7 @@ impl LinkParams {
             Fit::Softmax(descent) => {
                 descent.check()?;
                 let (fits, expected) = (descent.smoothing >= 1.0, "1 with the softmax loss");
-                OutOfRange::unless(fits, "smoothing", descent.smoothing, expected)?;
+                ParameterError::unless(fits, "smoothing", descent.smoothing, expected)?;
             }
         }
         check_positive("lambda", self.penalty.strength())?;
@@ -263,8 +263,11 @@ mod tests {
     #[test]
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: LinkParams| match params.check() {
-            Err(LinearError::Parameter(OutOfRange { name, .. })) => name,
-            Err(LinearError::Projection(ProjectionError::Parameter(OutOfRange { name, .. }))) => name,
+            Err(LinearError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
+            Err(LinearError::Projection(ProjectionError::Parameter(ParameterError::OutOfRange {
+                name,
+                ..
+            }))) => name,
             Err(LinearError::Projection(ProjectionError::NoComponents)) => "rank",
             other => panic!("{other:?}"),
         };

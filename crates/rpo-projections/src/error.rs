@@ -1,6 +1,6 @@
 //! What can go wrong when a projection is drawn, fitted or applied.
 
-use rpo_core::{MatrixError, OutOfRange};
+use rpo_core::{MatrixError, ParameterError};
 
 /// The error of every fallible function of this crate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -129,7 +129,7 @@ pub enum ProjectionError {
     },
     /// A parameter outside its range.
     #[error(transparent)]
-    Parameter(#[from] OutOfRange),
+    Parameter(#[from] ParameterError),
     /// Features and outputs of different numbers of samples.
     #[error("the features have {features} rows, the outputs {outputs}")]
     RowMismatch {

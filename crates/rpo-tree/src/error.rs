@@ -1,6 +1,6 @@
 //! What can go wrong when a tree is grown, labelled or asked.
 
-use rpo_core::{MatrixError, OutOfRange};
+use rpo_core::{MatrixError, ParameterError};
 
 /// An input that a tree cannot be grown from or applied to.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -76,7 +76,7 @@ pub enum TreeError {
     NoWeight,
     /// A parameter outside its range.
     #[error(transparent)]
-    Parameter(#[from] OutOfRange),
+    Parameter(#[from] ParameterError),
     /// A stored structure that is not a tree.
     #[error("node {node} is invalid: {why}")]
     Structure {

@@ -2,7 +2,7 @@
 
 use super::Method;
 use crate::error::CliError;
-use rpo::core::OutOfRange;
+use rpo::core::ParameterError;
 use rpo::ensemble::EnsembleError;
 use rpo::linear::LinearError;
 use rpo::projections::ProjectionError;
@@ -28,7 +28,7 @@ const RENAMED: [(&str, &str); 14] = [
 
 /// The error with the name of an option in place of a parameter's, if it is about one.
 pub(super) fn of_option(method: Method, error: CliError) -> CliError {
-    let Some(OutOfRange {
+    let Some(ParameterError::OutOfRange {
         name,
         given,
         expected,
@@ -49,7 +49,7 @@ pub(super) fn of_option(method: Method, error: CliError) -> CliError {
 }
 
 /// The parameter that an error is about.
-fn parameter(error: &CliError) -> Option<&OutOfRange> {
+fn parameter(error: &CliError) -> Option<&ParameterError> {
     match error {
         CliError::Ensemble(
             EnsembleError::Parameter(parameter)

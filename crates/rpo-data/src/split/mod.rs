@@ -117,7 +117,7 @@ pub enum TestSize {
 pub fn random_split(n_samples: usize, size: TestSize, seed: Seed) -> Result<Split, SplitError> {
     let (train, test) = match size {
         TestSize::Share(share) => {
-            check_share(share)?;
+            check_fraction(share)?;
             let test = (share * n_samples as f64).round() as usize;
             (n_samples - test, test)
         }
@@ -154,7 +154,7 @@ pub fn k_fold(n_samples: usize, k: usize, seed: Seed) -> Result<Vec<Split>, Spli
     Ok(Split::one_against_rest(&folds))
 }
 
-fn check_share(share: f64) -> Result<(), SplitError> {
+fn check_fraction(share: f64) -> Result<(), SplitError> {
     if share > 0.0 && share < 1.0 {
         Ok(())
     } else {

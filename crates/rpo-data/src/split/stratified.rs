@@ -9,7 +9,7 @@
 //! of a label. Labels wait in an ordered set, so that the cost is O(nnz log d + d parts) in place of the
 //! O(d^2) of a scan for every label.
 
-use super::{Split, SplitError, check_folds, check_share, shuffled};
+use super::{Split, SplitError, check_folds, check_fraction, shuffled};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rpo_core::{MatrixView, Seed};
@@ -72,7 +72,7 @@ pub fn stratified_parts(
 /// # Errors
 /// [`SplitError::Share`], [`SplitError::EmptyPart`].
 pub fn stratified_split(outputs: MatrixView<'_>, test_share: f64, seed: Seed) -> Result<Split, SplitError> {
-    check_share(test_share)?;
+    check_fraction(test_share)?;
     let n_samples = outputs.n_rows();
     match &mut stratified_parts(outputs, &[1.0 - test_share, test_share], seed)?[..] {
         [train, test] if !train.is_empty() && !test.is_empty() => Ok(Split {

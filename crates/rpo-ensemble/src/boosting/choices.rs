@@ -1,7 +1,7 @@
 //! What boosting can be told to do in one of several ways.
 
 use crate::EnsembleError;
-use rpo_core::OutOfRange;
+use rpo_core::ParameterError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -106,6 +106,6 @@ impl FromStr for Algorithm {
     fn from_str(text: &str) -> Result<Self, EnsembleError> {
         let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == text);
         let expected = "single-target-gbrt, gbmort, gbrt-rpo or gbrt-relabel-rpo";
-        found.ok_or_else(|| OutOfRange::new("algorithm", text, expected).into())
+        found.ok_or_else(|| ParameterError::out_of_range("algorithm", text, expected).into())
     }
 }

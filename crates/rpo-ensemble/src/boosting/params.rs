@@ -4,7 +4,7 @@ use super::choices::{Algorithm, LeafStorage, LineSearch, StepScope, TrainingForm
 use super::loss::{Loss, LossKind};
 use crate::params::{OutputProjection, ProjectionScope};
 use crate::{DEFAULT_BUDGET, EnsembleError, MaxFeatures};
-use rpo_core::{OutOfRange, Seed, check_count, check_share};
+use rpo_core::{ParameterError, Seed, check_count, check_fraction};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::GrowParams;
 use std::sync::Arc;
@@ -268,8 +268,8 @@ impl BoostingParams {
     /// parameter that is out of range or has no effect.
     pub fn check(self) -> Result<ValidBoostingParams, EnsembleError> {
         check_count("iterations", self.iterations)?;
-        check_share("learning_rate", self.learning_rate)?;
-        check_share("subsample", self.subsample)?;
+        check_fraction("learning_rate", self.learning_rate)?;
+        check_fraction("subsample", self.subsample)?;
         self.max_features.check()?;
         self.grow.check()?;
         check_count("min_samples_leaf", self.min_samples_leaf)?;
@@ -278,7 +278,7 @@ impl BoostingParams {
         self.check_form()?;
         let newton = self.line_search == LineSearch::Newton;
         let fits = !newton || self.loss.loss().curvature(0.0, 0.0).is_some();
-        OutOfRange::unless(
+        ParameterError::unless(
             fits,
             "line_search",
             "newton",
@@ -290,7 +290,7 @@ impl BoostingParams {
     fn check_projection(&self) -> Result<(), EnsembleError> {
         let Some(projection) = &self.projection else {
             let fits = !self.algorithm.projects();
-            return Ok(OutOfRange::unless(
+            return Ok(ParameterError::unless(
                 fits,
                 "projection",
                 "none",
@@ -298,12 +298,12 @@ impl BoostingParams {
             )?);
         };
         let fits = self.algorithm.projects();
-        OutOfRange::unless(fits, "projection", "one", "none for this algorithm")?;
+        ParameterError::unless(fits, "projection", "one", "none for this algorithm")?;
         // Refuses 0 components whatever the number of outputs.
         projection.components.resolve(1)?;
         if self.algorithm == Algorithm::GbrtRpo {
             let components = projection.components;
-            OutOfRange::unless(
+            ParameterError::unless(
                 components == Components::Exact(1),
                 "components",
                 components,
@@ -311,25 +311,25 @@ impl BoostingParams {
             )?;
             let expected = "one per step for gbrt-rpo: a single direction would be all that is grown on";
             let fits = projection.scope != ProjectionScope::Shared;
-            OutOfRange::unless(fits, "projection_scope", "shared", expected)?;
+            ParameterError::unless(fits, "projection_scope", "shared", expected)?;
         }
         Ok(())
     }
 
-    fn check_leaves(&self) -> Result<(), OutOfRange> {
+    fn check_leaves(&self) -> Result<(), ParameterError> {
         let of_leaves = self.scope == StepScope::Leaf;
         let fits = !of_leaves || self.algorithm != Algorithm::GbrtRpo;
-        OutOfRange::unless(fits, "step_scope", "leaf", "output for gbrt-rpo")?;
+        ParameterError::unless(fits, "step_scope", "leaf", "output for gbrt-rpo")?;
         let LeafStorage::Largest(k) = self.leaf_storage else {
             return Ok(());
         };
-        OutOfRange::unless(k > 0, "leaf_storage", "0 numbers per leaf", "at least 1")?;
+        ParameterError::unless(k > 0, "leaf_storage", "0 numbers per leaf", "at least 1")?;
         let fits = matches!(self.algorithm, Algorithm::Gbmort | Algorithm::GbrtRelabelRpo);
         let expected = "dense for algorithms without leaf vectors";
-        OutOfRange::unless(fits, "leaf_storage", format!("the {k} largest"), expected)
+        ParameterError::unless(fits, "leaf_storage", format!("the {k} largest"), expected)
     }
 
-    fn check_form(&self) -> Result<(), OutOfRange> {
+    fn check_form(&self) -> Result<(), ParameterError> {
         let needs = match self.form {
             TrainingForm::Factored if !self.loss.is(LossKind::Square) => "the square loss for factored",
             TrainingForm::Odds if !self.loss.is(LossKind::Logistic) => "the logistic loss for odds",
@@ -341,7 +341,7 @@ impl BoostingParams {
             }
             _ => return Ok(()),
         };
-        Err(OutOfRange::new(
+        Err(ParameterError::out_of_range(
             "training_form",
             format!("{:?}", self.form),
             needs,

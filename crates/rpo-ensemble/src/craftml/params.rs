@@ -2,7 +2,7 @@
 
 use crate::EnsembleError;
 use crate::params::check_indices;
-use rpo_core::{OutOfRange, Seed, check_count};
+use rpo_core::{ParameterError, Seed, check_count};
 use rpo_tree::centroid::{CentroidParams, NodeSample};
 use rpo_tree::cluster::KMeansParams;
 use rpo_tree::{GrowParams, LeafKind};
@@ -43,9 +43,9 @@ impl FromStr for CraftmlPreset {
 
     fn from_str(text: &str) -> Result<Self, EnsembleError> {
         let found = PRESETS.iter().find(|(name, _)| *name == text);
-        found
-            .map(|(_, preset)| *preset)
-            .ok_or_else(|| OutOfRange::new("preset", text, "original, report or report-quirks").into())
+        found.map(|(_, preset)| *preset).ok_or_else(|| {
+            ParameterError::out_of_range("preset", text, "original, report or report-quirks").into()
+        })
     }
 }
 
@@ -74,7 +74,7 @@ impl FromStr for CentroidKind {
         let found = CENTROID_KINDS.iter().find(|(name, _)| *name == text);
         found
             .map(|(_, kind)| *kind)
-            .ok_or_else(|| OutOfRange::new("centroids", text, "rows or values").into())
+            .ok_or_else(|| ParameterError::out_of_range("centroids", text, "rows or values").into())
     }
 }
 
@@ -98,8 +98,8 @@ impl Width {
         }
     }
 
-    pub(super) fn check(&self, name: &'static str) -> Result<(), OutOfRange> {
-        let fail = |given: String, expected| Err(OutOfRange::new(name, given, expected));
+    pub(super) fn check(&self, name: &'static str) -> Result<(), ParameterError> {
+        let fail = |given: String, expected| Err(ParameterError::out_of_range(name, given, expected));
         match self {
             Self::Fixed(width) if !(1..=MAX_WIDTH).contains(width) => {
                 fail(width.to_string(), "1 to 16777216 components")
@@ -135,7 +135,8 @@ impl FromStr for Width {
         let parsed = text.parse().map(Self::Fixed);
         let width = parsed.or_else(|_| shares().map(Self::Shares));
         let expected = "a number of components, or shares in (0, 1] such as 0.7,0.6";
-        let width = width.map_err(|_: ParseFloatError| OutOfRange::new("width", text, expected))?;
+        let width =
+            width.map_err(|_: ParseFloatError| ParameterError::out_of_range("width", text, expected))?;
         width.check("width")?;
         Ok(width)
     }
@@ -347,7 +348,7 @@ impl CraftmlParams {
         check_indices(self.first_tree, self.n_trees)?;
         if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
             let expected = "values, as the preset's nodes see features each in another projection";
-            return Err(OutOfRange::new("centroids", "rows", expected).into());
+            return Err(ParameterError::out_of_range("centroids", "rows", expected).into());
         }
         self.feature_width.check("feature_width")?;
         self.label_width.check("label_width")?;
@@ -402,8 +403,8 @@ mod tests {
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: CraftmlParams| match params.check() {
             Err(
-                EnsembleError::Parameter(OutOfRange { name, .. })
-                | EnsembleError::Tree(TreeError::Parameter(OutOfRange { name, .. })),
+                EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })
+                | EnsembleError::Tree(TreeError::Parameter(ParameterError::OutOfRange { name, .. })),
             ) => name,
             other => panic!("{other:?}"),
         };

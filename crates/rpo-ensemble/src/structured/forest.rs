@@ -3,7 +3,7 @@
 use super::params::check_label_weight;
 use crate::EnsembleError;
 use crate::error::{check_lengths, mismatch};
-use rpo_core::{OutOfRange, Seed, check_count};
+use rpo_core::{ParameterError, Seed, check_count};
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node, Tree};
 
@@ -55,7 +55,7 @@ impl StructuredForest {
             }
             if let Some(pair) = labels.windows(2).find(|w| w[0] >= w[1]) {
                 let given = format!("{} before {}", pair[0], pair[1]);
-                return Err(OutOfRange::new("the labels of a tree", given, "increasing").into());
+                return Err(ParameterError::out_of_range("the labels of a tree", given, "increasing").into());
             }
             if let Some(&label) = labels.last().filter(|label| **label as usize >= n_outputs) {
                 return mismatch("outputs for the labels of a tree", label as usize + 1, n_outputs);

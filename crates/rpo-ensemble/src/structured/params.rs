@@ -2,7 +2,7 @@
 
 use crate::EnsembleError;
 use crate::params::check_indices;
-use rpo_core::{OutOfRange, Seed, check_count, check_share};
+use rpo_core::{ParameterError, Seed, check_count, check_fraction};
 use rpo_tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
 use rpo_tree::structured::{LabelWeighting, StructuringParams};
 use std::ops::Range;
@@ -200,14 +200,14 @@ impl StructuredForestParams {
         check_indices(self.first_tree, self.n_trees)?;
         let oblique = self.split != NodeSplit::InformationGain;
         let expected = "false where splits are along one feature anyway";
-        OutOfRange::unless(oblique || !self.fall_back, "fall_back", "true", expected)?;
+        ParameterError::unless(oblique || !self.fall_back, "fall_back", "true", expected)?;
         if let Some(scaling) = self.scaling {
             let expected = "left alone where splits are along one feature";
-            OutOfRange::unless(oblique, "scaling", format!("{scaling:?}"), expected)?;
+            ParameterError::unless(oblique, "scaling", format!("{scaling:?}"), expected)?;
         }
-        check_share("row_share", self.row_share)?;
-        check_share("feature_share", self.feature_share)?;
-        check_share("label_share", self.label_share)?;
+        check_fraction("row_share", self.row_share)?;
+        check_fraction("feature_share", self.feature_share)?;
+        check_fraction("label_share", self.label_share)?;
         check_label_weight(self.label_weight)?;
         check_count("min_samples_leaf", self.min_samples_leaf)?;
         Ok(ValidStructuredForestParams(self))
@@ -215,9 +215,9 @@ impl StructuredForestParams {
 }
 
 /// Refuses what does not make a tree count more for the labels it clustered than for others.
-pub(super) fn check_label_weight(weight: f64) -> Result<(), OutOfRange> {
+pub(super) fn check_label_weight(weight: f64) -> Result<(), ParameterError> {
     let fits = (1.0..f64::INFINITY).contains(&weight);
-    OutOfRange::unless(fits, "label_weight", weight, "at least 1 and finite")
+    ParameterError::unless(fits, "label_weight", weight, "at least 1 and finite")
 }
 
 /// Checked parameters, ready to fit.
@@ -233,8 +233,8 @@ mod tests {
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: StructuredForestParams| match params.check() {
             Err(
-                EnsembleError::Parameter(OutOfRange { name, .. })
-                | EnsembleError::Tree(TreeError::Parameter(OutOfRange { name, .. })),
+                EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })
+                | EnsembleError::Tree(TreeError::Parameter(ParameterError::OutOfRange { name, .. })),
             ) => name,
             other => panic!("{other:?}"),
         };

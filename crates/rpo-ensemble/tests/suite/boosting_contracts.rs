@@ -2,7 +2,7 @@
 
 use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
-use rpo_core::{MatrixError, MatrixView, OutOfRange};
+use rpo_core::{MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, LeafStorage, LineSearch, Link, Loss,
     LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
@@ -298,8 +298,8 @@ fn validation_finds_the_best_step() {
 fn parameters_are_checked_at_their_bounds() {
     let name = |params: BoostingParams| match params.check() {
         Err(
-            EnsembleError::Parameter(OutOfRange { name, .. })
-            | EnsembleError::Tree(TreeError::Parameter(OutOfRange { name, .. })),
+            EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })
+            | EnsembleError::Tree(TreeError::Parameter(ParameterError::OutOfRange { name, .. })),
         ) => name,
         Err(EnsembleError::Projection(_)) => "projection",
         other => panic!("{other:?}"),
@@ -398,7 +398,7 @@ fn training_sets_are_checked() {
         ));
         assert!(matches!(
             refusal(&params, &x, &Array2::zeros((10, 0))),
-            EnsembleError::Parameter(OutOfRange {
+            EnsembleError::Parameter(ParameterError::OutOfRange {
                 name: "the number of outputs",
                 ..
             })
@@ -528,7 +528,7 @@ fn options_are_checked() {
             ..Default::default()
         };
         match refusal(options) {
-            EnsembleError::Parameter(OutOfRange { name, .. }) => assert_eq!(name, expected),
+            EnsembleError::Parameter(ParameterError::OutOfRange { name, .. }) => assert_eq!(name, expected),
             EnsembleError::Mismatch { what, .. } => assert_eq!(what, expected),
             other => panic!("{other}"),
         }
@@ -568,7 +568,10 @@ fn training_beyond_the_budget_is_refused() {
     ));
     assert!(matches!(
         model.predict_top_k((&x).into(), 0),
-        Err(EnsembleError::Parameter(OutOfRange { name: "k", .. }))
+        Err(EnsembleError::Parameter(ParameterError::OutOfRange {
+            name: "k",
+            ..
+        }))
     ));
     let narrow = x.slice(ndarray::s![.., ..4]);
     assert!(matches!(

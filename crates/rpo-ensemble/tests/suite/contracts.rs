@@ -2,7 +2,7 @@
 
 use crate::common::{csr, every_kind, fit, gaussian, labelled, layouts};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, MatrixError, MatrixView, OutOfRange};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::BoostingParams;
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
@@ -82,7 +82,7 @@ fn training_sets_are_checked() {
     ));
     assert!(matches!(
         refusal(&x, &Array2::ones((3, 0))),
-        EnsembleError::Parameter(OutOfRange {
+        EnsembleError::Parameter(ParameterError::OutOfRange {
             name: "the number of outputs",
             ..
         })
@@ -274,7 +274,10 @@ fn rows_to_predict_are_checked() {
     }
     assert!(matches!(
         forest.predict_top_k((&x).into(), 0),
-        Err(EnsembleError::Parameter(OutOfRange { name: "k", .. }))
+        Err(EnsembleError::Parameter(ParameterError::OutOfRange {
+            name: "k",
+            ..
+        }))
     ));
     assert!(matches!(
         forest.oob_predictions((&Array2::zeros((19, 5))).into()),
@@ -384,7 +387,7 @@ fn parts_of_a_forest_are_checked() {
     assert_eq!(rebuilt, forest);
     assert!(matches!(
         from_parts(vec![], 5, 5, 8),
-        Err(EnsembleError::Parameter(OutOfRange {
+        Err(EnsembleError::Parameter(ParameterError::OutOfRange {
             name: "the number of trees",
             ..
         }))
@@ -439,7 +442,7 @@ fn impurities_of_labels_need_labels() {
             (CriterionKind::Gini, Ok(())) => {}
             (
                 CriterionKind::Entropy,
-                Err(EnsembleError::Parameter(OutOfRange {
+                Err(EnsembleError::Parameter(ParameterError::OutOfRange {
                     name: "criterion", ..
                 })),
             ) => {}
@@ -459,7 +462,10 @@ fn impurities_of_labels_need_labels() {
 fn no_trees_are_refused() {
     assert!(matches!(
         ForestParams::random_forest().n_trees(0).check(),
-        Err(EnsembleError::Parameter(OutOfRange { name: "n_trees", .. }))
+        Err(EnsembleError::Parameter(ParameterError::OutOfRange {
+            name: "n_trees",
+            ..
+        }))
     ));
 }
 

@@ -3,7 +3,7 @@
 use crate::common::{csr, layouts};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
-use rpo_core::{Matrix, MatrixView, OutOfRange, Seed};
+use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
 use rpo_ensemble::craftml::{CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
 use rpo_tree::{LeafKind, LeafModel, Rule, TreeError, apply};
@@ -368,7 +368,10 @@ fn what_does_not_fit_is_refused() {
     ));
     assert!(matches!(
         forest.predict_top_k((&x).into(), 0),
-        Err(EnsembleError::Parameter(OutOfRange { name: "k", .. }))
+        Err(EnsembleError::Parameter(ParameterError::OutOfRange {
+            name: "k",
+            ..
+        }))
     ));
     assert!(matches!(
         forest.predict_within((&x).into(), 100),

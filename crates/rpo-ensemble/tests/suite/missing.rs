@@ -2,7 +2,7 @@
 
 use crate::common::{csr, every_kind, gaussian, labelled, layouts, regression, uniform};
 use ndarray::Array2;
-use rpo_core::{Matrix, MatrixError, MatrixView, OutOfRange};
+use rpo_core::{Matrix, MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, OutputProjection};
 use rpo_tree::LeafKind;
 
@@ -44,7 +44,10 @@ fn missing_outputs_are_refused_unless_allowed() {
         let samples = params.clone().leaves(Some(LeafKind::Samples));
         assert!(matches!(
             try_fit(&samples, &x, &y),
-            Err(EnsembleError::Parameter(OutOfRange { name: "leaves", .. }))
+            Err(EnsembleError::Parameter(ParameterError::OutOfRange {
+                name: "leaves",
+                ..
+            }))
         ));
     }
     let mut infinite = y;

@@ -2,7 +2,7 @@
 
 use crate::common::{csr, gaussian, labelled, layouts, regression};
 use ndarray::{Array2, Axis};
-use rpo_core::{MatrixView, OutOfRange};
+use rpo_core::{MatrixView, ParameterError};
 use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, RowSampling, SingleTargetForest};
 use rpo_tree::{LeafKind, LeafModel};
 
@@ -159,7 +159,7 @@ fn threads_do_not_matter() {
 fn what_makes_no_sense_is_refused() {
     let (x, y) = labelled(4, 20);
     let name = |params: ForestParams| match fit(params, (&x).into(), (&y).into()) {
-        Err(EnsembleError::Parameter(OutOfRange { name, .. })) => name,
+        Err(EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
         other => panic!("{other:?}"),
     };
     let base = || ForestParams::random_forest().n_trees(2);

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis, array};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rpo_core::{MatrixView, OutOfRange, Seed};
+use rpo_core::{MatrixView, ParameterError, Seed};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::structured::{NodeSplit, StructuredForest, StructuredForestParams, StructuredTree};
 use rpo_tree::leaves::DenseLeaves;
@@ -194,7 +194,7 @@ fn what_does_not_fit_is_refused() {
     let none = Array2::zeros((20, 0));
     assert!(matches!(
         refused(&x, &none),
-        EnsembleError::Parameter(OutOfRange {
+        EnsembleError::Parameter(ParameterError::OutOfRange {
             name: "the number of outputs",
             ..
         })
@@ -230,7 +230,10 @@ fn what_does_not_fit_is_refused() {
     ));
     assert!(matches!(
         forest.predict_top_k((&x).into(), 0),
-        Err(EnsembleError::Parameter(OutOfRange { name: "k", .. }))
+        Err(EnsembleError::Parameter(ParameterError::OutOfRange {
+            name: "k",
+            ..
+        }))
     ));
     let all_rows = fit(small().row_share(1.0), &x, &y);
     assert_eq!(

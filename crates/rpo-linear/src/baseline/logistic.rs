@@ -1,6 +1,6 @@
 //! Logistic regression, label by label.
 
-use rpo_core::{MatrixView, OutOfRange, check_count, check_positive};
+use rpo_core::{MatrixView, ParameterError, check_count, check_positive};
 use rpo_projections::linalg::{Design, LANES, Lanes, Penalty, PenaltyDiagonal, Rows, panel_product};
 
 use super::{PanelOutputs, fit_panels};
@@ -51,7 +51,7 @@ impl LogisticParams {
     pub fn check(&self) -> Result<(), LinearError> {
         check_positive("lambda", self.penalty.strength())?;
         let fits = self.tolerance > 0.0 && self.tolerance < 1.0;
-        OutOfRange::unless(fits, "tolerance", self.tolerance, "in (0, 1)")?;
+        ParameterError::unless(fits, "tolerance", self.tolerance, "in (0, 1)")?;
         Ok(check_count("max_steps", self.max_steps)?)
     }
 

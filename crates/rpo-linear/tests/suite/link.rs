@@ -3,7 +3,7 @@
 use crate::common::{classes, csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, OutOfRange};
+use rpo_core::{MatrixView, ParameterError};
 use rpo_linear::{Descent, Fit, Inputs, LinearError, Link, LinkModel, LinkParams, Penalty, Response};
 use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
 
@@ -208,7 +208,10 @@ fn top_scores_are_the_largest() {
     }
     assert!(matches!(
         model.predict_top_k((&x).into(), 0),
-        Err(LinearError::Parameter(OutOfRange { name: "k", .. }))
+        Err(LinearError::Parameter(ParameterError::OutOfRange {
+            name: "k",
+            ..
+        }))
     ));
 }
 

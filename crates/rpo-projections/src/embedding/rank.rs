@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use ndarray::{Array1, ArrayView2, s};
-use rpo_core::{Seed, check_share};
+use rpo_core::{Seed, check_fraction};
 use serde::{Deserialize, Serialize};
 
 use super::Embedding;
@@ -67,7 +67,7 @@ impl Rank {
         match self {
             Self::Exact(0) | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
             Self::LabelShare(share) | Self::CapturedShare { share, .. } => {
-                Ok(check_share("the share of a rank", share)?)
+                Ok(check_fraction("the share of a rank", share)?)
             }
             Self::Exact(_) => Ok(()),
         }

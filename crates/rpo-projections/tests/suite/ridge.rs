@@ -2,7 +2,7 @@
 
 use crate::common::{csr, outputs};
 use ndarray::{Array2, Axis, concatenate, s};
-use rpo_core::{MatrixView, OutOfRange, Seed};
+use rpo_core::{MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionError;
 use rpo_projections::linalg::{
     LANES, Penalty, PenaltyDiagonal, Ridge, RidgeSolver, relative_penalty, standard_normal,
@@ -188,7 +188,7 @@ fn impossible_settings_are_refused() {
     let x = Array2::<f32>::ones((4, 2));
     let x = MatrixView::from(&x);
     let name = |lambda, solver| match Ridge::new(&x, lambda, false, solver) {
-        Err(ProjectionError::Parameter(OutOfRange { name, .. })) => name,
+        Err(ProjectionError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
         other => panic!("{other:?}"),
     };
     for lambda in [-1e-300, f64::NAN, f64::INFINITY] {

@@ -12,7 +12,7 @@ use crate::error::{TreeError, check_exist, check_length};
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
-use rpo_core::{CsrView, MatrixView, OutOfRange};
+use rpo_core::{CsrView, MatrixView, ParameterError};
 use std::borrow::Cow;
 
 /// What a tree of centroids that routes by [`Cosine`] can be made of again.
@@ -182,7 +182,9 @@ pub fn recall(
 
 /// Every child is taught, and no other.
 fn check_codes(codes: &[u32], arity: usize) -> Result<(), TreeError> {
-    let wrong = |given, expected| Err(OutOfRange::new("child that a row teaches", given, expected).into());
+    let wrong = |given, expected| {
+        Err(ParameterError::out_of_range("child that a row teaches", given, expected).into())
+    };
     if arity > super::rule::MAX_CHILDREN {
         return wrong(arity.to_string(), "at most 65535 children");
     }

@@ -5,7 +5,7 @@ use super::lookup::{BitIndex, advance};
 use super::weights::{MAX_TABLE, Weights};
 use crate::error::{TreeError, check_length};
 use crate::rule::{Row, Rule};
-use rpo_core::OutOfRange;
+use rpo_core::ParameterError;
 
 /// How a child scores rows: offset + weights · x.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -84,7 +84,8 @@ impl CentroidRule {
         children: Vec<u16>,
         weights: Vec<f32>,
     ) -> Result<Self, TreeError> {
-        let wrong = |name, given: String, expected| Err(OutOfRange::new(name, given, expected).into());
+        let wrong =
+            |name, given: String, expected| Err(ParameterError::out_of_range(name, given, expected).into());
         if !(1..=MAX_CHILDREN).contains(&offsets.len()) {
             return wrong("children of a node", offsets.len().to_string(), "1 to 65535");
         }

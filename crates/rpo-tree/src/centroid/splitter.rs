@@ -10,7 +10,7 @@ use crate::products::{add_products, table_width};
 use crate::splitter::{NodeRows, Split, Splitter};
 use rand::seq::index;
 use rayon::prelude::*;
-use rpo_core::{CsrView, MatrixView, OutOfRange, Seed, check_count, csr_row, is_share};
+use rpo_core::{CsrView, MatrixView, ParameterError, Seed, check_count, csr_row, is_fraction};
 use serde::{Deserialize, Serialize};
 
 /// Which rows of a node teach its centroids.
@@ -65,11 +65,11 @@ impl CentroidParams {
     pub fn check(&self) -> Result<(), TreeError> {
         KMeans::new(self.kmeans)?;
         let k = self.kmeans.n_clusters;
-        OutOfRange::unless(k <= MAX_CHILDREN, "n_clusters", k, "at most 65535")?;
+        ParameterError::unless(k <= MAX_CHILDREN, "n_clusters", k, "at most 65535")?;
         match self.sample {
-            NodeSample::Count(rows) => OutOfRange::unless(rows > 0, "sample", rows, "at least 1 row")?,
+            NodeSample::Count(rows) => ParameterError::unless(rows > 0, "sample", rows, "at least 1 row")?,
             NodeSample::Share(share) | NodeSample::FirstShare(share) => {
-                OutOfRange::unless(is_share(share), "sample", share, "a share in (0, 1]")?;
+                ParameterError::unless(is_fraction(share), "sample", share, "a share in (0, 1]")?;
             }
         }
         check_count("max_entries", self.max_entries)?;

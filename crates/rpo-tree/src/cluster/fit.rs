@@ -5,7 +5,7 @@ use super::{KMeans, Points, Workspace};
 use crate::error::{TreeError, check_length};
 use ndarray::{Array2, ArrayView2};
 use rand::seq::index;
-use rpo_core::{MatrixView, OutOfRange, Seed};
+use rpo_core::{MatrixView, ParameterError, Seed};
 
 /// Clusters of the rows of a matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,7 +125,7 @@ impl KMeans {
             check_length("given centres", k, centres.nrows())?;
         }
         if let Some(bad) = centres.iter().find(|v| !v.is_finite()) {
-            return Err(OutOfRange::new("value of a given centre", bad, "finite").into());
+            return Err(ParameterError::out_of_range("value of a given centre", bad, "finite").into());
         }
         let mut work = Workspace::default();
         self.take_centres(&points, centres, &mut work);

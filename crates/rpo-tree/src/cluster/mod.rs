@@ -42,7 +42,7 @@ pub use passes::Workspace;
 pub use points::Points;
 
 use crate::TreeError;
-use rpo_core::{OutOfRange, check_count};
+use rpo_core::{ParameterError, check_count};
 use serde::{Deserialize, Serialize};
 
 /// What near means.
@@ -119,7 +119,7 @@ impl KMeans {
     /// [`TreeError::Parameter`] with the first one that is 0 (or, for clusters, above 65,536).
     pub fn new(params: KMeansParams) -> Result<Self, TreeError> {
         let fits = (1..=1 << 16).contains(&params.n_clusters);
-        OutOfRange::unless(fits, "n_clusters", params.n_clusters, "1 to 65536")?;
+        ParameterError::unless(fits, "n_clusters", params.n_clusters, "1 to 65536")?;
         check_count("max_passes", params.max_passes)?;
         check_count("n_starts", params.n_starts)?;
         check_count("sample", params.sample)?;
@@ -141,7 +141,7 @@ mod tests {
         let good = KMeansParams::euclidean(2);
         assert!(KMeans::new(good).is_ok());
         let check = |params, expected| match KMeans::new(params) {
-            Err(TreeError::Parameter(OutOfRange { name, .. })) => assert_eq!(name, expected),
+            Err(TreeError::Parameter(ParameterError::OutOfRange { name, .. })) => assert_eq!(name, expected),
             other => panic!("{expected}: {other:?}"),
         };
         check(

@@ -2,7 +2,7 @@
 
 use super::images::Images;
 use crate::error::{TreeError, check_length};
-use rpo_core::{MatrixError, MatrixView, OutOfRange, csr_row};
+use rpo_core::{MatrixError, MatrixView, ParameterError, csr_row};
 
 /// Rows to be clustered: stored values only, and columns renumbered to those that occur.
 ///
@@ -210,7 +210,7 @@ pub(super) fn check(
     if let Some(scales) = scales {
         check_length("scales for the columns", columns, scales.len())?;
         if let Some(bad) = scales.iter().find(|s| !s.is_finite()) {
-            return Err(OutOfRange::new("scale of a column", bad, "finite").into());
+            return Err(ParameterError::out_of_range("scale of a column", bad, "finite").into());
         }
     }
     if let Some(weights) = weights {

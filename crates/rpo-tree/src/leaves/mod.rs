@@ -33,7 +33,7 @@ use crate::input::check_csr;
 use crate::rule::Rule;
 use crate::structure::Structure;
 use means::Means;
-use rpo_core::{Matrix, OutOfRange};
+use rpo_core::{Matrix, ParameterError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ impl LeafMembers {
                     .is_some_and(|seen| !std::mem::replace(seen, true));
                 if !is_new || last > Some(row) {
                     let expected = "rows of the training set, increasing inside a leaf, each in one leaf";
-                    return Err(OutOfRange::new("row of a leaf", row, expected).into());
+                    return Err(ParameterError::out_of_range("row of a leaf", row, expected).into());
                 }
                 last = Some(row);
             }
@@ -218,7 +218,7 @@ impl Leaves {
         check_length("fallbacks for the outputs", outputs.n_cols(), fallback.len())?;
         if kind == LeafKind::Samples {
             let expected = "dense or sparse leaves, as outputs are missing";
-            return Err(OutOfRange::new("leaves", "samples", expected).into());
+            return Err(ParameterError::out_of_range("leaves", "samples", expected).into());
         }
         if members.rows.iter().all(|&row| weights[row as usize] == 0.0) {
             return Err(TreeError::NoWeight);

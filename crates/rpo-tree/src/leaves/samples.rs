@@ -3,7 +3,7 @@
 use super::{LeafMembers, LeafModel};
 use crate::error::{TreeError, check_exist, check_length};
 use crate::input::check_csr;
-use rpo_core::{Matrix, OutOfRange};
+use rpo_core::{Matrix, ParameterError};
 use std::sync::Arc;
 
 /// The training rows of each leaf with their weights; the outputs are shared by all trees of an ensemble.
@@ -103,12 +103,14 @@ impl SampleLeaves {
         check_csr("outputs", outputs.view())?;
         if start.first() != Some(&0) {
             let given = start.first().map_or_else(|| "missing".to_owned(), u32::to_string);
-            return Err(OutOfRange::new("start of the first leaf", given, "0").into());
+            return Err(ParameterError::out_of_range("start of the first leaf", given, "0").into());
         }
         let end = start[start.len() - 1] as usize;
         check_length("end of the last leaf", rows.len(), end)?;
         if let Some(leaf) = start.windows(2).position(|w| w[0] >= w[1]) {
-            return Err(OutOfRange::new("end of a leaf", start[leaf + 1], "above its start").into());
+            return Err(
+                ParameterError::out_of_range("end of a leaf", start[leaf + 1], "above its start").into(),
+            );
         }
         check_exist("rows of outputs for a leaf's row", &rows, outputs.n_rows())?;
         if let Some(weights) = &weights {

@@ -1,7 +1,7 @@
 //! Parameters of hyperplanes of large Hellinger distance.
 
 use crate::TreeError;
-use rpo_core::{OutOfRange, check_count, check_not_negative, check_positive};
+use rpo_core::{ParameterError, check_count, check_not_negative, check_positive};
 use serde::{Deserialize, Serialize};
 
 /// How the sharpness α of the soft assignment grows with the steps: `start · growth^⌊step/every⌋`, at most `end`.
@@ -96,16 +96,16 @@ impl HellingerParams {
             end,
         } = self.sharpness;
         check_count("iterations", self.iterations)?;
-        OutOfRange::unless(self.batch_size > 1, "batch_size", self.batch_size, "at least 2")?;
+        ParameterError::unless(self.batch_size > 1, "batch_size", self.batch_size, "at least 2")?;
         check_positive("learning_rate", self.learning_rate)?;
         check_positive("alpha start", start)?;
         let grows = (1.0..f64::INFINITY).contains(&growth);
-        OutOfRange::unless(grows, "alpha growth", growth, "finite, at least 1")?;
+        ParameterError::unless(grows, "alpha growth", growth, "finite, at least 1")?;
         check_count("alpha every", every)?;
         let follows = (start..f64::INFINITY).contains(&end);
-        OutOfRange::unless(follows, "alpha end", end, "finite, at least the first alpha")?;
+        ParameterError::unless(follows, "alpha end", end, "finite, at least the first alpha")?;
         let fits = (0.0..1.0).contains(&self.max_rho);
-        OutOfRange::unless(fits, "max_rho", self.max_rho, "in [0, 1)")?;
+        ParameterError::unless(fits, "max_rho", self.max_rho, "in [0, 1)")?;
         check_positive("eta", self.eta)?;
         check_positive("ridge", self.ridge)?;
         Ok(check_not_negative("prune", self.prune)?)
@@ -151,7 +151,7 @@ mod tests {
             let mut params = HellingerParams::default();
             change(&mut params);
             match params.check() {
-                Err(TreeError::Parameter(OutOfRange { name, .. })) => name,
+                Err(TreeError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
                 other => panic!("{other:?}"),
             }
         };

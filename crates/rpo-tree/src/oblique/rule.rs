@@ -2,7 +2,7 @@
 
 use crate::error::{TreeError, check_length};
 use crate::rule::{AxisRule, Row, Rule};
-use rpo_core::OutOfRange;
+use rpo_core::ParameterError;
 
 /// A sparse hyperplane: rows with `Σ w_j x_j + b ≥ 0` go to child 1 (right), others to child 0.
 ///
@@ -31,10 +31,14 @@ impl ObliqueRule {
         check_length("weights of a hyperplane", features.len(), weights.len())?;
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
             let given = format!("{} before {}", pair[0], pair[1]);
-            return Err(OutOfRange::new("the features of a hyperplane", given, "increasing").into());
+            return Err(
+                ParameterError::out_of_range("the features of a hyperplane", given, "increasing").into(),
+            );
         }
         if let Some(bad) = weights.iter().chain([&bias]).find(|w| !w.is_finite()) {
-            return Err(OutOfRange::new("a weight of a hyperplane", bad, "a finite number").into());
+            return Err(
+                ParameterError::out_of_range("a weight of a hyperplane", bad, "a finite number").into(),
+            );
         }
         Ok(Self {
             features,

@@ -15,7 +15,7 @@ pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, Thresholds};
 
 use crate::error::{TreeError, check_exist};
 use crate::rule::Rule;
-use rpo_core::{OutOfRange, Seed};
+use rpo_core::{ParameterError, Seed};
 
 /// The training rows of a node, and where its randomness comes from.
 #[derive(Debug, Clone, Copy)]
@@ -119,7 +119,7 @@ pub trait Splitter: Sync {
 pub(crate) fn check_subset(subset: &[u32], n_columns: usize) -> Result<(), TreeError> {
     if let Some(pair) = subset.windows(2).find(|w| w[0] >= w[1]) {
         let given = format!("{} before {}", pair[0], pair[1]);
-        return Err(OutOfRange::new("subset", given, "increasing").into());
+        return Err(ParameterError::out_of_range("subset", given, "increasing").into());
     }
     check_exist("columns for the last of a subset", subset, n_columns)
 }

@@ -1,7 +1,7 @@
 //! Weights that let rare labels shape clusters.
 
 use crate::TreeError;
-use rpo_core::OutOfRange;
+use rpo_core::ParameterError;
 use serde::{Deserialize, Serialize};
 
 /// What a label's weight does.
@@ -57,7 +57,7 @@ impl LabelWeighting {
     /// [`TreeError::Parameter`].
     pub fn check(&self) -> Result<(), TreeError> {
         let fits = (0.0..=1.0).contains(&self.beta);
-        Ok(OutOfRange::unless(fits, "beta", self.beta, "in [0, 1]")?)
+        Ok(ParameterError::unless(fits, "beta", self.beta, "in [0, 1]")?)
     }
 
     /// What to multiply the labels by, given how often each occurs in the tree's and the node's rows and how many
@@ -107,7 +107,10 @@ mod tests {
             assert!(
                 matches!(
                     check(beta),
-                    Err(TreeError::Parameter(OutOfRange { name: "beta", .. }))
+                    Err(TreeError::Parameter(ParameterError::OutOfRange {
+                        name: "beta",
+                        ..
+                    }))
                 ),
                 "{beta}"
             );

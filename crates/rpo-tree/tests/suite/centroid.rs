@@ -3,7 +3,7 @@
 use crate::common::csr;
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
-use rpo_core::{CsrMatrix, CsrView, MatrixView, OutOfRange, Seed, csr_row};
+use rpo_core::{CsrMatrix, CsrView, MatrixView, ParameterError, Seed, csr_row};
 use rpo_tree::centroid::{
     CentroidParams, CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, NodeSample, Routing,
     TreeRecord, recall,
@@ -337,7 +337,7 @@ fn what_does_not_fit_is_refused() {
     let refused = CentroidSplitter::new(csr(&x).view(), &targets, &Cosine, params(0)).unwrap_err();
     assert!(matches!(
         refused,
-        TreeError::Parameter(OutOfRange {
+        TreeError::Parameter(ParameterError::OutOfRange {
             name: "n_clusters",
             ..
         })

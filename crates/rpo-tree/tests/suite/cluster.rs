@@ -4,7 +4,7 @@
 
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, OutOfRange, Seed};
+use rpo_core::{MatrixView, ParameterError, Seed};
 use rpo_tree::TreeError;
 use rpo_tree::cluster::{Clustering, Geometry, KMeans, KMeansParams, Points, Workspace};
 use serde::Deserialize;
@@ -473,7 +473,7 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(fit(None, Some(&[1.0, 1.0, -1.0, 1.0])), bad);
     assert!(matches!(
         fit(Some(&[1.0, f32::NAN, 1.0]), None),
-        TreeError::Parameter(OutOfRange {
+        TreeError::Parameter(ParameterError::OutOfRange {
             name: "scale of a column",
             ..
         })

@@ -2,7 +2,7 @@
 
 use crate::common::{Data, Layout, answer, csr, grow_axis, label};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, Matrix, MatrixView, OutOfRange, Seed};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, ParameterError, Seed};
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
@@ -180,7 +180,7 @@ fn matrices_stored_by_columns_are_refused() {
 #[test]
 fn parameters_are_checked_at_their_bounds() {
     let name = |params: AxisParams| match params.check() {
-        Err(TreeError::Parameter(OutOfRange { name, .. })) => name,
+        Err(TreeError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
         other => panic!("{other:?}"),
     };
     let base = AxisParams::default();
@@ -211,7 +211,7 @@ fn parameters_are_checked_at_their_bounds() {
     };
     assert!(matches!(
         no_leaves.check(),
-        Err(TreeError::Parameter(OutOfRange {
+        Err(TreeError::Parameter(ParameterError::OutOfRange {
             name: "max_leaves",
             ..
         }))

@@ -4,7 +4,7 @@ use crate::common::{Data, csr};
 use ndarray::Array2;
 use proptest::prelude::*;
 use rand::Rng;
-use rpo_core::{Matrix, MatrixView, OutOfRange, Seed};
+use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{MaskedVariance, SparseMaskedVariance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
@@ -196,6 +196,9 @@ fn a_leaf_without_rows_asks_its_ancestors() {
     );
     assert!(matches!(
         samples,
-        Err(TreeError::Parameter(OutOfRange { name: "leaves", .. }))
+        Err(TreeError::Parameter(ParameterError::OutOfRange {
+            name: "leaves",
+            ..
+        }))
     ));
 }

@@ -3,7 +3,7 @@
 use crate::common::csr;
 use ndarray::{Array2, array};
 use proptest::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, OutOfRange, Seed};
+use rpo_core::{CsrMatrix, MatrixView, ParameterError, Seed};
 use rpo_tree::columns::Columns;
 use rpo_tree::oblique::{
     FeatureScaling, Features, HellingerParams, LinearRule, LogisticParams, ObliqueSplitter,
@@ -264,7 +264,10 @@ fn what_does_not_fit_is_refused() {
     let refused = |subset: &[u32], min| InformationGain::new(&columns, subset, min).map(|_| ());
     assert!(matches!(
         refused(&[1, 0], 1),
-        Err(TreeError::Parameter(OutOfRange { name: "subset", .. }))
+        Err(TreeError::Parameter(ParameterError::OutOfRange {
+            name: "subset",
+            ..
+        }))
     ));
     assert!(matches!(
         refused(&[0, 2], 1),
@@ -276,7 +279,7 @@ fn what_does_not_fit_is_refused() {
     ));
     assert!(matches!(
         refused(&[0], 0),
-        Err(TreeError::Parameter(OutOfRange {
+        Err(TreeError::Parameter(ParameterError::OutOfRange {
             name: "min_samples_leaf",
             ..
         }))
@@ -309,6 +312,6 @@ fn what_does_not_fit_is_refused() {
     let starts = StructuringParams { n_starts: 0, ..good };
     assert!(matches!(
         refused(&[0], &[0], starts),
-        TreeError::Parameter(OutOfRange { name: "n_starts", .. })
+        TreeError::Parameter(ParameterError::OutOfRange { name: "n_starts", .. })
     ));
 }

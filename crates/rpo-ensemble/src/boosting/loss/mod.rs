@@ -19,7 +19,7 @@ pub(crate) use search::{Search, Verdict};
 pub(crate) use square::quotient;
 
 use median::weighted_middle;
-use rpo_core::OutOfRange;
+use rpo_core::ParameterError;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -218,7 +218,7 @@ impl std::str::FromStr for LossKind {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| OutOfRange::new("loss", text, "square, absolute or logistic").into())
+        found.ok_or_else(|| ParameterError::out_of_range("loss", text, "square, absolute or logistic").into())
     }
 }
 

@@ -5,7 +5,7 @@ mod lsqr;
 mod penalty;
 
 use ndarray::{Array2, ArrayView2};
-use rpo_core::{OutOfRange, check_count};
+use rpo_core::{ParameterError, check_count};
 
 use super::panel::{LANES, Lanes, by_panels, panel_product};
 use super::{Cholesky, Design, Rows, gram};
@@ -75,7 +75,7 @@ impl RidgeSolver {
         };
         check_count("iterations", iterations)?;
         let fits = (0.0..1.0).contains(&tolerance);
-        Ok(OutOfRange::unless(fits, "tolerance", tolerance, "in [0, 1)")?)
+        Ok(ParameterError::unless(fits, "tolerance", tolerance, "in [0, 1)")?)
     }
 }
 
