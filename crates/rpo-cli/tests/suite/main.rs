@@ -10,5 +10,6 @@ mod linear;
 mod missing;
 mod real;
 mod refusals;
+mod stability;
 mod structured;
 mod tune;
