@@ -4,6 +4,7 @@ mod index_set;
 mod matrix;
 mod parameter;
 mod seed;
+pub mod store;
 mod top;
 
 /// The dense arrays of every function, in the version that their types are of.

@@ -1,0 +1,229 @@
+//! The entries of a stored array, read without copying it.
+
+use super::{Dtype, StoreError};
+use std::marker::PhantomData;
+
+/// A type of entries that arrays are read as.
+pub trait Entry: Copy {
+    /// The types of arrays that can be read so, in words.
+    const STORED_AS: &'static str;
+
+    /// Returns true for arrays that can be read so.
+    fn reads(dtype: Dtype) -> bool;
+
+    /// Decodes the bytes of one entry of an array of such a type.
+    fn decode(dtype: Dtype, bytes: &[u8]) -> Self;
+
+    /// The entry in messages.
+    fn as_f64(self) -> f64;
+}
+
+/// The bytes of an entry, whose number is that of its type.
+fn exact<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut exact = [0; N];
+    exact.copy_from_slice(bytes);
+    exact
+}
+
+impl Entry for u32 {
+    const STORED_AS: &'static str = "U8, U16 or U32";
+
+    fn reads(dtype: Dtype) -> bool {
+        matches!(dtype, Dtype::U8 | Dtype::U16 | Dtype::U32)
+    }
+
+    #[inline]
+    fn decode(dtype: Dtype, bytes: &[u8]) -> Self {
+        match dtype {
+            Dtype::U8 => bytes[0].into(),
+            Dtype::U16 => u16::from_le_bytes(exact(bytes)).into(),
+            _ => Self::from_le_bytes(exact(bytes)),
+        }
+    }
+
+    fn as_f64(self) -> f64 {
+        self.into()
+    }
+}
+
+/// Integers of up to 16 bits are exact in `f32` and take less room.
+impl Entry for f32 {
+    const STORED_AS: &'static str = "U8, U16 or F32";
+
+    fn reads(dtype: Dtype) -> bool {
+        matches!(dtype, Dtype::U8 | Dtype::U16 | Dtype::F32)
+    }
+
+    #[inline]
+    fn decode(dtype: Dtype, bytes: &[u8]) -> Self {
+        match dtype {
+            Dtype::U8 => bytes[0].into(),
+            Dtype::U16 => u16::from_le_bytes(exact(bytes)).into(),
+            _ => Self::from_le_bytes(exact(bytes)),
+        }
+    }
+
+    fn as_f64(self) -> f64 {
+        self.into()
+    }
+}
+
+impl Entry for u64 {
+    const STORED_AS: &'static str = "U64";
+
+    fn reads(dtype: Dtype) -> bool {
+        dtype == Dtype::U64
+    }
+
+    #[inline]
+    fn decode(_: Dtype, bytes: &[u8]) -> Self {
+        Self::from_le_bytes(exact(bytes))
+    }
+
+    fn as_f64(self) -> f64 {
+        self as f64
+    }
+}
+
+impl Entry for f64 {
+    const STORED_AS: &'static str = "F64";
+
+    fn reads(dtype: Dtype) -> bool {
+        dtype == Dtype::F64
+    }
+
+    #[inline]
+    fn decode(_: Dtype, bytes: &[u8]) -> Self {
+        Self::from_le_bytes(exact(bytes))
+    }
+
+    fn as_f64(self) -> f64 {
+        self
+    }
+}
+
+/// The entries of an array that was taken from a [`Reader`](super::Reader), in the bytes where they lie.
+#[derive(Debug, Clone)]
+pub struct Entries<'a, T> {
+    pub(super) name: String,
+    pub(super) dtype: Dtype,
+    pub(super) bytes: &'a [u8],
+    pub(super) entry: PhantomData<T>,
+}
+
+impl<T: Entry> Entries<'_, T> {
+    /// Number of entries.
+    pub fn len(&self) -> usize {
+        self.bytes.len() / self.dtype.n_bytes()
+    }
+
+    /// Returns true if there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// An entry.
+    ///
+    /// # Panics
+    /// If there is none of this index.
+    #[inline]
+    pub fn get(&self, index: usize) -> T {
+        let width = self.dtype.n_bytes();
+        T::decode(self.dtype, &self.bytes[index * width..][..width])
+    }
+
+    /// All entries in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator + '_ {
+        let chunks = self.bytes.chunks_exact(self.dtype.n_bytes());
+        chunks.map(|bytes| T::decode(self.dtype, bytes))
+    }
+
+    /// All entries, copied.
+    pub fn to_vec(&self) -> Vec<T> {
+        self.iter().collect()
+    }
+
+    /// Takes the first `n` entries off.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if there are fewer.
+    pub fn take(&mut self, n: usize) -> Result<Vec<T>, StoreError> {
+        let split = n
+            .checked_mul(self.dtype.n_bytes())
+            .and_then(|n| self.bytes.split_at_checked(n));
+        let (first, others) = split.ok_or_else(|| self.wrong("has too few entries"))?;
+        self.bytes = others;
+        let width = self.dtype.n_bytes();
+        Ok(first
+            .chunks_exact(width)
+            .map(|bytes| T::decode(self.dtype, bytes))
+            .collect())
+    }
+
+    /// Refuses entries that nothing took.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`].
+    pub fn finish(self) -> Result<(), StoreError> {
+        match self.len() {
+            0 => Ok(()),
+            n => Err(self.wrong(format!("has {n} entries too many"))),
+        }
+    }
+
+    /// Refuses another number of entries.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`].
+    pub fn of_length(self, expected: usize) -> Result<Self, StoreError> {
+        match self.len() {
+            n if n == expected => Ok(self),
+            n => Err(self.wrong(format!("has {n} entries; expected {expected}"))),
+        }
+    }
+
+    /// Refuses an entry that is not allowed.
+    ///
+    /// # Errors
+    /// [`StoreError::Entry`] with the first one.
+    pub fn where_all(self, expected: &'static str, allowed: impl Fn(T) -> bool) -> Result<Self, StoreError> {
+        let bad = self.iter().position(|value| !allowed(value));
+        match bad {
+            None => Ok(self),
+            Some(index) => Err(self.entry(index, self.get(index), expected)),
+        }
+    }
+
+    /// The only entry.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if there are more or fewer.
+    pub fn single(self) -> Result<T, StoreError> {
+        Ok(self.of_length(1)?.get(0))
+    }
+
+    /// An error about the array.
+    pub fn wrong(&self, problem: impl Into<String>) -> StoreError {
+        StoreError::array(&self.name, problem)
+    }
+
+    /// An error about an entry.
+    pub(super) fn entry(&self, index: usize, value: T, expected: &'static str) -> StoreError {
+        let (name, value) = (self.name.clone(), value.as_f64());
+        StoreError::Entry {
+            name,
+            index,
+            value,
+            expected,
+        }
+    }
+}
+
+impl Entries<'_, u32> {
+    /// The sum of all entries.
+    pub fn total(&self) -> usize {
+        // No array has as many entries of 32 bits as 64 bits cannot sum; what `usize` cannot hold fits no other array.
+        let total = self.iter().map(u64::from).sum::<u64>();
+        usize::try_from(total).unwrap_or(usize::MAX)
+    }
+}

@@ -1,0 +1,233 @@
+//! Storage of models in memory: named typed arrays and JSON fields, which a file format puts into a container.
+//!
+//! A type that implements [`Store`] hands its numbers to a [`Writer`] under names of its choice; [`Restore`] takes them
+//! back from a [`Reader`]. Neither touches a file: what [`Writer::finish`] returns can be written in any container that
+//! keeps named arrays.
+//!
+//! * **Exact**: a restored value equals the stored one, bit for bit.
+//! * **Without trust**: a reader believes nothing. Lengths are checked against the bytes that are there before anything is
+//!   allocated, and an array or a field that no type takes is an error.
+//! * **Parts**: [`Writer::scoped`] and [`Reader::scoped`] put the name of a part and a slash before every name, so that
+//!   the same type can be stored many times. What all parts refer to is stored once ([`Writer::share`]).
+//!
+//! ```
+//! use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
+//!
+//! #[derive(Debug, PartialEq)]
+//! struct Means {
+//!     smoothing: f64,
+//!     means: Vec<f64>,
+//! }
+//!
+//! impl Store for Means {
+//!     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+//!         out.field("smoothing", self.smoothing)?;
+//!         out.doubles("mean", &self.means)
+//!     }
+//! }
+//!
+//! impl Restore for Means {
+//!     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
+//!         let means = from.doubles("mean")?.of_length(sizes.n_outputs)?;
+//!         let means = means.where_all("a finite number", f64::is_finite)?.to_vec();
+//!         Ok(Self { smoothing: from.field("smoothing")?, means })
+//!     }
+//! }
+//!
+//! let means = Means { smoothing: 0.5, means: vec![1.0, 2.0] };
+//! let mut out = Writer::default();
+//! means.store(&mut out)?;
+//! let stored = out.finish()?;
+//! let mut from = stored.reader();
+//! let sizes = Sizes { n_train: 10, n_features: 3, n_outputs: 2 };
+//! assert_eq!(Means::restore(&mut from, sizes)?, means);
+//! from.finish()?;
+//! # Ok::<(), StoreError>(())
+//! ```
+
+mod array;
+mod entries;
+mod error;
+mod matrix;
+mod reader;
+mod writer;
+
+pub use array::{Array, ArrayView, Dtype};
+pub use entries::{Entries, Entry};
+pub use error::StoreError;
+pub use matrix::SparseRows;
+pub use reader::Reader;
+pub use writer::{Stored, Writer, check_entries, check_finite};
+
+/// A type that can be stored as named arrays and fields.
+pub trait Store {
+    /// Writes everything that [`Restore`] needs.
+    ///
+    /// # Errors
+    /// [`StoreError`] for values that could not be restored, such as weights that are not finite.
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError>;
+}
+
+/// A type that can be restored from what [`Store`] wrote.
+pub trait Restore: Sized {
+    /// Takes the arrays and fields of the type and checks them.
+    ///
+    /// `sizes` come from the description of a model and are as little trusted as the arrays: an implementation checks that
+    /// its arrays have the lengths that follow from them, and allocates nothing by them.
+    ///
+    /// # Errors
+    /// [`StoreError`] if an array or a field is missing or invalid.
+    fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError>;
+}
+
+/// The sizes of the training set of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sizes {
+    /// Number of training samples n.
+    pub n_train: usize,
+    /// Number of features p that the model sees.
+    pub n_features: usize,
+    /// Number of outputs d that it predicts.
+    pub n_outputs: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{CsrMatrix, Matrix, MatrixView};
+    use ndarray::array;
+    use std::sync::Arc;
+
+    fn sparse() -> CsrMatrix {
+        MatrixView::from(&array![[0.0, 2.0, 1.0], [0.0, 0.0, 0.0], [5.0, 0.0, 0.0]]).to_csr()
+    }
+
+    #[test]
+    fn everything_comes_back() {
+        let mut out = Writer::default();
+        for (name, values) in [
+            ("a", vec![]),
+            ("b", vec![255]),
+            ("c", vec![256]),
+            ("d", vec![1 << 16]),
+        ] {
+            out.integers(name, &values).unwrap();
+        }
+        out.longs("long", &[u64::MAX]).unwrap();
+        out.floats("float", &[f32::INFINITY, -0.0]).unwrap();
+        out.doubles("double", &[0.1]).unwrap();
+        out.field("name", Some("x")).unwrap();
+        let outputs = Arc::new(Matrix::Sparse(sparse()));
+        for part in 0..2 {
+            let store = |out: &mut Writer| {
+                out.share("output", &outputs)?;
+                out.dense("table", array![[1.0, 2.0]].view())
+            };
+            out.scoped(part, store).unwrap();
+        }
+        let stored = out.finish().unwrap();
+        let names: Vec<&str> = stored.arrays.iter().map(|(name, _)| &name[..]).collect();
+        let widest_first = ["double", "long", "d", "float", "output.value", "c", "a", "b"];
+        assert_eq!(names[..2], ["0/table", "1/table"]);
+        assert_eq!(names[2..10], widest_first);
+        let mut from = stored.reader();
+        for (name, values) in [
+            ("a", vec![]),
+            ("b", vec![255]),
+            ("c", vec![256]),
+            ("d", vec![1 << 16]),
+        ] {
+            assert_eq!(from.integers(name).unwrap().to_vec(), values);
+        }
+        assert_eq!(from.longs("long").unwrap().single(), Ok(u64::MAX));
+        let floats = from.floats("float").unwrap().to_vec();
+        assert_eq!(floats[0], f32::INFINITY);
+        assert_eq!(floats[1].to_bits(), (-0.0_f32).to_bits());
+        assert_eq!(from.doubles("double").unwrap().to_vec(), [0.1]);
+        assert_eq!(from.field::<String>("name").unwrap(), "x");
+        for part in 0..2 {
+            let restored = from.scoped(part, |from| {
+                assert_eq!(from.dense("table", 2)?, array![[1.0, 2.0]]);
+                from.shared("output", 3)
+            });
+            assert_eq!(restored.unwrap().as_deref(), Some(&*outputs));
+        }
+        from.finish().unwrap();
+    }
+
+    #[test]
+    fn rows_are_taken_some_at_a_time() {
+        let (upper, lower) = (sparse(), CsrMatrix::eye(3));
+        let mut out = Writer::default();
+        out.sparse("rows", &[upper.view(), lower.view()]).unwrap();
+        let stored = out.finish().unwrap();
+        let mut from = stored.reader();
+        let mut rows = SparseRows::read(&mut from, "rows", 3).unwrap();
+        assert_eq!(rows.take(3).unwrap(), upper);
+        assert_eq!(rows.take(3).unwrap(), lower);
+        assert!(rows.take(1).is_err());
+        rows.finish().unwrap();
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let mut out = Writer::default();
+        out.integers("count", &[1, 2]).unwrap();
+        assert!(out.integers("count", &[1]).is_err(), "stored twice");
+        assert!(out.dense("mean", array![[f32::NAN]].view()).is_err());
+        out.share("m", &Arc::new(Matrix::Sparse(sparse()))).unwrap();
+        assert!(out.share("m", &Arc::new(array![[1.0]].into())).is_err());
+        out.field("mode", 3).unwrap();
+        let stored = out.finish().unwrap();
+        let found = |read: &dyn Fn(&mut Reader<'_>) -> Result<(), StoreError>| {
+            let mut from = stored.reader();
+            read(&mut from)
+                .and_then(|()| from.finish())
+                .unwrap_err()
+                .to_string()
+        };
+        fn count<'a>(from: &mut Reader<'a>) -> Result<Entries<'a, u32>, StoreError> {
+            from.integers("count")
+        }
+        let check = |found: String, expected: &str| assert_eq!(found, expected);
+        check(
+            found(&|from| from.integers("size").map(drop)),
+            "array \"size\" is missing",
+        );
+        check(
+            found(&|from| from.scoped(7, |from| from.longs("a")).map(drop)),
+            "array \"7/a\" is missing",
+        );
+        check(
+            found(&|from| from.doubles("count").map(drop)),
+            "array \"count\" has type U8 and shape [2]; expected F64, one dimension",
+        );
+        check(
+            found(&|from| count(from)?.of_length(3).map(drop)),
+            "array \"count\" has 2 entries; expected 3",
+        );
+        check(
+            found(&|from| count(from)?.where_all("below 2", |v| v < 2).map(drop)),
+            "array \"count\", entry 1: 2 is invalid; expected below 2",
+        );
+        check(
+            found(&|from| from.field("node").map(|_: u8| ())),
+            "field `node` is missing",
+        );
+        check(
+            found(&|from| from.field("mode").map(|_: bool| ())),
+            "field `mode` is invalid: invalid type: integer `3`, expected a boolean",
+        );
+        check(
+            found(&|from| from.sparse("m", 2).map(drop)),
+            "array \"m.column\", entry 1: 2 is invalid; \
+            expected columns that increase within a row, below the number of columns",
+        );
+        check(found(&|_| Ok(())), "array \"count\" is unknown");
+        let all = |from: &mut Reader<'_>| {
+            count(from)?;
+            from.sparse("m", 3).map(drop)
+        };
+        check(found(&all), "field `mode` is unknown");
+    }
+}

@@ -1,0 +1,170 @@
+//! Named arrays and fields of a model that is restored.
+
+use super::{ArrayView, Entries, Entry, StoreError};
+use crate::Matrix;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// The arrays and fields of a model. Whoever reads one takes it; in the end none may be left.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    /// Goes before every name; ends in a slash unless it is empty.
+    pub(super) prefix: String,
+    pub(super) arrays: BTreeMap<String, ArrayView<'a>>,
+    pub(super) fields: Map<String, Value>,
+    pub(super) shared: BTreeMap<&'static str, Arc<Matrix>>,
+}
+
+impl<'a> Reader<'a> {
+    /// Takes the arrays and fields of a model.
+    pub fn new(
+        arrays: impl IntoIterator<Item = (String, ArrayView<'a>)>,
+        fields: Map<String, Value>,
+    ) -> Self {
+        Self {
+            prefix: String::new(),
+            arrays: arrays.into_iter().collect(),
+            fields,
+            shared: BTreeMap::new(),
+        }
+    }
+
+    /// Reads a part: `part` and a slash go before the names of what `restore` takes.
+    ///
+    /// # Errors
+    /// Those of `restore`.
+    pub fn scoped<T>(
+        &mut self,
+        part: impl Display,
+        restore: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let outside = self.prefix.len();
+        self.prefix += &format!("{part}/");
+        let result = restore(self);
+        self.prefix.truncate(outside);
+        result
+    }
+
+    /// The name with that of its part.
+    pub(super) fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// Returns true if there is an array of this name that was not taken.
+    pub fn has(&self, name: &str) -> bool {
+        self.arrays.contains_key(&self.full(name))
+    }
+
+    fn array<T: Entry>(
+        &mut self,
+        name: &str,
+        dimensions: &str,
+        allowed: impl Fn(&[usize]) -> bool,
+    ) -> Result<Entries<'a, T>, StoreError> {
+        let name = self.full(name);
+        let array = self.arrays.remove(&name);
+        let array = array.ok_or_else(|| StoreError::array(&name, "is missing"))?;
+        let ArrayView { dtype, shape, bytes } = array;
+        if T::reads(dtype) && allowed(&shape) {
+            let entry = PhantomData;
+            return Ok(Entries {
+                name,
+                dtype,
+                bytes,
+                entry,
+            });
+        }
+        let problem = format!(
+            "has type {dtype:?} and shape {shape:?}; expected {}, {dimensions}",
+            T::STORED_AS
+        );
+        Err(StoreError::array(&name, problem))
+    }
+
+    fn vector<T: Entry>(&mut self, name: &str) -> Result<Entries<'a, T>, StoreError> {
+        self.array(name, "one dimension", |shape| shape.len() == 1)
+    }
+
+    /// Takes integers of up to 32 bits.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if there is no such array of one dimension, as with every type.
+    pub fn integers(&mut self, name: &str) -> Result<Entries<'a, u32>, StoreError> {
+        self.vector(name)
+    }
+
+    /// Takes integers of 64 bits.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`].
+    pub fn longs(&mut self, name: &str) -> Result<Entries<'a, u64>, StoreError> {
+        self.vector(name)
+    }
+
+    /// Takes numbers of 32 bits.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`].
+    pub fn floats(&mut self, name: &str) -> Result<Entries<'a, f32>, StoreError> {
+        self.vector(name)
+    }
+
+    /// Takes numbers of 64 bits.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`].
+    pub fn doubles(&mut self, name: &str) -> Result<Entries<'a, f64>, StoreError> {
+        self.vector(name)
+    }
+
+    /// Takes finite numbers of 32 bits in rows of `width`.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if there is no such array, [`StoreError::Entry`] for numbers that are not finite.
+    pub fn table(&mut self, name: &str, width: usize) -> Result<Entries<'a, f32>, StoreError> {
+        let dimensions = format!("rows of {width}");
+        let table = self.array(name, &dimensions, |shape| matches!(shape, [_, w] if *w == width))?;
+        table.where_all("a finite number", f32::is_finite)
+    }
+
+    /// Takes a field.
+    ///
+    /// # Errors
+    /// [`StoreError::Field`] if it is missing or of another type.
+    pub fn field<T: DeserializeOwned>(&mut self, name: &str) -> Result<T, StoreError> {
+        let value = self.optional_field(name)?;
+        value.ok_or_else(|| StoreError::field(&self.full(name), "is missing"))
+    }
+
+    /// Takes a field that need not be there.
+    ///
+    /// # Errors
+    /// [`StoreError::Field`] if it is of another type.
+    pub fn optional_field<T: DeserializeOwned>(&mut self, name: &str) -> Result<Option<T>, StoreError> {
+        let name = self.full(name);
+        let Some(value) = self.fields.remove(&name) else {
+            return Ok(None);
+        };
+        let value = serde_json::from_value(value);
+        let invalid = |e: serde_json::Error| StoreError::field(&name, format!("is invalid: {e}"));
+        value.map(Some).map_err(invalid)
+    }
+
+    /// Refuses arrays and fields that nothing took.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] or [`StoreError::Field`] with the first one.
+    pub fn finish(self) -> Result<(), StoreError> {
+        if let Some(name) = self.arrays.into_keys().next() {
+            return Err(StoreError::array(&name, "is unknown"));
+        }
+        match self.fields.keys().next() {
+            Some(name) => Err(StoreError::field(name, "is unknown")),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Named arrays and fields of a model that is stored.
+
+use super::{Array, ArrayView, Dtype, Entry, Reader, StoreError};
+use crate::Matrix;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::sync::Arc;
+
+/// Collects the arrays and fields of a model.
+#[derive(Debug, Default)]
+pub struct Writer {
+    /// Goes before every name; ends in a slash unless it is empty.
+    prefix: String,
+    /// Arrays of the innermost part that is open, by full name.
+    arrays: BTreeMap<String, Array>,
+    /// Arrays of the parts that are closed.
+    parts: Vec<(String, Array)>,
+    shared: BTreeMap<&'static str, Arc<Matrix>>,
+    fields: Map<String, Value>,
+}
+
+/// Everything that a [`Writer`] collected.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stored {
+    /// The arrays in the order of the file: part by part as they were stored, then those outside of parts; in each the
+    /// widest type first, then by name.
+    pub arrays: Vec<(String, Array)>,
+    /// The fields.
+    pub fields: Map<String, Value>,
+}
+
+impl Stored {
+    /// Reads everything back.
+    pub fn reader(&self) -> Reader<'_> {
+        let arrays = self.arrays.iter().map(|(name, array)| {
+            let view = ArrayView {
+                dtype: array.dtype,
+                shape: array.shape.clone(),
+                bytes: &array.bytes,
+            };
+            (name.clone(), view)
+        });
+        Reader::new(arrays, self.fields.clone())
+    }
+}
+
+fn bytes_of<T: Copy, const N: usize>(values: &[T], bytes: impl Fn(T) -> [u8; N]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(values.len() * N);
+    values.iter().for_each(|&v| out.extend_from_slice(&bytes(v)));
+    out
+}
+
+fn in_order(arrays: BTreeMap<String, Array>) -> Vec<(String, Array)> {
+    let mut arrays: Vec<_> = arrays.into_iter().collect();
+    arrays.sort_by_key(|(_, array)| std::cmp::Reverse(array.dtype.n_bytes()));
+    arrays
+}
+
+impl Writer {
+    fn add(&mut self, name: &str, dtype: Dtype, shape: Vec<usize>, bytes: Vec<u8>) -> Result<(), StoreError> {
+        let name = format!("{}{name}", self.prefix);
+        if self.arrays.contains_key(&name) {
+            return Err(StoreError::array(&name, "is stored twice"));
+        }
+        self.arrays.insert(name, Array { dtype, shape, bytes });
+        Ok(())
+    }
+
+    /// Stores integers, in the narrowest of U8, U16 and U32 that holds them all.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if the name is taken, as with every array.
+    pub fn integers(&mut self, name: &str, values: &[u32]) -> Result<(), StoreError> {
+        let (dtype, bytes) = match values.iter().max() {
+            None | Some(0..=0xff) => (Dtype::U8, bytes_of(values, |v| [v as u8])),
+            Some(0x100..=0xffff) => (Dtype::U16, bytes_of(values, |v| (v as u16).to_le_bytes())),
+            Some(_) => (Dtype::U32, bytes_of(values, u32::to_le_bytes)),
+        };
+        self.add(name, dtype, vec![values.len()], bytes)
+    }
+
+    /// Stores integers as U64.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if the name is taken.
+    pub fn longs(&mut self, name: &str, values: &[u64]) -> Result<(), StoreError> {
+        let bytes = bytes_of(values, u64::to_le_bytes);
+        self.add(name, Dtype::U64, vec![values.len()], bytes)
+    }
+
+    /// Stores numbers as F32, whatever they are ([`check_finite`] refuses infinities and NaN).
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if the name is taken.
+    pub fn floats(&mut self, name: &str, values: &[f32]) -> Result<(), StoreError> {
+        let bytes = bytes_of(values, f32::to_le_bytes);
+        self.add(name, Dtype::F32, vec![values.len()], bytes)
+    }
+
+    /// Stores finite numbers as F32, in rows of `width`.
+    ///
+    /// # Errors
+    /// [`StoreError::Entry`] for a number that is not finite, [`StoreError::Array`] if the name is taken.
+    pub fn table(&mut self, name: &str, values: &[f32], width: usize) -> Result<(), StoreError> {
+        check_finite(name, values)?;
+        let shape = vec![values.len() / width.max(1), width];
+        self.add(name, Dtype::F32, shape, bytes_of(values, f32::to_le_bytes))
+    }
+
+    /// Stores numbers as F64.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if the name is taken.
+    pub fn doubles(&mut self, name: &str, values: &[f64]) -> Result<(), StoreError> {
+        let bytes = bytes_of(values, f64::to_le_bytes);
+        self.add(name, Dtype::F64, vec![values.len()], bytes)
+    }
+
+    /// Stores anything that has a JSON form.
+    ///
+    /// # Errors
+    /// [`StoreError::Field`] if it has none, or the name is taken.
+    pub fn field(&mut self, name: &str, value: impl Serialize) -> Result<(), StoreError> {
+        let name = format!("{}{name}", self.prefix);
+        let value = serde_json::to_value(value).map_err(|e| StoreError::field(&name, e.to_string()))?;
+        if self.fields.contains_key(&name) {
+            return Err(StoreError::field(&name, "is stored twice"));
+        }
+        self.fields.insert(name, value);
+        Ok(())
+    }
+
+    /// Stores a part: `part` and a slash go before the names of what `store` writes.
+    ///
+    /// # Errors
+    /// Those of `store`.
+    pub fn scoped(
+        &mut self,
+        part: impl Display,
+        store: impl FnOnce(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let outside = self.prefix.len();
+        self.prefix += &format!("{part}/");
+        let others = std::mem::take(&mut self.arrays);
+        let result = store(self);
+        let arrays = std::mem::replace(&mut self.arrays, others);
+        self.parts.extend(in_order(arrays));
+        self.prefix.truncate(outside);
+        result
+    }
+
+    /// Stores a matrix that several parts refer to once, outside of all parts.
+    ///
+    /// # Errors
+    /// [`StoreError::Part`] if another matrix was shared under this name.
+    pub fn share(&mut self, name: &'static str, matrix: &Arc<Matrix>) -> Result<(), StoreError> {
+        let kept = self.shared.entry(name).or_insert_with(|| Arc::clone(matrix));
+        if Arc::ptr_eq(kept, matrix) || kept == matrix {
+            return Ok(());
+        }
+        let what = format!("shared matrix {name:?}");
+        Err(StoreError::part(
+            what,
+            "differs between the parts that refer to it",
+        ))
+    }
+
+    /// Hands out the arrays of the parts that were stored since the last call, so that they need not be kept.
+    pub fn take_parts(&mut self) -> Vec<(String, Array)> {
+        std::mem::take(&mut self.parts)
+    }
+
+    /// Returns everything, the shared matrices included.
+    ///
+    /// # Errors
+    /// [`StoreError`] if a shared matrix cannot be stored.
+    pub fn finish(mut self) -> Result<Stored, StoreError> {
+        for (name, matrix) in std::mem::take(&mut self.shared) {
+            self.matrix(name, &matrix)?;
+        }
+        let mut arrays = self.parts;
+        arrays.extend(in_order(self.arrays));
+        Ok(Stored {
+            arrays,
+            fields: self.fields,
+        })
+    }
+}
+
+/// Refuses the first value that an array of this name must not hold.
+///
+/// # Errors
+/// [`StoreError::Entry`].
+pub fn check_entries<T: Entry>(
+    name: &str,
+    values: &[T],
+    expected: &'static str,
+    allowed: impl Fn(T) -> bool,
+) -> Result<(), StoreError> {
+    match values.iter().position(|&v| !allowed(v)) {
+        None => Ok(()),
+        Some(index) => Err(StoreError::Entry {
+            name: name.to_owned(),
+            index,
+            value: values[index].as_f64(),
+            expected,
+        }),
+    }
+}
+
+/// Refuses values that are infinite or NaN.
+///
+/// # Errors
+/// [`StoreError::Entry`] with the first one.
+pub fn check_finite(name: &str, values: &[f32]) -> Result<(), StoreError> {
+    check_entries(name, values, "a finite number", f32::is_finite)
+}
