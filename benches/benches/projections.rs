@@ -12,13 +12,17 @@ fn draw_and_apply(c: &mut Criterion) {
     let y = data.outputs().view();
     let mut group = c.benchmark_group("projections");
     group.throughput(Throughput::Elements(y.n_stored() as u64));
-    let random = ProjectionKind::named()
-        .filter(|kind| !matches!(kind, ProjectionKind::Identity | ProjectionKind::Pca));
+    let random = ProjectionKind::named().filter(|kind| {
+        !matches!(
+            kind,
+            ProjectionKind::Identity | ProjectionKind::Pca | ProjectionKind::LabelEmbedding
+        )
+    });
     for kind in random {
         group.bench_function(name(&kind.to_string(), &data, Some(M)), |b| {
             b.iter(|| {
                 let map = kind
-                    .fit(y, M, SEED)
+                    .fit(y.into(), M, SEED)
                     .expect("every family gives so many components");
                 let z = map.apply(y).expect("labels are finite");
                 assert_eq!(z.dim(), (y.n_rows(), M));
@@ -26,7 +30,7 @@ fn draw_and_apply(c: &mut Criterion) {
             });
         });
         let map = kind
-            .fit(y, M, SEED)
+            .fit(y.into(), M, SEED)
             .expect("every family gives so many components");
         let z = map.apply(y).expect("labels are finite");
         let ratio = preserved(MatrixView::from(&z), y);

@@ -42,7 +42,9 @@ pub fn labels(data: &Dataset) -> &CsrMatrix {
 /// If m is 0.
 pub fn projected(data: &Dataset, m: usize) -> ndarray::Array2<f32> {
     let y = data.outputs().view();
-    let map = ProjectionKind::Gaussian.fit(y, m, SEED).expect("m is positive");
+    let map = ProjectionKind::Gaussian
+        .fit(y.into(), m, SEED)
+        .expect("m is positive");
     map.apply(y).expect("the outputs are finite")
 }
 

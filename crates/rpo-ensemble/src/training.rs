@@ -8,7 +8,7 @@ use crate::params::{CriterionKind, ForestParams, ProjectionScope};
 use crate::sampling::{size, subset};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
 use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, ParameterError, Seed};
-use rpo_projections::LinearMap;
+use rpo_projections::ProjectionInput;
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{
     Criterion, Entropy, KLogK, LabelCounts, LabelEntropy, LabelLanes, MaskedVariance, SingleVariance,
@@ -19,19 +19,22 @@ use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
 use std::sync::Arc;
 
 /// What is made of the features, for any outputs.
-pub(crate) struct Coded {
+pub(crate) struct Coded<'a> {
+    /// The features themselves, for projections that learn from them.
+    x: MatrixView<'a>,
     columns: Columns,
     /// For entropies.
     k_log_k: KLogK,
 }
 
-impl Coded {
-    pub(crate) fn new(params: &ForestParams, x: MatrixView<'_>) -> Result<Self, EnsembleError> {
+impl<'a> Coded<'a> {
+    pub(crate) fn new(params: &ForestParams, x: MatrixView<'a>) -> Result<Self, EnsembleError> {
         let most = match params.criterion {
             CriterionKind::Entropy => x.n_rows(),
             _ => 0,
         };
         Ok(Self {
+            x,
             columns: Columns::new(x)?,
             k_log_k: KLogK::up_to(most),
         })
@@ -43,9 +46,9 @@ impl Coded {
 }
 
 /// What the trees of a forest have in common.
-pub(crate) struct Training<'a> {
+pub(crate) struct Training<'a, 'x> {
     params: &'a ForestParams,
-    coded: &'a Coded,
+    coded: &'a Coded<'x>,
     /// The outputs that leaves answer with.
     outputs: Arc<Matrix>,
     targets: Targets,
@@ -69,11 +72,11 @@ enum Targets {
     Shared(Array2<f32>),
 }
 
-impl<'a> Training<'a> {
+impl<'a, 'x> Training<'a, 'x> {
     /// For outputs that were checked.
     pub(crate) fn new(
         params: &'a ForestParams,
-        coded: &'a Coded,
+        coded: &'a Coded<'x>,
         y: MatrixView<'_>,
         options: FitOptions<'a>,
     ) -> Result<Self, EnsembleError> {
@@ -83,7 +86,7 @@ impl<'a> Training<'a> {
             params,
             coded,
             outputs: Arc::new(y.to_owned()),
-            targets: targets(params, y, options, known_means.is_some())?,
+            targets: targets(params, coded.x, y, options, known_means.is_some())?,
             weights: options.weights,
             leaves: leaf_kind(params, y, known_means.is_some())?,
             known_means,
@@ -109,7 +112,7 @@ impl<'a> Training<'a> {
             }
             Targets::Shared(projected) => self.grow_on_numbers(projected.view(), &weights, seed),
             Targets::Projected(outputs) => {
-                let projected = project(params, outputs, index)?;
+                let projected = project(params, self.coded.x, outputs, index)?;
                 self.grow_on_numbers(projected.view(), &weights, seed)
             }
             Targets::Labels(y) => {
@@ -252,6 +255,7 @@ fn leave_out_missing(target: &[f32], weights: &mut [f32]) {
 
 fn targets(
     params: &ForestParams,
+    x: MatrixView<'_>,
     y: MatrixView<'_>,
     options: FitOptions<'_>,
     is_partial: bool,
@@ -282,7 +286,7 @@ fn targets(
             missing::fill(&mut targets, &means);
         }
         return Ok(match projection.scope {
-            ProjectionScope::Shared => Targets::Shared(project(params, &targets, 0)?),
+            ProjectionScope::Shared => Targets::Shared(project(params, x, &targets, 0)?),
             ProjectionScope::Tree => Targets::Projected(targets),
         });
     }
@@ -328,11 +332,20 @@ fn default_leaves(params: &ForestParams, y: MatrixView<'_>) -> LeafKind {
 }
 
 /// Draws the projection of a tree and applies it. The shared projection is that of tree 0.
-fn project(params: &ForestParams, targets: &Matrix, index: usize) -> Result<Array2<f32>, EnsembleError> {
+fn project(
+    params: &ForestParams,
+    x: MatrixView<'_>,
+    targets: &Matrix,
+    index: usize,
+) -> Result<Array2<f32>, EnsembleError> {
     let projection = params.projection.as_ref().expect("called with a projection");
     let n_components = projection.components.resolve(targets.n_cols())?;
     let seed = params.seed.purpose("projection").child(index as u64);
-    let map: Box<dyn LinearMap> = projection.family.fit(targets.view(), n_components, seed)?;
+    let data = ProjectionInput {
+        features: Some(x.reborrow()),
+        outputs: targets.view(),
+    };
+    let map = projection.family.fit(data, n_components, seed)?;
     Ok(map.apply(targets.view())?)
 }
 

@@ -139,7 +139,7 @@ pub enum ProjectionError {
         outputs: usize,
     },
     /// A projection that learns from features, without any.
-    #[error("a label embedding learns from features as well as outputs: it must be bound to them first")]
+    #[error("label-embedding learns from the features of the samples, but no features were given")]
     NoFeatures,
     /// A text that names no spectral law of random features.
     #[error("no law of frequencies is called {0:?}; there are gaussian, student:NU and cauchy-iid")]
@@ -165,7 +165,7 @@ pub enum ProjectionError {
     /// A text that names no projection.
     #[error(
         "no projection is called {0:?}; there are gaussian, rademacher, rademacher:S, achlioptas, sparse, \
-         hadamard, subsample, subsample-replace, hashing, pca and identity"
+         hadamard, subsample, subsample-replace, hashing, pca, label-embedding and identity"
     )]
     UnknownKind(String),
     /// A text that is no number of components.

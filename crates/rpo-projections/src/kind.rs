@@ -3,17 +3,18 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rpo_core::{MatrixView, Seed};
+use rpo_core::Seed;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Gaussian, Hadamard, Hashing, Identity, LinearMap, Pca, Projection, ProjectionError, Rademacher, Subsample,
+    Gaussian, Hadamard, Hashing, Identity, LabelEmbedding, LinearMap, Pca, Projection, ProjectionError,
+    ProjectionInput, Rademacher, Subsample,
 };
 
 /// A projection that can be named on a command line or in a file; itself a [`Projection`].
 ///
 /// Names: `gaussian`, `rademacher` (s = 1), `rademacher:S`, `achlioptas`, `sparse`, `hadamard`, `subsample`,
-/// `subsample-replace`, `hashing`, `pca`, `identity`.
+/// `subsample-replace`, `hashing`, `pca`, `label-embedding`, `identity`.
 ///
 /// ```
 /// use rpo_projections::ProjectionKind;
@@ -45,12 +46,14 @@ pub enum ProjectionKind {
     Hashing,
     /// [`Pca`] with its defaults.
     Pca,
+    /// [`LabelEmbedding`] with its defaults, which learns from the features too.
+    LabelEmbedding,
     /// [`Identity`].
     Identity,
 }
 
 /// The kinds without a parameter and their names.
-const NAMES: [(&str, ProjectionKind); 10] = [
+const NAMES: [(&str, ProjectionKind); 11] = [
     ("gaussian", ProjectionKind::Gaussian),
     ("rademacher", ProjectionKind::Rademacher { s: 1.0 }),
     ("achlioptas", ProjectionKind::Achlioptas),
@@ -60,6 +63,7 @@ const NAMES: [(&str, ProjectionKind); 10] = [
     ("subsample-replace", ProjectionKind::SubsampleReplace),
     ("hashing", ProjectionKind::Hashing),
     ("pca", ProjectionKind::Pca),
+    ("label-embedding", ProjectionKind::LabelEmbedding),
     ("identity", ProjectionKind::Identity),
 ];
 
@@ -84,6 +88,7 @@ impl ProjectionKind {
             Self::SubsampleReplace => Box::new(Subsample::with_replacement()),
             Self::Hashing => Box::new(Hashing),
             Self::Pca => Box::new(Pca::default()),
+            Self::LabelEmbedding => Box::new(LabelEmbedding::default()),
             Self::Identity => Box::new(Identity),
         })
     }
@@ -92,11 +97,11 @@ impl ProjectionKind {
 impl Projection for ProjectionKind {
     fn fit(
         &self,
-        y: MatrixView<'_>,
+        data: ProjectionInput<'_>,
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.family()?.fit(y, n_components, seed)
+        self.family()?.fit(data, n_components, seed)
     }
 }
 

@@ -29,7 +29,7 @@ use ndarray::{Array2, ArrayViewMut2};
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use components::Components;
-pub use embedding::{BoundEmbedding, Embedding, LabelEmbedding, Rank};
+pub use embedding::{Embedding, LabelEmbedding, Rank};
 pub use error::ProjectionError;
 pub use fourier::{RandomFeatures, SpectralLaw};
 pub use gaussian::Gaussian;
@@ -76,16 +76,38 @@ pub trait LinearMap: Debug + Send + Sync {
     }
 }
 
-/// A family of projections: what maps of the outputs come from. A random one is a [`RandomProjection`], one that learns
-/// from the outputs ([`Pca`]) implements this.
+/// The training samples that a [`Projection`] is fitted to.
 ///
-/// A family of one's own, where neighbouring outputs are alike: it serves wherever those of this crate do, boxed or
-/// in an `Arc`.
+/// Outputs alone convert into it: `MatrixView::from(&y).into()`.
+#[derive(Debug, Clone, Copy)]
+pub struct ProjectionInput<'a> {
+    /// Features X (n x p) of the same samples, in the same order; `None` where there are none.
+    pub features: Option<MatrixView<'a>>,
+    /// Outputs Y (n x d).
+    pub outputs: MatrixView<'a>,
+}
+
+impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
+    fn from(outputs: MatrixView<'a>) -> Self {
+        Self {
+            features: None,
+            outputs,
+        }
+    }
+}
+
+/// A family of projections, which fits linear maps to training samples.
+///
+/// A family whose maps depend on the seed alone implements [`RandomProjection`] instead. [`Pca`] learns from the outputs,
+/// [`LabelEmbedding`] from features and outputs.
+///
+/// A custom family, for outputs whose neighbours are alike. It can be used wherever those of this crate can, boxed or in
+/// an `Arc`.
 ///
 /// ```
 /// use ndarray::{ArrayViewMut2, array};
 /// use rpo_core::{MatrixView, Seed};
-/// use rpo_projections::{LinearMap, Projection, ProjectionError};
+/// use rpo_projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 ///
 /// /// Sums of neighbours: output j of d goes to component ⌊j m / d⌋ of m.
 /// #[derive(Debug)]
@@ -119,24 +141,25 @@ pub trait LinearMap: Debug + Send + Sync {
 /// }
 ///
 /// impl Projection for Blocks {
-///     fn fit(&self, y: MatrixView<'_>, m: usize, _: Seed) -> Result<Box<dyn LinearMap>, ProjectionError> {
-///         Ok(Box::new(BlockSums { d: y.n_cols(), m }))
+///     fn fit(&self, data: ProjectionInput<'_>, m: usize, _: Seed) -> Result<Box<dyn LinearMap>, ProjectionError> {
+///         Ok(Box::new(BlockSums { d: data.outputs.n_cols(), m }))
 ///     }
 /// }
 ///
 /// let y = array![[1.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
 /// let y = MatrixView::from(&y);
-/// assert_eq!(Blocks.fit(y, 2, Seed::new(0))?.apply(y)?, array![[1.0, 1.0], [0.0, 1.0]]);
+/// assert_eq!(Blocks.fit(y.into(), 2, Seed::new(0))?.apply(y)?, array![[1.0, 1.0], [0.0, 1.0]]);
 /// # Ok::<(), ProjectionError>(())
 /// ```
 pub trait Projection: Debug + Send + Sync {
-    /// The map from the outputs `y` (n x d) to `n_components` components, a function of the arguments alone.
+    /// Fits the map from the d outputs of `data` to `n_components` components, a function of the arguments alone.
     ///
     /// # Errors
-    /// If there are no outputs or components, or more components than the family can give.
+    /// If there are no outputs or components, or more components than the family can give;
+    /// [`ProjectionError::NoFeatures`] if the family learns from features and there are none.
     fn fit(
         &self,
-        y: MatrixView<'_>,
+        data: ProjectionInput<'_>,
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError>;
@@ -173,11 +196,11 @@ pub trait RandomProjection: Debug + Send + Sync {
 impl<R: RandomProjection + ?Sized> Projection for R {
     fn fit(
         &self,
-        y: MatrixView<'_>,
+        data: ProjectionInput<'_>,
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.draw_for(y, n_components, seed)
+        self.draw_for(data.outputs, n_components, seed)
     }
 }
 

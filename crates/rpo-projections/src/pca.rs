@@ -1,7 +1,7 @@
 //! Principal components of the outputs, a projection that is learned and not drawn.
 
 use ndarray::{Array1, Array2, s};
-use rpo_core::{MatrixView, Seed};
+use rpo_core::Seed;
 
 use crate::linalg::{
     Covariance, LinearOperator, Rows, completed, fix_row_signs, range_finder, standard_normal,
@@ -9,7 +9,7 @@ use crate::linalg::{
 };
 use crate::outputs::check_csr;
 use crate::table_map::TableMap;
-use crate::{LinearMap, Projection, ProjectionError, check_sizes, memory};
+use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes, memory};
 
 /// Up to this many outputs the whole covariance is decomposed. Measured: that takes 30 ms for 256 outputs, as
 /// does the randomized way with 25 components of 400 to 1000 outputs.
@@ -130,10 +130,11 @@ pub struct PrincipalComponents {
 impl Projection for Pca {
     fn fit(
         &self,
-        y: MatrixView<'_>,
+        data: ProjectionInput<'_>,
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        let y = data.outputs;
         check_csr(y)?;
         y.check_finite()?;
         let found = self.components(&y, n_components, seed)?.components;

@@ -1,7 +1,6 @@
 //! Random forests and Extra-Trees, of all outputs or of each by itself.
 
 use super::parts::TreeRecipe;
-use super::projection::bound;
 use super::structured::SHARE;
 use super::{FitContext, Groups, Method, name, record};
 use crate::error::CliError;
@@ -197,7 +196,6 @@ pub(super) struct ForestRecipe {
     trees: Range<usize>,
     single_target: bool,
     has_oob: bool,
-    learns_from_features: bool,
     record: Map<String, Value>,
 }
 
@@ -212,7 +210,6 @@ impl ForestRecipe {
             params,
             single_target: is_single_target(method),
             has_oob: !matches!(resolved.rows, RowSampling::All | RowSampling::Share(1.0)),
-            learns_from_features: groups.projection.learns_from_features(),
             record: record(method, seed, resolved.record(method, groups, projection.as_ref())),
         })
     }
@@ -234,10 +231,6 @@ impl TreeRecipe for ForestRecipe {
 
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
         let mut params = self.params.clone().first_tree(trees.start).n_trees(trees.len());
-        if self.learns_from_features {
-            let family = bound(data.features()).map_err(|e| context.error(data, e))?;
-            params = params.map_projection(|_| family);
-        }
         if let Some(wrap) = context.wrap {
             params = params.map_projection(wrap);
         }

@@ -3,11 +3,8 @@
 use crate::error::CliError;
 use crate::methods::name;
 use clap::{Args, ValueEnum};
-use rpo::core::Matrix;
 use rpo::ensemble::{OutputProjection, ProjectionScope};
-use rpo::projections::{
-    BoundEmbedding, Components, LabelEmbedding, Projection, ProjectionError, ProjectionKind,
-};
+use rpo::projections::{Components, Projection, ProjectionError, ProjectionKind};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -37,7 +34,6 @@ pub(crate) struct ProjectionOptions {
 enum ProjectionName {
     None,
     Kind(ProjectionKind),
-    LabelEmbedding,
 }
 
 impl FromStr for ProjectionName {
@@ -46,13 +42,10 @@ impl FromStr for ProjectionName {
     fn from_str(name: &str) -> Result<Self, ProjectionError> {
         match name {
             "none" => Ok(Self::None),
-            LABEL_EMBEDDING => Ok(Self::LabelEmbedding),
             name => name.parse().map(Self::Kind),
         }
     }
 }
-
-const LABEL_EMBEDDING: &str = "label-embedding";
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum ScopeName {
@@ -72,11 +65,11 @@ impl From<ScopeName> for ProjectionScope {
 impl ProjectionOptions {
     /// Whether the projection is to learn from the features too.
     pub(super) fn learns_from_features(&self) -> bool {
-        self.projection == Some(ProjectionName::LabelEmbedding)
+        self.projection == Some(ProjectionName::Kind(ProjectionKind::LabelEmbedding))
     }
 
     /// The projection of a forest: by default none, and of a family by default ln d components, one draw per tree, one
-    /// for all of a label embedding, which `bound` must give its features.
+    /// for all of a label embedding.
     ///
     /// # Errors
     /// [`CliError::Usage`] for components without a family.
@@ -122,10 +115,9 @@ impl ProjectionOptions {
             .unwrap_or(if identity { Components::Outputs } else { usual })
     }
 
-    /// The family, Gaussian if none is named; a label embedding must be given its features before it is fitted.
+    /// The family, Gaussian if none is named.
     fn any_family(&self) -> Arc<dyn Projection> {
         match self.projection {
-            Some(ProjectionName::LabelEmbedding) => Arc::new(LabelEmbedding::default()),
             Some(ProjectionName::Kind(kind)) => Arc::new(kind),
             Some(ProjectionName::None) | None => Arc::new(ProjectionKind::Gaussian),
         }
@@ -146,7 +138,6 @@ impl ProjectionOptions {
             return vec![("projection", json!("none"))];
         };
         let family = match self.projection {
-            Some(ProjectionName::LabelEmbedding) => LABEL_EMBEDDING.to_owned(),
             Some(ProjectionName::Kind(kind)) => kind.to_string(),
             Some(ProjectionName::None) | None => ProjectionKind::Gaussian.to_string(),
         };
@@ -156,16 +147,4 @@ impl ProjectionOptions {
             ("projection_scope", json!(name(&self.scope()))),
         ]
     }
-}
-
-/// A label embedding with the features it learns from.
-///
-/// # Errors
-/// Features that are missing or infinite.
-pub(super) fn bound(features: &Matrix) -> Result<Arc<dyn Projection>, ProjectionError> {
-    let features = Arc::new(features.clone());
-    Ok(Arc::new(BoundEmbedding::new(
-        LabelEmbedding::default(),
-        features,
-    )?))
 }

@@ -12,6 +12,7 @@ use crate::params::{OutputProjection, ProjectionScope};
 use ndarray::Array2;
 use rand::seq::index;
 use rpo_core::{MatrixView, Seed};
+use rpo_projections::ProjectionInput;
 use rpo_tree::columns::Columns;
 use rpo_tree::criterion::{Criterion, SingleVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
@@ -272,8 +273,12 @@ impl<'a> Booster<'a> {
         let n_outputs = self.outputs.n_outputs();
         let q = projection.components.resolve(n_outputs)?;
         let seed = seed.purpose("projection");
+        let data = ProjectionInput {
+            features: Some(self.features.x.reborrow()),
+            outputs: self.outputs.y.reborrow(),
+        };
         for draw in 0..MAX_DRAWS {
-            let map = projection.family.fit(self.outputs.y, q, seed.child(draw))?;
+            let map = projection.family.fit(data, q, seed.child(draw))?;
             let phi = Coefficients::of(map.as_ref())?;
             if !phi.is_zero() {
                 return Ok(phi);

@@ -165,9 +165,12 @@ mod tests {
         let y = ndarray::Array2::from_shape_vec((1, d), row.clone()).unwrap();
         let wide: Vec<f64> = row.iter().map(|&v| f64::from(v)).collect();
         let stored = MatrixView::from(&y).to_csr();
-        for kind in ProjectionKind::named().filter(|k| *k != ProjectionKind::Pca) {
+        for kind in ProjectionKind::named() {
+            if matches!(kind, ProjectionKind::Pca | ProjectionKind::LabelEmbedding) {
+                continue;
+            }
             let q = if kind == ProjectionKind::Identity { d } else { 3 };
-            let map = kind.fit((&y).into(), q, Seed::new(5)).unwrap();
+            let map = kind.fit(MatrixView::from(&y).into(), q, Seed::new(5)).unwrap();
             let phi = Coefficients::of(map.as_ref()).unwrap();
             assert_eq!(phi.n_components(), q);
             let units = ndarray::Array2::<f32>::eye(d);

@@ -8,7 +8,7 @@ use rpo_ensemble::boosting::{
     LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionScope};
-use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionKind};
+use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use rpo_tree::TreeError;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -614,13 +614,13 @@ struct MostlyZero(std::sync::atomic::AtomicUsize, usize);
 impl Projection for MostlyZero {
     fn fit(
         &self,
-        y: MatrixView<'_>,
+        data: ProjectionInput<'_>,
         m: usize,
         seed: rpo_core::Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         let draw = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         let value = f32::from(u8::from(draw >= self.1));
-        crate::common::Given(Array2::from_elem((m, y.n_cols()), value)).fit(y, m, seed)
+        crate::common::Given(Array2::from_elem((m, data.outputs.n_cols()), value)).fit(data, m, seed)
     }
 }
 

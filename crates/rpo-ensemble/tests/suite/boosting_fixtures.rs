@@ -4,9 +4,9 @@
 
 use crate::common::Given;
 use ndarray::{Array2, ArrayView2, Axis};
-use rpo_core::{MatrixView, Seed};
+use rpo_core::Seed;
 use rpo_ensemble::boosting::{Algorithm, BoostingFit, BoostingParams, LossKind, StepScope, StepValues};
-use rpo_projections::{Components, LinearMap, Projection, ProjectionError};
+use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -92,7 +92,12 @@ struct MultiExpected {
 struct InOrder(Vec<Array2<f32>>, AtomicUsize);
 
 impl Projection for InOrder {
-    fn fit(&self, y: MatrixView<'_>, m: usize, seed: Seed) -> Result<Box<dyn LinearMap>, ProjectionError> {
+    fn fit(
+        &self,
+        y: ProjectionInput<'_>,
+        m: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         let step = self.1.fetch_add(1, Ordering::Relaxed);
         Given(self.0[step].clone()).fit(y, m, seed)
     }

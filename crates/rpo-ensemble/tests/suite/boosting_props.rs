@@ -4,13 +4,13 @@
 
 use crate::common::{Given, csr, labelled, layouts, regression, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
-use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_core::{Matrix, Seed};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingFit, BoostingOptions, BoostingParams, LeafStorage, LineSearch, LossKind,
     StepScope, StepValues, Stop, TrainingForm,
 };
 use rpo_ensemble::{MaxFeatures, ProjectionScope};
-use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionKind};
+use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -196,7 +196,7 @@ fn steps_may_share_a_projection() {
     impl Projection for Counted {
         fn fit(
             &self,
-            y: MatrixView<'_>,
+            y: ProjectionInput<'_>,
             q: usize,
             seed: Seed,
         ) -> Result<Box<dyn LinearMap>, ProjectionError> {

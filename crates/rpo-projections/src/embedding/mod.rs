@@ -1,19 +1,18 @@
 //! Label embeddings: directions of the outputs that the features can predict.
 
-mod bound;
 mod rank;
 
 use ndarray::{Array1, Array2, ArrayView2, s};
-use rpo_core::Seed;
+use rpo_core::{MatrixView, Seed};
 
 use crate::linalg::{
     Penalty, Ridge, RidgeSolver, Rows, by_panels, completed, fix_row_signs, orthonormal, panel_product,
     standard_normal, symmetric_eigen, thin_gram, times,
 };
+use crate::outputs::check_csr;
 use crate::table_map::TableMap;
-use crate::{LinearMap, ProjectionError, check_sizes};
+use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes};
 
-pub use bound::BoundEmbedding;
 pub use rank::Rank;
 
 /// The randomized label embedding: the leading eigenvectors of G = Yᵀ Π Y, where Π = X (XᵀX + λ̄I)⁻¹ Xᵀ fits to the
@@ -210,6 +209,20 @@ impl LabelEmbedding {
             directions,
             eigenvalues,
         }))
+    }
+}
+
+impl Projection for LabelEmbedding {
+    fn fit(
+        &self,
+        data: ProjectionInput<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        let x: MatrixView<'_> = data.features.ok_or(ProjectionError::NoFeatures)?;
+        check_csr(x)?;
+        check_csr(data.outputs)?;
+        Self::fit(self, &x, &data.outputs, Rank::Exact(n_components), seed)?.map()
     }
 }
 

@@ -1,13 +1,13 @@
 //! The label embedding against the explicit matrix G = Yᵀ Π Y.
 
-use std::sync::Arc;
-
 use crate::common::{csr, outputs, sparse};
 use ndarray::{Array1, Array2, Axis, s};
 use proptest::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_projections::linalg::{Ridge, RidgeSolver, Rows, standard_normal, symmetric_eigen, truncated_svd};
-use rpo_projections::{BoundEmbedding, Embedding, LabelEmbedding, Projection, ProjectionError, Rank};
+use rpo_projections::{
+    Embedding, LabelEmbedding, Projection, ProjectionError, ProjectionInput, ProjectionKind, Rank,
+};
 
 /// λ = 0 and every direction probed.
 fn exact() -> LabelEmbedding {
@@ -326,12 +326,11 @@ fn impossible_requests_are_refused() {
                 })
             ));
         }
-        assert!(BoundEmbedding::new(LabelEmbedding::default(), Arc::new(Matrix::Dense(bad_x))).is_err());
     }
 }
 
 #[test]
-fn bound_to_features_it_is_a_projection() {
+fn it_is_a_projection_of_samples_with_features() {
     let (x, y) = (outputs(40, 6, 1.0, false, 3), outputs(40, 9, 0.3, true, 4));
     let embedding = LabelEmbedding::default();
     let found = embedding
@@ -342,23 +341,25 @@ fn bound_to_features_it_is_a_projection() {
             Seed::new(5),
         )
         .unwrap();
-    let bound = BoundEmbedding::new(embedding, Arc::new(Matrix::Dense(x))).unwrap();
-    let z = bound
-        .fit((&y).into(), 3, Seed::new(5))
-        .unwrap()
-        .apply((&y).into())
-        .unwrap();
+    let project = |x: Option<&Array2<f32>>, y: &Array2<f32>| {
+        let data = ProjectionInput {
+            features: x.map(MatrixView::from),
+            outputs: y.into(),
+        };
+        let map = ProjectionKind::LabelEmbedding.fit(data, 3, Seed::new(5))?;
+        map.apply(y.into())
+    };
+    let z = project(Some(&x), &y).unwrap();
     let expected = y.mapv(f64::from).dot(&found.directions.t());
     assert!(
         z.iter()
             .zip(&expected)
             .all(|(a, b)| (f64::from(*a) - b).abs() < 1e-5)
     );
-    let unbound = Projection::fit(&embedding, (&y).into(), 3, Seed::new(5)).map(|_| ());
-    assert_eq!(unbound, Err(ProjectionError::NoFeatures));
+    assert_eq!(project(None, &y), Err(ProjectionError::NoFeatures));
     let other = outputs(39, 9, 0.3, true, 4);
     assert!(matches!(
-        bound.fit((&other).into(), 3, Seed::new(5)),
+        project(Some(&x), &other),
         Err(ProjectionError::RowMismatch { .. })
     ));
 }

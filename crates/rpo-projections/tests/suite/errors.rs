@@ -4,15 +4,20 @@ use crate::common::{all_families, csr, sparse};
 use ndarray::{Array2, array, s};
 use rpo_core::{CsrMatrix, MatrixError, MatrixView, Seed};
 use rpo_projections::{
-    Gaussian, Hashing, Pca, Projection, ProjectionError, ProjectionKind, RandomProjection, linalg,
+    Gaussian, Hashing, Pca, Projection, ProjectionError, ProjectionInput, ProjectionKind, RandomProjection,
+    linalg,
 };
 
 #[test]
 fn impossible_sizes() {
     for kind in ProjectionKind::named() {
         let fit = |d, m| {
-            kind.fit(Array2::ones((3, d)).view().into(), m, Seed::new(1))
-                .map(|_| ())
+            let (x, y) = (Array2::ones((3, 2)), Array2::ones((3, d)));
+            let data = ProjectionInput {
+                features: Some((&x).into()),
+                outputs: (&y).into(),
+            };
+            kind.fit(data, m, Seed::new(1)).map(|_| ())
         };
         assert_eq!(fit(0, 1), Err(ProjectionError::NoOutputs), "{kind}");
         assert_eq!(fit(4, 0), Err(ProjectionError::NoComponents), "{kind}");
@@ -30,8 +35,11 @@ fn impossible_sizes() {
                     })
                 );
             }
-            ProjectionKind::Pca => {
-                let family = "pca";
+            ProjectionKind::Pca | ProjectionKind::LabelEmbedding => {
+                let family = match kind {
+                    ProjectionKind::Pca => "pca",
+                    _ => "a label embedding",
+                };
                 assert_eq!(
                     beyond,
                     Err(ProjectionError::TooManyComponents {
@@ -132,7 +140,7 @@ fn outputs_and_targets_that_do_not_fit() {
     }
     let by_columns = csr(y.view()).to_csc();
     for kind in [ProjectionKind::Gaussian, ProjectionKind::Pca] {
-        let fitted = kind.fit(sparse(&by_columns), 2, Seed::new(1)).map(|_| ());
+        let fitted = kind.fit(sparse(&by_columns).into(), 2, Seed::new(1)).map(|_| ());
         assert_eq!(fitted, Err(ProjectionError::NotCsr));
     }
 }
@@ -158,7 +166,7 @@ fn values_that_are_not_finite() {
     }
     let y = array![[1.0, f32::NAN], [0.0, 1.0]];
     let fitted = Pca::default()
-        .fit(MatrixView::from(&y), 1, Seed::new(1))
+        .fit(MatrixView::from(&y).into(), 1, Seed::new(1))
         .map(|_| ());
     assert!(matches!(
         fitted,
@@ -185,7 +193,7 @@ fn sums_beyond_f32() {
 fn learned_maps_need_rows() {
     let fit = |n| {
         Pca::default()
-            .fit(Array2::ones((n, 3)).view().into(), 2, Seed::new(1))
+            .fit(MatrixView::from(&Array2::ones((n, 3))).into(), 2, Seed::new(1))
             .map(|_| ())
     };
     for found in [0, 1] {

@@ -30,7 +30,7 @@ fn for_each_case(mut check: impl FnMut(&str, usize, &Array2<f32>, &dyn rpo_proje
             let y = outputs(n, d, density, binary, case as u64);
             for (name, family) in all_families().into_iter().filter(|(name, _)| allows(name, d, m)) {
                 let map = family
-                    .fit(sparse(&csr(y.view())), m, Seed::new(case as u64))
+                    .fit(sparse(&csr(y.view())).into(), m, Seed::new(case as u64))
                     .unwrap();
                 assert_eq!((map.n_outputs(), map.n_components()), (d, m));
                 check(&format!("{name}, case {case}, binary {binary}"), m, &y, &*map);
@@ -126,8 +126,10 @@ fn the_map_does_not_depend_on_the_outputs_it_is_made_for() {
             let drawn = family.draw(d, m, Seed::new(8)).unwrap();
             let expected = dense_matrix(&*drawn);
             for fitted in [
-                family.fit(sparse(&csr(y.view())), m, Seed::new(8)).unwrap(),
-                family.fit(MatrixView::from(&y), m, Seed::new(8)).unwrap(),
+                family
+                    .fit(sparse(&csr(y.view())).into(), m, Seed::new(8))
+                    .unwrap(),
+                family.fit(MatrixView::from(&y).into(), m, Seed::new(8)).unwrap(),
             ] {
                 assert_eq!(dense_matrix(&*fitted), expected, "{name}, case {case}");
             }

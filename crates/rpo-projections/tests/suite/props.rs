@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn the_identity_changes_no_bit(y in matrix(4, 9)) {
-        let map = rpo_projections::Identity.fit(MatrixView::from(&y), 9, Seed::new(1)).unwrap();
+        let map = rpo_projections::Identity.fit(MatrixView::from(&y).into(), 9, Seed::new(1)).unwrap();
         prop_assert_eq!(&map.apply(MatrixView::from(&y)).unwrap(), &y);
         prop_assert_eq!(&map.apply(sparse(&csr(y.view()))).unwrap(), &y);
     }
@@ -131,7 +131,7 @@ proptest! {
 
     #[test]
     fn all_principal_components_are_a_rotation(y in matrix(9, 6), seed in any::<u64>()) {
-        let map = Pca::default().fit(MatrixView::from(&y), 6, Seed::new(seed)).unwrap();
+        let map = Pca::default().fit(MatrixView::from(&y).into(), 6, Seed::new(seed)).unwrap();
         let phi = dense_matrix(&*map).mapv(f64::from);
         prop_assert!((phi.dot(&phi.t()) - Array2::<f64>::eye(6)).iter().all(|v| v.abs() < 1e-6));
         let (before, z) = (y.mapv(f64::from), apply(&*map, &y));

@@ -20,9 +20,9 @@ use crate::reproduce::describe::{Decompose, FriedmanText};
 use crate::reproduce::{data, measures};
 use anyhow::Context;
 use ndarray::{Array2, Zip};
-use rpo::core::{Matrix, MatrixView, Seed};
+use rpo::core::{Matrix, Seed};
 use rpo::data::Dataset;
-use rpo::projections::{LinearMap, Projection, ProjectionError};
+use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -135,11 +135,11 @@ struct Fixed {
 impl Projection for Fixed {
     fn fit(
         &self,
-        y: MatrixView<'_>,
+        data: ProjectionInput<'_>,
         n_components: usize,
         _: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
-        self.family.fit(y, n_components, self.seed)
+        self.family.fit(data, n_components, self.seed)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ndarray::ArrayViewMut2;
 use rpo::core::{MatrixView, Seed};
-use rpo::projections::{LinearMap, Projection, ProjectionError};
+use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use rustix::time::{ClockId, clock_gettime};
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -81,12 +81,12 @@ pub(crate) struct Timed {
 impl Projection for Timed {
     fn fit(
         &self,
-        y: MatrixView<'_>,
+        data: ProjectionInput<'_>,
         n_components: usize,
         seed: Seed,
     ) -> Result<Box<dyn LinearMap>, ProjectionError> {
         self.time.draws.fetch_add(1, Ordering::Relaxed);
-        let map = self.time.time(|| self.family.fit(y, n_components, seed))?;
+        let map = self.time.time(|| self.family.fit(data, n_components, seed))?;
         Ok(Box::new(TimedMap {
             map,
             time: Arc::clone(&self.time),

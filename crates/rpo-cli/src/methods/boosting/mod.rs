@@ -4,7 +4,6 @@ mod options;
 
 pub(super) use options::BoostingOptions;
 
-use super::projection::bound;
 use super::{FitContext, Groups, Method, Recipe, Show, record};
 use crate::error::CliError;
 use crate::resources::Stopwatch;
@@ -30,7 +29,6 @@ pub(super) struct BoostingRecipe {
     time_limit: Option<f64>,
     validation: Option<WithheldShare>,
     seed: u64,
-    learns_from_features: bool,
     record: Map<String, Value>,
 }
 
@@ -44,7 +42,6 @@ impl BoostingRecipe {
             time_limit: resolved.time_limit,
             validation: resolved.validation,
             seed,
-            learns_from_features: groups.projection.learns_from_features(),
             record: record(method, seed, resolved.record(&groups.projection)),
         };
         // With the loss that fits every step, so that what is wrong is the rest.
@@ -90,10 +87,6 @@ impl BoostingRecipe {
         see: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
     ) -> Result<Boosted, CliError> {
         let mut params = params;
-        if self.learns_from_features {
-            let family = bound(data.features()).map_err(|e| context.error(data, e))?;
-            params = params.map_projection(|_| family);
-        }
         if let Some(wrap) = context.wrap {
             params = params.map_projection(wrap);
         }

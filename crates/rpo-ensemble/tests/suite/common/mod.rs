@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayViewMut2};
 use rand::RngCore;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_ensemble::{Forest, ForestParams, OutputProjection};
-use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionKind};
+use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 
 /// The entries of a matrix that differ from zero, missing values included.
 pub(crate) fn csr(a: &Array2<f32>) -> CsrMatrix {
@@ -79,7 +79,7 @@ pub(crate) fn every_kind() -> Vec<ForestParams> {
 pub(crate) struct Given(pub(crate) Array2<f32>);
 
 impl Projection for Given {
-    fn fit(&self, _: MatrixView<'_>, _: usize, _: Seed) -> Result<Box<dyn LinearMap>, ProjectionError> {
+    fn fit(&self, _: ProjectionInput<'_>, _: usize, _: Seed) -> Result<Box<dyn LinearMap>, ProjectionError> {
         Ok(Box::new(self.clone()))
     }
 }
