@@ -1,29 +1,8 @@
 //! Checks of what ensembles are fitted to.
 
-use crate::EnsembleError;
-use crate::error::mismatch;
-use crate::fit::FitOptions;
-use crate::params::{CriterionKind, ForestParams};
-use rpo_core::{CsrMatrix, MatrixView, check_count};
+use crate::error::{EnsembleError, mismatch};
+use rpo_core::{CsrMatrix, MatrixView, ParameterError, check_count};
 use rpo_tree::{TreeError, check_csr};
-
-/// Checks what a forest is fitted to.
-pub(crate) fn check_inputs(
-    params: &ForestParams,
-    x: MatrixView<'_>,
-    y: MatrixView<'_>,
-    options: FitOptions<'_>,
-) -> Result<(), EnsembleError> {
-    if options.missing_outputs {
-        check_partial(x, y, options.weights)?;
-    } else {
-        check(x, y, options.weights)?;
-    }
-    match params.criterion {
-        CriterionKind::Variance => Ok(()),
-        CriterionKind::Gini | CriterionKind::Entropy => check_binary(y, options.missing_outputs),
-    }
-}
 
 pub(crate) fn check(
     x: MatrixView<'_>,
@@ -36,7 +15,11 @@ pub(crate) fn check(
 }
 
 /// [`check`] where outputs may be missing.
-fn check_partial(x: MatrixView<'_>, y: MatrixView<'_>, weights: Option<&[f32]>) -> Result<(), EnsembleError> {
+pub(crate) fn check_partial(
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    weights: Option<&[f32]>,
+) -> Result<(), EnsembleError> {
     check_shapes(x, y)?;
     y.check_finite_or_missing().map_err(EnsembleError::Outputs)?;
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
@@ -99,4 +82,15 @@ pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), Ensem
         });
     }
     bad.map_or(Ok(()), Err)
+}
+
+/// Refuses trees whose index would not be a `usize`.
+pub(crate) fn check_indices(first_tree: usize, n_trees: usize) -> Result<(), ParameterError> {
+    let fits = first_tree.checked_add(n_trees).is_some();
+    ParameterError::unless(
+        fits,
+        "first_tree",
+        first_tree,
+        "so small that every tree has an index",
+    )
 }

@@ -17,7 +17,7 @@
 //! # Ok::<(), rpo_ensemble::EnsembleError>(())
 //! ```
 
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use crate::error::check_lengths;
 use ndarray::ArrayView2;
 use rpo_core::MatrixView;

@@ -4,10 +4,10 @@ use super::choices::Algorithm;
 use super::model::Boosted;
 use super::options::{BoostingOptions, Validation};
 use super::params::BoostingParams;
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use crate::error::mismatch;
+use crate::inference::mean::check_features;
 use crate::inputs::{check_shapes, check_weights};
-use crate::predict::check_features;
 use ndarray::ArrayView2;
 use rpo_core::{MatrixError, MatrixView, check_count};
 

@@ -1,6 +1,6 @@
 //! What boosting can be told to do in one of several ways.
 
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use rpo_core::ParameterError;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -1,6 +1,6 @@
 //! A projection of the residual as the numbers themselves.
 
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use rpo_core::{CsrMatrix, MatrixView};
 use rpo_projections::LinearMap;
 

@@ -10,7 +10,7 @@ use super::params::{BoostingParams, ValidBoostingParams};
 use super::values::StepValues;
 use super::watch::Watch;
 use super::{check::check, form};
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
 use rpo_core::MatrixView;

@@ -5,7 +5,7 @@ use super::loss::LossKind;
 use super::outputs::Outputs;
 use super::params::BoostingParams;
 use super::state::{Factored, Odds, Scores, State};
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use rpo_core::{MatrixView, check_dense};
 
 /// Most cells n x d that are kept in `f64`; more take `f32`.

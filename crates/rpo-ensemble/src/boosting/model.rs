@@ -2,7 +2,7 @@
 
 use super::loss::Link;
 use super::values::{BoostingStep, StepValues};
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
 use rpo_core::check_count;

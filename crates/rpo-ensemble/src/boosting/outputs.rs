@@ -1,7 +1,7 @@
 //! Training outputs with their weights, row by row and column by column.
 
 use super::form::check_budget;
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::{CsrMatrix, MatrixView, csr_row};
 

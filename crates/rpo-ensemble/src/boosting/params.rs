@@ -2,8 +2,10 @@
 
 use super::choices::{Algorithm, LeafStorage, LineSearch, StepScope, TrainingForm};
 use super::loss::{Loss, LossKind};
-use crate::params::{OutputProjection, ProjectionScope};
-use crate::{DEFAULT_BUDGET, EnsembleError, MaxFeatures};
+use crate::error::EnsembleError;
+use crate::inference::mean::DEFAULT_BUDGET;
+use crate::projection::{OutputProjection, ProjectionScope};
+use crate::sampling::max_features::MaxFeatures;
 use rpo_core::{ParameterError, Seed, check_count, check_fraction};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::GrowParams;

@@ -6,8 +6,8 @@
 
 use super::model::Boosted;
 use super::values::StepValues;
-use crate::predict::DEFAULT_BUDGET;
-use crate::{EnsembleError, predict};
+use crate::error::EnsembleError;
+use crate::inference::mean::{DEFAULT_BUDGET, check_features, zeros};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, keep_top};
@@ -85,7 +85,7 @@ impl Boosted {
         mut see: impl FnMut(usize, ArrayView2<'_, f32>) -> ControlFlow<()>,
     ) -> Result<(), EnsembleError> {
         self.check_features(x)?;
-        let mut out = predict::zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET / 2)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET / 2)?;
         let mut scores = self.initial_scores(x.n_rows());
         for step in 0..=self.n_steps() {
             self.link_into(&scores, &mut out);
@@ -124,7 +124,7 @@ impl Boosted {
         link: impl Fn(f64) -> f32 + Sync,
     ) -> Result<Array2<f32>, EnsembleError> {
         self.check_features(x)?;
-        let mut out = predict::zeros(x.n_rows(), self.n_outputs(), budget)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
         let block = RowBlock::good_size(x);
         out.axis_chunks_iter_mut(Axis(0), block)
             .into_par_iter()
@@ -171,7 +171,7 @@ impl Boosted {
     }
 
     fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
-        predict::check_features(x, self.n_features())
+        check_features(x, self.n_features())
     }
 }
 

@@ -3,8 +3,8 @@
 use super::model::Boosted;
 use super::options::Validation;
 use super::values::BoostingStep;
-use crate::EnsembleError;
-use crate::predict::{DEFAULT_BUDGET, zeros};
+use crate::error::EnsembleError;
+use crate::inference::mean::{DEFAULT_BUDGET, zeros};
 use ndarray::Array2;
 use rpo_tree::{AxisRule, apply};
 

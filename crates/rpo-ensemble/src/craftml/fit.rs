@@ -4,8 +4,8 @@ use super::hashed::{HashedLabels, Hasher};
 use super::model::{Craftml, CraftmlTree};
 use super::params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
-use super::record::{Taught, TrainingSet, label};
-use crate::EnsembleError;
+use super::training_set::{TrainingSet, TreeMembers, label};
+use crate::error::EnsembleError;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_projections::Hashing;
@@ -168,7 +168,7 @@ impl CraftmlTrainer {
         if !keeps_rows {
             return Ok(tree);
         }
-        Ok(tree.taught(Taught {
+        Ok(tree.with_members(TreeMembers {
             members: grown.members,
             max_entries: params.nodes.max_entries,
         }))

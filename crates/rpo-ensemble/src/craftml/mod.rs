@@ -36,9 +36,11 @@ mod model;
 mod params;
 mod rademacher;
 mod record;
+mod training_set;
 
 pub use fit::CraftmlTrainer;
 pub use hashed::FeatureMap;
 pub use model::{Craftml, CraftmlTree};
 pub use params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams, Width};
-pub use record::{CraftmlRecord, TrainingSet};
+pub use record::CraftmlRecord;
+pub use training_set::TrainingSet;

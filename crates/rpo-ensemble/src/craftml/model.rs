@@ -2,15 +2,15 @@
 
 use super::hashed::{FeatureMap, HashTable, HashedRows, Hasher};
 use super::params::Width;
-use super::record::{CraftmlRecord, Taught, TrainingSet};
-use crate::EnsembleError;
-use crate::block::Routed;
+use super::training_set::{TrainingSet, TreeMembers};
+use crate::error::EnsembleError;
 use crate::error::check_lengths;
-use crate::predict::{DEFAULT_BUDGET, check_features, mean_of_trees, top_k};
+use crate::inference::block::Routed;
+use crate::inference::mean::{DEFAULT_BUDGET, check_features, mean_of_trees, top_k};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed, csr_row};
 use rpo_projections::LinearMap;
-use rpo_tree::centroid::{CentroidRule, TreeRecord};
+use rpo_tree::centroid::CentroidRule;
 use rpo_tree::{ByNode, LeafModel, Leaves, Node, RowBlock, Tree};
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub struct CraftmlTree {
     hasher: Option<Hasher>,
     tree: Tree<CentroidRule>,
     seed: Seed,
-    taught: Option<Taught>,
+    members: Option<TreeMembers>,
 }
 
 impl CraftmlTree {
@@ -55,7 +55,7 @@ impl CraftmlTree {
             hasher,
             tree,
             seed,
-            taught: None,
+            members: None,
         };
         if let Some(hasher) = &joined.hasher {
             joined.check_width(hasher.n_columns())?;
@@ -63,24 +63,14 @@ impl CraftmlTree {
         Ok(joined)
     }
 
-    /// Notes the rows that taught the tree.
-    pub(super) fn taught(self, taught: Taught) -> Self {
-        let taught = Some(taught);
-        Self { taught, ..self }
+    /// Keeps the training rows of the tree's leaves and centroids.
+    pub(super) fn with_members(self, members: TreeMembers) -> Self {
+        let members = Some(members);
+        Self { members, ..self }
     }
 
-    /// What the tree can be made of again, if it [keeps](super::CentroidKind::Rows) that.
-    pub fn record(&self) -> Option<CraftmlRecord<'_>> {
-        let (Some(taught), FeatureMap::Hashed(hashing)) = (&self.taught, self.features()) else {
-            return None;
-        };
-        Some(CraftmlRecord {
-            hashing,
-            tree: TreeRecord::of(self.tree.structure(), &taught.members)?,
-            max_entries: taught.max_entries,
-            leaves: self.tree.leaves().kind(),
-            seed: self.seed,
-        })
+    pub(super) fn members(&self) -> Option<&TreeMembers> {
+        self.members.as_ref()
     }
 
     /// How the tree sees features.
@@ -173,7 +163,7 @@ impl Craftml {
             )?;
         }
         for tree in &trees {
-            let n_sets = usize::from(training.is_some() || tree.taught.is_none());
+            let n_sets = usize::from(training.is_some() || tree.members.is_none());
             same("training sets that a tree refers to", 1, n_sets)?;
             same("outputs of a tree", n_outputs, tree.tree.leaves().n_outputs())?;
             match tree.features() {

@@ -1,7 +1,7 @@
 //! Parameters of CRAFTML.
 
-use crate::EnsembleError;
-use crate::params::check_indices;
+use crate::error::EnsembleError;
+use crate::inputs::check_indices;
 use rpo_core::{ParameterError, Seed, check_count};
 use rpo_tree::centroid::{CentroidParams, NodeSample};
 use rpo_tree::cluster::KMeansParams;

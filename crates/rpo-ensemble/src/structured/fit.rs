@@ -2,9 +2,9 @@
 
 use super::forest::{StructuredForest, StructuredTree};
 use super::params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use crate::inputs::check_labels;
-use crate::sampling::{rows, size, subset};
+use crate::sampling::subset::{rows, size, subset};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::columns::Columns;

@@ -1,7 +1,7 @@
 //! The fitted structured forest.
 
 use super::params::check_label_weight;
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use crate::error::{check_lengths, mismatch};
 use rpo_core::{ParameterError, Seed, check_count};
 use rpo_tree::oblique::LinearRule;

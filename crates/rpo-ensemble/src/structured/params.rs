@@ -1,7 +1,7 @@
 //! Parameters of structured forests: a builder, and the checked value that fits.
 
-use crate::EnsembleError;
-use crate::params::check_indices;
+use crate::error::EnsembleError;
+use crate::inputs::check_indices;
 use rpo_core::{ParameterError, Seed, check_count, check_fraction};
 use rpo_tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
 use rpo_tree::structured::{LabelWeighting, StructuringParams};

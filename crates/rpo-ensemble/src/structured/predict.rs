@@ -1,10 +1,11 @@
 //! Predicting with a structured forest.
 
 use super::StructuredForest;
-use crate::EnsembleError;
-use crate::bag::{Bag, OutOfBag};
-use crate::block::{BlockPredictor, Routed};
-use crate::predict::{DEFAULT_BUDGET, check_features, route_block, spans, sparse_rows, zeros};
+use crate::error::EnsembleError;
+use crate::inference::block::{BlockPredictor, Routed};
+use crate::inference::mean::{DEFAULT_BUDGET, check_features, spans, sparse_rows, zeros};
+use crate::inference::traversal::route_block;
+use crate::sampling::bag::{Bag, OutOfBag};
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, check_count};

@@ -289,7 +289,7 @@ fn trees_are_recalled_from_their_records() {
         let training = forest.training().unwrap();
         for tree in forest.trees() {
             assert!(
-                tree.record().unwrap().recall(training).unwrap() == *tree,
+                tree.record().unwrap().rebuild(training).unwrap() == *tree,
                 "{kind:?}"
             );
         }
@@ -311,7 +311,7 @@ fn trees_are_recalled_from_their_records() {
     let record = forest.trees()[0].record().unwrap();
     assert!(
         record
-            .recall(other.training().unwrap())
+            .rebuild(other.training().unwrap())
             .is_ok_and(|tree| tree != forest.trees()[0])
     );
     assert!(matches!(forest.merge(other), Err(EnsembleError::Merge(_))));

@@ -112,7 +112,7 @@ pub(super) fn read(
     let recall = |(tree, part): (usize, Part<'_>)| {
         let recalled = match part {
             Part::Whole(whole) => return Ok(whole),
-            Part::Record(record, training) => record.recall(training).map_err(ensemble),
+            Part::Record(record, training) => record.rebuild(training).map_err(ensemble),
         };
         recalled.map_err(|problem| of_tree(tree, problem))
     };

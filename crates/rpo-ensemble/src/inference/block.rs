@@ -1,6 +1,6 @@
 //! Predicting blocks of rows.
 
-use crate::label_sets::{Counts, LabelSets};
+use super::label_sets::{Counts, LabelSets};
 use rpo_core::{CsrView, Matrix, MatrixView, csr_row};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{LeafModel, Leaves};

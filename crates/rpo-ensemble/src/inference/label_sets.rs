@@ -3,8 +3,8 @@
 //! Trees on few 0/1 labels that are grown to the end have leaves whose rows all have the same labels. What such a leaf
 //! answers is a set, and a set is a word of bits: summing the answers of many trees is counting bits, in a vector of
 //! counters that a processor adds to at once. Counts are exact, so that nothing depends on their order.
+//! Bench: `forest_speed` of `rpo-benches` on sets of few labels (yeast, scene, emotions).
 
-use crate::forest::ForestTree;
 use rpo_core::{Matrix, MatrixView};
 use rpo_tree::leaves::SampleLeaves;
 use rpo_tree::{LeafModel, Leaves};
@@ -31,15 +31,15 @@ impl LabelSets {
 
     /// The sets of all leaves. `None` for one output, too many of them or too many trees, and if so many leaves answer
     /// no set that nothing would be won.
-    pub(crate) fn new(trees: &[ForestTree], n_outputs: usize) -> Option<Self> {
-        if !(2..=Self::MOST_LABELS).contains(&n_outputs) || trees.len() > usize::from(u16::MAX) {
+    pub(crate) fn new(leaves_of_trees: &[&Leaves], n_outputs: usize) -> Option<Self> {
+        if !(2..=Self::MOST_LABELS).contains(&n_outputs) || leaves_of_trees.len() > usize::from(u16::MAX) {
             return None;
         }
         let (mut sets, mut start) = (Vec::new(), Vec::new());
         let mut known: Option<(&Arc<Matrix>, Vec<u32>)> = None;
-        for tree in trees {
+        for leaves in leaves_of_trees {
             start.push(sets.len());
-            match tree.tree.leaves() {
+            match leaves {
                 Leaves::Samples(leaves) => {
                     let outputs = leaves.outputs();
                     let (_, of_rows) = match known.take() {

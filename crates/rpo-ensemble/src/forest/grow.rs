@@ -1,11 +1,12 @@
 //! Growing the trees of a forest.
 
-use crate::EnsembleError;
-use crate::fit::FitOptions;
-use crate::forest::{ForestTree, Importances};
+use super::model::{ForestTree, Importances};
+use super::options::FitOptions;
+use super::params::{CriterionKind, ForestParams};
+use crate::error::EnsembleError;
 use crate::missing;
-use crate::params::{CriterionKind, ForestParams, ProjectionScope};
-use crate::sampling::{size, subset};
+use crate::projection::ProjectionScope;
+use crate::sampling::subset::{size, subset};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
 use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionInput;
@@ -19,7 +20,7 @@ use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
 use std::sync::Arc;
 
 /// What is made of the features, for any outputs.
-pub(crate) struct Coded<'a> {
+pub(crate) struct TrainingFeatures<'a> {
     /// The features themselves, for projections that learn from them.
     x: MatrixView<'a>,
     columns: Columns,
@@ -27,7 +28,7 @@ pub(crate) struct Coded<'a> {
     k_log_k: KLogK,
 }
 
-impl<'a> Coded<'a> {
+impl<'a> TrainingFeatures<'a> {
     pub(crate) fn new(params: &ForestParams, x: MatrixView<'a>) -> Result<Self, EnsembleError> {
         let most = match params.criterion {
             CriterionKind::Entropy => x.n_rows(),
@@ -48,7 +49,7 @@ impl<'a> Coded<'a> {
 /// What the trees of a forest have in common.
 pub(crate) struct Training<'a, 'x> {
     params: &'a ForestParams,
-    coded: &'a Coded<'x>,
+    features: &'a TrainingFeatures<'x>,
     /// The outputs that leaves answer with.
     outputs: Arc<Matrix>,
     targets: Targets,
@@ -76,7 +77,7 @@ impl<'a, 'x> Training<'a, 'x> {
     /// For outputs that were checked.
     pub(crate) fn new(
         params: &'a ForestParams,
-        coded: &'a Coded<'x>,
+        features: &'a TrainingFeatures<'x>,
         y: MatrixView<'_>,
         options: FitOptions<'a>,
     ) -> Result<Self, EnsembleError> {
@@ -84,9 +85,9 @@ impl<'a, 'x> Training<'a, 'x> {
             (options.missing_outputs && y.has_missing()).then(|| missing::known_means(y, options.weights));
         Ok(Self {
             params,
-            coded,
+            features,
             outputs: Arc::new(y.to_owned()),
-            targets: targets(params, coded.x, y, options, known_means.is_some())?,
+            targets: targets(params, features.x, y, options, known_means.is_some())?,
             weights: options.weights,
             leaves: leaf_kind(params, y, known_means.is_some())?,
             known_means,
@@ -97,7 +98,7 @@ impl<'a, 'x> Training<'a, 'x> {
     pub(crate) fn tree(&self, index: usize) -> Result<(ForestTree, Importances), EnsembleError> {
         let params = self.params;
         let seed = params.seed.purpose("tree").child(index as u64);
-        let n_rows = self.coded.columns.n_rows();
+        let n_rows = self.features.columns.n_rows();
         let mut weights = params.rows.resolve(n_rows).counts(seed, n_rows);
         if let Some(given) = self.weights {
             weights.iter_mut().zip(given).for_each(|(w, g)| *w *= g);
@@ -112,11 +113,11 @@ impl<'a, 'x> Training<'a, 'x> {
             }
             Targets::Shared(projected) => self.grow_on_numbers(projected.view(), &weights, seed),
             Targets::Projected(outputs) => {
-                let projected = project(params, self.coded.x, outputs, index)?;
+                let projected = project(params, self.features.x, outputs, index)?;
                 self.grow_on_numbers(projected.view(), &weights, seed)
             }
             Targets::Labels(y) => {
-                let entropy = LabelEntropy::new(y.view(), &weights, self.coded.k_log_k.clone());
+                let entropy = LabelEntropy::new(y.view(), &weights, self.features.k_log_k.clone());
                 self.grow(entropy, y.cols(), &weights, seed)
             }
             Targets::Outputs(Matrix::Dense(y)) if self.known_means.is_some() => {
@@ -130,7 +131,7 @@ impl<'a, 'x> Training<'a, 'x> {
             Targets::Outputs(Matrix::Dense(y)) => self.grow_on_numbers(y.view(), &weights, seed),
             Targets::Outputs(Matrix::Sparse(y)) => self.grow_on_labels(y.view(), &weights, seed),
         }?;
-        let importances = Importances::new(&grown.importances(self.coded.columns.n_features()));
+        let importances = Importances::new(&grown.importances(self.features.columns.n_features()));
         let (kind, structure, members) = (self.leaves, &grown.structure, &grown.members);
         let leaves = match &self.known_means {
             None => Leaves::label(kind, members, &weights, &self.outputs),
@@ -153,7 +154,7 @@ impl<'a, 'x> Training<'a, 'x> {
     ) -> Result<Grown<AxisRule>, EnsembleError> {
         if self.params.criterion == CriterionKind::Entropy {
             let positive = target.iter().map(|&v| v == 1.0);
-            match Entropy::weighted(positive.clone(), weights, self.coded.k_log_k.clone()) {
+            match Entropy::weighted(positive.clone(), weights, self.features.k_log_k.clone()) {
                 Some(entropy) => self.grow(entropy, 1, weights, seed),
                 None => self.grow(WeightedEntropy::new(positive, weights), 1, weights, seed),
             }
@@ -211,7 +212,7 @@ impl<'a, 'x> Training<'a, 'x> {
         weights: &[f32],
         seed: Seed,
     ) -> Result<Grown<AxisRule>, EnsembleError> {
-        let (params, columns) = (self.params, &self.coded.columns);
+        let (params, columns) = (self.params, &self.features.columns);
         let rows: Vec<u32> = (0..weights.len() as u32)
             .filter(|&i| weights[i as usize] > 0.0)
             .collect();

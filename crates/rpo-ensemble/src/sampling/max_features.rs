@@ -1,6 +1,6 @@
 //! How many features a node looks at.
 
-use crate::EnsembleError;
+use crate::error::EnsembleError;
 use rpo_core::{ParameterError, is_fraction};
 use serde::{Deserialize, Serialize};
 use std::fmt;

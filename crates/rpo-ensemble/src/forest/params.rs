@@ -1,9 +1,12 @@
 //! Parameters of forests: a builder, and the checked value that fits.
 
-use crate::bag::RowSampling;
-use crate::{EnsembleError, MaxFeatures};
+use crate::error::EnsembleError;
+use crate::inputs::check_indices;
+use crate::projection::OutputProjection;
+use crate::sampling::bag::RowSampling;
+use crate::sampling::max_features::MaxFeatures;
 use rpo_core::{ParameterError, Seed, check_count, check_fraction, check_not_negative};
-use rpo_projections::{Components, Projection, ProjectionKind};
+use rpo_projections::Projection;
 use rpo_tree::splitter::Thresholds;
 use rpo_tree::{GrowParams, LeafKind};
 use serde::{Deserialize, Serialize};
@@ -33,51 +36,6 @@ impl fmt::Display for CriterionKind {
             Self::Gini => "gini",
             Self::Entropy => "entropy",
         })
-    }
-}
-
-/// Whether trees share a projection of the outputs (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum ProjectionScope {
-    /// One projection for all trees: Algorithm 1 (shared subspace).
-    Shared,
-    /// One per tree: Algorithm 2 (individual subspaces). In expectation its squared error is never worse, as it
-    /// divides the variance due to the projection by the number of trees (section 3.3); that says nothing of
-    /// other measures, nor of a single run.
-    Tree,
-}
-
-/// A projection Z = Y Φᵀ of the outputs, on which trees grow: Y (n x d), Φ (m x d), Z (n x m). Leaves answer in
-/// the d outputs all the same.
-///
-/// The rows of a bootstrap do not matter for it: a learned projection (PCA) sees the whole training set.
-#[derive(Debug, Clone)]
-pub struct OutputProjection {
-    /// The family.
-    pub family: Arc<dyn Projection>,
-    /// How many components m. About ln d loses little on most multi-label sets (the paper's Table 1).
-    pub components: Components,
-    /// One for all trees, or one per tree.
-    pub scope: ProjectionScope,
-}
-
-impl OutputProjection {
-    /// A family of this workspace with one draw per tree.
-    pub fn new(family: ProjectionKind, components: Components) -> Self {
-        Self {
-            family: Arc::new(family),
-            components,
-            scope: ProjectionScope::Tree,
-        }
-    }
-
-    /// The same with one draw for all trees.
-    #[must_use]
-    pub fn shared(self) -> Self {
-        Self {
-            scope: ProjectionScope::Shared,
-            ..self
-        }
     }
 }
 
@@ -316,17 +274,6 @@ impl ForestParams {
     }
 }
 
-/// Refuses trees whose index would not be a `usize`.
-pub(crate) fn check_indices(first_tree: usize, n_trees: usize) -> Result<(), ParameterError> {
-    let fits = first_tree.checked_add(n_trees).is_some();
-    ParameterError::unless(
-        fits,
-        "first_tree",
-        first_tree,
-        "so small that every tree has an index",
-    )
-}
-
 /// Checked [`ForestParams`], ready to [`fit`](Self::fit).
 #[derive(Debug, Clone)]
 pub struct ValidForestParams(pub(crate) ForestParams);
@@ -334,6 +281,7 @@ pub struct ValidForestParams(pub(crate) ForestParams);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo_projections::{Components, ProjectionKind};
 
     #[test]
     fn parameters_are_checked_at_their_bounds() {

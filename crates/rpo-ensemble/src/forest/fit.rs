@@ -1,33 +1,13 @@
 //! Fitting a forest.
 
-use crate::EnsembleError;
-use crate::forest::{Forest, ForestTree, Importances};
-use crate::inputs::check_inputs;
-use crate::params::ValidForestParams;
-use crate::training::{Coded, Training};
+use super::grow::{Training, TrainingFeatures};
+use super::model::{Forest, ForestTree, Importances};
+use super::options::FitOptions;
+use super::params::{CriterionKind, ForestParams, ValidForestParams};
+use crate::error::EnsembleError;
+use crate::inputs::{check, check_binary, check_partial};
 use rayon::prelude::*;
 use rpo_core::MatrixView;
-
-/// What a fit may be given beside features and outputs. Default neither.
-#[derive(Clone, Copy, Default)]
-pub struct FitOptions<'a> {
-    /// One weight per row, finite and not negative; `None` means 1. A bootstrap draws rows whatever their
-    /// weight and multiplies its counts by it.
-    pub weights: Option<&'a [f32]>,
-    /// Called whenever a tree is finished, from any thread.
-    pub on_tree: Option<&'a (dyn Fn() + Sync)>,
-    /// Whether outputs may be missing: NaN, in CSR a stored NaN, as what is not stored is a known 0. Otherwise, the
-    /// default, they are refused: NaN by mistake would change silently what is learnt.
-    ///
-    /// A missing output takes no part in its row: splits are scored by, and leaves answer with, the rows that know
-    /// an output ([`MaskedVariance`](rpo_tree::criterion::MaskedVariance),
-    /// [`Leaves::label_known`](rpo_tree::Leaves::label_known)). With a projection z = Φy, which needs every entry,
-    /// trees grow on z with missing outputs at their mean over the rows that know them: if outputs are missing at
-    /// random that leaves the mean of z as it would be, and as a constant has no variance to be explained, a
-    /// missing entry pulls a split to no side; leaves are labelled with what is known. Leaves then keep means:
-    /// they cannot refer to training rows.
-    pub missing_outputs: bool,
-}
 
 impl ValidForestParams {
     /// Fits a forest to features `x` (n x p, NaN for missing) and outputs `y` (n x d).
@@ -59,8 +39,8 @@ impl ValidForestParams {
         options: FitOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
         check_inputs(&self.0, x, y, options)?;
-        let coded = Coded::new(&self.0, x)?;
-        let (trees, importances) = self.fit_on(&coded, y, options)?;
+        let features = TrainingFeatures::new(&self.0, x)?;
+        let (trees, importances) = self.fit_on(&features, y, options)?;
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
         Forest::from_parts(trees, importances, self.0.rows.resolve(n), n, p, d)
     }
@@ -68,12 +48,12 @@ impl ValidForestParams {
     /// Fits to coded features, and outputs that were checked.
     pub(crate) fn fit_on(
         &self,
-        coded: &Coded,
+        features: &TrainingFeatures,
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<(Vec<ForestTree>, Importances), EnsembleError> {
         let params = &self.0;
-        let training = Training::new(params, coded, y, options)?;
+        let training = Training::new(params, features, y, options)?;
         let grown: Vec<(ForestTree, Importances)> = params
             .indices()
             .into_par_iter()
@@ -85,12 +65,30 @@ impl ValidForestParams {
                 tree
             })
             .collect::<Result<_, EnsembleError>>()?;
-        let mut importances = Importances::zero(coded.columns().n_features());
+        let mut importances = Importances::zero(features.columns().n_features());
         let mut trees = Vec::with_capacity(grown.len());
         for (tree, part) in grown {
             importances.add(&part);
             trees.push(tree);
         }
         Ok((trees, importances))
+    }
+}
+
+/// Checks what a forest is fitted to.
+pub(super) fn check_inputs(
+    params: &ForestParams,
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    options: FitOptions<'_>,
+) -> Result<(), EnsembleError> {
+    if options.missing_outputs {
+        check_partial(x, y, options.weights)?;
+    } else {
+        check(x, y, options.weights)?;
+    }
+    match params.criterion {
+        CriterionKind::Variance => Ok(()),
+        CriterionKind::Gini | CriterionKind::Entropy => check_binary(y, options.missing_outputs),
     }
 }

@@ -2,16 +2,15 @@
 //!
 //! How deep a row gets cannot be predicted, and a processor that guesses wrong at the end of every descent loses as
 //! much time as the descent takes. So here leaves lead to themselves, and some rows take steps together until none of
-//! them moves.
+//! them moves. Bench: `forest_speed` of `rpo-benches` on sets with numeric features.
 
-use crate::forest::ForestTree;
 use rpo_core::MatrixView;
-use rpo_tree::{AxisRule, Node, RowBlock};
+use rpo_tree::{AxisRule, Node, RowBlock, Structure};
 use std::ops::Range;
 
 /// The nodes of a forest's trees for rows without missing values, 12 bytes each.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ValueRoutes {
+pub(crate) struct BranchlessTraversal {
     nodes: Vec<ValueNode>,
     /// Where the nodes of each tree begin, and where the last end.
     start: Vec<usize>,
@@ -33,12 +32,11 @@ const LEAF: u32 = 0x7fc0_0000;
 /// Leaves that a payload tells apart.
 const MOST_LEAVES: usize = 1 << 22;
 
-impl ValueRoutes {
-    /// The routes of trees; `None` if one has more than four million leaves or a threshold that is not a number.
-    pub(crate) fn new(trees: &[ForestTree]) -> Option<Self> {
+impl BranchlessTraversal {
+    /// The nodes of trees; `None` if one has more than four million leaves or a threshold that is not a number.
+    pub(crate) fn new(structures: &[&Structure<AxisRule>]) -> Option<Self> {
         let (mut nodes, mut start) = (Vec::new(), vec![0]);
-        for tree in trees {
-            let structure = tree.tree.structure();
+        for structure in structures {
             let is_nan =
                 |node: &_| matches!(node, Node::Split { rule, .. } if AxisRule::threshold(rule).is_nan());
             if structure.n_leaves() > MOST_LEAVES || structure.nodes().iter().any(is_nan) {
@@ -62,7 +60,7 @@ impl ValueRoutes {
     }
 
     /// Whether rows have all values, as they must here.
-    pub(crate) fn serve(x: MatrixView<'_>, mut rows: Range<usize>) -> bool {
+    pub(crate) fn fits(x: MatrixView<'_>, mut rows: Range<usize>) -> bool {
         rows.all(|row| {
             let mut complete = true;
             x.for_each_in_row(row, |_, value| complete &= !value.is_nan());

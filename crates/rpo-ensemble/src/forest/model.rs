@@ -1,11 +1,9 @@
 //! The fitted forest.
 
-use crate::EnsembleError;
-use crate::bag::Bag;
-use crate::bit_routes::BitRoutes;
-use crate::error::{check_lengths, mismatch};
-use crate::label_sets::LabelSets;
-use crate::value_routes::ValueRoutes;
+use crate::error::{EnsembleError, check_lengths, mismatch};
+use crate::inference::label_sets::LabelSets;
+use crate::inference::traversal::Traversal;
+use crate::sampling::bag::Bag;
 use rpo_core::{Matrix, Seed, check_count};
 use rpo_tree::{AxisRule, LeafModel, Leaves, Node, Structure, Tree};
 use std::sync::Arc;
@@ -55,32 +53,11 @@ impl Importances {
     }
 }
 
-/// Ways through the trees of a forest that are faster than their rules.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Routes {
-    /// Where no feature has two thresholds.
-    Bits(BitRoutes),
-    /// Elsewhere.
-    Values(ValueRoutes),
-    /// None: trees too large for them.
-    Rules,
-}
-
-impl Routes {
-    fn new(trees: &[ForestTree], n_features: usize) -> Self {
-        match BitRoutes::new(trees, n_features) {
-            Some(bits) => Self::Bits(bits),
-            None => ValueRoutes::new(trees).map_or(Self::Rules, Self::Values),
-        }
-    }
-}
-
 /// A fitted forest: predicts the mean of its trees' answers. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest {
     trees: Vec<ForestTree>,
-    /// The fast way through the trees.
-    routes: Routes,
+    traversal: Traversal,
     /// What leaves answer, where that is mostly sets of labels.
     label_sets: Option<LabelSets>,
     importances: Importances,
@@ -126,8 +103,8 @@ impl Forest {
             check_rules(tree.structure(), n_features)?;
         }
         Ok(Self {
-            routes: Routes::new(&trees, n_features),
-            label_sets: LabelSets::new(&trees, n_outputs),
+            traversal: traversal(&trees, n_features),
+            label_sets: label_sets(&trees, n_outputs),
             trees,
             importances,
             bag,
@@ -142,11 +119,11 @@ impl Forest {
         &self.trees
     }
 
-    pub(crate) fn routes(&self) -> &Routes {
-        &self.routes
+    pub(super) fn traversal(&self) -> &Traversal {
+        &self.traversal
     }
 
-    pub(crate) fn label_sets(&self) -> Option<&LabelSets> {
+    pub(super) fn label_sets(&self) -> Option<&LabelSets> {
         self.label_sets.as_ref()
     }
 
@@ -244,10 +221,20 @@ impl Forest {
                 self.trees.push(ForestTree { tree, seed });
             }
         }
-        self.routes = Routes::new(&self.trees, self.n_features);
-        self.label_sets = LabelSets::new(&self.trees, self.n_outputs);
+        self.traversal = traversal(&self.trees, self.n_features);
+        self.label_sets = label_sets(&self.trees, self.n_outputs);
         Ok(self)
     }
+}
+
+fn traversal(trees: &[ForestTree], n_features: usize) -> Traversal {
+    let structures: Vec<_> = trees.iter().map(|t| t.tree.structure()).collect();
+    Traversal::new(&structures, n_features)
+}
+
+fn label_sets(trees: &[ForestTree], n_outputs: usize) -> Option<LabelSets> {
+    let leaves: Vec<_> = trees.iter().map(|t| t.tree.leaves()).collect();
+    LabelSets::new(&leaves, n_outputs)
 }
 
 /// Refuses rules that ask for features which do not exist.

@@ -1,8 +1,8 @@
 //! Which rows the trees of a forest grow on, and which are left out of their bags.
 
-use crate::EnsembleError;
+use super::subset::{size, subset};
+use crate::error::EnsembleError;
 use crate::error::mismatch;
-use crate::sampling::{size, subset};
 use rand::Rng;
 use rayon::prelude::*;
 use rpo_core::Seed;

@@ -1,14 +1,15 @@
 //! A forest for every output by itself.
 
-use crate::EnsembleError;
-use crate::bag::OutOfBag;
+use super::fit::check_inputs;
+use super::grow::TrainingFeatures;
+use super::model::{Forest, ForestTree, Importances};
+use super::options::FitOptions;
+use super::params::ValidForestParams;
+use crate::error::EnsembleError;
 use crate::error::{check_lengths, mismatch};
-use crate::fit::FitOptions;
-use crate::forest::{Forest, ForestTree, Importances};
-use crate::inputs::check_inputs;
-use crate::params::ValidForestParams;
-use crate::predict::{DEFAULT_BUDGET, ForestScratch, check_features, zeros};
-use crate::training::Coded;
+use crate::inference::mean::{DEFAULT_BUDGET, check_features, zeros};
+use crate::inference::traversal::TraversalScratch;
+use crate::sampling::bag::OutOfBag;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, ParameterError, check_count, csr_of_rows, top_of};
@@ -54,7 +55,7 @@ impl ValidForestParams {
         )?;
         check_inputs(&self.0, x, y, options)?;
         let of_one = Self(self.0.clone().leaves(Some(LeafKind::Dense)));
-        let coded = Coded::new(&of_one.0, x)?;
+        let features = TrainingFeatures::new(&of_one.0, x)?;
         let by_output = match y {
             MatrixView::Dense(_) => None,
             MatrixView::Sparse(y) => Some(y.transpose_view().to_csr()),
@@ -68,7 +69,7 @@ impl ValidForestParams {
         };
         let forests: Vec<(Vec<ForestTree>, Importances)> = (0..y.n_cols())
             .into_par_iter()
-            .map(|j| of_one.fit_on(&coded, column(j).view(), options))
+            .map(|j| of_one.fit_on(&features, column(j).view(), options))
             .collect::<Result<_, _>>()?;
         let mut importances = Importances::zero(x.n_cols());
         let mut trees = Vec::with_capacity(y.n_cols() * self.0.n_trees);
@@ -229,8 +230,8 @@ impl SingleTargetForest {
         admit: &impl Fn(usize, usize) -> bool,
     ) {
         let (n_rows, per_output) = (range.len(), self.trees_per_output());
-        let mut scratch = ForestScratch::new(x);
-        scratch.load(&self.trees, range.clone());
+        let mut scratch = TraversalScratch::new(x);
+        scratch.load(self.trees.traversal(), range.clone());
         let counts: Vec<f64> = range
             .clone()
             .map(|row| (0..per_output).filter(|&tree| admit(tree, row)).count() as f64)
@@ -238,7 +239,7 @@ impl SingleTargetForest {
         let (mut leaves, mut sums) = (vec![0; n_rows * per_output], vec![0.0; n_rows]);
         for (j, mut out) in out.columns_mut().into_iter().enumerate() {
             let trees = j * per_output..(j + 1) * per_output;
-            scratch.leaves(&self.trees, trees.clone(), &mut leaves);
+            self.trees.write_leaves(&scratch, trees.clone(), &mut leaves);
             sums.fill(0.0);
             for (tree, leaves) in leaves.chunks(n_rows).enumerate() {
                 let answers = self.trees.trees()[trees.start + tree].tree.leaves();

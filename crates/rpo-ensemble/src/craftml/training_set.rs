@@ -1,0 +1,56 @@
+//! The training set that the trees of a forest refer to.
+
+use crate::error::EnsembleError;
+use crate::inputs::check;
+use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView};
+use rpo_tree::{LeafKind, LeafMembers, Leaves};
+use std::sync::Arc;
+
+/// The rows that a forest was fitted to, once for all trees that refer to them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingSet {
+    features: CsrMatrix,
+    outputs: Arc<Matrix>,
+}
+
+impl TrainingSet {
+    /// Joins features (n x p) and outputs (n x d), finite.
+    ///
+    /// # Errors
+    /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
+    pub fn new(features: MatrixView<'_>, outputs: Arc<Matrix>) -> Result<Self, EnsembleError> {
+        check(features, outputs.view(), None)?;
+        features.check_finite().map_err(EnsembleError::Features)?;
+        let features = features.to_csr();
+        Ok(Self { features, outputs })
+    }
+
+    /// The features, without stored zeros.
+    pub fn features(&self) -> CsrView<'_> {
+        self.features.view()
+    }
+
+    /// The outputs.
+    pub fn outputs(&self) -> &Arc<Matrix> {
+        &self.outputs
+    }
+}
+
+/// The training rows of a tree, from which it can be made again.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct TreeMembers {
+    /// The training rows of each leaf.
+    pub(super) members: LeafMembers,
+    /// Largest number of entries of a centroid.
+    pub(super) max_entries: Option<usize>,
+}
+
+/// Labels leaves with the plain means of their members.
+pub(super) fn label(
+    kind: LeafKind,
+    members: &LeafMembers,
+    outputs: &Arc<Matrix>,
+) -> Result<Leaves, EnsembleError> {
+    let weights = vec![1.0; outputs.n_rows()];
+    Ok(Leaves::label(kind, members, &weights, outputs)?)
+}

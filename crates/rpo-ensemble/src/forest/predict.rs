@@ -1,0 +1,180 @@
+//! Predicting with a forest.
+
+use super::model::Forest;
+use crate::error::{EnsembleError, mismatch};
+use crate::inference::block::{BlockPredictor, Routed};
+use crate::inference::label_sets::LabelSets;
+use crate::inference::mean::{
+    DEFAULT_BUDGET, check_features, mean, mean_of_trees, predict_rows, spans, sparse_rows, top_k, zeros,
+};
+use crate::inference::traversal::TraversalScratch;
+use crate::sampling::bag::OutOfBag;
+use ndarray::{Array2, Axis};
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, MatrixView};
+use rpo_tree::{LeafKind, Leaves};
+use std::ops::Range;
+
+impl Forest {
+    /// Writes the leaves of the rows that `scratch` holds in some trees, by tree, then row.
+    pub(super) fn write_leaves(
+        &self,
+        scratch: &TraversalScratch<'_>,
+        trees: Range<usize>,
+        leaves: &mut [u32],
+    ) {
+        let structure = |tree: usize| self.trees()[tree].tree.structure();
+        scratch.leaves(self.traversal(), structure, trees, leaves);
+    }
+
+    /// Predictions (n x d): the mean of the trees' answers. For 0/1 labels values in [0, 1] that rank the
+    /// labels.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
+    /// [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
+        self.predict_within(x, DEFAULT_BUDGET)
+    }
+
+    /// [`predict`](Self::predict) with another limit on the bytes of the result.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+        check_features(x, self.n_features())?;
+        mean_of_trees(self, x, budget)
+    }
+
+    /// The largest predictions of each row that are not 0, at most k of them, as CSR (n x d); of equal ones
+    /// the smaller output index first. Never holds all predictions.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
+    /// [`EnsembleError::Parameter`] for k = 0.
+    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+        check_features(x, self.n_features())?;
+        top_k(self, x, k)
+    }
+
+    /// How much each training row counts in the predictions for each row of `x`, as CSR (n x training rows):
+    /// a prediction is the sum of the training outputs with these weights, which sum to 1 (boosting paper,
+    /// appendix B). Says which training rows explain a prediction, and gives quantiles of an output.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to, and if the
+    /// leaves do not refer to training rows.
+    pub fn training_weights(&self, x: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
+        check_features(x, self.n_features())?;
+        let with_rows = self
+            .trees()
+            .iter()
+            .filter(|t| t.tree.leaves().kind() == LeafKind::Samples)
+            .count();
+        if with_rows < self.trees().len() {
+            let what = "trees whose leaves refer to training rows";
+            return mismatch(what, self.trees().len(), with_rows);
+        }
+        let n_train = self.n_train();
+        Ok(sparse_rows(
+            self,
+            x,
+            n_train,
+            n_train,
+            BlockPredictor::with_members,
+            |predictor, i, sums| {
+                predictor
+                    .members(i)
+                    .iter()
+                    .for_each(|&(row, share)| sums.add(row, share));
+            },
+            mean(self.n_trees()),
+        ))
+    }
+
+    /// Predictions for the training rows, each by the trees that did not see it, and how many those are. A
+    /// row that every tree saw has NaN in all outputs.
+    ///
+    /// `x` are the features the forest was fitted to.
+    ///
+    /// # Errors
+    /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has
+    /// not the training set's shape, [`EnsembleError::Predictions`] if the result would exceed
+    /// [`DEFAULT_BUDGET`].
+    pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
+        check_features(x, self.n_features())?;
+        let seeds = self.trees().iter().map(|t| t.seed);
+        let out_of_bag = OutOfBag::new(self.bag(), seeds, self.n_train(), x.n_rows())?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET)?;
+        let counts = &out_of_bag.counts;
+        let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
+        predict_rows(self, x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
+        for (mut row, _) in out
+            .rows_mut()
+            .into_iter()
+            .zip(counts)
+            .filter(|(_, count)| **count == 0)
+        {
+            row.fill(f32::NAN);
+        }
+        Ok((out, out_of_bag.counts))
+    }
+
+    /// The leaf of each row in each tree (n x trees).
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to.
+    pub fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
+        check_features(x, self.n_features())?;
+        let mut out = Array2::zeros((x.n_rows(), self.trees().len()));
+        let (span, block) = spans(self, x);
+        out.axis_chunks_iter_mut(Axis(0), span)
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(i, mut out)| {
+                let mut predictor = BlockPredictor::new(self, x, |_, _| true);
+                for (k, mut out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
+                    let first = i * span + k * block;
+                    predictor.load(first..first + out.nrows());
+                    out.indexed_iter_mut()
+                        .for_each(|((row, tree), leaf)| *leaf = predictor.leaf(tree, row));
+                }
+            });
+        Ok(out)
+    }
+}
+
+impl Routed for Forest {
+    type Scratch<'x> = TraversalScratch<'x>;
+
+    fn n_trees(&self) -> usize {
+        self.trees().len()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs()
+    }
+
+    fn leaves(&self, tree: usize) -> &Leaves {
+        self.trees()[tree].tree.leaves()
+    }
+
+    fn label_sets(&self) -> Option<&LabelSets> {
+        self.label_sets()
+    }
+
+    fn block_size(&self, x: MatrixView<'_>) -> usize {
+        self.traversal().block_size(x)
+    }
+
+    fn scratch<'x>(&self, x: MatrixView<'x>) -> TraversalScratch<'x> {
+        TraversalScratch::new(x)
+    }
+
+    fn route(&self, scratch: &mut TraversalScratch<'_>, rows: Range<usize>, leaves: &mut [u32]) {
+        if !rows.is_empty() {
+            scratch.load(self.traversal(), rows);
+            self.write_leaves(scratch, 0..self.trees().len(), leaves);
+        }
+    }
+}

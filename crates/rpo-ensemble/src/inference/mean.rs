@@ -1,0 +1,227 @@
+//! Predicting with the trees of any forest: means of their answers, dense or the largest.
+//!
+//! Rows go in blocks: every tree routes the whole block while its nodes are in the cache, then each row sums
+//! its leaves' answers, tree by tree in `f64`; leaves that answer sets of labels are counted, which is exact. A row's
+//! result depends on that row alone. Bench: `cargo bench -p rpo-benches --bench forest -- predict`.
+
+use super::block::{BlockPredictor, Routed};
+use super::label_sets::LabelSets;
+use super::sums::SparseSums;
+use crate::error::{EnsembleError, mismatch};
+use ndarray::{Array2, ArrayViewMut2, Axis};
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, MatrixView, check_count, check_dense, csr_of_rows, keep_top, top_of};
+
+/// Largest number of bytes of dense predictions, unless a caller allows more: 4 GiB.
+pub const DEFAULT_BUDGET: usize = 4 << 30;
+
+/// The mean of the trees' answers (n x d), within a budget of bytes.
+pub(crate) fn mean_of_trees(
+    forest: &impl Routed,
+    x: MatrixView<'_>,
+    budget: usize,
+) -> Result<Array2<f32>, EnsembleError> {
+    let mut out = zeros(x.n_rows(), forest.n_outputs(), budget)?;
+    let scale = 1.0 / forest.n_trees() as f64;
+    predict_rows(forest, x, |_, _| true, &mut out, |_| scale);
+    Ok(out)
+}
+
+/// The k largest of each row's mean answers that are not 0, as CSR (n x d).
+pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+    check_count("k", k)?;
+    let n_outputs = forest.n_outputs();
+    if forest.label_sets().is_some() {
+        return Ok(top_of_few(forest, x, k));
+    }
+    Ok(sparse_rows(
+        forest,
+        x,
+        n_outputs,
+        k,
+        BlockPredictor::new,
+        |predictor, i, sums| {
+            predictor.for_each(i..i + 1, |_, j, value| sums.add(j, value));
+        },
+        mean(forest.n_trees()),
+    ))
+}
+
+/// What makes of a sum over trees their mean.
+pub(crate) fn mean(n_trees: usize) -> impl Fn(u32, f64) -> f32 + Sync {
+    let scale = 1.0 / n_trees as f64;
+    move |_, sum| (sum * scale) as f32
+}
+
+/// The k largest of each row's mean answers, where outputs are few.
+fn top_of_few(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> CsrMatrix {
+    let ((span, block), n) = (spans(forest, x), x.n_rows());
+    let scale = 1.0 / forest.n_trees() as f64;
+    let spans: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(span))
+        .into_par_iter()
+        .map(|i| {
+            let mut summing = Summing::new(forest, x, |_, _| true);
+            let mut rows = Vec::new();
+            let end = ((i + 1) * span).min(n);
+            for first in (i * span..end).step_by(block) {
+                let mut means = Array2::zeros((block.min(end - first), forest.n_outputs()));
+                summing.write(first, means.view_mut(), |_| scale);
+                rows.extend(means.rows().into_iter().map(|row| top_of(row, k)));
+            }
+            rows
+        })
+        .collect();
+    csr_of_rows(spans.iter().flatten(), (n, forest.n_outputs()))
+}
+
+/// Writes the sums of the admitted trees' answers to each row times the row's scale.
+pub(crate) fn predict_rows<F: Routed>(
+    forest: &F,
+    x: MatrixView<'_>,
+    admit: impl Fn(usize, usize) -> bool + Sync,
+    out: &mut Array2<f32>,
+    scale: impl Fn(usize) -> f64 + Sync,
+) {
+    let (span, block) = spans(forest, x);
+    out.axis_chunks_iter_mut(Axis(0), span)
+        .into_par_iter()
+        .enumerate()
+        .for_each(|(i, mut out)| {
+            let mut summing = Summing::new(forest, x, &admit);
+            for (k, out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
+                summing.write(i * span + k * block, out, &scale);
+            }
+        });
+}
+
+/// Sums the admitted trees' answers to blocks of rows.
+struct Summing<'f, 'x, F: Routed, A> {
+    predictor: BlockPredictor<'f, 'x, F, A>,
+    sets: Option<&'f LabelSets>,
+    sums: Vec<f64>,
+}
+
+impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> Summing<'f, 'x, F, A> {
+    fn new(forest: &'f F, x: MatrixView<'x>, admit: A) -> Self {
+        Self {
+            predictor: BlockPredictor::new(forest, x, admit),
+            sets: forest.label_sets(),
+            sums: Vec::new(),
+        }
+    }
+
+    /// Writes the sums for the rows of `x` from `first` on, as many as `out` has, each times the row's scale.
+    fn write(&mut self, first: usize, out: ArrayViewMut2<'_, f32>, scale: impl Fn(usize) -> f64) {
+        self.predictor.load(first..first + out.nrows());
+        let scale = |row| scale(first + row);
+        match self.sets.map(|sets| (sets, sets.n_lanes())) {
+            None => self.write_sums(out, scale),
+            Some((sets, 8)) => self.write_counts::<8>(sets, out, scale),
+            Some((sets, 16)) => self.write_counts::<16>(sets, out, scale),
+            Some((sets, _)) => self.write_counts::<32>(sets, out, scale),
+        }
+    }
+
+    fn write_sums(&mut self, mut out: ArrayViewMut2<'_, f32>, scale: impl Fn(usize) -> f64) {
+        let (n_rows, d) = out.dim();
+        // Rows that are summed at once: as many as keep their sums inside a core's cache.
+        let group = ((128 << 10) / (size_of::<f64>() * d)).clamp(1, n_rows.max(1));
+        let sums = &mut self.sums;
+        sums.resize(group * d, 0.0);
+        for start in (0..n_rows).step_by(group) {
+            let rows = start..(start + group).min(n_rows);
+            self.predictor.for_each(rows.clone(), |row, j, value| {
+                sums[(row - start) * d + j as usize] += value;
+            });
+            for (row, sums) in rows.zip(sums.chunks_mut(d)) {
+                let scale = scale(row);
+                for (out, sum) in out.row_mut(row).iter_mut().zip(sums) {
+                    *out = (std::mem::take(sum) * scale) as f32;
+                }
+            }
+        }
+    }
+
+    fn write_counts<const LANES: usize>(
+        &mut self,
+        sets: &LabelSets,
+        mut out: ArrayViewMut2<'_, f32>,
+        scale: impl Fn(usize) -> f64,
+    ) {
+        let (n_rows, d) = out.dim();
+        let mut counts = vec![[0; LANES]; n_rows];
+        // What leaves answer that answer no set.
+        let sums = &mut self.sums;
+        sums.resize(n_rows * d, 0.0);
+        self.predictor.count(sets, &mut counts, |row, j, value| {
+            sums[row * d + j as usize] += value;
+        });
+        for (row, (counts, sums)) in counts.iter().zip(sums.chunks_mut(d)).enumerate() {
+            let scale = scale(row);
+            for ((out, sum), &count) in out.row_mut(row).iter_mut().zip(sums).zip(counts) {
+                *out = ((std::mem::take(sum) + f64::from(count)) * scale) as f32;
+            }
+        }
+    }
+}
+
+/// Collects what `add` sums for each row over the trees, what `finish` makes of it, and of that the k largest, as CSR.
+pub(crate) fn sparse_rows<'f, 'x, F: Routed>(
+    forest: &'f F,
+    x: MatrixView<'x>,
+    n_columns: usize,
+    k: usize,
+    predictor: impl Fn(&'f F, MatrixView<'x>, Admit) -> BlockPredictor<'f, 'x, F, Admit> + Sync,
+    add: impl Fn(&BlockPredictor<'f, 'x, F, Admit>, usize, &mut SparseSums) + Sync,
+    finish: impl Fn(u32, f64) -> f32 + Sync,
+) -> CsrMatrix {
+    let ((span, block), n) = (spans(forest, x), x.n_rows());
+    let spans: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(span))
+        .into_par_iter()
+        .map(|i| {
+            let mut predictor = predictor(forest, x, |_, _| true);
+            let mut sums = SparseSums::new(n_columns);
+            let mut rows = Vec::new();
+            let end = ((i + 1) * span).min(n);
+            for first in (i * span..end).step_by(block) {
+                let block = first..(first + block).min(end);
+                predictor.load(block.clone());
+                for in_block in 0..block.len() {
+                    add(&predictor, in_block, &mut sums);
+                    let mut values = Vec::new();
+                    sums.drain(|j, sum| values.push((j, finish(j, sum))));
+                    keep_top(&mut values, k);
+                    rows.push(values);
+                }
+            }
+            rows
+        })
+        .collect();
+    csr_of_rows(spans.iter().flatten(), (n, n_columns))
+}
+
+/// Refuses features of another number than a model was fitted to, and a layout that is not by rows.
+pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(), EnsembleError> {
+    rpo_tree::check_csr("features", x)?;
+    if x.n_cols() != n_features {
+        return mismatch("features", n_features, x.n_cols());
+    }
+    Ok(())
+}
+
+/// Room for predictions, unless they would take more than `budget` bytes.
+pub(crate) fn zeros(rows: usize, columns: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    check_dense(rows, columns, size_of::<f32>(), budget).map_err(EnsembleError::Predictions)?;
+    Ok(Array2::zeros((rows, columns)))
+}
+
+/// Says whether a tree answers for a row; here: always.
+type Admit = fn(usize, usize) -> bool;
+
+/// Number of rows that a thread predicts in one go, a few times that for each thread, and of a block: spans are whole
+/// blocks.
+pub(crate) fn spans(forest: &impl Routed, x: MatrixView<'_>) -> (usize, usize) {
+    let block = forest.block_size(x);
+    let span = x.n_rows().div_ceil(4 * rayon::current_num_threads());
+    (span.max(1).next_multiple_of(block), block)
+}

@@ -1,0 +1,124 @@
+//! Sending blocks of rows through the trees of a forest.
+//!
+//! Bench: `cargo bench -p rpo-benches --bench forest -- predict`; the figures of each layout are in
+//! `docs/performance.md`.
+
+use super::bits::BitsetTraversal;
+use super::values::BranchlessTraversal;
+use rpo_core::MatrixView;
+use rpo_tree::{AxisRule, RowBlock, Rule, Structure};
+use std::ops::Range;
+
+/// Compact node layouts that make prediction faster.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Traversal {
+    /// Where no feature has two thresholds.
+    Bitset(BitsetTraversal),
+    /// Elsewhere.
+    Branchless(BranchlessTraversal),
+    /// None: trees too large for them.
+    Rules,
+}
+
+impl Traversal {
+    pub(crate) fn new(structures: &[&Structure<AxisRule>], n_features: usize) -> Self {
+        match BitsetTraversal::new(structures, n_features) {
+            Some(bits) => Self::Bitset(bits),
+            None => BranchlessTraversal::new(structures).map_or(Self::Rules, Self::Branchless),
+        }
+    }
+
+    /// Number of rows that make a good block.
+    pub(crate) fn block_size(&self, x: MatrixView<'_>) -> usize {
+        /// Rows of a block where hardly any room is needed for one.
+        const MOST_ROWS: usize = 256;
+        match self {
+            Self::Bitset(_) => MOST_ROWS,
+            Self::Branchless(_) | Self::Rules => RowBlock::good_size(x),
+        }
+    }
+}
+
+/// The layout that fits the rows of a block.
+#[derive(Clone, Copy, PartialEq)]
+enum NodeLayout {
+    /// The trees' own nodes.
+    Rules,
+    /// Of the bits of the block.
+    Bitset,
+    /// Of its values, none of which is missing.
+    Branchless,
+}
+
+/// Space for the rows of a block: their values, or bits where they suffice.
+pub(crate) struct TraversalScratch<'x> {
+    x: MatrixView<'x>,
+    block: RowBlock<'x>,
+    bits: Vec<u64>,
+    layout: NodeLayout,
+}
+
+impl<'x> TraversalScratch<'x> {
+    pub(crate) fn new(x: MatrixView<'x>) -> Self {
+        Self {
+            x,
+            block: RowBlock::new(x),
+            bits: Vec::new(),
+            layout: NodeLayout::Rules,
+        }
+    }
+
+    /// Takes some rows to send them through trees.
+    pub(crate) fn load(&mut self, traversal: &Traversal, rows: Range<usize>) {
+        self.layout = match traversal {
+            Traversal::Bitset(bits) if bits.load(self.x, rows.clone(), &mut self.bits) => NodeLayout::Bitset,
+            Traversal::Branchless(_) if BranchlessTraversal::fits(self.x, rows.clone()) => {
+                NodeLayout::Branchless
+            }
+            _ => NodeLayout::Rules,
+        };
+        if self.layout != NodeLayout::Bitset {
+            self.block.load(rows);
+        }
+    }
+
+    /// Writes the leaves of the rows in some trees, by tree, then row; `structure` gives the structure of a tree.
+    pub(crate) fn leaves<'f>(
+        &self,
+        traversal: &Traversal,
+        structure: impl Fn(usize) -> &'f Structure<AxisRule>,
+        trees: Range<usize>,
+        leaves: &mut [u32],
+    ) {
+        let n_rows = leaves.len() / trees.len();
+        match (traversal, self.layout) {
+            (Traversal::Bitset(bits), NodeLayout::Bitset) => {
+                let chunks = leaves.chunks_mut(n_rows);
+                trees
+                    .zip(chunks)
+                    .for_each(|(tree, leaves)| bits.leaves(tree, &self.bits, leaves));
+            }
+            (Traversal::Branchless(values), NodeLayout::Branchless) => {
+                let chunks = leaves.chunks_mut(n_rows);
+                trees
+                    .zip(chunks)
+                    .for_each(|(tree, leaves)| values.leaves(tree, &self.block, leaves));
+            }
+            _ => route_block(trees.map(structure), &self.block, leaves),
+        }
+    }
+}
+
+/// Writes the leaves of a block of rows, by tree, then row.
+pub(crate) fn route_block<'f, R: Rule + 'f>(
+    structures: impl Iterator<Item = &'f Structure<R>>,
+    block: &RowBlock<'_>,
+    leaves: &mut [u32],
+) {
+    let rows = block.rows();
+    if !rows.is_empty() {
+        for (structure, leaves) in structures.zip(leaves.chunks_mut(rows.len())) {
+            structure.leaves(&rows, leaves);
+        }
+    }
+}
