@@ -5,6 +5,7 @@ mod matrix;
 mod parameter;
 mod seed;
 pub mod store;
+pub mod text;
 mod top;
 
 /// The dense arrays of every function, in the version that their types are of.

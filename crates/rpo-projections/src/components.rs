@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::ProjectionError;
 
 /// A rule for the number of components m.
@@ -16,8 +14,7 @@ use crate::ProjectionError;
 /// assert_eq!("25".parse(), Ok(Components::Exact(25)));
 /// assert_eq!(Components::LnOutputs.resolve(983), Ok(7));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Components {
     /// This many.
     Exact(usize),
@@ -68,19 +65,7 @@ impl FromStr for Components {
     }
 }
 
-impl TryFrom<String> for Components {
-    type Error = ProjectionError;
-
-    fn try_from(text: String) -> Result<Self, ProjectionError> {
-        text.parse()
-    }
-}
-
-impl From<Components> for String {
-    fn from(components: Components) -> Self {
-        components.to_string()
-    }
-}
+rpo_core::impl_text_serde!(Components, ["integer", "string"]);
 
 #[cfg(test)]
 mod tests {

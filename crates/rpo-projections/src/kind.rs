@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use rpo_core::Seed;
-use serde::{Deserialize, Serialize};
 
 use crate::{
     Gaussian, Hadamard, Hashing, Identity, LabelEmbedding, LinearMap, Pca, Projection, ProjectionError,
@@ -21,8 +20,7 @@ use crate::{
 /// assert_eq!("sparse".parse(), Ok(ProjectionKind::Sparse));
 /// assert_eq!(ProjectionKind::Rademacher { s: 2.5 }.to_string(), "rademacher:2.5");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum ProjectionKind {
     /// [`Gaussian`].
@@ -132,19 +130,7 @@ impl FromStr for ProjectionKind {
     }
 }
 
-impl TryFrom<String> for ProjectionKind {
-    type Error = ProjectionError;
-
-    fn try_from(text: String) -> Result<Self, ProjectionError> {
-        text.parse()
-    }
-}
-
-impl From<ProjectionKind> for String {
-    fn from(kind: ProjectionKind) -> Self {
-        kind.to_string()
-    }
-}
+rpo_core::impl_text_serde!(ProjectionKind, ["string"]);
 
 #[cfg(test)]
 mod tests {
