@@ -88,7 +88,9 @@ pub fn serialize<T: Display, S: Serializer>(value: &T, serializer: S) -> Result<
 
 /// Reads a value from its text, or from the text of a number.
 #[doc(hidden)]
-pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+pub fn deserialize<'de, T: FromStr<Err: Display>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
     deserializer.deserialize_any(TextVisitor(PhantomData))
 }
 
