@@ -3,9 +3,9 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rpo::data::Dataset;
-use rpo::tree::columns::Columns;
-use rpo::tree::criterion::{Criterion as Impurity, LabelCounts, Variance};
-use rpo::tree::splitter::{AxisParams, AxisSplitter, NodeRows, Splitter, Thresholds};
+use rpo::tree::RankedFeatures;
+use rpo::tree::criterion::{Criterion as Impurity, LabelCountVariance, Variance};
+use rpo::tree::splitter::{AxisParams, AxisSplitter, NodeRows, Splitter, ThresholdSearch};
 use rpo::tree::{GrowParams, grow};
 use rpo_benches::{SEED, labels, measurements, name, projected, texts};
 
@@ -14,7 +14,7 @@ const M: usize = 25;
 fn dense(c: &mut Criterion) {
     let data = measurements(2000, 100, 100);
     let (z, weights) = (projected(&data, M), vec![1.0; data.n_samples()]);
-    for thresholds in [Thresholds::Best, Thresholds::Random] {
+    for thresholds in [ThresholdSearch::Best, ThresholdSearch::Random] {
         both(
             c,
             "dense",
@@ -34,11 +34,11 @@ fn sparse(c: &mut Criterion) {
         "sparse",
         &data,
         Some(M),
-        Thresholds::Best,
+        ThresholdSearch::Best,
         &Variance::new(z.view(), &weights),
     );
-    let counts = LabelCounts::new(labels(&data).view(), &weights).expect("labels are 0 or 1");
-    both(c, "sparse", &data, None, Thresholds::Best, &counts);
+    let counts = LabelCountVariance::new(labels(&data).view(), &weights).expect("labels are 0 or 1");
+    both(c, "sparse", &data, None, ThresholdSearch::Best, &counts);
 }
 
 /// The root's split and a whole tree, √p features drawn at a node.
@@ -47,10 +47,10 @@ fn both<C: Impurity + Sync>(
     layout: &str,
     data: &Dataset,
     m: Option<usize>,
-    thresholds: Thresholds,
+    thresholds: ThresholdSearch,
     impurity: &C,
 ) {
-    let columns = Columns::new(data.features().view()).expect("features are finite");
+    let columns = RankedFeatures::new(data.features().view()).expect("features are finite");
     let params = AxisParams {
         max_features: Some(data.n_features().isqrt()),
         thresholds,
@@ -60,8 +60,8 @@ fn both<C: Impurity + Sync>(
     let mut workspace = splitter.workspace();
     let rows: Vec<u32> = (0..data.n_samples() as u32).collect();
     let how = match thresholds {
-        Thresholds::Best => "best",
-        Thresholds::Random => "random",
+        ThresholdSearch::Best => "best",
+        ThresholdSearch::Random => "random",
     };
     let mut group = c.benchmark_group("tree");
     group.throughput(Throughput::Elements(rows.len() as u64));

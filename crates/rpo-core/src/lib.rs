@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-mod index_set;
 mod matrix;
 mod parameter;
 mod seed;
+mod sparse_accumulator;
 pub mod store;
 pub mod text;
 mod top;
@@ -13,10 +13,10 @@ pub use ndarray;
 /// The sparse matrices, likewise.
 pub use sprs;
 
-pub use index_set::IndexSet;
 pub use matrix::{CsrMatrix, CsrView, Matrix, MatrixError, MatrixView, check_dense, csr_row};
 pub use parameter::{
     Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive, is_fraction,
 };
 pub use seed::{Seed, StreamRng};
+pub use sparse_accumulator::SparseAccumulator;
 pub use top::{csr_of_rows, keep_top, top_of};

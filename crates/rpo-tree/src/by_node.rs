@@ -1,6 +1,6 @@
 //! Rows through a tree, node by node.
 
-use crate::deal::deal;
+use crate::partition::partition;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
 use std::ops::Range;
@@ -10,9 +10,9 @@ use std::ops::Range;
 pub struct ByNode {
     /// Rows, those of a node side by side.
     order: Vec<u32>,
-    /// The children of the rows of a node, and the rows dealt to their children.
+    /// The children of the rows of a node, and the rows sorted by child.
     children: Vec<usize>,
-    dealt: Vec<u32>,
+    sorted: Vec<u32>,
     /// Where the rows of each child end.
     ends: Vec<usize>,
     /// Nodes that rows wait at.
@@ -28,7 +28,7 @@ impl<R: Rule> Structure<R> {
         let ByNode {
             order,
             children,
-            dealt,
+            sorted,
             ends,
             waiting,
         } = work;
@@ -48,8 +48,8 @@ impl<R: Rule> Structure<R> {
             children.clear();
             children.extend(rows.iter().map(|&row| child(rule, row as usize)));
             ends.resize(rule.arity(), 0);
-            deal(children.iter().copied().zip(rows.iter().copied()), ends, dealt);
-            rows.copy_from_slice(&dealt[..rows.len()]);
+            partition(children.iter().copied().zip(rows.iter().copied()), ends, sorted);
+            rows.copy_from_slice(&sorted[..rows.len()]);
             let mut start = range.start;
             for (c, end) in ends.iter().enumerate() {
                 let reached = start..range.start + end;

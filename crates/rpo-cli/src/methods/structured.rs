@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::data::Dataset;
 use rpo::ensemble::structured::{NodeSplit, StructuredForestParams};
-use rpo::tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
+use rpo::tree::oblique::{FeatureScaling, HellingerParams, ObliqueLogisticParams};
 use rpo::tree::structured::{LabelWeighting, WeightMode};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
@@ -168,8 +168,8 @@ impl StructuredOptions {
         match self.variant() {
             Variant::Sf | Variant::SfCs => NodeSplit::InformationGain,
             Variant::SfLr | Variant::SfLrCs => {
-                let default = LogisticParams::default();
-                NodeSplit::Logistic(LogisticParams {
+                let default = ObliqueLogisticParams::default();
+                NodeSplit::Logistic(ObliqueLogisticParams {
                     l2: self.l2.unwrap_or(default.l2),
                 })
             }

@@ -13,7 +13,7 @@ use ndarray::Array2;
 use rand::seq::index;
 use rpo_core::{MatrixView, Seed};
 use rpo_projections::ProjectionInput;
-use rpo_tree::columns::Columns;
+use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, SingleVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, apply, grow};
@@ -21,7 +21,7 @@ use rpo_tree::{AxisRule, Grown, apply, grow};
 /// The features that all trees grow on.
 pub(super) struct Features<'a> {
     pub(super) x: MatrixView<'a>,
-    pub(super) columns: Columns,
+    pub(super) columns: RankedFeatures,
 }
 
 /// Fits one additive model; single-target boosting runs one per output.

@@ -14,7 +14,7 @@ use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
 use rpo_core::MatrixView;
-use rpo_tree::columns::Columns;
+use rpo_tree::RankedFeatures;
 use std::borrow::Cow;
 
 impl ValidBoostingParams {
@@ -62,7 +62,7 @@ impl ValidBoostingParams {
         let weights = &*weights;
         let features = Features {
             x,
-            columns: Columns::new(x)?,
+            columns: RankedFeatures::new(x)?,
         };
         let all = Outputs::new(y, weights, cells);
         let initial = match start {

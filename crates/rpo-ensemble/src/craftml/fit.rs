@@ -145,7 +145,7 @@ impl CraftmlTrainer {
                 };
                 let mut splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
                 if keeps_rows {
-                    splitter = splitter.keep_teachers();
+                    splitter = splitter.keep_members();
                 }
                 (Some(hasher), self.grow(&splitter, seed))
             }

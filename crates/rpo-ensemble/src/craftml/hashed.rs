@@ -1,7 +1,7 @@
 //! Hashed features and labels: the projections of the original method.
 
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, CsrView, IndexSet, MatrixView, Seed, csr_row};
+use rpo_core::{CsrMatrix, CsrView, MatrixView, Seed, csr_row};
 use rpo_projections::{Hashing, HashingMap, LinearMap};
 use rpo_tree::centroid::ClusterTargets;
 use rpo_tree::cluster::Points;
@@ -40,16 +40,17 @@ impl HashTable {
     /// Writes out a map; columns are the components that features go to, numbered in order. Returns how many there are.
     fn fill_renumbered(&mut self, map: &HashingMap) -> usize {
         self.fill(map);
-        let mut met = IndexSet::new(map.n_components());
-        let component = |code: u32| code & !Self::MINUS;
-        self.codes.iter().for_each(|&code| met.insert(component(code)));
-        let (mut n, mut numbers) = (0, vec![0; map.n_components()]);
-        met.drain(|component| {
-            numbers[component as usize] = n;
+        let component = |code: u32| (code & !Self::MINUS) as usize;
+        let (mut n, mut numbers) = (0, vec![None; map.n_components()]);
+        self.codes
+            .iter()
+            .for_each(|&code| numbers[component(code)] = Some(0));
+        for number in numbers.iter_mut().flatten() {
+            *number = n;
             n += 1;
-        });
+        }
         for code in &mut self.codes {
-            *code = numbers[component(*code) as usize] | *code & Self::MINUS;
+            *code = numbers[component(*code)].unwrap_or(0) | *code & Self::MINUS;
         }
         n as usize
     }

@@ -7,7 +7,7 @@ use super::training_set::{TrainingSet, TreeMembers, label};
 use crate::error::EnsembleError;
 use rpo_core::Seed;
 use rpo_projections::{HashingMap, LinearMap};
-use rpo_tree::centroid::{TreeRecord, recall};
+use rpo_tree::centroid::{TreeRecord, rebuild};
 use rpo_tree::{LeafKind, Tree};
 
 /// What a tree can be made of again, given the training set.
@@ -59,8 +59,8 @@ impl CraftmlRecord<'_> {
         Width::Fixed(map.n_components()).check("feature_width")?;
         let hasher = Hasher::new(map);
         let x = hasher.hash_rows(training.features());
-        let structure = recall(&self.tree, x.view(), self.max_entries)?;
-        let members = self.tree.members.into_owned();
+        let structure = rebuild(&self.tree, x.view(), self.max_entries)?;
+        let members = self.tree.leaf_members.into_owned();
         let leaves = label(self.leaves, &members, training.outputs())?;
         let tree = Tree::new(structure, leaves)?;
         let members = TreeMembers {

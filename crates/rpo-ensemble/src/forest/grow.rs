@@ -10,10 +10,10 @@ use crate::sampling::subset::{size, subset};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
 use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionInput;
-use rpo_tree::columns::Columns;
+use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{
-    Criterion, Entropy, KLogK, LabelCounts, LabelEntropy, LabelLanes, MaskedVariance, SingleVariance,
-    SparseMaskedVariance, SparseVariance, Variance, WeightedEntropy,
+    Criterion, Entropy, LabelCountVariance, LabelEntropy, ObservedVariance, PackedLabelVariance,
+    SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy, XLogXTable,
 };
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
@@ -23,9 +23,9 @@ use std::sync::Arc;
 pub(crate) struct TrainingFeatures<'a> {
     /// The features themselves, for projections that learn from them.
     x: MatrixView<'a>,
-    columns: Columns,
+    columns: RankedFeatures,
     /// For entropies.
-    k_log_k: KLogK,
+    k_log_k: XLogXTable,
 }
 
 impl<'a> TrainingFeatures<'a> {
@@ -36,12 +36,12 @@ impl<'a> TrainingFeatures<'a> {
         };
         Ok(Self {
             x,
-            columns: Columns::new(x)?,
-            k_log_k: KLogK::up_to(most),
+            columns: RankedFeatures::new(x)?,
+            k_log_k: XLogXTable::up_to(most),
         })
     }
 
-    pub(crate) fn columns(&self) -> &Columns {
+    pub(crate) fn columns(&self) -> &RankedFeatures {
         &self.columns
     }
 }
@@ -121,11 +121,11 @@ impl<'a, 'x> Training<'a, 'x> {
                 self.grow(entropy, y.cols(), &weights, seed)
             }
             Targets::Outputs(Matrix::Dense(y)) if self.known_means.is_some() => {
-                let criterion = MaskedVariance::new(y.view(), &weights);
+                let criterion = ObservedVariance::new(y.view(), &weights);
                 self.grow(criterion, y.ncols(), &weights, seed)
             }
             Targets::Outputs(Matrix::Sparse(y)) if self.known_means.is_some() => {
-                let criterion = SparseMaskedVariance::new(y.view(), &weights);
+                let criterion = SparseObservedVariance::new(y.view(), &weights);
                 self.grow(criterion, y.cols(), &weights, seed)
             }
             Targets::Outputs(Matrix::Dense(y)) => self.grow_on_numbers(y.view(), &weights, seed),
@@ -135,7 +135,7 @@ impl<'a, 'x> Training<'a, 'x> {
         let (kind, structure, members) = (self.leaves, &grown.structure, &grown.members);
         let leaves = match &self.known_means {
             None => Leaves::label(kind, members, &weights, &self.outputs),
-            Some(means) => Leaves::label_known(kind, structure, members, &weights, &self.outputs, means),
+            Some(means) => Leaves::label_observed(kind, structure, members, &weights, &self.outputs, means),
         }?;
         Ok((
             ForestTree {
@@ -192,13 +192,13 @@ impl<'a, 'x> Training<'a, 'x> {
         seed: Seed,
     ) -> Result<Grown<AxisRule>, EnsembleError> {
         let d = y.cols();
-        if let Some(lanes) = LabelLanes::<1>::new(y, weights) {
+        if let Some(lanes) = PackedLabelVariance::<1>::new(y, weights) {
             self.grow(lanes, d, weights, seed)
-        } else if let Some(lanes) = LabelLanes::<2>::new(y, weights) {
+        } else if let Some(lanes) = PackedLabelVariance::<2>::new(y, weights) {
             self.grow(lanes, d, weights, seed)
-        } else if let Some(lanes) = LabelLanes::<4>::new(y, weights) {
+        } else if let Some(lanes) = PackedLabelVariance::<4>::new(y, weights) {
             self.grow(lanes, d, weights, seed)
-        } else if let Some(counts) = LabelCounts::new(y, weights) {
+        } else if let Some(counts) = LabelCountVariance::new(y, weights) {
             self.grow(counts, d, weights, seed)
         } else {
             self.grow(SparseVariance::new(y, weights), d, weights, seed)

@@ -12,8 +12,8 @@ pub struct FitOptions<'a> {
     /// default, they are refused: NaN by mistake would change silently what is learnt.
     ///
     /// A missing output takes no part in its row: splits are scored by, and leaves answer with, the rows that know
-    /// an output ([`MaskedVariance`](rpo_tree::criterion::MaskedVariance),
-    /// [`Leaves::label_known`](rpo_tree::Leaves::label_known)). With a projection z = Φy, which needs every entry,
+    /// an output ([`ObservedVariance`](rpo_tree::criterion::ObservedVariance),
+    /// [`Leaves::label_observed`](rpo_tree::Leaves::label_observed)). With a projection z = Φy, which needs every entry,
     /// trees grow on z with missing outputs at their mean over the rows that know them: if outputs are missing at
     /// random that leaves the mean of z as it would be, and as a constant has no variance to be explained, a
     /// missing entry pulls a split to no side; leaves are labelled with what is known. Leaves then keep means:

@@ -7,7 +7,7 @@ use crate::sampling::bag::RowSampling;
 use crate::sampling::max_features::MaxFeatures;
 use rpo_core::{ParameterError, Seed, check_count, check_fraction, check_not_negative};
 use rpo_projections::Projection;
-use rpo_tree::splitter::Thresholds;
+use rpo_tree::splitter::ThresholdSearch;
 use rpo_tree::{GrowParams, LeafKind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -53,7 +53,7 @@ pub struct ForestParams {
     pub(crate) grow: GrowParams,
     pub(crate) min_samples_leaf: usize,
     pub(crate) min_impurity_decrease: f64,
-    pub(crate) thresholds: Thresholds,
+    pub(crate) thresholds: ThresholdSearch,
     pub(crate) projection: Option<OutputProjection>,
     pub(crate) leaves: Option<LeafKind>,
     pub(crate) seed: Seed,
@@ -74,7 +74,7 @@ impl ForestParams {
             grow: GrowParams::default(),
             min_samples_leaf: 1,
             min_impurity_decrease: 0.0,
-            thresholds: Thresholds::Best,
+            thresholds: ThresholdSearch::Best,
             projection: None,
             leaves: None,
             seed: Seed::new(0),
@@ -86,7 +86,7 @@ impl ForestParams {
     pub fn extra_trees() -> Self {
         Self {
             rows: RowSampling::All,
-            thresholds: Thresholds::Random,
+            thresholds: ThresholdSearch::Random,
             ..Self::random_forest()
         }
     }
@@ -210,7 +210,7 @@ impl ForestParams {
 
     /// How thresholds are chosen: the best, or one at random per feature.
     #[must_use]
-    pub fn thresholds(self, thresholds: Thresholds) -> Self {
+    pub fn thresholds(self, thresholds: ThresholdSearch) -> Self {
         Self { thresholds, ..self }
     }
 

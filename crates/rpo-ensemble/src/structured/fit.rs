@@ -7,10 +7,10 @@ use crate::inputs::check_labels;
 use crate::sampling::subset::{rows, size, subset};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
-use rpo_tree::columns::Columns;
+use rpo_tree::RankedFeatures;
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::Splitter;
-use rpo_tree::structured::{BinarySplitter, InformationGain, OrElse, StructuredSplitter};
+use rpo_tree::structured::{BinarySplitter, FallbackSplitter, InformationGain, StructuredSplitter};
 use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, grow};
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use std::sync::Arc;
 struct Training<'p, 'x> {
     params: &'p StructuredForestParams,
     /// For splits along one feature.
-    columns: Option<Columns>,
+    columns: Option<RankedFeatures>,
     /// For hyperplanes.
     features: Option<Features<'x>>,
     labels: Arc<CsrMatrix>,
@@ -57,7 +57,7 @@ impl ValidStructuredForestParams {
         let training = Training {
             params,
             columns: (along_one_feature || params.fall_back)
-                .then(|| Columns::new(x))
+                .then(|| RankedFeatures::new(x))
                 .transpose()?,
             features: params.units().map(|units| Features::new(x, units)).transpose()?,
             outputs: Arc::new(Matrix::Sparse(labels.clone())),
@@ -127,7 +127,7 @@ impl<'a> TreeView<'a, '_, '_> {
         let features = self.training.features.as_ref().expect("checked for this");
         let oblique = ObliqueSplitter::new(features, self.features, hyperplanes, params.min_samples_leaf)?;
         if params.fall_back {
-            self.grow(OrElse(oblique, self.information_gain()?))
+            self.grow(FallbackSplitter(oblique, self.information_gain()?))
         } else {
             self.grow(oblique)
         }

@@ -3,8 +3,8 @@
 use crate::error::EnsembleError;
 use crate::inputs::check_indices;
 use rpo_core::{ParameterError, Seed, check_count, check_fraction};
-use rpo_tree::oblique::{FeatureScaling, HellingerParams, LogisticParams};
-use rpo_tree::structured::{LabelWeighting, StructuringParams};
+use rpo_tree::oblique::{FeatureScaling, HellingerParams, ObliqueLogisticParams};
+use rpo_tree::structured::{LabelClusteringParams, LabelWeighting};
 use std::ops::Range;
 
 /// What parts the two clusters of a node.
@@ -13,7 +13,7 @@ pub enum NodeSplit {
     /// One feature, by information gain: SF.
     InformationGain,
     /// A hyperplane by logistic regression: SF-LR.
-    Logistic(LogisticParams),
+    Logistic(ObliqueLogisticParams),
     /// A sparse hyperplane of large Hellinger distance: SF-H.
     Hellinger(HellingerParams),
 }
@@ -40,7 +40,7 @@ pub struct StructuredForestParams {
     pub(super) first_tree: usize,
     pub(super) split: NodeSplit,
     pub(super) fall_back: bool,
-    pub(super) structuring: StructuringParams,
+    pub(super) structuring: LabelClusteringParams,
     pub(super) row_share: f64,
     pub(super) feature_share: f64,
     pub(super) label_share: f64,
@@ -60,7 +60,7 @@ impl StructuredForestParams {
             first_tree: 0,
             split: NodeSplit::Hellinger(HellingerParams::default()),
             fall_back: false,
-            structuring: StructuringParams::default(),
+            structuring: LabelClusteringParams::default(),
             row_share: 0.75,
             feature_share: 0.75,
             label_share: 0.75,
@@ -267,7 +267,7 @@ mod tests {
         };
         assert_eq!(name(base().weighting(Some(beta))), "beta");
         assert_eq!(
-            name(base().split(NodeSplit::Logistic(LogisticParams { l2: 0.0 }))),
+            name(base().split(NodeSplit::Logistic(ObliqueLogisticParams { l2: 0.0 }))),
             "l2"
         );
         let hellinger = HellingerParams {

@@ -9,7 +9,7 @@ use rpo_ensemble::{
     CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, OutputProjection, RowSampling,
 };
 use rpo_projections::{Components, ProjectionKind};
-use rpo_tree::splitter::Thresholds;
+use rpo_tree::splitter::ThresholdSearch;
 use rpo_tree::{LeafModel, Node};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -322,7 +322,7 @@ fn limits_are_respected() {
             .collect()
     };
     let cart = || ForestParams::cart().seed(1);
-    assert_ne!(rules(cart().thresholds(Thresholds::Random)), rules(cart()));
+    assert_ne!(rules(cart().thresholds(ThresholdSearch::Random)), rules(cart()));
     assert_ne!(rules(cart().max_features(MaxFeatures::Count(1))), rules(cart()));
     assert_ne!(rules(cart().rows(RowSampling::Bootstrap)), rules(cart()));
 }

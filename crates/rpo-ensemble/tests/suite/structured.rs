@@ -7,7 +7,7 @@ use rpo_core::{MatrixView, ParameterError, Seed};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::structured::{NodeSplit, StructuredForest, StructuredForestParams, StructuredTree};
 use rpo_tree::leaves::DenseLeaves;
-use rpo_tree::oblique::{HellingerParams, LinearRule, LogisticParams};
+use rpo_tree::oblique::{HellingerParams, LinearRule, ObliqueLogisticParams};
 use rpo_tree::structured::LabelWeighting;
 use rpo_tree::{LeafModel, Leaves, Node, Structure, Tree, TreeError};
 
@@ -19,7 +19,7 @@ fn splits() -> [NodeSplit; 3] {
     };
     [
         NodeSplit::InformationGain,
-        NodeSplit::Logistic(LogisticParams::default()),
+        NodeSplit::Logistic(ObliqueLogisticParams::default()),
         NodeSplit::Hellinger(hellinger),
     ]
 }

@@ -1,21 +1,20 @@
-//! Centroids from the rows that teach them.
+//! Centroids as means of training rows.
 
-use super::accumulate::Touched;
-use super::rule::Centroid;
+use super::gather::Centroid;
 use super::{Scoring, SparseVector};
-use crate::deal::deal;
+use crate::partition::partition;
 use rayon::prelude::*;
-use rpo_core::{CsrView, csr_row};
+use rpo_core::{CsrView, SparseAccumulator, csr_row};
 
 /// Rows as they count in means.
 #[derive(Debug)]
-pub(super) struct Teachers<'a> {
+pub(super) struct MemberRows<'a> {
     x: CsrView<'a>,
     /// One over the length of each row, 0 for rows of zeros; empty where lengths do not matter.
     shares: Vec<f64>,
 }
 
-impl<'a> Teachers<'a> {
+impl<'a> MemberRows<'a> {
     pub(super) fn new(x: CsrView<'a>, unit_rows: bool) -> Self {
         let share = |row| {
             let square: f64 = csr_row(&x, row).1.iter().map(|&v| f64::from(v).powi(2)).sum();
@@ -30,7 +29,7 @@ impl<'a> Teachers<'a> {
 /// Makes centroids; holds what it works in.
 #[derive(Debug)]
 pub(super) struct Means {
-    sums: Touched<f64>,
+    sums: SparseAccumulator<f64>,
     mean: SparseVector,
     /// Rows cluster by cluster, and where each cluster ends.
     rows: Vec<u32>,
@@ -40,42 +39,42 @@ pub(super) struct Means {
 impl Means {
     pub(super) fn new(n_features: usize) -> Self {
         Self {
-            sums: Touched::new(n_features),
+            sums: SparseAccumulator::new(n_features),
             mean: SparseVector::default(),
             rows: Vec::new(),
             end: Vec::new(),
         }
     }
 
-    /// Replaces `centroids` by those of clusters 0 to `n_clusters`, given which row teaches which. Sums are made in the
+    /// Replaces `centroids` by those of clusters 0 to `n_clusters`, given the cluster and the number of each member. Sums are made in the
     /// order in which rows are given.
     pub(super) fn compute(
         &mut self,
-        teachers: &Teachers<'_>,
-        taught: impl Iterator<Item = (u32, u32)> + Clone,
+        rows: &MemberRows<'_>,
+        members: impl Iterator<Item = (u32, u32)> + Clone,
         n_clusters: usize,
         max_entries: Option<usize>,
         scoring: &dyn Scoring,
         centroids: &mut Vec<Centroid>,
     ) {
         self.end.resize(n_clusters, 0);
-        let dealt = taught.map(|(cluster, row)| (cluster as usize, row));
-        deal(dealt, &mut self.end, &mut self.rows);
+        let members = members.map(|(cluster, row)| (cluster as usize, row));
+        partition(members, &mut self.end, &mut self.rows);
         centroids.resize_with(n_clusters, Centroid::default);
         let (mean, mut first) = (&mut self.mean, 0);
         for (&end, centroid) in self.end.iter().zip(centroids) {
-            let rows = &self.rows[first..end];
+            let of_cluster = &self.rows[first..end];
             first = end;
-            let row = |&row: &u32| csr_row(&teachers.x, row as usize);
-            self.sums.begin(rows.iter().map(|r| row(r).0.len()).sum());
-            for r in rows {
-                let share = teachers.shares.get(*r as usize).copied().unwrap_or(1.0);
+            let row = |&row: &u32| csr_row(&rows.x, row as usize);
+            self.sums.begin(of_cluster.iter().map(|r| row(r).0.len()).sum());
+            for r in of_cluster {
+                let share = rows.shares.get(*r as usize).copied().unwrap_or(1.0);
                 let (features, values) = row(r);
                 self.sums
-                    .touch(features, values, |sum, value| *sum += share * f64::from(value));
+                    .update(features, values, |sum, value| *sum += share * f64::from(value));
             }
             self.sums.drain(&mut mean.features, &mut mean.values);
-            let n = rows.len() as f64;
+            let n = of_cluster.len() as f64;
             mean.values.iter_mut().for_each(|v| *v /= n);
             if let Some(max) = max_entries {
                 mean.keep_largest(max);

@@ -12,16 +12,17 @@
 //!
 //! Source: Siblini, Kuntz, Meyer, ICML 2018, algorithms 1 and 2.
 
-mod accumulate;
+mod gather;
 mod lookup;
 mod means;
-mod recall;
+mod rebuild;
 mod rule;
 mod splitter;
 mod weights;
 
-pub use recall::{TreeRecord, recall};
-pub use rule::{Centroid, CentroidRule};
+pub use gather::Centroid;
+pub use rebuild::{TreeRecord, rebuild};
+pub use rule::CentroidRule;
 pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample};
 
 use crate::cluster::Points;

@@ -1,35 +1,11 @@
 //! The nearest of several centroids.
 
-use super::accumulate::Gather;
+use super::gather::{Centroid, Gather, check_entries};
 use super::lookup::{BitIndex, advance};
 use super::weights::{MAX_TABLE, Weights};
 use crate::error::{TreeError, check_length};
 use crate::rule::{Row, Rule};
 use rpo_core::ParameterError;
-
-/// How a child scores rows: offset + weights · x.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Centroid {
-    /// What is added to the product.
-    pub offset: f32,
-    /// The features with a weight, increasing.
-    pub features: Vec<u32>,
-    /// Their weights.
-    pub weights: Vec<f32>,
-}
-
-impl Centroid {
-    /// Without weights of 0, which say nothing.
-    pub(super) fn without_zeros(&self) -> Self {
-        let entries = self.features.iter().zip(&self.weights);
-        let (features, weights) = entries.filter(|(_, weight)| **weight != 0.0).unzip();
-        Self {
-            offset: self.offset,
-            features,
-            weights,
-        }
-    }
-}
 
 /// Sends a row to the child whose score, offset_c + w_c · x, is largest; of equal ones to the lowest.
 ///
@@ -45,7 +21,7 @@ pub struct CentroidRule {
     pub(super) features: Box<[u32]>,
     pub(super) weights: Weights,
     pub(super) index: Option<BitIndex>,
-    pub(super) teachers: Box<[u16]>,
+    pub(super) members: Box<[u16]>,
 }
 
 /// Most children of a rule.
@@ -54,9 +30,12 @@ pub(super) const MAX_CHILDREN: usize = u16::MAX as usize;
 impl CentroidRule {
     /// A rule of one child per centroid.
     ///
+    /// # Errors
+    /// [`TreeError::TooLarge`] for centroids of 2^32 entries or more in all.
+    ///
     /// # Panics
     /// If there is no centroid, or more than 65,535, if features do not increase, or are not as many as weights.
-    pub fn new(centroids: &[Centroid]) -> Self {
+    pub fn new(centroids: &[Centroid]) -> Result<Self, TreeError> {
         assert!(
             (1..=MAX_CHILDREN).contains(&centroids.len()),
             "1 to {MAX_CHILDREN} centroids, not {}",
@@ -69,7 +48,24 @@ impl CentroidRule {
             n_features = n_features.max(c.features.last().map_or(0, |&last| last as usize + 1));
         }
         let kept: Vec<Centroid> = centroids.iter().map(Centroid::without_zeros).collect();
-        Self::gather(kept.iter(), &mut Gather::new(n_features))
+        check_entries(kept.iter().map(|c| c.features.len()).sum())?;
+        Ok(Self::gather(kept.iter(), &mut Gather::new(n_features)))
+    }
+
+    /// A rule of centroids without weights of 0, which have at most as many entries as [`check_entries`] accepts.
+    pub(super) fn gather<'a>(
+        centroids: impl ExactSizeIterator<Item = &'a Centroid> + Clone,
+        buffers: &mut Gather,
+    ) -> Self {
+        let offsets = centroids.clone().map(|c| c.offset).collect();
+        let (features, weights) = buffers.merge(centroids);
+        Self {
+            offsets,
+            index: BitIndex::new(&features),
+            features,
+            weights,
+            members: Box::default(),
+        }
     }
 
     /// Takes stored parts: an offset per child; the features of any centroid, increasing; per feature the number of
@@ -131,7 +127,7 @@ impl CentroidRule {
             features: features.into(),
             weights: Weights::new(offsets.len(), start, children, weights),
             offsets: offsets.into(),
-            teachers: Box::default(),
+            members: Box::default(),
         })
     }
 
@@ -141,9 +137,9 @@ impl CentroidRule {
     }
 
     /// Of each training row of the node, in increasing order, one more than the child whose centroid it is part of, or
-    /// 0 for rows of none. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_teachers) them.
-    pub fn teachers(&self) -> &[u16] {
-        &self.teachers
+    /// 0 for rows of none. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_members) them.
+    pub fn members(&self) -> &[u16] {
+        &self.members
     }
 
     /// The features with a weight in any centroid, increasing.
@@ -294,7 +290,7 @@ mod tests {
         fn routes_as_defined_for_dense_and_sparse_rows(seed in 0_u64..1 << 32, n in 1_usize..20, one_in in 1_u64..40, row_one_in in 1_u64..40) {
             let p = 200;
             let centroids = centroids(seed, n, p, one_in);
-            let rule = CentroidRule::new(&centroids);
+            let rule = CentroidRule::new(&centroids).unwrap();
             let key = Seed::new(seed).purpose("row");
             let values: Vec<f32> = (0..p).map(|f| if key.hash(f.into()).is_multiple_of(row_one_in) { (key.child(1).hash(f.into()) % 7) as f32 - 3.0 } else { 0.0 }).collect();
             let stored: Vec<u32> = (0..p).filter(|f| values[*f as usize] != 0.0).collect();
@@ -316,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_row_without_direction_goes_to_the_first() {
-        let rule = CentroidRule::new(&[Centroid::default(), Centroid::default()]);
+        let rule = CentroidRule::new(&[Centroid::default(), Centroid::default()]).unwrap();
         assert_eq!(rule.child(Row::dense(&[0.0, 1.0])), 0);
     }
 

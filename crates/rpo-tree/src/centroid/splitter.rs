@@ -1,19 +1,19 @@
 //! Splitting a node by clustering.
 
-use super::accumulate::Gather;
-use super::means::{Means, Teachers};
-use super::rule::{Centroid, CentroidRule, MAX_CHILDREN, largest};
+use super::gather::{Centroid, Gather, check_entries};
+use super::means::{Means, MemberRows};
+use super::rule::{CentroidRule, MAX_CHILDREN, largest};
 use super::{ClusterTargets, Routing};
 use crate::TreeError;
 use crate::cluster::{KMeans, KMeansParams, Points, Workspace};
 use crate::products::{add_products, table_width};
-use crate::splitter::{NodeRows, Split, Splitter};
+use crate::splitter::{NodeRows, ProposedSplit, Splitter};
 use rand::seq::index;
 use rayon::prelude::*;
 use rpo_core::{CsrView, MatrixView, ParameterError, Seed, check_count, csr_row, is_fraction};
 use serde::{Deserialize, Serialize};
 
-/// Which rows of a node teach its centroids.
+/// The rows of a node that are clustered, whose features make its centroids.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum NodeSample {
     /// At most this many, drawn without replacement.
@@ -38,7 +38,7 @@ impl NodeSample {
 pub struct CentroidParams {
     /// How the targets are clustered; at most 65,535 clusters, the number of children.
     pub kmeans: KMeansParams,
-    /// Which rows teach. Default (CRAFTML): 20,000.
+    /// The rows that are clustered. CRAFTML: 20,000.
     pub sample: NodeSample,
     /// Largest number of features with a weight in a centroid: those largest in absolute value are kept, of equal
     /// ones the first. `None`: all.
@@ -91,9 +91,9 @@ pub struct CentroidSplitter<'a, T> {
     predict_by: Option<&'a dyn Routing>,
     kmeans: KMeans,
     params: CentroidParams,
-    teachers: Teachers<'a>,
-    /// Whether rules keep the rows that taught them.
-    keeps_teachers: bool,
+    member_rows: MemberRows<'a>,
+    /// Whether rules keep the members of their centroids.
+    keeps_members: bool,
 }
 
 impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
@@ -101,7 +101,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
     ///
     /// # Errors
     /// [`TreeError::Parameter`] for parameters out of range, [`TreeError::NotCsr`], [`TreeError::NonFinite`] for
-    /// missing or infinite features.
+    /// missing or infinite features, [`TreeError::TooLarge`] for 2^32 stored values or more.
     pub fn new(
         x: CsrView<'a>,
         targets: &'a T,
@@ -113,6 +113,8 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         MatrixView::Sparse(x)
             .check_finite()
             .map_err(TreeError::NonFinite)?;
+        // Centroids have no more entries than the rows they are means of.
+        check_entries(x.nnz())?;
         Ok(Self {
             x,
             targets,
@@ -120,8 +122,8 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             predict_by: None,
             kmeans: KMeans::new(params.kmeans)?,
             params,
-            teachers: Teachers::new(x, routing.unit_rows()),
-            keeps_teachers: false,
+            member_rows: MemberRows::new(x, routing.unit_rows()),
+            keeps_members: false,
         })
     }
 
@@ -136,12 +138,13 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         }
     }
 
-    /// Notes in every rule which rows taught it ([`CentroidRule::teachers`]), so that it can be made again from them by
-    /// [`recall`](super::recall). Rules that predict by another routing were taught by other rows and have none.
+    /// Stores in every rule the members of its centroids ([`CentroidRule::members`]), from which
+    /// [`rebuild`](super::rebuild) computes the rule again. Rules that predict by another routing average other rows and
+    /// store none.
     #[must_use]
-    pub fn keep_teachers(self) -> Self {
+    pub fn keep_members(self) -> Self {
         Self {
-            keeps_teachers: true,
+            keeps_members: true,
             ..self
         }
     }
@@ -175,11 +178,11 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             ..
         } = work;
         let scoring = self.routing.at_node(seed.purpose("routing"));
-        let taught = clusters.labels().iter().copied().zip(sample.iter().copied());
+        let members = clusters.labels().iter().copied().zip(sample.iter().copied());
         let (n_clusters, max_entries) = (clusters.n_clusters(), self.params.max_entries);
         means.compute(
-            &self.teachers,
-            taught,
+            &self.member_rows,
+            members,
             n_clusters,
             max_entries,
             &*scoring,
@@ -191,20 +194,21 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             return None;
         }
         if let Some(routing) = self.predict_by {
-            let taught = children.iter().map(|&c| c.into()).zip(rows.iter().copied());
-            let rows = Teachers::new(self.x, routing.unit_rows());
+            let members = children.iter().map(|&c| c.into()).zip(rows.iter().copied());
+            let rows = MemberRows::new(self.x, routing.unit_rows());
             let scoring = routing.at_node(seed.purpose("routing"));
             let (means, centroids) = (&mut work.means, &mut work.centroids);
-            means.compute(&rows, taught, reached.n, max_entries, &*scoring, centroids);
+            means.compute(&rows, members, reached.n, max_entries, &*scoring, centroids);
             return Some(CentroidRule::gather(work.centroids.iter(), &mut work.gather));
         }
-        let kept = reached.names.iter().zip(&work.centroids);
-        let kept = kept
-            .filter(|(name, _)| name.is_some())
-            .map(|(_, centroid)| centroid);
-        let mut rule = CentroidRule::gather(kept, &mut work.gather);
-        if self.keeps_teachers {
-            rule.teachers = teachers(rows, &work.sample, work.clusters.labels(), &reached);
+        let named = work.centroids.iter().zip(&reached.names);
+        let kept: Vec<&Centroid> = named
+            .filter(|(_, name)| name.is_some())
+            .map(|(centroid, _)| centroid)
+            .collect();
+        let mut rule = CentroidRule::gather(kept.iter().copied(), &mut work.gather);
+        if self.keeps_members {
+            rule.members = members_of(rows, &work.sample, work.clusters.labels(), &reached);
         }
         Some(rule)
     }
@@ -284,7 +288,7 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
         node: NodeRows<'_>,
         work: &mut CentroidWorkspace,
         children: &mut [u16],
-    ) -> Option<Split<CentroidRule>> {
+    ) -> Option<ProposedSplit<CentroidRule>> {
         if self.targets.all_equal(node.rows) || self.features_equal(node.rows) {
             return None;
         }
@@ -292,7 +296,7 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
         let rule = (0..self.params.max_attempts)
             .find_map(|attempt| self.attempt(node.rows, seed.child(attempt.into()), work, children))?;
         let gain = node.rows.len() as f64;
-        Some(Split { rule, gain })
+        Some(ProposedSplit { rule, gain })
     }
 }
 
@@ -334,7 +338,7 @@ fn keep_reached(children: &mut [u16], n_centroids: usize) -> Reached {
 }
 
 /// Of each row of a node, one more than the child whose centroid it is part of, or 0 if it is of none.
-fn teachers(rows: &[u32], sample: &[u32], labels: &[u32], reached: &Reached) -> Box<[u16]> {
+fn members_of(rows: &[u32], sample: &[u32], labels: &[u32], reached: &Reached) -> Box<[u16]> {
     let mut drawn = sample.iter().zip(labels).peekable();
     let code = |row: &u32| {
         let label = drawn

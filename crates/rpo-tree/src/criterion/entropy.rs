@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 /// k log₂ k, 0 for k = 0: of whole numbers up to a bound from a table, which clones share.
 #[derive(Debug, Clone)]
-pub struct KLogK(Arc<[f64]>);
+pub struct XLogXTable(Arc<[f64]>);
 
-impl KLogK {
+impl XLogXTable {
     /// The table up to `most`, for instance the number of training rows: 8 bytes per number.
     pub fn up_to(most: usize) -> Self {
         Self((0..=most).map(|k| direct(k as f64)).collect())
@@ -41,7 +41,7 @@ fn direct(k: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub struct Entropy {
     rows: Vec<Counts>,
-    k_log_k: KLogK,
+    k_log_k: XLogXTable,
     node: Counts,
     moved: Counts,
 }
@@ -62,7 +62,7 @@ impl Entropy {
     /// # Panics
     /// If there are 2^32 rows or more.
     pub fn new(positive: Vec<bool>) -> Self {
-        let k_log_k = KLogK::up_to(positive.len());
+        let k_log_k = XLogXTable::up_to(positive.len());
         let weights = vec![1.0; positive.len()];
         Self::weighted(positive.into_iter(), &weights, k_log_k).expect("the rows can be counted")
     }
@@ -75,7 +75,7 @@ impl Entropy {
     pub fn weighted(
         positive: impl ExactSizeIterator<Item = bool>,
         weights: &[f32],
-        k_log_k: KLogK,
+        k_log_k: XLogXTable,
     ) -> Option<Self> {
         assert_eq!(positive.len(), weights.len(), "one weight per target");
         let whole = weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0);
@@ -273,7 +273,7 @@ mod tests {
         ) {
             let (positive, weights): (Vec<bool>, Vec<f32>) = rows.iter().map(|&(p, w)| (p, f32::from(w))).unzip();
             let total: f32 = weights.iter().sum();
-            let counted = |most| Entropy::weighted(positive.iter().copied(), &weights, KLogK::up_to(most));
+            let counted = |most| Entropy::weighted(positive.iter().copied(), &weights, XLogXTable::up_to(most));
             let mut counts = counted(total as usize).unwrap();
             prop_assert!(total == 0.0 || counted(total as usize - 1).is_none());
             let mut sums = WeightedEntropy::new(positive.iter().copied(), &weights);
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn what_cannot_be_counted_is_refused() {
         for weight in [0.5, -1.0, f32::NAN, f32::INFINITY, 9.0] {
-            let none = Entropy::weighted([true].into_iter(), &[weight], KLogK::up_to(8));
+            let none = Entropy::weighted([true].into_iter(), &[weight], XLogXTable::up_to(8));
             assert!(none.is_none(), "{weight}");
         }
     }

@@ -1,6 +1,6 @@
 //! Entropy of several labels.
 
-use super::{Criterion, KLogK};
+use super::{Criterion, XLogXTable};
 use rpo_core::{CsrView, csr_row};
 
 /// Entropy in bits summed over labels (n x d, CSR of 0 and 1): that of [`Entropy`](super::Entropy) for each.
@@ -12,7 +12,7 @@ pub struct LabelEntropy<'a> {
     labels: CsrView<'a>,
     weights: &'a [f32],
     whole: bool,
-    k_log_k: KLogK,
+    k_log_k: XLogXTable,
     node: Side,
     moved: Side,
     /// The labels of the node.
@@ -47,7 +47,7 @@ impl<'a> LabelEntropy<'a> {
     ///
     /// # Panics
     /// If there are not as many weights as rows.
-    pub fn new(labels: CsrView<'a>, weights: &'a [f32], k_log_k: KLogK) -> Self {
+    pub fn new(labels: CsrView<'a>, weights: &'a [f32], k_log_k: XLogXTable) -> Self {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
         let side = Side {
             weight: 0.0,
@@ -152,7 +152,7 @@ mod tests {
             let csr = MatrixView::from(&y).to_csr();
             let half = |f: bool| if f && fractional { 0.5 } else { 0.0 };
             let weights: Vec<f32> = weights.into_iter().map(|(w, f)| f32::from(w) + half(f)).collect();
-            let table = KLogK::up_to(20);
+            let table = XLogXTable::up_to(20);
             let mut all = LabelEntropy::new(csr.view(), &weights, table.clone());
             let label = |j: usize| {
                 let positive: Vec<bool> = (0..12).map(|i| cells[3 * i + j]).collect();

@@ -22,26 +22,26 @@
 //! have their maximum together. Units: those of the targets, squared. Variances are summed over targets, not
 //! averaged. For 0/1 labels Var(S) is half the Gini impurity 1 − p² − (1 − p)², summed over labels, so the trees
 //! are those of Gini impurity. (The paper prints "minimizes" before eq. 1 and calls the sum the Gini index.)
-//! [`MaskedVariance`] and [`SparseMaskedVariance`] leave missing targets out.
+//! [`ObservedVariance`] and [`SparseObservedVariance`] leave missing targets out.
 
-mod counts;
 mod dense;
 mod entropy;
+mod label_counts;
 mod label_entropy;
-mod lanes;
-mod masked;
-mod masked_sparse;
+mod observed;
+mod observed_sparse;
+mod packed_labels;
 mod single;
 mod sparse;
 
-pub use counts::LabelCounts;
 pub use dense::Variance;
 pub(crate) use entropy::information_gain;
-pub use entropy::{Entropy, KLogK, WeightedEntropy};
+pub use entropy::{Entropy, WeightedEntropy, XLogXTable};
+pub use label_counts::LabelCountVariance;
 pub use label_entropy::LabelEntropy;
-pub use lanes::LabelLanes;
-pub use masked::MaskedVariance;
-pub use masked_sparse::SparseMaskedVariance;
+pub use observed::ObservedVariance;
+pub use observed_sparse::SparseObservedVariance;
+pub use packed_labels::PackedLabelVariance;
 pub use single::SingleVariance;
 pub use sparse::SparseVariance;
 
@@ -58,7 +58,7 @@ pub use sparse::SparseVariance;
 /// ```
 /// use ndarray::{Array2, array};
 /// use rpo_core::{Matrix, Seed};
-/// use rpo_tree::columns::Columns;
+/// use rpo_tree::RankedFeatures;
 /// use rpo_tree::criterion::Criterion;
 /// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 /// use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, grow};
@@ -107,7 +107,7 @@ pub use sparse::SparseVariance;
 /// let x = array![[0.0], [1.0], [2.0], [3.0], [4.0]];
 /// let counts = [0.0, 0.0, 1.0, 50.0, 70.0];
 /// let criterion = Poisson { counts: &counts, all: (0.0, 0.0), moved: (0.0, 0.0), pure: false };
-/// let columns = Columns::new((&x).into())?;
+/// let columns = RankedFeatures::new((&x).into())?;
 /// let splitter = AxisSplitter::new(&columns, criterion, AxisParams::default())?;
 /// let stump = GrowParams { max_depth: Some(1), ..GrowParams::default() };
 /// let grown = grow(&splitter, &mut splitter.workspace(), (0..5).collect(), &stump, Seed::new(0));

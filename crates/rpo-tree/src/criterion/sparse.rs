@@ -14,7 +14,7 @@ use rpo_core::{CsrView, csr_row};
 
 /// Summed variance over CSR targets (n x d): cost O(stored targets of the row) per moved row, O(1) per score.
 ///
-/// For 0/1 targets and integer weights [`LabelCounts`](super::LabelCounts) gives the same scores in less time.
+/// For 0/1 targets and integer weights [`LabelCountVariance`](super::LabelCountVariance) gives the same scores in less time.
 #[derive(Debug, Clone)]
 pub struct SparseVariance<'a> {
     targets: CsrView<'a>,
@@ -121,7 +121,7 @@ impl Criterion for SparseVariance<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{LabelCounts, LabelLanes, Variance};
+    use super::super::{LabelCountVariance, PackedLabelVariance, Variance};
     use super::*;
     use ndarray::{Array2, Axis};
     use proptest::prelude::*;
@@ -157,9 +157,9 @@ mod tests {
             let rows: Vec<u32> = (0..8).collect();
             let mut dense = Variance::new(z.view(), &weights);
             let mut sparse = SparseVariance::new(csr.view(), &weights);
-            let mut counts = LabelCounts::new(csr.view(), &weights).unwrap();
-            let mut lanes = LabelLanes::<1>::new(csr.view(), &weights).unwrap();
-            let mut wide = LabelLanes::<4>::new(csr.view(), &weights).unwrap();
+            let mut counts = LabelCountVariance::new(csr.view(), &weights).unwrap();
+            let mut lanes = PackedLabelVariance::<1>::new(csr.view(), &weights).unwrap();
+            let mut wide = PackedLabelVariance::<4>::new(csr.view(), &weights).unwrap();
             // A node before it leaves its counts behind.
             sparse.start(&rows[2..5]);
             sparse.move_row(3);

@@ -5,8 +5,8 @@ mod parallel;
 pub use parallel::grow_parallel;
 
 use crate::TreeError;
-use crate::deal::deal;
 use crate::leaves::LeafMembers;
+use crate::partition::partition;
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, Splitter};
 use crate::structure::{Node, Structure};
@@ -208,7 +208,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         let split = self.splitter.split(node, self.workspace, &mut self.children)?;
         let mut child_ends = vec![0; split.rule.arity()];
         let children = self.children.iter().map(|&child| usize::from(child));
-        deal(
+        partition(
             children.zip(rows.iter().copied()),
             &mut child_ends,
             &mut self.buffer,

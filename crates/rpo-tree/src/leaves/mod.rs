@@ -15,12 +15,12 @@
 //! rows, whose outputs the whole ensemble keeps once. Then labelling costs nothing, the size of a tree does
 //! not depend on the number of outputs, and any relabelling is free.
 //!
-//! Where outputs may be missing, means are over the rows that know an output ([`Leaves::label_known`]). Such leaves
+//! Where outputs may be missing, means are over the rows that know an output ([`Leaves::label_observed`]). Such leaves
 //! are dense or sparse: one row's share in an answer would differ from output to output.
 
 mod dense;
-mod known;
 mod means;
+mod observed;
 mod samples;
 mod sparse;
 
@@ -201,7 +201,7 @@ impl Leaves {
     /// # Errors
     /// As [`label`](Self::label); [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot answer
     /// so, [`TreeError::Mismatch`] for members of another structure or another number of fallbacks than outputs.
-    pub fn label_known<R: Rule>(
+    pub fn label_observed<R: Rule>(
         kind: LeafKind,
         structure: &Structure<R>,
         members: &LeafMembers,
@@ -223,7 +223,7 @@ impl Leaves {
         if members.rows.iter().all(|&row| weights[row as usize] == 0.0) {
             return Err(TreeError::NoWeight);
         }
-        let means = known::known_means(structure, members, weights, outputs.view(), fallback);
+        let means = observed::observed_means(structure, members, weights, outputs.view(), fallback);
         let sparse = SparseLeaves::new(means);
         Ok(match kind {
             LeafKind::Dense => Self::Dense(DenseLeaves::from_model(&sparse)),

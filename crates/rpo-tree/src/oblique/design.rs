@@ -1,4 +1,4 @@
-//! Design matrices: what solvers know of a node.
+//! DesignMatrix matrices: what solvers know of a node.
 
 use super::Real;
 
@@ -13,7 +13,7 @@ pub enum Batch<'a> {
 
 /// A node's matrix A: one row per sample; one column per feature, then a column of ones, whose weight is the bias.
 /// Columns behind that one are all 0.
-pub trait Design<T: Real> {
+pub trait DesignMatrix<T: Real> {
     /// Number of rows N.
     fn n_rows(&self) -> usize;
     /// Number of columns, those of zeros included: the length of weights and gradients.
@@ -125,7 +125,7 @@ fn add_up<T: Real>(lanes: [T; LANES]) -> T {
     ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
-impl<T: Real> Design<T> for DenseDesign<T> {
+impl<T: Real> DesignMatrix<T> for DenseDesign<T> {
     fn n_rows(&self) -> usize {
         self.n_rows
     }

@@ -1,7 +1,7 @@
 //! From training features to the matrix of a node.
 
 use super::rule::ObliqueRule;
-use super::{Batch, DenseDesign, Design, FeatureScaling, SparseDesign, Standardization};
+use super::{Batch, DenseDesign, DesignMatrix, FeatureScaling, SparseDesign, Standardization};
 use crate::TreeError;
 use crate::input::check_csr;
 use ndarray::{CowArray, Ix2};
@@ -255,7 +255,7 @@ impl NodeDesign {
     }
 }
 
-impl Design<f32> for NodeDesign {
+impl DesignMatrix<f32> for NodeDesign {
     fn n_rows(&self) -> usize {
         if self.is_dense {
             self.dense.n_rows()

@@ -1,6 +1,6 @@
 //! Ridge regression by conjugate gradients.
 
-use super::{Batch, Design, Real};
+use super::{Batch, DesignMatrix, Real};
 
 /// Minimises `‖A w − u‖² + λ ‖w‖²`, with λ = `ridge` · tr(AᵀA) / (number of columns), from w = 0 by conjugate
 /// gradients on the least squares problem (Björck, *Numerical Methods for Least Squares Problems*, 1996, section
@@ -8,7 +8,7 @@ use super::{Batch, Design, Real};
 ///
 /// Stops when the gradient is 1e-5 of its first size, or after 100 steps: as a start for another solver more would
 /// be wasted. A may have more columns than rows and be of any rank; then w is, up to λ, the smallest solution.
-pub fn least_squares<T: Real, D: Design<T>>(design: &D, targets: &[T], ridge: f64) -> Vec<T> {
+pub fn least_squares<T: Real, D: DesignMatrix<T>>(design: &D, targets: &[T], ridge: f64) -> Vec<T> {
     const STEPS: usize = 100;
     const TOLERANCE: f64 = 1e-5;
     let lambda = ridge * design.squared_norm() / (design.bias() + 1) as f64;

@@ -1,26 +1,26 @@
 //! Logistic regression, the plainest way to learn a hyperplane.
 
 use super::least_squares::{add, squared};
-use super::{Batch, Design, Real};
+use super::{Batch, DesignMatrix, Real};
 use crate::TreeError;
 use rpo_core::check_positive;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of logistic regression.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct LogisticParams {
+pub struct ObliqueLogisticParams {
     /// λ per row of the penalty (λN/2) ‖w‖², the bias left out; positive. Default 1e-3: the paper does not give its
     /// own, and without one separable nodes have no solution.
     pub l2: f64,
 }
 
-impl Default for LogisticParams {
+impl Default for ObliqueLogisticParams {
     fn default() -> Self {
         Self { l2: 1e-3 }
     }
 }
 
-impl LogisticParams {
+impl ObliqueLogisticParams {
     /// Checks the range.
     ///
     /// # Errors
@@ -38,10 +38,10 @@ impl LogisticParams {
 ///
 /// # Panics
 /// If there is not one mark per row of the design.
-pub fn logistic_regression<T: Real, D: Design<T>>(
+pub fn logistic_regression<T: Real, D: DesignMatrix<T>>(
     design: &D,
     positive: &[bool],
-    params: &LogisticParams,
+    params: &ObliqueLogisticParams,
 ) -> Vec<T> {
     assert_eq!(design.n_rows(), positive.len(), "one mark per row");
     const STEPS: usize = 50;
@@ -93,7 +93,7 @@ struct Point<T> {
 impl<D> Problem<'_, D> {
     fn value_of<T: Real>(&self, margins: &[T], w: &[T]) -> f64
     where
-        D: Design<T>,
+        D: DesignMatrix<T>,
     {
         let losses = margins.iter().zip(self.positive).map(|(z, &positive)| {
             let z = if positive { -z.to_f64() } else { z.to_f64() };
@@ -104,7 +104,7 @@ impl<D> Problem<'_, D> {
 
     fn value<T: Real>(&self, w: &[T]) -> f64
     where
-        D: Design<T>,
+        D: DesignMatrix<T>,
     {
         let mut margins = vec![T::default(); self.positive.len()];
         self.design.margins(Batch::All, w, &mut margins);
@@ -113,7 +113,7 @@ impl<D> Problem<'_, D> {
 
     fn at<T: Real>(&self, w: &[T]) -> Point<T>
     where
-        D: Design<T>,
+        D: DesignMatrix<T>,
     {
         let mut margins = vec![T::default(); self.positive.len()];
         self.design.margins(Batch::All, w, &mut margins);
@@ -139,7 +139,7 @@ impl<D> Problem<'_, D> {
     /// Solves H d = g so far that the error is at most min(½, √(‖g‖ / ‖g₀‖)) ‖g‖.
     fn newton_direction<T: Real>(&self, point: &Point<T>, first: f64) -> Vec<T>
     where
-        D: Design<T>,
+        D: DesignMatrix<T>,
     {
         const STEPS: usize = 100;
         let bias = self.design.bias();
@@ -201,7 +201,7 @@ mod tests {
             let design = DenseDesign::<f64>::new(n, p, |i, row| row.copy_from_slice(&cells[i * 10..][..p]));
             let mut positive = marks[..n].to_vec();
             (positive[0], positive[1]) = (true, false);
-            let w = logistic_regression(&design, &positive, &LogisticParams { l2 });
+            let w = logistic_regression(&design, &positive, &ObliqueLogisticParams { l2 });
             let a = |i: usize, j: usize| if j == p { 1.0 } else { cells[i * 10 + j] };
             let slope = |i: usize| {
                 let z: f64 = (0..=p).map(|j| a(i, j) * w[j]).sum();
@@ -219,14 +219,14 @@ mod tests {
     fn separable_rows_in_single_precision_end_on_their_sides() {
         let design = DenseDesign::<f32>::new(6, 1, |i, row| row[0] = i as f32 - 2.5);
         let positive = [false, false, false, true, true, true];
-        let w = logistic_regression(&design, &positive, &LogisticParams::default());
+        let w = logistic_regression(&design, &positive, &ObliqueLogisticParams::default());
         let mut margins = [0.0; 6];
         design.margins(Batch::All, &w, &mut margins);
         assert!(
             margins.iter().zip(positive).all(|(z, p)| (*z > 0.0) == p),
             "{margins:?}"
         );
-        assert!(LogisticParams { l2: f64::NAN }.check().is_err());
-        assert!(LogisticParams { l2: 0.0 }.check().is_err());
+        assert!(ObliqueLogisticParams { l2: f64::NAN }.check().is_err());
+        assert!(ObliqueLogisticParams { l2: 0.0 }.check().is_err());
     }
 }

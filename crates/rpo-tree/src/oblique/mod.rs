@@ -9,7 +9,7 @@
 //! Features are [scaled](FeatureScaling) on the way in, and the scaling is folded into the stored weights: a
 //! [`rule`](ObliqueRule) reads raw features, and one function of it decides the side for growing and predicting.
 //!
-//! What the solvers need of a matrix is a [`Design`]; what they do in `f32` can be done in `f64` too
+//! What the solvers need of a matrix is a [`DesignMatrix`]; what they do in `f32` can be done in `f64` too
 //! ([`Real`]), which is how their tests compare them with reference values.
 
 mod adam;
@@ -30,7 +30,7 @@ mod splitter;
 
 pub use gather::{Features, check_present};
 pub use hellinger::{HellingerParams, Sharpness};
-pub use logistic::LogisticParams;
+pub use logistic::ObliqueLogisticParams;
 pub use rule::{LinearRule, ObliqueRule};
 pub use scaling::FeatureScaling;
 pub use splitter::{Hyperplanes, ObliqueSplitter};
@@ -41,7 +41,7 @@ use solvers::*;
 /// [`Hyperplanes`] of their own.
 pub mod solvers {
     pub use super::adam::Adam;
-    pub use super::design::{Batch, DenseDesign, Design};
+    pub use super::design::{Batch, DenseDesign, DesignMatrix};
     pub use super::gather::NodeDesign;
     pub use super::least_squares::least_squares;
     pub use super::logistic::logistic_regression;

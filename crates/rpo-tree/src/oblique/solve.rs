@@ -2,7 +2,7 @@
 
 use super::batches::Batches;
 use super::least_squares::least_squares;
-use super::{Adam, Batch, Design, HellingerParams, Real, SmoothAbs, slopes, soft_assign};
+use super::{Adam, Batch, DesignMatrix, HellingerParams, Real, SmoothAbs, slopes, soft_assign};
 use rpo_core::Seed;
 
 /// Hyperplanes that part the positive rows from the others, the most developed first: of the second stage, of the
@@ -19,7 +19,7 @@ use rpo_core::Seed;
 ///
 /// # Panics
 /// If there is not one mark per row of the design.
-pub fn two_stage<T: Real, D: Design<T>>(
+pub fn two_stage<T: Real, D: DesignMatrix<T>>(
     design: &D,
     positive: &[bool],
     params: &HellingerParams,
@@ -96,7 +96,7 @@ struct Solver<'a, T, D> {
     margins: Vec<T>,
 }
 
-impl<T: Real, D: Design<T>> Solver<'_, T, D> {
+impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
     /// Steps between two looks at the whole node.
     const LOOK: usize = 20;
 

@@ -1,6 +1,6 @@
 //! A design matrix of few entries.
 
-use super::{Batch, Design, Real};
+use super::{Batch, DesignMatrix, Real};
 
 /// A design matrix A = S − 1cᵀ with S sparse by rows: standardised features whose raw values are mostly 0, the
 /// centring c never written out. Products cost the entries of S and one pass over c.
@@ -86,7 +86,7 @@ impl<T: Real> SparseDesign<T> {
     }
 }
 
-impl<T: Real> Design<T> for SparseDesign<T> {
+impl<T: Real> DesignMatrix<T> for SparseDesign<T> {
     fn n_rows(&self) -> usize {
         self.start.len() - 1
     }
@@ -152,7 +152,7 @@ mod tests {
             let subset: Vec<u32> = subset.into_iter().map(|i| i % n as u32).collect();
             let all: Vec<u32> = (0..n as u32).collect();
             for (batch, rows) in [(Batch::All, &all), (Batch::Rows(&subset), &subset)] {
-                for design in [&dense as &dyn Design<f64>, &sparse] {
+                for design in [&dense as &dyn DesignMatrix<f64>, &sparse] {
                     prop_assert_eq!((design.n_rows(), design.bias()), (n, p));
                     let squares: f64 = (0..n).flat_map(|i| (0..=p).map(move |j| (i, j))).map(|(i, j)| a(i, j).powi(2)).sum();
                     prop_assert!((design.squared_norm() - squares).abs() < 1e-9);

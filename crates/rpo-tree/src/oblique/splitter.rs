@@ -2,10 +2,10 @@
 
 use super::gather::{Features, NodeDesign};
 use super::rule::{LinearRule, ObliqueRule};
-use super::{HellingerParams, LogisticParams, logistic_regression, two_stage};
+use super::{HellingerParams, ObliqueLogisticParams, logistic_regression, two_stage};
 use crate::TreeError;
 use crate::criterion::information_gain;
-use crate::splitter::{NodeRows, Split};
+use crate::splitter::{NodeRows, ProposedSplit};
 use crate::structured::BinarySplitter;
 use rpo_core::{Seed, check_count};
 
@@ -31,7 +31,7 @@ impl Hyperplanes for HellingerParams {
     }
 }
 
-impl Hyperplanes for LogisticParams {
+impl Hyperplanes for ObliqueLogisticParams {
     fn learn(&self, design: &NodeDesign, positive: &[bool], _: usize, _: Seed) -> Vec<Vec<f32>> {
         vec![logistic_regression(design, positive, self)]
     }
@@ -100,7 +100,7 @@ impl<H: Hyperplanes> BinarySplitter for ObliqueSplitter<'_, '_, H> {
         positive: &[bool],
         (design, spread, trial): &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<Split<LinearRule>> {
+    ) -> Option<ProposedSplit<LinearRule>> {
         if node.rows.len() / 2 < self.min_samples_leaf
             || !design.gather(self.features, self.subset, node.rows)
         {
@@ -124,7 +124,7 @@ impl<H: Hyperplanes> BinarySplitter for ObliqueSplitter<'_, '_, H> {
                 self.route(&rule, node.rows, spread, trial);
                 (trial == children).then_some(rule)
             });
-            return Some(Split {
+            return Some(ProposedSplit {
                 rule: LinearRule::Oblique(pruned.unwrap_or(whole)),
                 gain: information_gain(positive, children),
             });

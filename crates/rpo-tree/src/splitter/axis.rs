@@ -8,18 +8,18 @@
 use super::candidates::{FeatureDraw, further_rank};
 use super::collect::{SparseCollector, dense_entries};
 use super::order::RankSorter;
-use super::sweep::{Cut, Feature, rank_of, row_of};
-use super::{NodeRows, Split, Splitter};
+use super::sweep::{Feature, SplitCandidate, rank_of, row_of};
+use super::{NodeRows, ProposedSplit, Splitter};
 use crate::TreeError;
-use crate::columns::{ColumnValues, Columns, DenseColumns, SparseColumns};
 use crate::criterion::Criterion;
+use crate::ranks::{ColumnValues, DenseRanks, Layout, RankedFeatures, SparseRanks};
 use crate::rule::AxisRule;
 use rpo_core::{Seed, check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
 
 /// How thresholds are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub enum Thresholds {
+pub enum ThresholdSearch {
     /// The best midpoint between neighbouring distinct values of the node.
     #[default]
     Best,
@@ -40,7 +40,7 @@ pub struct AxisParams {
     /// be made, also one that gains nothing.
     pub min_gain: f64,
     /// How thresholds are chosen. Default best.
-    pub thresholds: Thresholds,
+    pub thresholds: ThresholdSearch,
 }
 
 impl Default for AxisParams {
@@ -49,7 +49,7 @@ impl Default for AxisParams {
             max_features: None,
             min_samples_leaf: 1,
             min_gain: 0.0,
-            thresholds: Thresholds::Best,
+            thresholds: ThresholdSearch::Best,
         }
     }
 }
@@ -90,22 +90,22 @@ pub struct AxisSearch {
 
 impl AxisSearch {
     /// Buffers for a training set.
-    pub fn new(columns: &Columns) -> Self {
+    pub fn new(columns: &RankedFeatures) -> Self {
         Self::over(columns, 0..columns.n_features() as u32)
     }
 
     /// Buffers for a search among some features only, increasing.
-    pub fn on(columns: &Columns, subset: &[u32]) -> Self {
+    pub fn on(columns: &RankedFeatures, subset: &[u32]) -> Self {
         Self::over(columns, subset.iter().copied())
     }
 
-    fn over(columns: &Columns, features: impl IntoIterator<Item = u32>) -> Self {
+    fn over(columns: &RankedFeatures, features: impl IntoIterator<Item = u32>) -> Self {
         Self {
             draw: FeatureDraw::new(features),
             features: Vec::new(),
-            sparse: match columns {
-                Columns::Dense(_) => None,
-                Columns::Sparse(c) => Some(SparseCollector::new(c)),
+            sparse: match columns.layout() {
+                Layout::Dense(_) => None,
+                Layout::Sparse(c) => Some(SparseCollector::new(c)),
             },
             sorter: RankSorter::default(),
             dense: Default::default(),
@@ -114,12 +114,12 @@ impl AxisSearch {
     }
 
     /// Searches a node on which the criterion was started, and writes the child of each row (`children` is as
-    /// long as `node.rows`). `None` if all features are constant or no cut leaves both children large enough.
+    /// long as `node.rows`). `None` if all features are constant or no candidate leaves both children large enough.
     ///
     /// `columns` are those the buffers were made for.
     pub fn search(
         &mut self,
-        columns: &Columns,
+        columns: &RankedFeatures,
         node: NodeRows<'_>,
         criterion: &mut impl Criterion,
         params: &AxisParams,
@@ -139,19 +139,17 @@ impl AxisSearch {
             params,
             sorter: &mut self.sorter,
         };
-        let best = match (columns, &mut self.sparse) {
-            (Columns::Dense(c), _) => {
-                match search_dense(&mut evaluator, c, &self.features, &mut self.dense) {
-                    Search::AllConstant if k < n_features => {
-                        let further = further_order(self.draw.features(), node.seed);
-                        first_dense(&mut evaluator, c, &further, &mut self.dense)
-                    }
-                    search => search.best(),
+        let best = match (columns.layout(), &mut self.sparse) {
+            (Layout::Dense(c), _) => match search_dense(&mut evaluator, c, &self.features, &mut self.dense) {
+                SearchOutcome::AllConstant if k < n_features => {
+                    let further = further_order(self.draw.features(), node.seed);
+                    first_dense(&mut evaluator, c, &further, &mut self.dense)
                 }
-            }
-            (Columns::Sparse(c), Some(collector)) => {
+                search => search.best(),
+            },
+            (Layout::Sparse(c), Some(collector)) => {
                 match search_sparse(&mut evaluator, c, &self.features, collector) {
-                    Search::AllConstant if k < n_features => {
+                    SearchOutcome::AllConstant if k < n_features => {
                         self.features.clear();
                         self.features.extend(first_varying(c, self.draw.features(), node));
                         search_sparse(&mut evaluator, c, &self.features, collector).best()
@@ -159,32 +157,39 @@ impl AxisSearch {
                     search => search.best(),
                 }
             }
-            (Columns::Sparse(_), None) => unreachable!("made for the layout of the columns"),
+            (Layout::Sparse(_), None) => unreachable!("made for the layout of the columns"),
         };
-        let (feature, cut, place) = best?;
-        let gain = criterion.gain(cut.score);
+        let (feature, candidate, place) = best?;
+        let gain = criterion.gain(candidate.score);
         if gain < params.min_gain {
             return None;
         }
-        self.route(columns.values(feature), &cut, place, node.rows, children);
+        self.route(columns.values(feature), &candidate, place, node.rows, children);
         Some(AxisSplit {
-            rule: AxisRule::new(feature, cut.threshold, cut.missing_left),
+            rule: AxisRule::new(feature, candidate.threshold, candidate.missing_left),
             gain,
         })
     }
 
     /// Writes the child of each row: first the side of zero for all, then that of the entries.
-    fn route(&mut self, values: &ColumnValues, cut: &Cut, place: usize, rows: &[u32], children: &mut [u16]) {
-        let first_right = values.values.partition_point(|&v| v <= cut.threshold) as u32;
+    fn route(
+        &mut self,
+        values: &ColumnValues,
+        candidate: &SplitCandidate,
+        place: usize,
+        rows: &[u32],
+        children: &mut [u16],
+    ) {
+        let first_right = values.values.partition_point(|&v| v <= candidate.threshold) as u32;
         let right = |entry: u64| {
             let rank = rank_of(entry);
             if rank == values.missing_rank() {
-                !cut.missing_left
+                !candidate.missing_left
             } else {
                 rank >= first_right
             }
         };
-        let zero_right = 0.0 > cut.threshold;
+        let zero_right = 0.0 > candidate.threshold;
         let entries = match &mut self.sparse {
             Some(collector) => collector.entries_mut(place),
             None => &mut self.dense[place],
@@ -198,19 +203,19 @@ impl AxisSearch {
         for &entry in entries.iter() {
             self.child_of_row[row_of(entry) as usize] = 0;
         }
-        debug_assert_eq!(children.iter().filter(|c| **c == 0).count(), cut.n_left);
+        debug_assert_eq!(children.iter().filter(|c| **c == 0).count(), candidate.n_left);
     }
 }
 
 /// The outcome of scoring several features.
-enum Search {
+enum SearchOutcome {
     AllConstant,
-    /// The best candidate: its feature, cut and place in the buffers; `None` if no cut is admissible.
-    Best(Option<(u32, Cut, usize)>),
+    /// The best candidate: its feature, split and place in the buffers; `None` if no split is admissible.
+    Best(Option<(u32, SplitCandidate, usize)>),
 }
 
-impl Search {
-    fn best(self) -> Option<(u32, Cut, usize)> {
+impl SearchOutcome {
+    fn best(self) -> Option<(u32, SplitCandidate, usize)> {
         match self {
             Self::AllConstant => None,
             Self::Best(best) => best,
@@ -218,13 +223,13 @@ impl Search {
     }
 
     /// Takes in one more feature; whether it is the best so far. Of equal scores the first stays.
-    fn offer(&mut self, feature: u32, cut: Option<Cut>, place: usize) -> bool {
+    fn offer(&mut self, feature: u32, candidate: Option<SplitCandidate>, place: usize) -> bool {
         let best = match self {
-            Self::Best(Some((_, best, _))) => cut.filter(|c| c.score > best.score),
-            _ => cut,
+            Self::Best(Some((_, best, _))) => candidate.filter(|c| c.score > best.score),
+            _ => candidate,
         };
         match (best, &self) {
-            (Some(cut), _) => *self = Self::Best(Some((feature, cut, place))),
+            (Some(candidate), _) => *self = Self::Best(Some((feature, candidate, place))),
             (None, Self::AllConstant) => *self = Self::Best(None),
             (None, Self::Best(_)) => {}
         }
@@ -234,7 +239,7 @@ impl Search {
 
 /// Scores a feature of a node by its entries.
 struct Evaluator<'a, C> {
-    columns: &'a Columns,
+    columns: &'a RankedFeatures,
     node: NodeRows<'a>,
     criterion: &'a mut C,
     params: &'a AxisParams,
@@ -242,20 +247,20 @@ struct Evaluator<'a, C> {
 }
 
 impl<C: Criterion> Evaluator<'_, C> {
-    /// Whether any cut is the best: two rows part in one way only, and of equal scores the first stays.
+    /// Whether any split is the best: two rows are separated in one way only, and of equal scores the first stays.
     fn is_settled(&self) -> bool {
         self.node.rows.len() == 2
     }
 
-    /// `None` if the feature is constant, `Some(None)` if no cut leaves both children large enough.
-    fn cut(&mut self, feature: u32, entries: &mut Vec<u64>) -> Option<Option<Cut>> {
+    /// `None` if the feature is constant, `Some(None)` if no candidate leaves both children large enough.
+    fn candidate(&mut self, feature: u32, entries: &mut Vec<u64>) -> Option<Option<SplitCandidate>> {
         if entries.is_empty() {
             return None;
         }
         let values = self.columns.values(feature);
         let (n_rows, min_leaf) = (self.node.rows.len(), self.params.min_samples_leaf);
-        let sorted = match self.columns {
-            Columns::Sparse(columns) if columns.only_rank(feature).is_some() => {
+        let sorted = match self.columns.layout() {
+            Layout::Sparse(columns) if columns.only_rank(feature).is_some() => {
                 Feature::binary(entries, values, n_rows, min_leaf)
             }
             _ => {
@@ -267,10 +272,10 @@ impl<C: Criterion> Evaluator<'_, C> {
             return None;
         }
         Some(match self.params.thresholds {
-            Thresholds::Best => sorted.best_cut(self.criterion),
-            Thresholds::Random => {
+            ThresholdSearch::Best => sorted.best_split(self.criterion),
+            ThresholdSearch::Random => {
                 let bits = self.node.seed.purpose("threshold").hash(u64::from(feature)) >> 11;
-                sorted.random_cut(self.criterion, bits as f64 / (1_u64 << 53) as f64)
+                sorted.random_split(self.criterion, bits as f64 / (1_u64 << 53) as f64)
             }
         })
     }
@@ -279,15 +284,15 @@ impl<C: Criterion> Evaluator<'_, C> {
 /// Scores all features; the entries of the best end in the second buffer.
 fn search_dense<C: Criterion>(
     evaluator: &mut Evaluator<'_, C>,
-    columns: &DenseColumns,
+    columns: &DenseRanks,
     features: &[u32],
     buffers: &mut [Vec<u64>; 2],
-) -> Search {
-    let mut search = Search::AllConstant;
+) -> SearchOutcome {
+    let mut search = SearchOutcome::AllConstant;
     for &feature in features {
         dense_entries(columns, feature, evaluator.node.rows, &mut buffers[0]);
-        if let Some(cut) = evaluator.cut(feature, &mut buffers[0])
-            && search.offer(feature, cut, 1)
+        if let Some(candidate) = evaluator.candidate(feature, &mut buffers[0])
+            && search.offer(feature, candidate, 1)
         {
             buffers.swap(0, 1);
             if evaluator.is_settled() {
@@ -301,31 +306,31 @@ fn search_dense<C: Criterion>(
 /// Scores the first feature that varies; its entries end in the first buffer.
 fn first_dense<C: Criterion>(
     evaluator: &mut Evaluator<'_, C>,
-    columns: &DenseColumns,
+    columns: &DenseRanks,
     features: &[u32],
     buffers: &mut [Vec<u64>; 2],
-) -> Option<(u32, Cut, usize)> {
+) -> Option<(u32, SplitCandidate, usize)> {
     features.iter().find_map(|&feature| {
         dense_entries(columns, feature, evaluator.node.rows, &mut buffers[0]);
         evaluator
-            .cut(feature, &mut buffers[0])
-            .map(|cut| cut.map(|cut| (feature, cut, 0)))
+            .candidate(feature, &mut buffers[0])
+            .map(|candidate| candidate.map(|candidate| (feature, candidate, 0)))
     })?
 }
 
 /// Scores all features, whose entries stay in the collector.
 fn search_sparse<C: Criterion>(
     evaluator: &mut Evaluator<'_, C>,
-    columns: &SparseColumns,
+    columns: &SparseRanks,
     features: &[u32],
     collector: &mut SparseCollector,
-) -> Search {
+) -> SearchOutcome {
     collector.collect(columns, features, evaluator.node.rows);
-    let mut search = Search::AllConstant;
+    let mut search = SearchOutcome::AllConstant;
     for i in 0..collector.held().len() {
         let place = collector.held()[i] as usize;
-        if let Some(cut) = evaluator.cut(features[place], collector.entries_mut(place))
-            && search.offer(features[place], cut, place)
+        if let Some(candidate) = evaluator.candidate(features[place], collector.entries_mut(place))
+            && search.offer(features[place], candidate, place)
             && evaluator.is_settled()
         {
             break;
@@ -342,7 +347,7 @@ fn further_order(features: &[u32], seed: Seed) -> Vec<u32> {
 }
 
 /// The first feature of [`further_order`] that varies in the node, found from the rows' entries.
-fn first_varying(columns: &SparseColumns, features: &[u32], node: NodeRows<'_>) -> Option<u32> {
+fn first_varying(columns: &SparseRanks, features: &[u32], node: NodeRows<'_>) -> Option<u32> {
     // A feature that some row holds is constant only if all rows hold it with one rank: then it is among the
     // entries of the first row. So those are checked against the other rows, and all others vary.
     let (first, others) = node.rows.split_first()?;
@@ -391,7 +396,7 @@ fn first_varying(columns: &SparseColumns, features: &[u32], node: NodeRows<'_>) 
 /// feature only the rows that hold it count. The same tree comes of dense and of sparse features.
 #[derive(Debug, Clone)]
 pub struct AxisSplitter<'a, C> {
-    columns: &'a Columns,
+    columns: &'a RankedFeatures,
     /// The features to choose from, if not all.
     subset: Option<&'a [u32]>,
     criterion: C,
@@ -403,7 +408,7 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
     ///
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range.
-    pub fn new(columns: &'a Columns, criterion: C, params: AxisParams) -> Result<Self, TreeError> {
+    pub fn new(columns: &'a RankedFeatures, criterion: C, params: AxisParams) -> Result<Self, TreeError> {
         params.check()?;
         Ok(Self {
             columns,
@@ -443,7 +448,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         node: NodeRows<'_>,
         (search, criterion): &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<Split<AxisRule>> {
+    ) -> Option<ProposedSplit<AxisRule>> {
         if node.rows.len() / 2 < self.params.min_samples_leaf {
             return None;
         }
@@ -453,6 +458,6 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         }
         let AxisSplit { rule, gain } =
             search.search(self.columns, node, criterion, &self.params, children)?;
-        Some(Split { rule, gain })
+        Some(ProposedSplit { rule, gain })
     }
 }

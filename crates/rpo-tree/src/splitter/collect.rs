@@ -5,11 +5,11 @@
 //! same and sparse and dense features grow the same tree.
 
 use super::sweep::{entry, row_of};
-use crate::columns::bits::CommonBits;
-use crate::columns::{DenseColumns, Ranks, SparseColumns, bits};
+use crate::ranks::bits::CommonBits;
+use crate::ranks::{DenseRanks, Ranks, SparseRanks, bits};
 
 /// Collects the entries of one dense feature, in row order.
-pub(super) fn dense_entries(columns: &DenseColumns, feature: u32, rows: &[u32], out: &mut Vec<u64>) {
+pub(super) fn dense_entries(columns: &DenseRanks, feature: u32, rows: &[u32], out: &mut Vec<u64>) {
     out.clear();
     // A rank no row holds if no row holds zero.
     let zero = columns.values(feature).zero_rank().unwrap_or(u32::MAX);
@@ -49,7 +49,7 @@ pub(super) struct SparseCollector {
 }
 
 impl SparseCollector {
-    pub(super) fn new(columns: &SparseColumns) -> Self {
+    pub(super) fn new(columns: &SparseRanks) -> Self {
         Self {
             is_candidate: vec![0; columns.n_features().div_ceil(64)],
             place: vec![0; columns.n_features()],
@@ -74,7 +74,7 @@ impl SparseCollector {
     ///
     /// With few rows it walks the rows and looks the features up; with many it walks the features' columns
     /// and looks the rows up, whichever is expected to read less.
-    pub(super) fn collect(&mut self, columns: &SparseColumns, features: &[u32], rows: &[u32]) {
+    pub(super) fn collect(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32]) {
         for place in self.held.drain(..) {
             self.entries[place as usize].clear();
         }
@@ -96,7 +96,7 @@ impl SparseCollector {
         }
     }
 
-    fn walk_rows(&mut self, columns: &SparseColumns, features: &[u32], rows: &[u32]) {
+    fn walk_rows(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32]) {
         for (i, &feature) in features.iter().enumerate() {
             self.place[feature as usize] = i as u32;
             bits::set(&mut self.is_candidate, feature as usize);
@@ -139,7 +139,7 @@ impl SparseCollector {
         }
     }
 
-    fn walk_columns(&mut self, columns: &SparseColumns, features: &[u32], rows: &[u32]) {
+    fn walk_columns(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32]) {
         rows.iter()
             .for_each(|&row| bits::set(&mut self.in_node, row as usize));
         for (place, (&feature, out)) in features.iter().zip(&mut self.entries).enumerate() {

@@ -11,7 +11,7 @@ mod collect;
 mod order;
 mod sweep;
 
-pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, Thresholds};
+pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, ThresholdSearch};
 
 use crate::error::{TreeError, check_exist};
 use crate::rule::Rule;
@@ -30,7 +30,7 @@ pub struct NodeRows<'a> {
 
 /// A proposed split.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Split<R> {
+pub struct ProposedSplit<R> {
     /// Routes any row to a child.
     pub rule: R,
     /// How much the split improves the node, in the splitter's own unit; for variance |S| ΔI. Best-first growth
@@ -49,7 +49,7 @@ pub struct Split<R> {
 /// ```
 /// use ndarray::{ArrayView2, array};
 /// use rpo_core::{Matrix, Seed};
-/// use rpo_tree::splitter::{NodeRows, Split, Splitter};
+/// use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
 /// use rpo_tree::{AxisRule, GrowParams, LeafKind, Leaves, Tree, grow};
 /// use std::sync::Arc;
 ///
@@ -63,7 +63,7 @@ pub struct Split<R> {
 ///         Vec::new()
 ///     }
 ///
-///     fn split(&self, node: NodeRows<'_>, values: &mut Vec<f32>, children: &mut [u16]) -> Option<Split<AxisRule>> {
+///     fn split(&self, node: NodeRows<'_>, values: &mut Vec<f32>, children: &mut [u16]) -> Option<ProposedSplit<AxisRule>> {
 ///         let feature = node.depth as usize % self.0.ncols();
 ///         let value = |row: u32| self.0[[row as usize, feature]];
 ///         values.clear();
@@ -78,7 +78,7 @@ pub struct Split<R> {
 ///             *child = u16::from(value(row) > threshold);
 ///         }
 ///         let rule = AxisRule::new(feature as u32, threshold, true);
-///         Some(Split { rule, gain: node.rows.len() as f64 })
+///         Some(ProposedSplit { rule, gain: node.rows.len() as f64 })
 ///     }
 /// }
 ///
@@ -112,7 +112,7 @@ pub trait Splitter: Sync {
         node: NodeRows<'_>,
         workspace: &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<Split<Self::Rule>>;
+    ) -> Option<ProposedSplit<Self::Rule>>;
 }
 
 /// Checks that a choice of columns increases and is in range.

@@ -4,12 +4,12 @@ use super::sweep::rank_of;
 
 /// Sorts entries that are in row order.
 ///
-/// Ranks of a node spread over about as many values as it has rows, so they are dealt into about as many
-/// buckets, in order; what meets in a bucket is put in order after that. Few entries are sorted directly.
+/// Ranks of a node spread over about as many values as it has rows, so a counting sort brings them into about as many
+/// buckets; the entries of a bucket are sorted after that. Few entries are sorted directly.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RankSorter {
     bucket_end: Vec<u32>,
-    dealt: Vec<u64>,
+    sorted: Vec<u64>,
 }
 
 impl RankSorter {
@@ -45,18 +45,18 @@ impl RankSorter {
             fullest = fullest.max(*count);
             end += std::mem::replace(count, end);
         }
-        self.dealt.resize(entries.len(), 0);
+        self.sorted.resize(entries.len(), 0);
         for &entry in entries.iter() {
             let place = &mut self.bucket_end[bucket(entry)];
-            self.dealt[*place as usize] = entry;
+            self.sorted[*place as usize] = entry;
             *place += 1;
         }
         if shift > 0 && fullest <= Self::FULL {
-            insertion_sort(&mut self.dealt);
+            insertion_sort(&mut self.sorted);
         } else if shift > 0 {
-            self.dealt.sort_unstable();
+            self.sorted.sort_unstable();
         }
-        std::mem::swap(entries, &mut self.dealt);
+        std::mem::swap(entries, &mut self.sorted);
     }
 }
 

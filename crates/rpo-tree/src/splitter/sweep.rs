@@ -5,13 +5,13 @@
 //! the positive ones downwards towards it, and the rest of the node is whatever was not moved. As a score
 //! does not depend on which side is called moved, every boundary between neighbouring values is met once.
 
-use crate::columns::ColumnValues;
 use crate::criterion::Criterion;
+use crate::ranks::ColumnValues;
 use std::ops::Range;
 
-/// Where a feature is cut.
+/// Where a feature is split.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Cut {
+pub(super) struct SplitCandidate {
     pub(super) score: f64,
     /// Present values up to this one go left.
     pub(super) threshold: f32,
@@ -123,7 +123,7 @@ impl<'a> Feature<'a> {
     /// The best threshold: the largest score, of equal ones the smallest threshold. With missing values each
     /// threshold is tried with all of them left and all of them right (which wins between equals), and
     /// "present left, missing right" as the largest threshold of all.
-    pub(super) fn best_cut(&self, criterion: &mut impl Criterion) -> Option<Cut> {
+    pub(super) fn best_split(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         let mut best = None;
         for with_missing in [false, true] {
             if with_missing && self.missing.is_empty() {
@@ -143,7 +143,11 @@ impl<'a> Feature<'a> {
     /// One threshold drawn between the smallest and the largest present value by `uniform` in [0, 1).
     ///
     /// Missing values go to the better side. If all present values are equal, they part from the missing ones.
-    pub(super) fn random_cut(&self, criterion: &mut impl Criterion, uniform: f64) -> Option<Cut> {
+    pub(super) fn random_split(
+        &self,
+        criterion: &mut impl Criterion,
+        uniform: f64,
+    ) -> Option<SplitCandidate> {
         let mut best = None;
         let (low, high) = self.rank_range()?;
         if low == high {
@@ -176,14 +180,14 @@ impl<'a> Feature<'a> {
                 .for_each(|i| criterion.move_row(row_of(self.entries[i])));
             let n_moved = moved.len() + if with_missing { self.missing.len() } else { 0 };
             if self.admits(n_moved) {
-                let cut = self.cut(
+                let candidate = self.candidate(
                     criterion.score(),
                     moved.len(),
                     !zero_left,
                     with_missing,
                     threshold,
                 );
-                keep_better(&mut best, Some(cut));
+                keep_better(&mut best, Some(candidate));
             }
         }
         best
@@ -200,7 +204,12 @@ impl<'a> Feature<'a> {
     }
 
     /// Moves negative values in increasing order: the moved rows are the left child.
-    fn sweep_up(&self, criterion: &mut impl Criterion, with_missing: bool, best: &mut Option<Cut>) {
+    fn sweep_up(
+        &self,
+        criterion: &mut impl Criterion,
+        with_missing: bool,
+        best: &mut Option<SplitCandidate>,
+    ) {
         self.begin(criterion, with_missing);
         let entries = &self.entries[self.negative.clone()];
         // With no zero and nothing positive, the last value has no neighbour to part from.
@@ -219,12 +228,20 @@ impl<'a> Feature<'a> {
                 _ => self.values.n_negative,
             };
             let threshold = self.values.threshold(rank_of(entries[end - 1]), next);
-            keep_better(best, Some(self.cut(score, end, true, with_missing, threshold)));
+            keep_better(
+                best,
+                Some(self.candidate(score, end, true, with_missing, threshold)),
+            );
         }
     }
 
     /// Moves positive values in decreasing order: the moved rows are the right child.
-    fn sweep_down(&self, criterion: &mut impl Criterion, with_missing: bool, best: &mut Option<Cut>) {
+    fn sweep_down(
+        &self,
+        criterion: &mut impl Criterion,
+        with_missing: bool,
+        best: &mut Option<SplitCandidate>,
+    ) {
         self.begin(criterion, with_missing);
         let entries = &self.entries[self.positive.clone()];
         // Below the last value lie zeros, or negative values that were met from the other side, or nothing.
@@ -248,7 +265,7 @@ impl<'a> Feature<'a> {
             let threshold = self.values.threshold(next, rank_of(entries[first]));
             keep_better(
                 best,
-                Some(self.cut(score, n_moved, false, with_missing, threshold)),
+                Some(self.candidate(score, n_moved, false, with_missing, threshold)),
             );
         }
     }
@@ -295,28 +312,28 @@ impl<'a> Feature<'a> {
     }
 
     /// Present values left, missing ones right.
-    fn missing_apart(&self, criterion: &mut impl Criterion) -> Option<Cut> {
+    fn missing_apart(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         if self.missing.is_empty() || self.missing.len() == self.n_rows {
             return None;
         }
         self.begin(criterion, true);
         self.admits(self.missing.len())
-            .then(|| self.cut(criterion.score(), 0, false, true, f32::INFINITY))
+            .then(|| self.candidate(criterion.score(), 0, false, true, f32::INFINITY))
     }
 
     fn admits(&self, n_moved: usize) -> bool {
         n_moved >= self.min_leaf && self.n_rows - n_moved >= self.min_leaf
     }
 
-    /// The cut that moves `n_entries` rows of present values, and the missing ones if told.
-    fn cut(
+    /// The candidate that moves `n_entries` rows of present values, and the missing ones if told.
+    fn candidate(
         &self,
         score: f64,
         n_entries: usize,
         left_moved: bool,
         missing_moved: bool,
         threshold: f32,
-    ) -> Cut {
+    ) -> SplitCandidate {
         let n_moved = n_entries + if missing_moved { self.missing.len() } else { 0 };
         let n_left = if left_moved {
             n_moved
@@ -328,7 +345,7 @@ impl<'a> Feature<'a> {
         } else {
             missing_moved == left_moved
         };
-        Cut {
+        SplitCandidate {
             score,
             threshold,
             missing_left,
@@ -338,15 +355,15 @@ impl<'a> Feature<'a> {
 }
 
 /// Of equal scores the smaller threshold wins, then missing values right: no rule may depend on the order in
-/// which cuts are met, which changes with the place of zero among the values. A score that is not finite is that of no
-/// cut: targets are not, or a side weighs nothing beside the other.
-fn keep_better(best: &mut Option<Cut>, cut: Option<Cut>) {
-    let beats = |c: &Cut, b: &Cut| {
+/// which candidates are met, which changes with the place of zero among the values. A score that is not finite is that of no
+/// candidate: targets are not, or a side weighs nothing beside the other.
+fn keep_better(best: &mut Option<SplitCandidate>, candidate: Option<SplitCandidate>) {
+    let beats = |c: &SplitCandidate, b: &SplitCandidate| {
         let earlier = (c.threshold, c.missing_left) < (b.threshold, b.missing_left);
         c.score > b.score || (c.score == b.score && earlier)
     };
-    let wins = |c: &Cut| c.score.is_finite() && best.as_ref().is_none_or(|b| beats(c, b));
-    if let Some(cut) = cut.filter(wins) {
-        *best = Some(cut);
+    let wins = |c: &SplitCandidate| c.score.is_finite() && best.as_ref().is_none_or(|b| beats(c, b));
+    if let Some(candidate) = candidate.filter(wins) {
+        *best = Some(candidate);
     }
 }

@@ -1,10 +1,10 @@
 //! The seam of structured splits: a binary problem at a node.
 
 use crate::TreeError;
-use crate::columns::Columns;
 use crate::criterion::{Criterion, Entropy};
 use crate::oblique::LinearRule;
-use crate::splitter::{AxisParams, AxisSearch, AxisSplit, NodeRows, Split, check_subset};
+use crate::ranks::RankedFeatures;
+use crate::splitter::{AxisParams, AxisSearch, AxisSplit, NodeRows, ProposedSplit, check_subset};
 
 /// Splits a node by a 0/1 target that was made for this node.
 pub trait BinarySplitter: Sync {
@@ -22,7 +22,7 @@ pub trait BinarySplitter: Sync {
         positive: &[bool],
         workspace: &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<Split<LinearRule>>;
+    ) -> Option<ProposedSplit<LinearRule>>;
 }
 
 /// The best threshold on one feature by information gain, over all features the tree uses.
@@ -30,7 +30,7 @@ pub trait BinarySplitter: Sync {
 /// Ties: the smaller feature, then the smaller threshold. A missing value goes to the side that gained more.
 #[derive(Debug, Clone)]
 pub struct InformationGain<'a> {
-    columns: &'a Columns,
+    columns: &'a RankedFeatures,
     subset: &'a [u32],
     params: AxisParams,
 }
@@ -41,7 +41,11 @@ impl<'a> InformationGain<'a> {
     /// # Errors
     /// [`TreeError::Parameter`] for a child of no rows and for features that do not increase;
     /// [`TreeError::Mismatch`] for one that does not exist.
-    pub fn new(columns: &'a Columns, subset: &'a [u32], min_samples_leaf: usize) -> Result<Self, TreeError> {
+    pub fn new(
+        columns: &'a RankedFeatures,
+        subset: &'a [u32],
+        min_samples_leaf: usize,
+    ) -> Result<Self, TreeError> {
         check_subset(subset, columns.n_features())?;
         let params = AxisParams {
             min_samples_leaf,
@@ -70,11 +74,11 @@ impl BinarySplitter for InformationGain<'_> {
         positive: &[bool],
         (search, entropy): &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<Split<LinearRule>> {
+    ) -> Option<ProposedSplit<LinearRule>> {
         entropy.mark(node.rows, positive);
         entropy.start(node.rows);
         let AxisSplit { rule, gain } = search.search(self.columns, node, entropy, &self.params, children)?;
-        Some(Split {
+        Some(ProposedSplit {
             rule: LinearRule::Axis(rule),
             gain,
         })
@@ -83,9 +87,9 @@ impl BinarySplitter for InformationGain<'_> {
 
 /// Tries a splitter, and where it finds nothing another.
 #[derive(Debug, Clone)]
-pub struct OrElse<A, B>(pub A, pub B);
+pub struct FallbackSplitter<A, B>(pub A, pub B);
 
-impl<A: BinarySplitter, B: BinarySplitter> BinarySplitter for OrElse<A, B> {
+impl<A: BinarySplitter, B: BinarySplitter> BinarySplitter for FallbackSplitter<A, B> {
     type Workspace = (A::Workspace, B::Workspace);
 
     fn workspace(&self) -> Self::Workspace {
@@ -98,7 +102,7 @@ impl<A: BinarySplitter, B: BinarySplitter> BinarySplitter for OrElse<A, B> {
         positive: &[bool],
         (first, second): &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<Split<LinearRule>> {
+    ) -> Option<ProposedSplit<LinearRule>> {
         let split = self.0.split(node, positive, first, children);
         split.or_else(|| self.1.split(node, positive, second, children))
     }

@@ -17,9 +17,9 @@
 //! | Hellinger distance | SF-H | SF-H-CS, called SOSHF |
 
 mod binary;
-mod label_weights;
+mod label_weighting;
 mod splitter;
 
-pub use binary::{BinarySplitter, InformationGain, OrElse};
-pub use label_weights::{LabelCounts, LabelWeighting, WeightMode};
-pub use splitter::{StructuredSplitter, StructuringParams};
+pub use binary::{BinarySplitter, FallbackSplitter, InformationGain};
+pub use label_weighting::{LabelFrequency, LabelWeighting, WeightMode};
+pub use splitter::{LabelClusteringParams, StructuredSplitter};

@@ -1,16 +1,16 @@
 //! The splitter that makes a node's label sets a binary problem.
 
-use super::{BinarySplitter, LabelCounts, LabelWeighting};
+use super::{BinarySplitter, LabelFrequency, LabelWeighting};
 use crate::cluster::{KMeans, KMeansParams, Points, Workspace as Clusters};
 use crate::error::{TreeError, check_exist};
 use crate::oblique::LinearRule;
-use crate::splitter::{NodeRows, Split, Splitter, check_subset};
+use crate::splitter::{NodeRows, ProposedSplit, Splitter, check_subset};
 use rpo_core::{CsrView, csr_row};
 use serde::{Deserialize, Serialize};
 
 /// How the two clusters of a node are found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct StructuringParams {
+pub struct LabelClusteringParams {
     /// Weights of the labels; `None` counts all alike. Default cost-sensitive with β = 0.5.
     pub weighting: Option<LabelWeighting>,
     /// Starts of k-means, at least 1. Default 5: the paper does not say.
@@ -19,7 +19,7 @@ pub struct StructuringParams {
     pub max_passes: usize,
 }
 
-impl Default for StructuringParams {
+impl Default for LabelClusteringParams {
     fn default() -> Self {
         Self {
             weighting: Some(LabelWeighting::default()),
@@ -29,7 +29,7 @@ impl Default for StructuringParams {
     }
 }
 
-impl StructuringParams {
+impl LabelClusteringParams {
     /// Checks the ranges.
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
         labels: CsrView<'a>,
         subset: &[u32],
         rows: &[u32],
-        params: &StructuringParams,
+        params: &LabelClusteringParams,
         binary: B,
     ) -> Result<Self, TreeError> {
         params.check()?;
@@ -103,7 +103,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
     }
 
     /// Marks the rows of the smaller cluster; false if there is only one cluster.
-    fn cluster(&self, node: NodeRows<'_>, work: &mut Structuring) -> bool {
+    fn cluster(&self, node: NodeRows<'_>, work: &mut LabelClustering) -> bool {
         let labels = |row| present(&self.labels, &self.used, row);
         for &row in node.rows {
             for j in labels(row) {
@@ -117,7 +117,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
         work.met.sort_unstable();
         match self.weighting {
             Some(weighting) => {
-                let counts = work.met.iter().map(|&j| LabelCounts {
+                let counts = work.met.iter().map(|&j| LabelFrequency {
                     tree: self.tree_counts[j as usize],
                     node: work.counts[j as usize],
                 });
@@ -160,9 +160,9 @@ fn present<'v>(labels: &CsrView<'v>, used: &'v [bool], row: u32) -> impl Iterato
         .map(|(&j, _)| j)
 }
 
-/// What structuring works in.
+/// Buffers of the clustering.
 #[derive(Debug)]
-pub struct Structuring {
+pub struct LabelClustering {
     /// By label: rows of the node that have it; 0 between nodes.
     counts: Vec<u32>,
     met: Vec<u32>,
@@ -174,11 +174,11 @@ pub struct Structuring {
 
 impl<B: BinarySplitter> Splitter for StructuredSplitter<'_, B> {
     type Rule = LinearRule;
-    type Workspace = (Structuring, B::Workspace);
+    type Workspace = (LabelClustering, B::Workspace);
 
     fn workspace(&self) -> Self::Workspace {
         let n_labels = self.used.len();
-        let structuring = Structuring {
+        let clustering = LabelClustering {
             counts: vec![0; n_labels],
             met: Vec::new(),
             scales: vec![0.0; n_labels],
@@ -186,18 +186,18 @@ impl<B: BinarySplitter> Splitter for StructuredSplitter<'_, B> {
             clusters: Clusters::default(),
             positive: Vec::new(),
         };
-        (structuring, self.binary.workspace())
+        (clustering, self.binary.workspace())
     }
 
     fn split(
         &self,
         node: NodeRows<'_>,
-        (structuring, binary): &mut Self::Workspace,
+        (clustering, binary): &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<Split<LinearRule>> {
-        if !self.cluster(node, structuring) {
+    ) -> Option<ProposedSplit<LinearRule>> {
+        if !self.cluster(node, clustering) {
             return None;
         }
-        self.binary.split(node, &structuring.positive, binary, children)
+        self.binary.split(node, &clustering.positive, binary, children)
     }
 }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use rpo_core::{CsrMatrix, CsrView, MatrixView, ParameterError, Seed, csr_row};
 use rpo_tree::centroid::{
     CentroidParams, CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, NodeSample, Routing,
-    TreeRecord, recall,
+    TreeRecord, rebuild,
 };
 use rpo_tree::cluster::Points;
 use rpo_tree::splitter::Splitter;
@@ -170,11 +170,11 @@ proptest! {
         let (x, labels) = (csr(&x), csr(&y));
         let params = CentroidParams { max_entries: max, sample, ..params(k) };
         let targets = Labels::new(labels.view());
-        let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params).unwrap().keep_teachers();
+        let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params).unwrap().keep_members();
         let rows = (0..150).collect();
         let grown = grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed));
         let record = TreeRecord::of(&grown.structure, &grown.members).unwrap();
-        prop_assert_eq!(&recall(&record, x.view(), max).unwrap(), &grown.structure);
+        prop_assert_eq!(&rebuild(&record, x.view(), max).unwrap(), &grown.structure);
         // Without being asked to, a tree notes nothing, and is the same otherwise.
         let plain = grow_on(&x, &targets, &Cosine, params, seed);
         prop_assert_eq!(&plain.members, &grown.members);
@@ -273,13 +273,13 @@ fn rows_with_as_few_kinds_as_clusters_part_by_kind() {
 fn records_that_contradict_themselves_are_refused() {
     let x = csr(&Array2::eye(5));
     let members = |rows: &[u32], sizes: &[u32]| LeafMembers::from_parts(rows.to_vec(), sizes, 5);
-    let record = |children: &[u32], teachers: &[u32]| {
+    let record = |children: &[u32], centroid_members: &[u32]| {
         let record = TreeRecord {
             children: children.to_vec(),
-            members: Cow::Owned(members(&[0, 3, 1, 2, 4], &[2, 2, 1]).unwrap()),
-            teachers: teachers.to_vec(),
+            leaf_members: Cow::Owned(members(&[0, 3, 1, 2, 4], &[2, 2, 1]).unwrap()),
+            centroid_members: centroid_members.to_vec(),
         };
-        recall(&record, x.view(), None)
+        rebuild(&record, x.view(), None)
     };
     let root = [1, 2, 1, 1, 0];
     assert_eq!(
@@ -289,7 +289,7 @@ fn records_that_contradict_themselves_are_refused() {
         3
     );
     assert_eq!(record(&[3, 0, 0, 0], &[1, 2, 0, 0, 3]).unwrap().n_leaves(), 3);
-    for (children, teachers) in [
+    for (children, centroid_members) in [
         (&[][..], &[][..]),
         (&[2, 0, 0], &root),
         (&[2, 0, 2, 0], &root),
@@ -300,7 +300,10 @@ fn records_that_contradict_themselves_are_refused() {
         (&[3, 0, 0, 0], &[1, 2, 0, 0, 4]),
         (&[3, 0, 0, 0], &[1, 2, 0, 0, 2]),
     ] {
-        assert!(record(children, teachers).is_err(), "{children:?} {teachers:?}");
+        assert!(
+            record(children, centroid_members).is_err(),
+            "{children:?} {centroid_members:?}"
+        );
     }
     for (rows, sizes) in [
         (&[0, 3, 1, 2][..], &[2, 2, 1][..]),
@@ -313,11 +316,11 @@ fn records_that_contradict_themselves_are_refused() {
     }
     let few = TreeRecord {
         children: vec![0],
-        members: Cow::Owned(members(&[0, 4], &[2]).unwrap()),
-        teachers: vec![],
+        leaf_members: Cow::Owned(members(&[0, 4], &[2]).unwrap()),
+        centroid_members: vec![],
     };
     assert!(
-        recall(&few, csr(&Array2::eye(4)).view(), None).is_err(),
+        rebuild(&few, csr(&Array2::eye(4)).view(), None).is_err(),
         "row 4 of 4"
     );
 }

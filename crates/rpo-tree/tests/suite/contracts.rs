@@ -3,11 +3,11 @@
 use crate::common::{Data, Layout, answer, csr, grow_axis, label};
 use ndarray::{Array2, array};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, ParameterError, Seed};
-use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
+use rpo_tree::RankedFeatures;
+use rpo_tree::criterion::{Criterion, LabelCountVariance, SparseVariance, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
-use rpo_tree::oblique::{FeatureScaling, Features, LogisticParams, ObliqueSplitter};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, NodeRows, Thresholds};
+use rpo_tree::oblique::{FeatureScaling, Features, ObliqueLogisticParams, ObliqueSplitter};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, NodeRows, ThresholdSearch};
 use rpo_tree::structured::{BinarySplitter, InformationGain};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Row, Rule, Structure, Tree,
@@ -15,14 +15,19 @@ use rpo_tree::{
 };
 use std::sync::Arc;
 
-fn axis(thresholds: Thresholds) -> AxisParams {
+fn axis(thresholds: ThresholdSearch) -> AxisParams {
     AxisParams {
         thresholds,
         ..AxisParams::default()
     }
 }
 
-fn grow(x: Array2<f32>, y: Array2<f32>, layout: Layout, thresholds: Thresholds) -> (Data, Grown<AxisRule>) {
+fn grow(
+    x: Array2<f32>,
+    y: Array2<f32>,
+    layout: Layout,
+    thresholds: ThresholdSearch,
+) -> (Data, Grown<AxisRule>) {
     let data = Data::unweighted(x, y);
     let grown = data.grow(layout, axis(thresholds), &GrowParams::default(), Seed::new(0));
     (data, grown)
@@ -31,7 +36,7 @@ fn grow(x: Array2<f32>, y: Array2<f32>, layout: Layout, thresholds: Thresholds) 
 /// Runs a check in every layout with both kinds of thresholds.
 fn everywhere(x: &Array2<f32>, y: &Array2<f32>, check: impl Fn(&Data, &Grown<AxisRule>)) {
     for layout in Layout::ALL {
-        for thresholds in [Thresholds::Best, Thresholds::Random] {
+        for thresholds in [ThresholdSearch::Best, ThresholdSearch::Random] {
             let (data, grown) = grow(x.clone(), y.clone(), layout, thresholds);
             check(&data, &grown);
         }
@@ -129,8 +134,8 @@ fn features_are_checked() {
     let columns = |x: &Array2<f32>| {
         let sparse = csr(x);
         let found = [
-            Columns::new(x.into()),
-            Columns::new(MatrixView::Sparse(sparse.view())),
+            RankedFeatures::new(x.into()),
+            RankedFeatures::new(MatrixView::Sparse(sparse.view())),
         ];
         found.map(Result::unwrap_err)
     };
@@ -161,7 +166,7 @@ fn matrices_stored_by_columns_are_refused() {
     let by_columns = csr(&array![[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]).to_csc();
     let view = MatrixView::Sparse(by_columns.view());
     let refused = |what| Err(TreeError::NotCsr { what });
-    assert_eq!(Columns::new(view).map(|_| ()), refused("features"));
+    assert_eq!(RankedFeatures::new(view).map(|_| ()), refused("features"));
     let outputs = Arc::new(Matrix::Sparse(by_columns.clone()));
     let members = LeafMembers::from_assignment(&[0, 0, 0], 1).unwrap();
     let label = |outputs| Leaves::label(LeafKind::Samples, &members, &[1.0; 3], outputs);
@@ -224,7 +229,7 @@ fn parameters_are_checked_at_their_bounds() {
     assert_eq!(one_leaf.check(), Ok(()));
     // A splitter cannot be made with parameters out of range.
     let (x, y) = (array![[0.0], [1.0]], array![[0.0_f32], [1.0]]);
-    let columns = Columns::new((&x).into()).unwrap();
+    let columns = RankedFeatures::new((&x).into()).unwrap();
     let criterion = Variance::new(y.view(), &[1.0, 1.0]);
     assert!(AxisSplitter::new(&columns, criterion, min_samples_leaf).is_err());
 }
@@ -457,7 +462,7 @@ fn growing_on_no_rows_panics() {
 fn what_cannot_be_counted_is_not() {
     let counts = |label: f32, weight: f32| {
         let labels = csr(&array![[1.0, 0.0], [1.0, label]]);
-        LabelCounts::new(labels.view(), &[1.0, weight]).is_some()
+        LabelCountVariance::new(labels.view(), &[1.0, weight]).is_some()
     };
     assert!(counts(1.0, 0.0) && counts(1.0, 3.0) && counts(0.0, 1.0));
     assert!(!counts(2.0, 1.0) && !counts(0.5, 1.0) && !counts(-1.0, 1.0) && !counts(f32::NAN, 1.0));
@@ -478,7 +483,7 @@ fn heavy_rows_without_labels_keep_their_weight() {
         criterion.score()
     }
     let general = score(SparseVariance::new(labels.view(), &weights));
-    assert!(LabelCounts::new(labels.view(), &weights).is_none_or(|counts| score(counts) == general));
+    assert!(LabelCountVariance::new(labels.view(), &weights).is_none_or(|counts| score(counts) == general));
 }
 
 /// A bound on the size of children that no node reaches leaves one leaf, however large it is.
@@ -492,11 +497,16 @@ fn children_of_impossible_size_leave_one_leaf() {
         };
         let grown = data.grow(Layout::DENSE, axis, &GrowParams::default(), Seed::new(0));
         assert_eq!(grown.structure.n_leaves(), 1);
-        let columns = Columns::new((&data.x).into()).unwrap();
+        let columns = RankedFeatures::new((&data.x).into()).unwrap();
         let gain = InformationGain::new(&columns, &[0], min_samples_leaf).unwrap();
         let features = Features::new((&data.x).into(), FeatureScaling::Raw).unwrap();
-        let oblique =
-            ObliqueSplitter::new(&features, &[0], LogisticParams::default(), min_samples_leaf).unwrap();
+        let oblique = ObliqueSplitter::new(
+            &features,
+            &[0],
+            ObliqueLogisticParams::default(),
+            min_samples_leaf,
+        )
+        .unwrap();
         let node = NodeRows {
             rows: &[0, 1],
             depth: 0,
@@ -517,14 +527,14 @@ fn children_of_impossible_size_leave_one_leaf() {
 fn scores_that_are_not_finite_split_nothing() {
     const NAN: f32 = f32::NAN;
     let x = array![[0.0, NAN], [1.0, 1.0], [2.0, 1.0], [3.0, 1.0]];
-    let columns = Columns::new((&x).into()).unwrap();
+    let columns = RankedFeatures::new((&x).into()).unwrap();
     let weights = [1e30_f32, 1.0, 1.0, 1.0];
     for (y, weights) in [
         (array![[1.0], [NAN], [2.0], [3.0]], [1.0; 4]),
         (array![[1.0], [f32::INFINITY], [2.0], [3.0]], [1.0; 4]),
         (array![[0.0], [3e38], [3e38], [3e38]], weights),
     ] {
-        for thresholds in [Thresholds::Best, Thresholds::Random] {
+        for thresholds in [ThresholdSearch::Best, ThresholdSearch::Random] {
             let criterion = Variance::new(y.view(), &weights);
             let params = GrowParams::default();
             let grown = grow_axis(
@@ -550,7 +560,7 @@ fn storages_know_their_shape() {
         array![[0.0], [1.0], [2.0]],
         array![[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]],
         Layout::DENSE,
-        Thresholds::Best,
+        ThresholdSearch::Best,
     );
     for kind in [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples] {
         let tree = label(&data, &grown, kind);

@@ -9,10 +9,10 @@ use crate::common::entropy::Entropy as OutsideEntropy;
 use crate::common::{Data, answer, csr, grow_axis};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Seed};
-use rpo_tree::columns::Columns;
+use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{
-    Criterion, Entropy, KLogK, LabelCounts, LabelEntropy, SingleVariance, SparseVariance, Variance,
-    WeightedEntropy,
+    Criterion, Entropy, LabelCountVariance, LabelEntropy, SingleVariance, SparseVariance, Variance,
+    WeightedEntropy, XLogXTable,
 };
 use rpo_tree::splitter::AxisParams;
 use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Leaves, Node, Structure, Tree};
@@ -57,8 +57,8 @@ impl<'a> Check<'a> {
 
     fn run(&self) {
         let (x, y) = (csr(&self.data.x), csr(&self.data.y));
-        let dense = Columns::new((&self.data.x).into()).unwrap();
-        let sparse = Columns::new(MatrixView::Sparse(x.view())).unwrap();
+        let dense = RankedFeatures::new((&self.data.x).into()).unwrap();
+        let sparse = RankedFeatures::new(MatrixView::Sparse(x.view())).unwrap();
         let weights = &self.data.weights;
         let binary = self.data.y.iter().all(|v| *v == 0.0 || *v == 1.0);
         let whole = weights.iter().all(|w| w.fract() == 0.0);
@@ -66,7 +66,7 @@ impl<'a> Check<'a> {
         for columns in [&dense, &sparse] {
             if self.case.criterion.as_deref() == Some("entropy") {
                 let outside = self.grow(columns, OutsideEntropy::new(self.data.y.view(), weights));
-                let table = KLogK::up_to(self.data.x.nrows());
+                let table = XLogXTable::up_to(self.data.x.nrows());
                 let labels = self.grow(columns, LabelEntropy::new(y.view(), weights, table.clone()));
                 self.check(&outside);
                 if self.data.y.ncols() == 1 {
@@ -83,7 +83,7 @@ impl<'a> Check<'a> {
             let by_dense = self.grow(columns, Variance::new(self.data.y.view(), weights));
             let by_sparse = self.grow(columns, SparseVariance::new(y.view(), weights));
             if binary && whole {
-                let counts = LabelCounts::new(y.view(), weights).expect("labels and whole weights");
+                let counts = LabelCountVariance::new(y.view(), weights).expect("labels and whole weights");
                 assert_eq!(by_dense, by_sparse, "{}: layouts of targets", self.case.name);
                 assert_eq!(by_dense, self.grow(columns, counts), "{}: counts", self.case.name);
             }
@@ -98,7 +98,7 @@ impl<'a> Check<'a> {
         self.check(&grown[0]);
     }
 
-    fn grow<C: Criterion + Sync>(&self, columns: &Columns, criterion: C) -> Grown<AxisRule> {
+    fn grow<C: Criterion + Sync>(&self, columns: &RankedFeatures, criterion: C) -> Grown<AxisRule> {
         let params = &self.case.params;
         let total: f64 = self.data.weights.iter().map(|&w| f64::from(w)).sum();
         let axis = AxisParams {
@@ -311,7 +311,7 @@ fn gains_of_every_threshold() {
         let labels = Array2::from_shape_vec((n, 1), table.y.clone()).unwrap();
         let sparse = csr(&labels);
         let weights = vec![1.0; n];
-        let table_of_logs = KLogK::up_to(n);
+        let table_of_logs = XLogXTable::up_to(n);
         let column = |name: &str| table.columns.iter().position(|c| c == name).expect("a column");
         for split in &table.splits {
             let threshold = split[column("threshold")];

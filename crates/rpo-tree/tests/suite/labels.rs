@@ -4,7 +4,7 @@ use crate::common::random::{Cells, Targets, any_axis, any_data, any_targets, dat
 use crate::common::{Data, Layout, answer, csr, label, outputs};
 use proptest::prelude::*;
 use rpo_core::{Matrix, MatrixView, Seed};
-use rpo_tree::splitter::{AxisParams, Thresholds};
+use rpo_tree::splitter::{AxisParams, ThresholdSearch};
 use rpo_tree::{GrowParams, LeafKind, LeafModel, Leaves};
 use std::sync::Arc;
 
@@ -103,7 +103,7 @@ proptest! {
         random in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let thresholds = if random { Thresholds::Random } else { Thresholds::Best };
+        let thresholds = if random { ThresholdSearch::Random } else { ThresholdSearch::Best };
         let axis = AxisParams { thresholds, max_features: Some(1), ..AxisParams::default() };
         let data = Data::unweighted(data.x, data.y.mapv(|v| (64.0 * v).round() / 64.0));
         prop_assume!(data.has_distinct_rows());

@@ -5,8 +5,8 @@ use ndarray::Array2;
 use proptest::prelude::*;
 use rand::Rng;
 use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
-use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{MaskedVariance, SparseMaskedVariance};
+use rpo_tree::RankedFeatures;
+use rpo_tree::criterion::{ObservedVariance, SparseObservedVariance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Tree, TreeError, grow,
@@ -28,8 +28,8 @@ fn example(seed: u64, n: usize, share: f64) -> Data {
 }
 
 fn grown(data: &Data, axis: AxisParams, params: &GrowParams) -> Grown<AxisRule> {
-    let columns = Columns::new((&data.x).into()).unwrap();
-    let criterion = MaskedVariance::new(data.y.view(), &data.weights);
+    let columns = RankedFeatures::new((&data.x).into()).unwrap();
+    let criterion = ObservedVariance::new(data.y.view(), &data.weights);
     let splitter = AxisSplitter::new(&columns, criterion, axis).unwrap();
     let rows = (0..data.x.nrows() as u32).collect();
     grow(&splitter, &mut splitter.workspace(), rows, params, Seed::new(1))
@@ -104,7 +104,7 @@ proptest! {
         for outputs in [Matrix::from(data.y.clone()), csr(&data.y).into()] {
             for kind in [LeafKind::Dense, LeafKind::Sparse] {
                 let (structure, members) = (&grown.structure, &grown.members);
-                let leaves = Leaves::label_known(kind, structure, members, &data.weights, &outputs, &FALLBACK);
+                let leaves = Leaves::label_observed(kind, structure, members, &data.weights, &outputs, &FALLBACK);
                 let leaves = leaves.unwrap();
                 prop_assert_eq!(leaves.kind(), kind);
                 prop_assert!(close(&answers(&leaves), &expected));
@@ -121,7 +121,7 @@ proptest! {
         for kind in [LeafKind::Dense, LeafKind::Sparse] {
             let (structure, members) = (&grown.structure, &grown.members);
             let plain = Leaves::label(kind, members, &data.weights, &outputs).unwrap();
-            let known = Leaves::label_known(kind, structure, members, &data.weights, &outputs, &FALLBACK);
+            let known = Leaves::label_observed(kind, structure, members, &data.weights, &outputs, &FALLBACK);
             prop_assert!(close(&answers(&plain), &answers(&known.unwrap())));
         }
     }
@@ -133,8 +133,8 @@ proptest! {
         let data = example(seed, 60, share);
         let axis = AxisParams { min_samples_leaf: 7, ..AxisParams::default() };
         let dense = grown(&data, axis, &GrowParams::default());
-        let (sparse_y, columns) = (csr(&data.y), Columns::new((&data.x).into()).unwrap());
-        let criterion = SparseMaskedVariance::new(sparse_y.view(), &data.weights);
+        let (sparse_y, columns) = (csr(&data.y), RankedFeatures::new((&data.x).into()).unwrap());
+        let criterion = SparseObservedVariance::new(sparse_y.view(), &data.weights);
         let splitter = AxisSplitter::new(&columns, criterion, axis).unwrap();
         let rows = (0..60).collect();
         let sparse = grow(&splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(1));
@@ -165,7 +165,7 @@ fn a_leaf_without_rows_asks_its_ancestors() {
     let outputs = Matrix::from(data.y.clone());
     let label = |weights: &[f32], members: &LeafMembers, fallback: &[f32]| {
         let kind = LeafKind::Sparse;
-        Leaves::label_known(kind, &grown.structure, members, weights, &outputs, fallback)
+        Leaves::label_observed(kind, &grown.structure, members, weights, &outputs, fallback)
     };
     let leaves = label(&[1.0, 1.0, 0.0, 1.0], &grown.members, &[0.0; 2]).unwrap();
     let tree = Tree::new(grown.structure.clone(), leaves).unwrap();
@@ -186,7 +186,7 @@ fn a_leaf_without_rows_asks_its_ancestors() {
             Err(TreeError::Mismatch { .. })
         ));
     }
-    let samples = Leaves::label_known(
+    let samples = Leaves::label_observed(
         LeafKind::Samples,
         &grown.structure,
         &grown.members,

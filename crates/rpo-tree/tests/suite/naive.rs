@@ -7,7 +7,7 @@ use crate::common::{Data, Layout};
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo_core::Seed;
-use rpo_tree::splitter::{AxisParams, Thresholds};
+use rpo_tree::splitter::{AxisParams, ThresholdSearch};
 use rpo_tree::{AxisRule, GrowParams, Grown, Node, Row, Rule};
 
 fn value(data: &Data, row: u32, feature: usize) -> f32 {
@@ -214,7 +214,7 @@ proptest! {
         let axis = AxisParams {
             max_features,
             min_samples_leaf,
-            thresholds: Thresholds::Random,
+            thresholds: ThresholdSearch::Random,
             ..AxisParams::default()
         };
         for layout in Layout::ALL {
@@ -230,7 +230,7 @@ proptest! {
         data in data(20, Cells { missing: true, coarse: false }, Targets::Real),
         seed in any::<u64>(),
     ) {
-        let axis = AxisParams { thresholds: Thresholds::Random, ..AxisParams::default() };
+        let axis = AxisParams { thresholds: ThresholdSearch::Random, ..AxisParams::default() };
         let root = GrowParams { max_depth: Some(1), ..GrowParams::default() };
         let seed = Seed::new(seed);
         let best = data.grow(Layout::DENSE, axis, &root, seed).gains[0];
@@ -253,7 +253,7 @@ fn random_thresholds_are_uniform() {
     let y = Array2::from_shape_fn((8, 1), |(i, _)| i as f32);
     let data = Data::unweighted(x, y);
     let axis = AxisParams {
-        thresholds: Thresholds::Random,
+        thresholds: ThresholdSearch::Random,
         ..AxisParams::default()
     };
     let root = GrowParams {

@@ -3,7 +3,7 @@
 
 use rpo_tree::criterion::{Criterion, Entropy};
 use rpo_tree::oblique::solvers::{
-    Adam, Batch, DenseDesign, Design, SmoothAbs, slopes, soft_assign, squared_distance,
+    Adam, Batch, DenseDesign, DesignMatrix, SmoothAbs, slopes, soft_assign, squared_distance,
 };
 use serde_json::Value;
 use std::path::PathBuf;

@@ -9,7 +9,7 @@ use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rand::RngCore;
 use rpo_core::{MatrixView, Seed};
-use rpo_tree::splitter::{AxisParams, Thresholds};
+use rpo_tree::splitter::{AxisParams, ThresholdSearch};
 use rpo_tree::{AxisRule, GrowParams, Grown, LeafKind, Node};
 
 /// A tree written out from its root: rules with gains, and the rows of leaves. Two trees that differ only in
@@ -111,7 +111,7 @@ proptest! {
         sparse_x in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let thresholds = if random { Thresholds::Random } else { Thresholds::Best };
+        let thresholds = if random { ThresholdSearch::Random } else { ThresholdSearch::Best };
         let axis = AxisParams { max_features: Some(max_features), thresholds, ..AxisParams::default() };
         let layout = Layout { sparse_x, sparse_y: false };
         let grown = data.grow(layout, axis, &GrowParams::default(), Seed::new(seed));
@@ -335,7 +335,7 @@ fn layouts_grow_the_same_tree_at_every_density() {
         let d = if n % 200 == 0 { 90 } else { 6 };
         let y = Array2::from_shape_fn((n, d), |_| f32::from(u8::from(uniform() < 0.3)));
         let data = Data::unweighted(x, y);
-        for thresholds in [Thresholds::Best, Thresholds::Random] {
+        for thresholds in [ThresholdSearch::Best, ThresholdSearch::Random] {
             for max_features in [None, Some(10), Some(1)] {
                 let axis = AxisParams {
                     max_features,

@@ -7,9 +7,9 @@ use ndarray::{Array2, ArrayView1, Axis, array};
 use proptest::prelude::*;
 use rand::RngCore;
 use rpo_core::{Matrix, MatrixView, Seed};
-use rpo_tree::columns::Columns;
+use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, Variance};
-use rpo_tree::splitter::{AxisParams, AxisSearch, AxisSplit, NodeRows, Split, Splitter};
+use rpo_tree::splitter::{AxisParams, AxisSearch, AxisSplit, NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Row, Rule, Structure, Tree,
     TreeError, apply, grow,
@@ -92,7 +92,7 @@ impl<'a> Splitter for Oblique<'a> {
         node: NodeRows<'_>,
         (criterion, along): &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<Split<Hyperplane>> {
+    ) -> Option<ProposedSplit<Hyperplane>> {
         criterion.start(node.rows);
         if criterion.is_pure() {
             return None;
@@ -126,7 +126,7 @@ impl<'a> Splitter for Oblique<'a> {
             *child = rule.child(Row::dense(&row(i))) as u16;
         }
         let gain = criterion.gain(score);
-        Some(Split { rule, gain })
+        Some(ProposedSplit { rule, gain })
     }
 }
 
@@ -195,7 +195,7 @@ impl Splitter for KMeans<'_> {
 
     fn workspace(&self) {}
 
-    fn split(&self, node: NodeRows<'_>, (): &mut (), children: &mut [u16]) -> Option<Split<Nearest>> {
+    fn split(&self, node: NodeRows<'_>, (): &mut (), children: &mut [u16]) -> Option<ProposedSplit<Nearest>> {
         let (data, rows) = (self.data, node.rows);
         if data.spread(rows) == 0.0 {
             return None;
@@ -237,7 +237,7 @@ impl Splitter for KMeans<'_> {
         };
         let left: f64 = (0..rule.arity() as u16).map(|c| data.spread(&of_child(c))).sum();
         let gain = data.spread(rows) - left;
-        Some(Split { rule, gain })
+        Some(ProposedSplit { rule, gain })
     }
 }
 
@@ -245,7 +245,7 @@ impl Splitter for KMeans<'_> {
 /// criterion under the search of the crate.
 struct OneOutput<'a> {
     data: &'a Data,
-    columns: &'a Columns,
+    columns: &'a RankedFeatures,
 }
 
 impl Splitter for OneOutput<'_> {
@@ -261,7 +261,7 @@ impl Splitter for OneOutput<'_> {
         node: NodeRows<'_>,
         search: &mut AxisSearch,
         children: &mut [u16],
-    ) -> Option<Split<AxisRule>> {
+    ) -> Option<ProposedSplit<AxisRule>> {
         let y = &self.data.y;
         let varies = |j: &usize| {
             node.rows
@@ -279,7 +279,7 @@ impl Splitter for OneOutput<'_> {
         let params = AxisParams::default();
         let AxisSplit { rule, gain } =
             search.search(self.columns, node, &mut criterion, &params, children)?;
-        Some(Split { rule, gain })
+        Some(ProposedSplit { rule, gain })
     }
 }
 
@@ -394,7 +394,7 @@ proptest! {
             check_routing(&best_first, &data.x);
             assert_eq!(predict(&depth_first, data), predict(&best_first, data));
         }
-        let columns = Columns::new((&data.x).into()).unwrap();
+        let columns = RankedFeatures::new((&data.x).into()).unwrap();
         check(&Oblique { data: &data, n_directions: 3 }, &data, seed);
         check(&KMeans { data: &data, k: 4, passes: 2 }, &data, seed);
         check(&OneOutput { data: &data, columns: &columns }, &data, seed);
@@ -408,7 +408,7 @@ proptest! {
     ) {
         let data = Data::unweighted(data.x, data.y);
         prop_assume!(data.has_distinct_rows());
-        let columns = Columns::new((&data.x).into()).unwrap();
+        let columns = RankedFeatures::new((&data.x).into()).unwrap();
         let grown = grow_with(&OneOutput { data: &data, columns: &columns }, &data.weights, &GrowParams::default(), seed);
         prop_assert_eq!(predict(&grown, &data), data.y);
     }
@@ -423,7 +423,7 @@ proptest! {
         let sparse = csr(&data.x);
         let [a, b] = [(&data.x).into(), MatrixView::Sparse(sparse.view())].map(|x| {
             let criterion = Entropy::new(data.y.view(), &data.weights);
-            let columns = Columns::new(x).unwrap();
+            let columns = RankedFeatures::new(x).unwrap();
             grow_axis(&columns, criterion, &data.weights, axis, &GrowParams::default(), Seed::new(1))
         });
         prop_assert_eq!(&a, &b);

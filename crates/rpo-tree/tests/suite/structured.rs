@@ -4,13 +4,14 @@ use crate::common::csr;
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, ParameterError, Seed};
-use rpo_tree::columns::Columns;
+use rpo_tree::RankedFeatures;
 use rpo_tree::oblique::{
-    FeatureScaling, Features, HellingerParams, LinearRule, LogisticParams, ObliqueSplitter,
+    FeatureScaling, Features, HellingerParams, LinearRule, ObliqueLogisticParams, ObliqueSplitter,
 };
 use rpo_tree::splitter::Splitter;
 use rpo_tree::structured::{
-    BinarySplitter, InformationGain, LabelWeighting, OrElse, StructuredSplitter, StructuringParams,
+    BinarySplitter, FallbackSplitter, InformationGain, LabelClusteringParams, LabelWeighting,
+    StructuredSplitter,
 };
 use rpo_tree::{GrowParams, Grown, Node, TreeError, apply, grow};
 
@@ -54,7 +55,7 @@ impl Problem {
 
     fn grow(&self, variant: Variant, x: MatrixView<'_>) -> Grown<LinearRule> {
         let (columns, features) = (
-            Columns::new(x).unwrap(),
+            RankedFeatures::new(x).unwrap(),
             Features::new(x, FeatureScaling::BySparsity).unwrap(),
         );
         let hellinger = HellingerParams {
@@ -69,21 +70,21 @@ impl Problem {
         match variant {
             Variant::Gain => self.grow_with(&labels, gain),
             Variant::Logistic => {
-                let logistic = LogisticParams::default();
+                let logistic = ObliqueLogisticParams::default();
                 let splitter =
                     ObliqueSplitter::new(&features, &self.features, logistic, self.min_samples_leaf);
                 self.grow_with(&labels, splitter.unwrap())
             }
             Variant::Hellinger => self.grow_with(&labels, hellinger),
-            Variant::HellingerOrGain => self.grow_with(&labels, OrElse(hellinger, gain)),
+            Variant::HellingerOrGain => self.grow_with(&labels, FallbackSplitter(hellinger, gain)),
         }
     }
 
     fn grow_with(&self, labels: &CsrMatrix, binary: impl BinarySplitter) -> Grown<LinearRule> {
         let rows: Vec<u32> = (0..self.x.nrows() as u32).collect();
-        let params = StructuringParams {
+        let params = LabelClusteringParams {
             weighting: self.weighting,
-            ..StructuringParams::default()
+            ..LabelClusteringParams::default()
         };
         let splitter = StructuredSplitter::new(labels.view(), &self.labels, &rows, &params, binary).unwrap();
         let mut workspace = splitter.workspace();
@@ -260,7 +261,7 @@ fn what_does_not_fit_is_refused() {
         })
     );
 
-    let columns = Columns::new((&x.slice(ndarray::s![..2, ..]).to_owned()).into()).unwrap();
+    let columns = RankedFeatures::new((&x.slice(ndarray::s![..2, ..]).to_owned()).into()).unwrap();
     let refused = |subset: &[u32], min| InformationGain::new(&columns, subset, min).map(|_| ());
     assert!(matches!(
         refused(&[1, 0], 1),
@@ -286,13 +287,13 @@ fn what_does_not_fit_is_refused() {
     ));
 
     let labels = csr(&array![[1.0], [0.0]]);
-    let refused = |subset: &[u32], rows: &[u32], params: StructuringParams| {
+    let refused = |subset: &[u32], rows: &[u32], params: LabelClusteringParams| {
         let gain = InformationGain::new(&columns, &[0], 1).unwrap();
         StructuredSplitter::new(labels.view(), subset, rows, &params, gain)
             .map(|_| ())
             .unwrap_err()
     };
-    let good = StructuringParams::default();
+    let good = LabelClusteringParams::default();
     assert!(matches!(
         refused(&[1], &[0], good),
         TreeError::Mismatch {
@@ -309,7 +310,7 @@ fn what_does_not_fit_is_refused() {
             ..
         }
     ));
-    let starts = StructuringParams { n_starts: 0, ..good };
+    let starts = LabelClusteringParams { n_starts: 0, ..good };
     assert!(matches!(
         refused(&[0], &[0], starts),
         TreeError::Parameter(ParameterError::OutOfRange { name: "n_starts", .. })

@@ -59,7 +59,7 @@ pub(super) fn write_tree(
 }
 
 fn write_record(record: &CraftmlRecord<'_>, out: &mut ArrayWriter) {
-    let members = &record.tree.members;
+    let members = &record.tree.leaf_members;
     let sizes: Vec<u32> = (0..members.n_leaves())
         .map(|leaf| members.rows(leaf).len() as u32)
         .collect();
@@ -68,7 +68,7 @@ fn write_record(record: &CraftmlRecord<'_>, out: &mut ArrayWriter) {
     out.integers("node.children", &record.tree.children);
     out.integers("leaf.size", &sizes);
     out.integers("leaf.row", members.all_rows());
-    out.integers("split.teacher", &record.tree.teachers);
+    out.integers("split.teacher", &record.tree.centroid_members);
     if let Some(max) = record.max_entries {
         // More than any number of features is as good as all.
         out.integers("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)]);
@@ -109,14 +109,14 @@ pub(super) fn read(
         let read = read.and_then(|tree| part.finish().map(|()| tree));
         parts.push(read.map_err(|problem| of_tree(tree, problem))?);
     }
-    let recall = |(tree, part): (usize, Part<'_>)| {
-        let recalled = match part {
+    let rebuild = |(tree, part): (usize, Part<'_>)| {
+        let rebuilt = match part {
             Part::Whole(whole) => return Ok(whole),
             Part::Record(record, training) => record.rebuild(training).map_err(ensemble),
         };
-        recalled.map_err(|problem| of_tree(tree, problem))
+        rebuilt.map_err(|problem| of_tree(tree, problem))
     };
-    let trees = parts.into_par_iter().enumerate().map(recall);
+    let trees = parts.into_par_iter().enumerate().map(rebuild);
     let trees = trees.collect::<Result<Vec<_>, Kind>>()?;
     Craftml::from_parts(trees, training, n_train, n_features, n_outputs).map_err(ensemble)
 }
@@ -190,8 +190,8 @@ fn read_record(
         hashing,
         tree: TreeRecord {
             children: arrays.integers("node.children")?,
-            members: Cow::Owned(members),
-            teachers: arrays.integers("split.teacher")?,
+            leaf_members: Cow::Owned(members),
+            centroid_members: arrays.integers("split.teacher")?,
         },
         max_entries,
         leaves,

@@ -4,7 +4,7 @@ use crate::common::Case;
 use rpo::ensemble::structured::{NodeSplit, StructuredForestParams};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::ensemble::{EnsembleError, FitOptions, ForestParams};
-use rpo::tree::oblique::LogisticParams;
+use rpo::tree::oblique::ObliqueLogisticParams;
 use rpo::{Model, ModelError};
 
 fn case() -> Case {
@@ -42,7 +42,7 @@ fn models() -> Vec<Model> {
         structured(small().split(NodeSplit::InformationGain)),
         structured(
             small()
-                .split(NodeSplit::Logistic(LogisticParams::default()))
+                .split(NodeSplit::Logistic(ObliqueLogisticParams::default()))
                 .fall_back(true),
         ),
         single_targets(ForestParams::rf_cost().n_trees(3)),

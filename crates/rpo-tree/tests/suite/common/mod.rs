@@ -6,8 +6,8 @@ pub(crate) mod random;
 
 use ndarray::{Array2, Axis};
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
-use rpo_tree::columns::Columns;
-use rpo_tree::criterion::{Criterion, LabelCounts, SparseVariance, Variance};
+use rpo_tree::RankedFeatures;
+use rpo_tree::criterion::{Criterion, LabelCountVariance, SparseVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafKind, LeafModel, Leaves, Node, Row, Rule, Structure, Tree, grow,
@@ -28,7 +28,7 @@ pub(crate) fn weighted_rows(weights: &[f32]) -> Vec<u32> {
 
 /// Grows an axis-aligned tree.
 pub(crate) fn grow_axis<C: Criterion + Sync>(
-    columns: &Columns,
+    columns: &RankedFeatures,
     criterion: C,
     weights: &[f32],
     axis: AxisParams,
@@ -118,11 +118,11 @@ impl Data {
         } else {
             (&self.x).into()
         };
-        let columns = Columns::new(x).unwrap();
+        let columns = RankedFeatures::new(x).unwrap();
         if layout.sparse_y {
             let criterion = SparseVariance::new(y.view(), &self.weights);
             let grown = grow_axis(&columns, criterion, &self.weights, axis, params, seed);
-            if let Some(counts) = LabelCounts::new(y.view(), &self.weights) {
+            if let Some(counts) = LabelCountVariance::new(y.view(), &self.weights) {
                 let by_counts = grow_axis(&columns, counts, &self.weights, axis, params, seed);
                 assert!(by_counts == grown, "counting labels changes nothing");
             }

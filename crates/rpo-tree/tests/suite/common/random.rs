@@ -4,7 +4,7 @@ use super::Data;
 use ndarray::Array2;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rpo_tree::splitter::{AxisParams, Thresholds};
+use rpo_tree::splitter::{AxisParams, ThresholdSearch};
 
 /// What the features of a [`Data`] may hold.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,7 @@ pub(crate) fn any_data(max_rows: usize) -> impl Strategy<Value = Data> {
 
 /// Any parameters of the search that leave a gain of 0 enough.
 pub(crate) fn any_axis() -> impl Strategy<Value = AxisParams> {
-    let thresholds = prop_oneof![Just(Thresholds::Best), Just(Thresholds::Random)];
+    let thresholds = prop_oneof![Just(ThresholdSearch::Best), Just(ThresholdSearch::Random)];
     (proptest::option::of(1_usize..4), 1_usize..3, thresholds).prop_map(
         |(max_features, min_samples_leaf, thresholds)| AxisParams {
             max_features,

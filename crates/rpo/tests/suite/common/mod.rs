@@ -8,7 +8,7 @@ use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
 use rpo::ensemble::{FitOptions, ForestParams, OutputProjection, RowSampling};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::tree::LeafKind;
-use rpo::tree::splitter::Thresholds;
+use rpo::tree::splitter::ThresholdSearch;
 use rpo::{Model, core::Seed};
 
 /// Names and values of a case.
@@ -87,9 +87,9 @@ impl Case {
 
     pub(crate) fn params(&self) -> ForestParams {
         let thresholds = if self.random_thresholds {
-            Thresholds::Random
+            ThresholdSearch::Random
         } else {
-            Thresholds::Best
+            ThresholdSearch::Best
         };
         let projection = OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(2));
         ForestParams::random_forest()

@@ -17,7 +17,7 @@ type Lanes<const BLOCKS: usize> = [[i16; WIDTH]; BLOCKS];
 /// Summed variance over fewer than `8 BLOCKS` 0/1 CSR labels (n x d) with integer weights: cost O(`BLOCKS`) per moved
 /// row and per score, and `16 BLOCKS` bytes per row.
 #[derive(Debug, Clone)]
-pub struct LabelLanes<const BLOCKS: usize> {
+pub struct PackedLabelVariance<const BLOCKS: usize> {
     /// Per row: its labels and 1, times its weight.
     rows: Vec<Lanes<BLOCKS>>,
     sums: NodeSums,
@@ -26,12 +26,12 @@ pub struct LabelLanes<const BLOCKS: usize> {
     moved: Lanes<BLOCKS>,
 }
 
-impl<const BLOCKS: usize> LabelLanes<BLOCKS> {
+impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
     /// Most labels that fit.
     pub const MOST_LABELS: usize = WIDTH * BLOCKS - 1;
 
     /// CSR labels (n x d) and one weight per row. `None` if there are too many labels, a stored label is not 1, a
-    /// weight is not a whole number from 0, or a sum could leave the integers used: [`LabelCounts`](super::LabelCounts)
+    /// weight is not a whole number from 0, or a sum could leave the integers used: [`LabelCountVariance`](super::LabelCountVariance)
     /// and the general criterion serve those.
     ///
     /// # Panics
@@ -87,7 +87,7 @@ fn dot<const BLOCKS: usize>(a: &Lanes<BLOCKS>, b: &Lanes<BLOCKS>) -> i32 {
     sums.iter().sum()
 }
 
-impl<const BLOCKS: usize> Criterion for LabelLanes<BLOCKS> {
+impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
     fn start(&mut self, rows: &[u32]) {
         self.clear();
         self.total = [[0; WIDTH]; BLOCKS];
@@ -146,12 +146,12 @@ mod tests {
             y[[1, n_labels - 1]] = label;
             let y = MatrixView::from(&y).to_csr();
             assert_eq!(
-                LabelLanes::<1>::new(y.view(), &weights).is_some(),
+                PackedLabelVariance::<1>::new(y.view(), &weights).is_some(),
                 fits,
                 "{n_labels} labels of {label}, weights {weights:?}"
             );
         };
-        let most = LabelLanes::<1>::MOST_LABELS;
+        let most = PackedLabelVariance::<1>::MOST_LABELS;
         check(most, 1.0, [1.0, 2.0], true);
         check(most + 1, 1.0, [1.0, 2.0], false);
         check(most, 2.0, [1.0, 2.0], false);

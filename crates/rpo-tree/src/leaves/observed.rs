@@ -14,14 +14,14 @@ use rpo_core::{CsrMatrix, MatrixView};
 ///
 /// Cost: O(stored outputs) for the leaves, and as much again for each level of the tree on which outputs are looked for
 /// among ancestors.
-pub(super) fn known_means<'a, R: Rule>(
+pub(super) fn observed_means<'a, R: Rule>(
     structure: &Structure<R>,
     members: &LeafMembers,
     weights: &'a [f32],
     outputs: MatrixView<'a>,
     fallback: &[f32],
 ) -> CsrMatrix {
-    let mut sums = KnownSums::new(outputs, weights);
+    let mut sums = ObservedSums::new(outputs, weights);
     let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut open = vec![Vec::new(); members.n_leaves()];
     for (leaf, open) in open.iter_mut().enumerate() {
@@ -54,7 +54,7 @@ pub(super) fn known_means<'a, R: Rule>(
     MatrixView::Sparse(answers.view()).to_csr()
 }
 
-/// An answer that is not known yet.
+/// An answer that is not observed yet.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     output: u32,
@@ -67,7 +67,7 @@ fn ask_ancestors<R: Rule>(
     structure: &Structure<R>,
     members: &LeafMembers,
     mut open: Vec<Vec<Open>>,
-    sums: &mut KnownSums<'_>,
+    sums: &mut ObservedSums<'_>,
     values: &mut [f32],
 ) -> Vec<Open> {
     // Rows and open answers below each node; children come behind their parents.
@@ -107,7 +107,7 @@ fn ask_ancestors<R: Rule>(
 }
 
 /// Sums over the rows of a node that know an output.
-struct KnownSums<'a> {
+struct ObservedSums<'a> {
     outputs: MatrixView<'a>,
     weights: &'a [f32],
     total: f64,
@@ -125,7 +125,7 @@ struct OutputSum {
     met: bool,
 }
 
-impl<'a> KnownSums<'a> {
+impl<'a> ObservedSums<'a> {
     fn new(outputs: MatrixView<'a>, weights: &'a [f32]) -> Self {
         Self {
             outputs,
@@ -169,8 +169,8 @@ impl<'a> KnownSums<'a> {
     fn mean(&self, output: u32) -> Option<f64> {
         let OutputSum { value, missing, .. } = self.sums[output as usize];
         // Exactly 0 if all rows miss it: both sums are then made of the same terms.
-        let known = self.total - missing;
-        (known > 0.0).then(|| value / known)
+        let observed = self.total - missing;
+        (observed > 0.0).then(|| value / observed)
     }
 
     /// The means of the outputs that a row stores, by increasing output; the others are 0.

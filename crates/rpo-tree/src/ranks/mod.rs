@@ -13,8 +13,8 @@ pub(crate) mod bits;
 mod dense;
 mod sparse;
 
-pub use dense::{DenseColumns, Ranks};
-pub use sparse::{RowEntry, SparseColumns};
+pub(crate) use dense::{DenseRanks, Ranks};
+pub(crate) use sparse::SparseRanks;
 
 use crate::TreeError;
 use crate::input::check_csr;
@@ -22,22 +22,25 @@ use rpo_core::MatrixView;
 
 /// Ranked training features, dense or sparse after the layout of the matrix they were coded from.
 #[derive(Debug, Clone)]
-pub enum Columns {
+pub struct RankedFeatures(Layout);
+
+#[derive(Debug, Clone)]
+pub(crate) enum Layout {
     /// From a dense matrix.
-    Dense(DenseColumns),
+    Dense(DenseRanks),
     /// From a CSR matrix.
-    Sparse(SparseColumns),
+    Sparse(SparseRanks),
 }
 
 /// The distinct values of one column over the training set.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ColumnValues {
+pub(crate) struct ColumnValues {
     /// Distinct present values in increasing order; rank r stands for `values[r]`.
-    pub values: Vec<f32>,
+    pub(crate) values: Vec<f32>,
     /// Number of negative values: the rank of zero, or of the first positive value if there is no zero.
-    pub n_negative: u32,
+    pub(crate) n_negative: u32,
     /// Whether some row holds zero.
-    pub has_zero: bool,
+    pub(crate) has_zero: bool,
 }
 
 impl ColumnValues {
@@ -52,25 +55,25 @@ impl ColumnValues {
     }
 
     /// The rank that stands for a missing value.
-    pub fn missing_rank(&self) -> u32 {
+    pub(crate) fn missing_rank(&self) -> u32 {
         self.values.len() as u32
     }
 
     /// The rank of zero, if some row holds zero.
-    pub fn zero_rank(&self) -> Option<u32> {
+    pub(crate) fn zero_rank(&self) -> Option<u32> {
         self.has_zero.then_some(self.n_negative)
     }
 
     /// The threshold between two neighbouring ranks: the midpoint of their values in `f64`, rounded to `f32`,
     /// or the lower value where rounding would reach the upper one.
-    pub fn threshold(&self, low: u32, high: u32) -> f32 {
+    pub(crate) fn threshold(&self, low: u32, high: u32) -> f32 {
         let (low, high) = (self.values[low as usize], self.values[high as usize]);
         let middle = (f64::from(low) + (f64::from(high) - f64::from(low)) / 2.0) as f32;
         if middle >= high { low } else { middle }
     }
 }
 
-impl Columns {
+impl RankedFeatures {
     /// Codes a feature matrix. NaN means missing.
     ///
     /// # Errors
@@ -106,32 +109,36 @@ impl Columns {
             bad.map_or(Ok(()), Err)?;
         }
         match x {
-            MatrixView::Dense(a) => Ok(Self::Dense(DenseColumns::new(a))),
-            MatrixView::Sparse(a) => SparseColumns::new(a).map(Self::Sparse),
+            MatrixView::Dense(a) => Ok(Self(Layout::Dense(DenseRanks::new(a)))),
+            MatrixView::Sparse(a) => Ok(Self(Layout::Sparse(SparseRanks::new(a)?))),
         }
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.0
     }
 
     /// Number of training rows.
     pub fn n_rows(&self) -> usize {
-        match self {
-            Self::Dense(c) => c.n_rows(),
-            Self::Sparse(c) => c.n_rows(),
+        match &self.0 {
+            Layout::Dense(c) => c.n_rows(),
+            Layout::Sparse(c) => c.n_rows(),
         }
     }
 
     /// Number of features.
     pub fn n_features(&self) -> usize {
-        match self {
-            Self::Dense(c) => c.n_features(),
-            Self::Sparse(c) => c.n_features(),
+        match &self.0 {
+            Layout::Dense(c) => c.n_features(),
+            Layout::Sparse(c) => c.n_features(),
         }
     }
 
     /// The distinct values of a feature.
-    pub fn values(&self, feature: u32) -> &ColumnValues {
-        match self {
-            Self::Dense(c) => c.values(feature),
-            Self::Sparse(c) => c.values(feature),
+    pub(crate) fn values(&self, feature: u32) -> &ColumnValues {
+        match &self.0 {
+            Layout::Dense(c) => c.values(feature),
+            Layout::Sparse(c) => c.values(feature),
         }
     }
 }

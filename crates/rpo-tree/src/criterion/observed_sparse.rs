@@ -1,30 +1,30 @@
 //! Summed variance over sparse targets some of which are missing.
 //!
-//! What is not stored is a known 0, what is stored as NaN is missing. The outputs that no row of a node misses share
+//! What is not stored is a observed 0, what is stored as NaN is missing. The outputs that no row of a node misses share
 //! the node's weight, so that their part of the score follows from two norms as in
 //! [`SparseVariance`](super::SparseVariance); only the others are summed one by one.
 
-use super::masked::quotient;
+use super::observed::quotient;
 use super::{Criterion, NodeSums, PURITY};
 use rpo_core::{CsrView, csr_row};
 
 /// Summed variance over CSR targets (n x d) with stored NaN where they are missing, by the formula of
-/// [`MaskedVariance`](super::MaskedVariance).
+/// [`ObservedVariance`](super::ObservedVariance).
 ///
 /// Cost: O(stored targets of the row) per moved row, O(outputs that some row of the node misses) per score.
 #[derive(Debug, Clone)]
-pub struct SparseMaskedVariance<'a> {
+pub struct SparseObservedVariance<'a> {
     targets: CsrView<'a>,
     weights: &'a [f32],
     /// Of the outputs that all rows of the node know.
     sums: NodeSums,
     /// Σ c z² over the other outputs.
-    masked_squares: f64,
+    incomplete_squares: f64,
     /// The score of the node unsplit.
     unsplit: f64,
     outputs: Vec<Output>,
     /// The outputs that some row of the node misses.
-    masked: Vec<u32>,
+    incomplete: Vec<u32>,
     node: Vec<u32>,
     moved: Vec<u32>,
     moved_norm: f64,
@@ -41,10 +41,10 @@ struct Output {
     missing: f64,
     moved_missing: f64,
     /// Whether some row of the node misses it.
-    masked: bool,
+    incomplete: bool,
 }
 
-impl<'a> SparseMaskedVariance<'a> {
+impl<'a> SparseObservedVariance<'a> {
     /// CSR targets (n x d, finite or NaN) and one weight per row.
     ///
     /// # Panics
@@ -55,10 +55,10 @@ impl<'a> SparseMaskedVariance<'a> {
             targets,
             weights,
             sums: NodeSums::default(),
-            masked_squares: 0.0,
+            incomplete_squares: 0.0,
             unsplit: 0.0,
             outputs: vec![Output::default(); targets.cols()],
-            masked: Vec::new(),
+            incomplete: Vec::new(),
             node: Vec::new(),
             moved: Vec::new(),
             moved_norm: 0.0,
@@ -83,13 +83,13 @@ impl<'a> SparseMaskedVariance<'a> {
             }
         }
         self.moved.clear();
-        self.masked.clear();
+        self.incomplete.clear();
         self.sums = NodeSums::default();
-        (self.masked_squares, self.moved_norm, self.moved_dot_total) = (0.0, 0.0, 0.0);
+        (self.incomplete_squares, self.moved_norm, self.moved_dot_total) = (0.0, 0.0, 0.0);
     }
 }
 
-impl Criterion for SparseMaskedVariance<'_> {
+impl Criterion for SparseObservedVariance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.reset();
         self.node.extend_from_slice(rows);
@@ -98,9 +98,9 @@ impl Criterion for SparseMaskedVariance<'_> {
             self.sums.weight += weight;
             for (j, _) in stored.filter(|(_, z)| z.is_nan()) {
                 let output = &mut self.outputs[j];
-                if !output.masked {
-                    output.masked = true;
-                    self.masked.push(j as u32);
+                if !output.incomplete {
+                    output.incomplete = true;
+                    self.incomplete.push(j as u32);
                 }
                 output.missing += weight;
             }
@@ -110,8 +110,8 @@ impl Criterion for SparseMaskedVariance<'_> {
             let (mut squares, mut dot) = (0.0, 0.0);
             for (j, z) in stored.filter(|(_, z)| !z.is_nan()) {
                 let output = &mut self.outputs[j];
-                if output.masked {
-                    self.masked_squares += weight * z * z;
+                if output.incomplete {
+                    self.incomplete_squares += weight * z * z;
                 } else {
                     squares += z * z;
                     dot += z * output.total;
@@ -122,14 +122,14 @@ impl Criterion for SparseMaskedVariance<'_> {
             self.sums.norm += weight * (2.0 * dot + weight * squares);
         }
         self.unsplit = self.sums.norm / self.sums.weight;
-        for &j in &self.masked {
+        for &j in &self.incomplete {
             let Output { total, missing, .. } = self.outputs[j as usize];
             self.unsplit += quotient(total, self.sums.weight - missing, self.sums.weight);
         }
     }
 
     fn is_pure(&self) -> bool {
-        let squares = self.sums.squares + self.masked_squares;
+        let squares = self.sums.squares + self.incomplete_squares;
         squares - self.unsplit <= PURITY * squares
     }
 
@@ -153,7 +153,7 @@ impl Criterion for SparseMaskedVariance<'_> {
                 output.moved_missing += weight;
                 continue;
             }
-            if !output.masked {
+            if !output.incomplete {
                 squares += z * z;
                 dot_moved += z * output.moved;
                 dot_total += z * output.total;
@@ -172,7 +172,7 @@ impl Criterion for SparseMaskedVariance<'_> {
             weight, moved_weight, ..
         } = self.sums;
         let mut score = self.sums.score(self.moved_norm, rest_norm);
-        for &j in &self.masked {
+        for &j in &self.incomplete {
             let output = &self.outputs[j as usize];
             let moved = moved_weight - output.moved_missing;
             let rest = weight - output.missing - moved;
@@ -189,7 +189,7 @@ impl Criterion for SparseMaskedVariance<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{MaskedVariance, SparseVariance, Variance};
+    use super::super::{ObservedVariance, SparseVariance, Variance};
     use super::*;
     use ndarray::Array2;
     use proptest::prelude::*;
@@ -198,14 +198,14 @@ mod tests {
     /// |S| Var(S) by its definition, output by output over the rows that know it.
     fn spread(z: &Array2<f32>, weights: &[f32], rows: &[u32]) -> f64 {
         let of_output = |j: usize| {
-            let known: Vec<(f64, f64)> = rows
+            let observed: Vec<(f64, f64)> = rows
                 .iter()
                 .map(|&i| (f64::from(weights[i as usize]), f64::from(z[[i as usize, j]])))
                 .filter(|(_, z)| !z.is_nan())
                 .collect();
-            let weight: f64 = known.iter().map(|(c, _)| c).sum();
-            let mean = known.iter().map(|(c, z)| c * z).sum::<f64>() / weight;
-            known.iter().map(|(c, z)| c * (z - mean).powi(2)).sum::<f64>()
+            let weight: f64 = observed.iter().map(|(c, _)| c).sum();
+            let mean = observed.iter().map(|(c, z)| c * z).sum::<f64>() / weight;
+            observed.iter().map(|(c, z)| c * (z - mean).powi(2)).sum::<f64>()
         };
         (0..z.ncols()).map(of_output).sum()
     }
@@ -219,17 +219,17 @@ mod tests {
     }
 
     proptest! {
-        /// The gain is what the spread of known targets loses, in both layouts, node after node.
+        /// The gain is what the spread of observed targets loses, in both layouts, node after node.
         #[test]
-        fn gain_is_the_decrease_of_the_known_spread(
+        fn gain_is_the_decrease_of_the_observed_spread(
             targets in proptest::collection::vec(target(), 40),
             weights in proptest::collection::vec(0.25_f32..3.0, 10),
             cut in 1_usize..9,
         ) {
             let z = Array2::from_shape_vec((10, 4), targets).unwrap();
             let csr = MatrixView::from(&z).to_csr();
-            let mut dense = MaskedVariance::new(z.view(), &weights);
-            let mut sparse = SparseMaskedVariance::new(csr.view(), &weights);
+            let mut dense = ObservedVariance::new(z.view(), &weights);
+            let mut sparse = SparseObservedVariance::new(csr.view(), &weights);
             // A node before it leaves nothing behind.
             sparse.start(&[1, 4, 6]);
             sparse.move_row(4);
@@ -273,8 +273,8 @@ mod tests {
                 (criterion.is_pure(), score, criterion.gain(score))
             }
             let expected = score(Variance::new(z.view(), &weights), &rows, cut);
-            let dense = score(MaskedVariance::new(z.view(), &weights), &rows, cut);
-            let sparse = score(SparseMaskedVariance::new(csr.view(), &weights), &rows, cut);
+            let dense = score(ObservedVariance::new(z.view(), &weights), &rows, cut);
+            let sparse = score(SparseObservedVariance::new(csr.view(), &weights), &rows, cut);
             prop_assert_eq!(sparse, score(SparseVariance::new(csr.view(), &weights), &rows, cut));
             prop_assert_eq!(dense.0, expected.0);
             prop_assert!(close(dense.1, expected.1) && close(dense.2, expected.2));

@@ -1,25 +1,25 @@
 //! Summed variance over targets some of which are missing.
 //!
 //! A missing target (NaN) takes no part, and every other counts: the rows of output j are those that know it,
-//! with the weight |S|_j = Σ_{i∈S, z_ij known} c_i of their own, so that
+//! with the weight |S|_j = Σ_{i∈S, z_ij observed} c_i of their own, so that
 //!
 //! ```text
-//! |S| Var(S) = Σ_j Σ_{i∈S, z_ij known} c_i (z_ij − z̄_j)²
-//! score      = Σ_j (Σ_{S_l} c z_j)² / |S_l|_j + (Σ_{S_r} c z_j)² / |S_r|_j,     known targets only,
+//! |S| Var(S) = Σ_j Σ_{i∈S, z_ij observed} c_i (z_ij − z̄_j)²
+//! score      = Σ_j (Σ_{S_l} c z_j)² / |S_l|_j + (Σ_{S_r} c z_j)² / |S_r|_j,     observed targets only,
 //! ```
 //!
 //! where an output that nobody knows on a side adds 0 there. Without missing targets these are the sums of the
 //! [module](crate::criterion), so that gains of both kinds compare. The decrease is never negative: that of each
-//! output is the one of its known rows. A split is not rewarded for where it sends the missing ones.
+//! output is the one of its observed rows. A split is not rewarded for where it sends the missing ones.
 
 use super::{Criterion, PURITY};
 use ndarray::ArrayView2;
 
-/// Share of a node's weight up to which the known weight of an output counts as none: a side's weight is a difference
+/// Share of a node's weight up to which the observed weight of an output counts as none: a side's weight is a difference
 /// of two sums, whose rounding must not be divided by.
 const NO_WEIGHT: f64 = 1e-12;
 
-/// (Σ c z)² / Σ c of the known rows; 0 where there are none.
+/// (Σ c z)² / Σ c of the observed rows; 0 where there are none.
 #[inline]
 pub(super) fn quotient(sum: f64, weight: f64, node_weight: f64) -> f64 {
     if weight > NO_WEIGHT * node_weight {
@@ -32,15 +32,15 @@ pub(super) fn quotient(sum: f64, weight: f64, node_weight: f64) -> f64 {
 /// Summed variance over dense targets (n x m) with NaN where they are missing.
 ///
 /// Cost: O(m) per moved row and per score, about twice that of [`Variance`](super::Variance), which serves targets
-/// that are all known. Sums are kept in `f64`.
+/// that are all observed. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
-pub struct MaskedVariance<'a> {
+pub struct ObservedVariance<'a> {
     targets: &'a [f32],
     n_targets: usize,
     weights: &'a [f32],
     /// |S| of the node.
     weight: f64,
-    /// Σ c z² over the known targets of the node.
+    /// Σ c z² over the observed targets of the node.
     squares: f64,
     /// The score of the node unsplit.
     unsplit: f64,
@@ -48,7 +48,7 @@ pub struct MaskedVariance<'a> {
     moved: Sums,
 }
 
-/// Per target over its known rows: Σ c z and Σ c.
+/// Per target over its observed rows: Σ c z and Σ c.
 #[derive(Debug, Clone)]
 struct Sums {
     values: Vec<f64>,
@@ -70,16 +70,16 @@ impl Sums {
 
     #[inline]
     fn add(&mut self, weight: f64, z: &[f32]) {
-        for ((value, known), &z) in self.values.iter_mut().zip(&mut self.weights).zip(z) {
+        for ((value, observed), &z) in self.values.iter_mut().zip(&mut self.weights).zip(z) {
             // Adding 0 costs less than a branch that nobody can predict.
             let (z, weight) = if z.is_nan() { (0.0, 0.0) } else { (z, weight) };
             *value += weight * f64::from(z);
-            *known += weight;
+            *observed += weight;
         }
     }
 }
 
-impl<'a> MaskedVariance<'a> {
+impl<'a> ObservedVariance<'a> {
     /// Targets (n x m, contiguous rows, finite or NaN) and one weight per row (finite, not negative); rows of
     /// weight 0 are never asked for. Values are not checked here.
     ///
@@ -109,7 +109,7 @@ impl<'a> MaskedVariance<'a> {
     }
 }
 
-impl Criterion for MaskedVariance<'_> {
+impl Criterion for ObservedVariance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.total.clear();
         self.moved.clear();
@@ -118,8 +118,8 @@ impl Criterion for MaskedVariance<'_> {
             let (weight, z) = self.row(row);
             self.total.add(weight, z);
             self.weight += weight;
-            let known = z.iter().filter(|z| !z.is_nan());
-            self.squares += weight * known.map(|&z| f64::from(z) * f64::from(z)).sum::<f64>();
+            let observed = z.iter().filter(|z| !z.is_nan());
+            self.squares += weight * observed.map(|&z| f64::from(z) * f64::from(z)).sum::<f64>();
         }
         let sums = self.total.values.iter().zip(&self.total.weights);
         self.unsplit = sums

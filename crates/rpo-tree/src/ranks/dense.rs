@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 /// The ranks of one column, in the narrowest type that holds them and the rank of a missing value.
 #[derive(Debug, Clone)]
-pub enum Ranks {
+pub(crate) enum Ranks {
     /// At most 255 distinct values.
     U8(Vec<u8>),
     /// At most 65,535 distinct values.
@@ -17,12 +17,12 @@ pub enum Ranks {
 
 /// Ranked columns of a dense matrix. Memory: one to four bytes per value.
 #[derive(Debug, Clone)]
-pub struct DenseColumns {
+pub(crate) struct DenseRanks {
     columns: Vec<(ColumnValues, Ranks)>,
     n_rows: usize,
 }
 
-impl DenseColumns {
+impl DenseRanks {
     pub(super) fn new(x: ArrayView2<'_, f32>) -> Self {
         let columns = (0..x.ncols())
             .into_par_iter()
@@ -47,7 +47,7 @@ impl DenseColumns {
     }
 
     /// The ranks of a feature, by row.
-    pub fn ranks(&self, feature: u32) -> &Ranks {
+    pub(crate) fn ranks(&self, feature: u32) -> &Ranks {
         &self.columns[feature as usize].1
     }
 }

@@ -1,12 +1,12 @@
-//! Trees of centroids as the rows that taught them.
+//! Trees of centroids stored as the training rows that each centroid averages.
 //!
 //! A centroid is a mean of training rows. Deep in a tree it is one of few rows, and to name these rows takes far less
 //! room than to list its entries: a byte per row and level of the tree, whatever the number of features. With the
 //! training rows at hand the centroids come back by averaging, bit for bit, as growing made them; what growing had to
 //! search for, the clusters, is what was noted.
 
-use super::accumulate::Gather;
-use super::means::{Means, Teachers};
+use super::gather::{Gather, check_entries};
+use super::means::{Means, MemberRows};
 use super::{CentroidRule, Cosine};
 use crate::error::{TreeError, check_exist, check_length};
 use crate::leaves::LeafMembers;
@@ -21,27 +21,27 @@ pub struct TreeRecord<'a> {
     /// Nodes in preorder: their number of children, 0 for leaves.
     pub children: Vec<u32>,
     /// The training rows of each leaf, leaves in preorder.
-    pub members: Cow<'a, LeafMembers>,
+    pub leaf_members: Cow<'a, LeafMembers>,
     /// Splits in preorder, for each the rows of its node in increasing order: one more than the child whose centroid
     /// the row is part of, or 0 if it is part of none.
-    pub teachers: Vec<u32>,
+    pub centroid_members: Vec<u32>,
 }
 
 impl<'a> TreeRecord<'a> {
-    /// The record of a structure whose splitter [kept](super::CentroidSplitter::keep_teachers) teachers, `None` of
-    /// others.
+    /// The record of a structure whose splitter [kept members](super::CentroidSplitter::keep_members), otherwise
+    /// `None`.
     pub fn of(structure: &Structure<CentroidRule>, members: &'a LeafMembers) -> Option<Self> {
         let nodes = structure.nodes();
-        let (mut children, mut teachers) = (Vec::with_capacity(nodes.len()), Vec::new());
+        let (mut children, mut centroid_members) = (Vec::with_capacity(nodes.len()), Vec::new());
         let mut stack = vec![0_usize];
         while let Some(node) = stack.pop() {
             match &nodes[node] {
                 Node::Leaf(_) => children.push(0),
                 Node::Split { rule, first_child } => {
-                    if rule.teachers().is_empty() {
+                    if rule.members().is_empty() {
                         return None;
                     }
-                    teachers.extend(rule.teachers().iter().map(|&code| u32::from(code)));
+                    centroid_members.extend(rule.members().iter().map(|&code| u32::from(code)));
                     children.push(rule.arity() as u32);
                     let first = *first_child as usize;
                     stack.extend((first..first + rule.arity()).rev());
@@ -50,8 +50,8 @@ impl<'a> TreeRecord<'a> {
         }
         Some(Self {
             children,
-            members: Cow::Borrowed(members),
-            teachers,
+            leaf_members: Cow::Borrowed(members),
+            centroid_members,
         })
     }
 
@@ -94,16 +94,28 @@ impl<'a> TreeRecord<'a> {
         Ok((places, n_leaves))
     }
 
-    /// The nodes in preorder; checks that they are a tree of these leaves and teachers, and that there are as many
-    /// rows.
+    /// The nodes in preorder; checks that they are a tree of these leaves and centroid members, and that there
+    /// are as many rows.
     fn checked_places(&self, n_rows: usize) -> Result<Vec<Place>, TreeError> {
         let (places, n_leaves) = self.places()?;
-        check_length("leaves with training rows", n_leaves, self.members.n_leaves())?;
-        check_exist("rows for the members of leaves", self.members.all_rows(), n_rows)?;
-        let start = |leaf: usize| self.members.start_of(leaf);
+        check_length(
+            "leaves with training rows",
+            n_leaves,
+            self.leaf_members.n_leaves(),
+        )?;
+        check_exist(
+            "rows for the members of leaves",
+            self.leaf_members.all_rows(),
+            n_rows,
+        )?;
+        let start = |leaf: usize| self.leaf_members.start_of(leaf);
         let of_splits = places.iter().zip(&self.children).filter(|(_, arity)| **arity > 0);
-        let n_taught = of_splits.map(|(place, _)| start(place.leaves.end) - start(place.leaves.start));
-        check_length("teachers of all splits", n_taught.sum(), self.teachers.len())?;
+        let n_members = of_splits.map(|(place, _)| start(place.leaves.end) - start(place.leaves.start));
+        check_length(
+            "centroid members of all splits",
+            n_members.sum(),
+            self.centroid_members.len(),
+        )?;
         Ok(places)
     }
 }
@@ -123,7 +135,7 @@ struct Place {
 /// # Errors
 /// [`TreeError`] for a record that contradicts itself or names rows that there are not, rows that are not CSR or not
 /// finite, and centroids of more than 2^32 entries in all.
-pub fn recall(
+pub fn rebuild(
     record: &TreeRecord<'_>,
     x: CsrView<'_>,
     max_entries: Option<usize>,
@@ -133,13 +145,13 @@ pub fn recall(
         .check_finite()
         .map_err(TreeError::NonFinite)?;
     let places = record.checked_places(x.rows())?;
-    let start = |leaf: usize| record.members.start_of(leaf);
-    let mut rows = record.members.all_rows().to_vec();
-    let rows_by_direction = Teachers::new(x, true);
+    let start = |leaf: usize| record.leaf_members.start_of(leaf);
+    let mut rows = record.leaf_members.all_rows().to_vec();
+    let rows_by_direction = MemberRows::new(x, true);
     let (mut means, mut gather) = (Means::new(x.cols()), Gather::new(x.cols()));
     let (mut centroids, mut n_entries) = (Vec::new(), 0);
     let mut nodes = vec![Node::Leaf(0); places.len()];
-    let mut end = record.teachers.len();
+    let mut end = record.centroid_members.len();
     // Children before their parents: the rows of a node are those of its children, sorted runs.
     for (place, &arity) in places.iter().zip(&record.children).rev() {
         if arity == 0 {
@@ -149,29 +161,23 @@ pub fn recall(
         let arity = arity as usize;
         let rows = &mut rows[start(place.leaves.start)..start(place.leaves.end)];
         rows.sort();
-        let codes = &record.teachers[end - rows.len()..end];
+        let codes = &record.centroid_members[end - rows.len()..end];
         end -= rows.len();
         check_codes(codes, arity)?;
-        let taught = codes.iter().zip(&*rows).filter(|(code, _)| **code > 0);
-        let taught = taught.map(|(&code, &row)| (code - 1, row));
-        n_entries += bound(taught.clone(), &x, arity, max_entries);
-        if n_entries > u32::MAX as usize {
-            return Err(TreeError::TooLarge {
-                what: "the number of entries of a tree's centroids",
-                given: n_entries,
-                limit: u32::MAX as usize,
-            });
-        }
+        let members = codes.iter().zip(&*rows).filter(|(code, _)| **code > 0);
+        let members = members.map(|(&code, &row)| (code - 1, row));
+        n_entries += bound(members.clone(), &x, arity, max_entries);
+        check_entries(n_entries)?;
         means.compute(
             &rows_by_direction,
-            taught,
+            members,
             arity,
             max_entries,
             &Cosine,
             &mut centroids,
         );
         let mut rule = CentroidRule::gather(centroids.iter(), &mut gather);
-        rule.teachers = codes.iter().map(|&code| code as u16).collect();
+        rule.members = codes.iter().map(|&code| code as u16).collect();
         nodes[place.node] = Node::Split {
             rule,
             first_child: place.first_child as u32,
@@ -180,35 +186,35 @@ pub fn recall(
     Structure::new(nodes)
 }
 
-/// Every child is taught, and no other.
+/// Checks that every child has a member, and that no member is of another child.
 fn check_codes(codes: &[u32], arity: usize) -> Result<(), TreeError> {
     let wrong = |given, expected| {
-        Err(ParameterError::out_of_range("child that a row teaches", given, expected).into())
+        Err(ParameterError::out_of_range("child whose centroid a row is part of", given, expected).into())
     };
     if arity > super::rule::MAX_CHILDREN {
         return wrong(arity.to_string(), "at most 65535 children");
     }
-    let mut is_taught = vec![false; arity + 1];
+    let mut has_member = vec![false; arity + 1];
     for &code in codes {
-        match is_taught.get_mut(code as usize) {
-            Some(taught) => *taught = true,
+        match has_member.get_mut(code as usize) {
+            Some(has) => *has = true,
             None => return wrong(code.to_string(), "at most the number of children"),
         }
     }
-    match is_taught.iter().skip(1).position(|taught| !taught) {
-        Some(child) => wrong(format!("child {child} has no teacher"), "at least one"),
+    match has_member.iter().skip(1).position(|has| !has) {
+        Some(child) => wrong(format!("child {child} has no member"), "at least one"),
         None => Ok(()),
     }
 }
 
 /// How many entries the centroids of a node can have.
 fn bound(
-    taught: impl Iterator<Item = (u32, u32)>,
+    members: impl Iterator<Item = (u32, u32)>,
     x: &CsrView<'_>,
     arity: usize,
     max_entries: Option<usize>,
 ) -> usize {
-    let stored: usize = taught
+    let stored: usize = members
         .map(|(_, row)| rpo_core::csr_row(x, row as usize).0.len())
         .sum();
     max_entries.map_or(stored, |max| stored.min(max.saturating_mul(arity)))

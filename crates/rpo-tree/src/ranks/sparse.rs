@@ -7,18 +7,18 @@ use rpo_core::{CsrView, csr_row};
 
 /// A non-zero entry of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RowEntry {
+pub(crate) struct RowEntry {
     /// The feature.
-    pub feature: u32,
+    pub(crate) feature: u32,
     /// The rank of its value in the column.
-    pub rank: u32,
+    pub(crate) rank: u32,
 }
 
 /// Ranked columns of a CSR matrix. Memory: 16 bytes per non-zero entry, and at most 16 more for the bits.
 ///
 /// Stored zeros are dropped: an entry is what differs from zero, missing values included.
 #[derive(Debug, Clone)]
-pub struct SparseColumns {
+pub(crate) struct SparseRanks {
     values: Vec<ColumnValues>,
     column_start: Vec<usize>,
     /// By column, sorted by rank, then row: `rank << 32 | row`.
@@ -37,7 +37,7 @@ pub(crate) struct CellBits {
     pub(crate) columns: BitMatrix,
 }
 
-impl SparseColumns {
+impl SparseRanks {
     pub(super) fn new(x: CsrView<'_>) -> Result<Self, TreeError> {
         let (n_rows, n_features) = x.shape();
         let mut row_start = vec![0; n_rows + 1];
@@ -147,17 +147,17 @@ impl SparseColumns {
     }
 
     /// The non-zero entries of a feature as `rank << 32 | row`, in increasing order.
-    pub fn column(&self, feature: u32) -> &[u64] {
+    pub(crate) fn column(&self, feature: u32) -> &[u64] {
         &self.column_entries[self.column_start[feature as usize]..self.column_start[feature as usize + 1]]
     }
 
     /// The non-zero entries of a row, in increasing feature order.
-    pub fn row(&self, row: u32) -> &[RowEntry] {
+    pub(crate) fn row(&self, row: u32) -> &[RowEntry] {
         &self.row_entries[self.row_start[row as usize]..self.row_start[row as usize + 1]]
     }
 
     /// Number of non-zero entries.
-    pub fn n_entries(&self) -> usize {
+    pub(crate) fn n_entries(&self) -> usize {
         self.row_entries.len()
     }
 }
@@ -213,7 +213,7 @@ fn from_sortable(bits: u32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Columns, Ranks};
+    use super::super::{Layout, RankedFeatures, Ranks};
     use ndarray::Array2;
     use proptest::prelude::*;
     use rpo_core::MatrixView;
@@ -232,8 +232,8 @@ mod tests {
             let values = cells.iter().map(|c| c.map_or(f32::NAN, f32::from)).collect();
             let x = Array2::from_shape_vec((5, 4), values).unwrap();
             let sparse = MatrixView::from(&x).to_csr();
-            let (Columns::Dense(d), Columns::Sparse(s)) =
-                (Columns::new((&x).into()).unwrap(), Columns::new(MatrixView::Sparse(sparse.view())).unwrap()) else {
+            let (RankedFeatures(Layout::Dense(d)), RankedFeatures(Layout::Sparse(s))) =
+                (RankedFeatures::new((&x).into()).unwrap(), RankedFeatures::new(MatrixView::Sparse(sparse.view())).unwrap()) else {
                 unreachable!()
             };
             for j in 0..4 {

@@ -17,7 +17,7 @@ use std::borrow::Cow;
 /// Summed variance over 0/1 CSR labels (n x d) with integer weights: cost O(labels of the row) per moved row,
 /// O(1) per score.
 #[derive(Debug, Clone)]
-pub struct LabelCounts<'a> {
+pub struct LabelCountVariance<'a> {
     labels: Cow<'a, [u32]>,
     /// Whether each row's labels are filled up to whole groups.
     in_groups: bool,
@@ -53,7 +53,7 @@ const FEW_LABELS: usize = 64;
 /// how many cannot be predicted, and a loop over groups guesses its end wrong less often.
 const GROUP: usize = 4;
 
-impl<'a> LabelCounts<'a> {
+impl<'a> LabelCountVariance<'a> {
     /// CSR labels (n x d) and one weight per row. `None` if a stored label is not 1, a weight is not a whole
     /// number from 0, or a sum could leave the integers that are exact in `f64`: the general criterion serves those.
     ///
@@ -153,7 +153,7 @@ impl<'a> LabelCounts<'a> {
     }
 }
 
-impl Criterion for LabelCounts<'_> {
+impl Criterion for LabelCountVariance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.clear();
         self.mask(|c| &mut c.node, MOVED);

@@ -43,7 +43,7 @@ impl Default for LabelWeighting {
 
 /// How often a label occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LabelCounts {
+pub struct LabelFrequency {
     /// n_gi: in the tree's rows.
     pub tree: u32,
     /// n_li: in the node's rows.
@@ -62,10 +62,10 @@ impl LabelWeighting {
 
     /// What to multiply the labels by, given how often each occurs in the tree's and the node's rows and how many
     /// these are: s_i, or √s_i by the mode. In (0, 1] for labels that occur, 0 for others.
-    pub fn scales(&self, counts: &[LabelCounts], tree_rows: usize, node_rows: usize) -> Vec<f64> {
-        let occurs = |c: &LabelCounts| c.tree > 0 && c.node > 0;
+    pub fn scales(&self, counts: &[LabelFrequency], tree_rows: usize, node_rows: usize) -> Vec<f64> {
+        let occurs = |c: &LabelFrequency| c.tree > 0 && c.node > 0;
         let inverse = |rows: usize, count: u32| (rows as f64 / f64::from(count)).ln_1p();
-        let of = |count: fn(&LabelCounts) -> u32, rows: usize| -> Vec<f64> {
+        let of = |count: fn(&LabelFrequency) -> u32, rows: usize| -> Vec<f64> {
             let values = counts
                 .iter()
                 .map(|c| if occurs(c) { inverse(rows, count(c)) } else { 0.0 });
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn a_hand_computed_node() {
-        let counts = [(8, 1), (2, 2), (0, 0), (4, 0)].map(|(tree, node)| LabelCounts { tree, node });
+        let counts = [(8, 1), (2, 2), (0, 0), (4, 0)].map(|(tree, node)| LabelFrequency { tree, node });
         let weighting = LabelWeighting {
             beta: 0.25,
             mode: WeightMode::Scale,
@@ -146,7 +146,7 @@ mod tests {
             times in 2_usize..5,
         ) {
             let (tree_rows, node_rows) = (60, 20);
-            let counts: Vec<_> = counts.iter().map(|&(rest, node)| LabelCounts { tree: node + rest, node }).collect();
+            let counts: Vec<_> = counts.iter().map(|&(rest, node)| LabelFrequency { tree: node + rest, node }).collect();
             let weighting = LabelWeighting { beta, mode: WeightMode::Scale };
             let scales = weighting.scales(&counts, tree_rows, node_rows);
             for (a, s) in counts.iter().zip(&scales) {
@@ -160,7 +160,7 @@ mod tests {
             }
             let repeated: Vec<_> = counts
                 .iter()
-                .map(|c| LabelCounts { tree: c.tree * times as u32, node: c.node * times as u32 })
+                .map(|c| LabelFrequency { tree: c.tree * times as u32, node: c.node * times as u32 })
                 .collect();
             let again = weighting.scales(&repeated, tree_rows * times, node_rows * times);
             prop_assert!(scales.iter().zip(again).all(|(a, b)| (a - b).abs() < 1e-12));
