@@ -92,12 +92,10 @@ impl Checks {
     }
 }
 
-/// The cargo that runs this, in the root of the workspace.
+/// Cargo, in the root of the workspace.
 fn cargo(arguments: &[&str]) -> Command {
-    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command
-        .args(arguments)
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    let mut command = crate::cargo(arguments);
+    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
     command
 }
 
@@ -133,7 +131,7 @@ mod tests {
     #[test]
     fn the_packages_are_those_of_the_workspace() {
         let packages = packages().unwrap();
-        for expected in ["rpo", "rpo-benches", "rpo-cli", "rpo-core", "xtask"] {
+        for expected in ["rpo", "rpo-benches", "rpo-cli", "rpo-experiments", "xtask"] {
             assert!(packages.iter().any(|p| p == expected), "{packages:?}");
         }
     }

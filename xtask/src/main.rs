@@ -1,9 +1,11 @@
 //! Tasks of the workspace, run as `cargo xtask <task>`.
 
 mod ci;
-mod reproduce;
 
+use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::process::Command;
 
 #[derive(Parser)]
 #[command(name = "cargo xtask", about = "Tasks of the workspace")]
@@ -14,19 +16,43 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Everything that continuous integration checks.
+    /// Checks everything that continuous integration checks
     Ci,
-    /// Runs an experiment and reports it beside the published figures.
-    Reproduce(reproduce::Options),
-    /// Runs one cell of an experiment: a job as JSON on standard input, its outcome on standard output.
-    #[command(hide = true)]
-    Cell,
+    /// Runs an experiment and reports it beside the published figures; --help for its options
+    #[command(disable_help_flag = true)]
+    Reproduce {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        options: Vec<OsString>,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Ci => ci::run(),
-        Task::Reproduce(options) => reproduce::run(&options),
-        Task::Cell => reproduce::run_cell(),
+        Task::Reproduce { options } => reproduce(&options),
     }
+}
+
+/// Builds the experiments for speed and runs one.
+fn reproduce(options: &[OsString]) -> anyhow::Result<()> {
+    let arguments = [
+        "run",
+        "--release",
+        "--quiet",
+        "--package",
+        "rpo-experiments",
+        "--",
+    ];
+    let status = cargo(&arguments).args(options).status();
+    if !status.context("cargo does not run")?.success() {
+        bail!("the experiment failed");
+    }
+    Ok(())
+}
+
+/// The cargo that runs this.
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments);
+    command
 }

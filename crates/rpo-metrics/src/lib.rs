@@ -14,7 +14,6 @@ mod ranking;
 mod regression;
 mod score;
 mod sets;
-pub mod stats;
 mod top_k;
 
 /// What truth and labels come in.

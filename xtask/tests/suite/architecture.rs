@@ -1,14 +1,15 @@
-//! What ARCHITECTURE.md says of the crates: which may use which, and which keep away from files.
+//! Checks what ARCHITECTURE.md says of the crates: their dependencies, and which of them read no files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Each crate with those of the workspace it may use outside its tests.
-const ARROWS: [(&str, &[&str]); 9] = [
+/// Each crate with those of the workspace that it may use outside its tests.
+const ARROWS: [(&str, &[&str]); 10] = [
     ("rpo-core", &[]),
     ("rpo-data", &["rpo-core"]),
     ("rpo-metrics", &["rpo-core"]),
     ("rpo-projections", &["rpo-core"]),
+    ("rpo-stats", &["rpo-core"]),
     ("rpo-tree", &["rpo-core"]),
     ("rpo-linear", &["rpo-core", "rpo-projections"]),
     ("rpo-ensemble", &["rpo-core", "rpo-projections", "rpo-tree"]),
@@ -27,18 +28,33 @@ const ARROWS: [(&str, &[&str]); 9] = [
     ("rpo-cli", &["rpo"]),
 ];
 
+/// Packages outside `crates/`, which nothing depends on.
+const TOOLS: [(&str, &[&str]); 3] = [
+    ("benches", &["rpo"]),
+    ("experiments", &["rpo", "rpo-cli", "rpo-stats"]),
+    ("xtask", &[]),
+];
+
+/// The modules of the experiments: each uses only those before it.
+const STAGES: [&str; 5] = ["describe", "plan", "run", "analyse", "report"];
+
 /// Crates that take views and return values.
-const NUMERIC: [&str; 6] = [
+const NUMERIC: [&str; 7] = [
     "rpo-core",
     "rpo-ensemble",
     "rpo-linear",
     "rpo-metrics",
     "rpo-projections",
+    "rpo-stats",
     "rpo-tree",
 ];
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
 fn crates() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates")
+    root().join("crates")
 }
 
 #[test]
@@ -51,12 +67,31 @@ fn dependencies_point_one_way() {
         .collect();
     found.sort_unstable();
     assert_eq!(found, known);
-    for (name, allowed) in ARROWS {
-        let manifest = fs::read_to_string(crates().join(name).join("Cargo.toml")).unwrap();
+    let packages = ARROWS.map(|(name, allowed)| (crates().join(name), allowed));
+    let tools = TOOLS.map(|(name, allowed)| (root().join(name), allowed));
+    for (folder, allowed) in packages.into_iter().chain(tools) {
+        let name = folder.display();
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
         let manifest: toml::Table = manifest.parse().unwrap();
         for used in manifest["dependencies"].as_table().unwrap().keys() {
             let arrow = known.contains(&used.as_str());
             assert!(!arrow || allowed.contains(&used.as_str()), "{name} uses {used}");
+        }
+    }
+}
+
+#[test]
+fn stages_of_the_experiments_use_only_those_before() {
+    for (place, stage) in STAGES.iter().enumerate() {
+        let mut files = Vec::new();
+        sources(&root().join("experiments/src").join(stage), &mut files);
+        assert!(!files.is_empty(), "{stage} has sources");
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            for later in &STAGES[place + 1..] {
+                let used = text.contains(&format!("crate::{later}"));
+                assert!(!used, "{} uses {later}", file.display());
+            }
         }
     }
 }

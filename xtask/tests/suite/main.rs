@@ -1,5 +1,4 @@
-//! Architecture, links of the documentation and experiments, in one program: linking many takes time and disk.
+//! Architecture and links of the documentation, in one program: linking many takes time and disk.
 
 mod architecture;
 mod links;
-mod reproduce;

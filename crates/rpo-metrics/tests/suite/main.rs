@@ -4,6 +4,4 @@ mod metric_vectors;
 mod missing;
 mod naive;
 mod properties;
-mod stats_properties;
-mod stats_vectors;
 mod vectors;

@@ -1,0 +1,137 @@
+//! Bootstrap intervals.
+
+use crate::StatsError;
+use crate::error::{check_enough, check_finite, check_level};
+use rand::Rng;
+use rayon::prelude::*;
+use rpo_core::Seed;
+
+/// A statistic of the data and of resamples of its samples (Efron 1979).
+///
+/// To compare two methods on the same samples, resample their [`differences`](crate::differences). For a metric of a whole
+/// matrix, such as macro F1, resample its samples with [`Bootstrap::draw`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Bootstrap {
+    /// The statistic of the data.
+    pub observed: f64,
+    /// The statistic of each resample.
+    pub resampled: Vec<f64>,
+}
+
+impl Bootstrap {
+    /// Returns the mean of `x` and of `x[indices]` for each given list of indices.
+    ///
+    /// # Errors
+    /// No value, no resample, an empty resample, an index out of range, values that are not finite.
+    pub fn mean_of<R: AsRef<[usize]>>(x: &[f64], resamples: &[R]) -> Result<Self, StatsError> {
+        check_enough("values", x.len(), 1)?;
+        check_enough("resamples", resamples.len(), 1)?;
+        check_finite(x)?;
+        for (resample, indices) in resamples.iter().map(AsRef::as_ref).enumerate() {
+            check_enough("values of a resample", indices.len(), 1)?;
+            if let Some(&index) = indices.iter().find(|index| **index >= x.len()) {
+                return Err(StatsError::ResampleIndex {
+                    resample,
+                    index,
+                    n_values: x.len(),
+                });
+            }
+        }
+        let mean = |rows: &[usize]| rows.iter().map(|&i| x[i]).sum::<f64>() / rows.len() as f64;
+        Ok(Self {
+            observed: x.iter().sum::<f64>() / x.len() as f64,
+            resampled: resamples.iter().map(|rows| mean(rows.as_ref())).collect(),
+        })
+    }
+
+    /// Returns `statistic(indices)` for all of `n` samples in order and for `n_resamples` resamples of n, drawn with
+    /// replacement. Resample b draws from stream b of `seed`: the same for any number of threads.
+    ///
+    /// # Errors
+    /// No sample, no resample, a statistic that is not finite (its index is the resample's).
+    pub fn draw(
+        n: usize,
+        n_resamples: usize,
+        seed: Seed,
+        statistic: impl Fn(&[usize]) -> f64 + Sync,
+    ) -> Result<Self, StatsError> {
+        check_enough("samples", n, 1)?;
+        check_enough("resamples", n_resamples, 1)?;
+        let all: Vec<usize> = (0..n).collect();
+        let observed = statistic(&all);
+        check_finite(&[observed])?;
+        let seed = seed.purpose("bootstrap interval");
+        let resampled: Vec<f64> = (0..n_resamples)
+            .into_par_iter()
+            .map(|b| {
+                let mut rng = seed.child(b as u64).rng();
+                let indices: Vec<usize> = (0..n).map(|_| rng.gen_range(0..n as u64) as usize).collect();
+                statistic(&indices)
+            })
+            .collect();
+        check_finite(&resampled)?;
+        Ok(Self { observed, resampled })
+    }
+
+    /// Returns the percentile interval: the resamples' quantiles at (1 - level) / 2 and (1 + level) / 2, interpolated
+    /// linearly between order statistics at position (B - 1) p.
+    ///
+    /// # Errors
+    /// A level outside (0, 1).
+    pub fn interval(&self, level: f64) -> Result<(f64, f64), StatsError> {
+        check_level("level", level)?;
+        let mut sorted = self.resampled.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let quantile = |p: f64| {
+            let position = (sorted.len() - 1) as f64 * p;
+            let (below, above) = (position.floor() as usize, position.ceil() as usize);
+            sorted[below] + (sorted[above] - sorted[below]) * position.fract()
+        };
+        Ok((quantile((1.0 - level) / 2.0), quantile(f64::midpoint(1.0, level))))
+    }
+
+    /// Returns the standard deviation of the resampled statistic, divisor B - 1; NaN for a single resample.
+    pub fn standard_error(&self) -> f64 {
+        let n = self.resampled.len() as f64;
+        let mean = self.resampled.iter().sum::<f64>() / n;
+        let squares: f64 = self.resampled.iter().map(|v| (v - mean).powi(2)).sum();
+        (squares / (n - 1.0)).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drawn_intervals_cover_and_do_not_depend_on_threads() {
+        let x: Vec<f64> = (0..50).map(f64::from).collect();
+        let mean = |rows: &[usize]| rows.iter().map(|&i| x[i]).sum::<f64>() / rows.len() as f64;
+        let draw = || Bootstrap::draw(x.len(), 2000, Seed::new(3), mean).unwrap();
+        let found = draw();
+        assert_eq!(found.observed, 24.5);
+        // The mean's standard error with divisor n: sqrt((50² - 1) / 12 / 50) = 2.041.
+        assert!((found.standard_error() - 2.041).abs() < 0.1);
+        let (low, high) = found.interval(0.9).unwrap();
+        assert!((low - (24.5 - 1.645 * 2.041)).abs() < 0.3 && (high - (24.5 + 1.645 * 2.041)).abs() < 0.3);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        assert_eq!(pool.install(draw), found);
+    }
+
+    #[test]
+    fn bad_resamples_are_refused() {
+        let expected = StatsError::ResampleIndex {
+            resample: 1,
+            index: 2,
+            n_values: 2,
+        };
+        assert_eq!(Bootstrap::mean_of(&[1.0, 2.0], &[[0, 1], [0, 2]]), Err(expected));
+        let none: [[usize; 1]; 0] = [];
+        assert!(Bootstrap::mean_of(&[1.0], &none).is_err());
+        assert!(Bootstrap::mean_of(&[1.0], &[[]]).is_err());
+        assert!(Bootstrap::draw(2, 3, Seed::new(0), |_| f64::NAN).is_err());
+        let one = Bootstrap::mean_of(&[1.0, 2.0], &[[0, 1]]).unwrap();
+        assert!(one.interval(1.0).is_err() && one.standard_error().is_nan());
+        assert_eq!(one.interval(0.5).unwrap(), (1.5, 1.5));
+    }
+}

@@ -1,0 +1,73 @@
+//! What can be wrong with the arguments of a test.
+
+use rpo_core::{Mismatch, ParameterError};
+
+/// An argument that a test refuses.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StatsError {
+    /// Paired samples of different lengths.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+    /// A level or p-value out of range.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// Fewer values than a test needs.
+    #[error("{what}: at least {needed} needed, got {given}")]
+    TooFew {
+        /// What is counted, in the plural.
+        what: &'static str,
+        /// The number that was given.
+        given: usize,
+        /// The number that is needed.
+        needed: usize,
+    },
+    /// A value that is NaN or infinite.
+    #[error("value {index} must be finite, got {value}")]
+    NonFinite {
+        /// Its position, from 0; in a table row by row.
+        index: usize,
+        /// The value.
+        value: f64,
+    },
+    /// More differences than the exact test takes.
+    #[error("the exact test takes at most {limit} differences, got {given}: use the normal approximation")]
+    TooManyForExact {
+        /// The number of differences.
+        given: usize,
+        /// The largest number.
+        limit: usize,
+    },
+    /// A resample that refers to a value that does not exist.
+    #[error("resample {resample} refers to value {index} of {n_values}")]
+    ResampleIndex {
+        /// The resample, from 0.
+        resample: usize,
+        /// The position it refers to, from 0.
+        index: usize,
+        /// The number of values.
+        n_values: usize,
+    },
+}
+
+pub(crate) fn check_finite(values: &[f64]) -> Result<(), StatsError> {
+    match values.iter().position(|v| !v.is_finite()) {
+        Some(index) => Err(StatsError::NonFinite {
+            index,
+            value: values[index],
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_enough(what: &'static str, given: usize, needed: usize) -> Result<(), StatsError> {
+    if given < needed {
+        return Err(StatsError::TooFew { what, given, needed });
+    }
+    Ok(())
+}
+
+/// Refuses levels outside (0, 1), NaN among them.
+pub(crate) fn check_level(name: &'static str, value: f64) -> Result<(), ParameterError> {
+    ParameterError::unless(value > 0.0 && value < 1.0, name, value, "in (0, 1)")
+}

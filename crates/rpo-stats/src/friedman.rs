@@ -1,0 +1,196 @@
+//! Friedman's test: do k methods differ over N data sets?
+
+use crate::StatsError;
+use crate::distributions::{chi2_survival, f_survival, studentized_range_survival};
+use crate::error::check_enough;
+use crate::post_hoc::rank_difference_unit;
+use crate::ranks::{doubled_ranks, tie_sum};
+use ndarray::{Array2, ArrayView2};
+use std::f64::consts::SQRT_2;
+
+/// The direction in which scores improve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Larger scores are better, as in accuracy.
+    Higher,
+    /// Smaller scores are better, as in losses.
+    Lower,
+}
+
+/// Ranks of k methods on each of N data sets, with Friedman's test on them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Friedman {
+    ranks: Array2<f64>,
+    average_ranks: Vec<f64>,
+    /// Σ_j (2 R_j)², R_j the rank sum of method j.
+    squares: u128,
+    /// Σ (t³ - t) over groups of t tied methods.
+    ties: u128,
+}
+
+/// Friedman's χ² and the F of Iman and Davenport (1980), less conservative.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FriedmanTest {
+    /// χ² with k - 1 degrees of freedom.
+    pub chi2: f64,
+    /// Degrees of freedom of χ²: k - 1.
+    pub df: usize,
+    /// Probability of a larger χ².
+    pub p: f64,
+    /// F = (N - 1) χ² / (N (k - 1) - χ²), infinite if all data sets agree.
+    pub f: f64,
+    /// Degrees of freedom of F: k - 1 and (k - 1)(N - 1).
+    pub f_df: (usize, usize),
+    /// Probability of a larger F.
+    pub f_p: f64,
+}
+
+impl Friedman {
+    /// Ranks methods (columns) on each data set (row); ties share the mean rank.
+    ///
+    /// # Errors
+    /// Fewer than two methods or two data sets, values that are not finite.
+    pub fn new(scores: ArrayView2<'_, f64>, better: Better) -> Result<Self, StatsError> {
+        let (n, k) = scores.dim();
+        check_enough("methods", k, 2)?;
+        check_enough("data sets", n, 2)?;
+        if let Some((index, &value)) = scores.iter().enumerate().find(|(_, v)| !v.is_finite()) {
+            return Err(StatsError::NonFinite { index, value });
+        }
+        let (mut ranks, mut sums, mut ties) = (Array2::zeros((n, k)), vec![0_u64; k], 0);
+        for (row, mut out) in scores.rows().into_iter().zip(ranks.rows_mut()) {
+            let sign = if better == Better::Higher { -1.0 } else { 1.0 };
+            let (doubled, groups) = doubled_ranks(&row.mapv(|v| sign * v).to_vec());
+            ties += tie_sum(&groups);
+            for (j, rank) in doubled.into_iter().enumerate() {
+                sums[j] += rank;
+                out[j] = rank as f64 / 2.0;
+            }
+        }
+        Ok(Self {
+            ranks,
+            average_ranks: sums.iter().map(|&r| r as f64 / (2 * n) as f64).collect(),
+            squares: sums.iter().map(|&r| u128::from(r).pow(2)).sum(),
+            ties,
+        })
+    }
+
+    /// Returns the rank of each method (column) on each data set (row), 1 for the best.
+    pub fn ranks(&self) -> ArrayView2<'_, f64> {
+        self.ranks.view()
+    }
+
+    /// Returns the mean rank of each method.
+    pub fn average_ranks(&self) -> &[f64] {
+        &self.average_ranks
+    }
+
+    /// Returns the test without correction for ties: χ² = 12 N / (k (k + 1)) [Σ R_j² - k (k + 1)² / 4] over mean ranks
+    /// R_j (Demšar 2006, section 3.2.2).
+    pub fn uncorrected(&self) -> FriedmanTest {
+        self.test(0)
+    }
+
+    /// Returns the test with χ² divided by 1 - Σ(t³ - t) / (N k (k² - 1)) over groups of t ties, NaN if all tie
+    /// everywhere.
+    pub fn tie_corrected(&self) -> FriedmanTest {
+        self.test(self.ties)
+    }
+
+    /// χ² as a fraction of integers, so that "all data sets agree" is exact and not a matter of rounding.
+    fn test(&self, ties: u128) -> FriedmanTest {
+        let (n_datasets, n_methods) = self.ranks.dim();
+        let (n, k) = (n_datasets as u128, n_methods as u128);
+        // χ² = (k - 1) numerator / denominator.
+        let numerator = 3 * (self.squares - n * n * k * (k + 1) * (k + 1));
+        let denominator = n * k * (k * k - 1) - ties;
+        let chi2 = ((k - 1) * numerator) as f64 / denominator as f64;
+        // N (k - 1) - χ² = (k - 1)(N denominator - numerator) / denominator.
+        let f = ((n - 1) * numerator) as f64 / (n * denominator - numerator) as f64;
+        let df = n_methods - 1;
+        let f_df = (df, df * (n_datasets - 1));
+        FriedmanTest {
+            chi2,
+            df,
+            p: chi2_survival(chi2, df),
+            f,
+            f_df,
+            f_p: f_survival(f, f_df),
+        }
+    }
+
+    /// Returns Nemenyi's p-value for each pair of methods (k x k, 1 on the diagonal): the probability that the range
+    /// of k mean ranks exceeds the pair's difference (Demšar 2006, section 3.2.2).
+    pub fn nemenyi_p(&self) -> Array2<f64> {
+        let (n, k) = self.ranks.dim();
+        let scale = SQRT_2 / rank_difference_unit(k, n);
+        Array2::from_shape_fn((k, k), |(a, b)| {
+            let difference = (self.average_ranks[a] - self.average_ranks[b]).abs();
+            studentized_range_survival(difference * scale, k)
+        })
+    }
+
+    /// Returns the bars of a critical-difference diagram: maximal groups of methods, each from best to worst mean rank,
+    /// whose mean ranks lie within `critical_difference`. Groups of one are left out.
+    pub fn indistinguishable(&self, critical_difference: f64) -> Vec<Vec<usize>> {
+        let rank = |j: usize| self.average_ranks[j];
+        let mut order: Vec<usize> = (0..self.average_ranks.len()).collect();
+        order.sort_by(|&a, &b| rank(a).total_cmp(&rank(b)));
+        let (mut groups, mut covered) = (Vec::new(), 0);
+        for start in 0..order.len() {
+            let within = |&&j: &&usize| rank(j) - rank(order[start]) <= critical_difference;
+            let end = start + order[start..].iter().take_while(within).count();
+            if end > covered && end > start + 1 {
+                groups.push(order[start..end].to_vec());
+            }
+            covered = covered.max(end);
+        }
+        groups
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn agreement_is_infinite_and_ties_are_undefined() {
+        let agree = array![[1.0, 2.0, 3.0], [0.1, 0.2, 0.7], [5.0, 6.0, 7.0]];
+        let friedman = Friedman::new(agree.view(), Better::Lower).unwrap();
+        assert_eq!(friedman.average_ranks(), [1.0, 2.0, 3.0]);
+        let test = friedman.uncorrected();
+        assert_eq!((test.chi2, test.f, test.f_p), (6.0, f64::INFINITY, 0.0));
+        let tied = Friedman::new(Array2::ones((3, 2)).view(), Better::Higher).unwrap();
+        assert_eq!(tied.uncorrected().chi2, 0.0);
+        assert!(tied.tie_corrected().chi2.is_nan());
+        assert_eq!(tied.nemenyi_p(), Array2::<f64>::ones((2, 2)));
+    }
+
+    #[test]
+    fn bars_of_the_diagram() {
+        // Mean ranks 1, 2, 3.
+        let agree = array![[3.0, 1.0, 2.0], [3.0, 1.0, 2.0]];
+        let friedman = Friedman::new(agree.view(), Better::Lower).unwrap();
+        assert_eq!(friedman.indistinguishable(0.5), Vec::<Vec<usize>>::new());
+        assert_eq!(friedman.indistinguishable(1.0), [[1, 2], [2, 0]]);
+        assert_eq!(friedman.indistinguishable(2.0), [[1, 2, 0]]);
+    }
+
+    #[test]
+    fn bad_tables_are_refused() {
+        let short = Friedman::new(array![[1.0, 2.0]].view(), Better::Higher);
+        let expected = StatsError::TooFew {
+            what: "data sets",
+            given: 1,
+            needed: 2,
+        };
+        assert_eq!(short, Err(expected));
+        let found = Friedman::new(array![[1.0, 2.0], [1.0, f64::INFINITY]].view(), Better::Higher);
+        let expected = StatsError::NonFinite {
+            index: 3,
+            value: f64::INFINITY,
+        };
+        assert_eq!(found, Err(expected));
+    }
+}

@@ -1,0 +1,46 @@
+#![doc = include_str!("../README.md")]
+
+mod bootstrap;
+mod corrections;
+mod distributions;
+mod error;
+mod friedman;
+mod paired_t;
+mod post_hoc;
+mod ranks;
+mod wilcoxon;
+
+pub use bootstrap::Bootstrap;
+pub use corrections::{bonferroni, holm};
+pub use error::StatsError;
+pub use friedman::{Better, Friedman, FriedmanTest};
+pub use paired_t::PairedT;
+pub use post_hoc::{bonferroni_dunn_quantile, critical_difference, nemenyi_quantile};
+pub use wilcoxon::{NormalApproximation, SignedRanks, Zeros};
+
+use error::check_finite;
+use rpo_core::Mismatch;
+
+/// Probabilities of data at least as extreme as the observed, if there is no difference.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PValues {
+    /// Extreme in either direction.
+    pub two_sided: f64,
+    /// Extreme in the direction x > y.
+    pub greater: f64,
+    /// Extreme in the direction x < y.
+    pub less: f64,
+}
+
+/// Returns x - y, pair by pair.
+///
+/// # Errors
+/// Samples of different lengths, values that are not finite.
+pub fn differences(x: &[f64], y: &[f64]) -> Result<Vec<f64>, StatsError> {
+    Mismatch::check("values of the second sample", x.len(), y.len())?;
+    let differences: Vec<f64> = x.iter().zip(y).map(|(x, y)| x - y).collect();
+    check_finite(x)?;
+    check_finite(y)?;
+    check_finite(&differences)?;
+    Ok(differences)
+}

@@ -1,0 +1,5 @@
+//! Reference vectors and invariants.
+
+mod properties;
+mod reference;
+mod vectors;

@@ -1,0 +1,204 @@
+//! The samples of a cell.
+
+use crate::describe::{FriedmanText, Preprocess, SplitText};
+use crate::plan::job::{Job, Source, hash};
+use anyhow::{Context, bail};
+use rpo::core::{Matrix, Seed};
+use rpo::data::generate::{FeatureStyle, Friedman, MultiLabelSet};
+use rpo::data::preprocess::{FeatureFilter, LabelFilter, OneHot, Scope, Standardizer, Transform};
+use rpo::data::split::{Split, TestSize, random_split};
+use rpo::data::{Catalogue, Dataset, LabelStatistics};
+use std::collections::BTreeSet;
+
+/// All samples of a source, of which there are `n` where they are generated.
+pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
+    match source {
+        Source::Catalogue {
+            name,
+            one_hot,
+            without,
+            ..
+        } => {
+            let mut data = Catalogue::from_env()?.load(name)?.whole()?;
+            if !without.is_empty() {
+                data = leave_out(&data, without)?;
+            }
+            if *one_hot {
+                data = OneHot::fit(&data).apply(&data)?;
+            }
+            Ok(data)
+        }
+        Source::MultiLabel { set, seed } => {
+            let features = match set.dense_noise {
+                Some(noise) => FeatureStyle::Dense { noise },
+                None => FeatureStyle::Sparse {
+                    per_label: set.per_label.unwrap_or(6),
+                    noise: set.noise.unwrap_or(10.0),
+                },
+            };
+            let set = MultiLabelSet::new(n, set.features, set.outputs)
+                .cardinality(set.cardinality)
+                .exponent(set.exponent)
+                .features(features);
+            Ok(set.generate(Seed::new(*seed))?)
+        }
+        Source::Friedman { problem, seed } => friedman(problem, n, Seed::new(*seed)),
+    }
+}
+
+fn friedman(problem: &FriedmanText, n: usize, seed: Seed) -> anyhow::Result<Dataset> {
+    let generator = Friedman::new(problem.kind)
+        .n_outputs(problem.outputs)
+        .n_irrelevant(problem.irrelevant)
+        .chain_base_noise(problem.base_noise)
+        .permuted_outputs(problem.permuted)
+        .n_samples(n);
+    Ok(generator.generate(seed)?)
+}
+
+/// The training and the test part of a cell, preprocessed.
+pub(crate) fn parts(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
+    let (mut train, mut test) = divided(job)?;
+    if job.preprocess.standardize {
+        let scale = Standardizer::of_features(&train)?;
+        (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
+    }
+    if job.preprocess.standardize_outputs {
+        let scale = Standardizer::of_targets(&train)?;
+        (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
+    }
+    Ok((train, test))
+}
+
+/// The training and the test part of a cell. Those of a regression problem are generated apart, anew in every
+/// repetition, so that outputs in random order are those of their part.
+fn divided(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
+    let (n_train, n_test) = (job.train, job.test);
+    if let Source::Friedman { problem, seed } = &job.source {
+        let seed = Seed::new(*seed).purpose("part").child(job.data_seed);
+        return Ok((
+            friedman(problem, n_train, seed.purpose("train"))?,
+            friedman(problem, n_test, seed.purpose("test"))?,
+        ));
+    }
+    let data = load(&job.source, n_train + n_test)?;
+    let data = filter(data, &job.preprocess)?;
+    let split = match job.split {
+        // A set that comes in parts is loaded with the training part first.
+        SplitText::Given if data.n_samples() != n_train + n_test => {
+            let n = data.n_samples();
+            bail!("the set has {n} samples; the description's parts have {n_train} and {n_test}")
+        }
+        SplitText::Given => Split {
+            train: (0..n_train).collect(),
+            test: (n_train..n_train + n_test).collect(),
+        },
+        SplitText::Random => {
+            let size = TestSize::Counts {
+                train: n_train,
+                test: n_test,
+            };
+            random_split(data.n_samples(), size, Seed::new(job.data_seed))?
+        }
+    };
+    Ok(split.apply(&data)?)
+}
+
+/// What is left out for what all samples say of it.
+fn filter(mut data: Dataset, preprocess: &Preprocess) -> anyhow::Result<Dataset> {
+    if let Some(share) = preprocess.min_presence {
+        let sparse = matches!(data.features(), Matrix::Sparse(_));
+        let scope = if sparse { Scope::All } else { Scope::Nominal };
+        data = FeatureFilter::drop_rare(&data, share, scope)?.apply(&data)?;
+    }
+    if let Some(ratio) = preprocess.max_imbalance {
+        data = LabelFilter::drop_imbalanced(&data, ratio)?.apply(&data)?;
+    }
+    if let Some(count) = preprocess.min_label_count {
+        data = LabelFilter::drop_rare(&data, count)?.apply(&data)?;
+    }
+    Ok(data)
+}
+
+/// What filters leave of a data set.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Filtered {
+    /// Features left.
+    pub(crate) n_features: usize,
+    /// The labels left.
+    pub(crate) labels: LabelStatistics,
+    /// Distinct sets of those labels.
+    pub(crate) n_distinct: usize,
+}
+
+/// What filters leave of a set of the catalogue; `None` if there is none or it is not such a set.
+pub(crate) fn filtered(source: &Source, preprocess: &Preprocess) -> anyhow::Result<Option<Filtered>> {
+    let filters = preprocess.min_presence.is_some()
+        || preprocess.max_imbalance.is_some()
+        || preprocess.min_label_count.is_some();
+    if !filters || !matches!(source, Source::Catalogue { .. }) {
+        return Ok(None);
+    }
+    let data = filter(load(source, 0)?, preprocess)?;
+    let outputs = data.outputs().view();
+    let sets: BTreeSet<Vec<u32>> = (0..outputs.n_rows())
+        .map(|row| {
+            let mut set = Vec::new();
+            outputs.for_each_in_row(row, |j, v| set.extend((v == 1.0).then_some(j)));
+            set
+        })
+        .collect();
+    Ok(Some(Filtered {
+        n_features: data.n_features(),
+        labels: data.label_statistics(),
+        n_distinct: sets.len(),
+    }))
+}
+
+/// Features of these names left out.
+fn leave_out(data: &Dataset, without: &[String]) -> anyhow::Result<Dataset> {
+    let names: Vec<String> = data.feature_names().iter().map(Into::into).collect();
+    if let Some(name) = without.iter().find(|name| !names.contains(name)) {
+        anyhow::bail!("no feature {name:?} to leave out");
+    }
+    let kept: Vec<usize> = (0..names.len())
+        .filter(|&j| !without.contains(&names[j]))
+        .collect();
+    Ok(data.select_features(&kept)?)
+}
+
+/// The hash of a catalogue set: that of its files' hashes, after the files were compared with them.
+pub(crate) fn catalogue_hash(catalogue: &Catalogue, name: &str) -> anyhow::Result<String> {
+    catalogue
+        .verify(name)
+        .with_context(|| format!("data set {name}"))?;
+    let hashes: Vec<&str> = catalogue
+        .entry(name)?
+        .files
+        .iter()
+        .map(|f| f.sha256.as_str())
+        .collect();
+    Ok(hash(hashes.concat().as_bytes()))
+}
+
+/// Features and outputs of a source, as far as sizes are known before it is loaded.
+pub(crate) fn sizes(source: &Source) -> anyhow::Result<(usize, usize)> {
+    use rpo::data::generate::FriedmanKind;
+    Ok(match source {
+        Source::Catalogue { name, .. } => {
+            let catalogue = Catalogue::from_env()?;
+            let entry = catalogue.entry(name)?;
+            (entry.n_features, entry.n_outputs)
+        }
+        Source::MultiLabel { set, .. } => (set.features, set.outputs),
+        Source::Friedman { problem, .. } => {
+            let inputs = if problem.kind == FriedmanKind::Independent {
+                5 * problem.outputs
+            } else {
+                5
+            };
+            let copies = if problem.permuted { 2 } else { 1 };
+            (inputs + problem.irrelevant, copies * problem.outputs)
+        }
+    })
+}

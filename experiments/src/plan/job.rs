@@ -1,0 +1,120 @@
+//! A cell: one data set, one method, one repetition, and what is computed for it.
+
+use crate::describe::{Decompose, FriedmanText, MethodJob, MultiLabelText, Preprocess, SplitText};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+
+/// Everything that a cell's result depends on. Its hash is the cell's key, so that a changed description, data
+/// file or version invalidates exactly the cells that it changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Job {
+    /// Version of the workspace.
+    pub(crate) version: String,
+    /// The data.
+    pub(crate) source: Source,
+    /// Training samples.
+    pub(crate) train: usize,
+    /// Test samples.
+    pub(crate) test: usize,
+    /// Seed of the split, or of the learning sets; shared by all methods.
+    pub(crate) data_seed: u64,
+    /// How the data is divided.
+    #[serde(default)]
+    pub(crate) split: SplitText,
+    /// What is done to it.
+    #[serde(default)]
+    pub(crate) preprocess: Preprocess,
+    /// The method.
+    pub(crate) method: MethodJob,
+    /// What to compute.
+    pub(crate) work: Work,
+}
+
+/// Where samples come from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Source {
+    /// A set of the catalogue.
+    Catalogue {
+        /// Its name.
+        name: String,
+        /// Hash of its files' hashes.
+        sha256: String,
+        /// Whether nominal features of three or more values become indicators.
+        one_hot: bool,
+        /// Names of features left out.
+        without: Vec<String>,
+    },
+    /// A generated multi-label set.
+    MultiLabel {
+        /// Its parameters.
+        set: MultiLabelText,
+        /// Its seed.
+        seed: u64,
+    },
+    /// A generated regression problem.
+    Friedman {
+        /// Its parameters.
+        problem: FriedmanText,
+        /// Its seed.
+        seed: u64,
+    },
+}
+
+/// What to compute.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Work {
+    /// Fit on the training part, score on the test part.
+    Score {
+        /// Names of metrics.
+        metrics: Vec<String>,
+        /// Resamples of the test samples for an interval around each.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bootstrap: Option<usize>,
+    },
+    /// Take the error apart.
+    Decompose(Decompose),
+}
+
+/// The option that is the number of steps of boosting.
+pub(crate) const STEPS: &str = "iterations";
+
+impl Job {
+    /// SHA-256 of the job's JSON, in hexadecimal.
+    ///
+    /// # Panics
+    /// Never: a job is plain data.
+    pub(crate) fn key(&self) -> String {
+        hash(&serde_json::to_vec(self).expect("a job is plain data"))
+    }
+
+    /// The job without its number of steps, if models of fewer steps are met on the way to those of more, as in
+    /// boosting that nothing ends before its last step: one fit then serves all jobs that differ in nothing else.
+    pub(crate) fn but_for_steps(&self) -> Option<Self> {
+        let method = &self.method;
+        let ends_early = ["validation", "early-stopping", "time-limit"]
+            .iter()
+            .any(|name| method.options.contains_key(*name));
+        let plain = matches!(self.work, Work::Score { bootstrap: None, .. })
+            && !ends_early
+            && method.search.is_none()
+            && method.targets.is_none()
+            && method.time_budget.is_none();
+        let mut job = self.clone();
+        job.method.options.remove(STEPS).filter(|_| plain)?;
+        Some(job)
+    }
+}
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}

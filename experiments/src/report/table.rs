@@ -1,0 +1,49 @@
+//! A table of text.
+
+/// A head and rows of equal length. A column of figures is aligned right.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Table {
+    /// What the columns hold.
+    pub(crate) head: Vec<String>,
+    /// One cell per column each.
+    pub(crate) rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(crate) fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            head: head.into_iter().map(Into::into).collect(),
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it has not a cell for each column.
+    pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
+        assert_eq!(cells.len(), self.head.len(), "one cell per column");
+        self.rows.push(cells);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Whether a column holds figures.
+    pub(crate) fn is_numeric(&self, column: usize) -> bool {
+        let figure = |cell: &str| {
+            let number = cell.strip_suffix(" MB").unwrap_or(cell);
+            number.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c))
+                && !number.contains(char::is_alphabetic)
+        };
+        let mut cells = self
+            .rows
+            .iter()
+            .map(|row| row[column].as_str())
+            .filter(|cell| !cell.is_empty())
+            .peekable();
+        cells.peek().is_some() && cells.all(figure)
+    }
+}

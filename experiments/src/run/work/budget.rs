@@ -1,0 +1,47 @@
+//! The time budget of Joly, Wehenkel and Geurts (2019), section 4.1.2: a fit of boosting may take so many times the time of
+//! one step of gbmort with stumps and the square loss on the same samples. What it gives depends on the machine.
+
+use crate::plan::job::{Job, STEPS};
+use rpo::data::Dataset;
+use rpo_cli::methods::{FitContext, Method, MethodOptions};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// Steps whose time is measured, after a first one that codes the features too.
+const TIMED: usize = 10;
+
+/// Most steps within a budget, those of the paper where time is none.
+const MOST_STEPS: usize = 10_000;
+
+/// The options of a job's method, with a limit on its time if the job has such a budget.
+pub(super) fn limited(job: &Job, train: &Dataset) -> anyhow::Result<MethodOptions> {
+    let options = job.method.method_options()?;
+    let Some(times) = job.method.time_budget else {
+        return Ok(options);
+    };
+    let limit = f64::from(times) * seconds_of_a_step(train)?;
+    let options = options.with(STEPS, &MOST_STEPS.to_string())?;
+    Ok(options.with("time-limit", &limit.to_string())?)
+}
+
+fn seconds_of_a_step(train: &Dataset) -> anyhow::Result<f64> {
+    let mut options = MethodOptions::new(Method::Gbmort);
+    let steps = (1 + TIMED).to_string();
+    for (name, value) in [
+        ("loss", "square"),
+        ("max-leaves", "2"),
+        ("max-features", "all"),
+        (STEPS, &steps),
+    ] {
+        options = options.with(name, value)?;
+    }
+    let mut seen = Vec::new();
+    let stages = [1, 1 + TIMED];
+    options
+        .recipe(0)?
+        .fit_in_parts(train, &FitContext::default(), &stages, &mut |_, _| {
+            seen.push(Instant::now());
+            Ok(ControlFlow::Continue(()))
+        })?;
+    Ok((seen[1] - seen[0]).as_secs_f64() / TIMED as f64)
+}

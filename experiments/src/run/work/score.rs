@@ -1,0 +1,248 @@
+//! Fit on a training part, score on a test part.
+
+use super::meter::{ProjectionTime, Stopwatch, Timed, peak_memory};
+use super::{bootstrap, budget, targets};
+use crate::describe::measures;
+use crate::plan::data;
+use crate::plan::job::{Job, STEPS};
+use anyhow::{Context, ensure};
+use rpo::Model;
+use rpo::data::Dataset;
+use rpo::metrics::{Evaluation, Metric, Scores};
+use rpo::tune::Refit;
+use rpo_cli::methods::{FitContext, MethodOptions};
+use rpo_cli::scoring::Scoring;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+type Values = BTreeMap<String, f64>;
+
+/// What each of some jobs measures that differ in nothing but their numbers of steps, which increase: one fit, of the
+/// last, is scored on its way.
+pub(super) fn run(jobs: &[Job], metrics: &[String], bootstrap: Option<usize>) -> anyhow::Result<Vec<Values>> {
+    let job = jobs.last().context("no job")?;
+    let (train, test) = data::parts(job)?;
+    let metrics: Vec<Metric> = metrics
+        .iter()
+        .map(|name| name.parse())
+        .collect::<Result<_, _>>()?;
+    let mut fitting = Fitting {
+        job,
+        metrics: &metrics,
+        options: budget::limited(job, &train)?,
+        projections: Arc::default(),
+        cost: Cost::default(),
+    };
+    let score = Score {
+        job,
+        metrics: &metrics,
+        test: &test,
+        bootstrap,
+    };
+    if let Some(targets) = job.method.targets {
+        let sets = targets.of(&train)?;
+        let models = sets.iter().map(|set| fitting.fit(set));
+        let models: Vec<Model> = models.collect::<anyhow::Result<_>>()?;
+        return Ok(vec![score.measure(&models, &fitting.cost)?]);
+    }
+    if let [_] = jobs {
+        let model = fitting.fit(&train)?;
+        return Ok(vec![score.measure(&[model], &fitting.cost)?]);
+    }
+    let steps = jobs
+        .iter()
+        .map(|job| job.method.number(STEPS).context("no steps"));
+    let steps: Vec<usize> = steps.collect::<anyhow::Result<_>>()?;
+    let mut found = Vec::with_capacity(jobs.len());
+    fitting.fit_in_parts(&train, &steps, |model, cost| {
+        found.push(score.measure(std::slice::from_ref(model), cost)?);
+        Ok(())
+    })?;
+    ensure!(
+        found.len() == jobs.len(),
+        "the fit ended after {} of {steps:?} steps",
+        found.len()
+    );
+    Ok(found)
+}
+
+/// Fits by a job's method, and what that costs.
+struct Fitting<'a> {
+    job: &'a Job,
+    metrics: &'a [Metric],
+    options: MethodOptions,
+    projections: Arc<ProjectionTime>,
+    cost: Cost,
+}
+
+/// What fits have cost so far.
+#[derive(Debug, Clone, Default)]
+struct Cost {
+    /// CPU seconds and seconds of the fits.
+    fit: (f64, f64),
+    /// CPU seconds of searches, and settings tried.
+    search: Option<(f64, usize)>,
+    /// CPU seconds in projections, and how many were drawn.
+    projections: (f64, u64),
+    /// Most bytes held.
+    peak_memory: Option<f64>,
+}
+
+impl Cost {
+    fn fitted(&mut self, (cpu, wall): (f64, f64), projections: &ProjectionTime) {
+        self.fit = (self.fit.0 + cpu, self.fit.1 + wall);
+        self.projections = (projections.seconds(), projections.draws());
+        self.peak_memory = peak_memory();
+    }
+}
+
+impl Fitting<'_> {
+    /// Fits to a set; where options are searched, with those of the winner.
+    fn fit(&mut self, train: &Dataset) -> anyhow::Result<Model> {
+        let wrap = timed(&self.projections);
+        let context = FitContext {
+            wrap: Some(&wrap),
+            ..FitContext::default()
+        };
+        let seed = self.job.method.seed;
+        let Some(search) = &self.job.method.search else {
+            let recipe = self.options.recipe(seed)?;
+            let watch = Stopwatch::start();
+            let model = recipe.fit(train, &context)?;
+            self.cost.fitted(watch.read(), &self.projections);
+            return Ok(model);
+        };
+        let score = self.metrics.first().map(ToString::to_string);
+        let tuning = search.tuning(self.options.clone(), seed, score.as_deref())?;
+        let watch = Stopwatch::start();
+        let tuned = tuning.run(train, train.name(), &|| ())?;
+        let (cpu, trials) = self.cost.search.unwrap_or_default();
+        let found = tuned.found.history().len();
+        self.cost.search = Some((cpu + watch.read().0, trials + found));
+        let refit = if search.refit {
+            Refit::Everything
+        } else {
+            Refit::No
+        };
+        let watch = Stopwatch::start();
+        let model = tuning.fit_best(&tuned, train, refit, &context)?;
+        self.cost.fitted(watch.read(), &self.projections);
+        Ok(model)
+    }
+
+    /// Fits to a set and looks at the model after so many steps each. The time of looking is no cost.
+    fn fit_in_parts(
+        &self,
+        train: &Dataset,
+        steps: &[usize],
+        mut look: impl FnMut(&Model, &Cost) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let wrap = timed(&self.projections);
+        let context = FitContext {
+            wrap: Some(&wrap),
+            ..FitContext::default()
+        };
+        let recipe = self.options.recipe(self.job.method.seed)?;
+        let mut failure = None;
+        let watch = Stopwatch::start();
+        let mut looked = (0.0, 0.0);
+        let mut show = |_: usize, model: &Model| {
+            let now = watch.read();
+            let mut cost = self.cost.clone();
+            cost.fitted((now.0 - looked.0, now.1 - looked.1), &self.projections);
+            let flow = match look(model, &cost) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(e) => {
+                    failure = Some(e);
+                    ControlFlow::Break(())
+                }
+            };
+            let then = watch.read();
+            looked = (looked.0 + then.0 - now.0, looked.1 + then.1 - now.1);
+            Ok(flow)
+        };
+        recipe.fit_in_parts(train, &context, steps, &mut show)?;
+        failure.map_or(Ok(()), Err)
+    }
+}
+
+/// Wraps projections to time them.
+fn timed(
+    time: &Arc<ProjectionTime>,
+) -> impl Fn(Arc<dyn rpo::projections::Projection>) -> Arc<dyn rpo::projections::Projection> + Sync + use<> {
+    let time = Arc::clone(time);
+    move |family| {
+        let time = Arc::clone(&time);
+        Arc::new(Timed { family, time })
+    }
+}
+
+/// Scores models on a test part.
+struct Score<'a> {
+    job: &'a Job,
+    metrics: &'a [Metric],
+    test: &'a Dataset,
+    bootstrap: Option<usize>,
+}
+
+impl Score<'_> {
+    /// All measures of a model, or of those that are fitted to parts of the outputs.
+    fn measure(&self, models: &[Model], cost: &Cost) -> anyhow::Result<Values> {
+        let watch = Stopwatch::start();
+        let (values, predict_wall) = self.evaluate(models)?;
+        let (predict_cpu, _) = watch.read();
+        let mut bytes = 0;
+        for model in models {
+            bytes += model.to_bytes()?.len();
+        }
+        let mut measured = vec![
+            (measures::FIT_CPU, cost.fit.0),
+            (measures::FIT_WALL, cost.fit.1),
+            (measures::PREDICT_CPU, predict_cpu),
+            (measures::PREDICT_WALL, predict_wall),
+            (measures::PROJECTION, cost.projections.0),
+            (measures::MODEL_BYTES, bytes as f64),
+        ];
+        let sizes: Option<Vec<_>> = models.iter().map(|m| m.predictor().tree_sizes()).collect();
+        if let Some(trees) = sizes.map(|sizes| sizes.concat()) {
+            let nodes = trees.iter().map(|tree| tree.nodes).sum::<usize>();
+            measured.push((measures::TREES, trees.len() as f64));
+            measured.push((measures::NODES, nodes as f64));
+        }
+        if let Some((cpu, trials)) = cost.search {
+            measured.extend([(measures::SEARCH_CPU, cpu), (measures::TRIALS, trials as f64)]);
+        }
+        if cost.projections.1 > 0 {
+            let once = cost.projections.0 / cost.projections.1 as f64;
+            measured.push((measures::PROJECTION_ONCE, once));
+        }
+        measured.extend(cost.peak_memory.map(|peak| (measures::PEAK_MEMORY, peak)));
+        let mut intervals = Vec::new();
+        if let (Some(resamples), [model]) = (self.bootstrap, models) {
+            let seed = self.job.data_seed;
+            intervals = bootstrap::intervals(model, self.test, self.metrics, resamples, seed)?;
+        }
+        let named = self.metrics.iter().map(ToString::to_string).zip(values);
+        let measured = measured.into_iter().map(|(name, value)| (name.to_owned(), value));
+        Ok(measured.chain(named).chain(intervals).collect())
+    }
+
+    /// The metrics, and the seconds that predicting took.
+    fn evaluate(&self, models: &[Model]) -> anyhow::Result<(Vec<f64>, f64)> {
+        let (x, truth) = (self.test.features().view(), self.test.outputs());
+        match (self.job.method.targets, models) {
+            (None, [model]) => {
+                let scoring = Scoring::new(model, x, truth, self.test.name());
+                Ok(scoring.evaluate(self.metrics)?)
+            }
+            _ => {
+                let watch = Stopwatch::start();
+                let predicted = targets::predict(models, x, truth.n_cols())?;
+                let (_, wall) = watch.read();
+                let evaluation = Evaluation::new(truth.view(), Scores::Dense(predicted.view()));
+                Ok((evaluation.evaluate(self.metrics)?, wall))
+            }
+        }
+    }
+}
