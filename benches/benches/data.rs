@@ -15,15 +15,20 @@ fn parse_sparse(c: &mut Criterion) {
         "xmlrepo",
         &text,
         &data,
-        &ReadOptions::default().format(Format::XmlRepo),
+        &ReadOptions {
+            format: Format::XmlRepo,
+            ..ReadOptions::default()
+        },
     );
 
     let mut text = Vec::new();
     write::svmlight(&data, FirstFeature::One, &mut text).expect("memory takes it");
-    let options = ReadOptions::default()
-        .format(Format::SvmLight)
-        .n_features(data.n_features())
-        .n_outputs(data.n_outputs());
+    let options = ReadOptions {
+        format: Format::SvmLight,
+        n_features: Some(data.n_features()),
+        n_outputs: Some(data.n_outputs()),
+        ..ReadOptions::default()
+    };
     parse(c, "svmlight", &text, &data, &options);
 }
 
@@ -32,9 +37,11 @@ fn parse_tables(c: &mut Criterion) {
     let columns = (0..data.n_features() + data.n_outputs()).map(|column| format!("c{column}"));
     let columns: Vec<String> = columns.collect();
     let rows = rows(&data);
-    let targets = ReadOptions::default()
-        .targets(Targets::Last(data.n_outputs()))
-        .task(Task::MultiLabel);
+    let targets = ReadOptions {
+        targets: Targets::Last(data.n_outputs()),
+        task: Some(Task::MultiLabel),
+        ..ReadOptions::default()
+    };
 
     let text = format!("{}\n{rows}", columns.join(","));
     parse(
@@ -42,7 +49,10 @@ fn parse_tables(c: &mut Criterion) {
         "csv",
         text.as_bytes(),
         &data,
-        &targets.clone().format(Format::Csv),
+        &ReadOptions {
+            format: Format::Csv,
+            ..targets.clone()
+        },
     );
 
     let mut text = "@relation measurements\n".to_owned();
@@ -50,7 +60,16 @@ fn parse_tables(c: &mut Criterion) {
         writeln!(text, "@attribute {column} numeric").expect("memory takes it");
     }
     write!(text, "@data\n{rows}").expect("memory takes it");
-    parse(c, "arff", text.as_bytes(), &data, &targets.format(Format::Arff));
+    parse(
+        c,
+        "arff",
+        text.as_bytes(),
+        &data,
+        &ReadOptions {
+            format: Format::Arff,
+            ..targets
+        },
+    );
 }
 
 /// The features and then the outputs of each sample, separated by commas.

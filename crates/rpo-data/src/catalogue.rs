@@ -1,7 +1,7 @@
 //! Benchmark data sets by name.
 
 use crate::dataset::{Dataset, DatasetError, Task};
-use crate::read::{Format, ReadError, ReadOptions, Targets, read};
+use crate::read::{ReadError, ReadOptions, Targets, read};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -299,10 +299,12 @@ impl Catalogue {
             LabelColumns::Marked(_) => Targets::None,
         };
         let path = self.folder.join(file);
-        let mut options = ReadOptions::default().format(Format::Auto).targets(targets);
-        if matches!(entry.label_columns, LabelColumns::Counted { .. }) {
-            options = options.task(entry.task);
-        }
+        let is_counted = matches!(entry.label_columns, LabelColumns::Counted { .. });
+        let options = ReadOptions {
+            targets,
+            task: is_counted.then_some(entry.task),
+            ..ReadOptions::default()
+        };
         let data = read(&path, &options)?.named(&entry.name);
         for (what, expected, found) in [
             ("samples", n_samples, data.n_samples()),

@@ -4,6 +4,7 @@ mod builder;
 mod catalogue;
 mod dataset;
 pub mod generate;
+mod message;
 mod names;
 pub mod preprocess;
 pub mod read;

@@ -104,14 +104,19 @@ impl Names {
 
     /// The first name that occurs twice.
     pub fn duplicate(&self) -> Option<&str> {
-        let Self::Given(names) = self else { return None };
-        let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
-        sorted.sort_unstable();
-        sorted
-            .windows(2)
-            .find(|pair| pair[0] == pair[1])
-            .map(|pair| pair[0])
+        match self {
+            Self::Given(names) => duplicate(names),
+            Self::Numbered(_) => None,
+        }
     }
+}
+
+/// The first name, in their order, that occurs twice.
+pub(crate) fn duplicate(names: &[String]) -> Option<&str> {
+    let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    let twice = sorted.windows(2).find(|pair| pair[0] == pair[1]);
+    twice.map(|pair| pair[0])
 }
 
 impl<S: Into<String>> FromIterator<S> for Names {

@@ -60,7 +60,8 @@ impl From<io::Error> for WriteError {
 }
 
 /// Writes the text format of the Extreme Classification Repository: a line `n p d`, then
-/// `label,label feature:value feature:value` for each sample, indices from 0.
+/// `label,label feature:value feature:value` for each sample, indices from 0. A sample without labels and features is
+/// written as one blank.
 ///
 /// # Errors
 /// [`WriteError`]; what was written before stays written.
@@ -74,25 +75,21 @@ pub fn xmlrepo(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
         data.n_outputs()
     )?;
     for row in 0..data.n_samples() {
-        sample(data, row, 0, &mut to)?;
-        writeln!(to)?;
+        let n_written = sample(data, row, 0, &mut to)?;
+        writeln!(to, "{}", if n_written == 0 { " " } else { "" })?;
     }
     Ok(to.flush()?)
 }
 
-/// Writes multi-label svmlight: `label,label index:value index:value` for each sample. As a blank line would
-/// be skipped by readers, a sample without labels and features is written as `qid:0`.
+/// Writes multi-label svmlight: `label,label index:value index:value` for each sample. As readers skip blank lines, a
+/// sample without labels and features is written as `qid:0`.
 ///
 /// # Errors
 /// [`WriteError`]; what was written before stays written.
 pub fn svmlight(data: &Dataset, first_feature: FirstFeature, mut to: impl Write) -> Result<(), WriteError> {
     check(data)?;
-    let first = match first_feature {
-        FirstFeature::Zero => 0,
-        FirstFeature::One => 1,
-    };
     for row in 0..data.n_samples() {
-        let n_written = sample(data, row, first, &mut to)?;
+        let n_written = sample(data, row, first_feature.index(), &mut to)?;
         writeln!(to, "{}", if n_written == 0 { " qid:0" } else { "" })?;
     }
     Ok(to.flush()?)

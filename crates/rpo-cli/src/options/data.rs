@@ -176,11 +176,14 @@ impl InputOptions {
     }
 
     fn options(&self) -> ReadOptions {
-        let options = ReadOptions::default().format(self.format);
-        match self.first_feature {
-            None => options,
-            Some(0) => options.first_feature(FirstFeature::Zero),
-            Some(_) => options.first_feature(FirstFeature::One),
+        let first_feature = self.first_feature.map(|first| match first {
+            0 => FirstFeature::Zero,
+            _ => FirstFeature::One,
+        });
+        ReadOptions {
+            format: self.format,
+            first_feature,
+            ..ReadOptions::default()
         }
     }
 
@@ -191,7 +194,15 @@ impl InputOptions {
         options: ReadOptions,
         targets: Targets,
     ) -> Result<Dataset, ReadError> {
-        read(&self.data, &options.targets(targets).task(schema.task()))
+        let task = Some(schema.task());
+        read(
+            &self.data,
+            &ReadOptions {
+                targets,
+                task,
+                ..options
+            },
+        )
     }
 
     /// Reads a table with the outputs given, or a format that numbers its columns with as many of them as the
@@ -210,10 +221,11 @@ impl InputOptions {
                 result => return Ok(result?),
             }
         }
-        let mut options = options.n_features(schema.feature_names().len());
-        if with_outputs {
-            options = options.n_outputs(schema.output_names().len());
-        }
+        let options = ReadOptions {
+            n_features: Some(schema.feature_names().len()),
+            n_outputs: with_outputs.then(|| schema.output_names().len()),
+            ..options
+        };
         Ok(read(&self.data, &options)?)
     }
 
@@ -253,11 +265,10 @@ impl TrainingOptions {
         let data = match self.data.catalogue_name()? {
             Some(name) => input.catalogued(name, Part::Train)?,
             None => {
-                let targets = self.data.targets().unwrap_or_default();
-                let options = self.data.options().targets(targets);
-                let options = match self.task {
-                    Some(task) => options.task(task.into()),
-                    None => options,
+                let options = ReadOptions {
+                    targets: self.data.targets().unwrap_or_default(),
+                    task: self.task.map(Into::into),
+                    ..self.data.options()
                 };
                 read(&input.data, &options)?
             }
@@ -321,11 +332,9 @@ impl DataOptions {
     }
 
     fn options(&self) -> ReadOptions {
-        let options = self.input.options();
-        if self.missing_outputs {
-            options.missing_targets(Missing::Keep)
-        } else {
-            options
+        ReadOptions {
+            missing_targets: self.missing_outputs.then_some(Missing::Keep),
+            ..self.input.options()
         }
     }
 

@@ -96,7 +96,10 @@ fn decisions_are_those_of_the_stored_thresholds() {
 #[test]
 fn forests_grow_in_parts() {
     let folder = folder();
-    let options = ReadOptions::default().targets(Targets::Last(3));
+    let options = ReadOptions {
+        targets: Targets::Last(3),
+        ..ReadOptions::default()
+    };
     let data = read(folder.path("train.arff"), &options).unwrap();
     for method in [
         Method::StructuredForest,

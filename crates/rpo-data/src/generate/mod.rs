@@ -4,7 +4,6 @@
 //! [`Seed`](rpo_core::Seed) alone, whatever the number of threads; of two sets that differ in the number of
 //! samples only, one begins with the other (but for permuted outputs).
 
-mod alias;
 mod friedman;
 mod multi_label;
 mod topics;

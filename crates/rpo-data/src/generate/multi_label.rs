@@ -289,7 +289,7 @@ mod tests {
             },
             FeatureStyle::Dense { noise: 1.0 },
         ] {
-            let params = MultiLabelSet::new(4000, 200, 50).exponent(0.5).features(style);
+            let params = MultiLabelSet::new(8000, 200, 50).exponent(0.5).features(style);
             let (learned, constant) = precision_at_1(&params.generate(Seed::new(1)).unwrap());
             assert!(learned > 0.8 && constant < 0.3, "{style:?}: {learned} {constant}");
         }

@@ -1,10 +1,9 @@
 //! The topic model behind `MultiLabelSet`: what all samples share, and how one is drawn.
 
-use super::alias::AliasTable;
 use super::multi_label::{FeatureStyle, MultiLabelSet};
 use crate::builder::MatrixBuilder;
 use rand::{Rng, RngCore};
-use rand_distr::{Distribution, Poisson, StandardNormal};
+use rand_distr::{Distribution, Poisson, StandardNormal, WeightedAliasIndex};
 use rpo_core::Seed;
 
 /// Probability that a label shows one of its features.
@@ -17,10 +16,10 @@ pub(super) struct Model<'a> {
     params: &'a MultiLabelSet,
     seed: Seed,
     pub(super) topic_of: Vec<u32>,
-    topics: AliasTable,
+    topics: WeightedAliasIndex<f64>,
     /// Labels of each topic, and their distribution within it.
-    labels_of: Vec<(Vec<u32>, Option<AliasTable>)>,
-    noise: Option<AliasTable>,
+    labels_of: Vec<(Vec<u32>, Option<WeightedAliasIndex<f64>>)>,
+    noise: Option<WeightedAliasIndex<f64>>,
     more_labels: Option<Poisson<f64>>,
     more_topics: Option<Poisson<f64>>,
     n_noise: Option<Poisson<f64>>,
@@ -63,7 +62,7 @@ impl<'a> Model<'a> {
                 let weights: Vec<f64> = (0..params.n_features)
                     .map(|rank| 1.0 / (rank as f64 + 1.0))
                     .collect();
-                (Some(AliasTable::new(&weights)), poisson(noise))
+                (Some(alias(weights)), poisson(noise))
             }
             _ => (None, None),
         };
@@ -71,11 +70,11 @@ impl<'a> Model<'a> {
             params,
             seed,
             topic_of,
-            topics: AliasTable::new(&topic_weights),
+            topics: alias(topic_weights),
             labels_of: labels_of
                 .into_iter()
                 .map(|(labels, weights)| {
-                    let table = (!labels.is_empty()).then(|| AliasTable::new(&weights));
+                    let table = (!labels.is_empty()).then(|| alias(weights));
                     (labels, table)
                 })
                 .collect(),
@@ -92,13 +91,13 @@ impl<'a> Model<'a> {
         topics.clear();
         labels.clear();
         let n_topics = 1 + count(self.more_topics.as_ref(), rng);
-        topics.extend((0..n_topics).map(|_| self.topics.draw(rng)));
+        topics.extend((0..n_topics).map(|_| self.topics.sample(rng) as u32));
         let n_labels = 1 + count(self.more_labels.as_ref(), rng);
         for _ in 0..ATTEMPTS * n_labels {
             let topic = topics[below(rng.next_u64(), topics.len()) as usize];
             let (of_topic, table) = &self.labels_of[topic as usize];
             let Some(table) = table else { continue };
-            let label = of_topic[table.draw(rng) as usize];
+            let label = of_topic[table.sample(rng)];
             if !labels.contains(&label) {
                 labels.push(label);
                 if labels.len() == n_labels {
@@ -148,7 +147,7 @@ impl<'a> Model<'a> {
         if let Some(noise) = &self.noise {
             for _ in 0..count(self.n_noise.as_ref(), rng) {
                 // Ranks are scattered, so that frequent noise does not fall on neighbouring columns.
-                let rank = u64::from(noise.draw(rng));
+                let rank = noise.sample(rng) as u64;
                 let feature = below(self.seed.purpose("noise").hash(rank), self.params.n_features);
                 features.push((feature, value(rng)));
             }
@@ -192,6 +191,11 @@ impl<'a> Model<'a> {
             }
         }
     }
+}
+
+/// Draws in constant time (Walker's alias method) from weights that are finite and not negative, with a positive sum.
+fn alias(weights: Vec<f64>) -> WeightedAliasIndex<f64> {
+    WeightedAliasIndex::new(weights).expect("positive finite weights")
 }
 
 /// A Poisson distribution, `None` for a mean of 0.

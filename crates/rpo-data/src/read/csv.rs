@@ -1,23 +1,26 @@
 //! Comma-separated numbers below a line of names.
 
 use super::error::{ReadError, ReadErrorKind};
-use super::line::{LineReader, shown, skip_blanks};
+use super::line::{LineReader, skip_blanks};
 use super::number;
 use super::row::Row;
 use super::text::{Fault, utf8};
+use crate::message::lossy;
 use crate::names::Names;
-use std::borrow::Cow;
-use std::io::BufRead;
+use csv::{ByteRecord, ReaderBuilder, Terminator};
+use rpo_core::Mismatch;
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Read};
 
 /// A streaming reader of CSV: a line of column names, then a line of numbers per row, separated by commas.
 ///
-/// A field may be quoted by `"`, doubled inside; it may not contain a line end. Blanks around fields are
-/// dropped, blank lines skipped. A field that is empty or `NA` is a missing value, NaN here.
+/// A field may be quoted by `"`, doubled inside; it may contain line ends, which are read as LF. Blanks around the
+/// text of a field are dropped, blank lines skipped. A field that is empty or `NA` is a missing value, NaN here.
 ///
 /// ```
 /// use rpo_data::read::{CsvReader, Row};
-/// let mut reader = CsvReader::new(&b"\"x, in cm\",y\n1.5,\n"[..])?;
-/// assert_eq!(reader.columns(), ["x, in cm", "y"]);
+/// let mut reader = CsvReader::new(&b"\"x, in cm\",\"y\nin cm\"\n1.5,\n"[..])?;
+/// assert_eq!(reader.columns(), ["x, in cm", "y\nin cm"]);
 /// let mut row = Row::default();
 /// assert!(reader.read_row(&mut row)?);
 /// assert!(row.values()[0] == 1.5 && row.values()[1].is_nan());
@@ -25,7 +28,8 @@ use std::io::BufRead;
 /// ```
 #[derive(Debug)]
 pub struct CsvReader<R> {
-    lines: LineReader<R>,
+    records: csv::Reader<QuotedLines<R>>,
+    record: ByteRecord,
     columns: Vec<String>,
 }
 
@@ -33,38 +37,56 @@ impl<R: BufRead> CsvReader<R> {
     /// Reads the names of the columns.
     ///
     /// # Errors
-    /// [`ReadError`] for an empty file, a name that is not closed, not UTF-8 or used twice, and a first line that is no
-    /// line of names: numbers, unless they are distinct whole ones as column numbers are, or one name with a semicolon
-    /// or tab in it that is not quoted.
+    /// [`ReadError`] for an empty file, a name that is not closed, not UTF-8 or used twice, and a first line that does
+    /// not name columns: numbers, unless they are distinct whole numbers as column numbers are, or one unquoted name
+    /// with a semicolon or tab in it.
     pub fn new(reader: R) -> Result<Self, ReadError> {
-        let mut lines = LineReader::new(reader);
-        loop {
-            if !lines.advance()? {
-                let expected = "a header of column names";
-                return Err(ReadErrorKind::Empty { expected }.into());
-            }
-            if !lines.line().trim_ascii().is_empty() {
-                break;
-            }
+        Self::from_lines(LineReader::new(reader))
+    }
+
+    pub(super) fn from_lines(lines: LineReader<R>) -> Result<Self, ReadError> {
+        let mut builder = ReaderBuilder::new();
+        builder
+            .has_headers(false)
+            .flexible(true)
+            .terminator(Terminator::Any(b'\n'));
+        let mut reader = Self {
+            records: builder.from_reader(QuotedLines::new(lines)),
+            record: ByteRecord::new(),
+            columns: Vec::new(),
+        };
+        reader.columns = reader.read_names()?;
+        Ok(reader)
+    }
+
+    fn read_names(&mut self) -> Result<Vec<String>, ReadError> {
+        if !self.next_line()? {
+            return Err(ReadErrorKind::Empty("a header of column names").into());
         }
-        let columns = parse_names(lines.line()).map_err(|(at, kind)| lines.error(kind).at_byte(at))?;
-        if let Some(found) = other_separator(lines.line(), &columns) {
-            let text = shown(lines.line());
-            return Err(lines.error(ReadErrorKind::Separator { text, found }));
-        }
-        let names = Names::Given(columns);
+        let text = lossy(self.lines().line());
+        let names: Result<Vec<String>, Fault> = if self.is_quoted() {
+            self.read_quoted()?;
+            let fields = self.record.iter();
+            fields.map(|field| utf8(field, 0)).collect()
+        } else {
+            let fields = self.lines().line().split(|&b| b == b',');
+            let names: Result<Vec<String>, Fault> = fields.map(|field| utf8(field.trim_ascii(), 0)).collect();
+            if let Ok([name]) = names.as_deref()
+                && let Some(found) = [';', '\t'].into_iter().find(|&c| name.contains(c))
+            {
+                return Err(self.lines().error(ReadErrorKind::Separator { text, found }));
+            }
+            names
+        };
+        let names = Names::Given(names.map_err(|(_, kind)| self.lines().error(kind))?);
         if is_row(&names) {
-            let text = shown(lines.line());
-            return Err(lines.error(ReadErrorKind::NoNames { text }));
+            return Err(self.lines().error(ReadErrorKind::NoNames(text)));
         }
         if let Some(name) = names.duplicate() {
             let (what, name) = ("column", name.to_owned());
-            return Err(lines.error(ReadErrorKind::DeclaredTwice { what, name }));
+            return Err(self.lines().error(ReadErrorKind::DeclaredTwice { what, name }));
         }
-        let Names::Given(columns) = names else {
-            unreachable!("given above")
-        };
-        Ok(Self { lines, columns })
+        Ok(names.iter().map(Into::into).collect())
     }
 
     /// Names of the columns.
@@ -74,47 +96,136 @@ impl<R: BufRead> CsvReader<R> {
 
     /// Number of the line last read.
     pub fn line(&self) -> u64 {
-        self.lines.number()
+        self.lines().number()
     }
 
-    /// Reads the next row, `false` at the end.
+    /// Reads the next row; returns false at the end.
     ///
     /// # Errors
     /// [`ReadError`] with the line, and where in it; the content of `row` is then unspecified.
     pub fn read_row(&mut self, row: &mut Row) -> Result<bool, ReadError> {
-        while self.lines.advance()? {
-            let line = self.lines.line();
-            if line.trim_ascii().is_empty() {
-                continue;
+        if !self.next_line()? {
+            return Ok(false);
+        }
+        row.start_dense();
+        let parsed = if self.is_quoted() {
+            self.read_quoted()?;
+            parse_record(&self.record, &self.columns, row)
+        } else {
+            parse_row(self.lines().line(), &self.columns, row)
+        };
+        match parsed {
+            Ok(()) => Ok(true),
+            Err((at, kind)) => Err(self.lines().error(kind).at_byte(at)),
+        }
+    }
+
+    fn lines(&self) -> &LineReader<R> {
+        &self.records.get_ref().lines
+    }
+
+    /// Reads the next line that is not blank; returns false at the end.
+    fn next_line(&mut self) -> Result<bool, ReadError> {
+        let lines = &mut self.records.get_mut().lines;
+        while lines.advance()? {
+            if !lines.line().trim_ascii().is_empty() {
+                return Ok(true);
             }
-            return match parse_row(line, &self.columns, row) {
-                Ok(()) => Ok(true),
-                Err((at, kind)) => Err(self.lines.error(kind).at_byte(at)),
-            };
         }
         Ok(false)
     }
-}
 
-fn parse_names(line: &[u8]) -> Result<Vec<String>, Fault> {
-    let mut names = Vec::new();
-    let mut start = 0;
-    loop {
-        let at = skip_blanks(line, start);
-        let (name, end) = field(line, at)?;
-        names.push(utf8(&name, at)?);
-        match line.get(end) {
-            Some(_) => start = end + 1,
-            None => return Ok(names),
+    /// A line without quotes, the usual one, is split and parsed in one pass; the `csv` crate has the others.
+    fn is_quoted(&self) -> bool {
+        self.lines().line().contains(&b'"')
+    }
+
+    /// Reads the record that starts with the line last read.
+    fn read_quoted(&mut self) -> Result<(), ReadError> {
+        let source = self.records.get_mut();
+        let (start, text) = (source.lines.number(), lossy(source.lines.line()));
+        source.give_line()?;
+        let read = self.records.read_byte_record(&mut self.record);
+        match self.records.get_mut().failed.take() {
+            Some(Some(e)) => Err(e),
+            Some(None) => Err(ReadErrorKind::UnclosedQuote { quote: '"', text }.at(start)),
+            None => {
+                read.expect("only the source fails");
+                Ok(())
+            }
         }
     }
 }
 
-/// What separates columns in place of commas, if something does: a semicolon or tab in the one name of a first line.
-fn other_separator(line: &[u8], names: &[String]) -> Option<char> {
-    match names {
-        [name] if !line.contains(&b'"') => [';', '\t'].into_iter().find(|&c| name.contains(c)),
-        _ => None,
+/// The lines of records that contain quotes, for the `csv` crate: as many as it takes to close the last quote.
+#[derive(Debug)]
+struct QuotedLines<R> {
+    lines: LineReader<R>,
+    /// Bytes of the current line that have not been read yet.
+    rest: VecDeque<u8>,
+    /// Whether those before have opened quotes that they do not close.
+    inside: bool,
+    /// Why there are no more lines: an error, or the end of the file.
+    failed: Option<Option<ReadError>>,
+}
+
+impl<R: BufRead> QuotedLines<R> {
+    fn new(lines: LineReader<R>) -> Self {
+        Self {
+            lines,
+            rest: VecDeque::new(),
+            inside: false,
+            failed: None,
+        }
+    }
+
+    /// Makes the current line the next to be read, without the blanks around its fields, which the `csv` crate would
+    /// keep, and after a check that quotes are where they may be, which it does not check.
+    fn give_line(&mut self) -> Result<(), ReadError> {
+        let line = self.lines.line();
+        for (at, &byte) in line.iter().enumerate() {
+            let before = line[..at].trim_ascii_end().last();
+            let after = line[at + 1..].trim_ascii_start().first();
+            let (starts, ends) = (
+                matches!(before, None | Some(b',')),
+                matches!(after, None | Some(b',')),
+            );
+            match byte {
+                b'"' => {
+                    let is_doubled =
+                        |neighbour: Option<usize>| neighbour.and_then(|at| line.get(at)) == Some(&b'"');
+                    let fits = if self.inside {
+                        ends || is_doubled(Some(at + 1))
+                    } else {
+                        starts || is_doubled(at.checked_sub(1))
+                    };
+                    if !fits {
+                        let text = lossy(&line[at + 1..]);
+                        return Err(self.lines.error(ReadErrorKind::StrayQuote(text)).at_byte(at));
+                    }
+                    self.inside = !self.inside;
+                }
+                b' ' | b'\t' if !self.inside && (starts || ends || before == Some(&b'"')) => continue,
+                _ => {}
+            }
+            self.rest.push_back(byte);
+        }
+        self.rest.push_back(b'\n');
+        Ok(())
+    }
+}
+
+impl<R: BufRead> Read for QuotedLines<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            // The line last read ends within quotes.
+            match self.lines.advance() {
+                Ok(true) => self.failed = self.give_line().err().map(Some),
+                Ok(false) => self.failed = Some(None),
+                Err(e) => self.failed = Some(Some(e)),
+            }
+        }
+        self.rest.read(out)
     }
 }
 
@@ -130,20 +241,17 @@ fn is_row(names: &Names) -> bool {
 }
 
 fn parse_row(line: &[u8], columns: &[String], row: &mut Row) -> Result<(), Fault> {
-    row.start_dense();
     let mut start = 0;
     for column in columns {
         let at = skip_blanks(line, start);
         let (value, end) = match number::scan(&line[at..]) {
-            Ok((value, length)) if matches!(line.get(at + length), None | Some(b',')) => (value, at + length),
+            Some((value, length)) if matches!(line.get(at + length), None | Some(b',')) => {
+                (value, at + length)
+            }
             _ => {
-                let (text, end) = field(line, at)?;
-                let value = match &*text {
-                    b"" | b"NA" => f64::NAN,
-                    text => number::parse(text)
-                        .map_err(|why| (at, ReadErrorKind::number(why, column.as_str(), text)))?,
-                };
-                (value, end)
+                let length = line[at..].iter().position(|&b| b == b',');
+                let end = length.map_or(line.len(), |length| at + length);
+                (parse_field(line[at..end].trim_ascii_end(), at, column)?, end)
             }
         };
         row.push_dense(value);
@@ -152,50 +260,90 @@ fn parse_row(line: &[u8], columns: &[String], row: &mut Row) -> Result<(), Fault
             break;
         }
     }
-    let (expected, mut found) = (columns.len(), row.values().len());
     // A comma after the last column has made `start` the beginning of one more field.
-    while start <= line.len() {
-        found += 1;
-        start = field(line, skip_blanks(line, start))?.1 + 1;
+    let more = line
+        .get(start..)
+        .map_or(0, |rest| 1 + rest.iter().filter(|&&b| b == b',').count());
+    check_count(columns.len(), row.values().len() + more, line.len())
+}
+
+fn parse_record(record: &ByteRecord, columns: &[String], row: &mut Row) -> Result<(), Fault> {
+    for (field, column) in record.iter().zip(columns) {
+        row.push_dense(parse_field(field.trim_ascii(), 0, column)?);
     }
-    if found == expected {
-        Ok(())
-    } else {
-        Err((line.len(), ReadErrorKind::FieldCount { found, expected }))
+    check_count(columns.len(), record.len(), 0)
+}
+
+fn parse_field(text: &[u8], at: usize, column: &str) -> Result<f64, Fault> {
+    match text {
+        b"" | b"NA" => Ok(f64::NAN),
+        _ => number::parse(text).map_err(|why| (at, ReadErrorKind::number(why, column, text))),
     }
 }
 
-/// The field that starts at a position that is not blank, unquoted, and the position of the comma or line
-/// end after it.
-fn field(line: &[u8], at: usize) -> Result<(Cow<'_, [u8]>, usize), Fault> {
-    let comma = |from: usize| {
-        let rest = &line[from..];
-        from + rest.iter().position(|&b| b == b',').unwrap_or(rest.len())
-    };
-    if line.get(at) != Some(&b'"') {
-        let end = comma(at);
-        return Ok((Cow::Borrowed(line[at..end].trim_ascii_end()), end));
-    }
-    let mut text = Vec::new();
-    let mut from = at + 1;
-    loop {
-        let Some(length) = line[from..].iter().position(|&b| b == b'"') else {
-            let text = shown(&line[at + 1..]);
-            return Err((at, ReadErrorKind::UnclosedQuote { quote: '"', text }));
-        };
-        text.extend_from_slice(&line[from..from + length]);
-        from += length + 1;
-        if line.get(from) != Some(&b'"') {
-            break;
+fn check_count(expected: usize, given: usize, at: usize) -> Result<(), Fault> {
+    Mismatch::check("values of the row", expected, given).map_err(|e| (at, e.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<(Vec<String>, Vec<Vec<f64>>), ReadError> {
+        let mut reader = CsvReader::new(text.as_bytes())?;
+        let (mut row, mut rows) = (Row::default(), Vec::new());
+        while reader.read_row(&mut row)? {
+            rows.push(row.values().to_vec());
         }
-        text.push(b'"');
-        from += 1;
+        Ok((reader.columns, rows))
     }
-    let end = skip_blanks(line, from);
-    if end == comma(end) {
-        Ok((Cow::Owned(text), end))
-    } else {
-        let (after, text) = ("the closing quote", shown(&line[end..comma(end)]));
-        Err((end, ReadErrorKind::TextAfter { after, text }))
+
+    #[test]
+    fn quoted_fields_may_contain_line_ends() {
+        let text = "a,\"b\nin cm\",\"c\r\n\r\n\"\"d\"\"\"\n1,\"2\n\",3\n\"\n4\",5,\"6\"\n7,8,9";
+        let (columns, rows) = read(text).unwrap();
+        assert_eq!(columns, ["a", "b\nin cm", "c\n\n\"d\""]);
+        assert_eq!(rows, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]);
+    }
+
+    #[test]
+    fn blanks_count_within_quotes_only() {
+        let (columns, rows) = read("\"a b\" ,\t\" \"\"c\"\", \",d e \n 1, \"2\" ,3").unwrap();
+        assert_eq!(columns, ["a b", " \"c\", ", "d e"]);
+        assert_eq!(rows, [[1.0, 2.0, 3.0]]);
+    }
+
+    #[test]
+    fn errors_know_their_line() {
+        let check = |text: &str, line: u64, kind: ReadErrorKind| {
+            let e = read(text).unwrap_err();
+            assert_eq!((e.line, &e.kind), (Some(line), &kind), "{text:?}");
+        };
+        let unclosed = |text: &str| {
+            let (quote, text) = ('"', text.to_owned());
+            ReadErrorKind::UnclosedQuote { quote, text }
+        };
+        check("a,b\n1,2\n3,\"4\n5,6\n", 3, unclosed("3,\"4"));
+        check("a,\"b\n1,2\n", 1, unclosed("a,\"b"));
+        let stray = |text: &str| ReadErrorKind::StrayQuote(text.to_owned());
+        check("a,b\n\"1\"2,3\n", 2, stray("2,3"));
+        check("a,b\n1,\"2\" \"3\"\n", 2, stray(" \"3\""));
+        check("a,b \"c\"\n", 1, stray("c\""));
+        check("a,b\n\"1\n\"2,3\n", 3, stray("2,3"));
+        check("a,b\n\"1\n\0", 3, ReadErrorKind::NulByte);
+        let count = |given| {
+            let (what, expected) = ("values of the row", 2);
+            Mismatch {
+                what,
+                expected,
+                given,
+            }
+            .into()
+        };
+        check("a,b\n\"1\n\",2,3\n", 3, count(3));
+        check("a,b\n\"1\"\n", 2, count(1));
+        check("a,b\n1,2,\n", 2, count(3));
+        check("a,b\n1,2,3,4\n", 2, count(4));
+        check("a,b\n1\n", 2, count(1));
     }
 }

@@ -1,13 +1,14 @@
 //! Opens files, compressed or not, and tells formats apart.
 
 use super::error::{ReadError, ReadErrorKind};
-use super::line::{BYTE_ORDER_MARK, shown};
+use super::line::LineReader;
 use super::options::Format;
 use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use super::xmlrepo::parse_header;
+use crate::message::lossy;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 
 const BUFFER: usize = 1 << 17;
@@ -17,7 +18,7 @@ const GLANCE: u64 = 1 << 16;
 
 /// Opens a file, decompressing it if it is gzip.
 pub(super) fn open(path: &Path) -> Result<Box<dyn BufRead>, ReadError> {
-    let file = File::open(path).map_err(|e| io_error(&e))?;
+    let file = File::open(path).map_err(|e| ReadErrorKind::from(&e))?;
     decompressed(BufReader::with_capacity(BUFFER, file))
 }
 
@@ -31,11 +32,6 @@ pub(super) fn decompressed<'a>(reader: impl BufRead + 'a) -> Result<Box<dyn BufR
     })
 }
 
-pub(super) fn io_error(e: &io::Error) -> ReadError {
-    let (kind, message) = (e.kind(), e.to_string());
-    ReadErrorKind::Io { kind, message }.into()
-}
-
 /// The first bytes of a reader, and a reader of everything.
 fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), ReadError> {
     let mut start = Vec::new();
@@ -43,7 +39,7 @@ fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), Re
         .by_ref()
         .take(n)
         .read_to_end(&mut start)
-        .map_err(|e| io_error(&e))?;
+        .map_err(|e| ReadErrorKind::from(&e))?;
     Ok((start.clone(), Cursor::new(start).chain(reader)))
 }
 
@@ -68,24 +64,26 @@ pub(super) fn format_of_content<'a>(
 ) -> Result<(Format, Box<dyn BufRead + 'a>), ReadError> {
     let (start, whole) = peek(reader, GLANCE)?;
     let cut = start.len() as u64 == GLANCE;
-    let text = start.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&start);
-    let first = text
-        .split_inclusive(|&b| b == b'\n')
-        .find(|line| !matches!(line.trim_ascii_start().first(), None | Some(b'#')))
-        .unwrap_or_default();
+    // The glance may end between CR and LF.
+    let mut lines = LineReader::new(start.strip_suffix(b"\r").filter(|_| cut).unwrap_or(&start));
+    let mut empty = true;
+    while lines.advance()? {
+        let text = lines.line().trim_ascii();
+        empty &= text.is_empty();
+        if !matches!(text.first(), None | Some(b'#')) {
+            break;
+        }
+    }
+    if empty {
+        return Err(ReadErrorKind::Empty("a header or a sample").into());
+    }
+    let first = lines.line();
     let first = match first.iter().rposition(|b| matches!(b, b' ' | b'\t')) {
         // Half a number would be taken for a whole one.
-        Some(blank) if cut && !first.ends_with(b"\n") => &first[..blank],
+        Some(blank) if cut && start.ends_with(first) => &first[..blank],
         _ => first.trim_ascii_end(),
     };
-    let format = classify(first).ok_or_else(|| match text.trim_ascii() {
-        b"" => ReadErrorKind::Empty {
-            expected: "a header or a sample",
-        },
-        _ => ReadErrorKind::UnknownFormat {
-            first_line: shown(first),
-        },
-    })?;
+    let format = classify(first).ok_or_else(|| ReadErrorKind::UnknownFormat(lossy(first)))?;
     Ok((format, Box::new(whole)))
 }
 

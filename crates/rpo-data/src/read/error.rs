@@ -3,7 +3,10 @@
 use super::Format;
 use super::number::NotANumber;
 use crate::dataset::DatasetError;
+use crate::message::{lossy, quoted};
+use rpo_core::Mismatch;
 use std::fmt;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// A file that could not be read: which, where in it, why.
@@ -28,7 +31,7 @@ impl ReadError {
         self
     }
 
-    /// Says where in the line, by a position from 0.
+    /// Adds the position in the line, from 0.
     #[must_use]
     pub(crate) fn at_byte(mut self, position: usize) -> Self {
         self.column = Some(position as u64 + 1);
@@ -71,24 +74,37 @@ impl From<ReadErrorKind> for ReadError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
-    /// The system could not read it (or its gzip data is damaged).
+    /// The system could not read the file.
     #[error("cannot read: {message}")]
     Io {
         /// The kind of error.
-        kind: std::io::ErrorKind,
-        /// What the system says.
+        kind: io::ErrorKind,
+        /// The system's message.
         message: String,
     },
-    /// Neither name nor first line tell the format.
-    #[error(
-        "cannot tell the format from the file name or from the first line {first_line:?}; say which it is: arff, \
-         xmlrepo, svmlight or csv"
-    )]
-    UnknownFormat {
-        /// How the file begins.
-        first_line: String,
+    /// Compressed data that are damaged or followed by something else.
+    #[error("the gzip data are damaged, or followed by bytes that are not gzip, such as padding by zeros")]
+    Gzip,
+    /// A byte that text does not contain.
+    #[error("a NUL byte: the file is binary, or text in UTF-16; text in UTF-8 is expected")]
+    NulByte,
+    /// Line ends of old Macintosh computers.
+    #[error("the lines end in CR alone; LF or CR LF is expected")]
+    CarriageReturns,
+    /// A line longer than the options allow.
+    #[error("the line is longer than the limit of {limit} bytes")]
+    LineTooLong {
+        /// The limit.
+        limit: usize,
     },
-    /// An option that means nothing for the format.
+    /// Neither the name nor the first line of the file, which is given, tells the format.
+    #[error(
+        "cannot tell the format from the file name or from the first line {}; say which it is: arff, xmlrepo, svmlight \
+         or csv",
+        quoted(.0)
+    )]
+    UnknownFormat(String),
+    /// An option that the format does not take.
     #[error("option {option:?} does not apply to {format} files")]
     Option {
         /// The option.
@@ -96,35 +112,24 @@ pub enum ReadErrorKind {
         /// The format of the file.
         format: Format,
     },
-    /// Text that is not UTF-8.
-    #[error("invalid UTF-8 in {text:?}")]
-    InvalidUtf8 {
-        /// The text, with replacement characters.
-        text: String,
-    },
-    /// Nothing in the file.
-    #[error("the file is empty; {expected} expected")]
-    Empty {
-        /// What should come first.
-        expected: &'static str,
-    },
+    /// Text that is not UTF-8, given with replacement characters.
+    #[error("invalid UTF-8 in {}", quoted(.0))]
+    InvalidUtf8(String),
+    /// A file without content, and what was expected.
+    #[error("the file is empty; {0} expected")]
+    Empty(&'static str),
+    /// A size that is not the expected one: values of a row, or columns that the options demand.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
 
     /// A line that starts with `@` and an unknown word.
-    #[error("unknown keyword {keyword:?}; @relation, @attribute or @data expected")]
-    UnknownKeyword {
-        /// The word.
-        keyword: String,
-    },
+    #[error("unknown keyword {}; @relation, @attribute or @data expected", quoted(.0))]
+    UnknownKeyword(String),
     /// Text in a header that belongs nowhere.
-    #[error(
-        "unexpected {text:?} in the header; a line starting with @relation, @attribute or @data expected"
-    )]
-    UnexpectedInHeader {
-        /// The text.
-        text: String,
-    },
+    #[error("unexpected {} in the header; a line starting with @relation, @attribute or @data expected", quoted(.0))]
+    UnexpectedInHeader(String),
     /// Text after a complete declaration.
-    #[error("unexpected {text:?} after the declaration of {name:?}")]
+    #[error("unexpected {} after the declaration of {}", quoted(text), quoted(name))]
     AfterDeclaration {
         /// The name declared.
         name: String,
@@ -134,14 +139,14 @@ pub enum ReadErrorKind {
     /// An attribute without a name.
     #[error("attribute without a name")]
     NoAttributeName,
-    /// An attribute without a type.
-    #[error("attribute {name:?} has no type; numeric or {{value,...}} expected")]
-    NoAttributeType {
-        /// The attribute.
-        name: String,
-    },
+    /// An attribute, by its name, without a type.
+    #[error("attribute {} has no type; numeric or {{value,...}} expected", quoted(.0))]
+    NoAttributeType(String),
     /// A string, date or relational attribute.
-    #[error("attribute {name:?} has the unsupported type {found:?}; numeric and nominal ones are supported")]
+    #[error(
+        "attribute {} has the unsupported type {found:?}; numeric and nominal attributes are supported",
+        quoted(name)
+    )]
     UnsupportedType {
         /// The attribute.
         name: String,
@@ -150,7 +155,9 @@ pub enum ReadErrorKind {
     },
     /// An unknown type.
     #[error(
-        "attribute {name:?} has the unknown type {found:?}; numeric, real, integer or {{value,...}} expected"
+        "attribute {} has the unknown type {}; numeric, real, integer or {{value,...}} expected",
+        quoted(name),
+        quoted(found)
     )]
     UnknownType {
         /// The attribute.
@@ -158,31 +165,28 @@ pub enum ReadErrorKind {
         /// The text in place of the type.
         found: String,
     },
-    /// A nominal attribute without values.
-    #[error("attribute {name:?} declares an empty list of values")]
-    NoValues {
-        /// The attribute.
-        name: String,
-    },
-    /// The header declares nothing.
+    /// A nominal attribute, by its name, without values.
+    #[error("attribute {} declares an empty list of values", quoted(.0))]
+    NoValues(String),
+    /// A header without attributes.
     #[error("no attribute is declared before @data")]
     NoAttributes,
-    /// The file ends in its header.
+    /// A file that ends in its header.
     #[error("the file ends without a @data section")]
     NoDataSection,
-    /// A quoted text that the line ends in.
-    #[error("missing closing quote {quote} after {text:?}")]
+    /// A quoted text without its closing quote.
+    #[error("missing closing quote {quote} after {}", quoted(text))]
     UnclosedQuote {
         /// The quote expected.
         quote: char,
         /// The text.
         text: String,
     },
-    /// A sparse row or list of values that the line ends in.
+    /// A sparse row or list of values without its closing brace.
     #[error("missing closing brace }}")]
     UnclosedBrace,
     /// A name or value declared twice.
-    #[error("{what} {name:?} is declared twice")]
+    #[error("{what} {} is declared twice", quoted(name))]
     DeclaredTwice {
         /// "attribute", "value", "column" or "label".
         what: &'static str,
@@ -190,44 +194,36 @@ pub enum ReadErrorKind {
         name: String,
     },
 
-    /// A CSV file whose columns another character separates.
-    #[error("no comma in {text:?}; columns are separated by commas, not by {found:?}")]
+    /// A CSV file whose columns are separated by another character than a comma.
+    #[error(
+        "no comma in {}; columns are separated by commas, not by {found:?}",
+        quoted(text)
+    )]
     Separator {
         /// The first line.
         text: String,
-        /// What seems to separate columns.
+        /// The character that seems to separate columns.
         found: char,
     },
-    /// A CSV file that begins with its first row.
-    #[error("{text:?} are numbers; the first line of a CSV file names the columns")]
-    NoNames {
-        /// The first line.
-        text: String,
-    },
-    /// A row of the wrong length.
-    #[error("the row has {found} values, {expected} are expected")]
-    FieldCount {
-        /// Values in the row; as many as were seen if there are too many.
-        found: usize,
-        /// Columns.
-        expected: usize,
-    },
-    /// A field without text where only numbers or values may stand.
-    #[error("empty value for {column:?}; a missing value is written ?")]
-    EmptyField {
-        /// Name of the column.
-        column: String,
-    },
+    /// A CSV file whose first line, which is given, is a row of numbers.
+    #[error("{} are numbers; the first line of a CSV file names the columns", quoted(.0))]
+    NoNames(String),
+    /// A quote that neither encloses a field of a CSV file nor is doubled.
+    #[error("unexpected quote before {}; quotes enclose a whole field, from comma to comma", quoted(.0))]
+    StrayQuote(String),
+    /// An empty field where a value is required.
+    #[error("empty value for {}; a missing value is written ?", quoted(.0))]
+    EmptyField(String),
     /// Text in place of a number.
-    #[error("{text:?} is not a number; {column:?} is numeric")]
+    #[error("{} is not a number; {} is numeric", quoted(text), quoted(column))]
     NotANumber {
         /// Name of the column or feature.
         column: String,
         /// The text.
         text: String,
     },
-    /// NaN or infinity, which no format here writes.
-    #[error("{text:?} for {column:?} is not a finite number")]
+    /// NaN or infinity written as text.
+    #[error("{} for {} is not a finite number", quoted(text), quoted(column))]
     NotFinite {
         /// Name of the column or feature.
         column: String,
@@ -235,7 +231,11 @@ pub enum ReadErrorKind {
         text: String,
     },
     /// A number beyond the largest f64, or beyond the largest f32 where that is what a data set stores.
-    #[error("{text:?} for {column:?} is too large, outside the range of a {bits}-bit float")]
+    #[error(
+        "{} for {} is too large, outside the range of a {bits}-bit float",
+        quoted(text),
+        quoted(column)
+    )]
     TooLarge {
         /// Name of the column or feature.
         column: String,
@@ -245,7 +245,7 @@ pub enum ReadErrorKind {
         bits: u32,
     },
     /// A nominal value that is not declared.
-    #[error("{text:?} is not among the declared values of {column:?}")]
+    #[error("{} is not among the declared values of {}", quoted(text), quoted(column))]
     UndeclaredValue {
         /// Name of the attribute.
         column: String,
@@ -253,7 +253,10 @@ pub enum ReadErrorKind {
         text: String,
     },
     /// Text in place of an index.
-    #[error("{text:?} is no {what} index; an integer from 0 on is expected")]
+    #[error(
+        "{} is not a valid {what} index; an integer from 0 on is expected",
+        quoted(text)
+    )]
     BadIndex {
         /// "attribute", "feature" or "label".
         what: &'static str,
@@ -264,14 +267,22 @@ pub enum ReadErrorKind {
     #[error("feature index 0 in a file that counts from 1; if it counts from 0, say so")]
     IndexZero,
     /// An index beyond the last column.
-    #[error("{what} index {index} is out of range, there are {count} (0 to {count} exclusive)")]
+    #[error("{what} index {index} is out of range, there are {count}{}", if index == count { " counted from 0" } else { "" })]
     IndexOutOfRange {
         /// "attribute", "feature" or "label".
         what: &'static str,
         /// The index.
         index: u64,
-        /// Columns there are.
+        /// Number of columns.
         count: u64,
+    },
+    /// An index that implies more columns than a file may have without declaring them.
+    #[error("a {what} index implies more than {limit} {what}s; if there are so many, give their number")]
+    TooManyImplied {
+        /// "feature" or "label".
+        what: &'static str,
+        /// The largest number of columns that may be implied.
+        limit: u32,
     },
     /// An index given twice in a row.
     #[error("{what} index {index} is given twice")]
@@ -291,7 +302,7 @@ pub enum ReadErrorKind {
         /// The one before it.
         previous: u64,
     },
-    /// An index that no value follows.
+    /// An index without a value.
     #[error("{what} index {index} without a value")]
     NoValue {
         /// "attribute" or "feature".
@@ -300,7 +311,7 @@ pub enum ReadErrorKind {
         index: u64,
     },
     /// Text after a complete row or field.
-    #[error("unexpected {text:?} after {after}")]
+    #[error("unexpected {} after {after}", quoted(text))]
     TextAfter {
         /// What is complete.
         after: &'static str,
@@ -308,26 +319,26 @@ pub enum ReadErrorKind {
         text: String,
     },
     /// A feature that is not written `index:value`.
-    #[error("{text:?} has no colon; index:value expected")]
-    NoColon {
-        /// The text.
-        text: String,
-    },
+    #[error("{} has no colon; index:value expected", quoted(.0))]
+    NoColon(String),
+    /// A query, the text after `qid:`, that is not an integer.
+    #[error("{} is not a valid query; qid: is followed by an integer", quoted(.0))]
+    BadQuery(String),
+    /// A line without content where each line is a sample.
+    #[error("the line is blank; a sample without labels and features is written as {0}")]
+    BlankLine(&'static str),
     /// A first line that is not three numbers.
-    #[error("{text:?} is no header; three integer numbers expected: samples, features, labels")]
-    BadHeader {
-        /// The line.
-        text: String,
-    },
-    /// Another number of rows than the header says.
-    #[error("the header says {promised} rows, the file has {found}{}", if *.found > *.promised { " or more" } else { "" })]
-    RowCount {
-        /// Rows by the header.
+    #[error("{} is not a header; three integer numbers expected: samples, features, labels", quoted(.0))]
+    BadHeader(String),
+    /// Another number of samples than the header says.
+    #[error("the header says {promised} samples, the file has {found}{}", if found > promised { " or more" } else { "" })]
+    SampleCount {
+        /// Samples by the header.
         promised: u64,
-        /// Rows read.
+        /// Samples read.
         found: u64,
     },
-    /// More columns than an index of 32 bits can tell apart.
+    /// More columns than indices of 32 bits can address.
     #[error("{count} {what}s are more than the {} that can be indexed", u32::MAX)]
     TooManyColumns {
         /// "feature" or "label".
@@ -336,47 +347,35 @@ pub enum ReadErrorKind {
         count: u64,
     },
 
-    /// A label file that is not well-formed XML.
-    #[error("malformed XML: {message}")]
-    Xml {
-        /// What is wrong.
-        message: String,
-    },
-    /// A file that is XML, but not a list of labels.
-    #[error("unexpected {found:?}; a label file holds <labels> with nested <label name=\"...\"> elements")]
-    NotALabelFile {
-        /// The element or text.
-        found: String,
-    },
-    /// An element that the file ends in.
-    #[error("the file ends before element <{element}> is closed")]
-    UnclosedElement {
-        /// Its name.
-        element: String,
-    },
+    /// A label file that is not well-formed XML, and why.
+    #[error("malformed XML: {0}")]
+    Xml(String),
+    /// An element or text that a list of labels does not contain.
+    #[error("unexpected {}; a label file holds <labels> with nested <label name=\"...\"> elements", quoted(.0))]
+    NotALabelFile(String),
+    /// An element, by its name, that is never closed.
+    #[error("the file ends before element <{0}> is closed")]
+    UnclosedElement(String),
     /// A label without a name.
     #[error("element <label> has no attribute name")]
     LabelWithoutName,
-    /// A label file without a label.
+    /// A label file without labels.
     #[error("the label file is empty: it names no label")]
     NoLabels,
 
-    /// A target that the file does not have.
-    #[error("target {name:?} is not a column of the data file")]
-    UnknownTarget {
-        /// Its name.
-        name: String,
-    },
-    /// More targets asked for than there are columns.
-    #[error("{asked} targets asked for, the file has {columns} columns")]
+    /// A target, by its name, that is not a column of the file.
+    #[error("target {} is not a column of the data file", quoted(.0))]
+    UnknownTarget(String),
+    /// More targets than columns.
+    #[error("{asked} targets requested, but the file has only {columns} columns")]
     TooManyTargets {
-        /// Targets asked for.
+        /// Targets requested.
         asked: usize,
         /// Columns of the file.
         columns: usize,
     },
-    /// A label column that is declared as something else.
-    #[error("label {name:?} is declared {found}; a label is declared {{0,1}}")]
+    /// A label column that is not declared `{0,1}`.
+    #[error("label {} is declared {found}; a label is declared {{0,1}}", quoted(name))]
     NotALabelColumn {
         /// Its name.
         name: String,
@@ -384,52 +383,43 @@ pub enum ReadErrorKind {
         found: String,
     },
     /// A label that is neither 0 nor 1.
-    #[error("label {name:?} has the value {value}; 0 or 1 expected")]
+    #[error("label {} has the value {value}; 0 or 1 expected", quoted(name))]
     NotALabel {
         /// Its name.
         name: String,
         /// The value.
         value: f64,
     },
-    /// A regression target that is declared as something else.
-    #[error("target {name:?} is declared {found}; regression needs numeric targets")]
+    /// A regression target that is not declared numeric.
+    #[error(
+        "target {} is declared {found}; regression needs numeric targets",
+        quoted(name)
+    )]
     NotATarget {
         /// Its name.
         name: String,
         /// Its declaration.
         found: String,
     },
-    /// Some targets are labels, others numbers.
-    #[error("target {label:?} is a label, {number:?} a number; say which task it is")]
+    /// Targets of which some are labels and others numbers.
+    #[error(
+        "target {} is a label and target {} a number; say which task it is",
+        quoted(label),
+        quoted(number)
+    )]
     MixedTargets {
         /// A target declared {0,1}.
         label: String,
         /// A target declared numeric.
         number: String,
     },
-    /// A target without a value where the options refuse that.
-    #[error("target {name:?} is missing, which the options refuse")]
-    MissingTarget {
-        /// Its name.
-        name: String,
-    },
-    /// A feature without a value where the options refuse that.
-    #[error("feature {name:?} is missing, which the options refuse")]
-    MissingFeature {
-        /// Its name.
-        name: String,
-    },
-    /// Another number of columns than the options demand.
-    #[error("the file has {found} {what}s, the options demand {expected}")]
-    Dimension {
-        /// "feature" or "output".
-        what: &'static str,
-        /// By the options.
-        expected: usize,
-        /// In the file.
-        found: usize,
-    },
-    /// A set that the file's content does not make.
+    /// A target, by its name, without a value where the options refuse that.
+    #[error("target {} is missing, which the options refuse", quoted(.0))]
+    MissingTarget(String),
+    /// A feature, by its name, without a value where the options refuse that.
+    #[error("feature {} is missing, which the options refuse", quoted(.0))]
+    MissingFeature(String),
+    /// Content that does not make a valid data set.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
 }
@@ -445,7 +435,7 @@ impl ReadErrorKind {
 
     /// A text that should have been a number.
     pub(crate) fn number(why: NotANumber, column: impl Into<String>, text: &[u8]) -> Self {
-        let (column, text) = (column.into(), super::line::shown(text));
+        let (column, text) = (column.into(), lossy(text));
         match why {
             NotANumber::NotFinite => Self::NotFinite { column, text },
             NotANumber::TooLarge => Self::TooLarge {
@@ -454,6 +444,18 @@ impl ReadErrorKind {
                 bits: 64,
             },
             NotANumber::Malformed => Self::NotANumber { column, text },
+        }
+    }
+}
+
+impl From<&io::Error> for ReadErrorKind {
+    fn from(e: &io::Error) -> Self {
+        let (kind, message) = (e.kind(), e.to_string());
+        // What the decompressor says where it looks for the next member of a gzip file.
+        if kind == io::ErrorKind::InvalidInput && message.contains("gzip") {
+            Self::Gzip
+        } else {
+            Self::Io { kind, message }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! MULAN label files: XML that names the label attributes of an ARFF file.
 
 use super::error::{ReadError, ReadErrorKind};
-use super::line::shown;
+use crate::message::lossy;
 use quick_xml::errors::{Error as XmlError, IllFormedError};
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
@@ -39,7 +39,7 @@ impl LabelFile {
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         let read = super::open(path).and_then(|mut reader| {
             let mut text = Vec::new();
-            std::io::Read::read_to_end(&mut reader, &mut text).map_err(|e| super::io_error(&e))?;
+            std::io::Read::read_to_end(&mut reader, &mut text).map_err(|e| ReadErrorKind::from(&e))?;
             Self::parse(&text)
         });
         read.map_err(|e| e.in_file(path))
@@ -53,14 +53,11 @@ impl LabelFile {
     pub fn parse(text: &[u8]) -> Result<Self, ReadError> {
         let text = std::str::from_utf8(text).map_err(|e| {
             let bad = &text[e.valid_up_to()..];
-            ReadErrorKind::InvalidUtf8 { text: shown(bad) }.at(line_of(text, e.valid_up_to()))
+            ReadErrorKind::InvalidUtf8(lossy(bad)).at(line_of(text, e.valid_up_to()))
         })?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         if text.trim_ascii().is_empty() {
-            return Err(ReadErrorKind::Empty {
-                expected: "XML that starts with <labels>",
-            }
-            .into());
+            return Err(ReadErrorKind::Empty("XML that starts with <labels>").into());
         }
         Parser::new(text).run()
     }
@@ -115,11 +112,8 @@ impl<'a> Parser<'a> {
                 Ok(Event::Eof) => break,
                 Ok(_) => {
                     let rest = self.text[start..].trim_ascii_start();
-                    let found = shown(rest.lines().next().unwrap_or_default().as_bytes());
-                    return Err(self.error(
-                        self.text.len() - rest.len(),
-                        ReadErrorKind::NotALabelFile { found },
-                    ));
+                    let found = lossy(rest.lines().next().unwrap_or_default().as_bytes());
+                    return Err(self.error(self.text.len() - rest.len(), ReadErrorKind::NotALabelFile(found)));
                 }
                 Err(e) => {
                     let at = usize::try_from(self.reader.error_position()).unwrap_or(usize::MAX);
@@ -132,8 +126,8 @@ impl<'a> Parser<'a> {
                 Open::Labels => "labels",
                 Open::Label(_) => "label",
             };
-            let element = element.to_owned();
-            return Err(self.error(self.text.len(), ReadErrorKind::UnclosedElement { element }));
+            let unclosed = ReadErrorKind::UnclosedElement(element.to_owned());
+            return Err(self.error(self.text.len(), unclosed));
         }
         if self.file.labels.is_empty() {
             let end = self.text.trim_ascii_end().len();
@@ -164,8 +158,8 @@ impl<'a> Parser<'a> {
                 Open::Label(self.file.labels.len() - 1)
             }
             (other, _) => {
-                let found = shown(format!("<{other}>").as_bytes());
-                return Err(self.error(start, ReadErrorKind::NotALabelFile { found }));
+                let found = lossy(format!("<{other}>").as_bytes());
+                return Err(self.error(start, ReadErrorKind::NotALabelFile(found)));
             }
         };
         if holds_more {
@@ -177,17 +171,16 @@ impl<'a> Parser<'a> {
     }
 
     fn label_name(&self, element: &BytesStart<'_>) -> Result<String, ReadErrorKind> {
-        let malformed = |message: String| ReadErrorKind::Xml { message };
         for attribute in element.attributes() {
             let attribute = attribute.map_err(|e| {
-                malformed(match e {
+                ReadErrorKind::Xml(match e {
                     AttrError::UnquotedValue(_) => "an attribute value is not in quotes".to_owned(),
                     other => other.to_string(),
                 })
             })?;
             if attribute.key.as_ref() == "name" {
                 let name = quick_xml::escape::unescape(&attribute.value)
-                    .map_err(|e| malformed(format!("bad entity in {:?}: {e}", attribute.value)))?;
+                    .map_err(|e| ReadErrorKind::Xml(format!("bad entity in {:?}: {e}", attribute.value)))?;
                 return if name.is_empty() {
                     Err(ReadErrorKind::LabelWithoutName)
                 } else {
@@ -210,12 +203,10 @@ impl<'a> Parser<'a> {
 
 fn syntax_error(e: &XmlError) -> ReadErrorKind {
     match e {
-        XmlError::IllFormed(IllFormedError::MissingEndTag(element)) => ReadErrorKind::UnclosedElement {
-            element: element.clone(),
-        },
-        other => ReadErrorKind::Xml {
-            message: other.to_string(),
-        },
+        XmlError::IllFormed(IllFormedError::MissingEndTag(element)) => {
+            ReadErrorKind::UnclosedElement(element.clone())
+        }
+        other => ReadErrorKind::Xml(other.to_string()),
     }
 }
 

@@ -1,23 +1,33 @@
-//! Reads lines of bytes without keeping more than one.
+//! Reads text line by line and keeps one line at a time.
 
 use super::error::{ReadError, ReadErrorKind};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 
-/// Lines of a reader, counted from 1, without line end (LF or CR LF) and byte order mark. One buffer is
-/// reused for all.
+/// The longest line that is read unless the options say otherwise: 1 GiB.
+pub(super) const DEFAULT_LONGEST_LINE: usize = 1 << 30;
+
+/// Lines of a reader, counted from 1, without line end (LF or CR LF) and byte order mark. One buffer is reused for
+/// all.
 #[derive(Debug)]
 pub(crate) struct LineReader<R> {
     inner: R,
     line: Vec<u8>,
     number: u64,
+    longest: usize,
 }
 
 impl<R: BufRead> LineReader<R> {
     pub(crate) fn new(inner: R) -> Self {
+        Self::with_longest(inner, DEFAULT_LONGEST_LINE)
+    }
+
+    /// A reader that refuses lines of more bytes.
+    pub(crate) fn with_longest(inner: R, longest: usize) -> Self {
         Self {
             inner,
             line: Vec::new(),
             number: 0,
+            longest,
         }
     }
 
@@ -26,28 +36,35 @@ impl<R: BufRead> LineReader<R> {
         self.number
     }
 
-    /// Reads the next line, `false` at the end.
+    /// Reads the next line; returns false at the end.
     pub(crate) fn advance(&mut self) -> Result<bool, ReadError> {
         self.line.clear();
-        let length = self.inner.read_until(b'\n', &mut self.line).map_err(|e| {
-            let kind = ReadErrorKind::Io {
-                kind: e.kind(),
-                message: e.to_string(),
-            };
-            kind.at(self.number + 1)
-        })?;
+        // Two bytes more than the longest line: its line end.
+        let most = (self.longest as u64).saturating_add(2);
+        let length = (&mut self.inner)
+            .take(most)
+            .read_until(b'\n', &mut self.line)
+            .map_err(|e| ReadErrorKind::from(&e).at(self.number + 1))?;
         if length == 0 {
             return Ok(false);
         }
         self.number += 1;
-        if self.line.last() == Some(&b'\n') {
-            self.line.pop();
-            if self.line.last() == Some(&b'\r') {
-                self.line.pop();
-            }
+        let ended = self.line.pop_if(|byte| *byte == b'\n').is_some();
+        if ended {
+            self.line.pop_if(|byte| *byte == b'\r');
         }
         if self.number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
             self.line.drain(..BYTE_ORDER_MARK.len());
+        }
+        if self.line.len() > self.longest {
+            let limit = self.longest;
+            return Err(self.error(ReadErrorKind::LineTooLong { limit }));
+        }
+        if self.line.contains(&0) {
+            return Err(self.error_at_first(0, ReadErrorKind::NulByte));
+        }
+        if self.number == 1 && !ended && self.line.contains(&b'\r') {
+            return Err(self.error_at_first(b'\r', ReadErrorKind::CarriageReturns));
         }
         Ok(true)
     }
@@ -64,6 +81,12 @@ impl<R: BufRead> LineReader<R> {
             line => kind.at(line),
         }
     }
+
+    /// An error at the first of some bytes.
+    fn error_at_first(&self, byte: u8, kind: ReadErrorKind) -> ReadError {
+        let at = self.line.iter().position(|&b| b == byte);
+        self.error(kind).at_byte(at.unwrap_or(0))
+    }
 }
 
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -76,16 +99,6 @@ pub(crate) fn skip_blanks(line: &[u8], start: usize) -> usize {
         at += 1;
     }
     at
-}
-
-/// Text for an error message: readable whatever the bytes, and of bounded length.
-pub(crate) fn shown(text: &[u8]) -> String {
-    const LONGEST: usize = 60;
-    let text = String::from_utf8_lossy(&text[..text.len().min(4 * LONGEST)]);
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => format!("{}...", &text[..end]),
-        None => text.into_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -104,11 +117,32 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_cut() {
-        assert_eq!(shown(b"caf\xe9"), "caf\u{fffd}");
-        assert_eq!(
-            shown("é".repeat(1000).as_bytes()),
-            format!("{}...", "é".repeat(60))
-        );
+    fn what_is_no_text_is_refused_with_its_line() {
+        let check = |text: &[u8], longest: usize, expected: Result<u64, ReadErrorKind>, line: u64| {
+            let mut reader = LineReader::with_longest(text, longest);
+            let found = loop {
+                match reader.advance() {
+                    Ok(true) => {}
+                    Ok(false) => break Ok(reader.number()),
+                    Err(e) => {
+                        assert_eq!(e.line, Some(line));
+                        break Err(e.kind);
+                    }
+                }
+            };
+            assert_eq!(found, expected);
+        };
+        check(b"a\nb\0c\n", 9, Err(ReadErrorKind::NulByte), 2);
+        check(b"a\rb\rc", 9, Err(ReadErrorKind::CarriageReturns), 1);
+        check(b"abc\r\nabc\nabc", 3, Ok(3), 0);
+        for end in ["", "\n", "\r\n", "ef\n"] {
+            let text = format!("a\nabcd{end}");
+            check(
+                text.as_bytes(),
+                3,
+                Err(ReadErrorKind::LineTooLong { limit: 3 }),
+                2,
+            );
+        }
     }
 }

@@ -1,9 +1,8 @@
 //! Streaming readers of ARFF, CSV, svmlight and the Extreme Classification Repository's format.
 //!
-//! [`read`] takes a path, [`read_from`] any [`BufRead`]; both give a [`Dataset`]. The readers of the single
-//! formats give one row at a time, in `f64`, for other uses. All hold one line of the file at a time, accept
-//! LF and CR LF line ends and a UTF-8 byte order mark, and answer malformed input with a [`ReadError`] that
-//! names the line.
+//! [`read`] takes a path, [`read_from`] any [`BufRead`]; both return a [`Dataset`]. The readers of the single
+//! formats return one row at a time, in `f64`, for other uses. All keep one line of the file at a time, accept LF and
+//! CR LF line ends and a UTF-8 byte order mark, and refuse malformed input with a [`ReadError`] that names the line.
 
 mod arff;
 mod csv;
@@ -32,7 +31,7 @@ pub use svmlight::{FirstFeature, SvmLightReader};
 pub use xmlrepo::XmlRepoReader;
 
 use crate::dataset::Dataset;
-use detect::{decompressed, format_of_content, format_of_name, io_error, open};
+use detect::{decompressed, format_of_content, format_of_name, open};
 use std::io::BufRead;
 use std::path::Path;
 
@@ -57,13 +56,14 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
     Ok(data.named(stem))
 }
 
-/// Reads a data set from a reader, whose content may be compressed by gzip. A set from ARFF bears the name of
-/// the relation.
+/// Reads a data set from a reader, whose content may be compressed by gzip. A set from ARFF has the name of its
+/// relation.
 ///
 /// ```
 /// use rpo_data::read::{ReadOptions, Targets, read_from};
 /// let text = "width,height,area\n2,3,6\n1.5,2,3\n";
-/// let data = read_from(text.as_bytes(), &ReadOptions::default().targets(Targets::Last(1)))?;
+/// let options = ReadOptions { targets: Targets::Last(1), ..ReadOptions::default() };
+/// let data = read_from(text.as_bytes(), &options)?;
 /// assert_eq!((data.n_samples(), data.n_features(), data.n_outputs()), (2, 2, 1));
 /// assert_eq!(data.output_names().get(0).as_deref(), Some("area"));
 /// # Ok::<(), rpo_data::read::ReadError>(())
@@ -79,7 +79,11 @@ fn read_decompressed(reader: Box<dyn BufRead + '_>, options: &ReadOptions) -> Re
     match options.format {
         Format::Auto => {
             let (format, reader) = format_of_content(reader)?;
-            read_decompressed(reader, &options.clone().format(format))
+            let options = ReadOptions {
+                format,
+                ..options.clone()
+            };
+            read_decompressed(reader, &options)
         }
         Format::XmlRepo => samples::read_xmlrepo(reader, options),
         Format::SvmLight => samples::read_svmlight(reader, options),

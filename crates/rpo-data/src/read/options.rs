@@ -1,7 +1,9 @@
 //! What to read, and how.
 
+use super::line::DEFAULT_LONGEST_LINE;
 use super::svmlight::FirstFeature;
 use crate::dataset::Task;
+use rpo_core::Mismatch;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
@@ -11,8 +13,8 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// By the file name's extension (`.arff`, `.csv`, `.svm`, `.svmlight`, `.libsvm`; `.gz` stripped), else by
-    /// the first line.
+    /// Detected by the extension of the file name (`.arff`, `.csv`, `.svm`, `.svmlight`, `.libsvm`; `.gz` stripped),
+    /// else by the first line.
     #[default]
     Auto,
     /// ARFF, see [`ArffReader`](super::ArffReader).
@@ -26,7 +28,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Every format with its name on a command line.
+    /// All formats with their names on a command line.
     pub const NAMES: [(Self, &'static str); 5] = [
         (Self::Auto, "auto"),
         (Self::Arff, "arff"),
@@ -43,7 +45,7 @@ impl fmt::Display for Format {
     }
 }
 
-/// A name that is no format's.
+/// A name that is not a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown format {0:?}; auto, arff, xmlrepo, svmlight or csv expected")]
 pub struct UnknownFormatName(pub String);
@@ -59,22 +61,22 @@ impl FromStr for Format {
     }
 }
 
-/// Which columns of an ARFF or CSV file are outputs. They keep the order of the columns.
+/// The columns of an ARFF or CSV file that are outputs. They keep the order of the columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Targets {
     /// None: every column is a feature. The right choice for formats that mark labels themselves.
     #[default]
     None,
-    /// Those that a MULAN label file names; they are labels.
+    /// The columns that a MULAN label file names; they are labels.
     LabelFile(PathBuf),
-    /// The last so many.
+    /// The last columns, this many.
     Last(usize),
-    /// The first so many.
+    /// The first columns, this many.
     First(usize),
-    /// Those with these names; each must exist.
+    /// The columns with these names; each must exist.
     Names(Vec<String>),
-    /// Those with these names as far as they exist: for files to predict, with or without outputs.
+    /// The columns with these names that exist: for files to predict, with or without outputs.
     NamesIfPresent(Vec<String>),
 }
 
@@ -85,92 +87,69 @@ pub enum Missing {
     /// Keep them as NaN.
     #[default]
     Keep,
-    /// Refuse the file at the first.
+    /// Refuse the file at the first missing value.
     Refuse,
 }
 
-/// How to read a file. The default detects the format and takes no column for an output.
+/// How to read a file. The default detects the format and reads every column as a feature.
 ///
 /// ```
 /// use rpo_data::read::{Format, ReadOptions, Targets};
-/// let options = ReadOptions::default().format(Format::Arff).targets(Targets::Last(3));
+/// let options = ReadOptions { format: Format::Arff, targets: Targets::Last(3), ..ReadOptions::default() };
 /// # let _ = options;
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ReadOptions {
-    pub(super) format: Format,
-    pub(super) targets: Targets,
-    pub(super) task: Option<Task>,
-    pub(super) n_features: Option<usize>,
-    pub(super) n_outputs: Option<usize>,
-    pub(super) missing: Missing,
-    pub(super) missing_targets: Option<Missing>,
-    pub(super) first_feature: Option<FirstFeature>,
+    /// The format; detected by default.
+    pub format: Format,
+    /// The columns that are outputs; none by default.
+    pub targets: Targets,
+    /// The kind of the outputs. By default a label file's are labels; other targets of an ARFF file are labels if all
+    /// are declared `{0,1}` and numbers if all are numeric; those of a CSV file are labels if there is a row and every
+    /// value that is not missing is 0 or 1.
+    ///
+    /// Labels that are declared numeric are accepted only if this says so, and must be 0 or 1.
+    pub task: Option<Task>,
+    /// The number of features there must be. An svmlight file, which does not declare it, gets that many; by default
+    /// one more than its largest index, which then is below 2^27.
+    pub n_features: Option<usize>,
+    /// The number of outputs there must be, in the same sense.
+    pub n_outputs: Option<usize>,
+    /// What to do about missing features; kept by default.
+    pub missing: Missing,
+    /// What to do about missing targets: `?` in ARFF, an empty cell or `NA` in CSV. Refused by default, as a target
+    /// that is missing by mistake would silently change what is learnt and measured; kept, they make a
+    /// [`Dataset::partial`](crate::Dataset::partial). The formats of sparse labels have no missing labels and refuse
+    /// the option.
+    pub missing_targets: Option<Missing>,
+    /// The index of the first feature in an svmlight file; 1 by default.
+    pub first_feature: Option<FirstFeature>,
+    /// Bytes of the longest line that is read; 1 GiB by default. A longer one is an error: a file of another kind
+    /// would be read into memory whole.
+    pub longest_line: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: Format::default(),
+            targets: Targets::default(),
+            task: None,
+            n_features: None,
+            n_outputs: None,
+            missing: Missing::default(),
+            missing_targets: None,
+            first_feature: None,
+            longest_line: DEFAULT_LONGEST_LINE,
+        }
+    }
 }
 
 impl ReadOptions {
-    /// The format; detected by default.
-    #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
-        self.format = format;
-        self
-    }
-
-    /// Which columns are outputs; none by default.
-    #[must_use]
-    pub fn targets(mut self, targets: Targets) -> Self {
-        self.targets = targets;
-        self
-    }
-
-    /// What the outputs are. By default a label file's are labels; other targets of an ARFF file are labels if
-    /// all are declared `{0,1}` and numbers if all are numeric; those of a CSV file are labels if there is a
-    /// row and every value that is not missing is 0 or 1.
-    ///
-    /// Labels that are declared numeric are accepted only if this says so, and must be 0 or 1.
-    #[must_use]
-    pub fn task(mut self, task: Task) -> Self {
-        self.task = Some(task);
-        self
-    }
-
-    /// The number of features there must be. An svmlight file, which does not say, gets that many; without
-    /// it, one more than its largest index.
-    #[must_use]
-    pub fn n_features(mut self, n: usize) -> Self {
-        self.n_features = Some(n);
-        self
-    }
-
-    /// The number of outputs there must be, in the same sense.
-    #[must_use]
-    pub fn n_outputs(mut self, n: usize) -> Self {
-        self.n_outputs = Some(n);
-        self
-    }
-
-    /// What to do about missing features; kept by default.
-    #[must_use]
-    pub fn missing(mut self, missing: Missing) -> Self {
-        self.missing = missing;
-        self
-    }
-
-    /// What to do about missing targets: `?` in ARFF, an empty cell or `NA` in CSV. Refused by default, as a
-    /// target that is missing by mistake would silently change what is learnt and measured; kept, they make a
-    /// [`Dataset::partial`](crate::Dataset::partial). The formats of sparse labels cannot say that a label is
-    /// missing and refuse the option.
-    #[must_use]
-    pub fn missing_targets(mut self, missing: Missing) -> Self {
-        self.missing_targets = Some(missing);
-        self
-    }
-
-    /// Where an svmlight file starts to count features; at 1 by default.
-    #[must_use]
-    pub fn first_feature(mut self, first: FirstFeature) -> Self {
-        self.first_feature = Some(first);
-        self
+    /// Refuses another number of features or outputs than the options demand.
+    pub(super) fn check_columns(&self, n_features: usize, n_outputs: usize) -> Result<(), Mismatch> {
+        Mismatch::check("features", self.n_features.unwrap_or(n_features), n_features)?;
+        Mismatch::check("outputs", self.n_outputs.unwrap_or(n_outputs), n_outputs)
     }
 }

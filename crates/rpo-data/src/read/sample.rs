@@ -1,11 +1,13 @@
 //! Lines of labels and `index:value` pairs, as two formats write them.
 
 use super::error::ReadErrorKind;
-use super::line::{shown, skip_blanks};
+use super::line::skip_blanks;
 use super::number;
 use super::text::Fault;
+use crate::message::lossy;
+use std::cmp::Ordering;
 
-/// One sample of a file of labels and features, reused from sample to sample.
+/// A sample of a file of labels and features, reused from sample to sample.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sample {
     /// Labels, increasing.
@@ -14,14 +16,14 @@ pub struct Sample {
     pub features: Vec<(u32, f64)>,
 }
 
-/// How a format writes samples.
+/// The syntax of a format.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Syntax {
     /// Index of the first feature: 0 or 1.
     pub(super) first_feature: u64,
     /// Whether features that do not increase are an error; else they are sorted.
     pub(super) sorted: bool,
-    /// Whether a field `qid:...` may stand before the features. It is ignored.
+    /// Whether a field `qid:INTEGER` may stand before the features. It is ignored.
     pub(super) query: bool,
     /// Number of features.
     pub(super) n_features: u64,
@@ -39,7 +41,12 @@ pub(super) fn parse_sample(line: &[u8], syntax: &Syntax, sample: &mut Sample) ->
     sample.features.clear();
     let mut at = skip_blanks(line, parse_labels(line, syntax, &mut sample.labels)?);
     if syntax.query && line[at..].starts_with(b"qid:") {
-        at = skip_blanks(line, field_end(line, at));
+        let end = field_end(line, at);
+        let query = &line[at + b"qid:".len()..end];
+        if number::parse_id(query).is_none() {
+            return Err((at, ReadErrorKind::BadQuery(lossy(query))));
+        }
+        at = skip_blanks(line, end);
     }
     while at < line.len() {
         let start = at;
@@ -51,7 +58,7 @@ pub(super) fn parse_sample(line: &[u8], syntax: &Syntax, sample: &mut Sample) ->
         let index = feature_index(written, syntax).map_err(|kind| (start, kind))?;
         at += length + 1;
         let value = match number::scan(&line[at..]) {
-            Ok((value, n)) if matches!(line.get(at + n), None | Some(b' ' | b'\t')) => {
+            Some((value, n)) if matches!(line.get(at + n), None | Some(b' ' | b'\t')) => {
                 at += n;
                 value
             }
@@ -65,41 +72,46 @@ pub(super) fn parse_sample(line: &[u8], syntax: &Syntax, sample: &mut Sample) ->
                 });
             }
         };
-        if let Some(&(last, _)) = sample.features.last()
-            && index <= last
-            && syntax.sorted
+        if syntax.sorted
+            && let Some(&(last, _)) = sample.features.last()
         {
-            let (what, previous) = ("feature", u64::from(last) + syntax.first_feature);
-            return Err(if index == last {
-                (start, ReadErrorKind::RepeatedIndex { what, index: written })
-            } else {
-                let index = written;
-                (
-                    start,
-                    ReadErrorKind::UnsortedIndex {
-                        what,
-                        index,
-                        previous,
-                    },
-                )
-            });
+            let previous = u64::from(last) + syntax.first_feature;
+            refuse_unsorted("feature", written, previous).map_err(|kind| (start, kind))?;
         }
         sample.features.push((index, value));
         at = skip_blanks(line, at);
     }
     if sample.features.windows(2).any(|pair| pair[0].0 >= pair[1].0) {
         sample.features.sort_unstable_by_key(|&(j, _)| j);
-        refuse_repeated(
-            "feature",
-            syntax.first_feature,
-            sample.features.iter().map(|&(j, _)| j),
-        )?;
+        let indices = sample.features.iter().map(|&(j, _)| j);
+        refuse_repeated("feature", syntax.first_feature, indices)?;
     }
     if sample.labels.windows(2).any(|pair| pair[0] >= pair[1]) {
         sample.labels.sort_unstable();
         refuse_repeated("label", 0, sample.labels.iter().copied())?;
     }
     Ok(())
+}
+
+/// Refuses an index that does not come after the previous one.
+pub(super) fn refuse_unsorted(what: &'static str, index: u64, previous: u64) -> Result<(), ReadErrorKind> {
+    match index.cmp(&previous) {
+        Ordering::Greater => Ok(()),
+        Ordering::Equal => Err(ReadErrorKind::RepeatedIndex { what, index }),
+        Ordering::Less => Err(ReadErrorKind::UnsortedIndex {
+            what,
+            index,
+            previous,
+        }),
+    }
+}
+
+/// Refuses an index beyond the last column.
+pub(super) fn refuse_beyond(what: &'static str, index: u64, count: u64) -> Result<(), ReadErrorKind> {
+    if index < count {
+        return Ok(());
+    }
+    Err(ReadErrorKind::IndexOutOfRange { what, index, count })
 }
 
 /// The labels that start the line, and where they end.
@@ -114,17 +126,7 @@ fn parse_labels(line: &[u8], syntax: &Syntax, labels: &mut Vec<u32>) -> Result<u
         let next = scanned.and_then(|(_, length)| line.get(at + length));
         match (scanned, next) {
             (Some((index, length)), None | Some(b',' | b' ' | b'\t')) => {
-                if index >= syntax.n_labels {
-                    let count = syntax.n_labels;
-                    return Err((
-                        at,
-                        ReadErrorKind::IndexOutOfRange {
-                            what: WHAT,
-                            index,
-                            count,
-                        },
-                    ));
-                }
+                refuse_beyond(WHAT, index, syntax.n_labels).map_err(|kind| (at, kind))?;
                 labels.push(index as u32);
                 at += length;
                 if next != Some(&b',') {
@@ -140,7 +142,7 @@ fn parse_labels(line: &[u8], syntax: &Syntax, labels: &mut Vec<u32>) -> Result<u
                 if labels.is_empty() && field.contains(&b':') {
                     return Ok(0);
                 }
-                let text = shown(field.split(|&b| b == b',').next().unwrap_or_default());
+                let text = lossy(field.split(|&b| b == b',').next().unwrap_or_default());
                 return Err((at, ReadErrorKind::BadIndex { what: WHAT, text }));
             }
         }
@@ -148,27 +150,23 @@ fn parse_labels(line: &[u8], syntax: &Syntax, labels: &mut Vec<u32>) -> Result<u
 }
 
 fn feature_index(written: u64, syntax: &Syntax) -> Result<u32, ReadErrorKind> {
-    let index = written
-        .checked_sub(syntax.first_feature)
-        .ok_or(ReadErrorKind::IndexZero)?;
-    if index >= syntax.n_features {
-        return Err(ReadErrorKind::IndexOutOfRange {
-            what: "feature",
-            index: written,
-            count: syntax.n_features,
-        });
+    let index = written.checked_sub(syntax.first_feature);
+    let index = index.ok_or(ReadErrorKind::IndexZero)?;
+    if index < syntax.n_features {
+        return Ok(index as u32);
     }
-    Ok(index as u32)
+    let (what, index, count) = ("feature", written, syntax.n_features);
+    Err(ReadErrorKind::IndexOutOfRange { what, index, count })
 }
 
 /// What is wrong with a field that is not `index:value`.
 fn bad_pair(field: &[u8]) -> ReadErrorKind {
     match field.iter().position(|&b| b == b':') {
-        None => ReadErrorKind::NoColon { text: shown(field) },
-        Some(colon) => ReadErrorKind::BadIndex {
-            what: "feature",
-            text: shown(&field[..colon]),
-        },
+        None => ReadErrorKind::NoColon(lossy(field)),
+        Some(colon) => {
+            let (what, text) = ("feature", lossy(&field[..colon]));
+            ReadErrorKind::BadIndex { what, text }
+        }
     }
 }
 

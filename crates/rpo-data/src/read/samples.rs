@@ -1,6 +1,7 @@
 //! Turns samples of labels and pairs into a data set.
 
 use super::error::{ReadError, ReadErrorKind};
+use super::line::LineReader;
 use super::options::{Format, ReadOptions, Targets};
 use super::sample::Sample;
 use super::svmlight::SvmLightReader;
@@ -15,21 +16,11 @@ pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Resul
         let (option, format) = ("first_feature", Format::XmlRepo);
         return Err(ReadErrorKind::Option { option, format }.into());
     }
-    let mut reader = XmlRepoReader::new(reader)?;
+    let mut reader = XmlRepoReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
     let (n_features, n_labels) = (reader.n_features(), reader.n_labels());
-    for (what, found, expected) in [
-        ("feature", n_features, options.n_features),
-        ("output", n_labels, options.n_outputs),
-    ] {
-        if let Some(expected) = expected.filter(|&expected| expected != found) {
-            return Err(ReadErrorKind::Dimension {
-                what,
-                expected,
-                found,
-            }
-            .at(reader.line()));
-        }
-    }
+    options
+        .check_columns(n_features, n_labels)
+        .map_err(|e| ReadErrorKind::from(e).at(reader.line()))?;
     assemble(Some(n_features), Some(n_labels), |sample| {
         Ok((reader.read_sample(sample)?, reader.line()))
     })
@@ -37,19 +28,16 @@ pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Resul
 
 pub(super) fn read_svmlight(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     refuse_table_options(Format::SvmLight, options)?;
-    let mut reader = SvmLightReader::new(reader, options.first_feature.unwrap_or_default());
-    if let Some(n) = options.n_features {
-        reader = reader.n_features(n);
-    }
-    if let Some(n) = options.n_outputs {
-        reader = reader.n_labels(n);
-    }
-    assemble(options.n_features, options.n_outputs, |sample| {
+    let lines = LineReader::with_longest(reader, options.longest_line);
+    let first_feature = options.first_feature.unwrap_or_default();
+    let (n_features, n_labels) = (options.n_features, options.n_outputs);
+    let mut reader = SvmLightReader::from_lines(lines, first_feature, n_features, n_labels);
+    assemble(n_features, n_labels, |sample| {
         Ok((reader.read_sample(sample)?, reader.line()))
     })
 }
 
-/// Refuses what only means something for tables.
+/// Refuses options that apply to tables alone.
 fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
     let option = if options.targets != Targets::None {
         "targets"
@@ -63,8 +51,12 @@ fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), Rea
     Err(ReadErrorKind::Option { option, format })
 }
 
-/// Reads all samples; numbers of columns that are not given are one more than the largest index.
-/// `read_sample` also tells the line it has reached.
+/// The largest number of columns that indices may imply. More must be declared: a single wrong index would cost
+/// gigabytes in everything that is kept per column.
+const MOST_IMPLIED: u32 = 1 << 27;
+
+/// Reads all samples; numbers of columns that are not given are one more than the largest index. `read_sample` also
+/// returns the line it has reached.
 fn assemble(
     n_features: Option<usize>,
     n_labels: Option<usize>,
@@ -78,11 +70,18 @@ fn assemble(
         if !more {
             break;
         }
-        if let (None, Some(&(last, _))) = (n_features, sample.features.last()) {
-            features.widen(last as usize + 1);
-        }
-        if let (None, Some(&last)) = (n_labels, sample.labels.last()) {
-            outputs.widen(last as usize + 1);
+        let last_feature = sample.features.last().map(|&(feature, _)| feature);
+        for (what, builder, declared, last) in [
+            ("feature", &mut features, n_features, last_feature),
+            ("label", &mut outputs, n_labels, sample.labels.last().copied()),
+        ] {
+            if let (None, Some(last)) = (declared, last) {
+                if last >= MOST_IMPLIED {
+                    let limit = MOST_IMPLIED;
+                    return Err(ReadErrorKind::TooManyImplied { what, limit }.at(line));
+                }
+                builder.widen(last as usize + 1);
+            }
         }
         for &(feature, value) in &sample.features {
             let stored = narrow(value, || format!("feature {feature}")).map_err(|kind| kind.at(line))?;
@@ -96,8 +95,8 @@ fn assemble(
         .map_err(|e| ReadErrorKind::from(e).into())
 }
 
-/// A finite value as the f32 nearest to it; the decimal text has been rounded to an f64 before, so that the
-/// last bit may differ from a direct conversion in one case of about 2^29.
+/// Returns the f32 nearest to a finite value; the decimal text has been rounded to an f64 before, so that the last bit
+/// may differ from a direct conversion in one case of about 2^29.
 #[inline]
 pub(super) fn narrow(value: f64, column: impl Fn() -> String) -> Result<f32, ReadErrorKind> {
     let stored = value as f32;

@@ -17,11 +17,23 @@ pub enum FirstFeature {
     One,
 }
 
+impl FirstFeature {
+    pub(crate) fn index(self) -> u64 {
+        match self {
+            Self::Zero => 0,
+            Self::One => 1,
+        }
+    }
+}
+
 /// A streaming reader of multi-label svmlight: a line per sample, `label,label index:value index:value`.
 ///
-/// Labels are integers from 0. Features count from 1 (or 0, see [`FirstFeature`]) and increase. A line that
-/// starts with a blank or a pair has no labels. `qid:` is ignored, text after `#` is a comment, blank lines
-/// are skipped.
+/// Labels are integers from 0. Features count from 1 (or 0, see [`FirstFeature`]) and increase. A line that starts with
+/// a blank or a pair has no labels. `qid:` and its integer are ignored, text after `#` is a comment, empty lines are
+/// skipped.
+///
+/// A line of blanks alone is refused: some programs write a sample without labels and features so, others skip it, and
+/// one sample more or less would shift the rest. `qid:0` after a blank is such a sample for all.
 ///
 /// ```
 /// use rpo_data::read::{FirstFeature, Sample, SvmLightReader};
@@ -40,33 +52,25 @@ pub struct SvmLightReader<R> {
 impl<R: BufRead> SvmLightReader<R> {
     /// A reader of samples with any number of features and labels.
     pub fn new(reader: R, first_feature: FirstFeature) -> Self {
-        Self {
-            lines: LineReader::new(reader),
-            syntax: Syntax {
-                first_feature: match first_feature {
-                    FirstFeature::Zero => 0,
-                    FirstFeature::One => 1,
-                },
-                sorted: true,
-                query: true,
-                n_features: MOST_COLUMNS,
-                n_labels: MOST_COLUMNS,
-            },
-        }
+        Self::from_lines(LineReader::new(reader), first_feature, None, None)
     }
 
-    /// Refuses feature indices beyond so many features.
-    #[must_use]
-    pub fn n_features(mut self, n: usize) -> Self {
-        self.syntax.n_features = MOST_COLUMNS.min(n as u64);
-        self
-    }
-
-    /// Refuses labels beyond so many.
-    #[must_use]
-    pub fn n_labels(mut self, n: usize) -> Self {
-        self.syntax.n_labels = MOST_COLUMNS.min(n as u64);
-        self
+    /// A reader that refuses indices beyond the given numbers of features and labels.
+    pub(super) fn from_lines(
+        lines: LineReader<R>,
+        first_feature: FirstFeature,
+        n_features: Option<usize>,
+        n_labels: Option<usize>,
+    ) -> Self {
+        let limit = |n: Option<usize>| n.map_or(MOST_COLUMNS, |n| MOST_COLUMNS.min(n as u64));
+        let syntax = Syntax {
+            first_feature: first_feature.index(),
+            sorted: true,
+            query: true,
+            n_features: limit(n_features),
+            n_labels: limit(n_labels),
+        };
+        Self { lines, syntax }
     }
 
     /// Number of the line last read.
@@ -74,26 +78,26 @@ impl<R: BufRead> SvmLightReader<R> {
         self.lines.number()
     }
 
-    /// Reads the next sample, `false` at the end.
+    /// Reads the next sample; returns false at the end.
     ///
     /// # Errors
     /// [`ReadError`] with the line, and where in it; the content of `sample` is then unspecified.
     pub fn read_sample(&mut self, sample: &mut Sample) -> Result<bool, ReadError> {
         while self.lines.advance()? {
             let line = self.lines.line();
-            let line = &line[..line.iter().position(|&b| b == b'#').unwrap_or(line.len())];
-            if line.trim_ascii().is_empty() {
+            let length = line.iter().position(|&b| b == b'#');
+            let content = &line[..length.unwrap_or(line.len())];
+            if content.trim_ascii().is_empty() {
+                if length.is_none() && !line.is_empty() {
+                    return Err(self.lines.error(ReadErrorKind::BlankLine("\" qid:0\"")));
+                }
                 continue;
             }
-            return match parse_sample(line, &self.syntax, sample) {
+            return match parse_sample(content, &self.syntax, sample) {
                 Ok(()) => Ok(true),
-                Err((at, kind)) => Err(self.error(kind).at_byte(at)),
+                Err((at, kind)) => Err(self.lines.error(kind).at_byte(at)),
             };
         }
         Ok(false)
-    }
-
-    fn error(&self, kind: ReadErrorKind) -> ReadError {
-        self.lines.error(kind)
     }
 }

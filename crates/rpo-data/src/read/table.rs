@@ -4,6 +4,7 @@ use super::arff::{ArffReader, Attribute, AttributeKind};
 use super::csv::CsvReader;
 use super::error::{ReadError, ReadErrorKind};
 use super::label_file::LabelFile;
+use super::line::LineReader;
 use super::options::{Missing, ReadOptions, Targets};
 use super::row::Row;
 use super::samples::narrow;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
-    let mut reader = ArffReader::new(reader)?;
+    let mut reader = ArffReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
     let columns = reader.attributes().to_vec();
     let roles = Roles::new(&columns, true, options)?;
     let name = reader.relation().to_owned();
@@ -28,7 +29,7 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
 }
 
 pub(super) fn read_csv(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
-    let mut reader = CsvReader::new(reader)?;
+    let mut reader = CsvReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
     let numeric = |name: &String| Attribute {
         name: name.clone(),
         kind: AttributeKind::Numeric,
@@ -40,7 +41,7 @@ pub(super) fn read_csv(reader: impl BufRead, options: &ReadOptions) -> Result<Da
     })
 }
 
-/// What becomes of each column.
+/// The role of each column.
 struct Roles {
     columns: Vec<Role>,
     n_features: usize,
@@ -57,7 +58,7 @@ struct Role {
 }
 
 impl Roles {
-    /// `typed` says whether the declarations come from the file, and so tell labels from numbers.
+    /// `typed`: the file itself declares its columns, and so which are labels and which numbers.
     fn new(columns: &[Attribute], typed: bool, options: &ReadOptions) -> Result<Self, ReadError> {
         let is_target = target_columns(columns, typed, options)?;
         let mut counts = [0, 0];
@@ -71,19 +72,9 @@ impl Roles {
         });
         let roles: Vec<Role> = roles.collect();
         let [n_features, n_outputs] = counts.map(|count| count as usize);
-        for (what, found, expected) in [
-            ("feature", n_features, options.n_features),
-            ("output", n_outputs, options.n_outputs),
-        ] {
-            if let Some(expected) = expected.filter(|&expected| expected != found) {
-                return Err(ReadErrorKind::Dimension {
-                    what,
-                    expected,
-                    found,
-                }
-                .into());
-            }
-        }
+        options
+            .check_columns(n_features, n_outputs)
+            .map_err(ReadErrorKind::from)?;
         let targets = || {
             columns
                 .iter()
@@ -117,8 +108,7 @@ fn target_columns(columns: &[Attribute], typed: bool, options: &ReadOptions) -> 
             Ok((0..n).map(|j| j < asked).collect())
         }
         Targets::Names(names) => named_columns(columns, names, |i| {
-            let name = names[i].clone();
-            Err(ReadErrorKind::UnknownTarget { name }.into())
+            Err(ReadErrorKind::UnknownTarget(names[i].clone()).into())
         }),
         Targets::NamesIfPresent(names) => named_columns(columns, names, |_| Ok(())),
         Targets::LabelFile(path) => label_file_columns(columns, typed, path, options.task),
@@ -134,8 +124,7 @@ fn label_file_columns(
     let file = LabelFile::open(path)?;
     let error = |i: usize, kind: ReadErrorKind| kind.at(file.lines[i]).in_file(path);
     let is_target = named_columns(columns, &file.labels, |i| {
-        let name = file.labels[i].clone();
-        Err(error(i, ReadErrorKind::UnknownTarget { name }))
+        Err(error(i, ReadErrorKind::UnknownTarget(file.labels[i].clone())))
     })?;
     if typed && task.is_none() {
         let lines: BTreeMap<&str, usize> = file
@@ -156,7 +145,7 @@ fn label_file_columns(
     Ok(is_target)
 }
 
-/// Which columns bear one of the names; `absent` hears of each name that no column bears.
+/// Returns which columns have one of the names; `absent` is called for each name without a column.
 fn named_columns(
     columns: &[Attribute],
     names: &[String],
@@ -177,7 +166,7 @@ fn named_columns(
     Ok(is_target)
 }
 
-/// The task, from what is asked and, failing that, from how the targets are declared.
+/// Returns the task of the options or, without one, that of the declarations of the targets.
 fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
     targets: impl Fn() -> I,
     typed: bool,
@@ -210,7 +199,7 @@ fn is_label(column: &Attribute) -> bool {
     matches!(&column.kind, AttributeKind::Nominal(values) if **values == ["0", "1"])
 }
 
-/// Reads all rows. `read_row` also tells the line it has reached.
+/// Reads all rows. `read_row` also returns the line it has reached.
 fn assemble(
     columns: Vec<Attribute>,
     roles: &Roles,
@@ -247,7 +236,7 @@ struct Table<'a> {
     options: &'a ReadOptions,
     features: MatrixBuilder,
     outputs: MatrixBuilder,
-    /// Whether there is a row and every known output is 0 or 1.
+    /// There is a row, and every observed output is 0 or 1.
     all_labels: bool,
 }
 
@@ -286,7 +275,7 @@ impl<'a> Table<'a> {
                 self.outputs.push(index, stored);
             } else {
                 if value.is_nan() && self.options.missing == Missing::Refuse {
-                    return Err(ReadErrorKind::MissingFeature { name: name() });
+                    return Err(ReadErrorKind::MissingFeature(name()));
                 }
                 self.features.push(index, stored);
             }
@@ -299,7 +288,7 @@ impl<'a> Table<'a> {
     #[inline]
     fn check_output(&self, value: f64, name: impl Fn() -> String) -> Result<(), ReadErrorKind> {
         if value.is_nan() && self.options.missing_targets != Some(Missing::Keep) {
-            return Err(ReadErrorKind::MissingTarget { name: name() });
+            return Err(ReadErrorKind::MissingTarget(name()));
         }
         if self.roles.task == Some(Task::MultiLabel) && !is_label_value(value) {
             return Err(ReadErrorKind::NotALabel { name: name(), value });
@@ -307,7 +296,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// Features, outputs, and what these are.
+    /// Returns features, outputs and the task.
     fn finish(self) -> (Matrix, Matrix, Task) {
         let by_value = if self.all_labels {
             Task::MultiLabel
@@ -319,12 +308,12 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Whether an output may be a label, as far as it is known.
+/// Returns true for 0, 1 and missing.
 fn is_label_value(value: f64) -> bool {
     value == 0.0 || value == 1.0 || value.is_nan()
 }
 
-/// What the columns are called, and which have values with names.
+/// The names of features and outputs, and the values of nominal features.
 struct ColumnNames {
     features: Vec<String>,
     outputs: Vec<String>,

@@ -1,10 +1,10 @@
 //! Fields of a line: bare or quoted text, as ARFF writes names and values.
 
 use super::error::ReadErrorKind;
-use super::line::shown;
+use crate::message::lossy;
 use std::borrow::Cow;
 
-/// An error and the byte of the line, from 0, that it is about.
+/// An error and its byte in the line, from 0.
 pub(crate) type Fault = (usize, ReadErrorKind);
 
 /// A field of a line.
@@ -67,20 +67,15 @@ fn quoted(line: &[u8], start: usize, quote: u8) -> Result<(Cow<'_, [u8]>, usize)
         text.push(escaped.unwrap_or(byte));
         at += 1 + usize::from(escaped.is_some());
     }
-    Err((
-        start,
-        ReadErrorKind::UnclosedQuote {
-            quote: char::from(quote),
-            text: shown(inside),
-        },
-    ))
+    let (quote, text) = (char::from(quote), lossy(inside));
+    Err((start, ReadErrorKind::UnclosedQuote { quote, text }))
 }
 
 /// The text as UTF-8.
 pub(crate) fn utf8(text: &[u8], at: usize) -> Result<String, Fault> {
     std::str::from_utf8(text)
         .map(str::to_owned)
-        .map_err(|_| (at, ReadErrorKind::InvalidUtf8 { text: shown(text) }))
+        .map_err(|_| (at, ReadErrorKind::InvalidUtf8(lossy(text))))
 }
 
 #[cfg(test)]

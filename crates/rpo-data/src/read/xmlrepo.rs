@@ -1,16 +1,18 @@
 //! The text format of the Extreme Classification Repository.
 
 use super::error::{ReadError, ReadErrorKind};
-use super::line::{LineReader, shown};
+use super::line::LineReader;
 use super::number;
 use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
+use crate::message::lossy;
 use std::io::BufRead;
 
 /// A streaming reader of the Extreme Classification Repository's format: a line `n p d` (samples, features,
 /// labels), then a line per sample, `label,label feature:value feature:value`, all indices from 0.
 ///
-/// A line without labels starts with a blank; labels and features may come in any order, but not twice.
-/// Blank lines after the last sample are ignored. Nothing is allocated by what the header promises.
+/// A line without labels starts with a blank, so that one blank is a sample without labels and features; labels and
+/// features may come in any order, but not twice. An empty line is not a sample: it is refused before the last sample
+/// and ignored after it. Nothing is allocated by what the header promises.
 ///
 /// ```
 /// use rpo_data::read::{Sample, XmlRepoReader};
@@ -33,16 +35,17 @@ impl<R: BufRead> XmlRepoReader<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`ReadError`] if it is not three integers, or more features or labels than 32 bits can index.
+    /// [`ReadError`] if it is not three integers, or declares more features or labels than 32 bits can index.
     pub fn new(reader: R) -> Result<Self, ReadError> {
-        let mut lines = LineReader::new(reader);
+        Self::from_lines(LineReader::new(reader))
+    }
+
+    pub(super) fn from_lines(mut lines: LineReader<R>) -> Result<Self, ReadError> {
         if !lines.advance()? {
-            let expected = "a header of three numbers";
-            return Err(ReadErrorKind::Empty { expected }.into());
+            return Err(ReadErrorKind::Empty("a header of three numbers").into());
         }
         let Some([n_samples, n_features, n_labels]) = parse_header(lines.line()) else {
-            let text = shown(lines.line());
-            return Err(lines.error(ReadErrorKind::BadHeader { text }));
+            return Err(lines.error(ReadErrorKind::BadHeader(lossy(lines.line()))));
         };
         for (what, count) in [("feature", n_features), ("label", n_labels)] {
             if count > MOST_COLUMNS {
@@ -63,17 +66,17 @@ impl<R: BufRead> XmlRepoReader<R> {
         })
     }
 
-    /// Samples by the header.
+    /// Number of samples by the header.
     pub fn n_samples(&self) -> u64 {
         self.n_samples
     }
 
-    /// Features by the header.
+    /// Number of features by the header.
     pub fn n_features(&self) -> usize {
         self.syntax.n_features as usize
     }
 
-    /// Labels by the header.
+    /// Number of labels by the header.
     pub fn n_labels(&self) -> usize {
         self.syntax.n_labels as usize
     }
@@ -83,7 +86,7 @@ impl<R: BufRead> XmlRepoReader<R> {
         self.lines.number()
     }
 
-    /// Reads the next sample, `false` at the end.
+    /// Reads the next sample; returns false at the end.
     ///
     /// # Errors
     /// [`ReadError`] with the line; also if the file does not have as many samples as the header says. The
@@ -94,7 +97,10 @@ impl<R: BufRead> XmlRepoReader<R> {
                 if self.lines.line().trim_ascii().is_empty() {
                     continue;
                 }
-                return Err(self.row_count(self.n_read + 1));
+                return Err(self.sample_count(self.n_read + 1));
+            }
+            if self.lines.line().is_empty() {
+                return Err(self.lines.error(ReadErrorKind::BlankLine("one blank")));
             }
             self.n_read += 1;
             return match parse_sample(self.lines.line(), &self.syntax, sample) {
@@ -103,14 +109,14 @@ impl<R: BufRead> XmlRepoReader<R> {
             };
         }
         if self.n_read < self.n_samples {
-            return Err(self.row_count(self.n_read));
+            return Err(self.sample_count(self.n_read));
         }
         Ok(false)
     }
 
-    fn row_count(&self, found: u64) -> ReadError {
+    fn sample_count(&self, found: u64) -> ReadError {
         let promised = self.n_samples;
-        self.lines.error(ReadErrorKind::RowCount { promised, found })
+        self.lines.error(ReadErrorKind::SampleCount { promised, found })
     }
 }
 

@@ -51,7 +51,16 @@ fn every_file_is_read_or_refused_as_listed() {
 fn outcomes(folder: &Path, file: &Value) -> Vec<(&'static str, Outcome)> {
     let path = folder.join(file["file"].as_str().unwrap());
     let open = || BufReader::new(File::open(&path).unwrap());
-    let whole = |format| read(&path, &ReadOptions::default().format(format)).map(|_| Value::Null);
+    let whole = |format| {
+        read(
+            &path,
+            &ReadOptions {
+                format,
+                ..ReadOptions::default()
+            },
+        )
+        .map(|_| Value::Null)
+    };
     let (streamed, format) = match file["format"].as_str().unwrap() {
         "arff" => (arff(open()), Format::Arff),
         "csv" => (csv(open()), Format::Csv),
@@ -197,7 +206,10 @@ fn label_file(path: &Path) -> Outcome {
 }
 
 fn pair(data: &Path, labels: &Path) -> Outcome {
-    let options = ReadOptions::default().targets(Targets::LabelFile(labels.to_owned()));
+    let options = ReadOptions {
+        targets: Targets::LabelFile(labels.to_owned()),
+        ..ReadOptions::default()
+    };
     let data = read(data, &options)?;
     let rows = |a: &Matrix| -> Vec<Vec<f64>> {
         let dense = a.view().to_dense(1 << 20).unwrap();

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
+use rpo_core::Mismatch;
 use rpo_data::read::{
     FirstFeature, Format, LabelFile, Missing, ReadErrorKind, ReadOptions, Targets, read, read_from,
 };
@@ -45,7 +46,11 @@ fn read_in_every_way(bytes: &[u8]) {
     ];
     for (format, _) in Format::NAMES {
         for targets in &targets {
-            let options = ReadOptions::default().format(format).targets(targets.clone());
+            let options = ReadOptions {
+                format,
+                targets: targets.clone(),
+                ..ReadOptions::default()
+            };
             match read_from(bytes, &options) {
                 Ok(data) => assert_eq!(data.features().n_rows(), data.outputs().n_rows()),
                 Err(e) => assert!(!e.to_string().is_empty()),
@@ -89,15 +94,11 @@ proptest! {
         let expected = data.clone().with_layout(Layout::Sparse, 0).unwrap();
         let mut text = Vec::new();
         write::xmlrepo(&data, &mut text).unwrap();
-        let options = ReadOptions::default().format(Format::XmlRepo);
+        let options = ReadOptions { format: Format::XmlRepo, ..ReadOptions::default() };
         prop_assert_eq!(&read_from(&text[..], &options).unwrap(), &expected);
         text.clear();
         write::svmlight(&data, first, &mut text).unwrap();
-        let options = ReadOptions::default()
-            .format(Format::SvmLight)
-            .first_feature(first)
-            .n_features(data.n_features())
-            .n_outputs(data.n_outputs());
+        let options = ReadOptions { format: Format::SvmLight, first_feature: Some(first), n_features: Some(data.n_features()), n_outputs: Some(data.n_outputs()), ..ReadOptions::default() };
         prop_assert_eq!(&read_from(&text[..], &options).unwrap(), &expected);
     }
 }
@@ -110,7 +111,7 @@ fn kind(text: &str, options: &ReadOptions) -> ReadErrorKind {
 fn headers_that_lie_cost_nothing() {
     let auto = ReadOptions::default();
     let huge = 1_000_000_000_000_000_000_u64;
-    let expected = ReadErrorKind::RowCount {
+    let expected = ReadErrorKind::SampleCount {
         promised: huge,
         found: 1,
     };
@@ -123,9 +124,18 @@ fn headers_that_lie_cost_nothing() {
     // As many columns as can be indexed are no reason to allocate any.
     let data = read_from(&b"1 4294967295 4294967295\n4294967294 4294967294:1\n"[..], &auto).unwrap();
     assert_eq!(data.feature_names(), &Names::Numbered(4_294_967_295));
-    let sparse = ReadOptions::default().format(Format::SvmLight);
+    let sparse = ReadOptions {
+        format: Format::SvmLight,
+        ..ReadOptions::default()
+    };
+    let declared = ReadOptions {
+        n_features: Some(4_294_967_295),
+        ..sparse.clone()
+    };
     assert_eq!(
-        read_from(&b"0 4294967295:1\n"[..], &sparse).unwrap().n_features(),
+        read_from(&b"0 4294967295:1\n"[..], &declared)
+            .unwrap()
+            .n_features(),
         4_294_967_295
     );
     assert!(matches!(
@@ -136,11 +146,12 @@ fn headers_that_lie_cost_nothing() {
 
 #[test]
 fn a_csv_file_without_names_does_not_lose_its_first_row() {
-    let csv = ReadOptions::default().format(Format::Csv);
+    let csv = ReadOptions {
+        format: Format::Csv,
+        ..ReadOptions::default()
+    };
     for text in ["1.5,2,3", "-1,2,3", "1,2,1", "0,,1e3", "NA,0.5,2", "1,0,0,\"1\""] {
-        let expected = ReadErrorKind::NoNames {
-            text: text.to_owned(),
-        };
+        let expected = ReadErrorKind::NoNames(text.to_owned());
         assert_eq!(kind(&format!("{text}\n4,5,6\n"), &csv), expected);
     }
     // Column numbers are names, as programs write them; so is anything that is not a number.
@@ -153,7 +164,10 @@ fn a_csv_file_without_names_does_not_lose_its_first_row() {
 
 #[test]
 fn columns_separated_by_something_else_are_told() {
-    let csv = ReadOptions::default().format(Format::Csv);
+    let csv = ReadOptions {
+        format: Format::Csv,
+        ..ReadOptions::default()
+    };
     for (text, found) in [("a;b;y", ';'), ("a\tb\ty", '\t'), ("1;2", ';')] {
         let expected = ReadErrorKind::Separator {
             text: text.to_owned(),
@@ -208,7 +222,10 @@ fn gzip_is_recognised_by_content() {
 
 #[test]
 fn targets_are_found_and_their_task() {
-    let with = |targets| ReadOptions::default().targets(targets);
+    let with = |targets| ReadOptions {
+        targets,
+        ..ReadOptions::default()
+    };
     let names = |names: &[&str]| names.iter().map(|&n| n.to_owned()).collect::<Vec<_>>();
     let data = read_from(ARFF.as_bytes(), &with(Targets::Last(1))).unwrap();
     assert_eq!(
@@ -216,9 +233,15 @@ fn targets_are_found_and_their_task() {
         (Task::MultiLabel, vec![2])
     );
     assert_eq!(
-        read_from(ARFF.as_bytes(), &with(Targets::Last(1)).task(Task::Regression))
-            .unwrap()
-            .task(),
+        read_from(
+            ARFF.as_bytes(),
+            &ReadOptions {
+                task: Some(Task::Regression),
+                ..with(Targets::Last(1))
+            }
+        )
+        .unwrap()
+        .task(),
         Task::Regression
     );
     let text = "a,b,y\n1,2,0\n3,4,1\n";
@@ -235,10 +258,16 @@ fn targets_are_found_and_their_task() {
     assert_eq!(if_present.output_names(), &["y"].into_iter().collect());
 
     let unknown = kind(text, &with(Targets::Names(names(&["z"]))));
-    assert_eq!(unknown, ReadErrorKind::UnknownTarget { name: "z".into() });
+    assert_eq!(unknown, ReadErrorKind::UnknownTarget("z".into()));
     let many = kind(text, &with(Targets::First(4)));
     assert_eq!(many, ReadErrorKind::TooManyTargets { asked: 4, columns: 3 });
-    let not_01 = kind(text, &with(Targets::First(1)).task(Task::MultiLabel));
+    let not_01 = kind(
+        text,
+        &ReadOptions {
+            task: Some(Task::MultiLabel),
+            ..with(Targets::First(1))
+        },
+    );
     assert_eq!(
         not_01,
         ReadErrorKind::NotALabel {
@@ -269,19 +298,25 @@ fn targets_are_found_and_their_task() {
         }
     );
     let missing = kind("a,y\n1,\n", &with(Targets::Last(1)));
-    assert_eq!(missing, ReadErrorKind::MissingTarget { name: "y".into() });
+    assert_eq!(missing, ReadErrorKind::MissingTarget("y".into()));
     let missing = kind("a,y\n1,NA\n", &with(Targets::Last(1)));
-    assert_eq!(missing, ReadErrorKind::MissingTarget { name: "y".into() });
-    let refused = kind("a,y\n,1\n", &ReadOptions::default().missing(Missing::Refuse));
-    assert_eq!(refused, ReadErrorKind::MissingFeature { name: "a".into() });
+    assert_eq!(missing, ReadErrorKind::MissingTarget("y".into()));
+    let refused = kind(
+        "a,y\n,1\n",
+        &ReadOptions {
+            missing: Missing::Refuse,
+            ..ReadOptions::default()
+        },
+    );
+    assert_eq!(refused, ReadErrorKind::MissingFeature("a".into()));
 }
 
 #[test]
 fn missing_targets_are_kept_where_asked() {
-    let keep = |targets| {
-        ReadOptions::default()
-            .targets(targets)
-            .missing_targets(Missing::Keep)
+    let keep = |targets| ReadOptions {
+        targets,
+        missing_targets: Some(Missing::Keep),
+        ..ReadOptions::default()
     };
     let header = "@relation r\n@attribute x numeric\n@attribute a {0,1}\n@attribute b {0,1}\n@data\n";
     let dense = format!("{header}1,?,1\n?,0,?\n");
@@ -315,15 +350,24 @@ fn missing_targets_are_kept_where_asked() {
 
 #[test]
 fn dimensions_and_options_are_checked() {
-    let demand = ReadOptions::default().n_features(3);
-    let dimension = |what, expected, found| ReadErrorKind::Dimension {
-        what,
-        expected,
-        found,
+    let demand = ReadOptions {
+        n_features: Some(3),
+        ..ReadOptions::default()
     };
-    assert_eq!(kind("a,b\n1,2\n", &demand), dimension("feature", 3, 2));
-    assert_eq!(kind("1 2 3\n0 1:1\n", &demand), dimension("feature", 3, 2));
-    let demand = ReadOptions::default().format(Format::SvmLight).n_outputs(2);
+    let dimension = |what, expected, given| {
+        ReadErrorKind::from(Mismatch {
+            what,
+            expected,
+            given,
+        })
+    };
+    assert_eq!(kind("a,b\n1,2\n", &demand), dimension("features", 3, 2));
+    assert_eq!(kind("1 2 3\n0 1:1\n", &demand), dimension("features", 3, 2));
+    let demand = ReadOptions {
+        format: Format::SvmLight,
+        n_outputs: Some(2),
+        ..ReadOptions::default()
+    };
     let out = ReadErrorKind::IndexOutOfRange {
         what: "label",
         index: 2,
@@ -331,15 +375,175 @@ fn dimensions_and_options_are_checked() {
     };
     assert_eq!(kind("2 1:1\n", &demand), out);
     let option = |option, format| ReadErrorKind::Option { option, format };
-    let targets = ReadOptions::default().targets(Targets::Last(1));
+    let targets = ReadOptions {
+        targets: Targets::Last(1),
+        ..ReadOptions::default()
+    };
     assert_eq!(kind(XMLREPO, &targets), option("targets", Format::XmlRepo));
-    let first = ReadOptions::default().first_feature(FirstFeature::Zero);
+    let first = ReadOptions {
+        first_feature: Some(FirstFeature::Zero),
+        ..ReadOptions::default()
+    };
     assert_eq!(kind(CSV, &first), option("first_feature", Format::Csv));
-    let missing = ReadOptions::default().missing_targets(Missing::Keep);
+    let missing = ReadOptions {
+        missing_targets: Some(Missing::Keep),
+        ..ReadOptions::default()
+    };
     assert_eq!(
         kind(XMLREPO, &missing),
         option("missing_targets", Format::XmlRepo)
     );
     let too_large = kind("a,b\n1,1e39\n", &ReadOptions::default());
     assert!(matches!(too_large, ReadErrorKind::TooLarge { bits: 32, .. }));
+}
+
+fn options(format: Format) -> ReadOptions {
+    ReadOptions {
+        format,
+        ..ReadOptions::default()
+    }
+}
+
+/// The line and the kind of the error that reading ends in.
+fn refused(text: &[u8], options: &ReadOptions) -> (Option<u64>, ReadErrorKind) {
+    let e = read_from(text, options).unwrap_err();
+    (e.line, e.kind)
+}
+
+#[test]
+fn no_sample_comes_or_goes_by_a_blank_line() {
+    let xmlrepo = options(Format::XmlRepo);
+    let blank = |line, written| (Some(line), ReadErrorKind::BlankLine(written));
+    assert_eq!(
+        refused(b"3 5 2\n0 1:1\n\n1 2:1\n", &xmlrepo),
+        blank(3, "one blank")
+    );
+    assert_eq!(
+        refused(b"2 5 2\r\n0 1:1\r\n\r\n", &xmlrepo),
+        blank(3, "one blank")
+    );
+    let data = read_from(&b"3 5 2\n0 1:1\n \n1 2:1\n\n \n"[..], &xmlrepo).unwrap();
+    assert_eq!((data.n_samples(), data.label_statistics().n_unlabelled), (3, 1));
+
+    let svmlight = options(Format::SvmLight);
+    assert_eq!(refused(b"0 1:1\n \n1 2:1\n", &svmlight), blank(2, "\" qid:0\""));
+    assert_eq!(refused(b"0 1:1\n\t\r\n", &svmlight), blank(2, "\" qid:0\""));
+    let data = read_from(&b"0 1:1\n\n  # c\n qid:0\n1 2:1\n"[..], &svmlight).unwrap();
+    assert_eq!((data.n_samples(), data.label_statistics().n_unlabelled), (3, 1));
+}
+
+#[test]
+fn queries_are_integers() {
+    let svmlight = options(Format::SvmLight);
+    for (text, query) in [
+        ("1 qid:a 1:1", "a"),
+        ("1 qid: 1:1", ""),
+        ("qid:1:2 1:1", "1:2"),
+        ("1 qid:-1", "-1"),
+    ] {
+        let expected = (Some(2), ReadErrorKind::BadQuery(query.to_owned()));
+        assert_eq!(
+            refused(format!("0 1:1\n{text}\n").as_bytes(), &svmlight),
+            expected
+        );
+    }
+}
+
+#[test]
+fn a_wrong_index_does_not_imply_a_billion_columns() {
+    let svmlight = options(Format::SvmLight);
+    let limit = 1 << 27;
+    for (text, what) in [("0 300000000:1", "feature"), ("300000000 1:1", "label")] {
+        let expected = ReadErrorKind::TooManyImplied { what, limit };
+        assert_eq!(
+            refused(format!("0 1:1\n{text}\n").as_bytes(), &svmlight),
+            (Some(2), expected)
+        );
+    }
+    let largest = read_from(&b"134217727 134217728:1\n"[..], &svmlight).unwrap();
+    assert_eq!((largest.n_features(), largest.n_outputs()), (1 << 27, 1 << 27));
+    let declared = ReadOptions {
+        n_features: Some(300_000_000),
+        ..svmlight
+    };
+    assert_eq!(
+        read_from(&b"0 300000000:1\n"[..], &declared)
+            .unwrap()
+            .n_features(),
+        300_000_000
+    );
+}
+
+#[test]
+fn what_is_no_text_is_said_to_be_none() {
+    let samples: [(Format, &[u8]); 4] = [
+        (Format::Arff, ARFF.as_bytes()),
+        (Format::XmlRepo, XMLREPO.as_bytes()),
+        (Format::SvmLight, SVMLIGHT.as_bytes()),
+        (Format::Csv, CSV.as_bytes()),
+    ];
+    for (format, text) in samples {
+        for options in [options(format), options(Format::Auto)] {
+            let mut with_nul = text.to_vec();
+            let last = text.len() - 1;
+            with_nul[last] = 0;
+            let line = text.iter().filter(|&&b| b == b'\n').count() as u64;
+            assert_eq!(refused(&with_nul, &options), (Some(line), ReadErrorKind::NulByte));
+            let utf_16: Vec<u8> = text.iter().flat_map(|&b| [b, 0]).collect();
+            assert_eq!(refused(&utf_16, &options), (Some(1), ReadErrorKind::NulByte));
+            let returns: Vec<u8> = text.iter().map(|&b| if b == b'\n' { b'\r' } else { b }).collect();
+            assert_eq!(
+                refused(&returns, &options),
+                (Some(1), ReadErrorKind::CarriageReturns)
+            );
+            let longest_line = 10;
+            let short = ReadOptions {
+                longest_line,
+                ..options
+            };
+            let limit = longest_line;
+            assert_eq!(refused(text, &short).1, ReadErrorKind::LineTooLong { limit });
+        }
+    }
+}
+
+#[test]
+fn bytes_after_gzip_are_told() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(CSV.as_bytes()).unwrap();
+    let mut compressed = encoder.finish().unwrap();
+    compressed.extend([0; 512]);
+    assert_eq!(kind_of(&compressed), ReadErrorKind::Gzip);
+    compressed.truncate(compressed.len() - 512);
+    let twice = [&compressed[..], &compressed[..]].concat();
+    assert!(
+        matches!(kind_of(&twice), ReadErrorKind::NotANumber { .. }),
+        "members follow each other"
+    );
+    let last = compressed.len() - 6;
+    compressed[last] ^= 1;
+    assert_eq!(kind_of(&compressed), ReadErrorKind::Gzip);
+}
+
+fn kind_of(bytes: &[u8]) -> ReadErrorKind {
+    read_from(bytes, &options(Format::Csv)).unwrap_err().kind
+}
+
+#[test]
+fn messages_cut_long_names_and_escape_control_characters() {
+    let name = format!("\u{1b}[31m{}", "x".repeat(1000));
+    let text = format!("{name},b\n1,2\nword,2\n");
+    let message = read_from(text.as_bytes(), &options(Format::Csv))
+        .unwrap_err()
+        .to_string();
+    let shown = format!("\"\\u{{1b}}[31m{}\"...", "x".repeat(75));
+    assert_eq!(
+        message,
+        format!("line 3, column 1: \"word\" is not a number; {shown} is numeric")
+    );
+    let text = format!("{name},{name}\n1,2\n");
+    let message = read_from(text.as_bytes(), &options(Format::Csv))
+        .unwrap_err()
+        .to_string();
+    assert_eq!(message, format!("line 1: column {shown} is declared twice"));
 }

@@ -9,12 +9,23 @@ use rpo::{ModelError, Schema};
 use std::borrow::Cow;
 
 fn csv(text: &str, targets: Targets) -> Dataset {
-    let options = ReadOptions::default().format(Format::Csv).targets(targets);
+    let options = ReadOptions {
+        format: Format::Csv,
+        targets,
+        ..ReadOptions::default()
+    };
     read_from(text.as_bytes(), &options).unwrap()
 }
 
 fn arff(text: &str) -> Dataset {
-    read_from(text.as_bytes(), &ReadOptions::default().format(Format::Arff)).unwrap()
+    read_from(
+        text.as_bytes(),
+        &ReadOptions {
+            format: Format::Arff,
+            ..ReadOptions::default()
+        },
+    )
+    .unwrap()
 }
 
 fn dense(x: &Matrix) -> Array2<f32> {

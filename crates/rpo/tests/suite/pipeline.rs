@@ -242,8 +242,13 @@ const TRAIN: &str = "@relation r\n@attribute colour {red,green,blue}\n@attribute
 #[test]
 fn other_files_are_brought_into_order_first() {
     let read = |text: &str, targets: Targets| {
-        let options = ReadOptions::default().format(Format::Arff).targets(targets);
-        read_from(text.as_bytes(), &options.task(Task::Regression)).unwrap()
+        let options = ReadOptions {
+            format: Format::Arff,
+            targets,
+            task: Some(Task::Regression),
+            ..ReadOptions::default()
+        };
+        read_from(text.as_bytes(), &options).unwrap()
     };
     let train = read(TRAIN, Targets::Last(1));
     let steps = Steps {

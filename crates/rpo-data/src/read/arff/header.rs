@@ -1,7 +1,9 @@
 //! Declarations.
 
+use crate::message::lossy;
+use crate::names::duplicate;
 use crate::read::error::{ReadError, ReadErrorKind};
-use crate::read::line::{LineReader, shown, skip_blanks};
+use crate::read::line::{LineReader, skip_blanks};
 use crate::read::text::{Fault, field, utf8};
 use std::io::BufRead;
 use std::sync::Arc;
@@ -32,7 +34,7 @@ impl Attribute {
             AttributeKind::Nominal(values) => {
                 let first: Vec<&str> = values.iter().take(4).map(String::as_str).collect();
                 let more = if values.len() > first.len() { ",..." } else { "" };
-                format!("{{{}{more}}}", shown(first.join(",").as_bytes()))
+                format!("{{{}{more}}}", lossy(first.join(",").as_bytes()))
             }
         }
     }
@@ -72,10 +74,7 @@ pub(super) fn parse_header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Head
         }
     }
     Err(if empty {
-        ReadErrorKind::Empty {
-            expected: "a header that starts with @relation",
-        }
-        .into()
+        ReadErrorKind::Empty("a header that starts with @relation").into()
     } else {
         lines.error(ReadErrorKind::NoDataSection)
     })
@@ -89,8 +88,8 @@ enum Keyword {
 
 fn parse_declaration(line: &[u8], start: usize, header: &mut Header) -> Result<Keyword, Fault> {
     let unexpected = |at: usize| {
-        let text = shown(line[at..].trim_ascii_end());
-        (at, ReadErrorKind::UnexpectedInHeader { text })
+        let text = lossy(line[at..].trim_ascii_end());
+        (at, ReadErrorKind::UnexpectedInHeader(text))
     };
     if line[start] != b'@' {
         return Err(unexpected(start));
@@ -110,10 +109,7 @@ fn parse_declaration(line: &[u8], start: usize, header: &mut Header) -> Result<K
         }
         b"@data" if matches!(line.get(rest), None | Some(b'%')) => Ok(Keyword::Data),
         b"@data" => Err(unexpected(rest)),
-        _ => {
-            let keyword = shown(&word.text);
-            Err((start, ReadErrorKind::UnknownKeyword { keyword }))
-        }
+        _ => Err((start, ReadErrorKind::UnknownKeyword(lossy(&word.text)))),
     }
 }
 
@@ -125,21 +121,17 @@ fn parse_attribute(line: &[u8], start: usize) -> Result<Attribute, Fault> {
     let name = utf8(&name_field.text, start)?;
     let at = skip_blanks(line, name_field.end);
     let (kind, end) = match line.get(at) {
-        None | Some(b'%') => return Err((at, ReadErrorKind::NoAttributeType { name })),
+        None | Some(b'%') => return Err((at, ReadErrorKind::NoAttributeType(name))),
         Some(b'{') => parse_values(line, at, &name)?,
         Some(_) => {
             let word = field(line, at, is_blank)?;
-            let found = || shown(&word.text);
+            let found = lossy(&word.text);
             match &*word.text.to_ascii_lowercase() {
                 b"numeric" | b"real" | b"integer" => (AttributeKind::Numeric, word.end),
                 b"string" | b"date" | b"relational" => {
-                    let found = found();
                     return Err((at, ReadErrorKind::UnsupportedType { name, found }));
                 }
-                _ => {
-                    let found = found();
-                    return Err((at, ReadErrorKind::UnknownType { name, found }));
-                }
+                _ => return Err((at, ReadErrorKind::UnknownType { name, found })),
             }
         }
     };
@@ -147,7 +139,7 @@ fn parse_attribute(line: &[u8], start: usize) -> Result<Attribute, Fault> {
     match line.get(rest) {
         None | Some(b'%') => Ok(Attribute { name, kind }),
         Some(_) => {
-            let text = shown(line[rest..].trim_ascii_end());
+            let text = lossy(line[rest..].trim_ascii_end());
             Err((rest, ReadErrorKind::AfterDeclaration { name, text }))
         }
     }
@@ -158,45 +150,32 @@ fn parse_values(line: &[u8], start: usize, name: &str) -> Result<(AttributeKind,
     let mut values = Vec::new();
     let mut at = skip_blanks(line, start + 1);
     if line.get(at) == Some(&b'}') {
-        return Err((
-            start,
-            ReadErrorKind::NoValues {
-                name: name.to_owned(),
-            },
-        ));
+        return Err((start, ReadErrorKind::NoValues(name.to_owned())));
     }
     loop {
         let value = field(line, at, |b| b == b',' || b == b'}')?;
         let end = skip_blanks(line, value.end);
         if value.text.is_empty() && !value.quoted && end < line.len() {
-            let column = name.to_owned();
-            return Err((at, ReadErrorKind::EmptyField { column }));
+            return Err((at, ReadErrorKind::EmptyField(name.to_owned())));
         }
         values.push(utf8(&value.text, at)?);
         match line.get(end) {
             Some(b',') => at = skip_blanks(line, end + 1),
             Some(b'}') => {
-                check_distinct(&values, start)?;
-                return Ok((AttributeKind::Nominal(values.into()), end + 1));
+                return match duplicate(&values) {
+                    None => Ok((AttributeKind::Nominal(values.into()), end + 1)),
+                    Some(name) => {
+                        let (what, name) = ("value", name.to_owned());
+                        Err((start, ReadErrorKind::DeclaredTwice { what, name }))
+                    }
+                };
             }
             None => return Err((line.len(), ReadErrorKind::UnclosedBrace)),
             Some(_) => {
-                let text = shown(&line[end..]);
+                let text = lossy(&line[end..]);
                 let after = "a quoted value";
                 return Err((end, ReadErrorKind::TextAfter { after, text }));
             }
-        }
-    }
-}
-
-fn check_distinct(values: &[String], at: usize) -> Result<(), Fault> {
-    let mut sorted: Vec<&str> = values.iter().map(String::as_str).collect();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        None => Ok(()),
-        Some(pair) => {
-            let (what, name) = ("value", pair[0].to_owned());
-            Err((at, ReadErrorKind::DeclaredTwice { what, name }))
         }
     }
 }

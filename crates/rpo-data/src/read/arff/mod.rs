@@ -17,7 +17,7 @@ use std::io::BufRead;
 ///   relational attributes are refused.
 /// * Names and values are bare or quoted by `'` or `"`. A backslash escapes inside quotes only.
 /// * `?` is a missing value, NaN here. A nominal value becomes its position in the declaration.
-/// * Rows are dense (`1,2,3`) or sparse (`{0 1,2 3}`, indices increasing). What a sparse row leaves out is 0,
+/// * Rows are dense (`1,2,3`) or sparse (`{0 1,2 3}`, indices increasing). Values that a sparse row leaves out are 0,
 ///   which for a nominal attribute is the value declared first.
 /// * Lines that start with `%` are comments. `@data` ends the header; `@relation` may be missing.
 ///
@@ -47,7 +47,10 @@ impl<R: BufRead> ArffReader<R> {
     /// # Errors
     /// [`ReadError`] with the line of the first declaration that is wrong.
     pub fn new(reader: R) -> Result<Self, ReadError> {
-        let mut lines = LineReader::new(reader);
+        Self::from_lines(LineReader::new(reader))
+    }
+
+    pub(super) fn from_lines(mut lines: LineReader<R>) -> Result<Self, ReadError> {
         let header = parse_header(&mut lines)?;
         let cells = header.attributes.iter().map(Cell::new).collect();
         Ok(Self { lines, header, cells })
@@ -68,7 +71,7 @@ impl<R: BufRead> ArffReader<R> {
         self.lines.number()
     }
 
-    /// Reads the next row, `false` at the end.
+    /// Reads the next row; returns false at the end.
     ///
     /// # Errors
     /// [`ReadError`] with the line, and where in it; the content of `row` is then unspecified.

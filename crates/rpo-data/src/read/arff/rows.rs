@@ -1,13 +1,16 @@
 //! Data rows.
 
 use super::header::{Attribute, AttributeKind};
+use crate::message::lossy;
 use crate::read::error::ReadErrorKind;
-use crate::read::line::{shown, skip_blanks};
+use crate::read::line::skip_blanks;
 use crate::read::number;
 use crate::read::row::Row;
+use crate::read::sample::{refuse_beyond, refuse_unsorted};
 use crate::read::text::{Fault, field};
+use rpo_core::Mismatch;
 
-/// How to read the values of an attribute.
+/// The parser of an attribute's values.
 #[derive(Debug)]
 pub(super) enum Cell {
     Numeric,
@@ -48,19 +51,8 @@ pub(super) fn parse_dense(
         match line.get(at) {
             Some(b',') if j + 1 < expected => at = skip_blanks(line, at + 1),
             None if j + 1 == expected => return Ok(()),
-            None => {
-                return Err((
-                    at,
-                    ReadErrorKind::FieldCount {
-                        found: j + 1,
-                        expected,
-                    },
-                ));
-            }
-            Some(b',') => {
-                let found = expected + count_fields(line, at + 1)?;
-                return Err((at, ReadErrorKind::FieldCount { found, expected }));
-            }
+            None => return Err(wrong_count(at, expected, j + 1)),
+            Some(b',') => return Err(wrong_count(at, expected, expected + count_fields(line, at + 1)?)),
             Some(_) => return Err(text_after("a value", line, at)),
         }
     }
@@ -81,40 +73,17 @@ pub(super) fn parse_sparse(
         let mut previous = None;
         loop {
             let (index, after) = parse_index(line, at, WHAT)?;
-            let Some(cell) = usize::try_from(index).ok().and_then(|j| cells.get(j)) else {
-                let count = cells.len() as u64;
-                return Err((
-                    at,
-                    ReadErrorKind::IndexOutOfRange {
-                        what: WHAT,
-                        index,
-                        count,
-                    },
-                ));
-            };
-            match previous {
-                Some(p) if p == index => {
-                    return Err((at, ReadErrorKind::RepeatedIndex { what: WHAT, index }));
-                }
-                Some(previous) if previous > index => {
-                    let what = WHAT;
-                    return Err((
-                        at,
-                        ReadErrorKind::UnsortedIndex {
-                            what,
-                            index,
-                            previous,
-                        },
-                    ));
-                }
-                _ => previous = Some(index),
-            }
+            refuse_beyond(WHAT, index, cells.len() as u64)
+                .and_then(|()| previous.map_or(Ok(()), |previous| refuse_unsorted(WHAT, index, previous)))
+                .map_err(|kind| (at, kind))?;
+            previous = Some(index);
             let value_at = skip_blanks(line, after);
             if matches!(line.get(value_at), None | Some(b',' | b'}')) {
                 return Err((value_at, ReadErrorKind::NoValue { what: WHAT, index }));
             }
             let stops = |b| b == b',' || b == b'}';
-            let (value, end) = parse_value(line, value_at, &attributes[index as usize], cell, stops)?;
+            let j = index as usize;
+            let (value, end) = parse_value(line, value_at, &attributes[j], &cells[j], stops)?;
             row.push_sparse(index as u32, value);
             at = skip_blanks(line, end);
             match line.get(at) {
@@ -144,7 +113,7 @@ fn parse_value(
     let ends_at = |end: usize| line.get(end).is_none_or(|&b| stops(b) || b == b' ' || b == b'\t');
     match cell {
         Cell::Numeric => {
-            if let Ok((value, length)) = number::scan(&line[at..])
+            if let Some((value, length)) = number::scan(&line[at..])
                 && ends_at(at + length)
             {
                 return Ok((value, at + length));
@@ -175,7 +144,7 @@ fn parse_any_value(
     if !found.quoted {
         match &*found.text {
             b"?" => return Ok((f64::NAN, found.end)),
-            b"" => return Err((at, ReadErrorKind::EmptyField { column: column() })),
+            b"" => return Err((at, ReadErrorKind::EmptyField(column()))),
             _ => {}
         }
     }
@@ -195,7 +164,7 @@ fn parse_any_value(
                 .map(|i| i as f64)
                 .ok_or_else(|| ReadErrorKind::UndeclaredValue {
                     column: column(),
-                    text: shown(&found.text),
+                    text: lossy(&found.text),
                 })
         }
     };
@@ -214,7 +183,7 @@ fn parse_index(line: &[u8], at: usize, what: &'static str) -> Result<(u64, usize
         return Err((at, ReadErrorKind::UnclosedBrace));
     }
     let found = field(line, at, |b| matches!(b, b' ' | b'\t' | b',' | b'}'))?;
-    let text = shown(&found.text);
+    let text = lossy(&found.text);
     Err((at, ReadErrorKind::BadIndex { what, text }))
 }
 
@@ -233,7 +202,20 @@ fn count_fields(line: &[u8], start: usize) -> Result<usize, Fault> {
     }
 }
 
+fn wrong_count(at: usize, expected: usize, given: usize) -> Fault {
+    let what = "values of the row";
+    (
+        at,
+        Mismatch {
+            what,
+            expected,
+            given,
+        }
+        .into(),
+    )
+}
+
 fn text_after(after: &'static str, line: &[u8], at: usize) -> Fault {
-    let text = shown(line[at..].trim_ascii_end());
+    let text = lossy(line[at..].trim_ascii_end());
     (at, ReadErrorKind::TextAfter { after, text })
 }
