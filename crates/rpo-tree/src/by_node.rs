@@ -79,6 +79,9 @@ mod tests {
         fn child(&self, row: Row<'_>) -> usize {
             (row.values[0] as usize / 3_usize.pow(self.0)) % 3
         }
+        fn n_features(&self) -> usize {
+            1
+        }
     }
 
     proptest! {

@@ -26,7 +26,7 @@ pub use by_node::ByNode;
 pub use error::TreeError;
 pub use grow::{GrowParams, Grown, grow, grow_parallel};
 pub use input::{RowBlock, check_csr};
-pub use leaves::{LeafKind, LeafMembers, LeafModel, Leaves};
+pub use leaves::{LeafBuilder, LeafKind, LeafMembers, LeafModel, Leaves};
 pub use ranks::RankedFeatures;
 pub use rule::{AxisRule, Row, Rule};
 pub use structure::{Node, Structure};

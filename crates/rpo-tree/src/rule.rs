@@ -25,6 +25,8 @@ pub trait Rule: Debug + Clone + PartialEq + Send + Sync {
     fn arity(&self) -> usize;
     /// The child of a row, below `arity`.
     fn child(&self, row: Row<'_>) -> usize;
+    /// Number of features that a row must have to be routed: one more than the largest that the rule reads.
+    fn n_features(&self) -> usize;
 }
 
 /// `x[feature] <= threshold` goes to child 0 (left), larger values to child 1 (right), missing ones where
@@ -90,6 +92,10 @@ impl Rule for AxisRule {
         // Without short-circuit: which way a row goes cannot be predicted, so no branch may depend on it.
         let left = (value <= self.threshold) | (value.is_nan() & self.missing_left());
         usize::from(!left)
+    }
+
+    fn n_features(&self) -> usize {
+        self.feature() as usize + 1
     }
 }
 

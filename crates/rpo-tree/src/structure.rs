@@ -86,18 +86,35 @@ impl<R: Rule> Structure<R> {
         self.n_leaves as usize
     }
 
-    /// The nodes that split with their rules, in preorder: a node before what lies below it, child 0 and all below it
-    /// before child 1.
-    pub fn splits(&self) -> Vec<(usize, &R)> {
-        let (mut splits, mut stack) = (Vec::new(), vec![0_usize]);
-        while let Some(node) = stack.pop() {
-            if let Node::Split { rule, first_child } = &self.nodes[node] {
-                splits.push((node, rule));
+    /// The nodes with their numbers, in preorder: a node before what lies below it, child 0 and all below it before
+    /// child 1.
+    pub fn preorder(&self) -> impl Iterator<Item = (usize, &Node<R>)> {
+        let mut stack = vec![0_usize];
+        std::iter::from_fn(move || {
+            let number = stack.pop()?;
+            let node = &self.nodes[number];
+            if let Node::Split { rule, first_child } = node {
                 let first = *first_child as usize;
                 stack.extend((first..first + rule.arity()).rev());
             }
-        }
-        splits
+            Some((number, node))
+        })
+    }
+
+    /// The splits in preorder: the number of the node and its rule.
+    pub fn splits(&self) -> impl Iterator<Item = (usize, &R)> {
+        self.preorder().filter_map(|(number, node)| match node {
+            Node::Split { rule, .. } => Some((number, rule)),
+            Node::Leaf(_) => None,
+        })
+    }
+
+    /// Number of features that a row must have to reach its leaf: that of the rule that needs most.
+    pub fn n_features(&self) -> usize {
+        self.splits()
+            .map(|(_, rule)| rule.n_features())
+            .max()
+            .unwrap_or(0)
     }
 
     /// The leaf a row reaches.

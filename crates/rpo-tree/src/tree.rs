@@ -2,7 +2,7 @@
 
 use crate::error::{TreeError, check_length};
 use crate::input::{RowBlock, check_csr};
-use crate::leaves::{LeafKind, LeafMembers, LeafModel, Leaves};
+use crate::leaves::{LeafBuilder, LeafMembers, LeafModel, Leaves};
 use crate::rule::Rule;
 use crate::structure::Structure;
 use ndarray::Array2;
@@ -69,34 +69,28 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
         }
         out
     }
-}
 
-impl<R: Rule> Tree<R> {
-    /// Labels the leaves anew with the rows of `x` that reach them: other outputs, other rows, or both, as
-    /// for honest trees (structure and answers from different rows: Wager and Athey 2018). A
-    /// leaf that no weight reaches answers the mean of all rows.
+    /// Makes the leaves anew from the samples of `x` that reach them: other outputs, other samples, or both, as for
+    /// honest trees (structure and predictions from different samples: Wager and Athey 2018).
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if `x`, `weights` and `outputs` differ in rows; [`TreeError::NotCsr`],
-    /// [`TreeError::Weight`] and [`TreeError::NoWeight`] as [`Leaves::label`].
+    /// [`TreeError::Mismatch`] if `x` and `outputs` differ in rows, [`TreeError::NotCsr`], and those of the builder;
+    /// [`LeafKind`](crate::LeafKind) has those of [`Leaves::label`].
     ///
     /// # Panics
     /// If a rule asks for a feature that `x` does not have.
-    pub fn relabel(
+    pub fn relabel<B: LeafBuilder>(
         self,
-        kind: LeafKind,
+        builder: &B,
         x: MatrixView<'_>,
         weights: &[f32],
         outputs: &Arc<Matrix>,
-    ) -> Result<Self, TreeError> {
+    ) -> Result<Tree<R, B::Leaves>, TreeError> {
         check_csr("features", x)?;
         check_length("rows of outputs", x.n_rows(), outputs.n_rows())?;
         let members = LeafMembers::from_assignment(&self.apply(x), self.structure.n_leaves())?;
-        let leaves = Leaves::label(kind, &members, weights, outputs)?;
-        Ok(Self {
-            structure: self.structure,
-            leaves,
-        })
+        let leaves = builder.build(&members, weights, outputs)?;
+        Tree::new(self.structure, leaves)
     }
 }
 

@@ -106,7 +106,7 @@ impl<'a> Booster<'a> {
         let (grown, is_subsample) = self.grow(seed)?;
         let leaves = LeafIndex::new(&grown, self.features.x, is_subsample);
         let splits = grown.structure.splits();
-        let gains = splits.iter().map(|(node, _)| grown.gains[*node] / self.next_norm);
+        let gains = splits.map(|(node, _)| grown.gains[node] / self.next_norm);
         let gains = gains.collect();
         let rate = self.params.learning_rate;
         let made = if self.params.algorithm == Algorithm::GbrtRpo {

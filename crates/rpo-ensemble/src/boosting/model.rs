@@ -134,7 +134,7 @@ impl Boosted {
     pub fn importances(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.n_features];
         for tree in &self.trees {
-            for ((_, rule), gain) in tree.structure.splits().into_iter().zip(&tree.gains) {
+            for ((_, rule), gain) in tree.structure.splits().zip(&tree.gains) {
                 sums[rule.feature() as usize] += gain;
             }
         }

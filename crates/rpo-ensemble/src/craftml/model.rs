@@ -11,7 +11,7 @@ use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed, csr_row};
 use rpo_projections::LinearMap;
 use rpo_tree::centroid::CentroidRule;
-use rpo_tree::{ByNode, LeafModel, Leaves, Node, RowBlock, Tree};
+use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Tree};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -90,23 +90,15 @@ impl CraftmlTree {
     }
 
     fn check_width(&self, width: usize) -> Result<(), EnsembleError> {
-        let last = self
-            .tree
-            .structure()
-            .nodes()
-            .iter()
-            .filter_map(|node| match node {
-                Node::Split { rule, .. } => rule.features().last(),
-                Node::Leaf(_) => None,
-            });
-        match last.max() {
-            Some(&last) if last as usize >= width => Err(EnsembleError::Mismatch {
+        let needed = self.tree.structure().n_features();
+        if needed > width {
+            return Err(EnsembleError::Mismatch {
                 what: "columns of the features for the rules of a tree",
-                expected: last as usize + 1,
+                expected: needed,
                 given: width,
-            }),
-            _ => Ok(()),
+            });
         }
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::inference::label_sets::LabelSets;
 use crate::inference::traversal::Traversal;
 use crate::sampling::bag::Bag;
 use rpo_core::{Matrix, Seed, check_count};
-use rpo_tree::{AxisRule, LeafModel, Leaves, Node, Structure, Tree};
+use rpo_tree::{AxisRule, LeafModel, Leaves, Structure, Tree};
 use std::sync::Arc;
 
 /// A tree of a forest with the seed it was grown from.
@@ -239,14 +239,9 @@ fn label_sets(trees: &[ForestTree], n_outputs: usize) -> Option<LabelSets> {
 
 /// Refuses rules that ask for features which do not exist.
 pub(crate) fn check_rules(structure: &Structure<AxisRule>, n_features: usize) -> Result<(), EnsembleError> {
-    let features = structure.nodes().iter().filter_map(|node| match node {
-        Node::Split { rule, .. } => Some(rule.feature() as usize),
-        Node::Leaf(_) => None,
-    });
-    match features.max() {
-        Some(last) if last >= n_features => {
-            mismatch("features for the rules of a tree", last + 1, n_features)
-        }
-        _ => Ok(()),
+    let needed = structure.n_features();
+    if needed > n_features {
+        return mismatch("features for the rules of a tree", needed, n_features);
     }
+    Ok(())
 }

@@ -60,16 +60,9 @@ impl StructuredForest {
             if let Some(&label) = labels.last().filter(|label| **label as usize >= n_outputs) {
                 return mismatch("outputs for the labels of a tree", label as usize + 1, n_outputs);
             }
-            let features = tree.structure().nodes().iter().filter_map(|node| match node {
-                Node::Split { rule, .. } => rule.last_feature(),
-                Node::Leaf(_) => None,
-            });
-            if let Some(feature) = features.max().filter(|f| *f as usize >= n_features) {
-                return mismatch(
-                    "features for the rules of a tree",
-                    feature as usize + 1,
-                    n_features,
-                );
+            let needed = tree.structure().n_features();
+            if needed > n_features {
+                return mismatch("features for the rules of a tree", needed, n_features);
             }
         }
         Ok(Self {

@@ -31,20 +31,14 @@ impl<'a> TreeRecord<'a> {
     /// The record of a structure whose splitter [kept members](super::CentroidSplitter::keep_members), otherwise
     /// `None`.
     pub fn of(structure: &Structure<CentroidRule>, members: &'a LeafMembers) -> Option<Self> {
-        let nodes = structure.nodes();
-        let (mut children, mut centroid_members) = (Vec::with_capacity(nodes.len()), Vec::new());
-        let mut stack = vec![0_usize];
-        while let Some(node) = stack.pop() {
-            match &nodes[node] {
+        let (mut children, mut centroid_members) = (Vec::new(), Vec::new());
+        for (_, node) in structure.preorder() {
+            match node {
                 Node::Leaf(_) => children.push(0),
-                Node::Split { rule, first_child } => {
-                    if rule.members().is_empty() {
-                        return None;
-                    }
+                Node::Split { rule, .. } if rule.members().is_empty() => return None,
+                Node::Split { rule, .. } => {
                     centroid_members.extend(rule.members().iter().map(|&code| u32::from(code)));
                     children.push(rule.arity() as u32);
-                    let first = *first_child as usize;
-                    stack.extend((first..first + rule.arity()).rev());
                 }
             }
         }

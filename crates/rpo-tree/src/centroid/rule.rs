@@ -248,6 +248,10 @@ impl Rule for CentroidRule {
             _ => self.ask(|feature| Some(value(feature)).filter(|v| *v != 0.0), scores),
         })
     }
+
+    fn n_features(&self) -> usize {
+        self.features.last().map_or(0, |&last| last as usize + 1)
+    }
 }
 
 /// The first of the largest scores.

@@ -128,16 +128,105 @@ impl LeafMembers {
     }
 }
 
-/// A way for leaves to answer. Implemented by the three storages here and open for others: a
+/// What the leaves of a tree predict. Implemented by the three storages here and open for others: a
 /// [`Tree`](crate::Tree) takes any.
+///
+/// A custom model, of which every leaf predicts the median of one output over its training samples:
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_core::{Matrix, MatrixView, Seed};
+/// use rpo_tree::criterion::SingleVariance;
+/// use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+/// use rpo_tree::{GrowParams, LeafBuilder, LeafMembers, LeafModel, RankedFeatures, Tree, TreeError, grow};
+/// use std::sync::Arc;
+///
+/// #[derive(Debug, Clone, PartialEq)]
+/// struct Medians(Vec<f32>);
+///
+/// impl LeafModel for Medians {
+///     fn n_leaves(&self) -> usize {
+///         self.0.len()
+///     }
+///     fn n_outputs(&self) -> usize {
+///         1
+///     }
+///     fn for_each(&self, leaf: u32, mut f: impl FnMut(u32, f64)) {
+///         f(0, self.0[leaf as usize].into());
+///     }
+/// }
+///
+/// /// Makes leaves of medians, whatever the weights.
+/// struct Median;
+///
+/// impl LeafBuilder for Median {
+///     type Leaves = Medians;
+///
+///     fn build(&self, members: &LeafMembers, _: &[f32], outputs: &Arc<Matrix>) -> Result<Medians, TreeError> {
+///         let median = |leaf| {
+///             let mut values = Vec::new();
+///             for &row in members.rows(leaf) {
+///                 outputs.view().for_each_in_row(row as usize, |_, value| values.push(value));
+///             }
+///             values.sort_unstable_by(f32::total_cmp);
+///             values[values.len() / 2]
+///         };
+///         Ok(Medians((0..members.n_leaves()).map(median).collect()))
+///     }
+/// }
+///
+/// let x = array![[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]];
+/// let y = [1.0, 2.0, 90.0, 500.0, 501.0, 502.0];
+/// let columns = RankedFeatures::new((&x).into())?;
+/// let splitter = AxisSplitter::new(&columns, SingleVariance::new(y.into_iter(), &[1.0; 6]), AxisParams::default())?;
+/// let stump = GrowParams { max_depth: Some(1), ..GrowParams::default() };
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..6).collect(), &stump, Seed::new(0));
+///
+/// let outputs = Arc::new(Matrix::from(ndarray::Array2::from_shape_fn((6, 1), |(i, _)| y[i])));
+/// let leaves = Median.build(&grown.members, &[1.0; 6], &outputs)?;
+/// let tree = Tree::new(grown.structure, leaves)?;
+/// assert_eq!(tree.predict((&array![[1.0], [4.0]]).into()), array![[2.0], [501.0]]);
+/// # Ok::<(), TreeError>(())
+/// ```
 pub trait LeafModel: Send + Sync {
     /// Number of leaves.
     fn n_leaves(&self) -> usize;
     /// Number of outputs.
     fn n_outputs(&self) -> usize;
-    /// Calls `f(output, value)` for terms whose sum per output is the leaf's answer; an output that is not
-    /// met is 0, one that is met more than once counts with the sum.
+    /// Calls `f(output, value)` for terms whose sum per output is the prediction of a leaf; an output that is not passed
+    /// is 0, one that is passed more than once counts with the sum.
     fn for_each(&self, leaf: u32, f: impl FnMut(u32, f64));
+}
+
+/// Makes the leaves of trees from their training samples; see the example of [`LeafModel`]. [`LeafKind`] makes
+/// [`Leaves`] of means.
+pub trait LeafBuilder: Sync {
+    /// What it makes.
+    type Leaves: LeafModel;
+
+    /// Leaves with these members, given a weight and the outputs of every training sample.
+    ///
+    /// # Errors
+    /// [`TreeError`] for members, weights and outputs that leaves cannot be made of.
+    fn build(
+        &self,
+        members: &LeafMembers,
+        weights: &[f32],
+        outputs: &Arc<Matrix>,
+    ) -> Result<Self::Leaves, TreeError>;
+}
+
+impl LeafBuilder for LeafKind {
+    type Leaves = Leaves;
+
+    fn build(
+        &self,
+        members: &LeafMembers,
+        weights: &[f32],
+        outputs: &Arc<Matrix>,
+    ) -> Result<Leaves, TreeError> {
+        Leaves::label(*self, members, weights, outputs)
+    }
 }
 
 /// Which storage leaves use. All give the same answers; memory and speed differ.

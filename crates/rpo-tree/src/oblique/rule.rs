@@ -82,16 +82,6 @@ pub enum LinearRule {
     Oblique(ObliqueRule),
 }
 
-impl LinearRule {
-    /// The largest feature it reads, if it reads one.
-    pub fn last_feature(&self) -> Option<u32> {
-        match self {
-            Self::Axis(rule) => Some(rule.feature()),
-            Self::Oblique(rule) => rule.features.last().copied(),
-        }
-    }
-}
-
 impl Rule for LinearRule {
     fn arity(&self) -> usize {
         2
@@ -102,6 +92,13 @@ impl Rule for LinearRule {
         match self {
             Self::Axis(rule) => rule.child(row),
             Self::Oblique(rule) => usize::from(rule.margin(row.values) >= 0.0),
+        }
+    }
+
+    fn n_features(&self) -> usize {
+        match self {
+            Self::Axis(rule) => rule.n_features(),
+            Self::Oblique(rule) => rule.features.last().map_or(0, |&last| last as usize + 1),
         }
     }
 }
@@ -118,7 +115,7 @@ mod tests {
         assert_eq!(child([1.25, 9.0, 1.0]), 0);
         assert_eq!(child([f32::NAN, 0.0, 0.0]), 0);
         assert_eq!(child([1.5, f32::NAN, 1.0]), 1);
-        assert_eq!(rule.last_feature(), Some(2));
+        assert_eq!(rule.n_features(), 3);
     }
 
     #[test]

@@ -178,7 +178,7 @@ fn matrices_stored_by_columns_are_refused() {
         Structure::<AxisRule>::new(vec![Node::Leaf(0)]).unwrap(),
         label(&by_rows).unwrap(),
     );
-    let relabelled = tree.unwrap().relabel(LeafKind::Dense, view, &[1.0; 3], &by_rows);
+    let relabelled = tree.unwrap().relabel(&LeafKind::Dense, view, &[1.0; 3], &by_rows);
     assert_eq!(relabelled.map(|_| ()), refused("features"));
 }
 
@@ -281,6 +281,9 @@ fn structures_that_are_no_trees_are_refused() {
             0
         }
         fn child(&self, _: Row<'_>) -> usize {
+            0
+        }
+        fn n_features(&self) -> usize {
             0
         }
     }
@@ -432,7 +435,7 @@ fn trees_are_checked() {
     let outputs = |n| Arc::new(Matrix::from(Array2::<f32>::ones((n, 1))));
     let relabel = |n, weights: &[f32]| {
         tree.clone()
-            .relabel(LeafKind::Sparse, (&x).into(), weights, &outputs(n))
+            .relabel(&LeafKind::Sparse, (&x).into(), weights, &outputs(n))
     };
     assert!(relabel(2, &[1.0, 1.0]).is_ok());
     assert!(matches!(relabel(3, &[1.0; 3]), Err(TreeError::Mismatch { .. })));

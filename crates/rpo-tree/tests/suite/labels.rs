@@ -79,10 +79,10 @@ proptest! {
         other.weights[0] = 1.0;
         let grown = data.grow(Layout::DENSE, AxisParams::default(), &GrowParams::default(), Seed::new(1));
         let tree = label(&data, &grown, kind);
-        let again = tree.clone().relabel(kind, (&data.x).into(), &data.weights, &outputs(&data)).unwrap();
+        let again = tree.clone().relabel(&kind, (&data.x).into(), &data.weights, &outputs(&data)).unwrap();
         prop_assert_eq!(&again, &tree);
 
-        let honest = tree.relabel(kind, (&other.x).into(), &other.weights, &outputs(&other)).unwrap();
+        let honest = tree.relabel(&kind, (&other.x).into(), &other.weights, &outputs(&other)).unwrap();
         let leaf_of = honest.apply((&other.x).into());
         let all = crate::common::weighted_rows(&other.weights);
         for leaf in 0..honest.structure().n_leaves() as u32 {

@@ -69,6 +69,10 @@ impl Rule for Hyperplane {
     fn child(&self, row: Row<'_>) -> usize {
         usize::from(self.sum(row) > self.threshold)
     }
+
+    fn n_features(&self) -> usize {
+        self.terms.iter().map(|(j, _)| *j as usize + 1).max().unwrap_or(0)
+    }
 }
 
 /// Tries hyperplanes x_i + x_j and x_i - x_j through random pairs of features, each at its best cut.
@@ -157,6 +161,10 @@ impl Rule for Nearest {
 
     fn child(&self, row: Row<'_>) -> usize {
         self.of(row.values.into())
+    }
+
+    fn n_features(&self) -> usize {
+        self.centroids.ncols()
     }
 }
 

@@ -274,7 +274,7 @@ fn values_that_cannot_be_read_back_are_not_written() {
                 data.outputs().clone()
             };
             let tree = t.tree.clone();
-            let tree = tree.relabel(kind, data.features().into(), &weights, &outputs.into());
+            let tree = tree.relabel(&kind, data.features().into(), &weights, &outputs.into());
             ForestTree {
                 tree: tree.unwrap(),
                 seed: Seed::new(i as u64),
