@@ -15,6 +15,7 @@ mod products;
 mod ranks;
 mod rule;
 pub mod splitter;
+pub mod store;
 mod structure;
 pub mod structured;
 mod tree;

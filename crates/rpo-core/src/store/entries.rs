@@ -112,6 +112,16 @@ pub struct Entries<'a, T> {
 }
 
 impl<T: Entry> Entries<'_, T> {
+    /// No entries, in place of an array that is not needed.
+    pub fn empty(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            dtype: Dtype::U8,
+            bytes: &[],
+            entry: PhantomData,
+        }
+    }
+
     /// Number of entries.
     pub fn len(&self) -> usize {
         self.bytes.len() / self.dtype.n_bytes()

@@ -166,8 +166,16 @@ impl SparseRows {
         })
     }
 
-    /// Number of rows that were not taken.
-    pub fn n_left(&self) -> usize {
+    /// No rows, in place of a matrix that is not needed.
+    pub fn empty(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            matrix: CsrMatrix::zero((0, 0)),
+            next: 0,
+        }
+    }
+
+    fn n_left(&self) -> usize {
         self.matrix.rows() - self.next
     }
 

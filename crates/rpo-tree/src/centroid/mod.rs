@@ -18,6 +18,7 @@ mod means;
 mod rebuild;
 mod rule;
 mod splitter;
+mod store;
 mod weights;
 
 pub use gather::Centroid;

@@ -27,6 +27,7 @@ mod scaling;
 mod solve;
 mod sparse_design;
 mod splitter;
+mod store;
 
 pub use gather::{Features, check_present};
 pub use hellinger::{HellingerParams, Sharpness};

@@ -1,0 +1,152 @@
+//! Boosted models as arrays, and back.
+
+use super::{Boosted, BoostingStep, StepValues};
+use ndarray::Array2;
+use rpo_core::store::{Entries, Reader, Restore, Sizes, SparseRows, Store, StoreError, Writer};
+use rpo_tree::Structure;
+use rpo_tree::store::{StoreLeaves, restore_structures, store_structures};
+
+/// How the leaves of a tree store what they add, in `tree.values`.
+const VECTORS: u32 = 0;
+const SPARSE: u32 = 1;
+const PRODUCT: u32 = 2;
+const SINGLE: u32 = 3;
+
+impl Store for Boosted {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.field("link", self.link())?;
+        out.field("trees_per_step", self.trees_per_step())?;
+        out.doubles("initial", self.initial())?;
+        store_structures(self.trees().iter().map(|tree| &tree.structure), out)?;
+        let gains: Vec<f64> = self.trees().iter().flat_map(|tree| &tree.gains).copied().collect();
+        out.doubles("split.gain", &gains)?;
+        let values: Vec<&StepValues> = self.trees().iter().map(|tree| &tree.values).collect();
+        StepValues::store_all(&values, out)
+    }
+}
+
+impl Restore for Boosted {
+    fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
+        let link = from.field("link")?;
+        let per_step = from.field("trees_per_step")?;
+        let initial = from.doubles("initial")?.of_length(sizes.n_outputs)?.to_vec();
+        let structures: Vec<Structure<_>> = restore_structures(from, sizes.n_features)?;
+        let n_leaves: Vec<usize> = structures.iter().map(Structure::n_leaves).collect();
+        let mut gains = from.doubles("split.gain")?;
+        let values = StepValues::restore_all(&n_leaves, from, sizes)?;
+        let trees = structures.into_iter().zip(values).map(|(structure, values)| {
+            let gains = gains.take(structure.nodes().len() - structure.n_leaves())?;
+            Ok(BoostingStep {
+                structure,
+                values,
+                gains,
+            })
+        });
+        let trees = trees.collect::<Result<_, StoreError>>()?;
+        gains.finish()?;
+        let model = Self::from_parts(initial, trees, per_step, link, sizes.n_features, sizes.n_train);
+        model.map_err(|e| StoreError::part("boosted model", e))
+    }
+}
+
+impl StoreLeaves for StepValues {
+    fn store_all(trees: &[&Self], out: &mut Writer) -> Result<(), StoreError> {
+        let (mut storages, mut width) = (Vec::with_capacity(trees.len()), 0);
+        let (mut dense, mut sparse) = (Vec::new(), Vec::new());
+        let (mut numbers, mut factors, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+        for values in trees {
+            width = values.n_outputs().unwrap_or(width);
+            storages.push(match values {
+                Self::Vectors(values) => {
+                    dense.extend(values.iter());
+                    VECTORS
+                }
+                Self::Sparse(values) => {
+                    sparse.push(values.view());
+                    SPARSE
+                }
+                Self::Product { leaves, outputs } => {
+                    numbers.extend_from_slice(leaves);
+                    factors.extend_from_slice(outputs);
+                    PRODUCT
+                }
+                Self::Single { leaves, output } => {
+                    numbers.extend_from_slice(leaves);
+                    outputs.push(*output);
+                    SINGLE
+                }
+            });
+        }
+        out.integers("tree.values", &storages)?;
+        let has = |storage| storages.contains(&storage);
+        if has(VECTORS) {
+            out.table("leaf.dense", &dense, width)?;
+        }
+        if has(SPARSE) {
+            out.sparse("leaf.sparse", &sparse)?;
+        }
+        if has(PRODUCT) {
+            out.table("tree.factor", &factors, width)?;
+        }
+        if has(SINGLE) {
+            out.integers("tree.output", &outputs)?;
+        }
+        if has(PRODUCT) || has(SINGLE) {
+            out.floats("leaf.value", &numbers)?;
+        }
+        Ok(())
+    }
+
+    fn restore_all(n_leaves: &[usize], from: &mut Reader<'_>, sizes: Sizes) -> Result<Vec<Self>, StoreError> {
+        let storages = from.integers("tree.values")?.of_length(n_leaves.len())?;
+        let storages = storages.where_all("0 to 3", |storage| storage <= SINGLE)?;
+        let has = |wanted| storages.iter().any(|storage| storage == wanted);
+        let width = sizes.n_outputs;
+        let mut dense = Entries::empty("leaf.dense");
+        if has(VECTORS) {
+            dense = from.table("leaf.dense", width)?;
+        }
+        let mut sparse = SparseRows::empty("leaf.sparse");
+        if has(SPARSE) {
+            sparse = SparseRows::read(from, "leaf.sparse", width)?;
+        }
+        let mut factors = Entries::empty("tree.factor");
+        if has(PRODUCT) {
+            factors = from.table("tree.factor", width)?;
+        }
+        let mut outputs = Entries::empty("tree.output");
+        if has(SINGLE) {
+            outputs = from.integers("tree.output")?;
+        }
+        let mut numbers = Entries::empty("leaf.value");
+        if has(PRODUCT) || has(SINGLE) {
+            let values = from.floats("leaf.value")?;
+            numbers = values.where_all("a finite number", f32::is_finite)?;
+        }
+        let mut trees = Vec::with_capacity(n_leaves.len());
+        for (&n, storage) in n_leaves.iter().zip(storages.iter()) {
+            trees.push(match storage {
+                VECTORS => {
+                    let values = dense.take(n.saturating_mul(width))?;
+                    let values = Array2::from_shape_vec((n, width), values);
+                    Self::Vectors(values.map_err(|e| dense.wrong(format!("is invalid: {e}")))?)
+                }
+                SPARSE => Self::Sparse(sparse.take(n)?),
+                PRODUCT => Self::Product {
+                    leaves: numbers.take(n)?,
+                    outputs: factors.take(width)?,
+                },
+                _ => Self::Single {
+                    leaves: numbers.take(n)?,
+                    output: outputs.take(1)?[0],
+                },
+            });
+        }
+        dense.finish()?;
+        sparse.finish()?;
+        numbers.finish()?;
+        factors.finish()?;
+        outputs.finish()?;
+        Ok(trees)
+    }
+}

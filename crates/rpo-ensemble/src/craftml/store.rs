@@ -1,0 +1,182 @@
+//! CRAFTML forests as arrays, and back: a part for each tree, so that trees can be written as they are grown.
+//!
+//! A tree is stored as the training rows that its centroids average, if it keeps them, and with its centroids otherwise.
+
+use super::{Craftml, CraftmlRecord, CraftmlTree, FeatureMap, TrainingSet};
+use rayon::prelude::*;
+use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
+use rpo_core::{MatrixView, Seed};
+use rpo_projections::{Hashing, HashingMap, LinearMap};
+use rpo_tree::LeafKind;
+use rpo_tree::centroid::TreeRecord;
+use rpo_tree::store::{restore_trees, store_trees};
+use std::sync::Arc;
+
+/// How leaves are stored, in `tree.leaves`.
+const LEAF_KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
+
+impl Store for Craftml {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        let mut trees = TreeByTree::default();
+        for tree in self.trees() {
+            trees.push(tree, out)?;
+        }
+        trees.finish(self.training().map(AsRef::as_ref), out)
+    }
+}
+
+/// Stores a forest tree by tree, for those who do not keep all trees in memory.
+#[derive(Debug, Default)]
+pub struct TreeByTree {
+    n_trees: usize,
+    needs_training: bool,
+}
+
+impl TreeByTree {
+    /// Stores the next tree as a part.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the tree refers to other training outputs than those before it.
+    pub fn push(&mut self, tree: &CraftmlTree, out: &mut Writer) -> Result<(), StoreError> {
+        out.scoped(self.n_trees, |out| tree.store(out))
+            .map_err(|e| StoreError::part(format_args!("tree {}", self.n_trees), e))?;
+        self.n_trees += 1;
+        self.needs_training |= tree.record().is_some();
+        Ok(())
+    }
+
+    /// Returns true if a tree can only be restored with the training set.
+    pub fn needs_training(&self) -> bool {
+        self.needs_training
+    }
+
+    /// Stores what the trees share.
+    ///
+    /// # Errors
+    /// [`StoreError`] if a tree refers to other training outputs than those of the training set.
+    pub fn finish(self, training: Option<&TrainingSet>, out: &mut Writer) -> Result<(), StoreError> {
+        out.field("n_trees", self.n_trees)?;
+        training.map_or(Ok(()), |training| training.store(out))
+    }
+}
+
+impl Store for TrainingSet {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.sparse("input", &[self.features()])?;
+        out.share("output", self.outputs())
+    }
+}
+
+impl Store for CraftmlTree {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        if let FeatureMap::Hashed(map) = self.features() {
+            out.longs("hash.seed", &[map.seed().value()])?;
+            out.integers("hash.width", &[map.n_components() as u32])?;
+        }
+        match self.record() {
+            Some(record) => record.store(out),
+            None => store_trees(std::iter::once((self.tree(), self.seed())), out),
+        }
+    }
+}
+
+impl Store for CraftmlRecord<'_> {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.longs("tree.seed", &[self.seed.value()])?;
+        let kind = LEAF_KINDS.iter().take_while(|&&kind| kind != self.leaves).count();
+        out.integers("tree.leaves", &[kind as u32])?;
+        if let Some(max) = self.max_entries {
+            // More than any number of features is as good as all.
+            out.integers("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)])?;
+        }
+        self.tree.store(out)
+    }
+}
+
+impl Restore for Craftml {
+    fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
+        let n_trees: usize = from.field("n_trees")?;
+        let mut training = None;
+        if from.has("input.size") {
+            let features = from.sparse("input", sizes.n_features)?;
+            let outputs = from.shared("output", sizes.n_outputs)?;
+            let outputs = outputs.ok_or_else(|| StoreError::array("output.size", "is missing"))?;
+            let set = TrainingSet::new(MatrixView::Sparse(features.view()), outputs);
+            training = Some(Arc::new(set.map_err(|e| StoreError::part("training set", e))?));
+        }
+        let mut parts = Vec::new();
+        for tree in 0..n_trees {
+            let part = from.scoped(tree, |from| read_tree(from, training.as_deref(), sizes));
+            parts.push(part.map_err(|e| of_tree(tree, e))?);
+        }
+        let rebuild = |(tree, part)| match part {
+            Part::Whole(whole) => Ok(whole),
+            Part::Record(record, training) => record.recall(training).map_err(|e| of_tree(tree, e)),
+        };
+        let trees = parts.into_par_iter().enumerate().map(rebuild);
+        let trees = trees.collect::<Result<Vec<_>, StoreError>>()?;
+        let (n, p, d) = (sizes.n_train, sizes.n_features, sizes.n_outputs);
+        let forest = Self::from_parts(trees, training, n, p, d);
+        forest.map_err(|e| StoreError::part("forest", e))
+    }
+}
+
+fn of_tree(tree: usize, problem: impl std::fmt::Display) -> StoreError {
+    StoreError::part(format_args!("tree {tree}"), problem)
+}
+
+/// A tree as it is stored, and the training set if it refers to it.
+enum Part<'t> {
+    Whole(CraftmlTree),
+    Record(CraftmlRecord<'static>, &'t TrainingSet),
+}
+
+fn read_tree<'t>(
+    from: &mut Reader<'_>,
+    training: Option<&'t TrainingSet>,
+    sizes: Sizes,
+) -> Result<Part<'t>, StoreError> {
+    let mut features = FeatureMap::Identity;
+    if from.has("hash.seed") {
+        let key = Seed::new(from.longs("hash.seed")?.single()?);
+        let width = from.integers("hash.width")?.single()? as usize;
+        let map = Hashing::map(sizes.n_features, width, key);
+        features = FeatureMap::Hashed(map.map_err(|e| StoreError::part("hashing", e))?);
+    }
+    if let (FeatureMap::Hashed(hashing), true) = (features, from.has("split.centroid")) {
+        let training = training.ok_or_else(|| StoreError::array("input.size", "is missing"))?;
+        let n_train = training.features().rows();
+        let record = read_record(from, hashing, Sizes { n_train, ..sizes })?;
+        return Ok(Part::Record(record, training));
+    }
+    let mut trees = restore_trees(from, sizes)?;
+    match (trees.pop(), trees.is_empty()) {
+        (Some((tree, seed)), true) => {
+            let tree = CraftmlTree::new(features, tree, seed);
+            Ok(Part::Whole(tree.map_err(|e| StoreError::part("rules", e))?))
+        }
+        _ => Err(StoreError::array("tree.nodes", "does not have one entry")),
+    }
+}
+
+fn read_record(
+    from: &mut Reader<'_>,
+    hashing: HashingMap,
+    sizes: Sizes,
+) -> Result<CraftmlRecord<'static>, StoreError> {
+    let seed = Seed::new(from.longs("tree.seed")?.single()?);
+    let kind = from.integers("tree.leaves")?;
+    let kind = kind.where_all("0, 1 or 2", |kind| (kind as usize) < LEAF_KINDS.len())?;
+    let mut max_entries = None;
+    if from.has("centroid.entries") {
+        let entries = from.integers("centroid.entries")?;
+        max_entries = Some(entries.where_all("at least 1", |n| n > 0)?.single()? as usize);
+    }
+    Ok(CraftmlRecord {
+        hashing,
+        tree: TreeRecord::restore(from, sizes)?,
+        max_entries,
+        leaves: LEAF_KINDS[kind.single()? as usize],
+        seed,
+    })
+}

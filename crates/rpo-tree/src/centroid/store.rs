@@ -1,0 +1,115 @@
+//! Centroids as arrays, and back: as they are, or as the training rows that they average.
+//!
+//! The kind of a split is its number of children.
+
+use super::rule::MAX_CHILDREN;
+use super::{CentroidRule, TreeRecord};
+use crate::leaves::LeafMembers;
+use crate::rule::Rule;
+use crate::store::StoreRule;
+use rpo_core::store::{Entries, Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
+use std::borrow::Cow;
+
+const KINDS: &str = "at most 65535";
+
+/// A rule is stored by the columns of its features, so that `n_features` is not checked here: a tree that hashes features
+/// has other columns.
+impl StoreRule for CentroidRule {
+    const KINDS: &'static str = KINDS;
+
+    fn kind(&self) -> u32 {
+        self.arity() as u32
+    }
+
+    fn arity_of(kind: u32) -> Option<u32> {
+        (1..=MAX_CHILDREN).contains(&(kind as usize)).then_some(kind)
+    }
+
+    fn store_all(rules: &[&Self], out: &mut Writer) -> Result<(), StoreError> {
+        let (mut offsets, mut n_features, mut features) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut n_entries, mut children, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        for rule in rules {
+            offsets.extend_from_slice(rule.offsets());
+            n_features.push(rule.features().len() as u32);
+            features.extend_from_slice(rule.features());
+            for i in 0..rule.features().len() {
+                let before = children.len();
+                for (child, weight) in rule.entries(i) {
+                    children.push(child.into());
+                    weights.push(weight);
+                }
+                n_entries.push((children.len() - before) as u32);
+            }
+        }
+        check_finite("split.offset", &offsets)?;
+        check_finite("entry.weight", &weights)?;
+        // By bits, as what is left out is read as 0 and not as -0.
+        if offsets.iter().any(|v| v.to_bits() != 0) {
+            out.floats("split.offset", &offsets)?;
+        }
+        out.integers("split.features", &n_features)?;
+        out.integers("feature.number", &features)?;
+        out.integers("feature.entries", &n_entries)?;
+        out.integers("entry.child", &children)?;
+        out.floats("entry.weight", &weights)
+    }
+
+    fn restore_all(kinds: &[u32], from: &mut Reader<'_>, _: usize) -> Result<Vec<Self>, StoreError> {
+        let n_children = kinds.iter().map(|&kind| kind as usize).sum();
+        let mut offsets = None;
+        if from.has("split.offset") {
+            offsets = Some(from.floats("split.offset")?.of_length(n_children)?);
+        }
+        let n_features = from.integers("split.features")?.of_length(kinds.len())?;
+        let mut features = from.integers("feature.number")?.of_length(n_features.total())?;
+        let n_entries = from.integers("feature.entries")?.of_length(features.len())?;
+        let fits = |v| v as usize <= MAX_CHILDREN;
+        let mut n_entries = n_entries.where_all(KINDS, fits)?;
+        let children = from.integers("entry.child")?.of_length(n_entries.total())?;
+        let mut children = children.where_all(KINDS, fits)?;
+        let mut weights = from.floats("entry.weight")?.of_length(children.len())?;
+        let rules = kinds.iter().zip(n_features.iter()).enumerate();
+        let rule = |(i, (&arity, n_features)): (usize, (&u32, u32))| {
+            let offsets = match &mut offsets {
+                Some(offsets) => offsets.take(arity as usize)?,
+                None => vec![0.0; arity as usize],
+            };
+            let features = features.take(n_features as usize)?;
+            let counts = narrow(&mut n_entries, features.len())?;
+            let n_entries = counts.iter().map(|&n| usize::from(n)).sum();
+            let (children, weights) = (narrow(&mut children, n_entries)?, weights.take(n_entries)?);
+            let rule = Self::from_parts(offsets, features, &counts, children, weights);
+            rule.map_err(|e| StoreError::part(format_args!("split {i}"), e))
+        };
+        rules.map(rule).collect()
+    }
+}
+
+/// The next `n` entries, which were checked to have 16 bits.
+fn narrow(entries: &mut Entries<'_, u32>, n: usize) -> Result<Vec<u16>, StoreError> {
+    Ok(entries.take(n)?.into_iter().map(|v| v as u16).collect())
+}
+
+impl Store for TreeRecord<'_> {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        let leaves = 0..self.members.n_leaves();
+        let sizes: Vec<u32> = leaves.map(|leaf| self.members.rows(leaf).len() as u32).collect();
+        out.integers("node.kind", &self.children)?;
+        out.integers("leaf.size", &sizes)?;
+        out.integers("leaf.row", self.members.all_rows())?;
+        out.integers("split.centroid", &self.teachers)
+    }
+}
+
+impl Restore for TreeRecord<'static> {
+    fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
+        let (leaf_sizes, rows) = (from.integers("leaf.size")?, from.integers("leaf.row")?);
+        let members = LeafMembers::from_parts(rows.to_vec(), &leaf_sizes.to_vec(), sizes.n_train);
+        let members = members.map_err(|e| rows.wrong(format!("is invalid: {e}")))?;
+        Ok(Self {
+            children: from.integers("node.kind")?.to_vec(),
+            members: Cow::Owned(members),
+            teachers: from.integers("split.centroid")?.to_vec(),
+        })
+    }
+}
