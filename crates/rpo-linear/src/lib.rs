@@ -13,6 +13,7 @@ mod normal;
 mod params;
 mod scores;
 mod source;
+mod store;
 
 /// What features and outputs come in.
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView};

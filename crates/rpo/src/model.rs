@@ -2,6 +2,7 @@
 
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use ndarray::{Array2, ArrayView2};
+use rpo_core::store::Store;
 use rpo_core::{CsrMatrix, MatrixError, MatrixView, Seed};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Names, Task};
@@ -39,7 +40,9 @@ pub enum Predictor {
 }
 
 /// What every fitted predictor can do, whatever its method: the one place where methods meet a [`Model`].
-pub(crate) trait Predict {
+pub(crate) trait Predict: Store {
+    /// The kind of model, by which a file is restored.
+    fn kind(&self) -> &'static str;
     /// Number of features p it was fitted to.
     fn n_features(&self) -> usize;
     /// Number of outputs d it predicts.
@@ -63,9 +66,9 @@ pub type OobPredictions = (Array2<f32>, Vec<u32>);
 /// The predictors: the variants that hold them, and their own functions, which are those of [`Predict`] by name; `oob`
 /// marks those that predict for samples out of their parts' bags.
 macro_rules! predictors {
-    ($($variant:ident($method:ty) $($oob:ident)?),* $(,)?) => {
+    ($($variant:ident($method:ty) = $kind:literal $($oob:ident)?),* $(,)?) => {
         impl Predictor {
-            fn inner(&self) -> &dyn Predict {
+            pub(crate) fn inner(&self) -> &dyn Predict {
                 match self {
                     $(Self::$variant(method) => method,)*
                 }
@@ -80,6 +83,10 @@ macro_rules! predictors {
             }
 
             impl Predict for $method {
+                fn kind(&self) -> &'static str {
+                    $kind
+                }
+
                 fn n_features(&self) -> usize {
                     self.n_features()
                 }
@@ -112,13 +119,13 @@ macro_rules! predictors {
 }
 
 predictors! {
-    Forest(Forest) oob,
-    Boosted(Boosted),
-    SingleTargetForest(SingleTargetForest) oob,
-    LabelEmbedding(LinkModel),
-    Linear(LinearModel),
-    Craftml(Craftml),
-    StructuredForest(StructuredForest) oob,
+    Forest(Forest) = "forest" oob,
+    Boosted(Boosted) = "boosting",
+    SingleTargetForest(SingleTargetForest) = "single-target-forest" oob,
+    LabelEmbedding(LinkModel) = "label-embedding",
+    Linear(LinearModel) = "linear",
+    Craftml(Craftml) = "craftml",
+    StructuredForest(StructuredForest) = "structured-forest" oob,
 }
 
 impl Predictor {

@@ -1,6 +1,7 @@
 //! What a model remembers of its training set.
 
 use crate::ModelError;
+use rpo_core::store::{Reader, Sizes, Store, StoreError, Writer};
 use rpo_data::{Dataset, Task};
 
 /// How the outputs were distributed.
@@ -111,6 +112,40 @@ impl TrainingSummary {
             }
             OutputSummary::Means(means) => means.clone(),
         }
+    }
+}
+
+/// The array of label counts.
+const LABEL_COUNTS: &str = "train.label_counts";
+/// The array of means.
+const MEANS: &str = "train.means";
+
+impl Store for TrainingSummary {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        match &self.outputs {
+            OutputSummary::LabelCounts(counts) => {
+                let counts: Vec<u32> = counts.iter().map(|&count| count as u32).collect();
+                out.integers(LABEL_COUNTS, &counts)
+            }
+            OutputSummary::Means(means) => out.doubles(MEANS, means),
+        }
+    }
+}
+
+impl TrainingSummary {
+    /// Restores the summary of the outputs of a task.
+    pub(crate) fn restore(from: &mut Reader<'_>, task: Task, sizes: Sizes) -> Result<Self, StoreError> {
+        let outputs = match task {
+            Task::MultiLabel => {
+                let counts = from.integers(LABEL_COUNTS)?.of_length(sizes.n_outputs)?;
+                OutputSummary::LabelCounts(counts.iter().map(|count| count as usize).collect())
+            }
+            Task::Regression => {
+                let means = from.doubles(MEANS)?.of_length(sizes.n_outputs)?;
+                OutputSummary::Means(means.to_vec())
+            }
+        };
+        Self::new(sizes.n_train, outputs).map_err(|e| StoreError::part("summary of the training set", e))
     }
 }
 

@@ -25,6 +25,7 @@ mod impute;
 mod one_hot;
 mod pipeline;
 mod standardize;
+mod store;
 
 pub use filter::{FeatureFilter, LabelFilter, Scope};
 pub use impute::{Fill, Imputer};

@@ -63,6 +63,7 @@ mod outputs;
 mod params;
 mod predict;
 mod state;
+mod store;
 mod values;
 mod watch;
 

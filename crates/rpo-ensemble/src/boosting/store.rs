@@ -18,7 +18,12 @@ impl Store for Boosted {
         out.field("trees_per_step", self.trees_per_step())?;
         out.doubles("initial", self.initial())?;
         store_structures(self.trees().iter().map(|tree| &tree.structure), out)?;
-        let gains: Vec<f64> = self.trees().iter().flat_map(|tree| &tree.gains).copied().collect();
+        let gains: Vec<f64> = self
+            .trees()
+            .iter()
+            .flat_map(|tree| &tree.gains)
+            .copied()
+            .collect();
         out.doubles("split.gain", &gains)?;
         let values: Vec<&StepValues> = self.trees().iter().map(|tree| &tree.values).collect();
         StepValues::store_all(&values, out)

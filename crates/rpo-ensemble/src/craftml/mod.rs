@@ -36,6 +36,7 @@ mod model;
 mod params;
 mod rademacher;
 mod record;
+mod store;
 mod training_set;
 
 pub use fit::CraftmlTrainer;
@@ -43,4 +44,5 @@ pub use hashed::FeatureMap;
 pub use model::{Craftml, CraftmlTree};
 pub use params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams, Width};
 pub use record::CraftmlRecord;
+pub use store::TreeByTree;
 pub use training_set::TrainingSet;

@@ -111,7 +111,7 @@ impl Restore for Craftml {
         }
         let rebuild = |(tree, part)| match part {
             Part::Whole(whole) => Ok(whole),
-            Part::Record(record, training) => record.recall(training).map_err(|e| of_tree(tree, e)),
+            Part::Record(record, training) => record.rebuild(training).map_err(|e| of_tree(tree, e)),
         };
         let trees = parts.into_par_iter().enumerate().map(rebuild);
         let trees = trees.collect::<Result<Vec<_>, StoreError>>()?;

@@ -7,6 +7,7 @@ mod options;
 mod params;
 mod predict;
 mod single_target;
+mod store;
 
 pub(crate) use model::check_rules;
 pub use model::{Forest, ForestTree, Importances};

@@ -1,15 +1,14 @@
 //! Forests as arrays, and back.
 
-use super::{Forest, ForestTree, Importances};
-use crate::SingleTargetForest;
+use super::{Forest, ForestTree, Importances, SingleTargetForest};
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_tree::store::{restore_trees, store_trees};
 
 impl Store for Forest {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.field("bag", self.bag)?;
-        store_trees(self.trees.iter().map(|t| (&t.tree, t.seed)), out)?;
-        out.longs("importance", &self.importances.0)
+        out.field("bag", self.bag())?;
+        store_trees(self.trees().iter().map(|t| (&t.tree, t.seed)), out)?;
+        out.longs("importance", self.importance_sums().units())
     }
 }
 
@@ -18,7 +17,7 @@ impl Restore for Forest {
         let bag = from.field("bag")?;
         let trees = restore_trees(from, sizes)?.into_iter();
         let trees = trees.map(|(tree, seed)| ForestTree { tree, seed }).collect();
-        let importances = Importances(from.longs("importance")?.of_length(sizes.n_features)?.to_vec());
+        let importances = Importances::from_units(from.longs("importance")?.to_vec());
         let (n, p, d) = (sizes.n_train, sizes.n_features, sizes.n_outputs);
         let forest = Self::from_parts(trees, importances, bag, n, p, d);
         forest.map_err(|e| StoreError::part("forest", e))
@@ -34,7 +33,13 @@ impl Store for SingleTargetForest {
 
 impl Restore for SingleTargetForest {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let trees = Forest::restore(from, Sizes { n_outputs: 1, ..sizes })?;
+        let trees = Forest::restore(
+            from,
+            Sizes {
+                n_outputs: 1,
+                ..sizes
+            },
+        )?;
         let forests = Self::from_forest(trees, sizes.n_outputs);
         forests.map_err(|e| StoreError::part("forest", e))
     }

@@ -34,7 +34,8 @@ impl RowSampling {
 }
 
 /// The rows that each tree of a fitted forest grew on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Bag {
     /// All of them.
     All,

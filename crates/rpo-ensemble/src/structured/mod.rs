@@ -16,6 +16,7 @@ mod fit;
 mod forest;
 mod params;
 mod predict;
+mod store;
 
 pub use forest::{StructuredForest, StructuredTree};
 pub use params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};

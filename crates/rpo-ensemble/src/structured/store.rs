@@ -28,7 +28,13 @@ impl Restore for StructuredForest {
             Ok(StructuredTree { tree, seed, labels })
         });
         let trees = trees.collect::<Result<_, StoreError>>()?;
-        let forest = Self::from_parts(trees, label_weight, rows_per_tree, sizes.n_train, sizes.n_features);
+        let forest = Self::from_parts(
+            trees,
+            label_weight,
+            rows_per_tree,
+            sizes.n_train,
+            sizes.n_features,
+        );
         forest.map_err(|e| StoreError::part("forest", e))
     }
 }

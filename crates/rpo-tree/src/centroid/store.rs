@@ -92,12 +92,14 @@ fn narrow(entries: &mut Entries<'_, u32>, n: usize) -> Result<Vec<u16>, StoreErr
 
 impl Store for TreeRecord<'_> {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        let leaves = 0..self.members.n_leaves();
-        let sizes: Vec<u32> = leaves.map(|leaf| self.members.rows(leaf).len() as u32).collect();
+        let leaves = 0..self.leaf_members.n_leaves();
+        let sizes: Vec<u32> = leaves
+            .map(|leaf| self.leaf_members.rows(leaf).len() as u32)
+            .collect();
         out.integers("node.kind", &self.children)?;
         out.integers("leaf.size", &sizes)?;
-        out.integers("leaf.row", self.members.all_rows())?;
-        out.integers("split.centroid", &self.teachers)
+        out.integers("leaf.row", self.leaf_members.all_rows())?;
+        out.integers("split.centroid", &self.centroid_members)
     }
 }
 
@@ -108,8 +110,8 @@ impl Restore for TreeRecord<'static> {
         let members = members.map_err(|e| rows.wrong(format!("is invalid: {e}")))?;
         Ok(Self {
             children: from.integers("node.kind")?.to_vec(),
-            members: Cow::Owned(members),
-            teachers: from.integers("split.centroid")?.to_vec(),
+            leaf_members: Cow::Owned(members),
+            centroid_members: from.integers("split.centroid")?.to_vec(),
         })
     }
 }

@@ -4,12 +4,11 @@
 //! hexadecimal digits of the checksum lie at a fixed place. It is the CRC-32 of the whole file with these
 //! digits read as zeros: every byte of the file is covered.
 
-use super::arrays::{ArrayReader, Stored};
 use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
+use rpo_core::store::{Array, ArrayView, Dtype, Reader, StoreError};
 use safetensors::SafeTensors;
 use safetensors::tensor::{Metadata, TensorInfo};
-use std::borrow::Cow;
 
 /// The entry of the header's metadata that holds the description.
 const KEY: &str = "rpo";
@@ -24,21 +23,18 @@ const DIGITS: std::ops::Range<usize> = LENGTH + BEGIN.len()..LENGTH + BEGIN.len(
 /// The longest header the container allows.
 const LONGEST_HEADER: usize = 100_000_000;
 
-/// An array under its name.
-pub(super) type Named = (Cow<'static, str>, Stored);
-
 /// A container ready to be written.
 pub(super) struct Container {
     header: Vec<u8>,
-    arrays: Vec<Named>,
+    arrays: Vec<(String, Array)>,
 }
 
 impl Container {
-    pub(super) fn new(description: &Description, arrays: Vec<Named>) -> Result<Self, Kind> {
+    pub(super) fn new(description: &Description, arrays: Vec<(String, Array)>) -> Result<Self, Kind> {
         let mut index = Index::default();
-        arrays
-            .iter()
-            .for_each(|(name, array)| index.push(name.clone().into_owned(), array));
+        for (name, array) in &arrays {
+            index.push(name.clone(), array);
+        }
         let header = index.header(description)?;
         Ok(Self { header, arrays })
     }
@@ -48,8 +44,8 @@ impl Container {
         put(&self.header)?;
         let mut n_bytes = self.header.len();
         for (_, array) in &self.arrays {
-            put(&array.bytes)?;
-            n_bytes += array.bytes.len();
+            put(array.bytes())?;
+            n_bytes += array.bytes().len();
         }
         Ok(n_bytes as u64)
     }
@@ -65,13 +61,13 @@ pub(super) struct Index {
 
 impl Index {
     /// Notes the array that follows those before.
-    pub(super) fn push(&mut self, name: String, array: &Stored) {
+    pub(super) fn push(&mut self, name: String, array: &Array) {
         let start = self.n_bytes;
-        self.n_bytes += array.bytes.len();
-        self.checksum.update(&array.bytes);
+        self.n_bytes += array.bytes().len();
+        self.checksum.update(array.bytes());
         let info = TensorInfo {
-            dtype: array.dtype,
-            shape: array.shape.clone(),
+            dtype: written_as(array.dtype()),
+            shape: array.shape().to_vec(),
             data_offsets: (start, self.n_bytes),
         };
         self.infos.push((name, info));
@@ -107,8 +103,24 @@ impl Index {
     }
 }
 
-/// Opens a container: its description, checked to be of this version and undamaged, and its arrays.
-pub(super) fn open(bytes: &[u8]) -> Result<(Description, ArrayReader<'_>), Kind> {
+/// The types of arrays, here and in the container.
+const DTYPES: [(Dtype, safetensors::Dtype); 6] = [
+    (Dtype::U8, safetensors::Dtype::U8),
+    (Dtype::U16, safetensors::Dtype::U16),
+    (Dtype::U32, safetensors::Dtype::U32),
+    (Dtype::U64, safetensors::Dtype::U64),
+    (Dtype::F32, safetensors::Dtype::F32),
+    (Dtype::F64, safetensors::Dtype::F64),
+];
+
+fn written_as(dtype: Dtype) -> safetensors::Dtype {
+    let found = DTYPES.into_iter().find(|(ours, _)| *ours == dtype);
+    found.expect("every type is listed").1
+}
+
+/// Opens a container: its description, checked to be of this version and undamaged, and the reader of its arrays and
+/// fields.
+pub(super) fn open(bytes: &[u8]) -> Result<(Description, Reader<'_>), Kind> {
     let container = |e: safetensors::SafeTensorError| Kind::Container {
         message: e.to_string(),
     };
@@ -123,7 +135,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Description, ArrayReader<'_>), Kind>
             message: "its header does not begin with the checksum; was it written by another program?",
         });
     }
-    let description = Description::parse(text)?;
+    let mut description = Description::parse(text)?;
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&bytes[..DIGITS.start]);
     hasher.update(BLANK.as_bytes());
@@ -134,7 +146,18 @@ pub(super) fn open(bytes: &[u8]) -> Result<(Description, ArrayReader<'_>), Kind>
         return Err(Kind::Checksum { expected, found });
     }
     let arrays = SafeTensors::deserialize(bytes).map_err(container)?;
-    Ok((description, ArrayReader::new(&arrays)))
+    let arrays = arrays.tensors().into_iter().map(|(name, array)| {
+        let found = DTYPES.into_iter().find(|(_, theirs)| *theirs == array.dtype());
+        let (dtype, _) = found.ok_or_else(|| {
+            let problem = format!("has type {:?}, which no array of a model has", array.dtype());
+            StoreError::array(&name, problem)
+        })?;
+        let view = ArrayView::new(&name, dtype, array.shape().to_vec(), array.data())?;
+        Ok((name, view))
+    });
+    let arrays = arrays.collect::<Result<Vec<_>, StoreError>>()?;
+    let fields = std::mem::take(&mut description.fields);
+    Ok((description, Reader::new(arrays, fields)))
 }
 
 #[cfg(test)]

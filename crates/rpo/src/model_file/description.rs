@@ -1,10 +1,8 @@
 //! The JSON description in a model file: everything that is not an array.
 
 use super::error::ModelFileErrorKind as Kind;
-use crate::{Decision, Model, ModelError, Schema, TrainingSummary};
+use crate::{Decision, ModelError, Schema, TrainingSummary};
 use rpo_data::{Names, Task};
-use rpo_ensemble::boosting::Link;
-use rpo_linear::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -13,7 +11,7 @@ use std::sync::Arc;
 /// Name of the format.
 const FORMAT: &str = "rpo-model";
 /// Version of the format: raised by every change that a reader of the version before would misread.
-pub const FORMAT_VERSION: u64 = 1;
+pub const FORMAT_VERSION: u64 = 2;
 
 /// What every version of the description begins with.
 #[derive(Deserialize)]
@@ -22,7 +20,7 @@ struct Preamble {
     version: u64,
 }
 
-/// The description of version 1. The order of the fields is that of the file.
+/// The description of version 2. The order of the fields is that of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Description {
@@ -30,8 +28,8 @@ pub(super) struct Description {
     pub(super) checksum: String,
     format: String,
     version: u64,
-    /// The kind of predictor: which arrays there are.
-    pub(super) method: String,
+    /// The kind of model: what restores it.
+    pub(super) kind: String,
     pub(super) software: String,
     task: Task,
     pub(super) n_train: usize,
@@ -45,60 +43,23 @@ pub(super) struct Description {
     /// Values of nominal features, by feature.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     nominal: BTreeMap<usize, Vec<String>>,
-    /// Whether nominal features of three or more values become indicators.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(super) one_hot: bool,
-    /// Of forests: whether trees saw bootstraps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) bootstrap: Option<bool>,
-    /// Of boosted models: how scores become predictions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) link: Option<Link>,
-    /// Of boosted models.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) trees_per_step: Option<usize>,
-    /// Of label embeddings and linear models: what their scores are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) response: Option<Response>,
     /// Absent: labels are decided by thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<Decision>,
-    /// Of CRAFTML forests: the number of trees, each a part of arrays.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) n_trees: Option<usize>,
-    /// Of forests whose trees see a share of the samples: how many.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) rows_per_tree: Option<usize>,
-    /// Of structured forests: how much more a tree's answer counts for the labels it clustered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) label_weight: Option<f64>,
+    /// What the model and its pipeline store beside their arrays.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub(super) fields: Map<String, Value>,
     pub(super) parameters: Map<String, Value>,
 }
 
 impl Description {
-    pub(super) fn of(model: &Model, method: &str) -> Self {
-        let description = Self::new(
-            method,
-            model.schema(),
-            model.training(),
-            model.software(),
-            model.parameters(),
-        );
-        Self {
-            decision: Some(model.decision()).filter(|d| *d != Decision::default()),
-            one_hot: model
-                .pipeline()
-                .is_some_and(|pipeline| pipeline.one_hot().is_some()),
-            ..description
-        }
-    }
-
     pub(super) fn new(
-        method: &str,
+        kind: &str,
         schema: &Schema,
         training: &TrainingSummary,
         software: &str,
         parameters: &Map<String, Value>,
+        fields: Map<String, Value>,
     ) -> Self {
         let given = |names: &Names| match names {
             Names::Given(names) => Some(names.clone()),
@@ -108,7 +69,7 @@ impl Description {
             checksum: super::container::BLANK.to_owned(),
             format: FORMAT.to_owned(),
             version: FORMAT_VERSION,
-            method: method.to_owned(),
+            kind: kind.to_owned(),
             software: software.to_owned(),
             task: schema.task(),
             n_train: training.n_samples(),
@@ -117,15 +78,8 @@ impl Description {
             feature_names: given(schema.feature_names()),
             output_names: given(schema.output_names()),
             nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
-            one_hot: false,
-            bootstrap: None,
-            link: None,
-            trees_per_step: None,
-            rows_per_tree: None,
-            label_weight: None,
-            response: None,
             decision: None,
-            n_trees: None,
+            fields,
             parameters: parameters.clone(),
         }
     }
@@ -168,17 +122,6 @@ impl Description {
         let nominal = nominal.into_iter().map(|(j, values)| (j, Arc::from(values)));
         Schema::new(self.task, feature_names, nominal.collect(), output_names)
     }
-
-    pub(super) fn task(&self) -> Task {
-        self.task
-    }
-}
-
-/// A field that models of the method have.
-pub(super) fn required<T>(field: &str, value: Option<T>) -> Result<T, Kind> {
-    value.ok_or_else(|| Kind::Description {
-        message: format!("missing field `{field}`"),
-    })
 }
 
 fn invalid(e: &serde_json::Error) -> Kind {

@@ -1,6 +1,7 @@
 //! What can be wrong with a model file.
 
 use crate::{ModelError, TargetError};
+use rpo_core::store::StoreError;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -80,66 +81,35 @@ pub enum ModelFileErrorKind {
         message: String,
     },
     /// A version of the format that this software does not read.
-    #[error("version {found} of the model format; this software reads version {supported}")]
+    #[error("written by version {found} of the model format; this program reads version {supported}: {}", remedy(*.found, *.supported))]
     Version {
         /// By the file.
         found: u64,
         /// What this software reads.
         supported: u64,
     },
-    /// A method that this software does not know.
-    #[error("unknown kind of model {found:?}; this software reads {supported}")]
-    Method {
+    /// A kind of model that this software does not know.
+    #[error("unknown kind of model {found:?}; this program reads {supported}")]
+    UnknownKind {
         /// By the file.
         found: String,
-        /// What this software reads.
-        supported: &'static str,
+        /// The kinds that can be read.
+        supported: String,
     },
     /// Bytes that are not those that were written.
-    #[error("the file is damaged: its checksum is {found}, {expected} was written")]
+    #[error("the file is damaged: its checksum is {found}, and {expected} was written")]
     Checksum {
         /// By the file.
         expected: String,
         /// Of the file.
         found: String,
     },
-    /// An array that is missing, unknown, or of the wrong type or shape.
-    #[error("array {name:?}: {problem}")]
-    Array {
-        /// Its name.
-        name: String,
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// An entry of an array that cannot be.
-    #[error("array {name:?}, entry {index}: {value} is invalid; expected {expected}")]
-    Entry {
-        /// Name of the array.
-        name: &'static str,
-        /// Index of the entry.
-        index: usize,
-        /// Its value.
-        value: f64,
-        /// What is allowed.
-        expected: &'static str,
-    },
-    /// A tree whose nodes do not make one.
-    #[error("tree {tree}: {problem}")]
-    Tree {
-        /// Its index.
-        tree: usize,
-        /// What is wrong with it.
-        problem: String,
-    },
+    /// Arrays or fields that do not make a model, or cannot be stored.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// Parts that do not make a model.
     #[error("the parts of the model do not fit: {0}")]
     Model(#[from] ModelError),
-    /// A forest whose trees refer to different training outputs; only one set of them can be saved.
-    #[error("tree {tree} refers to other training outputs than the trees before it")]
-    SeveralOutputs {
-        /// Its index.
-        tree: usize,
-    },
     /// A description beyond what the container can hold.
     #[error("names and parameters take {bytes} bytes, the format holds at most {limit}")]
     TooLarge {
@@ -150,11 +120,11 @@ pub enum ModelFileErrorKind {
     },
 }
 
-impl ModelFileErrorKind {
-    pub(super) fn array(name: &str, problem: impl Into<String>) -> Self {
-        Self::Array {
-            name: name.to_owned(),
-            problem: problem.into(),
-        }
+/// What to do with a file of another version.
+fn remedy(found: u64, supported: u64) -> &'static str {
+    if found < supported {
+        "train the model again, or use rpo 0.1.0"
+    } else {
+        "use a newer release"
     }
 }

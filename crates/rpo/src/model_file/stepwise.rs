@@ -1,15 +1,14 @@
 //! Model files that are written tree by tree.
 
-use super::container::{Index, Named};
+use super::ModelFileError;
+use super::container::Index;
 use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
-use super::leaves::{keep_outputs, write_outputs};
-use super::{CRAFTML, ModelFileError, craftml, of_training};
 use crate::model::SOFTWARE;
-use crate::{FileTarget, Schema, TrainingSummary};
-use rpo_core::Matrix;
+use crate::{FileTarget, ModelError, Schema, TrainingSummary};
+use rpo_core::store::{Array, Store, Writer};
 use rpo_data::Dataset;
-use rpo_ensemble::craftml::CraftmlTree;
+use rpo_ensemble::craftml::{CraftmlTree, TrainingSet, TreeByTree};
 use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -26,10 +25,8 @@ pub struct CraftmlFile {
     target: FileTarget,
     arrays: BufWriter<File>,
     index: Index,
-    n_trees: usize,
-    /// Whether a tree refers to training rows.
-    has_records: bool,
-    outputs: Option<Arc<Matrix>>,
+    trees: TreeByTree,
+    writer: Writer,
 }
 
 impl CraftmlFile {
@@ -50,9 +47,8 @@ impl CraftmlFile {
             target,
             arrays: BufWriter::new(arrays),
             index: Index::default(),
-            n_trees: 0,
-            has_records: false,
-            outputs: None,
+            trees: TreeByTree::default(),
+            writer: Writer::default(),
         })
     }
 
@@ -62,12 +58,9 @@ impl CraftmlFile {
     /// [`ModelFileError`] if the disk is full and the like, or the tree refers to other training outputs than those
     /// before it.
     pub fn push(&mut self, tree: &CraftmlTree) -> Result<(), ModelFileError> {
-        let (part, outputs) = craftml::write_tree(self.n_trees, tree)?;
-        keep_outputs(&mut self.outputs, outputs.as_ref(), self.n_trees)?;
-        self.has_records |= tree.record().is_some();
-        self.put(part.finish_part(self.n_trees))?;
-        self.n_trees += 1;
-        Ok(())
+        self.trees.push(tree, &mut self.writer)?;
+        let arrays = self.writer.take_parts();
+        self.put(arrays)
     }
 
     /// Completes the model with its training set, or what is known of it, and the parameters it was trained with, and gives
@@ -81,21 +74,18 @@ impl CraftmlFile {
         parameters: &Map<String, Value>,
     ) -> Result<u64, ModelFileError> {
         let (schema, summary) = (Schema::of(training), TrainingSummary::of(training));
-        let mut shared = of_training(&summary);
-        if self.has_records {
-            craftml::write_inputs(training.features().view(), &mut shared)?;
-            keep_outputs(
-                &mut self.outputs,
-                Some(&Arc::new(training.outputs().view().to_owned())),
-                self.n_trees,
-            )?;
+        let (trees, mut writer) = (std::mem::take(&mut self.trees), std::mem::take(&mut self.writer));
+        let mut set = None;
+        if trees.needs_training() {
+            let outputs = Arc::new(training.outputs().clone());
+            let made = TrainingSet::new(training.features().view(), outputs);
+            set = Some(made.map_err(ModelError::from)?);
         }
-        if let Some(outputs) = self.outputs.take() {
-            write_outputs(&outputs, &mut shared)?;
-        }
-        self.put(shared.finish())?;
-        let mut description = Description::new(CRAFTML, &schema, &summary, SOFTWARE, parameters);
-        description.n_trees = Some(self.n_trees);
+        summary.store(&mut writer)?;
+        trees.finish(set.as_ref(), &mut writer)?;
+        let stored = writer.finish()?;
+        self.put(stored.arrays)?;
+        let description = Description::new("craftml", &schema, &summary, SOFTWARE, parameters, stored.fields);
         let Self {
             path,
             mut target,
@@ -122,11 +112,11 @@ impl CraftmlFile {
         Ok((header.len() + n_bytes) as u64)
     }
 
-    fn put(&mut self, arrays: Vec<Named>) -> Result<(), ModelFileError> {
+    fn put(&mut self, arrays: Vec<(String, Array)>) -> Result<(), ModelFileError> {
         for (name, array) in arrays {
-            self.index.push(name.into_owned(), &array);
+            self.index.push(name, &array);
             self.arrays
-                .write_all(&array.bytes)
+                .write_all(array.bytes())
                 .map_err(|e| cannot("write", &self.path, &e))?;
         }
         Ok(())

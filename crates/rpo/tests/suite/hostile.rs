@@ -243,19 +243,23 @@ fn what_is_wrong_is_named() {
     };
     check(
         &|p| p.arrays.retain(|a| a.0 != "leaf.size"),
-        "array \"leaf.size\": is missing",
+        "array \"leaf.size\" is missing",
     );
     check(
         &|p| p.array("tree.seed").0 = "tree.sead".to_owned(),
-        "array \"tree.seed\": is missing",
+        "array \"tree.seed\" is missing",
     );
     check(
         &|p| p.arrays.push(("extra".into(), "U8".into(), vec![0], vec![])),
-        "array \"extra\": is unknown",
+        "array \"extra\" is unknown",
     );
     check(
         &|p| p.array("importance").1 = "I64".to_owned(),
-        "expected U64, one dimension",
+        "array \"importance\" has type I64, which no array of a model has",
+    );
+    check(
+        &|p| p.array("importance").1 = "F64".to_owned(),
+        "array \"importance\" has type F64 and shape [5]; expected U64, one dimension",
     );
     check(
         &|p| p.array("importance").2.push(1),
@@ -266,7 +270,7 @@ fn what_is_wrong_is_named() {
         &|p| p.array("split.feature").3[1] = 5,
         "entry 1: 5 is invalid; expected a feature of the model",
     );
-    check(&|p| p.array("tree.nodes").3[0] -= 1, "array \"node.kind\": has");
+    check(&|p| p.array("tree.nodes").3[0] -= 1, "array \"node.kind\" has");
     check(&|p| p.array("tree.leaves").3[0] = 7, "expected 0, 1 or 2");
     check(&|p| p.array("leaf.row").3.fill(12), "rows of outputs");
     check(&|p| p.array("output.column").3[0] = 4, "columns that increase");
@@ -283,9 +287,9 @@ fn what_is_wrong_is_named() {
     );
     check(
         &|p| {
-            p.description.insert("method".into(), json!("garden"));
+            p.description.insert("kind".into(), json!("garden"));
         },
-        "unknown kind of model \"garden\"; this software reads forest, boosting, ",
+        "unknown kind of model \"garden\"; this program reads forest, boosting, ",
     );
     check(
         &|p| {
@@ -349,14 +353,14 @@ fn what_is_wrong_with_a_pipeline_is_named() {
     );
     check(
         &|p| p.arrays.retain(|a| a.0 != "standardize.factor"),
-        "array \"standardize.factor\": is missing",
+        "array \"standardize.factor\" is missing",
     );
     // Indicators that the other arrays know nothing of.
     check(
         &|p| {
             p.description
                 .insert("nominal".into(), json!({"0": ["a", "b", "c", "d"]}));
-            p.description.insert("one_hot".into(), json!(true));
+            p.description["fields"]["one_hot"] = json!(true);
             p.array("impute.fill").3.fill(0);
         },
         "fitted on 8",

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
+use rpo::core::store::StoreError;
 use rpo::core::{MatrixView, Seed};
 use rpo::data::{Dataset, Task};
 use rpo::linear::{
@@ -166,12 +167,15 @@ fn files_without_what_they_need_say_so() {
             let other = name.replace('.', "-");
             let found = changed(&format!("{name}\":"), &format!("{other}\":"));
             assert!(
-                !matches!(found, Some(ref kind) if !matches!(kind, ModelFileErrorKind::Array { .. })),
+                !matches!(found, Some(ref kind) if !matches!(kind, ModelFileErrorKind::Store(StoreError::Array { .. }))),
                 "{found:?}"
             );
         }
         let found = changed("\\\"response\\\"", "\\\"responds\\\"").unwrap();
-        assert!(matches!(found, ModelFileErrorKind::Description { .. }));
+        assert!(matches!(
+            found,
+            ModelFileErrorKind::Store(StoreError::Field { .. })
+        ));
     }
 }
 

@@ -150,13 +150,16 @@ fn other_versions_and_formats_are_refused_by_name() {
         bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
         Model::from_bytes(&bytes).unwrap_err().kind
     };
-    assert_eq!(
-        with(r#"\"version\":1"#, r#"\"version\":2"#),
-        Kind::Version {
-            found: 2,
-            supported: 1
-        }
-    );
+    for (found, remedy) in [
+        (1, "train the model again, or use rpo 0.1.0"),
+        (3, "use a newer release"),
+    ] {
+        let error = with(r#"\"version\":2"#, &format!(r#"\"version\":{found}"#));
+        assert_eq!(error, Kind::Version { found, supported: 2 });
+        let expected =
+            format!("written by version {found} of the model format; this program reads version 2: {remedy}");
+        assert_eq!(error.to_string(), expected);
+    }
     assert!(matches!(with("rpo-model", "xyz-model"), Kind::NotAModel { .. }));
     assert!(matches!(with(r#""rpo""#, r#""abc""#), Kind::NotAModel { .. }));
     assert!(matches!(with("forest", "garden"), Kind::Checksum { .. }));
@@ -253,6 +256,7 @@ fn links_permissions_and_devices_are_respected() {
 
 #[test]
 fn values_that_cannot_be_read_back_are_not_written() {
+    use rpo::core::store::StoreError;
     use rpo::core::{Matrix, Seed};
     use rpo::ensemble::{Bag, Forest, ForestTree};
     let case = Case {
@@ -286,18 +290,16 @@ fn values_that_cannot_be_read_back_are_not_written() {
         Model::new(forest, &data).unwrap().to_bytes().map_err(|e| e.kind)
     };
     assert!(with_outputs(0..3, data.outputs().clone()).is_ok());
+    let other_outputs = |tree: usize| {
+        let problem = "refers to other training outputs than the trees before it";
+        Kind::Store(StoreError::part(format_args!("tree {tree}"), problem))
+    };
     let mut other = data.outputs().view().to_dense(usize::MAX).unwrap();
     other[[3, 1]] += 1.0;
-    assert_eq!(
-        with_outputs(2..3, other.clone().into()),
-        Err(Kind::SeveralOutputs { tree: 2 })
-    );
+    assert_eq!(with_outputs(2..3, other.clone().into()), Err(other_outputs(2)));
     other.fill(f32::NAN);
     let found = with_outputs(0..3, other.into());
-    assert!(
-        matches!(found, Err(Kind::SeveralOutputs { tree: 1 })),
-        "NaN differs from itself"
-    );
+    assert_eq!(found, Err(other_outputs(1)), "NaN differs from itself");
 }
 
 #[test]

@@ -1,0 +1,91 @@
+//! Label embeddings and linear models as arrays, and back.
+
+use crate::{FeatureMap, LinearModel, LinkModel};
+use ndarray::{Array1, Array2};
+use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
+use rpo_projections::RandomFeatures;
+
+impl Store for LinkModel {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.field("response", self.response())?;
+        if let Some((projection, offset)) = self.map().projection() {
+            out.dense("link.projection", projection.view())?;
+            store_vector("link.offset", offset, out)?;
+        }
+        if let Some(fourier) = self.map().fourier() {
+            out.dense("link.frequency", fourier.frequencies().view())?;
+            store_vector("link.phase", fourier.phases(), out)?;
+        }
+        out.dense("link.weight", self.weights().view())
+    }
+}
+
+impl Restore for LinkModel {
+    fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
+        let response = from.field("response")?;
+        let mut inputs = sizes.n_features;
+        let mut projection = None;
+        if from.has("link.projection") {
+            let offset = restore_vector("link.offset", from)?;
+            inputs = offset.len();
+            let matrix = restore_matrix("link.projection", (sizes.n_features, inputs), from)?;
+            projection = Some((matrix, offset));
+        }
+        let mut fourier = None;
+        if from.has("link.frequency") {
+            let phases = restore_vector("link.phase", from)?;
+            let frequencies = restore_matrix("link.frequency", (inputs, phases.len()), from)?;
+            let features = RandomFeatures::new(frequencies, phases);
+            fourier = Some(features.map_err(|e| StoreError::part("random features", e))?);
+        }
+        let invalid = |e| StoreError::part("label embedding", e);
+        let map = FeatureMap::new(sizes.n_features, projection, fourier).map_err(invalid)?;
+        let weights = restore_matrix("link.weight", (sizes.n_outputs, map.n_terms()), from)?;
+        Self::new(map, weights, response, sizes.n_train).map_err(invalid)
+    }
+}
+
+impl Store for LinearModel {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.field("response", self.response())?;
+        out.dense("linear.weight", self.weights().view())?;
+        store_vector("linear.offset", self.offset(), out)
+    }
+}
+
+impl Restore for LinearModel {
+    fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
+        let response = from.field("response")?;
+        let weights = restore_matrix("linear.weight", (sizes.n_features, sizes.n_outputs), from)?;
+        let offset = restore_vector("linear.offset", from)?;
+        let model = Self::new(weights, offset, response, sizes.n_train);
+        model.map_err(|e| StoreError::part("linear model", e))
+    }
+}
+
+fn store_vector(name: &str, values: &Array1<f32>, out: &mut Writer) -> Result<(), StoreError> {
+    let values = values.to_vec();
+    check_finite(name, &values)?;
+    out.floats(name, &values)
+}
+
+fn restore_vector(name: &str, from: &mut Reader<'_>) -> Result<Array1<f32>, StoreError> {
+    let values = from.floats(name)?.where_all("a finite number", f32::is_finite)?;
+    if values.is_empty() {
+        return Err(values.wrong("is empty"));
+    }
+    Ok(values.to_vec().into())
+}
+
+/// A matrix of so many rows and columns, neither of which is trusted.
+fn restore_matrix(
+    name: &str,
+    (rows, columns): (usize, usize),
+    from: &mut Reader<'_>,
+) -> Result<Array2<f32>, StoreError> {
+    let values = from
+        .table(name, columns)?
+        .of_length(rows.saturating_mul(columns))?;
+    let matrix = Array2::from_shape_vec((rows, columns), values.to_vec());
+    matrix.map_err(|e| values.wrong(format!("is invalid: {e}")))
+}
