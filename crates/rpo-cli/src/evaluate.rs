@@ -9,7 +9,7 @@ use crate::scoring::Scoring;
 use clap::Args;
 use rpo::Model;
 use rpo::data::Task;
-use rpo::metrics::{Metric, Needs, Propensity};
+use rpo::metrics::{Metric, Needs, Propensity, Score};
 use std::path::PathBuf;
 
 /// Score a model on a data set.

@@ -5,8 +5,8 @@ use crate::error::CliError;
 use crate::resources::Stopwatch;
 use rpo::core::{Matrix, MatrixView};
 use rpo::metrics::{
-    EmptyRows, Evaluation, LabelSets, Metric, MetricError, MissingTruth, Needs, Propensity, Scores,
-    Thresholds, TopK, coverage_error, lrap, ranking_loss,
+    EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs,
+    Propensity, Score, Scores, Thresholds, TopK, coverage_error, lrap, ranking_loss,
 };
 use rpo::{Decision, Model};
 
@@ -103,20 +103,25 @@ impl Work<'_, '_> {
                 .model
                 .predict_within(self.scoring.x, self.scoring.memory)?;
             let seconds = clock.wall_seconds();
-            let mut evaluation = self.evaluation(Scores::Dense(scores.view()));
+            let mut options = self.options();
             let decided;
             let sets;
             if self.decides_at_once(metrics) {
                 decided = self.scoring.model.decide(scores.view())?;
-                sets = LabelSets::from_csr(decided.view()).map_err(|e| self.scoring.error(e))?;
-                evaluation = evaluation.label_sets(&sets);
+                sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)
+                    .map_err(|e| self.scoring.error(e))?;
+                options.label_sets = Some(&sets);
             }
+            let truth = self.scoring.truth.view();
+            let evaluation = Evaluation::with_options(truth, Scores::Dense(scores.view()), options);
             let values = evaluation.evaluate(metrics);
             return Ok((values.map_err(|e| self.scoring.error(e))?, seconds));
         }
         let top = self.best_labels(metrics)?;
         let seconds = clock.wall_seconds();
-        let values = self.evaluation(Scores::TopK(&top)).evaluate(metrics);
+        let truth = self.scoring.truth.view();
+        let evaluation = Evaluation::with_options(truth, Scores::TopK(&top), self.options());
+        let values = evaluation.evaluate(metrics);
         Ok((values.map_err(|e| self.scoring.error(e))?, seconds))
     }
 
@@ -154,17 +159,22 @@ impl Work<'_, '_> {
                 seconds += clock.wall_seconds();
                 let truth = self.scoring.truth.view().select_rows(&rows.collect::<Vec<_>>());
                 let mut score = || {
-                    let truth = LabelSets::partial(truth.view())?;
+                    let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
                     let predicted = LabelSets::from_scores(scores.view(), &self.scoring.thresholds())?;
-                    sets.extend((0..predicted.n_rows()).map(|i| predicted.row(i).to_vec()));
+                    sets.extend((0..predicted.n_samples()).map(|i| predicted.labels(i).to_vec()));
                     sums.add(&truth, scores.view())
                 };
                 score().map_err(|e| self.scoring.error(e))
             },
         )?;
         let evaluate = || {
-            let sets = LabelSets::from_rows(self.scoring.model.n_outputs(), &sets)?;
-            let evaluation = self.evaluation(Scores::TopK(&top)).label_sets(&sets);
+            let sets = LabelSets::from_lists(self.scoring.model.n_outputs(), &sets)?;
+            let options = EvaluationOptions {
+                label_sets: Some(&sets),
+                ..self.options()
+            };
+            let truth = self.scoring.truth.view();
+            let evaluation = Evaluation::with_options(truth, Scores::TopK(&top), options);
             metrics
                 .iter()
                 .map(|&metric| match sums.mean(metric) {
@@ -183,7 +193,7 @@ impl Work<'_, '_> {
         });
         // As many more as may have to be skipped.
         let missing = if self.scoring.truth.view().has_missing() {
-            LabelSets::partial(self.scoring.truth.view())
+            LabelSets::new(self.scoring.truth.view(), MissingTruth::Skip)
                 .map_err(|e| self.scoring.error(e))?
                 .most_missing()
         } else {
@@ -194,14 +204,13 @@ impl Work<'_, '_> {
         TopK::from_csr(scores.view(), k).map_err(|e| self.scoring.error(e))
     }
 
-    fn evaluation<'s>(&'s self, scores: Scores<'s>) -> Evaluation<'s> {
-        let evaluation = Evaluation::new(self.scoring.truth.view(), scores)
-            .thresholds(self.scoring.thresholds())
-            .train_means(self.train_means)
-            .missing(MissingTruth::Skip);
-        match self.inverse {
-            Some(inverse) => evaluation.inverse_propensities(inverse),
-            None => evaluation,
+    fn options(&self) -> EvaluationOptions<'_> {
+        EvaluationOptions {
+            thresholds: self.scoring.thresholds(),
+            train_means: Some(self.train_means),
+            missing: MissingTruth::Skip,
+            inverse_propensities: self.inverse,
+            ..EvaluationOptions::default()
         }
     }
 }
@@ -230,12 +239,12 @@ impl RowSums {
         truth: &LabelSets<'_>,
         scores: ndarray::ArrayView2<'_, f32>,
     ) -> Result<(), MetricError> {
-        let precision = lrap(truth, scores, EmptyRows::Skip)?;
+        let precision = lrap(truth, scores, EmptySamples::Skip)?;
         if precision.n_used > 0 {
             self.lrap += precision.value * precision.n_used as f64;
             self.labelled += precision.n_used;
         }
-        let known = (0..truth.n_rows()).filter(|&i| !truth.is_unknown(i)).count();
+        let known = (0..truth.n_samples()).filter(|&i| !truth.all_missing(i)).count();
         if known > 0 {
             self.coverage += coverage_error(truth, scores)? * known as f64;
             self.ranking_loss += ranking_loss(truth, scores)? * known as f64;

@@ -10,7 +10,7 @@ use clap::Args;
 use ndarray::Axis;
 use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
-use rpo::metrics::{Evaluation, Metric, MissingTruth, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score, Scores};
 use rpo::{FileTarget, Model};
 use std::path::PathBuf;
 
@@ -147,7 +147,11 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
         let truth = MatrixView::from(data.outputs()).select_rows(&rows);
         let scores = scores.select(Axis(0), &rows);
         let scores = Scores::Dense(scores.view());
-        let evaluation = Evaluation::new(truth.view(), scores).missing(MissingTruth::Skip);
+        let options = EvaluationOptions {
+            missing: MissingTruth::Skip,
+            ..EvaluationOptions::default()
+        };
+        let evaluation = Evaluation::with_options(truth.view(), scores, options);
         let evaluated = metric.evaluate(&evaluation);
         value = evaluated.map_err(|source| CliError::Metric {
             data: "samples out of bag".to_owned(),

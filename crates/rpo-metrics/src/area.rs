@@ -5,10 +5,10 @@
 //! micro averages need memory for the ones of the truth only, never a sorted copy of all entries. The rows of a
 //! label are those where it is not missing.
 
-use crate::known::without;
 use crate::levels::{Counts, Level, Levels, average_precision};
-use crate::score::{check_scores, row_slice};
-use crate::{LabelSets, Mean, MetricError, Score, UndefinedLabels};
+use crate::observed::without;
+use crate::real::{check_scores, row_slice};
+use crate::{LabelSets, Mean, MetricError, Real, UndefinedLabels};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -21,7 +21,7 @@ const BLOCK: usize = 16;
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn roc_auc_per_label<S: Score>(
+pub fn roc_auc_per_label<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
 ) -> Result<Vec<f64>, MetricError> {
@@ -35,10 +35,7 @@ pub fn roc_auc_per_label<S: Score>(
 ///
 /// # Errors
 /// As [`roc_auc_per_label`].
-pub fn macro_roc_auc<S: Score>(
-    truth: &LabelSets<'_>,
-    scores: ArrayView2<'_, S>,
-) -> Result<Mean, MetricError> {
+pub fn macro_roc_auc<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<Mean, MetricError> {
     Ok(Mean::of_defined(roc_auc_per_label(truth, scores)?))
 }
 
@@ -46,7 +43,7 @@ pub fn macro_roc_auc<S: Score>(
 ///
 /// # Errors
 /// As [`roc_auc_per_label`].
-pub fn weighted_roc_auc<S: Score>(
+pub fn weighted_roc_auc<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
 ) -> Result<Mean, MetricError> {
@@ -67,7 +64,7 @@ pub fn weighted_roc_auc<S: Score>(
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn micro_roc_auc<S: Score>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
+pub fn micro_roc_auc<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
     let (levels, counts) = all_entries::<S, true>(truth, scores)?;
     Ok(roc_auc(
         levels.walk(&counts),
@@ -81,7 +78,7 @@ pub fn micro_roc_auc<S: Score>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>)
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn average_precision_per_label<S: Score>(
+pub fn average_precision_per_label<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
 ) -> Result<Vec<f64>, MetricError> {
@@ -95,7 +92,7 @@ pub fn average_precision_per_label<S: Score>(
 ///
 /// # Errors
 /// As [`average_precision_per_label`].
-pub fn macro_average_precision<S: Score>(
+pub fn macro_average_precision<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
     undefined: UndefinedLabels,
@@ -111,7 +108,7 @@ pub fn macro_average_precision<S: Score>(
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn micro_average_precision<S: Score>(
+pub fn micro_average_precision<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
 ) -> Result<f64, MetricError> {
@@ -134,12 +131,12 @@ fn roc_auc(levels: impl Iterator<Item = Level>, n_relevant: u64, n_items: u64) -
 
 /// Calls `value` with the counts of each column that has a relevant row, and the number of its known rows; NaN for
 /// the others.
-fn per_label<S: Score, const TIES: bool>(
+fn per_label<S: Real, const TIES: bool>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
     value: &(impl Fn(&Levels<S>, &Counts, u64) -> f64 + Sync),
 ) -> Vec<f64> {
-    let (starts, rows) = truth.rows_by_label();
+    let (starts, rows) = truth.samples_by_label();
     let missing = (truth.n_missing() > 0).then(|| truth.missing_by_label());
     let (n_rows, n_labels) = scores.dim();
     let n_blocks = n_labels.div_ceil(BLOCK);
@@ -147,7 +144,7 @@ fn per_label<S: Score, const TIES: bool>(
     let blocks =
         (0..n_blocks)
             .into_par_iter()
-            .map_init(scratch, |(columns, known, levels, counts), block| {
+            .map_init(scratch, |(columns, observed, levels, counts), block| {
                 let labels = block * BLOCK..n_labels.min((block + 1) * BLOCK);
                 if starts[labels.start] == starts[labels.end] {
                     return vec![f64::NAN; labels.len()];
@@ -163,8 +160,8 @@ fn per_label<S: Score, const TIES: bool>(
                     let column = match &missing {
                         None => column,
                         Some((starts, rows)) => {
-                            without(column, &rows[starts[label]..starts[label + 1]], known);
-                            &known[..]
+                            without(column, &rows[starts[label]..starts[label + 1]], observed);
+                            &observed[..]
                         }
                     };
                     levels.count::<TIES>(column, counts);
@@ -176,7 +173,7 @@ fn per_label<S: Score, const TIES: bool>(
 }
 
 /// Copies some columns of a row-major matrix, one after the other.
-fn gather_columns<S: Score>(scores: ArrayView2<'_, S>, columns: Range<usize>, out: &mut Vec<S>) {
+fn gather_columns<S: Real>(scores: ArrayView2<'_, S>, columns: Range<usize>, out: &mut Vec<S>) {
     let n_rows = scores.nrows();
     out.clear();
     out.resize(n_rows * columns.len(), S::default());
@@ -189,14 +186,14 @@ fn gather_columns<S: Score>(scores: ArrayView2<'_, S>, columns: Range<usize>, ou
 
 /// Counts every entry against the relevant ones, one share of the rows per thread; the counts are integers, so
 /// the shares may be added in any order.
-fn all_entries<S: Score, const TIES: bool>(
+fn all_entries<S: Real, const TIES: bool>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
 ) -> Result<(Levels<S>, Counts), MetricError> {
     check_scores(truth, scores)?;
-    let n_rows = truth.n_rows();
+    let n_rows = truth.n_samples();
     let mut levels = Levels::default();
-    levels.set((0..n_rows).flat_map(|i| truth.row(i).iter().map(move |&j| scores[[i, j as usize]])));
+    levels.set((0..n_rows).flat_map(|i| truth.labels(i).iter().map(move |&j| scores[[i, j as usize]])));
     let new_counts = || {
         let mut counts = Counts::default();
         counts.reset(&levels);
@@ -206,12 +203,12 @@ fn all_entries<S: Score, const TIES: bool>(
     let counts = (0..n_rows.div_ceil(share))
         .into_par_iter()
         .map(|part| {
-            let (mut counts, mut buffer, mut known) = (new_counts(), Vec::new(), Vec::new());
+            let (mut counts, mut buffer, mut observed) = (new_counts(), Vec::new(), Vec::new());
             for i in part * share..n_rows.min((part + 1) * share) {
                 let mut row = row_slice(scores.row(i), &mut buffer);
                 if !truth.missing(i).is_empty() {
-                    without(row, truth.missing(i), &mut known);
-                    row = &known;
+                    without(row, truth.missing(i), &mut observed);
+                    row = &observed;
                 }
                 levels.count::<TIES>(row, &mut counts);
             }
@@ -229,7 +226,7 @@ mod tests {
     #[test]
     fn two_labels_by_hand() {
         // Label 0: relevant 0.9 and 0.5, others 0.5 and 0.1: pairs 1, 1, 1/2, 1. Label 1: every row has it.
-        let truth = LabelSets::from_rows(2, &[vec![0, 1], vec![0, 1], vec![1], vec![1]]).unwrap();
+        let truth = LabelSets::from_lists(2, &[vec![0, 1], vec![0, 1], vec![1], vec![1]]).unwrap();
         let scores = array![[0.9_f32, 0.3], [0.5, 0.2], [0.5, 0.1], [0.1, 0.0]];
         let areas = roc_auc_per_label(&truth, scores.view()).unwrap();
         assert_eq!(areas[0], 0.875);
@@ -248,7 +245,7 @@ mod tests {
 
     #[test]
     fn labels_without_rows_are_skipped_or_zero() {
-        let truth = LabelSets::from_rows(2, &[vec![0], vec![]]).unwrap();
+        let truth = LabelSets::from_lists(2, &[vec![0], vec![]]).unwrap();
         let scores = array![[1.0, 1.0], [0.0, 0.0]];
         let skip = macro_average_precision(&truth, scores.view(), UndefinedLabels::Skip).unwrap();
         let zero = macro_average_precision(&truth, scores.view(), UndefinedLabels::Zero).unwrap();

@@ -8,14 +8,16 @@
 //! must be long enough, k + [`LabelSets::most_missing`] at most. Rows of which nothing is known are left out of
 //! the means.
 
-use crate::{EmptyRows, LabelSets, Mean, MetricError, Score, TopK};
+use crate::labels::check_label_values;
+use crate::{EmptySamples, LabelSets, Mean, MetricError, Real, TopK};
 use rayon::prelude::*;
+use rpo_core::{Mismatch, check_count};
 
 /// Precision at k: $\frac{1}{n} \sum_i |\mathrm{top}_k(i) \cap R_i| / k$, larger is better.
 ///
 /// # Errors
 /// k = 0, predictions cut below k, shapes that differ.
-pub fn precision_at_k<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
+pub fn precision_at_k<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
     check(truth, top, k)?;
     let hits = |i| hits(truth, top, i, k).count() as f64;
     Ok(row_mean(truth, hits) / k as f64)
@@ -28,12 +30,12 @@ pub fn precision_at_k<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) 
 ///
 /// # Errors
 /// As [`precision_at_k`].
-pub fn ndcg_at_k<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
+pub fn ndcg_at_k<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<f64, MetricError> {
     check(truth, top, k)?;
     let discounts = Discounts::new(truth, k);
     Ok(row_mean(truth, |i| {
         let gain: f64 = hits(truth, top, i, k).map(|(rank, _)| discounts.at[rank]).sum();
-        discounts.normalise(gain, truth.row(i).len())
+        discounts.normalise(gain, truth.labels(i).len())
     }))
 }
 
@@ -54,7 +56,7 @@ pub struct PropensityScored {
 ///
 /// # Errors
 /// As [`precision_at_k`]; inverse propensities that are not one positive number per label.
-pub fn psp_at_k<S: Score>(
+pub fn psp_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
     inverse: &[f64],
@@ -75,7 +77,7 @@ pub fn psp_at_k<S: Score>(
 ///
 /// # Errors
 /// As [`psp_at_k`].
-pub fn psndcg_at_k<S: Score>(
+pub fn psndcg_at_k<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
     inverse: &[f64],
@@ -86,12 +88,12 @@ pub fn psndcg_at_k<S: Score>(
     let discounts = Discounts::new(truth, k);
     let gain = |i| {
         let weight = |(rank, l): (usize, u32)| discounts.at[rank] * inverse[l as usize];
-        discounts.normalise(hits(truth, top, i, k).map(weight).sum(), truth.row(i).len())
+        discounts.normalise(hits(truth, top, i, k).map(weight).sum(), truth.labels(i).len())
     };
     let best = |i| {
         let weights = best_first(truth, inverse, i, k);
         let sum = weights.iter().zip(&discounts.at).map(|(w, d)| w * d).sum();
-        discounts.normalise(sum, truth.row(i).len())
+        discounts.normalise(sum, truth.labels(i).len())
     };
     Ok(scored(truth, 1.0, gain, best))
 }
@@ -101,38 +103,36 @@ pub fn psndcg_at_k<S: Score>(
 ///
 /// # Errors
 /// Shapes that differ.
-pub fn one_error<S: Score>(
+pub fn one_error<S: Real>(
     truth: &LabelSets<'_>,
     top: &TopK<S>,
-    empty_rows: EmptyRows,
+    empty_samples: EmptySamples,
 ) -> Result<Mean, MetricError> {
     check(truth, top, 1)?;
-    Ok(Mean::of_defined((0..truth.n_rows()).map(|i| {
-        if truth.is_unknown(i) || truth.row(i).is_empty() && empty_rows == EmptyRows::Skip {
+    Ok(Mean::of_defined((0..truth.n_samples()).map(|i| {
+        if truth.all_missing(i) || truth.labels(i).is_empty() && empty_samples == EmptySamples::Skip {
             return f64::NAN;
         }
         f64::from(u8::from(hits(truth, top, i, 1).next().is_none()))
     })))
 }
 
-fn check<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(), MetricError> {
-    truth.check_shape("predictions", (top.n_rows(), top.n_labels()))?;
-    if k == 0 {
-        return Err(MetricError::ZeroK);
-    }
+fn check<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(), MetricError> {
+    truth.check_shape((top.n_samples(), top.n_labels()))?;
+    check_count("k", k)?;
     if k > top.k() {
         return Err(MetricError::TopKTooShort {
-            asked: k,
+            needed: k,
             held: top.k(),
         });
     }
     // Lists that were not cut say all there is to say.
     if truth.n_missing() > 0 && top.k() < truth.n_labels() {
-        for row in 0..truth.n_rows() {
-            let (listed, known) = (top.labels(row).len(), best_known(truth, top, row).count());
-            if listed == top.k() && known < k {
-                let (asked, held) = (k + listed - known, top.k());
-                return Err(MetricError::TopKTooShort { asked, held });
+        for row in 0..truth.n_samples() {
+            let (listed, observed) = (top.labels(row).len(), best_observed(truth, top, row).count());
+            if listed == top.k() && observed < k {
+                let (needed, held) = (k + listed - observed, top.k());
+                return Err(MetricError::TopKTooShort { needed, held });
             }
         }
     }
@@ -141,7 +141,7 @@ fn check<S: Score>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(),
 
 /// The labels that a row lists and of which is known whether it has them, best first.
 #[inline]
-fn best_known<'a, S: Score>(
+fn best_observed<'a, S: Real>(
     truth: &'a LabelSets<'_>,
     top: &'a TopK<S>,
     row: usize,
@@ -152,37 +152,26 @@ fn best_known<'a, S: Score>(
 }
 
 fn check_inverse(truth: &LabelSets<'_>, inverse: &[f64]) -> Result<(), MetricError> {
-    if inverse.len() != truth.n_labels() {
-        return Err(MetricError::Length {
-            what: "inverse propensities",
-            len: inverse.len(),
-            expected: truth.n_labels(),
-        });
-    }
-    match inverse.iter().position(|v| !(*v > 0.0 && v.is_finite())) {
-        Some(label) => Err(MetricError::InversePropensity {
-            label,
-            value: inverse[label],
-        }),
-        None => Ok(()),
-    }
+    Mismatch::check("inverse propensities", truth.n_labels(), inverse.len())?;
+    let positive = |v: f64| v > 0.0 && v.is_finite();
+    check_label_values("inverse propensities", inverse, "positive and finite", positive)
 }
 
 /// The relevant ones among the best k of a row: (rank from 0, label).
-fn hits<'a, S: Score>(
+fn hits<'a, S: Real>(
     truth: &'a LabelSets<'_>,
     top: &'a TopK<S>,
     row: usize,
     k: usize,
 ) -> impl Iterator<Item = (usize, u32)> + 'a {
-    let relevant = truth.row(row);
-    let listed = best_known(truth, top, row).take(k).enumerate();
+    let relevant = truth.labels(row);
+    let listed = best_observed(truth, top, row).take(k).enumerate();
     listed.filter(|(_, label)| relevant.binary_search(label).is_ok())
 }
 
 /// The weights of the best possible k hits of a row.
 fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> Vec<f64> {
-    let mut best: Vec<f64> = truth.row(row).iter().map(|&l| weights[l as usize]).collect();
+    let mut best: Vec<f64> = truth.labels(row).iter().map(|&l| weights[l as usize]).collect();
     best.sort_unstable_by(|a, b| b.total_cmp(a));
     best.truncate(k);
     best
@@ -190,9 +179,9 @@ fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> V
 
 /// The mean over the rows of which something is known, taken in parallel and summed in row order.
 fn row_mean(truth: &LabelSets<'_>, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
-    let values: Vec<f64> = (0..truth.n_rows()).into_par_iter().map(value).collect();
-    let known = || (0..values.len()).filter(|&i| !truth.is_unknown(i));
-    known().map(|i| values[i]).sum::<f64>() / known().count() as f64
+    let values: Vec<f64> = (0..truth.n_samples()).into_par_iter().map(value).collect();
+    let observed = || (0..values.len()).filter(|&i| !truth.all_missing(i));
+    observed().map(|i| values[i]).sum::<f64>() / observed().count() as f64
 }
 
 fn scored(
@@ -241,15 +230,16 @@ impl Discounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MissingTruth;
 
     fn example() -> (LabelSets<'static>, TopK) {
-        let truth = LabelSets::from_rows(4, &[vec![0, 2], vec![], vec![1]]).unwrap();
+        let truth = LabelSets::from_lists(4, &[vec![0, 2], vec![], vec![1]]).unwrap();
         let rows = [
             vec![(2, 0.9), (1, 0.8), (0, 0.7)],
             vec![(0, 0.5)],
             vec![(3, 0.5), (1, 0.25)],
         ];
-        (truth, TopK::from_rows(4, 3, &rows).unwrap())
+        (truth, TopK::from_lists(4, 3, &rows).unwrap())
     }
 
     #[test]
@@ -261,9 +251,12 @@ mod tests {
         let half = 1.0 / 3.0_f64.log2();
         let expected = (1.0 / (1.0 + half) + half) / 3.0;
         assert!((ndcg_at_k(&truth, &top, 2).unwrap() - expected).abs() < 1e-15);
-        let skip = one_error(&truth, &top, EmptyRows::Skip).unwrap();
+        let skip = one_error(&truth, &top, EmptySamples::Skip).unwrap();
         assert_eq!((skip.value, skip.n_skipped), (0.5, 1));
-        assert_eq!(one_error(&truth, &top, EmptyRows::One).unwrap().value, 2.0 / 3.0);
+        assert_eq!(
+            one_error(&truth, &top, EmptySamples::One).unwrap().value,
+            2.0 / 3.0
+        );
         let scored = psp_at_k(&truth, &top, &[4.0, 2.0, 1.0, 8.0], 1).unwrap();
         assert_eq!((scored.value, scored.unnormalised), (1.0 / 6.0, 1.0 / 3.0));
     }
@@ -271,7 +264,7 @@ mod tests {
     #[test]
     fn lists_go_on_behind_missing_labels() {
         let truth = ndarray::array![[1.0, 0.0, f32::NAN, f32::NAN, 1.0], [f32::NAN; 5]];
-        let truth = LabelSets::partial((&truth).into()).unwrap();
+        let truth = LabelSets::new((&truth).into(), MissingTruth::Skip).unwrap();
         let scores = ndarray::array![[0.5, 0.4, 0.9, 0.7, 0.1], [0.1; 5]];
         assert_eq!(truth.most_missing(), 5);
         let top = |k| TopK::from_scores(scores.view(), k).unwrap();
@@ -280,34 +273,40 @@ mod tests {
         for (k, expected) in [(1, 1.0), (2, 0.5), (3, 2.0 / 3.0), (5, 0.4)] {
             assert_eq!(precision_at_k(&truth, &whole, k).unwrap(), expected);
         }
-        let error = one_error(&truth, &whole, EmptyRows::One).unwrap();
+        let error = one_error(&truth, &whole, EmptySamples::One).unwrap();
         assert_eq!((error.value, error.n_skipped), (0.0, 1));
-        let short = MetricError::TopKTooShort { asked: 4, held: 3 };
+        let short = MetricError::TopKTooShort { needed: 4, held: 3 };
         assert_eq!(precision_at_k(&truth, &top(3), 2), Err(short));
         // A list that ends before it is cut lacks nothing.
         let rows = [vec![(2, 0.9), (0, 0.5)], vec![]];
-        let listed = TopK::from_rows(5, 3, &rows).unwrap();
+        let listed = TopK::from_lists(5, 3, &rows).unwrap();
         assert_eq!(precision_at_k(&truth, &listed, 2), Ok(0.5));
     }
 
     #[test]
     fn what_does_not_fit_is_refused() {
         let (truth, top) = example();
-        assert_eq!(precision_at_k(&truth, &top, 0), Err(MetricError::ZeroK));
-        let short = MetricError::TopKTooShort { asked: 4, held: 3 };
+        let zero = precision_at_k(&truth, &top, 0).unwrap_err();
+        assert_eq!(zero.to_string(), "`k` must be at least 1, got 0");
+        let short = MetricError::TopKTooShort { needed: 4, held: 3 };
         assert_eq!(ndcg_at_k(&truth, &top, 4), Err(short));
-        let other = TopK::from_rows(5, 3, &[[(0, 1.0)]]).unwrap();
+        let other = TopK::from_lists(5, 3, &[[(0, 1.0)]]).unwrap();
         assert!(matches!(
-            one_error(&truth, &other, EmptyRows::Skip),
-            Err(MetricError::Shape { .. })
+            one_error(&truth, &other, EmptySamples::Skip),
+            Err(MetricError::Mismatch(_))
         ));
-        let expected = MetricError::InversePropensity { label: 1, value: 0.0 };
-        assert_eq!(psp_at_k(&truth, &top, &[1.0, 0.0, 1.0, 1.0], 1), Err(expected));
-        let expected = MetricError::Length {
+        let expected = MetricError::LabelValue {
             what: "inverse propensities",
-            len: 3,
-            expected: 4,
+            label: 1,
+            expected: "positive and finite",
+            value: 0.0,
         };
-        assert_eq!(psndcg_at_k(&truth, &top, &[1.0; 3], 1), Err(expected));
+        assert_eq!(psp_at_k(&truth, &top, &[1.0, 0.0, 1.0, 1.0], 1), Err(expected));
+        let expected = Mismatch {
+            what: "inverse propensities",
+            expected: 4,
+            given: 3,
+        };
+        assert_eq!(psndcg_at_k(&truth, &top, &[1.0; 3], 1), Err(expected.into()));
     }
 }

@@ -1,144 +1,104 @@
 //! What can be wrong with the arguments of a metric.
 
 use crate::Metric;
+use rpo_core::{Mismatch, ParameterError};
 
-/// Why a metric could not be computed.
+/// An argument that a metric refuses.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MetricError {
-    /// A matrix whose shape differs from that of the truth.
-    #[error("the {what} are {rows} x {columns}, the truth is {expected_rows} x {expected_columns}")]
-    Shape {
-        /// Which argument.
-        what: &'static str,
-        /// Its rows.
-        rows: usize,
-        /// Its columns.
-        columns: usize,
-        /// Rows of the truth.
-        expected_rows: usize,
-        /// Columns of the truth.
-        expected_columns: usize,
-    },
-    /// A vector that should hold one value per column.
-    #[error("{len} {what} were given for {expected} columns")]
-    Length {
-        /// Which argument.
-        what: &'static str,
-        /// Its length.
-        len: usize,
-        /// The number of columns.
-        expected: usize,
-    },
-    /// A matrix without rows or without columns.
-    #[error("a metric needs at least one row and one column, the matrix is {rows} x {columns}")]
+    /// Sizes that differ from those of the truth.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+    /// A parameter of a metric out of range.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A matrix without samples or without columns.
+    #[error("at least one sample and one column needed, the matrix is {samples} x {columns}")]
     Empty {
-        /// Number of rows.
-        rows: usize,
+        /// Number of samples.
+        samples: usize,
         /// Number of columns.
         columns: usize,
     },
     /// A sparse matrix that is compressed by columns.
-    #[error("a sparse matrix must be compressed by rows (CSR), this one is compressed by columns")]
+    #[error("a sparse matrix must be compressed by rows (CSR), got one compressed by columns")]
     NotRowMajor,
-    /// A value that is NaN or infinite where only finite ones are allowed.
-    #[error("the {what} hold {value} at row {row}, column {column}: only finite values are allowed")]
+    /// A value that is NaN or infinite.
+    #[error("{what}: the value of sample {sample}, column {column} must be finite, got {value}")]
     NonFinite {
-        /// Which argument.
+        /// The argument.
         what: &'static str,
-        /// Row, from 0.
-        row: usize,
-        /// Column, from 0.
+        /// The sample, from 0.
+        sample: usize,
+        /// The column, from 0.
         column: usize,
         /// The value.
         value: f64,
     },
     /// A label matrix with a value that is neither 0 nor 1.
-    #[error("label value {value} at row {row}, column {column}: only 0 and 1 are allowed")]
+    #[error("labels: the value of sample {sample}, column {column} must be 0 or 1, got {value}")]
     NotBinary {
-        /// Row, from 0.
-        row: usize,
-        /// Column, from 0.
+        /// The sample, from 0.
+        sample: usize,
+        /// The column, from 0.
         column: usize,
         /// The value.
         value: f32,
     },
-    /// A label index that is not below the number of labels.
-    #[error("row {row} holds label {label}, the number of labels is {n_labels}")]
+    /// A label that is not below the number of labels.
+    #[error("sample {sample} has label {label}, but there are {n_labels} labels, counted from 0")]
     LabelOutOfRange {
-        /// Row, from 0.
-        row: usize,
+        /// The sample, from 0.
+        sample: usize,
         /// The label.
         label: u32,
         /// The number of labels.
         n_labels: usize,
     },
-    /// A label that a row lists twice.
-    #[error("row {row} lists label {label} more than once")]
+    /// A label that a sample lists twice.
+    #[error("sample {sample} lists label {label} more than once")]
     DuplicateLabel {
-        /// Row, from 0.
-        row: usize,
+        /// The sample, from 0.
+        sample: usize,
         /// The label.
         label: u32,
     },
-    /// A metric at k = 0.
-    #[error("k must be at least 1")]
-    ZeroK,
-    /// A metric at a k beyond what the predictions were cut to.
-    #[error("the predictions keep the best {held} labels of a row, {asked} are needed")]
+    /// A metric at a k larger than the predictions hold.
+    #[error("the predictions hold the best {held} labels of a sample, {needed} are needed")]
     TopKTooShort {
-        /// The k asked for.
-        asked: usize,
-        /// The k the predictions hold.
+        /// The k that is needed.
+        needed: usize,
+        /// The k that the predictions hold.
         held: usize,
     },
-    /// A threshold that is NaN.
-    #[error("threshold {index} is not a number")]
-    Threshold {
-        /// Which one; 0 if there is one for all labels.
-        index: usize,
-    },
-    /// An inverse propensity that is not a positive finite number.
-    #[error("the inverse propensity of label {label} is {value}, it must be positive and finite")]
-    InversePropensity {
-        /// The label.
+    /// A value per label that is NaN, or where it must be positive and finite, is not.
+    #[error("{what}: the value of label {label} must be {expected}, got {value}")]
+    LabelValue {
+        /// The argument.
+        what: &'static str,
+        /// The label, from 0.
         label: usize,
-        /// The value.
+        /// What it must be.
+        expected: &'static str,
+        /// Its value.
         value: f64,
     },
-    /// Parameters of the propensity model outside their range.
-    #[error(
-        "propensity parameters A = {a}, B = {b}: A must be finite and not negative, B finite and positive"
-    )]
-    PropensityParameters {
-        /// Exponent A.
-        a: f64,
-        /// Offset B.
-        b: f64,
-    },
-    /// A training set too small for the propensity model, whose constant ln N - 1 must be positive.
-    #[error("propensities need a training set of at least 3 rows, it has {n_train}")]
-    TooFewTrainingRows {
-        /// Number of training rows.
-        n_train: usize,
-    },
-    /// A label that is more frequent than there are training rows.
-    #[error("label {label} is counted {count} times in {n_train} training rows")]
-    LabelCount {
-        /// The label.
-        label: usize,
-        /// Its count.
-        count: usize,
-        /// Number of training rows.
-        n_train: usize,
-    },
-    /// A metric that needs an argument the evaluation was not given.
+    /// An argument that a metric needs and the evaluation does not have.
     #[error("{metric} needs {needs}")]
     Missing {
         /// The metric.
-        metric: Metric,
-        /// What is missing.
+        metric: String,
+        /// What it needs.
         needs: &'static str,
+    },
+    /// A custom metric that cannot be computed.
+    #[error("{metric}: {message}")]
+    Custom {
+        /// The metric.
+        metric: String,
+        /// The reason.
+        message: String,
     },
     /// A name that no metric has.
     #[error("unknown metric {name:?}: expected one of {}", Metric::names().collect::<Vec<_>>().join(", "))]
@@ -146,4 +106,14 @@ pub enum MetricError {
         /// The name.
         name: String,
     },
+}
+
+impl MetricError {
+    /// What an evaluation lacks, for whichever metric.
+    pub(crate) fn needs(needs: &'static str) -> Self {
+        Self::Missing {
+            metric: "the metric".to_owned(),
+            needs,
+        }
+    }
 }

@@ -1,25 +1,45 @@
-//! One prediction beside its truth, and any number of metrics of it.
+//! A prediction beside its truth, and any number of metrics of it.
 
 use crate::{
-    Average, Baseline, EmptyRows, LabelSets, Metric, MetricError, MissingTruth, Needs, RegressionSums,
-    SetComparison, Thresholds, TopK, UndefinedLabels, ZeroDivision,
+    EmptySamples, LabelSets, MetricError, MissingTruth, RegressionSums, Score, SetComparison, Thresholds,
+    TopK, ZeroDivision,
 };
-use crate::{area, at_k, ranking};
 use ndarray::ArrayView2;
 use rpo_core::MatrixView;
-use std::borrow::Cow;
-use std::cell::OnceCell;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// The scores a model predicts.
+/// The scores that a model predicts.
 #[derive(Debug, Clone, Copy)]
 pub enum Scores<'a> {
     /// A score for every label (n_samples x n_labels); the predicted values in regression.
     Dense(ArrayView2<'a, f32>),
-    /// The best k labels of each row.
+    /// The best k labels of each sample.
     TopK(&'a TopK),
 }
 
-/// A prediction, its truth, and what some metrics need besides.
+/// Conventions of an evaluation, and the data that some metrics need beside truth and scores.
+#[derive(Debug, Clone, Default)]
+pub struct EvaluationOptions<'a> {
+    /// Treatment of NaN in the truth. With [`MissingTruth::Skip`] predictions of the best labels must list
+    /// up to [`LabelSets::most_missing`] labels more than a metric's k.
+    pub missing: MissingTruth,
+    /// The predicted label sets, in place of those whose scores reach the thresholds.
+    pub label_sets: Option<&'a LabelSets<'a>>,
+    /// Score from which a label is predicted.
+    pub thresholds: Thresholds,
+    /// 1/p per label, for `psp@K` and `psndcg@K` ([`Propensity::inverse`](crate::Propensity::inverse)).
+    pub inverse_propensities: Option<&'a [f64]>,
+    /// The mean of each output over the training set, the baseline of `arrmse`; `None` for the mean over the evaluated
+    /// samples.
+    pub train_means: Option<&'a [f64]>,
+    /// Treatment of samples without labels in `lrap` and `one-error`.
+    pub empty_samples: EmptySamples,
+    /// The value of 0/0 in `jaccard` and the F1s.
+    pub zero_division: ZeroDivision,
+}
+
+/// A prediction beside its truth. Metrics of one evaluation share their work: labels are checked, the best labels
+/// selected, label sets compared and errors summed once, when a metric first needs them.
 ///
 /// ```
 /// use ndarray::array;
@@ -31,231 +51,132 @@ pub enum Scores<'a> {
 /// assert_eq!(values, [0.75, 0.5, 1.0 / 6.0]);
 /// # Ok::<(), rpo_metrics::MetricError>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Evaluation<'a> {
     truth: MatrixView<'a>,
     scores: Scores<'a>,
-    label_sets: Option<&'a LabelSets<'a>>,
-    thresholds: Thresholds,
-    inverse_propensities: Option<&'a [f64]>,
-    train_means: Option<&'a [f64]>,
-    empty_rows: EmptyRows,
-    zero_division: ZeroDivision,
-    missing: MissingTruth,
+    pub(crate) options: EvaluationOptions<'a>,
+    labels: OnceLock<LabelSets<'a>>,
+    /// The best labels for the largest k so far.
+    top: Mutex<Option<Arc<TopK>>>,
+    sets: OnceLock<SetComparison>,
+    sums: OnceLock<RegressionSums>,
 }
 
 impl<'a> Evaluation<'a> {
-    /// Scores beside the truth: 0/1 labels for every metric but those of regression.
+    /// Returns an evaluation of scores with the usual conventions. The truth holds 0/1 labels for every metric but those
+    /// of regression.
     pub fn new(truth: MatrixView<'a>, scores: Scores<'a>) -> Self {
+        Self::with_options(truth, scores, EvaluationOptions::default())
+    }
+
+    /// Returns an evaluation of scores with other conventions.
+    pub fn with_options(truth: MatrixView<'a>, scores: Scores<'a>, options: EvaluationOptions<'a>) -> Self {
         Self {
             truth,
             scores,
-            label_sets: None,
-            thresholds: Thresholds::default(),
-            inverse_propensities: None,
-            train_means: None,
-            empty_rows: EmptyRows::default(),
-            zero_division: ZeroDivision::default(),
-            missing: MissingTruth::default(),
+            options,
+            labels: OnceLock::new(),
+            top: Mutex::default(),
+            sets: OnceLock::new(),
+            sums: OnceLock::new(),
         }
     }
 
-    /// Entries of the truth that are NaN; refused unless set. Predictions of the best labels must then list up to
-    /// [`LabelSets::most_missing`] labels more than a metric's k.
-    #[must_use]
-    pub fn missing(mut self, missing: MissingTruth) -> Self {
-        self.missing = missing;
-        self
-    }
-
-    /// The predicted label sets, instead of those whose scores reach the thresholds.
-    #[must_use]
-    pub fn label_sets(mut self, sets: &'a LabelSets<'a>) -> Self {
-        self.label_sets = Some(sets);
-        self
-    }
-
-    /// From which score on a label is predicted; 0.5 unless set.
-    #[must_use]
-    pub fn thresholds(mut self, thresholds: Thresholds) -> Self {
-        self.thresholds = thresholds;
-        self
-    }
-
-    /// 1/p per label, for `psp@K` and `psndcg@K` ([`Propensity::inverse`](crate::Propensity::inverse)).
-    #[must_use]
-    pub fn inverse_propensities(mut self, inverse: &'a [f64]) -> Self {
-        self.inverse_propensities = Some(inverse);
-        self
-    }
-
-    /// The mean of each output over the training set, as baseline of `arrmse`; otherwise it is the mean over
-    /// the evaluated rows.
-    #[must_use]
-    pub fn train_means(mut self, means: &'a [f64]) -> Self {
-        self.train_means = Some(means);
-        self
-    }
-
-    /// Rows without labels in `lrap` and `one-error`; skipped unless set.
-    #[must_use]
-    pub fn empty_rows(mut self, empty_rows: EmptyRows) -> Self {
-        self.empty_rows = empty_rows;
-        self
-    }
-
-    /// 0/0 in `jaccard` and the F1s; 0 unless set.
-    #[must_use]
-    pub fn zero_division(mut self, zero_division: ZeroDivision) -> Self {
-        self.zero_division = zero_division;
-        self
-    }
-
-    /// The value of each metric, in order; NaN where its conventions leave it undefined.
-    ///
-    /// Labels are checked, the best labels selected, label sets compared and errors summed once for all metrics.
+    /// Returns the value of each metric, in order; NaN where its conventions leave it undefined.
     ///
     /// # Errors
-    /// A truth that does not fit the metric (labels other than 0 and 1), shapes that differ, no row or no column,
-    /// values that are not finite, dense scores or propensities needed and not given, k = 0 or beyond what the
-    /// predictions keep.
-    pub fn evaluate(&self, metrics: &[Metric]) -> Result<Vec<f64>, MetricError> {
-        let largest_k = metrics.iter().filter_map(|m| match m.needs() {
-            Needs::TopK(k) => Some(k),
-            _ => None,
-        });
-        let shared = Shared {
-            evaluation: self,
-            k: largest_k.max().unwrap_or(1),
-            truth: OnceCell::new(),
-            top: OnceCell::new(),
-            sets: OnceCell::new(),
-            sums: OnceCell::new(),
-        };
-        metrics.iter().map(|&metric| shared.value(metric)).collect()
-    }
-}
-
-/// What several metrics of one evaluation share, computed when the first of them asks.
-struct Shared<'e, 'a> {
-    evaluation: &'e Evaluation<'a>,
-    /// The largest k of any metric.
-    k: usize,
-    truth: OnceCell<LabelSets<'a>>,
-    top: OnceCell<Cow<'a, TopK>>,
-    sets: OnceCell<SetComparison>,
-    sums: OnceCell<RegressionSums>,
-}
-
-impl<'a> Shared<'_, 'a> {
-    fn value(&self, metric: Metric) -> Result<f64, MetricError> {
-        let Evaluation {
-            empty_rows,
-            zero_division: zero,
-            ..
-        } = *self.evaluation;
-        Ok(match metric {
-            Metric::Lrap => ranking::lrap(self.truth()?, self.dense(metric)?, empty_rows)?.value,
-            Metric::Coverage => ranking::coverage_error(self.truth()?, self.dense(metric)?)?,
-            Metric::RankingLoss => ranking::ranking_loss(self.truth()?, self.dense(metric)?)?,
-            Metric::OneError => at_k::one_error(self.truth()?, self.top()?, empty_rows)?.value,
-            Metric::PrecisionAt(k) => at_k::precision_at_k(self.truth()?, self.top()?, k)?,
-            Metric::NdcgAt(k) => at_k::ndcg_at_k(self.truth()?, self.top()?, k)?,
-            Metric::PspAt(k) => at_k::psp_at_k(self.truth()?, self.top()?, self.inverse(metric)?, k)?.value,
-            Metric::PsndcgAt(k) => {
-                at_k::psndcg_at_k(self.truth()?, self.top()?, self.inverse(metric)?, k)?.value
-            }
-            Metric::MacroAuc => area::macro_roc_auc(self.truth()?, self.dense(metric)?)?.value,
-            Metric::MicroAuc => area::micro_roc_auc(self.truth()?, self.dense(metric)?)?,
-            Metric::AveragePrecision => {
-                area::macro_average_precision(self.truth()?, self.dense(metric)?, UndefinedLabels::Skip)?
-                    .value
-            }
-            Metric::Hamming => self.sets()?.hamming_loss(),
-            Metric::SubsetAccuracy => self.sets()?.subset_accuracy(),
-            Metric::Jaccard => self.sets()?.jaccard(Average::Samples, zero),
-            Metric::MicroF1 => self.sets()?.f1(Average::Micro, zero),
-            Metric::MacroF1 => self.sets()?.f1(Average::Macro, zero),
-            Metric::ExampleF1 => self.sets()?.f1(Average::Samples, zero),
-            Metric::R2 => self.sums(metric)?.macro_r2(),
-            Metric::HalfR2 => self.sums(metric)?.half_macro_r2(),
-            Metric::Arrmse => {
-                let means = self.evaluation.train_means;
-                self.sums(metric)?
-                    .arrmse(means.map_or(Baseline::TestMean, Baseline::Given))?
-                    .value
-            }
-            Metric::Mse => self.sums(metric)?.mse(),
-            Metric::Mae => self.sums(metric)?.mae(),
-        })
+    /// A truth that does not fit the metric (labels other than 0 and 1), sizes that differ, no sample or no output,
+    /// values that are not finite, dense scores or propensities needed and not given, k = 0 or more than the predictions
+    /// hold.
+    pub fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Vec<f64>, MetricError> {
+        // The best labels are selected once, for the largest k.
+        let ks = metrics.iter().filter_map(|metric| metric.needs().top_k());
+        if let (Some(k), Scores::Dense(_)) = (ks.max(), self.scores) {
+            self.top_k(k)?;
+        }
+        metrics.iter().map(|metric| metric.evaluate(self)).collect()
     }
 
-    fn truth(&self) -> Result<&LabelSets<'a>, MetricError> {
-        once(&self.truth, || {
-            LabelSets::of(self.evaluation.truth, self.evaluation.missing)
-        })
+    /// Returns the true labels.
+    ///
+    /// # Errors
+    /// Labels other than 0 and 1, a matrix without samples or labels or compressed by columns.
+    pub fn labels(&self) -> Result<&LabelSets<'a>, MetricError> {
+        once(&self.labels, || LabelSets::new(self.truth, self.options.missing))
     }
 
-    fn top(&self) -> Result<&TopK, MetricError> {
-        let select = || match self.evaluation.scores {
-            Scores::Dense(scores) => {
-                let k = self.k.saturating_add(self.truth()?.most_missing());
-                TopK::from_scores(scores, k).map(Cow::Owned)
-            }
-            Scores::TopK(top) => Ok(Cow::Borrowed(top)),
-        };
-        once(&self.top, select).map(AsRef::as_ref)
-    }
-
-    fn sets(&self) -> Result<&SetComparison, MetricError> {
-        once(&self.sets, || {
-            let Evaluation {
-                label_sets,
-                scores,
-                thresholds,
-                ..
-            } = self.evaluation;
-            let predicted = match (label_sets, scores) {
-                (Some(sets), _) => return SetComparison::new(self.truth()?, sets),
-                (None, Scores::Dense(scores)) => LabelSets::from_scores(*scores, thresholds)?,
-                (None, Scores::TopK(top)) => LabelSets::from_top_k(top, thresholds)?,
-            };
-            SetComparison::new(self.truth()?, &predicted)
-        })
-    }
-
-    fn sums(&self, metric: Metric) -> Result<&RegressionSums, MetricError> {
-        once(&self.sums, || {
-            let predicted = self.dense(metric)?;
-            match self.evaluation.truth {
-                MatrixView::Dense(truth) => RegressionSums::new(truth, predicted, self.evaluation.missing),
-                MatrixView::Sparse(truth) => {
-                    RegressionSums::from_csr(truth, predicted, self.evaluation.missing)
-                }
-            }
-        })
-    }
-
-    fn dense(&self, metric: Metric) -> Result<ArrayView2<'a, f32>, MetricError> {
-        match self.evaluation.scores {
+    /// Returns the scores of all labels or outputs.
+    ///
+    /// # Errors
+    /// Predictions that hold only the best labels.
+    pub fn dense_scores(&self) -> Result<ArrayView2<'a, f32>, MetricError> {
+        match self.scores {
             Scores::Dense(scores) => Ok(scores),
-            Scores::TopK(_) => Err(MetricError::Missing {
-                metric,
-                needs: "a score for every label, the predictions keep only the best of each row",
-            }),
+            Scores::TopK(_) => Err(MetricError::needs(
+                "a score for every label; the predictions hold only the best of each sample",
+            )),
         }
     }
 
-    fn inverse(&self, metric: Metric) -> Result<&'a [f64], MetricError> {
-        self.evaluation.inverse_propensities.ok_or(MetricError::Missing {
-            metric,
-            needs: "the inverse propensities of the labels",
+    /// Returns the best k labels of each sample, or more where some are missing.
+    ///
+    /// # Errors
+    /// As [`labels`](Self::labels); k = 0, scores that are not finite.
+    pub fn top_k(&self, k: usize) -> Result<Arc<TopK>, MetricError> {
+        let mut kept = self.top.lock().unwrap_or_else(PoisonError::into_inner);
+        let top = match (&*kept, self.scores) {
+            (Some(top), Scores::TopK(_)) => return Ok(Arc::clone(top)),
+            (None, Scores::TopK(top)) => top.clone(),
+            (_, Scores::Dense(scores)) => {
+                let k = k.saturating_add(self.labels()?.most_missing());
+                if let Some(top) = kept.as_ref().filter(|top| top.k() >= k) {
+                    return Ok(Arc::clone(top));
+                }
+                TopK::from_scores(scores, k)?
+            }
+        };
+        Ok(Arc::clone(kept.insert(Arc::new(top))))
+    }
+
+    /// Returns the comparison of the true with the predicted label sets.
+    ///
+    /// # Errors
+    /// As [`labels`](Self::labels); label sets of another size, thresholds that are NaN or not one per label.
+    pub fn sets(&self) -> Result<&SetComparison, MetricError> {
+        once(&self.sets, || {
+            let EvaluationOptions {
+                label_sets,
+                thresholds,
+                ..
+            } = &self.options;
+            let predicted = match (label_sets, self.scores) {
+                (Some(sets), _) => return SetComparison::new(self.labels()?, sets),
+                (None, Scores::Dense(scores)) => LabelSets::from_scores(scores, thresholds)?,
+                (None, Scores::TopK(top)) => LabelSets::from_top_k(top, thresholds)?,
+            };
+            SetComparison::new(self.labels()?, &predicted)
         })
+    }
+
+    /// Returns the sums of errors from which every metric of regression follows.
+    ///
+    /// # Errors
+    /// As [`RegressionSums::of`]; predictions that hold only the best labels.
+    pub fn sums(&self) -> Result<&RegressionSums, MetricError> {
+        once(&self.sums, || {
+            RegressionSums::of(self.truth, self.dense_scores()?, self.options.missing)
+        })
+    }
+
+    pub(crate) fn inverse_propensities(&self) -> Result<&'a [f64], MetricError> {
+        let inverse = self.options.inverse_propensities;
+        inverse.ok_or_else(|| MetricError::needs("the inverse propensities of the labels"))
     }
 }
 
-/// The value of a cell, computed if it is the first time.
-fn once<T>(cell: &OnceCell<T>, compute: impl FnOnce() -> Result<T, MetricError>) -> Result<&T, MetricError> {
+/// The value of a cell, computed the first time.
+fn once<T>(cell: &OnceLock<T>, compute: impl FnOnce() -> Result<T, MetricError>) -> Result<&T, MetricError> {
     if let Some(value) = cell.get() {
         return Ok(value);
     }
@@ -266,6 +187,7 @@ fn once<T>(cell: &OnceCell<T>, compute: impl FnOnce() -> Result<T, MetricError>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Metric;
     use ndarray::array;
 
     #[test]
@@ -274,7 +196,7 @@ mod tests {
         let scores = array![[1.0_f32, 0.0]];
         let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
         let expected = MetricError::Missing {
-            metric: Metric::PspAt(1),
+            metric: "psp@1".to_owned(),
             needs: "the inverse propensities of the labels",
         };
         assert_eq!(Metric::PspAt(1).evaluate(&evaluation), Err(expected));
@@ -284,20 +206,30 @@ mod tests {
         assert_eq!(Metric::Hamming.evaluate(&evaluation), Ok(0.0));
         let found = Metric::Mse.evaluate(&evaluation).unwrap_err().to_string();
         assert!(found.starts_with("mse needs a score for every label"), "{found}");
-        assert_eq!(
-            Metric::PrecisionAt(0).evaluate(&evaluation),
-            Err(MetricError::ZeroK)
-        );
+        let zero = Metric::PrecisionAt(0).evaluate(&evaluation).unwrap_err();
+        assert_eq!(zero.to_string(), "`k` must be at least 1, got 0");
     }
 
     #[test]
     fn k_may_be_any_number() {
         let truth = array![[1.0_f32, f32::NAN], [0.0, 1.0]];
         let scores = array![[1.0_f32, 0.0], [0.0, 1.0]];
-        let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
-        let evaluation = evaluation.missing(MissingTruth::Skip);
+        let options = EvaluationOptions {
+            missing: MissingTruth::Skip,
+            ..EvaluationOptions::default()
+        };
+        let evaluation = Evaluation::with_options((&truth).into(), Scores::Dense(scores.view()), options);
         let found = Metric::PrecisionAt(usize::MAX).evaluate(&evaluation).unwrap();
         assert!(found > 0.0 && found < 1e-15);
         assert_eq!(Metric::NdcgAt(usize::MAX).evaluate(&evaluation), Ok(1.0));
+    }
+
+    #[test]
+    fn the_best_labels_serve_smaller_and_larger_k() {
+        let truth = array![[1.0_f32, 0.0, 1.0]];
+        let scores = array![[0.9_f32, 0.8, 0.7]];
+        let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
+        let found = [2, 1, 3].map(|k| Metric::PrecisionAt(k).evaluate(&evaluation).unwrap());
+        assert_eq!(found, [0.5, 1.0, 2.0 / 3.0]);
     }
 }

@@ -1,9 +1,9 @@
 //! Sets of labels, one per row: the truth of every multi-label metric, and thresholded predictions.
 
-use crate::{MetricError, MissingTruth, Score, TopK, score};
+use crate::{MetricError, MissingTruth, Real, TopK, real};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, CsrView, MatrixView};
+use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -23,24 +23,13 @@ pub struct LabelSets<'a> {
 }
 
 impl<'a> LabelSets<'a> {
-    /// The ones of a matrix of 0 and 1 (n_samples x n_labels), dense or CSR; stored zeros are zeros.
+    /// Returns the ones of a matrix of 0 and 1 (n_samples x n_labels), dense or CSR; stored zeros are zeros. NaN, in a
+    /// sparse matrix a stored NaN, is a missing label: refused, or skipped by every metric.
     ///
     /// # Errors
-    /// No row or no column, a value that is neither 0 nor 1, a sparse matrix compressed by columns.
-    pub fn new(matrix: MatrixView<'a>) -> Result<Self, MetricError> {
-        Self::of(matrix, MissingTruth::Refuse)
-    }
-
-    /// As [`new`](Self::new), but entries that are NaN, in a sparse matrix stored as NaN, are missing: no metric
-    /// takes any notice of them.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), but for NaN.
-    pub fn partial(matrix: MatrixView<'a>) -> Result<Self, MetricError> {
-        Self::of(matrix, MissingTruth::Skip)
-    }
-
-    pub(crate) fn of(matrix: MatrixView<'a>, missing: MissingTruth) -> Result<Self, MetricError> {
+    /// No sample or no label, a value that is neither 0 nor 1, NaN unless it is skipped, a sparse matrix compressed by
+    /// columns.
+    pub fn new(matrix: MatrixView<'a>, missing: MissingTruth) -> Result<Self, MetricError> {
         match matrix {
             MatrixView::Sparse(sparse) => Self::of_csr(sparse, missing),
             MatrixView::Dense(dense) => {
@@ -51,14 +40,6 @@ impl<'a> LabelSets<'a> {
                 Self::gather(dense.dim(), rows, missing)
             }
         }
-    }
-
-    /// The ones of a CSR matrix of 0 and 1; stored zeros are zeros.
-    ///
-    /// # Errors
-    /// As [`LabelSets::new`].
-    pub fn from_csr(sparse: CsrView<'a>) -> Result<Self, MetricError> {
-        Self::of_csr(sparse, MissingTruth::Refuse)
     }
 
     fn of_csr(sparse: CsrView<'a>, missing: MissingTruth) -> Result<Self, MetricError> {
@@ -81,7 +62,7 @@ impl<'a> LabelSets<'a> {
     ///
     /// # Errors
     /// No row or no label, a label not below `n_labels`, a label listed twice in a row.
-    pub fn from_rows<R: AsRef<[u32]>>(n_labels: usize, rows: &[R]) -> Result<Self, MetricError> {
+    pub fn from_lists<R: AsRef<[u32]>>(n_labels: usize, rows: &[R]) -> Result<Self, MetricError> {
         check_not_empty((rows.len(), n_labels))?;
         let (mut starts, mut labels) = (vec![0], Vec::new());
         for (row, list) in rows.iter().enumerate() {
@@ -123,7 +104,11 @@ impl<'a> LabelSets<'a> {
                 } else if value.is_nan() && skip == MissingTruth::Skip {
                     missing.push(column as u32);
                 } else if value != 0.0 {
-                    return Err(MetricError::NotBinary { row, column, value });
+                    return Err(MetricError::NotBinary {
+                        sample: row,
+                        column,
+                        value,
+                    });
                 }
             }
             starts.push(labels.len());
@@ -143,12 +128,12 @@ impl<'a> LabelSets<'a> {
     ///
     /// # Errors
     /// Thresholds that are NaN or not one per label, scores that are not finite, no row or no column.
-    pub fn from_scores<S: Score>(
+    pub fn from_scores<S: Real>(
         scores: ArrayView2<'_, S>,
         thresholds: &Thresholds,
     ) -> Result<LabelSets<'static>, MetricError> {
         thresholds.check(scores.ncols())?;
-        score::check_finite("scores", scores)?;
+        real::check_finite("scores", scores)?;
         let pick = |i: usize| {
             let row = scores.row(i).into_iter().enumerate();
             row.filter(|&(j, &s)| s.into() >= thresholds.of(j))
@@ -165,7 +150,7 @@ impl<'a> LabelSets<'a> {
     ///
     /// # Errors
     /// Thresholds that are NaN or not one per label.
-    pub fn from_top_k<S: Score>(
+    pub fn from_top_k<S: Real>(
         top: &TopK<S>,
         thresholds: &Thresholds,
     ) -> Result<LabelSets<'static>, MetricError> {
@@ -179,7 +164,7 @@ impl<'a> LabelSets<'a> {
             labels.sort_unstable();
             labels
         };
-        Ok(LabelSets::collect(top.n_labels(), top.n_rows(), pick))
+        Ok(LabelSets::collect(top.n_labels(), top.n_samples(), pick))
     }
 
     fn collect(
@@ -197,7 +182,7 @@ impl<'a> LabelSets<'a> {
     }
 
     /// Number of rows.
-    pub fn n_rows(&self) -> usize {
+    pub fn n_samples(&self) -> usize {
         self.starts.len() - 1
     }
 
@@ -206,26 +191,21 @@ impl<'a> LabelSets<'a> {
         self.n_labels
     }
 
-    /// Number of ones.
-    pub fn n_ones(&self) -> usize {
-        self.labels.len()
-    }
-
     /// The labels of a row, increasing.
     ///
     /// # Panics
-    /// If the row is out of range.
-    pub fn row(&self, row: usize) -> &[u32] {
-        &self.labels[self.starts[row]..self.starts[row + 1]]
+    /// If the sample is out of range.
+    pub fn labels(&self, sample: usize) -> &[u32] {
+        &self.labels[self.starts[sample]..self.starts[sample + 1]]
     }
 
     /// The labels of which nobody knows whether a row has them, increasing.
     ///
     /// # Panics
-    /// If the row is out of range.
+    /// If the sample is out of range.
     #[inline]
-    pub fn missing(&self, row: usize) -> &[u32] {
-        match self.missing_starts.get(row..row + 2) {
+    pub fn missing(&self, sample: usize) -> &[u32] {
+        match self.missing_starts.get(sample..sample + 2) {
             Some(range) => &self.missing[range[0]..range[1]],
             None => &[],
         }
@@ -249,14 +229,9 @@ impl<'a> LabelSets<'a> {
     /// Whether every entry of a row is missing.
     ///
     /// # Panics
-    /// If the row is out of range.
-    pub fn is_unknown(&self, row: usize) -> bool {
-        self.missing(row).len() == self.n_labels
-    }
-
-    /// How many rows have no label.
-    pub fn n_empty_rows(&self) -> usize {
-        self.starts.windows(2).filter(|w| w[0] == w[1]).count()
+    /// If the sample is out of range.
+    pub fn all_missing(&self, sample: usize) -> bool {
+        self.missing(sample).len() == self.n_labels
     }
 
     /// How often each label is known to occur.
@@ -268,17 +243,17 @@ impl<'a> LabelSets<'a> {
 
     /// A CSR matrix of the ones.
     pub fn to_csr(&self) -> CsrMatrix {
-        let shape = (self.n_rows(), self.n_labels);
-        let ones = vec![1.0; self.n_ones()];
+        let shape = (self.n_samples(), self.n_labels);
+        let ones = vec![1.0; self.labels.len()];
         CsrMatrix::new(shape, self.starts.clone(), self.labels.to_vec(), ones)
     }
 
     /// The rows of each label, increasing: (starts, rows), label `j` has `rows[starts[j]..starts[j + 1]]`.
-    pub(crate) fn rows_by_label(&self) -> (Vec<usize>, Vec<u32>) {
-        self.transposed(&self.labels, |row| self.row(row))
+    pub(crate) fn samples_by_label(&self) -> (Vec<usize>, Vec<u32>) {
+        self.transposed(&self.labels, |row| self.labels(row))
     }
 
-    /// The rows in which each label is missing, increasing, in the form of [`rows_by_label`](Self::rows_by_label).
+    /// The rows in which each label is missing, increasing, in the form of [`samples_by_label`](Self::samples_by_label).
     pub(crate) fn missing_by_label(&self) -> (Vec<usize>, Vec<u32>) {
         self.transposed(&self.missing, |row| self.missing(row))
     }
@@ -290,7 +265,7 @@ impl<'a> LabelSets<'a> {
             starts[j + 1] += starts[j];
         }
         let (mut next, mut rows) = (starts.clone(), vec![0; all.len()]);
-        for row in 0..self.n_rows() {
+        for row in 0..self.n_samples() {
             for &j in of_row(row) {
                 rows[next[j as usize]] = row as u32;
                 next[j as usize] += 1;
@@ -299,18 +274,10 @@ impl<'a> LabelSets<'a> {
         (starts, rows)
     }
 
-    pub(crate) fn check_shape(&self, what: &'static str, shape: (usize, usize)) -> Result<(), MetricError> {
-        let expected = (self.n_rows(), self.n_labels);
-        if shape == expected {
-            return Ok(());
-        }
-        Err(MetricError::Shape {
-            what,
-            rows: shape.0,
-            columns: shape.1,
-            expected_rows: expected.0,
-            expected_columns: expected.1,
-        })
+    /// Checks that there is a value for each sample and label.
+    pub(crate) fn check_shape(&self, (n_samples, n_labels): (usize, usize)) -> Result<(), Mismatch> {
+        Mismatch::check("samples", self.n_samples(), n_samples)?;
+        Mismatch::check("labels", self.n_labels, n_labels)
     }
 }
 
@@ -341,36 +308,54 @@ impl Thresholds {
     fn check(&self, n_labels: usize) -> Result<(), MetricError> {
         let values = match self {
             Self::One(t) => std::slice::from_ref(t),
-            Self::PerLabel(t) if t.len() == n_labels => t,
             Self::PerLabel(t) => {
-                return Err(MetricError::Length {
-                    what: "thresholds",
-                    len: t.len(),
-                    expected: n_labels,
-                });
+                Mismatch::check("thresholds", n_labels, t.len())?;
+                t
             }
         };
-        match values.iter().position(|t| t.is_nan()) {
-            Some(index) => Err(MetricError::Threshold { index }),
-            None => Ok(()),
-        }
+        check_label_values("thresholds", values, "a number", |t| !t.is_nan())
     }
 }
 
-/// Checks a sorted list of labels.
-pub(crate) fn check_labels(row: usize, sorted: &[u32], n_labels: usize) -> Result<(), MetricError> {
-    if let Some(&label) = sorted.last().filter(|&&j| j as usize >= n_labels) {
-        return Err(MetricError::LabelOutOfRange { row, label, n_labels });
-    }
-    match sorted.windows(2).find(|w| w[0] == w[1]) {
-        Some(twice) => Err(MetricError::DuplicateLabel { row, label: twice[0] }),
+/// Checks values per label, or the one for all.
+pub(crate) fn check_label_values(
+    what: &'static str,
+    values: &[f64],
+    expected: &'static str,
+    allowed: impl Fn(f64) -> bool,
+) -> Result<(), MetricError> {
+    match values.iter().position(|&value| !allowed(value)) {
+        Some(label) => Err(MetricError::LabelValue {
+            what,
+            label,
+            expected,
+            value: values[label],
+        }),
         None => Ok(()),
     }
 }
 
-pub(crate) fn check_not_empty((rows, columns): (usize, usize)) -> Result<(), MetricError> {
-    if rows == 0 || columns == 0 {
-        return Err(MetricError::Empty { rows, columns });
+/// Checks a sorted list of labels.
+pub(crate) fn check_labels(sample: usize, sorted: &[u32], n_labels: usize) -> Result<(), MetricError> {
+    if let Some(&label) = sorted.last().filter(|&&j| j as usize >= n_labels) {
+        return Err(MetricError::LabelOutOfRange {
+            sample,
+            label,
+            n_labels,
+        });
+    }
+    match sorted.windows(2).find(|w| w[0] == w[1]) {
+        Some(twice) => Err(MetricError::DuplicateLabel {
+            sample,
+            label: twice[0],
+        }),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_not_empty((samples, columns): (usize, usize)) -> Result<(), MetricError> {
+    if samples == 0 || columns == 0 {
+        return Err(MetricError::Empty { samples, columns });
     }
     Ok(())
 }
@@ -391,66 +376,90 @@ mod tests {
             vec![0, 1, 2, 0],
             vec![0.0, 1.0, 1.0, 1.0],
         );
-        let expected = LabelSets::from_rows(3, &[vec![2, 1], vec![], vec![0]]).unwrap();
-        assert_eq!(LabelSets::new((&dense).into()).unwrap(), expected);
-        assert_eq!(LabelSets::from_csr(ones.view()).unwrap(), expected);
-        assert_eq!(LabelSets::from_csr(zeros_stored.view()).unwrap(), expected);
+        let expected = LabelSets::from_lists(3, &[vec![2, 1], vec![], vec![0]]).unwrap();
+        assert_eq!(
+            LabelSets::new((&dense).into(), MissingTruth::Refuse).unwrap(),
+            expected
+        );
+        assert_eq!(
+            LabelSets::new(MatrixView::Sparse(ones.view()), MissingTruth::Refuse).unwrap(),
+            expected
+        );
+        assert_eq!(
+            LabelSets::new(MatrixView::Sparse(zeros_stored.view()), MissingTruth::Refuse).unwrap(),
+            expected
+        );
         assert_eq!(expected.to_csr(), ones);
         assert_eq!(expected.label_counts(), [1, 1, 1]);
-        assert_eq!(expected.n_empty_rows(), 1);
-        assert_eq!(expected.rows_by_label(), (vec![0, 1, 2, 3], vec![2, 0, 0]));
+        assert_eq!(expected.samples_by_label(), (vec![0, 1, 2, 3], vec![2, 0, 0]));
     }
 
     #[test]
     fn a_slice_of_a_csr_matrix_keeps_its_rows() {
         let ones = CsrMatrix::new((3, 3), vec![0, 2, 2, 3], vec![1, 2, 0], vec![1.0; 3]);
         let tail = ones.slice_outer(1..3);
-        let sets = LabelSets::from_csr(tail.view()).unwrap();
-        assert_eq!((sets.n_rows(), sets.row(0), sets.row(1)), (2, &[][..], &[0][..]));
+        let sets = LabelSets::new(MatrixView::Sparse(tail.view()), MissingTruth::Refuse).unwrap();
+        assert_eq!(
+            (sets.n_samples(), sets.labels(0), sets.labels(1)),
+            (2, &[][..], &[0][..])
+        );
     }
 
     #[test]
     fn bad_labels_are_named() {
         let half = array![[0.0, 1.0], [0.5, 0.0]];
         let expected = MetricError::NotBinary {
-            row: 1,
+            sample: 1,
             column: 0,
             value: 0.5,
         };
-        assert_eq!(LabelSets::new((&half).into()), Err(expected));
+        assert_eq!(
+            LabelSets::new((&half).into(), MissingTruth::Refuse),
+            Err(expected)
+        );
         let by_columns = CsrMatrix::new((1, 2), vec![0, 1], vec![0], vec![1.0]).transpose_into();
         assert_eq!(
-            LabelSets::from_csr(by_columns.view()),
+            LabelSets::new(MatrixView::Sparse(by_columns.view()), MissingTruth::Refuse),
             Err(MetricError::NotRowMajor)
         );
         let none = Matrix::from(CsrMatrix::zero((0, 4)));
         assert_eq!(
-            LabelSets::new(none.view()),
-            Err(MetricError::Empty { rows: 0, columns: 4 })
+            LabelSets::new(none.view(), MissingTruth::Refuse),
+            Err(MetricError::Empty {
+                samples: 0,
+                columns: 4
+            })
         );
         let out_of_range = MetricError::LabelOutOfRange {
-            row: 1,
+            sample: 1,
             label: 4,
             n_labels: 4,
         };
-        assert_eq!(LabelSets::from_rows(4, &[vec![0], vec![4, 1]]), Err(out_of_range));
-        let twice = MetricError::DuplicateLabel { row: 0, label: 2 };
-        assert_eq!(LabelSets::from_rows(4, &[[2, 1, 2]]), Err(twice));
+        assert_eq!(
+            LabelSets::from_lists(4, &[vec![0], vec![4, 1]]),
+            Err(out_of_range)
+        );
+        let twice = MetricError::DuplicateLabel { sample: 0, label: 2 };
+        assert_eq!(LabelSets::from_lists(4, &[[2, 1, 2]]), Err(twice));
     }
 
     #[test]
     fn thresholds_are_reached_or_not() {
         let scores = array![[0.5_f32, 0.25, 0.75], [0.0, 0.5, 1.0]];
         let sets = LabelSets::from_scores(scores.view(), &Thresholds::default()).unwrap();
-        assert_eq!(sets, LabelSets::from_rows(3, &[[0, 2], [1, 2]]).unwrap());
+        assert_eq!(sets, LabelSets::from_lists(3, &[[0, 2], [1, 2]]).unwrap());
         let per_label = Thresholds::PerLabel(vec![0.0, 0.75, 1.0]);
         let sets = LabelSets::from_scores(scores.view(), &per_label).unwrap();
-        assert_eq!(sets, LabelSets::from_rows(3, &[vec![0], vec![0, 2]]).unwrap());
+        assert_eq!(sets, LabelSets::from_lists(3, &[vec![0], vec![0, 2]]).unwrap());
         let top = TopK::from_scores(scores.view(), 2).unwrap();
         let sets = LabelSets::from_top_k(&top, &per_label).unwrap();
-        assert_eq!(sets, LabelSets::from_rows(3, &[vec![0], vec![2]]).unwrap());
+        assert_eq!(sets, LabelSets::from_lists(3, &[vec![0], vec![2]]).unwrap());
         let nan = Thresholds::PerLabel(vec![0.0, f64::NAN, 1.0]);
         let found = LabelSets::from_scores(scores.view(), &nan);
-        assert_eq!(found, Err(MetricError::Threshold { index: 1 }));
+        let error = found.unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "thresholds: the value of label 1 must be a number, got NaN"
+        );
     }
 }

@@ -6,7 +6,7 @@
 //! r relevant labels out of d if r is small, O(d log r) otherwise, and no memory but for the relevant ones, which
 //! lets the micro averages run over every entry of a matrix.
 
-use crate::Score;
+use crate::Real;
 
 /// Up to this many levels, comparing every score with every level, which vectorises, beats a binary search per
 /// score. Measured on x86-64 without extensions, the two cost the same at about 100 levels of `f32` and 40 of `f64`.
@@ -42,7 +42,7 @@ pub(crate) struct Level {
     pub(crate) tied: u64,
 }
 
-impl<S: Score> Levels<S> {
+impl<S: Real> Levels<S> {
     /// Replaces the relevant scores.
     pub(crate) fn set(&mut self, relevant: impl Iterator<Item = S>) {
         self.scores.clear();
@@ -133,7 +133,7 @@ impl Counts {
 }
 
 /// Counts in blocks of 32-bit sums, as wide as an `f32`, so that the loop vectorises and cannot overflow.
-fn count_if<S: Score>(scores: &[S], condition: impl Fn(S) -> bool) -> u64 {
+fn count_if<S: Real>(scores: &[S], condition: impl Fn(S) -> bool) -> u64 {
     let block = |block: &[S]| block.iter().map(|&s| u32::from(condition(s))).sum::<u32>();
     scores.chunks(1 << 16).map(|b| u64::from(block(b))).sum()
 }

@@ -4,19 +4,19 @@ mod area;
 mod at_k;
 mod error;
 mod evaluation;
-mod known;
 mod labels;
 mod levels;
 mod mean;
 mod metric;
+mod observed;
 mod propensity;
 mod ranking;
+mod real;
 mod regression;
-mod score;
 mod sets;
 mod top_k;
 
-/// What truth and labels come in.
+/// Matrices of truth and labels.
 pub use rpo_core::{CsrMatrix, CsrView, MatrixView};
 
 pub use area::{
@@ -25,13 +25,13 @@ pub use area::{
 };
 pub use at_k::{PropensityScored, ndcg_at_k, one_error, precision_at_k, psndcg_at_k, psp_at_k};
 pub use error::MetricError;
-pub use evaluation::{Evaluation, Scores};
+pub use evaluation::{Evaluation, EvaluationOptions, Scores};
 pub use labels::{LabelSets, Thresholds};
-pub use mean::{EmptyRows, Mean, MissingTruth, UndefinedLabels};
-pub use metric::{Metric, Needs};
+pub use mean::{EmptySamples, Mean, MissingTruth, UndefinedLabels};
+pub use metric::{Metric, Needs, Score};
 pub use propensity::Propensity;
 pub use ranking::{coverage_error, lrap, ranking_loss};
+pub use real::Real;
 pub use regression::{Baseline, RegressionSums};
-pub use score::Score;
 pub use sets::{Average, Confusion, SetComparison, ZeroDivision};
 pub use top_k::TopK;

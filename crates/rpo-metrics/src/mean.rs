@@ -47,7 +47,7 @@ pub enum MissingTruth {
 
 /// What to do with rows that have no relevant label, where a per-row ratio is 0/0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum EmptyRows {
+pub enum EmptySamples {
     /// Leave them out of the mean and count them (Joly, Geurts and Wehenkel 2014, section 4). The default.
     #[default]
     Skip,

@@ -1,13 +1,93 @@
-//! The metrics by name.
+//! The metrics by name, and the trait that custom metrics implement.
 
-use crate::{Evaluation, MetricError};
+use crate::{Average, Baseline, Evaluation, MetricError, UndefinedLabels, area, at_k, ranking};
 use std::fmt;
 use std::str::FromStr;
 
-/// A metric, as named on a command line: one number per evaluation.
+/// A number computed from an evaluation: a [`Metric`] or a custom one.
 ///
 /// ```
-/// use rpo_metrics::{Metric, Needs};
+/// use ndarray::array;
+/// use rpo_metrics::{Average, Evaluation, Metric, MetricError, Needs, Score, Scores, ZeroDivision};
+///
+/// /// F2, which weighs recall more than precision, over all entries.
+/// #[derive(Debug)]
+/// struct F2;
+///
+/// impl Score for F2 {
+///     fn name(&self) -> String {
+///         "f2".to_owned()
+///     }
+///     fn higher_is_better(&self) -> bool {
+///         true
+///     }
+///     fn needs(&self) -> Needs {
+///         Needs::LabelSets
+///     }
+///     fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
+///         let sets = evaluation.sets()?;
+///         let precision = sets.precision(Average::Micro, ZeroDivision::Zero);
+///         let recall = sets.recall(Average::Micro, ZeroDivision::Zero);
+///         Ok(5.0 * precision * recall / (4.0 * precision + recall))
+///     }
+/// }
+///
+/// let truth = array![[1.0_f32, 0.0], [1.0, 1.0]];
+/// let scores = array![[0.9_f32, 0.2], [0.6, 0.1]];
+/// let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
+/// let metrics: [&dyn Score; 2] = [&Metric::MicroF1, &F2];
+/// let values = evaluation.evaluate(&metrics)?;
+/// assert!((values[0] - 0.8).abs() < 1e-12 && (values[1] - 5.0 / 7.0).abs() < 1e-12);
+/// # Ok::<(), MetricError>(())
+/// ```
+pub trait Score: fmt::Debug + Send + Sync {
+    /// Returns the name that reports show.
+    fn name(&self) -> String;
+
+    /// Returns true if a larger value is better.
+    fn higher_is_better(&self) -> bool;
+
+    /// Returns the form of a prediction that the metric reads.
+    fn needs(&self) -> Needs;
+
+    /// Returns true if the metric weighs labels by inverse propensities, which need the label counts of the training set.
+    fn needs_propensities(&self) -> bool {
+        false
+    }
+
+    /// Returns the value; NaN where the metric is undefined.
+    ///
+    /// # Errors
+    /// As [`Evaluation::evaluate`].
+    fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError>;
+}
+
+impl<S: Score + ?Sized> Score for &S {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    fn higher_is_better(&self) -> bool {
+        (**self).higher_is_better()
+    }
+
+    fn needs(&self) -> Needs {
+        (**self).needs()
+    }
+
+    fn needs_propensities(&self) -> bool {
+        (**self).needs_propensities()
+    }
+
+    fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
+        (**self).evaluate(evaluation)
+    }
+}
+
+/// A metric by its name on the command line.
+///
+/// ```
+/// use rpo_metrics::{Metric, Needs, Score};
 /// let metric: Metric = "p@5".parse()?;
 /// assert_eq!(metric, Metric::PrecisionAt(5));
 /// assert_eq!(metric.needs(), Needs::TopK(5));
@@ -65,17 +145,27 @@ pub enum Metric {
     Mae,
 }
 
-/// Which form of a prediction a metric reads.
+/// The form of a prediction that a metric reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
-    /// A score for every label of every row.
+    /// A score for every label of every sample.
     Scores,
-    /// The best k labels of every row; they can be selected from scores.
+    /// The best k labels of every sample; they can be selected from scores.
     TopK(usize),
-    /// A set of labels per row; they can be had from scores by thresholds.
+    /// A set of labels per sample; scores and thresholds give them.
     LabelSets,
-    /// A real value for every output of every row.
+    /// A real value for every output of every sample.
     Regression,
+}
+
+impl Needs {
+    /// Returns the k of [`Needs::TopK`].
+    pub fn top_k(self) -> Option<usize> {
+        match self {
+            Self::TopK(k) => Some(k),
+            _ => None,
+        }
+    }
 }
 
 /// Metrics whose name is a word.
@@ -112,14 +202,57 @@ const AT_K: [(&str, AtK); 4] = [
 ];
 
 impl Metric {
-    /// Every name, with `K` where a number belongs.
+    /// Returns every name, with `K` where a number belongs.
     pub fn names() -> impl Iterator<Item = String> {
         let at_k = AT_K.iter().map(|(prefix, _)| format!("{prefix}@K"));
         at_k.chain(WORDS.iter().map(|(word, _)| (*word).to_owned()))
     }
 
-    /// Whether a larger value is a better one.
-    pub fn higher_is_better(self) -> bool {
+    fn value(self, on: &Evaluation<'_>) -> Result<f64, MetricError> {
+        let (empty, zero) = (on.options.empty_samples, on.options.zero_division);
+        Ok(match self {
+            Self::Lrap => ranking::lrap(on.labels()?, on.dense_scores()?, empty)?.value,
+            Self::Coverage => ranking::coverage_error(on.labels()?, on.dense_scores()?)?,
+            Self::RankingLoss => ranking::ranking_loss(on.labels()?, on.dense_scores()?)?,
+            Self::OneError => at_k::one_error(on.labels()?, &*on.top_k(1)?, empty)?.value,
+            Self::PrecisionAt(k) => at_k::precision_at_k(on.labels()?, &*on.top_k(k)?, k)?,
+            Self::NdcgAt(k) => at_k::ndcg_at_k(on.labels()?, &*on.top_k(k)?, k)?,
+            Self::PspAt(k) => {
+                at_k::psp_at_k(on.labels()?, &*on.top_k(k)?, on.inverse_propensities()?, k)?.value
+            }
+            Self::PsndcgAt(k) => {
+                at_k::psndcg_at_k(on.labels()?, &*on.top_k(k)?, on.inverse_propensities()?, k)?.value
+            }
+            Self::MacroAuc => area::macro_roc_auc(on.labels()?, on.dense_scores()?)?.value,
+            Self::MicroAuc => area::micro_roc_auc(on.labels()?, on.dense_scores()?)?,
+            Self::AveragePrecision => {
+                let skip = UndefinedLabels::Skip;
+                area::macro_average_precision(on.labels()?, on.dense_scores()?, skip)?.value
+            }
+            Self::Hamming => on.sets()?.hamming_loss(),
+            Self::SubsetAccuracy => on.sets()?.subset_accuracy(),
+            Self::Jaccard => on.sets()?.jaccard(Average::Samples, zero),
+            Self::MicroF1 => on.sets()?.f1(Average::Micro, zero),
+            Self::MacroF1 => on.sets()?.f1(Average::Macro, zero),
+            Self::ExampleF1 => on.sets()?.f1(Average::Samples, zero),
+            Self::R2 => on.sums()?.macro_r2(),
+            Self::HalfR2 => on.sums()?.half_macro_r2(),
+            Self::Arrmse => {
+                let baseline = on.options.train_means.map_or(Baseline::TestMean, Baseline::Given);
+                on.sums()?.arrmse(baseline)?.value
+            }
+            Self::Mse => on.sums()?.mse(),
+            Self::Mae => on.sums()?.mae(),
+        })
+    }
+}
+
+impl Score for Metric {
+    fn name(&self) -> String {
+        self.to_string()
+    }
+
+    fn higher_is_better(&self) -> bool {
         !matches!(
             self,
             Self::Coverage
@@ -132,9 +265,8 @@ impl Metric {
         )
     }
 
-    /// Which form of a prediction it reads.
-    pub fn needs(self) -> Needs {
-        match self {
+    fn needs(&self) -> Needs {
+        match *self {
             Self::Lrap
             | Self::Coverage
             | Self::RankingLoss
@@ -153,18 +285,18 @@ impl Metric {
         }
     }
 
-    /// Whether it weighs labels by inverse propensities, for which the training set's label counts are needed.
-    pub fn needs_propensities(self) -> bool {
+    fn needs_propensities(&self) -> bool {
         matches!(self, Self::PspAt(_) | Self::PsndcgAt(_))
     }
 
-    /// Its value; NaN where its conventions leave it undefined. For several metrics of one prediction
-    /// [`Evaluation::evaluate`] shares the work between them.
-    ///
-    /// # Errors
-    /// As [`Evaluation::evaluate`].
-    pub fn evaluate(self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
-        Ok(evaluation.evaluate(&[self])?[0])
+    fn evaluate(&self, evaluation: &Evaluation<'_>) -> Result<f64, MetricError> {
+        self.value(evaluation).map_err(|e| match e {
+            MetricError::Missing { needs, .. } => MetricError::Missing {
+                metric: self.name(),
+                needs,
+            },
+            other => other,
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! Propensities: how likely a relevant label is to have been recorded at all.
 
 use crate::MetricError;
+use crate::labels::check_label_values;
+use rpo_core::{ParameterError, check_not_negative, check_positive};
 
 /// The propensity model of Jain, Prabhu and Varma, KDD 2016.
 ///
@@ -28,24 +30,16 @@ impl Propensity {
     /// A or B out of range, fewer than 3 training rows (C would not be positive), a count above `n_train`.
     pub fn inverse(self, label_counts: &[usize], n_train: usize) -> Result<Vec<f64>, MetricError> {
         let Self { a, b } = self;
-        if !(a >= 0.0 && a.is_finite() && b > 0.0 && b.is_finite()) {
-            return Err(MetricError::PropensityParameters { a, b });
-        }
-        if n_train < 3 {
-            return Err(MetricError::TooFewTrainingRows { n_train });
-        }
-        if let Some(label) = label_counts.iter().position(|&count| count > n_train) {
-            let count = label_counts[label];
-            return Err(MetricError::LabelCount {
-                label,
-                count,
-                n_train,
-            });
-        }
+        check_not_negative("a", a)?;
+        check_positive("b", b)?;
+        ParameterError::unless(n_train >= 3, "n_train", n_train, "at least 3")?;
+        let counts: Vec<f64> = label_counts.iter().map(|&count| count as f64).collect();
+        let most = "at most the number of training samples";
+        check_label_values("label counts", &counts, most, |count| count <= n_train as f64)?;
         let c = ((n_train as f64).ln() - 1.0) * (b + 1.0).powf(a);
-        Ok(label_counts
-            .iter()
-            .map(|&count| 1.0 + c * (count as f64 + b).powf(-a))
+        Ok(counts
+            .into_iter()
+            .map(|count| 1.0 + c * (count + b).powf(-a))
             .collect())
     }
 }
@@ -72,15 +66,17 @@ mod tests {
             (f64::INFINITY, 1.0),
             (0.5, f64::INFINITY),
         ] {
-            assert_eq!(model(a, b), Err(MetricError::PropensityParameters { a, b }));
+            assert!(matches!(model(a, b), Err(MetricError::Parameter(_))));
         }
         assert!(model(f64::NAN, 1.5).is_err() && model(0.5, f64::NAN).is_err());
         let few = Propensity::default().inverse(&[1], 2);
-        assert_eq!(few, Err(MetricError::TooFewTrainingRows { n_train: 2 }));
-        let expected = MetricError::LabelCount {
+        let expected = ParameterError::out_of_range("n_train", 2, "at least 3");
+        assert_eq!(few, Err(expected.into()));
+        let expected = MetricError::LabelValue {
+            what: "label counts",
             label: 1,
-            count: 4,
-            n_train: 3,
+            expected: "at most the number of training samples",
+            value: 4.0,
         };
         assert_eq!(Propensity::default().inverse(&[3, 4], 3), Err(expected));
     }

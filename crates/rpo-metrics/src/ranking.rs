@@ -4,10 +4,10 @@
 //! parallel and summed in row order, so results do not depend on the number of threads. Missing labels are left
 //! out of the ranking of their row, and a row of which nothing is known out of the means.
 
-use crate::known::KnownRow;
 use crate::levels::{Counts, Levels, average_precision};
-use crate::score::{check_scores, row_slice};
-use crate::{EmptyRows, LabelSets, Mean, MetricError, Score};
+use crate::observed::ObservedSample;
+use crate::real::{check_scores, row_slice};
+use crate::{EmptySamples, LabelSets, Mean, MetricError, Real};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 
@@ -17,18 +17,18 @@ use rayon::prelude::*;
 /// \ge s_j\}|}$; the mean over rows with R ≠ ∅ (or also the others, each as 1). 1 for a perfect ranking, |R|/d if
 /// all scores tie.
 /// Source: Joly, Geurts, Wehenkel 2014, eq. 6, which leaves rows without labels out: hence the default
-/// [`EmptyRows::Skip`]. scikit-learn counts them as 1.
+/// [`EmptySamples::Skip`]. scikit-learn counts them as 1.
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn lrap<S: Score>(
+pub fn lrap<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
-    empty_rows: EmptyRows,
+    empty_samples: EmptySamples,
 ) -> Result<Mean, MetricError> {
-    let empty = match empty_rows {
-        EmptyRows::Skip => f64::NAN,
-        EmptyRows::One => 1.0,
+    let empty = match empty_samples {
+        EmptySamples::Skip => f64::NAN,
+        EmptySamples::One => 1.0,
     };
     let rows = each_row(truth, scores, |relevant, row, levels, counts| {
         if relevant.is_empty() {
@@ -47,10 +47,7 @@ pub fn lrap<S: Score>(
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn coverage_error<S: Score>(
-    truth: &LabelSets<'_>,
-    scores: ArrayView2<'_, S>,
-) -> Result<f64, MetricError> {
+pub fn coverage_error<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
     let rows = each_row(truth, scores, |relevant, row, levels, counts| {
         // The lowest relevant score decides.
         let lowest = relevant
@@ -72,7 +69,7 @@ pub fn coverage_error<S: Score>(
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
-pub fn ranking_loss<S: Score>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
+pub fn ranking_loss<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) -> Result<f64, MetricError> {
     let rows = each_row(truth, scores, |relevant, row, levels, counts| {
         let n_pairs = relevant.len() * (row.len() - relevant.len());
         if n_pairs == 0 {
@@ -88,28 +85,28 @@ pub fn ranking_loss<S: Score>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) 
     Ok(Mean::of_defined(rows).value)
 }
 
-fn count_row<S: Score>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, counts: &mut Counts) {
+fn count_row<S: Real>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, counts: &mut Counts) {
     levels.set(relevant.iter().map(|&j| row[j as usize]));
     counts.reset(levels);
     levels.count::<false>(row, counts);
 }
 
 /// Calls `score_row(relevant labels, scores, scratch, scratch)` for every row, missing labels removed; results in
-/// row order, NaN for rows of which nothing is known.
-fn each_row<S: Score>(
+/// row order, NaN for rows of which nothing is observed.
+fn each_row<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
     score_row: impl Fn(&[u32], &[S], &mut Levels<S>, &mut Counts) -> f64 + Sync,
 ) -> Result<Vec<f64>, MetricError> {
     check_scores(truth, scores)?;
     let scratch = || {
-        let (buffer, known) = (Vec::new(), KnownRow::default());
-        (buffer, known, Levels::default(), Counts::default())
+        let (buffer, observed) = (Vec::new(), ObservedSample::default());
+        (buffer, observed, Levels::default(), Counts::default())
     };
-    Ok((0..truth.n_rows())
+    Ok((0..truth.n_samples())
         .into_par_iter()
-        .map_init(scratch, |(buffer, known, levels, counts), i| {
-            let (relevant, row) = known.of(truth, i, row_slice(scores.row(i), buffer));
+        .map_init(scratch, |(buffer, observed, levels, counts), i| {
+            let (relevant, row) = observed.of(truth, i, row_slice(scores.row(i), buffer));
             if row.is_empty() {
                 return f64::NAN;
             }
@@ -122,49 +119,54 @@ fn each_row<S: Score>(
 mod tests {
     use super::*;
     use ndarray::array;
+    use rpo_core::Mismatch;
 
     #[test]
     fn one_row_by_hand() {
         // Ranking 0, 1, 2, 3; relevant 1 and 3: precisions 1/2 and 2/4, depth 4, wrong pairs (1,0) (3,0) (3,2).
-        let truth = LabelSets::from_rows(4, &[[1, 3]]).unwrap();
+        let truth = LabelSets::from_lists(4, &[[1, 3]]).unwrap();
         let scores = array![[0.9, 0.8, 0.7, 0.6]];
-        assert_eq!(lrap(&truth, scores.view(), EmptyRows::Skip).unwrap().value, 0.5);
+        assert_eq!(
+            lrap(&truth, scores.view(), EmptySamples::Skip).unwrap().value,
+            0.5
+        );
         assert_eq!(coverage_error(&truth, scores.view()).unwrap(), 4.0);
         assert_eq!(ranking_loss(&truth, scores.view()).unwrap(), 0.75);
     }
 
     #[test]
     fn rows_without_labels_are_counted() {
-        let truth = LabelSets::from_rows(2, &[vec![0], vec![]]).unwrap();
+        let truth = LabelSets::from_lists(2, &[vec![0], vec![]]).unwrap();
         let scores = array![[0.0_f32, 1.0], [0.0, 1.0]];
         let skipped = Mean {
             value: 0.5,
             n_used: 1,
             n_skipped: 1,
         };
-        assert_eq!(lrap(&truth, scores.view(), EmptyRows::Skip).unwrap(), skipped);
-        assert_eq!(lrap(&truth, scores.view(), EmptyRows::One).unwrap().value, 0.75);
-        let none = LabelSets::from_rows(2, &[vec![], vec![]]).unwrap();
-        let found = lrap(&none, scores.view(), EmptyRows::Skip).unwrap();
+        assert_eq!(lrap(&truth, scores.view(), EmptySamples::Skip).unwrap(), skipped);
+        assert_eq!(
+            lrap(&truth, scores.view(), EmptySamples::One).unwrap().value,
+            0.75
+        );
+        let none = LabelSets::from_lists(2, &[vec![], vec![]]).unwrap();
+        let found = lrap(&none, scores.view(), EmptySamples::Skip).unwrap();
         assert!(found.value.is_nan() && found.n_skipped == 2);
     }
 
     #[test]
     fn bad_scores_are_named() {
-        let truth = LabelSets::from_rows(2, &[[0], [1]]).unwrap();
+        let truth = LabelSets::from_lists(2, &[[0], [1]]).unwrap();
         let wide = array![[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]];
-        let expected = MetricError::Shape {
-            what: "scores",
-            rows: 2,
-            columns: 3,
-            expected_rows: 2,
-            expected_columns: 2,
+        let expected = Mismatch {
+            what: "labels",
+            expected: 2,
+            given: 3,
         };
-        assert_eq!(ranking_loss(&truth, wide.view()), Err(expected));
+        assert_eq!(ranking_loss(&truth, wide.view()), Err(expected.into()));
         let infinite = array![[0.0, 1.0], [f64::INFINITY, f64::NAN]];
         let expected = MetricError::NonFinite {
             what: "scores",
-            row: 1,
+            sample: 1,
             column: 0,
             value: f64::INFINITY,
         };

@@ -1,11 +1,11 @@
 //! Metrics of multi-output regression: r², relative RMSE, MSE, MAE, RMSE.
 
-use crate::labels::check_not_empty;
-use crate::score::{check_finite, check_values};
-use crate::{Mean, MetricError, MissingTruth, Score};
+use crate::labels::{check_label_values, check_not_empty};
+use crate::real::{check_finite, check_values};
+use crate::{Mean, MetricError, MissingTruth, Real};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
-use rpo_core::{CsrView, csr_row};
+use rpo_core::{CsrView, MatrixView, Mismatch, csr_row};
 use std::ops::Range;
 
 /// Outputs that are read together, so that the rows of a block stay in the cache.
@@ -59,7 +59,7 @@ impl RegressionSums {
     /// # Errors
     /// No row or no column, shapes that differ, predictions that are not finite, true values that are infinite
     /// or, unless they are to be skipped, NaN.
-    pub fn new<T: Score, P: Score>(
+    pub fn new<T: Real, P: Real>(
         truth: ArrayView2<'_, T>,
         predicted: ArrayView2<'_, P>,
         missing: MissingTruth,
@@ -76,11 +76,22 @@ impl RegressionSums {
         })
     }
 
-    /// Reduces CSR true values, where what is not stored is 0, and dense predictions.
+    /// Reduces dense or CSR true values, where what is not stored is 0, and dense predictions.
     ///
     /// # Errors
-    /// As [`RegressionSums::new`]; a matrix compressed by columns.
-    pub fn from_csr<P: Score>(
+    /// As [`RegressionSums::new`]; a sparse matrix compressed by columns.
+    pub fn of<P: Real>(
+        truth: MatrixView<'_>,
+        predicted: ArrayView2<'_, P>,
+        missing: MissingTruth,
+    ) -> Result<Self, MetricError> {
+        match truth {
+            MatrixView::Dense(truth) => Self::new(truth, predicted, missing),
+            MatrixView::Sparse(truth) => Self::of_csr(truth, predicted, missing),
+        }
+    }
+
+    fn of_csr<P: Real>(
         truth: CsrView<'_>,
         predicted: ArrayView2<'_, P>,
         missing: MissingTruth,
@@ -96,7 +107,7 @@ impl RegressionSums {
             if let Some(at) = values.iter().position(|v| !allowed(v)) {
                 return Err(MetricError::NonFinite {
                     what: "true values",
-                    row,
+                    sample: row,
                     column: columns[at] as usize,
                     value: values[at].into(),
                 });
@@ -114,20 +125,13 @@ impl RegressionSums {
     }
 
     /// `read(row, columns, out)` copies true values; NaN ones are left out.
-    fn reduce<P: Score>(
+    fn reduce<P: Real>(
         (n_rows, n_outputs): (usize, usize),
         predicted: ArrayView2<'_, P>,
         read: impl Fn(usize, Range<usize>, &mut [f64]) + Sync,
     ) -> Result<Self, MetricError> {
-        if predicted.dim() != (n_rows, n_outputs) {
-            return Err(MetricError::Shape {
-                what: "predictions",
-                rows: predicted.nrows(),
-                columns: predicted.ncols(),
-                expected_rows: n_rows,
-                expected_columns: n_outputs,
-            });
-        }
+        Mismatch::check("samples", n_rows, predicted.nrows())?;
+        Mismatch::check("outputs", n_outputs, predicted.ncols())?;
         check_finite("predictions", predicted)?;
         let mut outputs = vec![OutputSums::default(); n_outputs];
         outputs
@@ -169,18 +173,13 @@ impl RegressionSums {
         Ok(Self { outputs })
     }
 
-    /// Number of outputs.
-    pub fn n_outputs(&self) -> usize {
-        self.outputs.len()
-    }
-
     /// How many outputs have a constant truth, where r² is set by convention.
     pub fn n_constant(&self) -> usize {
         self.outputs.iter().filter(|o| o.n > 0 && o.total == 0.0).count()
     }
 
     /// The mean of the evaluated true values of each output.
-    pub fn truth_means(&self) -> Vec<f64> {
+    fn truth_means(&self) -> Vec<f64> {
         self.outputs.iter().map(|o| o.mean).collect()
     }
 
@@ -203,7 +202,7 @@ impl RegressionSums {
 
     /// Macro-r², larger is better: the mean of [`r2`](Self::r2) over all outputs.
     ///
-    /// Source: Joly, Wehenkel, Geurts 2019, eq. 26; [`n_constant`](Self::n_constant) outputs enter by convention.
+    /// Source: Joly, Wehenkel, Geurts 2019, eq. 26; constant outputs enter by convention.
     pub fn macro_r2(&self) -> f64 {
         Mean::of_defined(self.r2()).value
     }
@@ -213,7 +212,7 @@ impl RegressionSums {
     ///
     /// Source: Joly, Wehenkel, Geurts 2019, sections 4.1.1 and 4.2.1.
     pub fn half_macro_r2(&self) -> f64 {
-        Mean::of_defined(self.r2().into_iter().take(self.n_outputs() / 2)).value
+        Mean::of_defined(self.r2().into_iter().take(self.outputs.len() / 2)).value
     }
 
     /// The mean of r² over the outputs that are not constant; NaN if all are.
@@ -259,22 +258,8 @@ impl RegressionSums {
     }
 
     fn check_means(&self, means: &[f64]) -> Result<(), MetricError> {
-        if means.len() != self.n_outputs() {
-            return Err(MetricError::Length {
-                what: "baseline means",
-                len: means.len(),
-                expected: self.n_outputs(),
-            });
-        }
-        match means.iter().position(|m| !m.is_finite()) {
-            Some(column) => Err(MetricError::NonFinite {
-                what: "baseline means",
-                row: 0,
-                column,
-                value: means[column],
-            }),
-            None => Ok(()),
-        }
+        Mismatch::check("baseline means", self.outputs.len(), means.len())?;
+        check_label_values("baseline means", means, "finite", f64::is_finite)
     }
 
     /// Average relative RMSE (aRRMSE), smaller is better: the mean of [`relative_rmse`](Self::relative_rmse)
@@ -339,7 +324,7 @@ mod tests {
         assert!(matches!(
             RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Refuse),
             Err(MetricError::NonFinite {
-                row: 0,
+                sample: 0,
                 column: 1,
                 ..
             })
@@ -392,16 +377,16 @@ mod tests {
         let predicted = dense.mapv(|v| 0.25 + v / 2.0);
         let from_dense = RegressionSums::new(dense.view(), predicted.view(), MissingTruth::Refuse).unwrap();
         let from_sparse =
-            RegressionSums::from_csr(sparse.view(), predicted.view(), MissingTruth::Refuse).unwrap();
+            RegressionSums::of_csr(sparse.view(), predicted.view(), MissingTruth::Refuse).unwrap();
         assert_eq!(from_sparse.r2(), from_dense.r2());
         assert_eq!(from_sparse.mae_per_output(), from_dense.mae_per_output());
         (dense[[1, 1]], dense[[2, BLOCK]]) = (f32::NAN, f32::NAN);
         let partial = rpo_core::MatrixView::from(&dense).to_csr();
-        let of = |missing| RegressionSums::from_csr(partial.view(), predicted.view(), missing);
+        let of = |missing| RegressionSums::of_csr(partial.view(), predicted.view(), missing);
         assert!(matches!(
             of(MissingTruth::Refuse),
             Err(MetricError::NonFinite {
-                row: 1,
+                sample: 1,
                 column: 1,
                 ..
             })
@@ -416,13 +401,13 @@ mod tests {
     fn baselines_are_checked() {
         let y = array![[1.0_f32, 2.0]];
         let sums = RegressionSums::new(y.view(), y.view(), MissingTruth::Refuse).unwrap();
-        let expected = MetricError::Length {
+        let expected = Mismatch {
             what: "baseline means",
-            len: 1,
             expected: 2,
+            given: 1,
         };
-        assert_eq!(sums.arrmse(Baseline::Given(&[1.0])), Err(expected));
+        assert_eq!(sums.arrmse(Baseline::Given(&[1.0])), Err(expected.into()));
         let found = sums.arrmse(Baseline::Given(&[1.0, f64::NAN]));
-        assert!(matches!(found, Err(MetricError::NonFinite { column: 1, .. })));
+        assert!(matches!(found, Err(MetricError::LabelValue { label: 1, .. })));
     }
 }

@@ -82,8 +82,8 @@ fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
 ///
 /// ```
 /// use rpo_metrics::{Average, LabelSets, SetComparison, ZeroDivision};
-/// let truth = LabelSets::from_rows(3, &[vec![0, 1], vec![2]])?;
-/// let predicted = LabelSets::from_rows(3, &[vec![0], vec![2]])?;
+/// let truth = LabelSets::from_lists(3, &[vec![0, 1], vec![2]])?;
+/// let predicted = LabelSets::from_lists(3, &[vec![0], vec![2]])?;
 /// let sets = SetComparison::new(&truth, &predicted)?;
 /// assert_eq!(sets.hamming_loss(), 1.0 / 6.0);
 /// assert_eq!(sets.f1(Average::Micro, ZeroDivision::Zero), 0.8);
@@ -92,12 +92,12 @@ fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SetComparison {
     per_label: Vec<Confusion>,
-    per_row: Vec<Confusion>,
+    per_sample: Vec<Confusion>,
     n_missing: usize,
     /// Labels of which nothing is known, increasing.
-    unknown_labels: Vec<usize>,
+    missing_labels: Vec<usize>,
     /// Rows of which nothing is known, increasing.
-    unknown_rows: Vec<usize>,
+    missing_samples: Vec<usize>,
 }
 
 impl SetComparison {
@@ -106,12 +106,12 @@ impl SetComparison {
     /// # Errors
     /// Shapes that differ.
     pub fn new(truth: &LabelSets<'_>, predicted: &LabelSets<'_>) -> Result<Self, MetricError> {
-        truth.check_shape("predicted label sets", (predicted.n_rows(), predicted.n_labels()))?;
+        truth.check_shape((predicted.n_samples(), predicted.n_labels()))?;
         let mut per_label = vec![Confusion::default(); truth.n_labels()];
         let compare = |i| {
             let mut sum = Confusion::default();
             let missing = truth.missing(i);
-            each_difference(truth.row(i), predicted.row(i), |label, found| {
+            each_difference(truth.labels(i), predicted.labels(i), |label, found| {
                 if missing.binary_search(&label).is_err() {
                     per_label[label as usize].add(found);
                     sum.add(found);
@@ -119,21 +119,21 @@ impl SetComparison {
             });
             sum
         };
-        let per_row = (0..truth.n_rows()).map(compare).collect();
-        let (mut unknown_labels, mut unknown_rows) = (Vec::new(), Vec::new());
+        let per_sample = (0..truth.n_samples()).map(compare).collect();
+        let (mut missing_labels, mut missing_samples) = (Vec::new(), Vec::new());
         if truth.n_missing() > 0 {
             let (starts, _) = truth.missing_by_label();
-            unknown_rows = (0..truth.n_rows()).filter(|&i| truth.is_unknown(i)).collect();
-            unknown_labels = (0..truth.n_labels())
-                .filter(|&j| starts[j + 1] - starts[j] == truth.n_rows())
+            missing_samples = (0..truth.n_samples()).filter(|&i| truth.all_missing(i)).collect();
+            missing_labels = (0..truth.n_labels())
+                .filter(|&j| starts[j + 1] - starts[j] == truth.n_samples())
                 .collect();
         }
         Ok(Self {
             per_label,
-            per_row,
+            per_sample,
             n_missing: truth.n_missing(),
-            unknown_labels,
-            unknown_rows,
+            missing_labels,
+            missing_samples,
         })
     }
 
@@ -142,35 +142,30 @@ impl SetComparison {
         &self.per_label
     }
 
-    /// The counts of each row.
-    pub fn per_row(&self) -> &[Confusion] {
-        &self.per_row
-    }
-
     /// The counts of all entries.
     pub fn total(&self) -> Confusion {
         let mut total = Confusion::default();
-        self.per_row.iter().for_each(|&c| total.add(c));
+        self.per_sample.iter().for_each(|&c| total.add(c));
         total
     }
 
     /// The share of wrong entries among the known ones of the n_samples x n_labels matrix, smaller is better.
     pub fn hamming_loss(&self) -> f64 {
-        let n_entries = self.per_row.len() as f64 * self.per_label.len() as f64 - self.n_missing as f64;
+        let n_entries = self.per_sample.len() as f64 * self.per_label.len() as f64 - self.n_missing as f64;
         self.total().errors() as f64 / n_entries
     }
 
     /// The share of rows predicted without any error, larger is better.
     pub fn subset_accuracy(&self) -> f64 {
-        let n_rows = self.per_row.len() - self.unknown_rows.len();
-        let wrong = self.per_row.iter().filter(|c| c.errors() > 0).count();
+        let n_rows = self.per_sample.len() - self.missing_samples.len();
+        let wrong = self.per_sample.iter().filter(|c| c.errors() > 0).count();
         (n_rows - wrong) as f64 / n_rows as f64
     }
 
     /// The share of rows with an error, smaller is better: 1 - [`subset_accuracy`](Self::subset_accuracy).
     pub fn zero_one_loss(&self) -> f64 {
-        let wrong = self.per_row.iter().filter(|c| c.errors() > 0).count();
-        wrong as f64 / (self.per_row.len() - self.unknown_rows.len()) as f64
+        let wrong = self.per_sample.iter().filter(|c| c.errors() > 0).count();
+        wrong as f64 / (self.per_sample.len() - self.missing_samples.len()) as f64
     }
 
     /// Precision, larger is better.
@@ -194,15 +189,16 @@ impl SetComparison {
     }
 
     fn average(&self, average: Average, value: impl Fn(Confusion) -> f64) -> f64 {
-        let mean = |of: &[Confusion], unknown: &[usize]| {
-            let known = |(i, &c): (usize, &Confusion)| unknown.binary_search(&i).is_err().then(|| value(c));
-            let values = of.iter().enumerate().filter_map(known);
-            values.sum::<f64>() / (of.len() - unknown.len()) as f64
+        let mean = |of: &[Confusion], missing: &[usize]| {
+            let observed =
+                |(i, &c): (usize, &Confusion)| missing.binary_search(&i).is_err().then(|| value(c));
+            let values = of.iter().enumerate().filter_map(observed);
+            values.sum::<f64>() / (of.len() - missing.len()) as f64
         };
         match average {
             Average::Micro => value(self.total()),
-            Average::Macro => mean(&self.per_label, &self.unknown_labels),
-            Average::Samples => mean(&self.per_row, &self.unknown_rows),
+            Average::Macro => mean(&self.per_label, &self.missing_labels),
+            Average::Samples => mean(&self.per_sample, &self.missing_samples),
         }
     }
 }
@@ -231,7 +227,7 @@ mod tests {
 
     #[test]
     fn nothing_relevant_and_nothing_predicted() {
-        let none = LabelSets::from_rows(2, &[vec![], vec![0]]).unwrap();
+        let none = LabelSets::from_lists(2, &[vec![], vec![0]]).unwrap();
         let sets = SetComparison::new(&none, &none).unwrap();
         // Label 1 and row 0 are 0/0.
         for average in [Average::Macro, Average::Samples] {
@@ -244,8 +240,8 @@ mod tests {
 
     #[test]
     fn one_row_by_hand() {
-        let truth = LabelSets::from_rows(6, &[[0, 2, 3]]).unwrap();
-        let predicted = LabelSets::from_rows(6, &[[2, 3, 4, 5]]).unwrap();
+        let truth = LabelSets::from_lists(6, &[[0, 2, 3]]).unwrap();
+        let predicted = LabelSets::from_lists(6, &[[2, 3, 4, 5]]).unwrap();
         let sets = SetComparison::new(&truth, &predicted).unwrap();
         let expected = Confusion {
             true_positives: 2,

@@ -1,11 +1,11 @@
 //! The best k labels of each row, with their scores.
 
 use crate::labels::{check_labels, check_not_empty};
-use crate::score::{check_finite, row_slice};
-use crate::{MetricError, Score};
+use crate::real::{check_finite, row_slice};
+use crate::{MetricError, Real};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
-use rpo_core::{CsrView, csr_row};
+use rpo_core::{CsrView, check_count, csr_row};
 use std::cmp::Ordering;
 
 /// Scores that are compared together with the k-th best so far.
@@ -33,14 +33,14 @@ pub struct TopK<S = f32> {
     scores: Vec<S>,
 }
 
-impl<S: Score> TopK<S> {
+impl<S: Real> TopK<S> {
     /// Selects from dense scores (n_samples x n_labels): O(d + k log k) per row. If k exceeds the number of
     /// labels, rows list all of them.
     ///
     /// # Errors
     /// k = 0, no row or no column, scores that are not finite.
     pub fn from_scores(scores: ArrayView2<'_, S>, k: usize) -> Result<Self, MetricError> {
-        check_k(k)?;
+        check_count("k", k)?;
         check_finite("scores", scores)?;
         let kept = k.min(scores.ncols());
         Ok(Self::collect(scores.dim(), k, |i, found| {
@@ -52,11 +52,11 @@ impl<S: Score> TopK<S> {
     ///
     /// # Errors
     /// k = 0, no row or no label, a label out of range or listed twice, a score that is not finite.
-    pub fn from_rows<R>(n_labels: usize, k: usize, rows: &[R]) -> Result<Self, MetricError>
+    pub fn from_lists<R>(n_labels: usize, k: usize, rows: &[R]) -> Result<Self, MetricError>
     where
         R: AsRef<[(u32, S)]>,
     {
-        check_k(k)?;
+        check_count("k", k)?;
         check_not_empty((rows.len(), n_labels))?;
         let mut sorted = Vec::new();
         for (row, list) in rows.iter().enumerate() {
@@ -67,7 +67,7 @@ impl<S: Score> TopK<S> {
             if let Some(&(label, score)) = list.as_ref().iter().find(|(_, s)| !s.is_finite()) {
                 return Err(MetricError::NonFinite {
                     what: "scores",
-                    row,
+                    sample: row,
                     column: label as usize,
                     value: score.into(),
                 });
@@ -130,7 +130,7 @@ impl<S: Score> TopK<S> {
     }
 
     /// Number of rows.
-    pub fn n_rows(&self) -> usize {
+    pub fn n_samples(&self) -> usize {
         self.starts.len() - 1
     }
 
@@ -147,17 +147,17 @@ impl<S: Score> TopK<S> {
     /// The labels of a row, best first.
     ///
     /// # Panics
-    /// If the row is out of range.
-    pub fn labels(&self, row: usize) -> &[u32] {
-        &self.labels[self.starts[row]..self.starts[row + 1]]
+    /// If the sample is out of range.
+    pub fn labels(&self, sample: usize) -> &[u32] {
+        &self.labels[self.starts[sample]..self.starts[sample + 1]]
     }
 
     /// The scores of a row's labels, decreasing.
     ///
     /// # Panics
-    /// If the row is out of range.
-    pub fn scores(&self, row: usize) -> &[S] {
-        &self.scores[self.starts[row]..self.starts[row + 1]]
+    /// If the sample is out of range.
+    pub fn scores(&self, sample: usize) -> &[S] {
+        &self.scores[self.starts[sample]..self.starts[sample + 1]]
     }
 }
 
@@ -168,7 +168,7 @@ impl TopK<f32> {
     /// # Errors
     /// k = 0, no row or no column, a matrix compressed by columns, scores that are not finite.
     pub fn from_csr(scores: CsrView<'_>, k: usize) -> Result<Self, MetricError> {
-        check_k(k)?;
+        check_count("k", k)?;
         check_not_empty(scores.shape())?;
         if !scores.is_csr() {
             return Err(MetricError::NotRowMajor);
@@ -178,7 +178,7 @@ impl TopK<f32> {
             if let Some(at) = values.iter().position(|v| !v.is_finite()) {
                 return Err(MetricError::NonFinite {
                     what: "scores",
-                    row,
+                    sample: row,
                     column: columns[at] as usize,
                     value: values[at].into(),
                 });
@@ -199,11 +199,11 @@ impl TopK<f32> {
 }
 
 /// Higher score first, then smaller label.
-fn best_first<S: Score>(a: &(u32, S), b: &(u32, S)) -> Ordering {
+fn best_first<S: Real>(a: &(u32, S), b: &(u32, S)) -> Ordering {
     b.1.order(a.1).then(a.0.cmp(&b.0))
 }
 
-fn keep_best<S: Score>(found: &mut Vec<(u32, S)>, k: usize) {
+fn keep_best<S: Real>(found: &mut Vec<(u32, S)>, k: usize) {
     if found.len() > k {
         found.select_nth_unstable_by(k - 1, best_first);
         found.truncate(k);
@@ -215,7 +215,7 @@ fn keep_best<S: Score>(found: &mut Vec<(u32, S)>, k: usize) {
 /// A score has to beat the k-th best known so far (a later label loses a tie), and the k-th best is updated
 /// whenever 2k have collected, so that each update costs O(k) and is paid for by k candidates. Most blocks of a
 /// long row hold none, which is found without a branch per score.
-fn select<S: Score>(row: &[S], k: usize, found: &mut Vec<(u32, S)>) {
+fn select<S: Real>(row: &[S], k: usize, found: &mut Vec<(u32, S)>) {
     let mut floor = None;
     for (block, scores) in row.chunks(BLOCK).enumerate() {
         let beats = |score: S| floor.is_none_or(|floor| score > floor);
@@ -236,13 +236,6 @@ fn select<S: Score>(row: &[S], k: usize, found: &mut Vec<(u32, S)>) {
     found.sort_unstable_by(best_first);
 }
 
-fn check_k(k: usize) -> Result<(), MetricError> {
-    if k == 0 {
-        return Err(MetricError::ZeroK);
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -253,26 +246,24 @@ mod tests {
     #[test]
     fn bad_lists_are_refused() {
         let range = MetricError::LabelOutOfRange {
-            row: 0,
+            sample: 0,
             label: 3,
             n_labels: 3,
         };
-        assert_eq!(TopK::from_rows(3, 2, &[[(0, 1.0), (3, 0.5)]]), Err(range));
-        let twice = MetricError::DuplicateLabel { row: 1, label: 1 };
+        assert_eq!(TopK::from_lists(3, 2, &[[(0, 1.0), (3, 0.5)]]), Err(range));
+        let twice = MetricError::DuplicateLabel { sample: 1, label: 1 };
         let rows = [vec![(0, 1.0_f32)], vec![(1, 0.5), (1, 0.25)]];
-        assert_eq!(TopK::from_rows(3, 2, &rows), Err(twice));
-        let infinite = TopK::from_rows(3, 2, &[[(2, f64::NEG_INFINITY)]]);
+        assert_eq!(TopK::from_lists(3, 2, &rows), Err(twice));
+        let infinite = TopK::from_lists(3, 2, &[[(2, f64::NEG_INFINITY)]]);
         let expected = MetricError::NonFinite {
             what: "scores",
-            row: 0,
+            sample: 0,
             column: 2,
             value: f64::NEG_INFINITY,
         };
         assert_eq!(infinite, Err(expected));
-        assert_eq!(
-            TopK::from_scores(array![[1.0]].view(), 0),
-            Err(MetricError::ZeroK)
-        );
+        let zero = TopK::from_scores(array![[1.0]].view(), 0).unwrap_err();
+        assert_eq!(zero.to_string(), "`k` must be at least 1, got 0");
     }
 
     proptest! {
@@ -303,7 +294,7 @@ mod tests {
             }
             let csr = CsrMatrix::new((n, width), indptr, columns, stored);
             prop_assert_eq!(&TopK::from_csr(csr.view(), k).unwrap(), &top);
-            prop_assert_eq!(&TopK::from_rows(width, k, &lists).unwrap(), &top);
+            prop_assert_eq!(&TopK::from_lists(width, k, &lists).unwrap(), &top);
         }
     }
 }

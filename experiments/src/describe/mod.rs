@@ -27,7 +27,7 @@ pub(crate) use published::{Paper, Published};
 pub(crate) use read::{find, list};
 pub(crate) use values::Values;
 
-use rpo::metrics::Metric;
+use rpo::metrics::{Metric, Score};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -154,6 +154,8 @@ impl Description {
 
     /// Whether a larger value of a measure is a better one. All that is not a metric is an error or a cost.
     pub(crate) fn higher_is_better(&self, measure: &str) -> bool {
-        measure.parse::<Metric>().is_ok_and(Metric::higher_is_better)
+        measure
+            .parse::<Metric>()
+            .is_ok_and(|metric| metric.higher_is_better())
     }
 }

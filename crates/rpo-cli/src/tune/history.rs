@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::output::{self, Output, quoted};
 use crate::tuning::Tuned;
+use rpo::metrics::Score;
 use rpo::tune::{Outcome, Record, Setting, Space};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;

@@ -3,32 +3,32 @@
 use crate::vectors::{Check, cases, counts, fixture, matrix, number, numbers};
 use ndarray::Array2;
 use rpo_metrics::{
-    Average, Baseline, Confusion, EmptyRows, LabelSets, Metric, MissingTruth, Propensity, RegressionSums,
-    Score, SetComparison, TopK, UndefinedLabels, ZeroDivision, *,
+    Average, Baseline, Confusion, EmptySamples, LabelSets, Metric, MissingTruth, Propensity, Real,
+    RegressionSums, SetComparison, TopK, UndefinedLabels, ZeroDivision, *,
 };
 
 const ZERO: ZeroDivision = ZeroDivision::Zero;
 
-fn ranking<S: Score>(truth: &LabelSets<'_>, scores: &Array2<S>, check: &Check<'_>) {
+fn ranking<S: Real>(truth: &LabelSets<'_>, scores: &Array2<S>, check: &Check<'_>) {
     let scores = scores.view();
     let top = TopK::from_scores(scores, 1).unwrap();
     check.one(
         "lrap_dropping_empty",
-        lrap(truth, scores, EmptyRows::Skip).unwrap().value,
+        lrap(truth, scores, EmptySamples::Skip).unwrap().value,
     );
     check.one(
         "lrap_including_empty",
-        lrap(truth, scores, EmptyRows::One).unwrap().value,
+        lrap(truth, scores, EmptySamples::One).unwrap().value,
     );
     check.one("coverage_error", coverage_error(truth, scores).unwrap());
     check.one("label_ranking_loss", ranking_loss(truth, scores).unwrap());
     check.one(
         "one_error_dropping_empty",
-        one_error(truth, &top, EmptyRows::Skip).unwrap().value,
+        one_error(truth, &top, EmptySamples::Skip).unwrap().value,
     );
     check.one(
         "one_error_including_empty",
-        one_error(truth, &top, EmptyRows::One).unwrap().value,
+        one_error(truth, &top, EmptySamples::One).unwrap().value,
     );
     check.all("roc_auc_per_label", &roc_auc_per_label(truth, scores).unwrap());
     check.one("roc_auc_macro_skip", macro_roc_auc(truth, scores).unwrap().value);
@@ -56,7 +56,7 @@ fn ranking<S: Score>(truth: &LabelSets<'_>, scores: &Array2<S>, check: &Check<'_
     );
 }
 
-fn at_k<S: Score>(
+fn at_k<S: Real>(
     truth: &LabelSets<'_>,
     scores: &Array2<S>,
     ks: &[usize],
@@ -118,9 +118,12 @@ fn by_name(
     inverse: &[f64],
     check: &Check<'_>,
 ) {
-    let evaluation = Evaluation::new(truth.into(), Scores::Dense(scores.view()))
-        .label_sets(predicted)
-        .inverse_propensities(inverse);
+    let options = EvaluationOptions {
+        label_sets: Some(predicted),
+        inverse_propensities: Some(inverse),
+        ..EvaluationOptions::default()
+    };
+    let evaluation = Evaluation::with_options(truth.into(), Scores::Dense(scores.view()), options);
     let names = [
         ("lrap", "lrap_dropping_empty"),
         ("coverage", "coverage_error"),
@@ -168,8 +171,8 @@ fn multi_label_vectors() {
         };
         let labels = |field: &str| matrix(&case[field]).mapv(|v| v as f32);
         let (y_true, y_pred, scores) = (labels("y_true"), labels("y_pred"), matrix(&case["scores"]));
-        let truth = LabelSets::new((&y_true).into()).unwrap();
-        let predicted = LabelSets::new((&y_pred).into()).unwrap();
+        let truth = LabelSets::new((&y_true).into(), MissingTruth::Refuse).unwrap();
+        let predicted = LabelSets::new((&y_pred).into(), MissingTruth::Refuse).unwrap();
         let propensity = &case["propensity"];
         let model = Propensity {
             a: number(&propensity["A"]),
@@ -192,7 +195,10 @@ fn multi_label_vectors() {
         ranking(&truth, &by_columns, &check);
 
         let csr = truth.to_csr();
-        assert_eq!(LabelSets::from_csr(csr.view()).unwrap(), truth);
+        assert_eq!(
+            LabelSets::new(MatrixView::Sparse(csr.view()), MissingTruth::Refuse).unwrap(),
+            truth
+        );
         // Scores that are 32-bit floats to begin with give the same values as such.
         let narrow = scores.mapv(|v| v as f32);
         if narrow.mapv(f64::from) == scores {

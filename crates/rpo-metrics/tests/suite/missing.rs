@@ -1,7 +1,7 @@
 //! Missing entries of the truth take no part: removing them by hand gives the same values.
 
 use crate::naive;
-use ndarray::{Array1, Array2, ArrayView1, Axis};
+use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use proptest::prelude::*;
 use rpo_core::{Matrix, MatrixView};
 use rpo_metrics::*;
@@ -99,8 +99,12 @@ const METRICS: [&str; 18] = [
 fn evaluate(truth: &Matrix, scores: &Array2<f32>, missing: MissingTruth) -> Result<Vec<f64>, MetricError> {
     let metrics = METRICS.map(|name| name.parse::<Metric>().unwrap());
     let inverse = vec![2.0; truth.n_cols()];
-    let evaluation = Evaluation::new(truth.view(), Scores::Dense(scores.view())).missing(missing);
-    evaluation.inverse_propensities(&inverse).evaluate(&metrics)
+    let options = EvaluationOptions {
+        missing,
+        inverse_propensities: Some(&inverse),
+        ..EvaluationOptions::default()
+    };
+    Evaluation::with_options(truth.view(), Scores::Dense(scores.view()), options).evaluate(&metrics)
 }
 
 proptest! {
@@ -150,7 +154,7 @@ proptest! {
             }
         }
         let counts = SetComparison::new(
-            &LabelSets::partial((&truth).into()).unwrap(),
+            &LabelSets::new((&truth).into(), MissingTruth::Skip).unwrap(),
             &LabelSets::from_scores(scores.view(), &Thresholds::default()).unwrap(),
         ).unwrap();
         prop_assert!(close(counts.zero_one_loss(), 1.0 - expected[12]));
@@ -167,4 +171,65 @@ proptest! {
         let refused = evaluate(&truth.clone().into(), &scores, MissingTruth::Refuse);
         prop_assert_eq!(refused.is_err(), truth.iter().any(|t| t.is_nan()));
     }
+}
+
+/// The same entries in other memory layouts: values, or an error where a layout is refused, never a panic.
+#[test]
+fn any_layout_gives_the_same_values() {
+    let n = f32::NAN;
+    let truth = ndarray::array![[1.0_f32, 0.0, 1.0, n], [0.0, 1.0, 0.0, 1.0], [n, 0.0, 1.0, 1.0]];
+    let scores = ndarray::array![
+        [0.9_f32, 0.2, 0.6, 0.1],
+        [0.4, 0.3, 0.1, 0.8],
+        [0.7, 0.6, 0.5, 0.4]
+    ];
+    let skip = MissingTruth::Skip;
+    let expected = evaluate(&Matrix::from(truth.clone()), &scores, skip).unwrap();
+    let same = |truth: MatrixView<'_>, scores: ArrayView2<'_, f32>| {
+        let metrics = METRICS.map(|name| name.parse::<Metric>().unwrap());
+        let inverse = vec![2.0; 4];
+        let options = EvaluationOptions {
+            missing: skip,
+            inverse_propensities: Some(&inverse),
+            ..EvaluationOptions::default()
+        };
+        let (truth, scores) = (truth.reborrow(), Scores::Dense(scores.reborrow()));
+        Evaluation::with_options(truth, scores, options).evaluate(&metrics)
+    };
+    let all_same = |found: Vec<f64>| found.iter().zip(&expected).all(|(&a, &b)| close(a, b));
+    // Columns first, and the rows in the middle of a larger matrix, backwards in memory.
+    let by_columns = (
+        truth.t().as_standard_layout().into_owned(),
+        scores.t().as_standard_layout().into_owned(),
+    );
+    assert!(all_same(
+        same((by_columns.0.t()).into(), by_columns.1.t()).unwrap()
+    ));
+    let mut backwards = (truth.clone(), scores.clone());
+    backwards.0.invert_axis(Axis(1));
+    backwards.1.invert_axis(Axis(1));
+    let (t, s) = (
+        backwards.0.as_standard_layout().into_owned(),
+        backwards.1.as_standard_layout().into_owned(),
+    );
+    let (mut t, mut s) = (t.view(), s.view());
+    t.invert_axis(Axis(1));
+    s.invert_axis(Axis(1));
+    assert!(all_same(same(t.into(), s).unwrap()));
+    // Compressed by rows, whole and as a slice of more rows; compressed by columns is refused.
+    let sparse = MatrixView::from(&truth).to_csr();
+    assert!(all_same(
+        same(MatrixView::Sparse(sparse.view()), scores.view()).unwrap()
+    ));
+    let twice = ndarray::concatenate![Axis(0), truth, truth];
+    let twice = MatrixView::from(&twice).to_csr();
+    let slice = twice.slice_outer(3..6);
+    assert!(all_same(
+        same(MatrixView::Sparse(slice.view()), scores.view()).unwrap()
+    ));
+    let by_columns = sparse.to_other_storage();
+    assert_eq!(
+        same(MatrixView::Sparse(by_columns.view()), scores.view()),
+        Err(MetricError::NotRowMajor)
+    );
 }

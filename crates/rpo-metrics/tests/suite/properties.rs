@@ -36,7 +36,7 @@ fn shaped(n: usize, d: usize, values: Vec<f32>) -> Array2<f32> {
 }
 
 fn sets(truth: &Array2<f32>) -> LabelSets<'_> {
-    LabelSets::new(truth.into()).unwrap()
+    LabelSets::new(truth.into(), MissingTruth::Refuse).unwrap()
 }
 
 /// Equal but for the rounding of a few operations, whatever their size.
@@ -76,9 +76,9 @@ proptest! {
     fn row_metrics_are_their_definitions((truth, scores) in example(), k in 1_usize..50) {
         let (t, s) = (sets(&truth), scores.view());
         let mean = |value: naive::Value| naive::row_mean(&truth, &scores, value);
-        let found = lrap(&t, s, EmptyRows::Skip).unwrap();
+        let found = lrap(&t, s, EmptySamples::Skip).unwrap();
         prop_assert!(close(found.value, mean(naive::average_precision)));
-        prop_assert_eq!(found.n_skipped, t.n_empty_rows());
+        prop_assert_eq!(found.n_skipped, (0..t.n_samples()).filter(|&i| t.labels(i).is_empty()).count());
         prop_assert!(close(coverage_error(&t, s).unwrap(), mean(naive::coverage)));
         prop_assert!(close(ranking_loss(&t, s).unwrap(), mean(naive::ranking_loss)));
         let top = TopK::from_scores(s, k).unwrap();
@@ -87,7 +87,7 @@ proptest! {
         let ndcg = naive::row_mean(&truth, &scores, |t, s| naive::ndcg(t, s, k));
         prop_assert!(close(ndcg_at_k(&t, &top, k).unwrap(), ndcg));
         let error = naive::row_mean(&truth, &scores, |t, s| 1.0 - naive::precision(t, s, 1));
-        prop_assert!(close(one_error(&t, &top, EmptyRows::One).unwrap().value, error));
+        prop_assert!(close(one_error(&t, &top, EmptySamples::One).unwrap().value, error));
     }
 
     #[test]
@@ -140,7 +140,7 @@ proptest! {
             bits(&roc_auc_per_label(&t, wide.view()).unwrap()),
             bits(&roc_auc_per_label(&t, scores.view()).unwrap())
         );
-        let skip = EmptyRows::Skip;
+        let skip = EmptySamples::Skip;
         let narrow = lrap(&t, scores.view(), skip).unwrap().value;
         prop_assert!(close(lrap(&t, wide.view(), skip).unwrap().value, narrow));
     }
@@ -149,12 +149,12 @@ proptest! {
     fn lrap_lies_between_its_worst_and_one((truth, scores) in example_without_ties()) {
         let t = sets(&truth);
         let d = t.n_labels() as f64;
-        let found = lrap(&t, scores.view(), EmptyRows::Skip).unwrap();
+        let found = lrap(&t, scores.view(), EmptySamples::Skip).unwrap();
         prop_assert!(found.n_used == 0 || found.value <= 1.0);
         // The worst: all relevant labels last.
         let worst = scores.clone() - truth.mapv(|v| 1e6 * v);
-        let worst = lrap(&t, worst.view(), EmptyRows::Skip).unwrap().value;
-        let bounds = (0..t.n_rows()).map(|i| t.row(i).len()).filter(|r| *r > 0).map(|r| {
+        let worst = lrap(&t, worst.view(), EmptySamples::Skip).unwrap().value;
+        let bounds = (0..t.n_samples()).map(|i| t.labels(i).len()).filter(|r| *r > 0).map(|r| {
             let terms = (1..=r).map(|i| i as f64 / (d - r as f64 + i as f64));
             terms.sum::<f64>() / r as f64
         });
@@ -162,10 +162,10 @@ proptest! {
         prop_assert!(found.n_used == 0 || found.value >= worst - 1e-12);
         // The best: all relevant labels first. And a tie of all labels is worth the share of relevant ones.
         let best = scores.clone() + truth.mapv(|v| 1e6 * v);
-        let best = lrap(&t, best.view(), EmptyRows::One).unwrap().value;
+        let best = lrap(&t, best.view(), EmptySamples::One).unwrap().value;
         prop_assert_eq!(best, 1.0);
-        let tied = lrap(&t, Array2::<f32>::zeros(scores.dim()).view(), EmptyRows::Skip).unwrap().value;
-        let shares = (0..t.n_rows()).map(|i| t.row(i).len() as f64 / d).filter(|s| *s > 0.0);
+        let tied = lrap(&t, Array2::<f32>::zeros(scores.dim()).view(), EmptySamples::Skip).unwrap().value;
+        let shares = (0..t.n_samples()).map(|i| t.labels(i).len() as f64 / d).filter(|s| *s > 0.0);
         prop_assert!(close(tied, Mean::of_defined(shares).value));
     }
 
@@ -176,7 +176,7 @@ proptest! {
         let top = TopK::from_scores(scores.view(), d + 3).unwrap();
         let hits: Vec<f64> = (1..=d + 3).map(|k| k as f64 * precision_at_k(&t, &top, k).unwrap()).collect();
         prop_assert!(hits.windows(2).all(|w| w[0] <= w[1] + 1e-12));
-        prop_assert!(close(hits[d - 1], t.n_ones() as f64 / t.n_rows() as f64));
+        prop_assert!(close(hits[d - 1], t.label_counts().iter().sum::<usize>() as f64 / t.n_samples() as f64));
         prop_assert!(close(hits[d + 2], hits[d - 1]));
         // Selecting fewer labels at once gives the same values.
         for k in [1, d.div_ceil(2), d] {
@@ -194,9 +194,9 @@ proptest! {
         prop_assert!(close(psp.unnormalised, precision_at_k(&t, &top, k).unwrap()));
         let psndcg = psndcg_at_k(&t, &top, &vec![2.0; t.n_labels()], k).unwrap();
         prop_assert!(close(psndcg.unnormalised, 2.0 * ndcg_at_k(&t, &top, k).unwrap()));
-        let inverse = Propensity::default().inverse(&t.label_counts(), t.n_rows() + 2).unwrap();
+        let inverse = Propensity::default().inverse(&t.label_counts(), t.n_samples() + 2).unwrap();
         for value in [psp_at_k(&t, &top, &inverse, k).unwrap().value, psndcg_at_k(&t, &top, &inverse, k).unwrap().value] {
-            prop_assert!(value.is_nan() == (t.n_ones() == 0) && (value.is_nan() || (0.0..=1.0 + 1e-12).contains(&value)));
+            prop_assert!(value.is_nan() == (t.label_counts().iter().sum::<usize>() == 0) && (value.is_nan() || (0.0..=1.0 + 1e-12).contains(&value)));
         }
     }
 
@@ -274,13 +274,12 @@ fn any_number_of_threads_gives_the_same_bits() {
     let metrics = Metric::names().map(|name| name.replace('K', "5").parse().unwrap());
     let metrics: Vec<Metric> = metrics.collect();
     let evaluate = || {
-        let evaluation = Evaluation::new((&truth).into(), Scores::Dense(scores.view()));
-        bits(
-            &evaluation
-                .inverse_propensities(&inverse)
-                .evaluate(&metrics)
-                .unwrap(),
-        )
+        let options = EvaluationOptions {
+            inverse_propensities: Some(&inverse),
+            ..EvaluationOptions::default()
+        };
+        let evaluation = Evaluation::with_options((&truth).into(), Scores::Dense(scores.view()), options);
+        bits(&evaluation.evaluate(&metrics).unwrap())
     };
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new()

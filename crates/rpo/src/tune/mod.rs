@@ -36,7 +36,7 @@
 //!     let forest = params(setting)?.check()?.fit(train.features().into(), train.outputs().into())?;
 //!     let scores = forest.predict(validation.features().into())?;
 //!     let evaluation = Evaluation::new(validation.outputs().into(), Scores::Dense(scores.view()));
-//!     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(Metric::R2.evaluate(&evaluation)?)
+//!     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(evaluation.evaluate(&[Metric::R2])?[0])
 //! };
 //! let found = Search::new(Metric::R2).budget(Budget::Trials(6)).run(space.random(seed), score)?;
 //! assert_eq!(found.history().len(), 6);

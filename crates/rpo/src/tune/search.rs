@@ -3,7 +3,7 @@
 use super::trial::best_until;
 use super::{Failure, Outcome, Record, Setting, Trial};
 use rayon::prelude::*;
-use rpo_metrics::Metric;
+use rpo_metrics::Score;
 use std::time::{Duration, Instant};
 
 /// Which scores are better.
@@ -25,8 +25,8 @@ impl Direction {
     }
 }
 
-impl From<Metric> for Direction {
-    fn from(metric: Metric) -> Self {
+impl<S: Score> From<S> for Direction {
+    fn from(metric: S) -> Self {
         if metric.higher_is_better() {
             Self::Maximize
         } else {

@@ -6,7 +6,7 @@ use rpo::core::Matrix;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
-use rpo::metrics::{LabelSets, TopK, precision_at_k};
+use rpo::metrics::{LabelSets, MissingTruth, TopK, precision_at_k};
 use rpo::tree::LeafKind;
 use rpo::{CraftmlFile, Model, ModelError};
 use serde_json::json;
@@ -116,7 +116,7 @@ proptest! {
     #[test]
     fn precision_at_k_counts_hits(case in case()) {
         let (model, data) = (case.model(), case.data());
-        let truth = LabelSets::new(data.outputs().into()).unwrap();
+        let truth = LabelSets::new(data.outputs().into(), MissingTruth::Refuse).unwrap();
         let k = case.outputs + 2;
         let best = model.predict_top_k(data.features().into(), k).unwrap();
         let best = TopK::from_csr(best.view(), k).unwrap();

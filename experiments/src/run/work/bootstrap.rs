@@ -5,7 +5,7 @@ use ndarray::Axis;
 use rpo::Model;
 use rpo::core::{MatrixView, Seed};
 use rpo::data::{Dataset, Task};
-use rpo::metrics::{Evaluation, LabelSets, Metric, Scores};
+use rpo::metrics::{Evaluation, EvaluationOptions, LabelSets, Metric, MissingTruth, Score, Scores};
 use rpo_stats::Bootstrap;
 
 /// Share of the resamples within an interval, as in the embedding paper.
@@ -29,14 +29,20 @@ pub(super) fn intervals(
     let value = |metric: &Metric, rows: &[usize]| -> anyhow::Result<f64> {
         let truth = test.outputs().view().select_rows(rows);
         let scores = scores.select(Axis(0), rows);
-        let evaluation =
-            Evaluation::new(truth.view(), Scores::Dense(scores.view())).train_means(&train_means);
-        let Some(decided) = &decided else {
-            return Ok(metric.evaluate(&evaluation)?);
+        let decided = decided
+            .as_ref()
+            .map(|sets| MatrixView::Sparse(sets.view()).select_rows(rows));
+        let sets = decided
+            .as_ref()
+            .map(|sets| LabelSets::new(sets.view(), MissingTruth::Refuse));
+        let sets = sets.transpose()?;
+        let options = EvaluationOptions {
+            train_means: Some(&train_means),
+            label_sets: sets.as_ref(),
+            ..EvaluationOptions::default()
         };
-        let decided = MatrixView::Sparse(decided.view()).select_rows(rows);
-        let sets = LabelSets::new(decided.view())?;
-        Ok(metric.evaluate(&evaluation.label_sets(&sets))?)
+        let evaluation = Evaluation::with_options(truth.view(), Scores::Dense(scores.view()), options);
+        Ok(metric.evaluate(&evaluation)?)
     };
     let mut found = Vec::with_capacity(2 * metrics.len());
     for metric in metrics {

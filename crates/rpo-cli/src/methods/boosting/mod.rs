@@ -14,7 +14,7 @@ use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{
     Boosted, BoostingOptions as FitOptions, BoostingParams, LossKind, Progress, Validation,
 };
-use rpo::metrics::{Evaluation, Metric, Scores};
+use rpo::metrics::{Evaluation, Metric, Score, Scores};
 use rpo::tune::Holdout;
 use rpo::{Model, ModelError};
 use serde_json::{Map, Value, json};

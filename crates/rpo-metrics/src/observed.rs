@@ -2,16 +2,16 @@
 
 use crate::LabelSets;
 
-/// The known entries of a row, as if there were no others.
+/// The observed entries of a row, as if there were no others.
 #[derive(Debug, Default)]
-pub(crate) struct KnownRow<S> {
+pub(crate) struct ObservedSample<S> {
     relevant: Vec<u32>,
     scores: Vec<S>,
 }
 
-impl<S: Copy> KnownRow<S> {
-    /// The positions of the relevant labels among the known ones, and the scores of the known ones. A row of which
-    /// everything is known is passed through.
+impl<S: Copy> ObservedSample<S> {
+    /// The positions of the relevant labels among the observed ones, and the scores of the observed ones. A row of which
+    /// everything is observed is passed through.
     pub(crate) fn of<'a>(
         &'a mut self,
         truth: &'a LabelSets<'_>,
@@ -20,12 +20,12 @@ impl<S: Copy> KnownRow<S> {
     ) -> (&'a [u32], &'a [S]) {
         let missing = truth.missing(row);
         if missing.is_empty() {
-            return (truth.row(row), scores);
+            return (truth.labels(row), scores);
         }
         let before = |label: u32| missing.partition_point(|&m| m < label) as u32;
         self.relevant.clear();
         self.relevant
-            .extend(truth.row(row).iter().map(|&j| j - before(j)));
+            .extend(truth.labels(row).iter().map(|&j| j - before(j)));
         without(scores, missing, &mut self.scores);
         (&self.relevant, &self.scores)
     }
@@ -45,19 +45,20 @@ pub(crate) fn without<S: Copy>(values: &[S], positions: &[u32], kept: &mut Vec<S
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::MissingTruth;
     use ndarray::array;
 
     #[test]
     fn positions_move_up() {
         let truth = array![[f32::NAN, 1.0, 0.0, f32::NAN, 1.0, 0.0], [0.0; 6], [f32::NAN; 6]];
-        let truth = LabelSets::partial((&truth).into()).unwrap();
+        let truth = LabelSets::new((&truth).into(), MissingTruth::Skip).unwrap();
         let scores = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0];
-        let mut known = KnownRow::default();
+        let mut observed = ObservedSample::default();
         assert_eq!(
-            known.of(&truth, 0, &scores),
+            observed.of(&truth, 0, &scores),
             (&[0, 2][..], &[1.0, 2.0, 4.0, 5.0][..])
         );
-        assert_eq!(known.of(&truth, 1, &scores), (&[][..], &scores[..]));
-        assert_eq!(known.of(&truth, 2, &scores), (&[][..], &[][..]));
+        assert_eq!(observed.of(&truth, 1, &scores), (&[][..], &scores[..]));
+        assert_eq!(observed.of(&truth, 2, &scores), (&[][..], &[][..]));
     }
 }

@@ -13,7 +13,7 @@ mod sealed {
 }
 
 /// A score: `f32` or `f64`. Sums over scores are taken in `f64` whatever the storage.
-pub trait Score: Copy + Default + PartialOrd + Into<f64> + Send + Sync + sealed::Sealed {
+pub trait Real: Copy + Default + PartialOrd + Into<f64> + Send + Sync + sealed::Sealed {
     /// The order of finite scores; -0 equals 0, as everywhere that scores are compared.
     fn order(self, other: Self) -> Ordering {
         self.partial_cmp(&other).unwrap_or(Ordering::Equal)
@@ -23,20 +23,20 @@ pub trait Score: Copy + Default + PartialOrd + Into<f64> + Send + Sync + sealed:
     fn is_finite(self) -> bool;
 }
 
-impl Score for f32 {
+impl Real for f32 {
     fn is_finite(self) -> bool {
         self.is_finite()
     }
 }
 
-impl Score for f64 {
+impl Real for f64 {
     fn is_finite(self) -> bool {
         self.is_finite()
     }
 }
 
 /// The values of a row as a slice; copied to `buffer` if they are not contiguous.
-pub(crate) fn row_slice<'a, S: Score>(row: ArrayView1<'a, S>, buffer: &'a mut Vec<S>) -> &'a [S] {
+pub(crate) fn row_slice<'a, S: Real>(row: ArrayView1<'a, S>, buffer: &'a mut Vec<S>) -> &'a [S] {
     match row.to_slice() {
         Some(values) => values,
         None => {
@@ -48,7 +48,7 @@ pub(crate) fn row_slice<'a, S: Score>(row: ArrayView1<'a, S>, buffer: &'a mut Ve
 }
 
 /// Checks that there is something to score and that every value is finite; names the first that is not.
-pub(crate) fn check_finite<S: Score>(
+pub(crate) fn check_finite<S: Real>(
     what: &'static str,
     values: ArrayView2<'_, S>,
 ) -> Result<(), MetricError> {
@@ -56,7 +56,7 @@ pub(crate) fn check_finite<S: Score>(
 }
 
 /// Checks that there is something to score and that every value is allowed; names the first that is not.
-pub(crate) fn check_values<S: Score>(
+pub(crate) fn check_values<S: Real>(
     what: &'static str,
     values: ArrayView2<'_, S>,
     allowed: impl Fn(S) -> bool + Sync + Send,
@@ -72,7 +72,7 @@ pub(crate) fn check_values<S: Score>(
         let column = row_values.iter().position(|&v| !allowed(v))?;
         Some(MetricError::NonFinite {
             what,
-            row,
+            sample: row,
             column,
             value: row_values[column].into(),
         })
@@ -81,10 +81,10 @@ pub(crate) fn check_values<S: Score>(
 }
 
 /// Checks that the scores have the truth's shape and are finite.
-pub(crate) fn check_scores<S: Score>(
+pub(crate) fn check_scores<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
 ) -> Result<(), MetricError> {
-    truth.check_shape("scores", scores.dim())?;
+    truth.check_shape(scores.dim())?;
     check_finite("scores", scores)
 }
