@@ -1,6 +1,7 @@
 //! Tasks of the workspace, run as `cargo xtask <task>`.
 
 mod ci;
+mod tidy;
 
 use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
@@ -18,6 +19,8 @@ struct Arguments {
 enum Task {
     /// Checks everything that continuous integration checks
     Ci,
+    /// Reports words that documentation, messages and help texts never use
+    Tidy,
     /// Runs an experiment and reports it beside the published figures; --help for its options
     #[command(disable_help_flag = true)]
     Reproduce {
@@ -29,6 +32,7 @@ enum Task {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Ci => ci::run(),
+        Task::Tidy => tidy::run(),
         Task::Reproduce { options } => reproduce(&options),
     }
 }

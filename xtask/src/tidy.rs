@@ -1,0 +1,271 @@
+//! Keeps the words of `words.toml` out of documentation, error messages and help texts.
+
+use anyhow::{Context, bail};
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// The rules, as `words.toml` has them.
+#[derive(Deserialize)]
+struct Words {
+    /// Words that occur nowhere.
+    rule: Vec<Rule>,
+    /// Words that begin no documentation of an item.
+    opening: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
+struct Rule {
+    never: String,
+    #[serde(rename = "use")]
+    instead: String,
+}
+
+/// A rule, ready to match.
+struct Matcher {
+    never: Regex,
+    instead: String,
+}
+
+/// A line of prose.
+#[derive(Debug, PartialEq)]
+struct Prose {
+    line: usize,
+    text: String,
+    /// True for the first line of an item's documentation.
+    opens: bool,
+}
+
+/// Reports every word of the tree that is never used.
+///
+/// # Errors
+/// If there is one, or a file cannot be read.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let (anywhere, opening) = matchers()?;
+    let mut found = Vec::new();
+    for path in files(&root)? {
+        let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let name = path.strip_prefix(&root).unwrap_or(&path).display();
+        let prose = if path.extension().is_some_and(|e| e == "md") {
+            markdown(&text)
+        } else {
+            rust(&text)
+        };
+        for hit in prose.iter().flat_map(|prose| hits(prose, &anywhere, &opening)) {
+            found.push(format!("{name}:{hit}"));
+        }
+    }
+    for hit in &found {
+        println!("{hit}");
+    }
+    if !found.is_empty() {
+        bail!("{} words to replace", found.len());
+    }
+    Ok(())
+}
+
+fn matchers() -> anyhow::Result<(Vec<Matcher>, Vec<Matcher>)> {
+    let words: Words = toml::from_str(include_str!("../words.toml")).context("xtask/words.toml")?;
+    let all = |rules: Vec<Rule>, start: &str| -> anyhow::Result<Vec<Matcher>> {
+        let matcher = |rule: Rule| {
+            let never = format!(r"{start}(?:{})\b", rule.never);
+            let never = RegexBuilder::new(&never).case_insensitive(true).build();
+            Ok(Matcher {
+                never: never.with_context(|| rule.never.clone())?,
+                instead: rule.instead,
+            })
+        };
+        rules.into_iter().map(matcher).collect()
+    };
+    Ok((all(words.rule, r"\b")?, all(words.opening, "^")?))
+}
+
+/// Sources of the crates, and pages for readers. The changelog keeps the words of its time.
+fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.join("crates"), root.join("docs"), root.join("experiments")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+            let path = entry?.path();
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            if path.is_dir() && !["tests", "target"].contains(&name.as_str()) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs" || e == "md") {
+                files.push(path);
+            }
+        }
+    }
+    files.extend(["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root.join(name)));
+    files.sort();
+    Ok(files)
+}
+
+/// `line: word -> use`, for every rule that a line breaks.
+fn hits(prose: &Prose, anywhere: &[Matcher], opening: &[Matcher]) -> Vec<String> {
+    let text = without_code(&prose.text);
+    let opening = opening.iter().filter(|_| prose.opens);
+    anywhere
+        .iter()
+        .chain(opening)
+        .flat_map(|rule| {
+            rule.never
+                .find_iter(&text)
+                .map(move |word| format!("{}: {:?} -> {}", prose.line, word.as_str(), rule.instead))
+        })
+        .collect()
+}
+
+/// Text without what is in backticks, and without words joined by `-` or `_`.
+fn without_code(text: &str) -> String {
+    let prose: String = text.split('`').step_by(2).collect::<Vec<_>>().join("…");
+    let name = |word: &str| {
+        word.trim_matches(|c: char| !c.is_alphanumeric())
+            .contains(['-', '_'])
+    };
+    prose
+        .split(' ')
+        .map(|word| if name(word) { "…" } else { word })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The lines of a page outside its code blocks.
+fn markdown(text: &str) -> Vec<Prose> {
+    let mut code = false;
+    let mut prose = Vec::new();
+    for (line, text) in (1..).zip(text.lines()) {
+        if text.trim_start().starts_with("```") {
+            code = !code;
+        } else if !code {
+            prose.push(Prose {
+                line,
+                text: text.to_owned(),
+                opens: false,
+            });
+        }
+    }
+    prose
+}
+
+/// The documentation of a source file but for that of private items, and its string literals that are sentences; up to
+/// its tests.
+fn rust(text: &str) -> Vec<Prose> {
+    let lines: Vec<&str> = text.lines().collect();
+    let end = lines
+        .iter()
+        .position(|line| *line == "#[cfg(test)]")
+        .unwrap_or(lines.len());
+    let mut prose = Vec::new();
+    let (mut code, mut in_string, mut documented) = (false, false, false);
+    for (at, line) in lines[..end].iter().enumerate() {
+        let trimmed = line.trim_start();
+        let doc = ["///", "//!"].iter().find_map(|mark| trimmed.strip_prefix(mark));
+        if let Some(doc) = doc.filter(|_| !in_string) {
+            if doc.trim_start().starts_with("```") {
+                code = !code;
+            } else if !code && (trimmed.starts_with("//!") || !is_private(&lines[at..end])) {
+                prose.push(Prose {
+                    line: at + 1,
+                    text: doc.trim_start().to_owned(),
+                    opens: !documented,
+                });
+            }
+            documented = true;
+            continue;
+        }
+        documented = false;
+        for text in literals(line, &mut in_string) {
+            if text.trim().contains(' ') {
+                prose.push(Prose {
+                    line: at + 1,
+                    text,
+                    opens: false,
+                });
+            }
+        }
+    }
+    prose
+}
+
+/// True if the item below its documentation is not public.
+fn is_private(lines: &[&str]) -> bool {
+    const PRIVATE: [&str; 10] = [
+        "pub(", "fn ", "struct ", "enum ", "const ", "static ", "mod ", "type ", "trait ", "impl",
+    ];
+    let mut lines = lines.iter().map(|line| (*line, line.trim_start()));
+    let item = lines.find(|(_, text)| !text.starts_with("///") && !text.starts_with("#[") && *text != ")]");
+    // Within a trait or an enum items are as public as it is.
+    item.is_some_and(|(line, text)| {
+        PRIVATE.iter().any(|start| text.starts_with(start)) && (text.starts_with("pub(") || line == text)
+    })
+}
+
+/// What a line holds of string literals; `open` where one goes on from line to line.
+fn literals(line: &str, open: &mut bool) -> Vec<String> {
+    let mut found = vec![String::new()];
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, *open) {
+            ('\\', true) => {
+                chars.next();
+            }
+            ('"', _) => {
+                *open = !*open;
+                found.push(String::new());
+            }
+            ('/', false) if chars.peek() == Some(&'/') => break,
+            // A character literal that is a quotation mark opens nothing.
+            ('\'', false) if chars.peek() == Some(&'"') => {
+                chars.next();
+            }
+            (c, true) => found.last_mut().expect("there is one").push(c),
+            _ => {}
+        }
+    }
+    found.retain(|text| !text.is_empty());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(prose: &[Prose]) -> Vec<String> {
+        let (anywhere, opening) = matchers().unwrap();
+        prose
+            .iter()
+            .flat_map(|prose| hits(prose, &anywhere, &opening))
+            .collect()
+    }
+
+    #[test]
+    fn words_that_are_never_used_are_found() {
+        let page = "The share of samples.\nRows.\n```\na share of code\n```\nA process of its own.\n";
+        let expected = [
+            "1: \"The share\" -> fraction",
+            "6: \"of its own\" -> custom, or its own ... in front of the noun",
+        ];
+        assert_eq!(found(&markdown(page)), expected);
+        let source =
+            "/// Whether it answers.\npub fn f() {}\n#[error(\"above the \\\"budget\\\" of {x}\")]\n";
+        let lines: Vec<String> = found(&rust(source))
+            .iter()
+            .map(|hit| hit[..2].to_owned())
+            .collect();
+        assert_eq!(lines, ["1:", "1:", "3:"]);
+    }
+
+    #[test]
+    fn code_names_and_private_items_are_exempt() {
+        let page = "`the share of` what --row-share, label_share and time-budget name; metrics share work.\n";
+        assert_eq!(found(&markdown(page)), [""; 0]);
+        let source = "/// Whether it answers.\nfn f() {}\n/// Whether.\n#[inline]\npub(crate) fn g() {}\n// answers\n\
+                      let c = '\"'; // budget\n#[cfg(test)]\nmod tests { fn f() -> &str { \"the budget of it\" } }\n";
+        assert_eq!(found(&rust(source)), [""; 0]);
+    }
+}
