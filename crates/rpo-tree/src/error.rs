@@ -1,6 +1,6 @@
 //! What can go wrong when a tree is grown, labelled or asked.
 
-use rpo_core::{MatrixError, ParameterError};
+use rpo_core::{MatrixError, Mismatch, ParameterError};
 
 /// An input that a tree cannot be grown from or applied to.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -53,16 +53,9 @@ pub enum TreeError {
         /// Column, from 0.
         column: usize,
     },
-    /// Two arguments that must agree in a length do not.
-    #[error("{what}: expected {expected}, given {given}")]
-    Mismatch {
-        /// Which length.
-        what: &'static str,
-        /// The length required.
-        expected: usize,
-        /// The length given.
-        given: usize,
-    },
+    /// Two sizes that must be equal are not.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
     /// A sample weight that is negative, NaN or infinite.
     #[error("the weight of row {row} is {value}; weights are finite and not negative")]
     Weight {
@@ -87,21 +80,8 @@ pub enum TreeError {
     },
 }
 
-/// [`TreeError::Mismatch`] unless two lengths agree.
-pub(crate) fn check_length(what: &'static str, expected: usize, given: usize) -> Result<(), TreeError> {
-    if expected == given {
-        Ok(())
-    } else {
-        Err(TreeError::Mismatch {
-            what,
-            expected,
-            given,
-        })
-    }
-}
-
 /// [`TreeError::Mismatch`] unless all of some rows or columns exist, of which there are `n`.
 pub(crate) fn check_exist(what: &'static str, indices: &[u32], n: usize) -> Result<(), TreeError> {
     let needed = indices.iter().max().map_or(0, |&last| last as usize + 1);
-    check_length(what, needed.max(n), n)
+    Ok(Mismatch::check(what, needed.max(n), n)?)
 }

@@ -1,12 +1,12 @@
 //! A structure with labelled leaves.
 
-use crate::error::{TreeError, check_length};
+use crate::error::TreeError;
 use crate::input::{RowBlock, check_csr};
 use crate::leaves::{LeafBuilder, LeafMembers, LeafModel, Leaves};
 use crate::rule::Rule;
 use crate::structure::Structure;
 use ndarray::Array2;
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::{Matrix, MatrixView, Mismatch};
 use std::sync::Arc;
 
 /// A tree that predicts: a structure, and what its leaves answer in the original output space.
@@ -24,7 +24,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     /// # Errors
     /// [`TreeError::Mismatch`] if they differ in the number of leaves.
     pub fn new(structure: Structure<R>, leaves: L) -> Result<Self, TreeError> {
-        check_length("leaves of the structure", structure.n_leaves(), leaves.n_leaves())?;
+        Mismatch::check("leaves of the structure", structure.n_leaves(), leaves.n_leaves())?;
         Ok(Self { structure, leaves })
     }
 
@@ -87,7 +87,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
         outputs: &Arc<Matrix>,
     ) -> Result<Tree<R, B::Leaves>, TreeError> {
         check_csr("features", x)?;
-        check_length("rows of outputs", x.n_rows(), outputs.n_rows())?;
+        Mismatch::check("rows of outputs", x.n_rows(), outputs.n_rows())?;
         let members = LeafMembers::from_assignment(&self.apply(x), self.structure.n_leaves())?;
         let leaves = builder.build(&members, weights, outputs)?;
         Tree::new(self.structure, leaves)

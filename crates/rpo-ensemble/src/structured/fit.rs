@@ -10,7 +10,8 @@ use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::RankedFeatures;
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
 use rpo_tree::splitter::Splitter;
-use rpo_tree::structured::{BinarySplitter, FallbackSplitter, InformationGain, StructuredSplitter};
+use rpo_tree::splitter::{BinarySplitter, FallbackSplitter};
+use rpo_tree::structured::{InformationGain, StructuredSplitter};
 use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, grow};
 use std::sync::Arc;
 
@@ -133,7 +134,10 @@ impl<'a> TreeView<'a, '_, '_> {
         }
     }
 
-    fn grow(&self, binary: impl BinarySplitter) -> Result<Tree<LinearRule>, EnsembleError> {
+    fn grow(
+        &self,
+        binary: impl BinarySplitter<Rule = LinearRule>,
+    ) -> Result<Tree<LinearRule>, EnsembleError> {
         let Training {
             params,
             labels,

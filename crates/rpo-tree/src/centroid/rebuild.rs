@@ -8,11 +8,12 @@
 use super::gather::{Gather, check_entries};
 use super::means::{Means, MemberRows};
 use super::{CentroidRule, Cosine};
-use crate::error::{TreeError, check_exist, check_length};
+use crate::error::{TreeError, check_exist};
+use crate::input::check_csr;
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
-use rpo_core::{CsrView, MatrixView, ParameterError};
+use rpo_core::{CsrView, MatrixView, Mismatch, ParameterError};
 use std::borrow::Cow;
 
 /// What a tree of centroids that routes by [`Cosine`] can be made of again.
@@ -92,7 +93,7 @@ impl<'a> TreeRecord<'a> {
     /// are as many rows.
     fn checked_places(&self, n_rows: usize) -> Result<Vec<Place>, TreeError> {
         let (places, n_leaves) = self.places()?;
-        check_length(
+        Mismatch::check(
             "leaves with training rows",
             n_leaves,
             self.leaf_members.n_leaves(),
@@ -105,7 +106,7 @@ impl<'a> TreeRecord<'a> {
         let start = |leaf: usize| self.leaf_members.start_of(leaf);
         let of_splits = places.iter().zip(&self.children).filter(|(_, arity)| **arity > 0);
         let n_members = of_splits.map(|(place, _)| start(place.leaves.end) - start(place.leaves.start));
-        check_length(
+        Mismatch::check(
             "centroid members of all splits",
             n_members.sum(),
             self.centroid_members.len(),
@@ -134,7 +135,7 @@ pub fn rebuild(
     x: CsrView<'_>,
     max_entries: Option<usize>,
 ) -> Result<Structure<CentroidRule>, TreeError> {
-    crate::check_csr("features", MatrixView::Sparse(x))?;
+    check_csr("features", MatrixView::Sparse(x))?;
     MatrixView::Sparse(x)
         .check_finite()
         .map_err(TreeError::NonFinite)?;

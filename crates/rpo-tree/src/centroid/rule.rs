@@ -3,9 +3,9 @@
 use super::gather::{Centroid, Gather, check_entries};
 use super::lookup::{BitIndex, advance};
 use super::weights::{MAX_TABLE, Weights};
-use crate::error::{TreeError, check_length};
+use crate::error::TreeError;
 use crate::rule::{Row, Rule};
-use rpo_core::ParameterError;
+use rpo_core::{Mismatch, ParameterError};
 
 /// Sends a row to the child whose score, offset_c + w_c · x, is largest; of equal ones to the lowest.
 ///
@@ -85,8 +85,8 @@ impl CentroidRule {
         if !(1..=MAX_CHILDREN).contains(&offsets.len()) {
             return wrong("children of a node", offsets.len().to_string(), "1 to 65535");
         }
-        check_length("counts for the features of a node", features.len(), counts.len())?;
-        check_length("weights for the entries of a node", children.len(), weights.len())?;
+        Mismatch::check("counts for the features of a node", features.len(), counts.len())?;
+        Mismatch::check("weights for the entries of a node", children.len(), weights.len())?;
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
             return wrong("feature of a node", pair[1].to_string(), "above the one before");
         }
@@ -114,7 +114,7 @@ impl CentroidRule {
             }
             start.push(end as u32);
         }
-        check_length("entries of a node", end, children.len())?;
+        Mismatch::check("entries of a node", end, children.len())?;
         if let Some(child) = children.iter().find(|c| usize::from(**c) >= offsets.len()) {
             return wrong(
                 "child of a node",

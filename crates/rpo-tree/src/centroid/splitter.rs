@@ -5,7 +5,8 @@ use super::means::{Means, MemberRows};
 use super::rule::{CentroidRule, MAX_CHILDREN, largest};
 use super::{ClusterTargets, Routing};
 use crate::TreeError;
-use crate::cluster::{KMeans, KMeansParams, Points, Workspace};
+use crate::cluster::{KMeansParams, Points, Workspace};
+use crate::input::check_csr;
 use crate::products::{add_products, table_width};
 use crate::splitter::{NodeRows, ProposedSplit, Splitter};
 use rand::seq::index;
@@ -39,12 +40,12 @@ pub struct CentroidParams {
     /// How the targets are clustered; at most 65,535 clusters, the number of children.
     pub kmeans: KMeansParams,
     /// The rows that are clustered. CRAFTML: 20,000.
-    pub sample: NodeSample,
+    pub node_sample: NodeSample,
     /// Largest number of features with a weight in a centroid: those largest in absolute value are kept, of equal
     /// ones the first. `None`: all.
-    pub max_entries: Option<usize>,
+    pub centroid_entries: Option<usize>,
     /// How often a node is tried whose rows all go to one child, each time from other random numbers, at least 1.
-    pub max_attempts: u32,
+    pub attempts: u32,
 }
 
 impl CentroidParams {
@@ -52,9 +53,9 @@ impl CentroidParams {
     pub const fn craftml() -> Self {
         Self {
             kmeans: KMeansParams::spherical(10),
-            sample: NodeSample::Count(20_000),
-            max_entries: Some(1000),
-            max_attempts: 5,
+            node_sample: NodeSample::Count(20_000),
+            centroid_entries: Some(1000),
+            attempts: 5,
         }
     }
 
@@ -63,17 +64,19 @@ impl CentroidParams {
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range.
     pub fn check(&self) -> Result<(), TreeError> {
-        KMeans::new(self.kmeans)?;
-        let k = self.kmeans.n_clusters;
-        ParameterError::unless(k <= MAX_CHILDREN, "n_clusters", k, "at most 65535")?;
-        match self.sample {
-            NodeSample::Count(rows) => ParameterError::unless(rows > 0, "sample", rows, "at least 1 row")?,
+        self.kmeans.check()?;
+        let k = self.kmeans.clusters;
+        ParameterError::unless(k <= MAX_CHILDREN, "clusters", k, "at most 65535")?;
+        match self.node_sample {
+            NodeSample::Count(rows) => {
+                ParameterError::unless(rows > 0, "node_sample", rows, "at least 1 row")?
+            }
             NodeSample::Share(share) | NodeSample::FirstShare(share) => {
-                ParameterError::unless(is_fraction(share), "sample", share, "a share in (0, 1]")?;
+                ParameterError::unless(is_fraction(share), "node_sample", share, "a share in (0, 1]")?;
             }
         }
-        check_count("max_entries", self.max_entries)?;
-        Ok(check_count("max_attempts", self.max_attempts as usize)?)
+        check_count("centroid_entries", self.centroid_entries)?;
+        Ok(check_count("attempts", self.attempts as usize)?)
     }
 }
 
@@ -89,7 +92,6 @@ pub struct CentroidSplitter<'a, T> {
     targets: &'a T,
     routing: &'a dyn Routing,
     predict_by: Option<&'a dyn Routing>,
-    kmeans: KMeans,
     params: CentroidParams,
     member_rows: MemberRows<'a>,
     /// Whether rules keep the members of their centroids.
@@ -109,7 +111,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         params: CentroidParams,
     ) -> Result<Self, TreeError> {
         params.check()?;
-        crate::check_csr("features", MatrixView::Sparse(x))?;
+        check_csr("features", MatrixView::Sparse(x))?;
         MatrixView::Sparse(x)
             .check_finite()
             .map_err(TreeError::NonFinite)?;
@@ -120,7 +122,6 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             targets,
             routing,
             predict_by: None,
-            kmeans: KMeans::new(params.kmeans)?,
             params,
             member_rows: MemberRows::new(x, routing.unit_rows()),
             keeps_members: false,
@@ -165,7 +166,8 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         work.points.clear();
         self.targets
             .push(&work.sample, seed.purpose("targets"), &mut work.points);
-        self.kmeans
+        self.params
+            .kmeans
             .run(&work.points, seed.purpose("clusters"), &mut work.clusters);
         if work.clusters.n_clusters() < 2 {
             return None;
@@ -179,7 +181,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         } = work;
         let scoring = self.routing.at_node(seed.purpose("routing"));
         let members = clusters.labels().iter().copied().zip(sample.iter().copied());
-        let (n_clusters, max_entries) = (clusters.n_clusters(), self.params.max_entries);
+        let (n_clusters, max_entries) = (clusters.n_clusters(), self.params.centroid_entries);
         means.compute(
             &self.member_rows,
             members,
@@ -215,8 +217,8 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
 
     fn draw(&self, rows: &[u32], seed: Seed, sample: &mut Vec<u32>) {
         sample.clear();
-        let size = self.params.sample.size(rows.len());
-        match self.params.sample {
+        let size = self.params.node_sample.size(rows.len());
+        match self.params.node_sample {
             NodeSample::FirstShare(_) => sample.extend_from_slice(&rows[..size]),
             _ if size == rows.len() => sample.extend_from_slice(rows),
             _ => {
@@ -293,7 +295,7 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
             return None;
         }
         let seed = node.seed.purpose("centroids");
-        let rule = (0..self.params.max_attempts)
+        let rule = (0..self.params.attempts)
             .find_map(|attempt| self.attempt(node.rows, seed.child(attempt.into()), work, children))?;
         let gain = node.rows.len() as f64;
         Some(ProposedSplit { rule, gain })

@@ -1,136 +1,107 @@
 //! Clustering a matrix.
 
-use super::points::check;
-use super::{KMeans, Points, Workspace};
-use crate::error::{TreeError, check_length};
+use super::KMeansParams;
+use super::points::{Points, check};
+use super::workspace::Workspace;
+use crate::error::TreeError;
 use ndarray::{Array2, ArrayView2};
 use rand::seq::index;
-use rpo_core::{MatrixView, ParameterError, Seed};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
 
 /// Clusters of the rows of a matrix.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Clustering {
-    labels: Vec<u32>,
-    centres: Array2<f64>,
-    history: Vec<f64>,
-    n_updates: usize,
-    is_stable: bool,
+    /// The cluster of each row, from 0. After learning from all rows they are those whose means the centres are, after
+    /// learning from a sample the nearest centres.
+    pub labels: Vec<u32>,
+    /// The centres (clusters x columns), in the scale of the rows: means, or unit vectors if spherical.
+    pub centres: Array2<f64>,
+    /// The objective at each assignment of the rows learned from: the weighted sum of squared distances to the centres,
+    /// or of cosines with them.
+    pub history: Vec<f64>,
+    /// Number of times that the centres moved.
+    pub n_updates: usize,
+    /// True if it ended because no assignment changed, false if it ended after the largest number of passes.
+    pub is_stable: bool,
 }
 
 impl Clustering {
-    /// The cluster of each row, from 0. After learning on all rows they are those whose means the centres are,
-    /// after learning on a sample the nearest centres.
-    pub fn labels(&self) -> &[u32] {
-        &self.labels
-    }
-
     /// Number of clusters.
     pub fn n_clusters(&self) -> usize {
         self.centres.nrows()
     }
-
-    /// The centres (clusters x columns), in the scale of the rows: means, or unit vectors if spherical.
-    pub fn centres(&self) -> ArrayView2<'_, f64> {
-        self.centres.view()
-    }
-
-    /// The objective at each assignment of the rows learnt from: the weighted sum of squared distances to the
-    /// centres, or of cosines with them.
-    pub fn history(&self) -> &[f64] {
-        &self.history
-    }
-
-    /// How often the centres moved.
-    pub fn n_updates(&self) -> usize {
-        self.n_updates
-    }
-
-    /// Whether it ended because no assignment changed, and not for the number of passes.
-    pub fn is_stable(&self) -> bool {
-        self.is_stable
-    }
 }
 
-impl KMeans {
+/// Options of [`KMeansParams::fit`]. Default: none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KMeansOptions<'a> {
+    /// Factors of the columns. A weight v_j in the distance, Σ_j v_j (x_j - μ_j)², is the scale √v_j.
+    pub scales: Option<&'a [f32]>,
+    /// Weights of the rows.
+    pub weights: Option<&'a [f32]>,
+    /// Centres (clusters x columns, in the scale of the scaled rows) to start from, at most k: one start and all rows,
+    /// whatever the parameters say.
+    pub centres: Option<ArrayView2<'a, f64>>,
+}
+
+impl KMeansParams {
     /// Clusters the rows of `x` (n x p, dense or CSR, finite).
     ///
     /// # Errors
-    /// [`TreeError::Empty`], [`TreeError::NotCsr`] or [`TreeError::NonFinite`].
-    pub fn fit(&self, x: MatrixView<'_>, seed: Seed) -> Result<Clustering, TreeError> {
-        self.fit_weighted(x, None, None, seed)
-    }
-
-    /// Clusters the rows of `x` with column j multiplied by `scales[j]`, row i counting `weights[i]` times.
-    ///
-    /// A weight v_j in the distance, Σ_j v_j (x_j - μ_j)², is the scale √v_j.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit), and [`TreeError::Mismatch`], [`TreeError::Parameter`], [`TreeError::Weight`] or
-    /// [`TreeError::NoWeight`] for scales and weights that do not fit.
-    pub fn fit_weighted(
+    /// [`TreeError::Parameter`] for parameters out of range, and for scales and centres that are not finite;
+    /// [`TreeError::Empty`], [`TreeError::NotCsr`] or [`TreeError::NonFinite`] for a matrix that cannot be clustered;
+    /// [`TreeError::Mismatch`], [`TreeError::Weight`] or [`TreeError::NoWeight`] for options that do not fit it.
+    pub fn fit(
         &self,
         x: MatrixView<'_>,
-        scales: Option<&[f32]>,
-        weights: Option<&[f32]>,
+        options: &KMeansOptions<'_>,
         seed: Seed,
     ) -> Result<Clustering, TreeError> {
+        self.check()?;
+        let KMeansOptions {
+            scales,
+            weights,
+            centres,
+        } = *options;
+        check(x, scales, weights)?;
         let mut work = Workspace::default();
-        match self.params().sample.filter(|&sample| sample < x.n_rows()) {
-            None => {
-                let points = Points::from_matrix(x, scales, weights)?;
-                self.run(&points, seed, &mut work);
-                Ok(clustering(&points, work))
-            }
-            Some(sample) => {
-                check(x, scales, weights)?;
-                let mut rng = seed.purpose("sample").rng();
-                let mut rows = index::sample(&mut rng, x.n_rows(), sample).into_vec();
-                rows.sort_unstable();
-                let mut points = Points::new(x.n_cols());
-                for row in rows {
-                    points.push_row(x, row, scales, weights.map_or(1.0, |w| w[row]));
-                }
-                self.run(&points, seed, &mut work);
-                if work.n_clusters() == 0 {
-                    // Only rows without weight were drawn.
-                    return Err(TreeError::NoWeight);
-                }
-                let labels = self.labels_of_all(x, scales, &points, &work);
-                Ok(Clustering {
-                    labels,
-                    ..clustering(&points, work)
-                })
-            }
+        if let Some(centres) = centres {
+            self.check_centres(x, centres)?;
+            let points = Points::from_matrix(x, 0..x.n_rows(), scales, weights);
+            self.take_centres(&points, centres, &mut work);
+            self.iterate(&points, &mut work);
+            return Ok(clustering(&points, work));
         }
+        let Some(sample) = self.sample.filter(|&sample| sample < x.n_rows()) else {
+            let points = Points::from_matrix(x, 0..x.n_rows(), scales, weights);
+            self.run(&points, seed, &mut work);
+            return Ok(clustering(&points, work));
+        };
+        let mut rng = seed.purpose("sample").rng();
+        let mut rows = index::sample(&mut rng, x.n_rows(), sample).into_vec();
+        rows.sort_unstable();
+        let points = Points::from_matrix(x, rows, scales, weights);
+        self.run(&points, seed, &mut work);
+        if work.n_clusters() == 0 {
+            // Only rows without weight were drawn.
+            return Err(TreeError::NoWeight);
+        }
+        let labels = self.labels_of_all(x, scales, &points, &work);
+        Ok(Clustering {
+            labels,
+            ..clustering(&points, work)
+        })
     }
 
-    /// Clusters the rows of `x` starting from given centres (clusters x columns): one start, all rows, whatever
-    /// the parameters say. Scales and weights as in [`fit_weighted`](Self::fit_weighted); the centres are in the
-    /// scale of the scaled rows.
-    ///
-    /// # Errors
-    /// As [`fit_weighted`](Self::fit_weighted), and for centres that do not have as many columns, are none, more than
-    /// k, or not finite.
-    pub fn fit_from(
-        &self,
-        x: MatrixView<'_>,
-        scales: Option<&[f32]>,
-        weights: Option<&[f32]>,
-        centres: ArrayView2<'_, f64>,
-    ) -> Result<Clustering, TreeError> {
-        let points = Points::from_matrix(x, scales, weights)?;
-        check_length("columns of the given centres", x.n_cols(), centres.ncols())?;
-        let k = self.params().n_clusters;
-        if !(1..=k).contains(&centres.nrows()) {
-            check_length("given centres", k, centres.nrows())?;
+    fn check_centres(&self, x: MatrixView<'_>, centres: ArrayView2<'_, f64>) -> Result<(), TreeError> {
+        Mismatch::check("columns of the given centres", x.n_cols(), centres.ncols())?;
+        if !(1..=self.clusters).contains(&centres.nrows()) {
+            Mismatch::check("given centres", self.clusters, centres.nrows())?;
         }
-        if let Some(bad) = centres.iter().find(|v| !v.is_finite()) {
-            return Err(ParameterError::out_of_range("value of a given centre", bad, "finite").into());
+        match centres.iter().find(|v| !v.is_finite()) {
+            Some(bad) => Err(ParameterError::out_of_range("centres", bad, "finite").into()),
+            None => Ok(()),
         }
-        let mut work = Workspace::default();
-        self.take_centres(&points, centres, &mut work);
-        self.iterate(&points, &mut work);
-        Ok(clustering(&points, work))
     }
 
     /// The nearest centre of every row of the matrix, sampled or not.
@@ -155,13 +126,8 @@ impl KMeans {
                     }
                 });
                 let square = values.iter().map(|&v| f64::from(v) * f64::from(v)).sum();
-                run.nearest(
-                    &columns,
-                    &values,
-                    self.params().geometry.size(square),
-                    &mut products,
-                )
-                .0 as u32
+                run.nearest(&columns, &values, self.geometry.size(square), &mut products)
+                    .0 as u32
             })
             .collect()
     }

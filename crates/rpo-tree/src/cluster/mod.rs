@@ -36,22 +36,41 @@ mod images;
 mod passes;
 mod points;
 mod seeding;
+mod workspace;
 
-pub use fit::Clustering;
-pub use passes::Workspace;
+pub use fit::{Clustering, KMeansOptions};
 pub use points::Points;
+pub(crate) use workspace::Workspace;
 
 use crate::TreeError;
 use rpo_core::{ParameterError, check_count};
 use serde::{Deserialize, Serialize};
 
-/// What near means.
+/// The distance of k-means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Geometry {
-    /// Small squared distance; centres are means.
+    /// Squared distance; centres are means.
     Euclidean,
-    /// Large cosine; centres are means of unit rows, scaled to unit length.
+    /// Cosine; centres are means of unit vectors, scaled to unit length.
     Spherical,
+}
+
+impl Geometry {
+    /// The size of a row's products with centres, given its squared length.
+    #[inline]
+    fn size(self, square: f64) -> f64 {
+        match self {
+            Self::Euclidean => square,
+            Self::Spherical => square.sqrt(),
+        }
+    }
+}
+
+/// Returns the divisor that gives a vector unit length: its length, or 1 for the zero vector, which stays as it is.
+#[inline]
+fn length(square: f64) -> f64 {
+    if square > 0.0 { square.sqrt() } else { 1.0 }
 }
 
 /// Parameters of k-means.
@@ -59,119 +78,68 @@ pub enum Geometry {
 /// ```
 /// use ndarray::array;
 /// use rpo_core::Seed;
-/// use rpo_tree::cluster::{KMeans, KMeansParams};
+/// use rpo_tree::cluster::{KMeansOptions, KMeansParams};
 ///
 /// let rows = array![[0.0, 0.1], [9.0, 9.2], [0.2, 0.0], [9.1, 9.0]];
-/// let kmeans = KMeans::new(KMeansParams::euclidean(2))?;
-/// let found = kmeans.fit((&rows).into(), Seed::new(7))?;
+/// let found = KMeansParams::euclidean(2).fit((&rows).into(), &KMeansOptions::default(), Seed::new(7))?;
 /// assert_eq!(found.n_clusters(), 2);
-/// assert_eq!(found.labels()[0], found.labels()[2]);
-/// assert_ne!(found.labels()[0], found.labels()[1]);
+/// assert_eq!(found.labels[0], found.labels[2]);
+/// assert_ne!(found.labels[0], found.labels[1]);
 /// # Ok::<(), rpo_tree::TreeError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct KMeansParams {
-    /// Largest number of clusters k, at least 1.
-    pub n_clusters: usize,
-    /// What near means.
+    /// Largest number of clusters k, from 1 to 65,536.
+    pub clusters: usize,
+    /// The distance.
     pub geometry: Geometry,
     /// Largest number of passes (assignment, then new centres), at least 1; fewer are made when a pass changes
     /// no assignment.
-    pub max_passes: usize,
-    /// Number of starts, at least 1; the one with the best objective wins, of equal ones the first.
-    pub n_starts: usize,
-    /// Learn on at most this many rows, drawn without replacement, at least 1; `None`: all. Every row is assigned.
+    pub passes: usize,
+    /// Number of random starts, at least 1; the one with the best objective wins, of equal ones the first.
+    pub starts: usize,
+    /// Number of rows, drawn without replacement, that centres are computed from, at least 1; `None`: all. Every row is
+    /// assigned.
     pub sample: Option<usize>,
 }
 
 impl KMeansParams {
     /// Squared distances, 10 starts, at most 300 passes, all rows: what k-means usually means.
-    pub const fn euclidean(n_clusters: usize) -> Self {
+    pub const fn euclidean(clusters: usize) -> Self {
         Self {
-            n_clusters,
+            clusters,
             geometry: Geometry::Euclidean,
-            max_passes: 300,
-            n_starts: 10,
+            passes: 300,
+            starts: 10,
             sample: None,
         }
     }
 
     /// Cosines, one start, 5 passes, all rows: as in CRAFTML's released code.
-    pub const fn spherical(n_clusters: usize) -> Self {
+    pub const fn spherical(clusters: usize) -> Self {
         Self {
-            n_clusters,
+            clusters,
             geometry: Geometry::Spherical,
-            max_passes: 5,
-            n_starts: 1,
+            passes: 5,
+            starts: 1,
             sample: None,
         }
     }
-}
 
-/// k-means with checked parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KMeans(KMeansParams);
-
-impl KMeans {
-    /// Checks the parameters.
+    /// Checks the ranges.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] with the first one that is 0 (or, for clusters, above 65,536).
-    pub fn new(params: KMeansParams) -> Result<Self, TreeError> {
-        let fits = (1..=1 << 16).contains(&params.n_clusters);
-        ParameterError::unless(fits, "n_clusters", params.n_clusters, "1 to 65536")?;
-        check_count("max_passes", params.max_passes)?;
-        check_count("n_starts", params.n_starts)?;
-        check_count("sample", params.sample)?;
-        Ok(Self(params))
-    }
-
-    /// The parameters.
-    pub const fn params(&self) -> &KMeansParams {
-        &self.0
+    /// [`TreeError::Parameter`] with the first parameter out of range.
+    pub fn check(&self) -> Result<(), TreeError> {
+        let fits = (1..=1 << 16).contains(&self.clusters);
+        ParameterError::unless(fits, "clusters", self.clusters, "from 1 to 65536")?;
+        check_count("passes", self.passes)?;
+        check_count("starts", self.starts)?;
+        Ok(check_count("sample", self.sample)?)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parameters_are_checked() {
-        let good = KMeansParams::euclidean(2);
-        assert!(KMeans::new(good).is_ok());
-        let check = |params, expected| match KMeans::new(params) {
-            Err(TreeError::Parameter(ParameterError::OutOfRange { name, .. })) => assert_eq!(name, expected),
-            other => panic!("{expected}: {other:?}"),
-        };
-        check(
-            KMeansParams {
-                n_clusters: 0,
-                ..good
-            },
-            "n_clusters",
-        );
-        check(
-            KMeansParams {
-                n_clusters: (1 << 16) + 1,
-                ..good
-            },
-            "n_clusters",
-        );
-        check(
-            KMeansParams {
-                max_passes: 0,
-                ..good
-            },
-            "max_passes",
-        );
-        check(KMeansParams { n_starts: 0, ..good }, "n_starts");
-        check(
-            KMeansParams {
-                sample: Some(0),
-                ..good
-            },
-            "sample",
-        );
-    }
-}
+#[path = "../../tests/unit/cluster.rs"]
+mod tests;

@@ -1,112 +1,30 @@
 //! Passes: assignment and new centres, in turn.
 
 use super::images::squares;
-use super::{Geometry, KMeans, Points};
-use crate::products::{add_products, table_width};
+use super::points::Points;
+use super::workspace::{Run, TIE, Workspace};
+use super::{Geometry, KMeansParams, length};
 use ndarray::ArrayView2;
 use rpo_core::Seed;
 
-/// Products, and objectives, that differ by less than this share of their size are equal: rows of few whole numbers
-/// often lie midway between two centres, and rounding, which depends on the order of the columns, shall not decide.
-const TIE: f64 = 1e-12;
-
-/// What clustering works in, and the clusters it found last; made to be used again and again.
-#[derive(Debug, Clone, Default)]
-pub struct Workspace {
-    /// The start at hand.
-    pub(super) run: Run,
-    /// The best start so far, where there are several.
-    best: Run,
-    /// Per column that occurs and cluster, the sum of the values.
-    sums: Vec<f64>,
-    /// Products of one row with all centres.
-    products: Vec<f64>,
-    pub(super) seeding: super::seeding::Buffers,
-}
-
-/// One start: clusters, and how they came about.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Run {
-    pub(super) labels: Vec<u32>,
-    pub(super) n_clusters: usize,
-    /// What rows are multiplied by, centre by centre: column that occurs x `width`, zero from `n_clusters` on. These
-    /// are the centres, or where rows are compared by their images Pᵀ times theirs.
-    pub(super) centres: Vec<f64>,
-    pub(super) width: usize,
-    /// What is added to a row's product with each centre before they are compared: -‖μ‖²/2 for distances.
-    pub(super) offsets: Vec<f64>,
-    pub(super) history: Vec<f64>,
-    pub(super) n_updates: usize,
-    pub(super) is_stable: bool,
-}
-
-impl Run {
-    pub(super) fn clear(&mut self, points: &Points, n_clusters: usize) {
-        self.n_clusters = n_clusters;
-        self.width = table_width(n_clusters);
-        self.labels.clear();
-        self.labels.resize(points.len(), u32::MAX);
-        self.centres.clear();
-        self.centres.resize(points.names.len() * self.width, 0.0);
-        self.offsets.clear();
-        self.offsets.resize(self.width, 0.0);
-        self.history.clear();
-        (self.n_updates, self.is_stable) = (0, false);
-    }
-
-    /// Products of a row of the given size with all centres and their offsets; the first of equal ones, which is
-    /// to say within [`TIE`], comes first.
-    #[inline]
-    pub(super) fn nearest(
-        &self,
-        columns: &[u32],
-        values: &[f32],
-        size: f64,
-        products: &mut [f64],
-    ) -> (usize, f64) {
-        products.copy_from_slice(&self.offsets);
-        add_products(columns, values, &self.centres, products);
-        let mut best = (0, products[0]);
-        for (c, &product) in products.iter().enumerate().take(self.n_clusters).skip(1) {
-            if product > best.1 + TIE * (size + best.1.abs()) {
-                best = (c, product);
-            }
-        }
-        best
-    }
-}
-
-impl Workspace {
-    /// The cluster of each row, from 0.
-    pub fn labels(&self) -> &[u32] {
-        &self.run.labels
-    }
-
-    /// Number of clusters, none of them empty.
-    pub fn n_clusters(&self) -> usize {
-        self.run.n_clusters
-    }
-}
-
-impl KMeans {
+impl KMeansParams {
     /// Clusters points from random starts; the result is in the workspace and depends on nothing that was there
     /// before. Rows without weight are assigned but have no say; if no row has weight there are no clusters.
-    pub fn run(&self, points: &Points, seed: Seed, work: &mut Workspace) {
-        let params = self.params();
-        for start in 0..params.n_starts {
+    pub(crate) fn run(&self, points: &Points, seed: Seed, work: &mut Workspace) {
+        for start in 0..self.starts {
             self.seed_centres(points, seed.child(start as u64), work);
             self.iterate(points, work);
-            if params.n_starts > 1 && (start == 0 || self.improves(&work.run, &work.best)) {
+            if self.starts > 1 && (start == 0 || self.improves(&work.run, &work.best)) {
                 std::mem::swap(&mut work.run, &mut work.best);
             }
         }
-        if params.n_starts > 1 {
+        if self.starts > 1 {
             std::mem::swap(&mut work.run, &mut work.best);
         }
     }
 
     fn improves(&self, new: &Run, old: &Run) -> bool {
-        match (self.params().geometry, new.history.last(), old.history.last()) {
+        match (self.geometry, new.history.last(), old.history.last()) {
             (Geometry::Euclidean, Some(new), Some(old)) => *new < old * (1.0 - TIE),
             (Geometry::Spherical, Some(new), Some(old)) => *new > old * (1.0 + TIE),
             _ => false,
@@ -119,7 +37,7 @@ impl KMeans {
         run.clear(points, centres.nrows());
         for (c, centre) in centres.rows().into_iter().enumerate() {
             let square: f64 = centre.iter().map(|v| v * v).sum();
-            let scale = match self.params().geometry {
+            let scale = match self.geometry {
                 Geometry::Euclidean => {
                     run.offsets[c] = -square / 2.0;
                     1.0
@@ -136,7 +54,7 @@ impl KMeans {
 
     /// Makes passes from the centres at hand until no assignment changes, or enough were made.
     pub(super) fn iterate(&self, points: &Points, work: &mut Workspace) {
-        for _ in 0..self.params().max_passes {
+        for _ in 0..self.passes {
             if !self.assign(points, work) {
                 work.run.is_stable = true;
                 return;
@@ -148,7 +66,7 @@ impl KMeans {
 
     /// Takes every row to its nearest centre and notes the objective; returns whether anything changed.
     fn assign(&self, points: &Points, work: &mut Workspace) -> bool {
-        let geometry = self.params().geometry;
+        let geometry = self.geometry;
         let Workspace { run, products, .. } = work;
         products.resize(run.width, 0.0);
         let mut labels = std::mem::take(&mut run.labels);
@@ -180,7 +98,7 @@ impl KMeans {
         let mut weights = vec![0.0; width];
         for (row, &label) in run.labels.iter().enumerate() {
             let share = points.weights[row]
-                / match self.params().geometry {
+                / match self.geometry {
                     Geometry::Euclidean => 1.0,
                     Geometry::Spherical => length(points.squares[row]),
                 };
@@ -196,12 +114,12 @@ impl KMeans {
         };
         let mut scales = vec![0.0; width];
         for c in (0..run.n_clusters).filter(|&c| weights[c] > 0.0) {
-            let scale = match self.params().geometry {
+            let scale = match self.geometry {
                 Geometry::Euclidean => weights[c],
                 Geometry::Spherical => length(squares[c]),
             };
             scales[c] = scale;
-            if self.params().geometry == Geometry::Euclidean {
+            if self.geometry == Geometry::Euclidean {
                 run.offsets[c] = -squares[c] / (scale * scale) / 2.0;
             }
         }
@@ -217,23 +135,6 @@ impl KMeans {
         }
         run.n_updates += 1;
     }
-}
-
-impl Geometry {
-    /// The size of a row's products with centres, by its squared length.
-    #[inline]
-    pub(super) fn size(self, square: f64) -> f64 {
-        match self {
-            Self::Euclidean => square,
-            Self::Spherical => square.sqrt(),
-        }
-    }
-}
-
-/// What a vector is divided by to have unit length: its length, or 1 for the zero vector, which stays as it is.
-#[inline]
-pub(super) fn length(square: f64) -> f64 {
-    if square > 0.0 { square.sqrt() } else { 1.0 }
 }
 
 /// Removes clusters without rows; those behind them move up.

@@ -1,8 +1,9 @@
 //! Rows as k-means reads them.
 
 use super::images::Images;
-use crate::error::{TreeError, check_length};
-use rpo_core::{MatrixError, MatrixView, ParameterError, csr_row};
+use crate::error::TreeError;
+use crate::input::check_csr;
+use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, csr_row};
 
 /// Rows to be clustered: stored values only, and columns renumbered to those that occur.
 ///
@@ -32,7 +33,7 @@ const ABSENT: u32 = u32::MAX;
 
 impl Points {
     /// No rows, of `n_columns` columns.
-    pub fn new(n_columns: usize) -> Self {
+    pub(crate) fn new(n_columns: usize) -> Self {
         Self {
             start: vec![0],
             columns: Vec::new(),
@@ -46,30 +47,25 @@ impl Points {
         }
     }
 
-    /// The rows of a matrix, with what they are multiplied by, column by column, and what they count.
-    ///
-    /// # Errors
-    /// [`TreeError::Mismatch`] if there is not one scale per column or one weight per row, [`TreeError::NotCsr`],
-    /// [`TreeError::Weight`] for a weight that is negative or not finite, [`TreeError::Parameter`] for a scale or
-    /// [`TreeError::NonFinite`] for a value, or a product of both, that is not finite.
-    pub fn from_matrix(
+    /// Some rows of a matrix, scaled and weighted.
+    pub(super) fn from_matrix(
         x: MatrixView<'_>,
+        rows: impl IntoIterator<Item = usize>,
         scales: Option<&[f32]>,
         weights: Option<&[f32]>,
-    ) -> Result<Self, TreeError> {
-        check(x, scales, weights)?;
+    ) -> Self {
         let mut points = Self::new(x.n_cols());
-        for row in 0..x.n_rows() {
+        for row in rows {
             points.push_row(x, row, scales, weights.map_or(1.0, |w| w[row]));
         }
-        Ok(points)
+        points
     }
 
     /// Appends a row of a matrix with as many columns, multiplied column by column by `scales`.
     ///
     /// # Panics
     /// If the row, one of its columns, or its scale does not exist.
-    pub fn push_row(&mut self, x: MatrixView<'_>, row: usize, scales: Option<&[f32]>, weight: f32) {
+    pub(super) fn push_row(&mut self, x: MatrixView<'_>, row: usize, scales: Option<&[f32]>, weight: f32) {
         let scale = |j: u32| scales.map_or(1.0, |s| s[j as usize]);
         match x {
             MatrixView::Dense(x) => {
@@ -153,7 +149,7 @@ impl Points {
     }
 
     /// Takes all rows away.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.images = None;
         for &column in &self.names {
             self.numbers[column as usize] = ABSENT;
@@ -168,17 +164,12 @@ impl Points {
     }
 
     /// Number of rows.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.weights.len()
     }
 
-    /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
-        self.weights.is_empty()
-    }
-
     /// Number of columns.
-    pub fn n_columns(&self) -> usize {
+    pub(super) fn n_columns(&self) -> usize {
         self.numbers.len()
     }
 
@@ -202,19 +193,19 @@ pub(super) fn check(
     scales: Option<&[f32]>,
     weights: Option<&[f32]>,
 ) -> Result<(), TreeError> {
-    crate::check_csr("rows to cluster", x)?;
+    check_csr("rows to cluster", x)?;
     let (rows, columns) = (x.n_rows(), x.n_cols());
     if rows == 0 || columns == 0 {
         return Err(TreeError::Empty { rows, columns });
     }
     if let Some(scales) = scales {
-        check_length("scales for the columns", columns, scales.len())?;
+        Mismatch::check("scales for the columns", columns, scales.len())?;
         if let Some(bad) = scales.iter().find(|s| !s.is_finite()) {
-            return Err(ParameterError::out_of_range("scale of a column", bad, "finite").into());
+            return Err(ParameterError::out_of_range("scales", bad, "finite").into());
         }
     }
     if let Some(weights) = weights {
-        check_length("weights for the rows", rows, weights.len())?;
+        Mismatch::check("weights for the rows", rows, weights.len())?;
         if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
             let value = weights[row];
             return Err(TreeError::Weight { row, value });
@@ -260,7 +251,7 @@ mod tests {
             assert_eq!(points.row(1), (&[1, 2][..], &[1.0, 1.0][..]));
             assert_eq!(points.len(), 2);
             points.clear();
-            assert!(points.is_empty());
+            assert_eq!(points.len(), 0);
         }
     }
 }

@@ -1,29 +1,19 @@
 //! Starts: k-means++.
 
-use super::passes::length;
-use super::{Geometry, KMeans, Points, Workspace};
+use super::points::Points;
+use super::workspace::{SeedingBuffers, Workspace};
+use super::{Geometry, KMeansParams, length};
 use rand::Rng;
 use rpo_core::{Seed, StreamRng};
-
-/// What seeding works in.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Buffers {
-    /// The newest centre, by column that occurs.
-    newest: Vec<f64>,
-    /// Squared distance, or one less cosine, of each row to the nearest centre so far.
-    nearest: Vec<f64>,
-    /// Rows chosen so far.
-    chosen: Vec<usize>,
-}
 
 /// Differences below this share of what they are the difference of are rounding: the rows coincide.
 const ROUNDING: f64 = 1e-14;
 
-impl KMeans {
+impl KMeansParams {
     /// Chooses rows for the centres to start from: fewer than k if the others coincide with them.
     pub(super) fn seed_centres(&self, points: &Points, seed: Seed, work: &mut Workspace) {
-        let geometry = self.params().geometry;
-        let Buffers {
+        let geometry = self.geometry;
+        let SeedingBuffers {
             newest,
             nearest,
             chosen,
@@ -37,7 +27,7 @@ impl KMeans {
         let mut pick = draw(&points.weights, &mut rng);
         while let Some(row) = pick {
             chosen.push(row);
-            if chosen.len() == self.params().n_clusters {
+            if chosen.len() == self.clusters {
                 break;
             }
             approach(points, geometry, row, newest, nearest);

@@ -17,6 +17,7 @@ use std::collections::BinaryHeap;
 
 /// When growth stops, whatever the splitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct GrowParams {
     /// Largest depth of a leaf; the root has depth 0. Default none: trees are fully developed, as in the
     /// forests of Breiman (2001) and of Joly, Geurts, Wehenkel (2014).

@@ -28,12 +28,12 @@ pub use dense::DenseLeaves;
 pub use samples::SampleLeaves;
 pub use sparse::SparseLeaves;
 
-use crate::error::{TreeError, check_exist, check_length};
+use crate::error::{TreeError, check_exist};
 use crate::input::check_csr;
 use crate::rule::Rule;
 use crate::structure::Structure;
 use means::Means;
-use rpo_core::{Matrix, ParameterError};
+use rpo_core::{Matrix, Mismatch, ParameterError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -57,11 +57,12 @@ impl LeafMembers {
         let mut start = vec![0_u32; n_leaves + 1];
         for &leaf in leaf_of {
             let Some(count) = start.get_mut(leaf as usize + 1) else {
-                return Err(TreeError::Mismatch {
+                return Err(Mismatch {
                     what: "leaf index",
                     expected: n_leaves,
                     given: leaf as usize,
-                });
+                }
+                .into());
             };
             *count += 1;
         }
@@ -84,7 +85,7 @@ impl LeafMembers {
     /// of order, not below `n_rows`, or in two leaves.
     pub fn from_parts(rows: Vec<u32>, sizes: &[u32], n_rows: usize) -> Result<Self, TreeError> {
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
-        check_length("rows in leaves", total as usize, rows.len())?;
+        Mismatch::check("rows in leaves", total as usize, rows.len())?;
         let mut start = Vec::with_capacity(sizes.len() + 1);
         start.push(0);
         let mut seen = vec![false; n_rows];
@@ -299,12 +300,12 @@ impl Leaves {
         fallback: &[f32],
     ) -> Result<Self, TreeError> {
         check(members, weights, outputs)?;
-        check_length(
+        Mismatch::check(
             "leaves of the structure",
             structure.n_leaves(),
             members.n_leaves(),
         )?;
-        check_length("fallbacks for the outputs", outputs.n_cols(), fallback.len())?;
+        Mismatch::check("fallbacks for the outputs", outputs.n_cols(), fallback.len())?;
         if kind == LeafKind::Samples {
             let expected = "dense or sparse leaves, as outputs are missing";
             return Err(ParameterError::out_of_range("leaves", "samples", expected).into());
@@ -334,7 +335,7 @@ impl Leaves {
 fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(), TreeError> {
     check_csr("outputs", outputs.view())?;
     let n_rows = outputs.n_rows();
-    check_length("weights for the rows of outputs", n_rows, weights.len())?;
+    Mismatch::check("weights for the rows of outputs", n_rows, weights.len())?;
     check_exist("rows of outputs for the members of leaves", &members.rows, n_rows)?;
     if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
         let value = weights[row];

@@ -1,9 +1,9 @@
 //! Leaves as references to training rows.
 
 use super::{LeafMembers, LeafModel};
-use crate::error::{TreeError, check_exist, check_length};
+use crate::error::{TreeError, check_exist};
 use crate::input::check_csr;
-use rpo_core::{Matrix, ParameterError};
+use rpo_core::{Matrix, Mismatch, ParameterError};
 use std::sync::Arc;
 
 /// The training rows of each leaf with their weights; the outputs are shared by all trees of an ensemble.
@@ -106,7 +106,7 @@ impl SampleLeaves {
             return Err(ParameterError::out_of_range("start of the first leaf", given, "0").into());
         }
         let end = start[start.len() - 1] as usize;
-        check_length("end of the last leaf", rows.len(), end)?;
+        Mismatch::check("end of the last leaf", rows.len(), end)?;
         if let Some(leaf) = start.windows(2).position(|w| w[0] >= w[1]) {
             return Err(
                 ParameterError::out_of_range("end of a leaf", start[leaf + 1], "above its start").into(),
@@ -114,7 +114,7 @@ impl SampleLeaves {
         }
         check_exist("rows of outputs for a leaf's row", &rows, outputs.n_rows())?;
         if let Some(weights) = &weights {
-            check_length("weights of the leaves' rows", rows.len(), weights.len())?;
+            Mismatch::check("weights of the leaves' rows", rows.len(), weights.len())?;
             let bad = weights
                 .iter()
                 .zip(&rows)
@@ -176,7 +176,7 @@ impl SampleLeaves {
     /// sparse by columns.
     pub fn with_outputs(mut self, outputs: Arc<Matrix>) -> Result<Self, TreeError> {
         check_csr("outputs", outputs.view())?;
-        check_length("rows of new outputs", self.outputs.n_rows(), outputs.n_rows())?;
+        Mismatch::check("rows of new outputs", self.outputs.n_rows(), outputs.n_rows())?;
         self.outputs = outputs;
         Ok(self)
     }

@@ -1,10 +1,10 @@
 //! ADAM (Kingma and Ba, ICLR 2015, algorithm 1).
 
-use super::Real;
+use super::real::Real;
 
 /// ADAM with its state: β₁ = 0.9, β₂ = 0.999, ε = 1e-8 added outside the root, bias-corrected.
 #[derive(Debug, Clone)]
-pub struct Adam<T> {
+pub(crate) struct Adam<T> {
     learning_rate: f64,
     step: i32,
     first: Vec<T>,
@@ -17,7 +17,7 @@ impl<T: Real> Adam<T> {
     const EPSILON: f64 = 1e-8;
 
     /// A fresh state for weights of the given number.
-    pub fn new(learning_rate: f64, n_weights: usize) -> Self {
+    pub(crate) fn new(learning_rate: f64, n_weights: usize) -> Self {
         Self {
             learning_rate,
             step: 0,
@@ -30,7 +30,7 @@ impl<T: Real> Adam<T> {
     ///
     /// # Panics
     /// If weights or gradient are not as many as the state was made for.
-    pub fn step(&mut self, weights: &mut [T], gradient: &[T]) {
+    pub(crate) fn step(&mut self, weights: &mut [T], gradient: &[T]) {
         assert!(
             weights.len() == self.first.len() && gradient.len() == self.first.len(),
             "one weight and one slope each"

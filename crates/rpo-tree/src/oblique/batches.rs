@@ -1,6 +1,6 @@
 //! Mini-batches of a node's rows.
 
-use super::Batch;
+use super::design::Batch;
 use rand::seq::SliceRandom;
 use rpo_core::Seed;
 

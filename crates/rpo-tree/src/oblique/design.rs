@@ -1,6 +1,6 @@
 //! DesignMatrix matrices: what solvers know of a node.
 
-use super::Real;
+use super::real::Real;
 
 /// The rows of a design matrix that a product runs over.
 #[derive(Debug, Clone, Copy)]
@@ -34,7 +34,7 @@ const LANES: usize = 8;
 
 /// A dense design matrix, its rows filled up with zeros to whole groups of 8 columns.
 #[derive(Debug, Clone, Default)]
-pub struct DenseDesign<T> {
+pub(crate) struct DenseDesign<T> {
     values: Vec<T>,
     n_rows: usize,
     stride: usize,
@@ -43,14 +43,15 @@ pub struct DenseDesign<T> {
 
 impl<T: Real> DenseDesign<T> {
     /// A matrix of rows of `n_features` values, written by `fill(row, values)` into zeros.
-    pub fn new(n_rows: usize, n_features: usize, fill: impl FnMut(usize, &mut [T])) -> Self {
+    #[cfg(test)]
+    pub(super) fn new(n_rows: usize, n_features: usize, fill: impl FnMut(usize, &mut [T])) -> Self {
         let mut design = Self::default();
         design.refill(n_rows, n_features, fill);
         design
     }
 
-    /// [`new`](Self::new) in the memory of a matrix no longer needed.
-    pub fn refill(&mut self, n_rows: usize, n_features: usize, mut fill: impl FnMut(usize, &mut [T])) {
+    /// Replaces the matrix by one of rows of `n_features` values, written by `fill(row, values)` into zeros.
+    pub(crate) fn refill(&mut self, n_rows: usize, n_features: usize, mut fill: impl FnMut(usize, &mut [T])) {
         (self.n_rows, self.bias) = (n_rows, n_features);
         self.stride = (n_features + 1).next_multiple_of(LANES);
         self.values.clear();

@@ -1,7 +1,9 @@
 //! From training features to the matrix of a node.
 
+use super::design::{Batch, DenseDesign, DesignMatrix};
 use super::rule::ObliqueRule;
-use super::{Batch, DenseDesign, DesignMatrix, FeatureScaling, SparseDesign, Standardization};
+use super::scaling::{FeatureScaling, Standardization};
+use super::sparse_design::SparseDesign;
 use crate::TreeError;
 use crate::input::check_csr;
 use ndarray::{CowArray, Ix2};
@@ -62,7 +64,7 @@ impl<'a> Features<'a> {
     }
 
     /// Number of features.
-    pub fn n_features(&self) -> usize {
+    pub(crate) fn n_features(&self) -> usize {
         self.scaling.scale.len()
     }
 
@@ -170,7 +172,7 @@ struct Seen {
 
 impl NodeDesign {
     /// Buffers for the features that a tree uses, increasing.
-    pub fn new(features: &Features<'_>, subset: &[u32]) -> Self {
+    pub(super) fn new(features: &Features<'_>, subset: &[u32]) -> Self {
         let mut place = vec![OUTSIDE; features.n_features()];
         subset.iter().for_each(|&j| place[j as usize] = 0);
         Self {
@@ -185,7 +187,7 @@ impl NodeDesign {
 
     /// Gathers the given rows; whether any feature varies among them. `features` and `subset` are those the
     /// buffers were made for.
-    pub fn gather(&mut self, features: &Features<'_>, subset: &[u32], rows: &[u32]) -> bool {
+    pub(super) fn gather(&mut self, features: &Features<'_>, subset: &[u32], rows: &[u32]) -> bool {
         for &j in subset {
             self.seen[j as usize] = Seen::default();
         }

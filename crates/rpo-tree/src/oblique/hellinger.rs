@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 /// At a small α every row pulls at the hyperplane; at a large one only rows near it do. Default 0.1, then 1.5 times
 /// as much every 10 steps up to 4 (the paper's section 3.2).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Sharpness {
     /// α of the first steps, positive.
     pub start: f64,
@@ -33,27 +34,28 @@ impl Default for Sharpness {
 
 impl Sharpness {
     /// α at a step, counted from 0.
-    pub fn at(&self, step: usize) -> f64 {
+    pub(crate) fn at(&self, step: usize) -> f64 {
         let times = i32::try_from(step / self.every).unwrap_or(i32::MAX);
         (self.start * self.growth.powi(times)).min(self.end)
     }
 }
 
-/// Parameters of the [two-stage solve](super::two_stage). The paper's, where it gives them.
+/// Parameters of hyperplanes of large Hellinger distance. The paper's, where it gives them.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct HellingerParams {
     /// ADAM steps of each stage, at least 1. Default 200 (not in the paper): α reaches 4 after 100.
-    pub iterations: usize,
+    pub descent_steps: usize,
     /// Rows of a mini-batch, at least 2. Default 1000.
     pub batch_size: usize,
     /// ADAM's learning rate, positive. Default 0.05.
-    pub learning_rate: f64,
+    pub step_size: f64,
     /// How α grows in the first stage.
     pub sharpness: Sharpness,
-    /// The largest ρ, in [0, 1): γ = ρ d² / ‖w‖₁ with ρ = min(ln(1 + features/rows), `max_rho`), so that the penalty
+    /// The largest ρ, in [0, 1): γ = ρ d² / ‖w‖₁ with ρ = min(ln(1 + features/rows), `rho`), so that the penalty
     /// starts at a share ρ of the distance (eq. 10). Default 0.4; 0 leaves the penalty out.
-    pub max_rho: f64,
-    /// η of the penalty's [`SmoothAbs`](super::solvers::SmoothAbs), positive. Default 10⁶.
+    pub rho: f64,
+    /// η of the penalty's smooth absolute value, positive. Default 10⁶.
     pub eta: f64,
     /// Whether the bias is penalised with the other weights, as eq. 8 prints. Default true.
     pub penalize_bias: bool,
@@ -70,11 +72,11 @@ pub struct HellingerParams {
 impl Default for HellingerParams {
     fn default() -> Self {
         Self {
-            iterations: 200,
+            descent_steps: 200,
             batch_size: 1000,
-            learning_rate: 0.05,
+            step_size: 0.05,
             sharpness: Sharpness::default(),
-            max_rho: 0.4,
+            rho: 0.4,
             eta: 1e6,
             penalize_bias: true,
             ridge: 1e-6,
@@ -95,17 +97,17 @@ impl HellingerParams {
             every,
             end,
         } = self.sharpness;
-        check_count("iterations", self.iterations)?;
+        check_count("descent_steps", self.descent_steps)?;
         ParameterError::unless(self.batch_size > 1, "batch_size", self.batch_size, "at least 2")?;
-        check_positive("learning_rate", self.learning_rate)?;
-        check_positive("alpha start", start)?;
+        check_positive("step_size", self.step_size)?;
+        check_positive("sharpness.start", start)?;
         let grows = (1.0..f64::INFINITY).contains(&growth);
-        ParameterError::unless(grows, "alpha growth", growth, "finite, at least 1")?;
-        check_count("alpha every", every)?;
+        ParameterError::unless(grows, "sharpness.growth", growth, "finite, at least 1")?;
+        check_count("sharpness.every", every)?;
         let follows = (start..f64::INFINITY).contains(&end);
-        ParameterError::unless(follows, "alpha end", end, "finite, at least the first alpha")?;
-        let fits = (0.0..1.0).contains(&self.max_rho);
-        ParameterError::unless(fits, "max_rho", self.max_rho, "in [0, 1)")?;
+        ParameterError::unless(follows, "sharpness.end", end, "finite, at least the first alpha")?;
+        let fits = (0.0..1.0).contains(&self.rho);
+        ParameterError::unless(fits, "rho", self.rho, "in [0, 1)")?;
         check_positive("eta", self.eta)?;
         check_positive("ridge", self.ridge)?;
         Ok(check_not_negative("prune", self.prune)?)
@@ -156,16 +158,16 @@ mod tests {
             }
         };
         assert_eq!(HellingerParams::default().check(), Ok(()));
-        assert_eq!(name(|p| p.iterations = 0), "iterations");
+        assert_eq!(name(|p| p.descent_steps = 0), "descent_steps");
         assert_eq!(name(|p| p.batch_size = 1), "batch_size");
-        assert_eq!(name(|p| p.learning_rate = f64::NAN), "learning_rate");
-        assert_eq!(name(|p| p.sharpness.start = 0.0), "alpha start");
-        assert_eq!(name(|p| p.sharpness.start = f64::NAN), "alpha start");
-        assert_eq!(name(|p| p.sharpness.growth = 0.99), "alpha growth");
-        assert_eq!(name(|p| p.sharpness.every = 0), "alpha every");
-        assert_eq!(name(|p| p.sharpness.end = 0.05), "alpha end");
-        assert_eq!(name(|p| p.max_rho = 1.0), "max_rho");
-        assert_eq!(name(|p| p.max_rho = -0.1), "max_rho");
+        assert_eq!(name(|p| p.step_size = f64::NAN), "step_size");
+        assert_eq!(name(|p| p.sharpness.start = 0.0), "sharpness.start");
+        assert_eq!(name(|p| p.sharpness.start = f64::NAN), "sharpness.start");
+        assert_eq!(name(|p| p.sharpness.growth = 0.99), "sharpness.growth");
+        assert_eq!(name(|p| p.sharpness.every = 0), "sharpness.every");
+        assert_eq!(name(|p| p.sharpness.end = 0.05), "sharpness.end");
+        assert_eq!(name(|p| p.rho = 1.0), "rho");
+        assert_eq!(name(|p| p.rho = -0.1), "rho");
         assert_eq!(name(|p| p.eta = f64::INFINITY), "eta");
         assert_eq!(name(|p| p.ridge = 0.0), "ridge");
         assert_eq!(name(|p| p.prune = -1e-9), "prune");

@@ -1,6 +1,7 @@
 //! Ridge regression by conjugate gradients.
 
-use super::{Batch, DesignMatrix, Real};
+use super::design::{Batch, DesignMatrix};
+use super::real::Real;
 
 /// Minimises `‖A w − u‖² + λ ‖w‖²`, with λ = `ridge` · tr(AᵀA) / (number of columns), from w = 0 by conjugate
 /// gradients on the least squares problem (Björck, *Numerical Methods for Least Squares Problems*, 1996, section
@@ -8,7 +9,7 @@ use super::{Batch, DesignMatrix, Real};
 ///
 /// Stops when the gradient is 1e-5 of its first size, or after 100 steps: as a start for another solver more would
 /// be wasted. A may have more columns than rows and be of any rank; then w is, up to λ, the smallest solution.
-pub fn least_squares<T: Real, D: DesignMatrix<T>>(design: &D, targets: &[T], ridge: f64) -> Vec<T> {
+pub(crate) fn least_squares<T: Real, D: DesignMatrix<T>>(design: &D, targets: &[T], ridge: f64) -> Vec<T> {
     const STEPS: usize = 100;
     const TOLERANCE: f64 = 1e-5;
     let lambda = ridge * design.squared_norm() / (design.bias() + 1) as f64;
@@ -53,7 +54,7 @@ pub(super) fn add<T: Real>(a: &mut [T], factor: f64, b: &[T]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DenseDesign;
+    use super::super::design::DenseDesign;
     use super::*;
     use proptest::prelude::*;
 

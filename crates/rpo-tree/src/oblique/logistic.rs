@@ -1,13 +1,15 @@
 //! Logistic regression, the plainest way to learn a hyperplane.
 
+use super::design::{Batch, DesignMatrix};
 use super::least_squares::{add, squared};
-use super::{Batch, DesignMatrix, Real};
+use super::real::Real;
 use crate::TreeError;
 use rpo_core::check_positive;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of logistic regression.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct ObliqueLogisticParams {
     /// λ per row of the penalty (λN/2) ‖w‖², the bias left out; positive. Default 1e-3: the paper does not give its
     /// own, and without one separable nodes have no solution.
@@ -38,7 +40,7 @@ impl ObliqueLogisticParams {
 ///
 /// # Panics
 /// If there is not one mark per row of the design.
-pub fn logistic_regression<T: Real, D: DesignMatrix<T>>(
+pub(crate) fn logistic_regression<T: Real, D: DesignMatrix<T>>(
     design: &D,
     positive: &[bool],
     params: &ObliqueLogisticParams,
@@ -185,7 +187,7 @@ fn dot<T: Real>(a: &[T], b: &[T]) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DenseDesign;
+    use super::super::design::DenseDesign;
     use super::*;
     use proptest::prelude::*;
 

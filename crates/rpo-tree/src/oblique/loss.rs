@@ -13,31 +13,31 @@
 //! v_i = bracket · 2αφ_i(1−φ_i) / (size of the row's class). The loss does not change if u or w changes sign, nor if
 //! all rows of a class are repeated: it is insensitive to skew.
 
-use super::Real;
+use super::real::Real;
 
 /// Soft shares of the rows that go right, by class.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SoftRates {
+pub(crate) struct SoftRates {
     /// t̃: of the positive rows.
-    pub tpr: f64,
+    pub(crate) tpr: f64,
     /// f̃: of the others.
-    pub fpr: f64,
+    pub(crate) fpr: f64,
     /// Number of positive rows.
-    pub n_positive: usize,
+    pub(crate) n_positive: usize,
     /// Number of the others.
-    pub n_negative: usize,
+    pub(crate) n_negative: usize,
 }
 
 impl SoftRates {
     /// L = −d².
-    pub fn loss(&self) -> f64 {
+    pub(crate) fn loss(&self) -> f64 {
         -squared_distance(self.tpr, self.fpr)
     }
 }
 
 /// The squared Hellinger distance of two Bernoulli distributions, without the factor ½: in [0, 2], 0 on the diagonal,
 /// 2 at (1, 0). Symmetric. (Eqs. 2 and 5.)
-pub fn squared_distance(tpr: f64, fpr: f64) -> f64 {
+pub(crate) fn squared_distance(tpr: f64, fpr: f64) -> f64 {
     (tpr.sqrt() - fpr.sqrt()).powi(2) + ((1.0 - tpr).sqrt() - (1.0 - fpr).sqrt()).powi(2)
 }
 
@@ -45,7 +45,7 @@ pub fn squared_distance(tpr: f64, fpr: f64) -> f64 {
 ///
 /// # Panics
 /// If there is not one margin per row.
-pub fn soft_assign<T: Real>(alpha: f64, margins: &mut [T], positive: &[bool]) -> Option<SoftRates> {
+pub(crate) fn soft_assign<T: Real>(alpha: f64, margins: &mut [T], positive: &[bool]) -> Option<SoftRates> {
     assert_eq!(margins.len(), positive.len(), "one margin per row");
     let factor = T::from_f64(2.0 * alpha);
     margins.iter_mut().for_each(|z| *z = (factor * *z).sigmoid());
@@ -69,7 +69,7 @@ pub fn soft_assign<T: Real>(alpha: f64, margins: &mut [T], positive: &[bool]) ->
 /// Turns φ into the slopes ∂L/∂z of the rows, in place.
 ///
 /// Rates are kept 1e-12 away from 0 and 1 where they divide: there φ(1−φ) goes to 0 as fast, and slopes stay bounded.
-pub fn slopes<T: Real>(alpha: f64, rates: &SoftRates, phi: &mut [T], positive: &[bool]) {
+pub(crate) fn slopes<T: Real>(alpha: f64, rates: &SoftRates, phi: &mut [T], positive: &[bool]) {
     let inside = |rate: f64| rate.clamp(1e-12, 1.0 - 1e-12);
     let (t, f) = (inside(rates.tpr), inside(rates.fpr));
     let bracket = |a: f64, b: f64| (b / a).sqrt() - ((1.0 - b) / (1.0 - a)).sqrt();

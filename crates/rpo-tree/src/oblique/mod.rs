@@ -1,9 +1,9 @@
 //! Splits by a sparse hyperplane.
 //!
 //! A node's rows x carry a binary surrogate u ∈ {−1, +1}; a hyperplane w sends a row right if `a·w ≥ 0`, a being the
-//! row's features and a last 1. [`two_stage`] learns w by maximising the soft Hellinger distance of Daniels and
+//! row's features and a last 1. [`HellingerParams`] learns w by maximising the soft Hellinger distance of Daniels and
 //! Metaxas (*Addressing Imbalance in Multi-Label Classification Using Structured Hellinger Forests*, AAAI 2017),
-//! [`logistic_regression`] by maximum likelihood; an [`ObliqueSplitter`] splits nodes with either. They work on the
+//! [`ObliqueLogisticParams`] by maximum likelihood; an [`ObliqueSplitter`] splits nodes with either. They work on the
 //! [node's matrix](NodeDesign), so that nearly all of the time goes into its products with vectors.
 //!
 //! Features are [scaled](FeatureScaling) on the way in, and the scaling is folded into the stored weights: a
@@ -24,32 +24,20 @@ mod penalty;
 mod real;
 mod rule;
 mod scaling;
-mod solve;
 mod sparse_design;
 mod splitter;
 mod store;
+mod two_stage;
 
-pub use gather::{Features, check_present};
+pub use design::{Batch, DesignMatrix};
+pub use gather::{Features, NodeDesign, check_present};
 pub use hellinger::{HellingerParams, Sharpness};
 pub use logistic::ObliqueLogisticParams;
+pub use real::Real;
 pub use rule::{LinearRule, ObliqueRule};
 pub use scaling::FeatureScaling;
 pub use splitter::{Hyperplanes, ObliqueSplitter};
 
-use solvers::*;
-
-/// What hyperplanes are learned with: the matrix of a node, objectives and how they descend. For those who write
-/// [`Hyperplanes`] of their own.
-pub mod solvers {
-    pub use super::adam::Adam;
-    pub use super::design::{Batch, DenseDesign, DesignMatrix};
-    pub use super::gather::NodeDesign;
-    pub use super::least_squares::least_squares;
-    pub use super::logistic::logistic_regression;
-    pub use super::loss::{SoftRates, slopes, soft_assign, squared_distance};
-    pub use super::penalty::SmoothAbs;
-    pub use super::real::Real;
-    pub use super::scaling::Standardization;
-    pub use super::solve::two_stage;
-    pub use super::sparse_design::SparseDesign;
-}
+#[cfg(test)]
+#[path = "../../tests/unit/oblique.rs"]
+mod tests;

@@ -1,26 +1,26 @@
 //! A smooth absolute value, so that a penalty on the size of weights has a gradient.
 
-use super::Real;
+use super::real::Real;
 
 /// Φ(w) = (1/η) [ln(1 + e^(−ηw)) + ln(1 + e^(ηw))], the softplus form of |w|: at most 2 ln 2 / η above it.
 ///
 /// The paper's eq. 8 prints a minus between the logarithms, which makes the expression −w, no penalty; and its
 /// exponentials overflow for |ηw| > 709. Computed as |w| + (2/η) ln(1 + e^(−η|w|)).
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct SmoothAbs {
+pub(crate) struct SmoothAbs {
     /// η: how sharp the bend at 0 is. The paper's 10⁶.
-    pub eta: f64,
+    pub(crate) eta: f64,
 }
 
 impl SmoothAbs {
     /// Φ(w).
-    pub fn value(&self, w: f64) -> f64 {
+    pub(crate) fn value(&self, w: f64) -> f64 {
         w.abs() + 2.0 / self.eta * (-self.eta * w.abs()).exp().ln_1p()
     }
 
     /// Φ'(w) = tanh(ηw/2).
     #[inline]
-    pub fn derivative<T: Real>(&self, w: T) -> T {
+    pub(crate) fn derivative<T: Real>(&self, w: T) -> T {
         (T::from_f64(self.eta / 2.0) * w).tanh()
     }
 }

@@ -1,8 +1,8 @@
 //! Hyperplanes as rules.
 
-use crate::error::{TreeError, check_length};
+use crate::error::TreeError;
 use crate::rule::{AxisRule, Row, Rule};
-use rpo_core::ParameterError;
+use rpo_core::{Mismatch, ParameterError};
 
 /// A sparse hyperplane: rows with `Σ w_j x_j + b ≥ 0` go to child 1 (right), others to child 0.
 ///
@@ -28,7 +28,7 @@ impl ObliqueRule {
         bias: f32,
     ) -> Result<Self, TreeError> {
         let (features, weights) = (features.into(), weights.into());
-        check_length("weights of a hyperplane", features.len(), weights.len())?;
+        Mismatch::check("weights of a hyperplane", features.len(), weights.len())?;
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
             let given = format!("{} before {}", pair[0], pair[1]);
             return Err(
@@ -120,12 +120,13 @@ mod tests {
 
     #[test]
     fn parts_that_make_no_hyperplane_are_refused() {
-        let mismatch = |expected, given| TreeError::Mismatch {
-            what: "weights of a hyperplane",
-            expected,
-            given,
+        let what = "weights of a hyperplane";
+        let mismatch = Mismatch {
+            what,
+            expected: 1,
+            given: 0,
         };
-        assert_eq!(ObliqueRule::new([1], [], 0.0), Err(mismatch(1, 0)));
+        assert_eq!(ObliqueRule::new([1], [], 0.0), Err(mismatch.into()));
         for (features, weights, bias) in [
             ([2, 2], [1.0, 1.0], 0.0),
             ([3, 2], [1.0, 1.0], 0.0),

@@ -23,7 +23,7 @@ pub enum FeatureScaling {
 
 /// x' = (x − centre) · scale by feature. Rules are stored in raw units: the scaling never leaves this crate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Standardization {
+pub(crate) struct Standardization {
     pub(super) centre: Vec<f32>,
     pub(super) scale: Vec<f32>,
 }
@@ -37,7 +37,7 @@ impl Standardization {
     }
 
     /// The units of the columns; standard deviations are those with divisor n.
-    pub fn of(x: MatrixView<'_>, scaling: FeatureScaling) -> Self {
+    pub(crate) fn of(x: MatrixView<'_>, scaling: FeatureScaling) -> Self {
         let (n, p) = (x.n_rows(), x.n_cols());
         let mut out = Self::none(p);
         if scaling == FeatureScaling::Raw {

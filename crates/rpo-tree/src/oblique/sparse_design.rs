@@ -1,11 +1,12 @@
 //! A design matrix of few entries.
 
-use super::{Batch, DesignMatrix, Real};
+use super::design::{Batch, DesignMatrix};
+use super::real::Real;
 
 /// A design matrix A = S − 1cᵀ with S sparse by rows: standardised features whose raw values are mostly 0, the
 /// centring c never written out. Products cost the entries of S and one pass over c.
 #[derive(Debug, Clone, Default)]
-pub struct SparseDesign<T> {
+pub(crate) struct SparseDesign<T> {
     start: Vec<u32>,
     columns: Vec<u32>,
     values: Vec<T>,
@@ -15,14 +16,19 @@ pub struct SparseDesign<T> {
 impl<T: Real> SparseDesign<T> {
     /// A matrix centred by `centre`, one value per feature, whose rows `fill(row, push)` writes as pairs of a feature
     /// and a value.
-    pub fn new(n_rows: usize, centre: Vec<T>, fill: impl FnMut(usize, &mut dyn FnMut(u32, T))) -> Self {
+    #[cfg(test)]
+    pub(super) fn new(
+        n_rows: usize,
+        centre: Vec<T>,
+        fill: impl FnMut(usize, &mut dyn FnMut(u32, T)),
+    ) -> Self {
         let mut design = Self::default();
         design.refill(n_rows, centre, fill);
         design
     }
 
-    /// [`new`](Self::new) in the memory of a matrix no longer needed.
-    pub fn refill(
+    /// Replaces the matrix by one of rows of `n_features` values, written by `fill(row, values)` into zeros.
+    pub(crate) fn refill(
         &mut self,
         n_rows: usize,
         centre: impl IntoIterator<Item = T>,
@@ -127,7 +133,7 @@ impl<T: Real> DesignMatrix<T> for SparseDesign<T> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DenseDesign;
+    use super::super::design::DenseDesign;
     use super::*;
     use proptest::prelude::*;
 

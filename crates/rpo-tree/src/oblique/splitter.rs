@@ -1,12 +1,13 @@
 //! Splitting nodes by hyperplanes.
 
 use super::gather::{Features, NodeDesign};
+use super::hellinger::HellingerParams;
+use super::logistic::{ObliqueLogisticParams, logistic_regression};
 use super::rule::{LinearRule, ObliqueRule};
-use super::{HellingerParams, ObliqueLogisticParams, logistic_regression, two_stage};
+use super::two_stage::two_stage;
 use crate::TreeError;
 use crate::criterion::information_gain;
-use crate::splitter::{NodeRows, ProposedSplit};
-use crate::structured::BinarySplitter;
+use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit};
 use rpo_core::{Seed, check_count};
 
 /// A way to learn hyperplanes for a binary problem.
@@ -83,6 +84,7 @@ impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
 const PRUNINGS: i32 = 4;
 
 impl<H: Hyperplanes> BinarySplitter for ObliqueSplitter<'_, '_, H> {
+    type Rule = LinearRule;
     /// The node's matrix, a row spread out, and the children of a trial.
     type Workspace = (NodeDesign, Vec<f32>, Vec<u16>);
 

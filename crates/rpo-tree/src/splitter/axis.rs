@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 /// How thresholds are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ThresholdSearch {
     /// The best midpoint between neighbouring distinct values of the node.
     #[default]
@@ -29,6 +30,7 @@ pub enum ThresholdSearch {
 
 /// Parameters of the axis-aligned search.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct AxisParams {
     /// Features k drawn at each node without replacement, constant ones included; `None`, or more than there
     /// are, means all, in their own order. Default all (CART); forests draw fewer to make trees differ. If all k
@@ -66,15 +68,6 @@ impl AxisParams {
     }
 }
 
-/// The outcome of a search that found a split.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AxisSplit {
-    /// The rule.
-    pub rule: AxisRule,
-    /// The weighted impurity decrease |S| ΔI of the criterion.
-    pub gain: f64,
-}
-
 /// The search with its buffers: composes with any [`Criterion`], also one whose targets change by node.
 #[derive(Debug, Clone)]
 pub struct AxisSearch {
@@ -89,17 +82,10 @@ pub struct AxisSearch {
 }
 
 impl AxisSearch {
-    /// Buffers for a training set.
-    pub fn new(columns: &RankedFeatures) -> Self {
-        Self::over(columns, 0..columns.n_features() as u32)
-    }
-
-    /// Buffers for a search among some features only, increasing.
-    pub fn on(columns: &RankedFeatures, subset: &[u32]) -> Self {
-        Self::over(columns, subset.iter().copied())
-    }
-
-    fn over(columns: &RankedFeatures, features: impl IntoIterator<Item = u32>) -> Self {
+    /// Buffers for a training set, and a search among all its features or among some, increasing.
+    pub fn new(columns: &RankedFeatures, subset: Option<&[u32]>) -> Self {
+        let all = 0..columns.n_features() as u32;
+        let features = subset.map_or_else(|| all.collect(), <[u32]>::to_vec);
         Self {
             draw: FeatureDraw::new(features),
             features: Vec::new(),
@@ -124,7 +110,7 @@ impl AxisSearch {
         criterion: &mut impl Criterion,
         params: &AxisParams,
         children: &mut [u16],
-    ) -> Option<AxisSplit> {
+    ) -> Option<ProposedSplit<AxisRule>> {
         if node.rows.len() / 2 < params.min_samples_leaf {
             return None;
         }
@@ -165,7 +151,7 @@ impl AxisSearch {
             return None;
         }
         self.route(columns.values(feature), &candidate, place, node.rows, children);
-        Some(AxisSplit {
+        Some(ProposedSplit {
             rule: AxisRule::new(feature, candidate.threshold, candidate.missing_left),
             gain,
         })
@@ -436,11 +422,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
     type Workspace = (AxisSearch, C);
 
     fn workspace(&self) -> Self::Workspace {
-        let search = match self.subset {
-            Some(subset) => AxisSearch::on(self.columns, subset),
-            None => AxisSearch::new(self.columns),
-        };
-        (search, self.criterion.clone())
+        (AxisSearch::new(self.columns, self.subset), self.criterion.clone())
     }
 
     fn split(
@@ -456,8 +438,6 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         if criterion.is_pure() {
             return None;
         }
-        let AxisSplit { rule, gain } =
-            search.search(self.columns, node, criterion, &self.params, children)?;
-        Some(ProposedSplit { rule, gain })
+        search.search(self.columns, node, criterion, &self.params, children)
     }
 }

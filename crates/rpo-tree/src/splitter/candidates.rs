@@ -17,9 +17,9 @@ pub(super) struct FeatureDraw {
 
 impl FeatureDraw {
     /// Draws from the given features.
-    pub(super) fn new(features: impl IntoIterator<Item = u32>) -> Self {
+    pub(super) fn new(features: Vec<u32>) -> Self {
         Self {
-            order: features.into_iter().collect(),
+            order: features,
             swaps: Vec::new(),
         }
     }
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn draws_are_distinct_uniform_and_repeatable() {
-        let mut draw = FeatureDraw::new(0..10);
+        let mut draw = FeatureDraw::new((0..10).collect());
         let (mut out, mut again) = (Vec::new(), Vec::new());
         let mut counts = [0_u32; 10];
         let trials = 20_000;

@@ -6,12 +6,14 @@
 //! k centroids. For everything a splitter decides by chance it draws from the node's seed.
 
 mod axis;
+mod binary;
 mod candidates;
 mod collect;
 mod order;
 mod sweep;
 
-pub use axis::{AxisParams, AxisSearch, AxisSplit, AxisSplitter, ThresholdSearch};
+pub use axis::{AxisParams, AxisSearch, AxisSplitter, ThresholdSearch};
+pub use binary::{BinarySplitter, FallbackSplitter};
 
 use crate::error::{TreeError, check_exist};
 use crate::rule::Rule;

@@ -25,6 +25,7 @@ pub enum WeightMode {
 /// node has (the formula would divide by 0) cannot part its rows: its weight is 0, and it does not count
 /// for the maxima.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LabelWeighting {
     /// β, in [0, 1]: how much the tree's frequencies count beside the node's. Default 0.5.
     pub beta: f64,

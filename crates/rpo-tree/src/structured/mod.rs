@@ -5,7 +5,7 @@
 //!
 //! 1. weights of the labels, so that rare ones count ([`LabelWeighting`], eq. 1), or 1,
 //! 2. two clusters of the weighted label sets ([`kmeans`](crate::cluster)),
-//! 3. a split of the features that parts the clusters ([`BinarySplitter`]): by one feature and information gain
+//! 3. a split of the features that parts the clusters ([`BinarySplitter`](crate::splitter::BinarySplitter)): by one feature and information gain
 //!    ([`InformationGain`]), or by a hyperplane ([`ObliqueSplitter`](crate::oblique::ObliqueSplitter)).
 //!
 //! Two kinds of clusters and three of splits make the paper's variants:
@@ -16,10 +16,10 @@
 //! | logistic regression | SF-LR | SF-LR-CS |
 //! | Hellinger distance | SF-H | SF-H-CS, called SOSHF |
 
-mod binary;
+mod information_gain;
 mod label_weighting;
 mod splitter;
 
-pub use binary::{BinarySplitter, FallbackSplitter, InformationGain};
+pub use information_gain::InformationGain;
 pub use label_weighting::{LabelFrequency, LabelWeighting, WeightMode};
 pub use splitter::{LabelClusteringParams, StructuredSplitter};

@@ -1,30 +1,31 @@
 //! The splitter that makes a node's label sets a binary problem.
 
-use super::{BinarySplitter, LabelFrequency, LabelWeighting};
-use crate::cluster::{KMeans, KMeansParams, Points, Workspace as Clusters};
+use super::label_weighting::{LabelFrequency, LabelWeighting};
+use crate::cluster::{KMeansParams, Points, Workspace as Clusters};
 use crate::error::{TreeError, check_exist};
-use crate::oblique::LinearRule;
-use crate::splitter::{NodeRows, ProposedSplit, Splitter, check_subset};
-use rpo_core::{CsrView, csr_row};
+use crate::input::check_csr;
+use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit, Splitter, check_subset};
+use rpo_core::{CsrView, MatrixView, check_count, csr_row};
 use serde::{Deserialize, Serialize};
 
 /// How the two clusters of a node are found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct LabelClusteringParams {
     /// Weights of the labels; `None` counts all alike. Default cost-sensitive with β = 0.5.
     pub weighting: Option<LabelWeighting>,
     /// Starts of k-means, at least 1. Default 5: the paper does not say.
-    pub n_starts: usize,
+    pub cluster_starts: usize,
     /// Passes of k-means, at least 1. Default 100.
-    pub max_passes: usize,
+    pub cluster_passes: usize,
 }
 
 impl Default for LabelClusteringParams {
     fn default() -> Self {
         Self {
             weighting: Some(LabelWeighting::default()),
-            n_starts: 5,
-            max_passes: 100,
+            cluster_starts: 5,
+            cluster_passes: 100,
         }
     }
 }
@@ -36,15 +37,16 @@ impl LabelClusteringParams {
     /// [`TreeError::Parameter`] with the first parameter out of range.
     pub fn check(&self) -> Result<(), TreeError> {
         self.weighting.map_or(Ok(()), |weighting| weighting.check())?;
-        self.kmeans().map(|_| ())
+        check_count("cluster_starts", self.cluster_starts)?;
+        Ok(check_count("cluster_passes", self.cluster_passes)?)
     }
 
-    fn kmeans(&self) -> Result<KMeans, TreeError> {
-        KMeans::new(KMeansParams {
-            n_starts: self.n_starts,
-            max_passes: self.max_passes,
+    fn kmeans(&self) -> KMeansParams {
+        KMeansParams {
+            starts: self.cluster_starts,
+            passes: self.cluster_passes,
             ..KMeansParams::euclidean(2)
-        })
+        }
     }
 }
 
@@ -62,7 +64,7 @@ pub struct StructuredSplitter<'a, B> {
     tree_counts: Vec<u32>,
     tree_rows: usize,
     weighting: Option<LabelWeighting>,
-    kmeans: KMeans,
+    kmeans: KMeansParams,
     binary: B,
 }
 
@@ -81,7 +83,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
         binary: B,
     ) -> Result<Self, TreeError> {
         params.check()?;
-        crate::check_csr("labels", rpo_core::MatrixView::Sparse(labels))?;
+        check_csr("labels", MatrixView::Sparse(labels))?;
         check_subset(subset, labels.cols())?;
         check_exist("rows of labels for the rows to grow on", rows, labels.rows())?;
         let mut splitter = Self {
@@ -90,7 +92,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
             tree_counts: vec![0; labels.cols()],
             tree_rows: rows.len(),
             weighting: params.weighting,
-            kmeans: params.kmeans()?,
+            kmeans: params.kmeans(),
             binary,
         };
         subset.iter().for_each(|&j| splitter.used[j as usize] = true);
@@ -173,7 +175,7 @@ pub struct LabelClustering {
 }
 
 impl<B: BinarySplitter> Splitter for StructuredSplitter<'_, B> {
-    type Rule = LinearRule;
+    type Rule = B::Rule;
     type Workspace = (LabelClustering, B::Workspace);
 
     fn workspace(&self) -> Self::Workspace {
@@ -194,7 +196,7 @@ impl<B: BinarySplitter> Splitter for StructuredSplitter<'_, B> {
         node: NodeRows<'_>,
         (clustering, binary): &mut Self::Workspace,
         children: &mut [u16],
-    ) -> Option<ProposedSplit<LinearRule>> {
+    ) -> Option<ProposedSplit<B::Rule>> {
         if !self.cluster(node, clustering) {
             return None;
         }

@@ -71,7 +71,7 @@ fn data(seed: u64, n: usize, p: usize, d: usize) -> (Array2<f32>, Array2<f32>) {
 
 fn params(k: usize) -> CentroidParams {
     let mut params = CentroidParams::craftml();
-    params.kmeans.n_clusters = k;
+    params.kmeans.clusters = k;
     params
 }
 
@@ -124,7 +124,7 @@ proptest! {
     fn children_partition_a_node_and_rows_reach_their_leaves(seed in 0_u64..1 << 32, k in 2_usize..20, routing in routing(), max in prop_oneof![Just(None), Just(Some(4))], share in prop_oneof![Just(1.0), Just(0.4)]) {
         let (x, y) = data(seed, 150, 40, 20);
         let (sparse, labels) = (csr(&x), csr(&y));
-        let params = CentroidParams { max_entries: max, sample: NodeSample::Share(share), ..params(k) };
+        let params = CentroidParams { centroid_entries: max, node_sample: NodeSample::Share(share), ..params(k) };
         let grown = grow_on(&sparse, &Labels::new(labels.view()), routing, params, seed);
         let mut all: Vec<u32> = partition(&grown).concat();
         all.sort_unstable();
@@ -168,7 +168,7 @@ proptest! {
     fn a_tree_is_recalled_from_the_rows_that_taught_it(seed in 0_u64..1 << 32, k in 1_usize..20, max in prop_oneof![Just(None), Just(Some(4))], sample in prop_oneof![Just(NodeSample::Count(60)), Just(NodeSample::Share(1.0)), Just(NodeSample::Share(0.3))]) {
         let (x, y) = data(seed, 150, 40, 20);
         let (x, labels) = (csr(&x), csr(&y));
-        let params = CentroidParams { max_entries: max, sample, ..params(k) };
+        let params = CentroidParams { centroid_entries: max, node_sample: sample, ..params(k) };
         let targets = Labels::new(labels.view());
         let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params).unwrap().keep_members();
         let rows = (0..150).collect();
@@ -341,7 +341,7 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(
         refused,
         TreeError::Parameter(ParameterError::OutOfRange {
-            name: "n_clusters",
+            name: "clusters",
             ..
         })
     ));

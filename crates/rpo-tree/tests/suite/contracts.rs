@@ -2,13 +2,13 @@
 
 use crate::common::{Data, Layout, answer, csr, grow_axis, label};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, Matrix, MatrixView, ParameterError, Seed};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, ParameterError, Seed};
 use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, LabelCountVariance, SparseVariance, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
 use rpo_tree::oblique::{FeatureScaling, Features, ObliqueLogisticParams, ObliqueSplitter};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, NodeRows, ThresholdSearch};
-use rpo_tree::structured::{BinarySplitter, InformationGain};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, BinarySplitter, NodeRows, ThresholdSearch};
+use rpo_tree::structured::InformationGain;
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Row, Rule, Structure, Tree,
     TreeError,
@@ -303,11 +303,11 @@ fn leaf_members_are_checked() {
     assert_eq!([0, 1, 2].map(|leaf| members.rows(leaf)), [&[1][..], &[], &[0, 2]]);
     assert!(matches!(
         LeafMembers::from_assignment(&[0, 3], 3),
-        Err(TreeError::Mismatch {
+        Err(TreeError::Mismatch(Mismatch {
             expected: 3,
             given: 3,
             ..
-        })
+        }))
     ));
 }
 
@@ -318,19 +318,19 @@ fn labels_are_checked() {
     let label = |weights: &[f32], n| Leaves::label(LeafKind::Dense, &members, weights, &outputs(n));
     assert!(matches!(
         label(&[1.0; 2], 3),
-        Err(TreeError::Mismatch {
+        Err(TreeError::Mismatch(Mismatch {
             expected: 3,
             given: 2,
             ..
-        })
+        }))
     ));
     assert!(matches!(
         label(&[1.0; 2], 2),
-        Err(TreeError::Mismatch {
+        Err(TreeError::Mismatch(Mismatch {
             expected: 3,
             given: 2,
             ..
-        })
+        }))
     ));
     assert_eq!(label(&[0.0; 3], 3), Err(TreeError::NoWeight));
     for value in [-1.0, f32::NAN, f32::INFINITY] {
@@ -410,11 +410,11 @@ fn stored_sample_leaves_are_checked() {
     let too_few = Arc::new(Matrix::from(array![[1.0]]));
     assert!(matches!(
         leaves.with_outputs(too_few),
-        Err(TreeError::Mismatch {
+        Err(TreeError::Mismatch(Mismatch {
             expected: 3,
             given: 1,
             ..
-        })
+        }))
     ));
 }
 
@@ -424,11 +424,11 @@ fn trees_are_checked() {
     let leaves = |n| Leaves::Dense(DenseLeaves::new(Array2::zeros((n, 1))));
     assert!(matches!(
         Tree::new(structure.clone(), leaves(3)),
-        Err(TreeError::Mismatch {
+        Err(TreeError::Mismatch(Mismatch {
             expected: 2,
             given: 3,
             ..
-        })
+        }))
     ));
     let tree = Tree::new(structure, leaves(2)).unwrap();
     let x = array![[-1.0], [1.0]];

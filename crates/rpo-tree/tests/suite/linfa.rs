@@ -9,7 +9,7 @@ use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 use rpo_core::Seed;
-use rpo_tree::cluster::{KMeans, KMeansParams};
+use rpo_tree::cluster::{KMeansOptions, KMeansParams};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
@@ -34,12 +34,12 @@ proptest! {
             .n_runs(1)
             .fit(&DatasetBase::from(x.clone()))
             .unwrap();
-        let ours = KMeans::new(KMeansParams::euclidean(k)).unwrap();
-        let ours = ours.fit_from((&x.mapv(|v| v as f32)).into(), None, None, start.view()).unwrap();
+        let options = KMeansOptions { centres: Some(start.view()), ..KMeansOptions::default() };
+        let ours = KMeansParams::euclidean(k).fit((&x.mapv(|v| v as f32)).into(), &options, Seed::new(0)).unwrap();
 
-        let labels: Vec<usize> = ours.labels().iter().map(|&label| label as usize).collect();
+        let labels: Vec<usize> = ours.labels.iter().map(|&label| label as usize).collect();
         prop_assert_eq!(labels, theirs.predict(&x).to_vec());
-        for (a, b) in ours.centres().iter().zip(theirs.centroids()) {
+        for (a, b) in ours.centres.iter().zip(theirs.centroids()) {
             prop_assert!((a - b).abs() <= 1e-9 * b.abs().max(1.0), "{} against {}", a, b);
         }
     }

@@ -1,7 +1,6 @@
 //! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
 
 mod centroid;
-mod cluster;
 mod common;
 mod contracts;
 mod fixtures;
@@ -9,7 +8,6 @@ mod labels;
 mod linfa;
 mod missing;
 mod naive;
-mod oblique_fixtures;
 mod parallel;
 mod props;
 mod seams;

@@ -6,10 +6,10 @@ use crate::common::{Data, csr, grow_axis, weighted_rows};
 use ndarray::{Array2, ArrayView1, Axis, array};
 use proptest::prelude::*;
 use rand::RngCore;
-use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
 use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, Variance};
-use rpo_tree::splitter::{AxisParams, AxisSearch, AxisSplit, NodeRows, ProposedSplit, Splitter};
+use rpo_tree::splitter::{AxisParams, AxisSearch, NodeRows, ProposedSplit, Splitter};
 use rpo_tree::{
     AxisRule, GrowParams, Grown, LeafKind, LeafMembers, LeafModel, Leaves, Node, Row, Rule, Structure, Tree,
     TreeError, apply, grow,
@@ -261,7 +261,7 @@ impl Splitter for OneOutput<'_> {
     type Workspace = AxisSearch;
 
     fn workspace(&self) -> AxisSearch {
-        AxisSearch::new(self.columns)
+        AxisSearch::new(self.columns, None)
     }
 
     fn split(
@@ -285,9 +285,7 @@ impl Splitter for OneOutput<'_> {
         let mut criterion = Variance::new(target.view(), &self.data.weights);
         criterion.start(node.rows);
         let params = AxisParams::default();
-        let AxisSplit { rule, gain } =
-            search.search(self.columns, node, &mut criterion, &params, children)?;
-        Some(ProposedSplit { rule, gain })
+        search.search(self.columns, node, &mut criterion, &params, children)
     }
 }
 
@@ -463,10 +461,10 @@ fn leaves_may_answer_with_medians() {
     let one_leaf = LeafMembers::from_assignment(&[0; 5], 1).unwrap();
     assert!(matches!(
         Tree::new(structure, Medians::label(&one_leaf, &y)),
-        Err(TreeError::Mismatch {
+        Err(TreeError::Mismatch(Mismatch {
             expected: 2,
             given: 1,
             ..
-        })
+        }))
     ));
 }

@@ -3,16 +3,13 @@
 use crate::common::csr;
 use ndarray::{Array2, array};
 use proptest::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, ParameterError, Seed};
+use rpo_core::{CsrMatrix, MatrixView, Mismatch, ParameterError, Seed};
 use rpo_tree::RankedFeatures;
 use rpo_tree::oblique::{
     FeatureScaling, Features, HellingerParams, LinearRule, ObliqueLogisticParams, ObliqueSplitter,
 };
-use rpo_tree::splitter::Splitter;
-use rpo_tree::structured::{
-    BinarySplitter, FallbackSplitter, InformationGain, LabelClusteringParams, LabelWeighting,
-    StructuredSplitter,
-};
+use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
+use rpo_tree::structured::{InformationGain, LabelClusteringParams, LabelWeighting, StructuredSplitter};
 use rpo_tree::{GrowParams, Grown, Node, TreeError, apply, grow};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -59,7 +56,7 @@ impl Problem {
             Features::new(x, FeatureScaling::BySparsity).unwrap(),
         );
         let hellinger = HellingerParams {
-            iterations: 40,
+            descent_steps: 40,
             batch_size: 16,
             ..HellingerParams::default()
         };
@@ -80,7 +77,11 @@ impl Problem {
         }
     }
 
-    fn grow_with(&self, labels: &CsrMatrix, binary: impl BinarySplitter) -> Grown<LinearRule> {
+    fn grow_with(
+        &self,
+        labels: &CsrMatrix,
+        binary: impl BinarySplitter<Rule = LinearRule>,
+    ) -> Grown<LinearRule> {
         let rows: Vec<u32> = (0..self.x.nrows() as u32).collect();
         let params = LabelClusteringParams {
             weighting: self.weighting,
@@ -272,11 +273,11 @@ fn what_does_not_fit_is_refused() {
     ));
     assert!(matches!(
         refused(&[0, 2], 1),
-        Err(TreeError::Mismatch {
+        Err(TreeError::Mismatch(Mismatch {
             expected: 3,
             given: 2,
             ..
-        })
+        }))
     ));
     assert!(matches!(
         refused(&[0], 0),
@@ -296,23 +297,29 @@ fn what_does_not_fit_is_refused() {
     let good = LabelClusteringParams::default();
     assert!(matches!(
         refused(&[1], &[0], good),
-        TreeError::Mismatch {
+        TreeError::Mismatch(Mismatch {
             expected: 2,
             given: 1,
             ..
-        }
+        })
     ));
     assert!(matches!(
         refused(&[0], &[2], good),
-        TreeError::Mismatch {
+        TreeError::Mismatch(Mismatch {
             expected: 3,
             given: 2,
             ..
-        }
+        })
     ));
-    let starts = LabelClusteringParams { n_starts: 0, ..good };
+    let starts = LabelClusteringParams {
+        cluster_starts: 0,
+        ..good
+    };
     assert!(matches!(
         refused(&[0], &[0], starts),
-        TreeError::Parameter(ParameterError::OutOfRange { name: "n_starts", .. })
+        TreeError::Parameter(ParameterError::OutOfRange {
+            name: "cluster_starts",
+            ..
+        })
     ));
 }

@@ -2,12 +2,30 @@
 //!
 //! `RPO_FIXTURES` names a folder with `kmeans.json`; its layout is described in the folder's README.
 
+use super::fit::{Clustering, KMeansOptions};
+use super::points::Points;
+use super::workspace::Workspace;
+use super::{Geometry, KMeansParams};
+use crate::TreeError;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, ParameterError, Seed};
-use rpo_tree::TreeError;
-use rpo_tree::cluster::{Clustering, Geometry, KMeans, KMeansParams, Points, Workspace};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
 use serde::Deserialize;
+
+/// Clusters from given centres.
+fn fit_from(
+    kmeans: &KMeansParams,
+    x: MatrixView<'_>,
+    weights: Option<&[f32]>,
+    centres: &Array2<f64>,
+) -> Result<Clustering, TreeError> {
+    let options = KMeansOptions {
+        weights,
+        centres: Some(centres.view()),
+        ..KMeansOptions::default()
+    };
+    kmeans.fit(x, &options, Seed::new(0))
+}
 
 #[derive(Deserialize)]
 struct Fixture {
@@ -74,19 +92,21 @@ fn check_case(case: &Case, geometry: Geometry) {
     }
     let sparse = MatrixView::from(&x).to_csr();
     let size = x.iter().fold(0.0_f64, |m, v| m.max(v.abs().into()));
-    let fit = |max_passes, x: MatrixView<'_>| {
+    let fit = |passes, x: MatrixView<'_>| {
         let params = KMeansParams {
             geometry,
-            max_passes,
+            passes,
             ..KMeansParams::euclidean(case.k)
         };
-        let kmeans = KMeans::new(params).unwrap();
-        kmeans
-            .fit_from(x, scales.as_deref(), weights.as_deref(), start.view())
-            .unwrap()
+        let options = KMeansOptions {
+            scales: scales.as_deref(),
+            weights: weights.as_deref(),
+            centres: Some(start.view()),
+        };
+        params.fit(x, &options, Seed::new(0)).unwrap()
     };
     let check_centres = |what: &str, got: &Clustering, expected: &[Vec<f64>]| {
-        let centres = unscaled(got.centres());
+        let centres = unscaled(got.centres.view());
         assert_eq!(
             centres.dim(),
             (expected.len(), x.ncols()),
@@ -100,23 +120,22 @@ fn check_case(case: &Case, geometry: Geometry) {
     for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
         let found = fit(1000, view);
         let expected = &case.expected;
-        assert!(found.is_stable());
-        assert_eq!(found.labels(), expected.labels, "{}: labels", case.name);
+        assert!(found.is_stable);
+        assert_eq!(found.labels, expected.labels, "{}: labels", case.name);
         assert_eq!(
-            found.n_updates(),
-            expected.updates_until_stable,
+            found.n_updates, expected.updates_until_stable,
             "{}: updates",
             case.name
         );
         check_centres("centres", &found, &expected.centroids);
         let history = &expected.inertia_history;
-        assert_eq!(found.history().len(), history.len(), "{}: history", case.name);
-        for (got, &expected) in found.history().iter().zip(history) {
+        assert_eq!(found.history.len(), history.len(), "{}: history", case.name);
+        for (got, &expected) in found.history.iter().zip(history) {
             assert_near(&format!("{}: objective", case.name), *got, expected, expected);
         }
         assert_near(
             "objective",
-            *found.history().last().unwrap(),
+            *found.history.last().unwrap(),
             expected.inertia,
             expected.inertia,
         );
@@ -151,7 +170,7 @@ fn naive(
     geometry: Geometry,
     x: &Array2<f64>,
     centres: &Array2<f64>,
-    max_passes: usize,
+    passes: usize,
 ) -> (Vec<u32>, Array2<f64>) {
     let unit = |v: ArrayView1<'_, f64>| {
         let length = v.dot(&v).sqrt();
@@ -174,7 +193,7 @@ fn naive(
     };
     let (x, mut centres) = (as_used(x), as_used(centres));
     let mut labels: Vec<u32> = vec![];
-    for _ in 0..max_passes {
+    for _ in 0..passes {
         let nearest = |row: ArrayView1<'_, f64>| {
             let near = |c: ArrayView1<'_, f64>| {
                 if spherical {
@@ -239,25 +258,25 @@ proptest! {
     fn agrees_with_its_naive_twin(geometry in geometry(), seed in 0_u64..1 << 32, n in 1_usize..40, p in 2_usize..7, k in 1_usize..9, passes in 1_usize..6) {
         let x = rows(seed, n, p);
         let centres = rows(seed ^ 1, k, p).mapv(f64::from);
-        let kmeans = KMeans::new(KMeansParams { geometry, max_passes: passes, ..KMeansParams::euclidean(k) }).unwrap();
+        let kmeans = KMeansParams { geometry, passes, ..KMeansParams::euclidean(k) };
         let sparse = MatrixView::from(&x).to_csr();
         let (labels, expected) = naive(geometry, &x.mapv(f64::from), &centres, passes);
         for view in [(&x).into(), MatrixView::Sparse(sparse.view())] {
-            let found = kmeans.fit_from(view, None, None, centres.view()).unwrap();
-            prop_assert_eq!(found.labels(), &labels);
-            prop_assert_eq!(found.centres().dim(), expected.dim());
-            prop_assert!(found.centres().iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
+            let found = fit_from(&kmeans, view, None, &centres).unwrap();
+            prop_assert_eq!(&found.labels, &labels);
+            prop_assert_eq!(found.centres.dim(), expected.dim());
+            prop_assert!(found.centres.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
         }
     }
 
     #[test]
     fn objective_never_gets_worse(geometry in geometry(), seed in 0_u64..1 << 32, k in 1_usize..9) {
         let x = rows(seed, 120, 5);
-        let kmeans = KMeans::new(KMeansParams { geometry, max_passes: 30, n_starts: 1, ..KMeansParams::euclidean(k) }).unwrap();
-        let found = kmeans.fit((&x).into(), Seed::new(seed)).unwrap();
+        let kmeans = KMeansParams { geometry, passes: 30, starts: 1, ..KMeansParams::euclidean(k) };
+        let found = kmeans.fit((&x).into(), &KMeansOptions::default(), Seed::new(seed)).unwrap();
         let sign = if geometry == Geometry::Euclidean { -1.0 } else { 1.0 };
-        for step in found.history().windows(2) {
-            prop_assert!(sign * (step[1] - step[0]) >= -1e-9, "{:?}", found.history());
+        for step in found.history.windows(2) {
+            prop_assert!(sign * (step[1] - step[0]) >= -1e-9, "{:?}", found.history);
         }
     }
 
@@ -265,11 +284,11 @@ proptest! {
     fn distinct_rows_that_fit_are_the_clusters(geometry in geometry(), seed in 0_u64..1 << 32, n_distinct in 1_usize..8, extra in 0_usize..5) {
         // Label rows of which no two share a label, each several times.
         let x = Array2::from_shape_fn((60, 2 * n_distinct), |(i, j)| f32::from(u8::from(j / 2 == i % n_distinct)));
-        let kmeans = KMeans::new(KMeansParams { geometry, n_starts: 1, ..KMeansParams::euclidean(n_distinct + extra) }).unwrap();
-        let found = kmeans.fit((&x).into(), Seed::new(seed)).unwrap();
+        let kmeans = KMeansParams { geometry, starts: 1, ..KMeansParams::euclidean(n_distinct + extra) };
+        let found = kmeans.fit((&x).into(), &KMeansOptions::default(), Seed::new(seed)).unwrap();
         prop_assert_eq!(found.n_clusters(), n_distinct);
-        for (i, &label) in found.labels().iter().enumerate() {
-            prop_assert_eq!(label, found.labels()[i % n_distinct]);
+        for (i, &label) in found.labels.iter().enumerate() {
+            prop_assert_eq!(label, found.labels[i % n_distinct]);
         }
     }
 
@@ -277,16 +296,16 @@ proptest! {
     fn a_weight_of_two_is_a_row_twice(geometry in geometry(), seed in 0_u64..1 << 32, k in 1_usize..5) {
         let x = rows(seed, 20, 3);
         let centres = rows(seed ^ 1, k, 3).mapv(f64::from);
-        let kmeans = KMeans::new(KMeansParams { geometry, ..KMeansParams::euclidean(k) }).unwrap();
+        let kmeans = KMeansParams { geometry, ..KMeansParams::euclidean(k) };
         let weights: Vec<f32> = (0..20).map(|i| (1 + i % 3) as f32).collect();
         let twice: Vec<usize> = (0..20).flat_map(|i| vec![i; 1 + i % 3]).collect();
-        let weighted = kmeans.fit_from((&x).into(), None, Some(&weights), centres.view()).unwrap();
-        let repeated = kmeans.fit_from((&x.select(Axis(0), &twice)).into(), None, None, centres.view()).unwrap();
+        let weighted = fit_from(&kmeans, (&x).into(), Some(&weights), &centres).unwrap();
+        let repeated = fit_from(&kmeans, (&x.select(Axis(0), &twice)).into(), None, &centres).unwrap();
         for (at, &row) in twice.iter().enumerate() {
-            prop_assert_eq!(weighted.labels()[row], repeated.labels()[at]);
+            prop_assert_eq!(weighted.labels[row], repeated.labels[at]);
         }
-        let (a, b) = (weighted.centres(), repeated.centres());
-        prop_assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-9));
+        let (a, b) = (&weighted.centres, &repeated.centres);
+        prop_assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9));
     }
 }
 
@@ -294,25 +313,24 @@ proptest! {
 fn more_starts_are_not_worse_and_the_seed_decides() {
     let x = rows(5, 200, 4);
     for geometry in [Geometry::Euclidean, Geometry::Spherical] {
-        let fit = |n_starts, seed| {
+        let fit = |starts, seed| {
             let params = KMeansParams {
                 geometry,
-                n_starts,
+                starts,
                 ..KMeansParams::euclidean(6)
             };
-            KMeans::new(params)
-                .unwrap()
-                .fit((&x).into(), Seed::new(seed))
+            params
+                .fit((&x).into(), &KMeansOptions::default(), Seed::new(seed))
                 .unwrap()
         };
-        let objective = |c: &Clustering| *c.history().last().unwrap();
+        let objective = |c: &Clustering| *c.history.last().unwrap();
         let (one, many) = (fit(1, 3), fit(12, 3));
         match geometry {
             Geometry::Euclidean => assert!(objective(&many) <= objective(&one)),
             Geometry::Spherical => assert!(objective(&many) >= objective(&one)),
         }
         assert_eq!(many, fit(12, 3));
-        assert_ne!(one.labels(), fit(1, 4).labels());
+        assert_ne!(one.labels, fit(1, 4).labels);
     }
 }
 
@@ -329,13 +347,12 @@ fn a_sample_teaches_and_every_row_is_assigned() {
         sample: Some(40),
         ..KMeansParams::euclidean(3)
     };
-    let found = KMeans::new(params)
-        .unwrap()
-        .fit((&x).into(), Seed::new(1))
+    let found = params
+        .fit((&x).into(), &KMeansOptions::default(), Seed::new(1))
         .unwrap();
-    assert_eq!((found.labels().len(), found.n_clusters()), (300, 3));
+    assert_eq!((found.labels.len(), found.n_clusters()), (300, 3));
     for i in 0..300 {
-        assert_eq!(found.labels()[i], found.labels()[i % 3]);
+        assert_eq!(found.labels[i], found.labels[i % 3]);
     }
 }
 
@@ -346,13 +363,13 @@ fn equally_near_centres_give_the_lower_cluster() {
     for geometry in [Geometry::Euclidean, Geometry::Spherical] {
         let params = KMeansParams {
             geometry,
-            max_passes: 1,
+            passes: 1,
             ..KMeansParams::euclidean(2)
         };
-        let kmeans = KMeans::new(params).unwrap();
-        let found = kmeans.fit_from((&x).into(), None, None, centres.view()).unwrap();
-        assert_eq!(found.labels(), [0, 0, 1]);
-        assert!(!found.is_stable());
+        let kmeans = params;
+        let found = fit_from(&kmeans, (&x).into(), None, &centres).unwrap();
+        assert_eq!(found.labels, [0, 0, 1]);
+        assert!(!found.is_stable);
     }
 }
 
@@ -364,11 +381,10 @@ fn rows_without_direction_are_one_cluster() {
             geometry,
             ..KMeansParams::euclidean(4)
         };
-        let found = KMeans::new(params)
-            .unwrap()
-            .fit((&x).into(), Seed::new(0))
+        let found = params
+            .fit((&x).into(), &KMeansOptions::default(), Seed::new(0))
             .unwrap();
-        assert_eq!((found.labels(), found.n_clusters()), (&[0; 5][..], 1));
+        assert_eq!((&found.labels[..], found.n_clusters()), (&[0; 5][..], 1));
     }
 }
 
@@ -376,13 +392,11 @@ fn rows_without_direction_are_one_cluster() {
 fn rows_without_weight_are_assigned_and_move_nothing() {
     let x = ndarray::array![[0.0], [2.0], [9.0], [100.0]];
     let centres = ndarray::array![[50.0], [0.0], [90.0]];
-    let kmeans = KMeans::new(KMeansParams::euclidean(3)).unwrap();
-    let found = kmeans
-        .fit_from((&x).into(), None, Some(&[1.0, 1.0, 0.0, 0.0]), centres.view())
-        .unwrap();
+    let kmeans = KMeansParams::euclidean(3);
+    let found = fit_from(&kmeans, (&x).into(), Some(&[1.0, 1.0, 0.0, 0.0]), &centres).unwrap();
     // The first centre disappears; the last keeps its place, as its row weighs nothing.
-    assert_eq!(found.labels(), [0, 0, 0, 1]);
-    assert_eq!(found.centres(), ndarray::array![[1.0], [90.0]]);
+    assert_eq!(found.labels, [0, 0, 0, 1]);
+    assert_eq!(found.centres, ndarray::array![[1.0], [90.0]]);
 }
 
 #[test]
@@ -400,13 +414,12 @@ fn rows_compared_by_their_images_part_as_the_images_do() {
                     .map(move |c| (c, entry(column, c)))
                     .filter(|(_, v)| *v != 0.0)
             };
-            let kmeans = KMeans::new(KMeansParams {
+            let kmeans = KMeansParams {
                 geometry,
-                n_starts: 3,
-                max_passes: 50,
+                starts: 3,
+                passes: 50,
                 ..KMeansParams::euclidean(4)
-            });
-            let kmeans = kmeans.unwrap();
+            };
             let (mut plain, mut mapped) = (Points::new(5), Points::new(9));
             for row in x.rows() {
                 let stored = row.iter().enumerate().map(|(j, &v)| (j as u32, v));
@@ -429,42 +442,56 @@ fn rows_compared_by_their_images_part_as_the_images_do() {
                 plain.push(row.iter().take(5).enumerate().map(|(j, &v)| (j as u32, v)), 1.0);
             }
             kmeans.run(&mapped, Seed::new(seed), &mut b);
-            let whole = kmeans.fit((&x).into(), Seed::new(seed)).unwrap();
-            assert_eq!(b.labels(), whole.labels());
+            let whole = kmeans
+                .fit((&x).into(), &KMeansOptions::default(), Seed::new(seed))
+                .unwrap();
+            assert_eq!(b.labels(), whole.labels);
         }
     }
 }
 
 #[test]
 fn a_workspace_has_no_memory() {
-    let kmeans = KMeans::new(KMeansParams::spherical(5)).unwrap();
+    let kmeans = KMeansParams::spherical(5);
     let (a, b) = (rows(1, 50, 6), rows(2, 30, 6));
     let mut used = Workspace::default();
-    let mut points = Points::from_matrix((&a).into(), None, None).unwrap();
+    let mut points = Points::from_matrix((&a).into(), 0..50, None, None);
     kmeans.run(&points, Seed::new(3), &mut used);
     points.clear();
     (0..30).for_each(|row| points.push_row((&b).into(), row, None, 1.0));
     kmeans.run(&points, Seed::new(4), &mut used);
-    let fresh = kmeans.fit((&b).into(), Seed::new(4)).unwrap();
+    let fresh = kmeans
+        .fit((&b).into(), &KMeansOptions::default(), Seed::new(4))
+        .unwrap();
     assert_eq!(
         (used.labels(), used.n_clusters()),
-        (fresh.labels(), fresh.n_clusters())
+        (&fresh.labels[..], fresh.n_clusters())
     );
 }
 
 #[test]
 fn what_does_not_fit_is_refused() {
-    let kmeans = KMeans::new(KMeansParams::euclidean(2)).unwrap();
+    let kmeans = KMeansParams::euclidean(2);
     let x = rows(1, 4, 3);
     let fit = |scales: Option<&[f32]>, weights: Option<&[f32]>| {
         kmeans
-            .fit_weighted((&x).into(), scales, weights, Seed::new(0))
+            .fit(
+                (&x).into(),
+                &KMeansOptions {
+                    scales,
+                    weights,
+                    ..KMeansOptions::default()
+                },
+                Seed::new(0),
+            )
             .unwrap_err()
     };
-    let mismatch = |what, expected, given| TreeError::Mismatch {
-        what,
-        expected,
-        given,
+    let mismatch = |what, expected, given| {
+        TreeError::from(Mismatch {
+            what,
+            expected,
+            given,
+        })
     };
     assert_eq!(fit(Some(&[1.0]), None), mismatch("scales for the columns", 3, 1));
     assert_eq!(fit(None, Some(&[1.0])), mismatch("weights for the rows", 4, 1));
@@ -473,30 +500,53 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(fit(None, Some(&[1.0, 1.0, -1.0, 1.0])), bad);
     assert!(matches!(
         fit(Some(&[1.0, f32::NAN, 1.0]), None),
-        TreeError::Parameter(ParameterError::OutOfRange {
-            name: "scale of a column",
-            ..
-        })
+        TreeError::Parameter(ParameterError::OutOfRange { name: "scales", .. })
     ));
     // Both are finite, their product is not.
     let scales = [1.0, 1e38, 1.0];
-    let large = kmeans.fit_weighted((&x.mapv(|v| v * 100.0)).into(), Some(&scales), None, Seed::new(0));
+    let large = kmeans.fit(
+        (&x.mapv(|v| v * 100.0)).into(),
+        &KMeansOptions {
+            scales: Some(&scales),
+            ..KMeansOptions::default()
+        },
+        Seed::new(0),
+    );
     assert!(matches!(large, Err(TreeError::NonFinite(_))), "{large:?}");
     let empty = Array2::<f32>::zeros((0, 3));
     assert_eq!(
-        kmeans.fit((&empty).into(), Seed::new(0)),
+        kmeans.fit((&empty).into(), &KMeansOptions::default(), Seed::new(0)),
         Err(TreeError::Empty { rows: 0, columns: 3 })
     );
     let mut nan = x.clone();
     nan[[1, 1]] = f32::NAN;
     assert!(matches!(
-        kmeans.fit((&nan).into(), Seed::new(0)),
+        kmeans.fit((&nan).into(), &KMeansOptions::default(), Seed::new(0)),
         Err(TreeError::NonFinite(_))
     ));
-    let from = |centres: Array2<f64>| kmeans.fit_from((&x).into(), None, None, centres.view());
+    let from = |centres: Array2<f64>| fit_from(&kmeans, (&x).into(), None, &centres);
     let wide = from(Array2::zeros((2, 4)));
     assert_eq!(wide, Err(mismatch("columns of the given centres", 3, 4)));
     assert_eq!(from(Array2::zeros((3, 3))), Err(mismatch("given centres", 2, 3)));
     assert_eq!(from(Array2::zeros((0, 3))), Err(mismatch("given centres", 2, 0)));
     assert!(from(Array2::from_elem((1, 3), f64::NAN)).is_err());
+}
+
+#[test]
+fn parameters_are_checked() {
+    let good = KMeansParams::euclidean(2);
+    assert_eq!(good.check(), Ok(()));
+    let name = |change: fn(&mut KMeansParams)| {
+        let mut params = good;
+        change(&mut params);
+        match params.check() {
+            Err(TreeError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(name(|p| p.clusters = 0), "clusters");
+    assert_eq!(name(|p| p.clusters = (1 << 16) + 1), "clusters");
+    assert_eq!(name(|p| p.passes = 0), "passes");
+    assert_eq!(name(|p| p.starts = 0), "starts");
+    assert_eq!(name(|p| p.sample = Some(0)), "sample");
 }

@@ -1,8 +1,13 @@
 //! The two-stage solve: first where the classes part, then with fewer weights.
 
+use super::adam::Adam;
 use super::batches::Batches;
+use super::design::{Batch, DesignMatrix};
+use super::hellinger::HellingerParams;
 use super::least_squares::least_squares;
-use super::{Adam, Batch, DesignMatrix, HellingerParams, Real, SmoothAbs, slopes, soft_assign};
+use super::loss::{slopes, soft_assign};
+use super::penalty::SmoothAbs;
+use super::real::Real;
 use rpo_core::Seed;
 
 /// Hyperplanes that part the positive rows from the others, the most developed first: of the second stage, of the
@@ -19,7 +24,7 @@ use rpo_core::Seed;
 ///
 /// # Panics
 /// If there is not one mark per row of the design.
-pub fn two_stage<T: Real, D: DesignMatrix<T>>(
+pub(crate) fn two_stage<T: Real, D: DesignMatrix<T>>(
     design: &D,
     positive: &[bool],
     params: &HellingerParams,
@@ -58,7 +63,7 @@ pub fn two_stage<T: Real, D: DesignMatrix<T>>(
     let first = w.clone();
     let rho = (n_features as f64 / positive.len() as f64)
         .ln_1p()
-        .min(params.max_rho);
+        .min(params.rho);
     let gamma = rho * -loss / size;
     let mut best: Option<(f64, Vec<T>)> = None;
     let mut consider = |solver: &mut Solver<'_, T, D>, w: &[T]| {
@@ -110,9 +115,9 @@ impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
         mut look: impl FnMut(&mut Self, &[T]),
     ) {
         let mut batches = Batches::new(self.positive, self.params.batch_size, seed);
-        let mut adam = Adam::new(self.params.learning_rate, w.len());
+        let mut adam = Adam::new(self.params.step_size, w.len());
         let n = batches.size();
-        for step in 0..self.params.iterations {
+        for step in 0..self.params.descent_steps {
             if step > 0 && step % Self::LOOK == 0 {
                 look(self, w);
             }
@@ -163,7 +168,7 @@ impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::DenseDesign;
+    use super::super::design::DenseDesign;
     use super::*;
 
     /// Two clouds that the first of many features parts, the others being noise.

@@ -1,10 +1,11 @@
 //! The Hellinger loss, its penalty and ADAM against reference vectors (`hellinger.json`), and information gain
 //! against `tree_gini.json`.
 
-use rpo_tree::criterion::{Criterion, Entropy};
-use rpo_tree::oblique::solvers::{
-    Adam, Batch, DenseDesign, DesignMatrix, SmoothAbs, slopes, soft_assign, squared_distance,
-};
+use super::adam::Adam;
+use super::design::{Batch, DenseDesign, DesignMatrix};
+use super::loss::{slopes, soft_assign, squared_distance};
+use super::penalty::SmoothAbs;
+use crate::criterion::{Criterion, Entropy};
 use serde_json::Value;
 use std::path::PathBuf;
 

@@ -1,29 +1,10 @@
-//! The seam of structured splits: a binary problem at a node.
+//! Splits of a binary problem along one feature.
 
 use crate::TreeError;
 use crate::criterion::{Criterion, Entropy};
 use crate::oblique::LinearRule;
 use crate::ranks::RankedFeatures;
-use crate::splitter::{AxisParams, AxisSearch, AxisSplit, NodeRows, ProposedSplit, check_subset};
-
-/// Splits a node by a 0/1 target that was made for this node.
-pub trait BinarySplitter: Sync {
-    /// Buffers, one per thread.
-    type Workspace: Send;
-
-    /// A workspace for a thread.
-    fn workspace(&self) -> Self::Workspace;
-
-    /// The split of a node whose rows are positive or not (as long as `node.rows`), or `None` if there is none;
-    /// otherwise as [`Splitter::split`](crate::splitter::Splitter::split).
-    fn split(
-        &self,
-        node: NodeRows<'_>,
-        positive: &[bool],
-        workspace: &mut Self::Workspace,
-        children: &mut [u16],
-    ) -> Option<ProposedSplit<LinearRule>>;
-}
+use crate::splitter::{AxisParams, AxisSearch, BinarySplitter, NodeRows, ProposedSplit, check_subset};
 
 /// The best threshold on one feature by information gain, over all features the tree uses.
 ///
@@ -61,10 +42,11 @@ impl<'a> InformationGain<'a> {
 }
 
 impl BinarySplitter for InformationGain<'_> {
+    type Rule = LinearRule;
     type Workspace = (AxisSearch, Entropy);
 
     fn workspace(&self) -> Self::Workspace {
-        let search = AxisSearch::on(self.columns, self.subset);
+        let search = AxisSearch::new(self.columns, Some(self.subset));
         (search, Entropy::new(vec![false; self.columns.n_rows()]))
     }
 
@@ -77,33 +59,11 @@ impl BinarySplitter for InformationGain<'_> {
     ) -> Option<ProposedSplit<LinearRule>> {
         entropy.mark(node.rows, positive);
         entropy.start(node.rows);
-        let AxisSplit { rule, gain } = search.search(self.columns, node, entropy, &self.params, children)?;
+        let ProposedSplit { rule, gain } =
+            search.search(self.columns, node, entropy, &self.params, children)?;
         Some(ProposedSplit {
             rule: LinearRule::Axis(rule),
             gain,
         })
-    }
-}
-
-/// Tries a splitter, and where it finds nothing another.
-#[derive(Debug, Clone)]
-pub struct FallbackSplitter<A, B>(pub A, pub B);
-
-impl<A: BinarySplitter, B: BinarySplitter> BinarySplitter for FallbackSplitter<A, B> {
-    type Workspace = (A::Workspace, B::Workspace);
-
-    fn workspace(&self) -> Self::Workspace {
-        (self.0.workspace(), self.1.workspace())
-    }
-
-    fn split(
-        &self,
-        node: NodeRows<'_>,
-        positive: &[bool],
-        (first, second): &mut Self::Workspace,
-        children: &mut [u16],
-    ) -> Option<ProposedSplit<LinearRule>> {
-        let split = self.0.split(node, positive, first, children);
-        split.or_else(|| self.1.split(node, positive, second, children))
     }
 }

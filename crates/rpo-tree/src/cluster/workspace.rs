@@ -1,0 +1,97 @@
+//! The clusters of a start, and the buffers of all.
+
+use super::points::Points;
+use crate::products::{add_products, table_width};
+
+/// Products, and objectives, that differ by less than this share of their size are equal: rows of few whole numbers
+/// often lie midway between two centres, and rounding, which depends on the order of the columns, shall not decide.
+pub(super) const TIE: f64 = 1e-12;
+
+/// Buffers of a clustering, and the clusters found last; made to be used again and again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Workspace {
+    /// The start at hand.
+    pub(super) run: Run,
+    /// The best start so far, where there are several.
+    pub(super) best: Run,
+    /// Per column that occurs and cluster, the sum of the values.
+    pub(super) sums: Vec<f64>,
+    /// Products of one row with all centres.
+    pub(super) products: Vec<f64>,
+    pub(super) seeding: SeedingBuffers,
+}
+
+/// One start: clusters, and how they came about.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Run {
+    pub(super) labels: Vec<u32>,
+    pub(super) n_clusters: usize,
+    /// What rows are multiplied by, centre by centre: column that occurs x `width`, zero from `n_clusters` on. These
+    /// are the centres, or where rows are compared by their images Pᵀ times theirs.
+    pub(super) centres: Vec<f64>,
+    pub(super) width: usize,
+    /// What is added to a row's product with each centre before they are compared: -‖μ‖²/2 for distances.
+    pub(super) offsets: Vec<f64>,
+    pub(super) history: Vec<f64>,
+    pub(super) n_updates: usize,
+    pub(super) is_stable: bool,
+}
+
+impl Run {
+    pub(super) fn clear(&mut self, points: &Points, n_clusters: usize) {
+        self.n_clusters = n_clusters;
+        self.width = table_width(n_clusters);
+        self.labels.clear();
+        self.labels.resize(points.len(), u32::MAX);
+        self.centres.clear();
+        self.centres.resize(points.names.len() * self.width, 0.0);
+        self.offsets.clear();
+        self.offsets.resize(self.width, 0.0);
+        self.history.clear();
+        (self.n_updates, self.is_stable) = (0, false);
+    }
+
+    /// Products of a row of the given size with all centres and their offsets; the first of equal ones, which is
+    /// to say within [`TIE`], comes first.
+    #[inline]
+    pub(super) fn nearest(
+        &self,
+        columns: &[u32],
+        values: &[f32],
+        size: f64,
+        products: &mut [f64],
+    ) -> (usize, f64) {
+        products.copy_from_slice(&self.offsets);
+        add_products(columns, values, &self.centres, products);
+        let mut best = (0, products[0]);
+        for (c, &product) in products.iter().enumerate().take(self.n_clusters).skip(1) {
+            if product > best.1 + TIE * (size + best.1.abs()) {
+                best = (c, product);
+            }
+        }
+        best
+    }
+}
+
+impl Workspace {
+    /// The cluster of each row, from 0.
+    pub(crate) fn labels(&self) -> &[u32] {
+        &self.run.labels
+    }
+
+    /// Number of clusters, none of them empty.
+    pub(crate) fn n_clusters(&self) -> usize {
+        self.run.n_clusters
+    }
+}
+
+/// Buffers of the seeding.
+#[derive(Debug, Clone, Default)]
+pub(super) struct SeedingBuffers {
+    /// The newest centre, by column that occurs.
+    pub(super) newest: Vec<f64>,
+    /// Squared distance, or one less cosine, of each row to the nearest centre so far.
+    pub(super) nearest: Vec<f64>,
+    /// Rows chosen so far.
+    pub(super) chosen: Vec<usize>,
+}
