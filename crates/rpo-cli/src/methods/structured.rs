@@ -176,10 +176,10 @@ impl StructuredOptions {
             Variant::SfH | Variant::SfHCs => {
                 let default = HellingerParams::default();
                 NodeSplit::Hellinger(HellingerParams {
-                    max_rho: self.rho.unwrap_or(default.max_rho),
-                    iterations: self.descent_steps.unwrap_or(default.iterations),
+                    rho: self.rho.unwrap_or(default.rho),
+                    descent_steps: self.descent_steps.unwrap_or(default.descent_steps),
                     batch_size: self.batch_size.unwrap_or(default.batch_size),
-                    learning_rate: self.step_size.unwrap_or(default.learning_rate),
+                    step_size: self.step_size.unwrap_or(default.step_size),
                     prune: self.prune.unwrap_or(default.prune),
                     ..default
                 })
@@ -278,10 +278,10 @@ impl Resolved {
             NodeSplit::InformationGain => {}
             NodeSplit::Logistic(params) => record.push(("l2", json!(params.l2))),
             NodeSplit::Hellinger(params) => record.extend([
-                ("rho", json!(params.max_rho)),
-                ("descent_steps", json!(params.iterations)),
+                ("rho", json!(params.rho)),
+                ("descent_steps", json!(params.descent_steps)),
                 ("batch_size", json!(params.batch_size)),
-                ("step_size", json!(params.learning_rate)),
+                ("step_size", json!(params.step_size)),
                 ("prune", json!(params.prune)),
             ]),
         }

@@ -170,7 +170,7 @@ impl CraftmlTrainer {
         }
         Ok(tree.with_members(TreeMembers {
             members: grown.members,
-            max_entries: params.nodes.max_entries,
+            max_entries: params.nodes.centroid_entries,
         }))
     }
 

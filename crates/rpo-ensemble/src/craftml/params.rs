@@ -201,9 +201,9 @@ impl CraftmlParams {
             label_width: Width::Shares(vec![0.7, 0.6]),
             nodes: CentroidParams {
                 kmeans: KMeansParams::euclidean(9),
-                sample: NodeSample::Share(0.6),
-                max_entries: None,
-                max_attempts: 5,
+                node_sample: NodeSample::Share(0.6),
+                centroid_entries: None,
+                attempts: 5,
             },
             grow: GrowParams {
                 max_depth: None,
@@ -219,7 +219,7 @@ impl CraftmlParams {
     pub fn report_quirks() -> Self {
         let mut params = Self::report();
         params.preset = CraftmlPreset::ReportQuirks;
-        params.nodes.sample = NodeSample::FirstShare(0.6);
+        params.nodes.node_sample = NodeSample::FirstShare(0.6);
         params
     }
 
@@ -253,7 +253,7 @@ impl CraftmlParams {
     /// Largest number of children of a node k, 1 (a tree is one leaf) to 65,535. Default 10 (report: 9).
     #[must_use]
     pub fn n_clusters(mut self, k: usize) -> Self {
-        self.nodes.kmeans.n_clusters = k;
+        self.nodes.kmeans.clusters = k;
         self
     }
 
@@ -276,21 +276,21 @@ impl CraftmlParams {
     /// Which rows of a node are clustered. Default at most 20,000 (report: 60 %).
     #[must_use]
     pub fn sample(mut self, sample: NodeSample) -> Self {
-        self.nodes.sample = sample;
+        self.nodes.node_sample = sample;
         self
     }
 
     /// Largest number of passes of k-means, at least 1. Default 5 (report: 300).
     #[must_use]
     pub fn max_passes(mut self, max_passes: usize) -> Self {
-        self.nodes.kmeans.max_passes = max_passes;
+        self.nodes.kmeans.passes = max_passes;
         self
     }
 
     /// Number of starts of k-means, at least 1. Default 1 (report: 10).
     #[must_use]
     pub fn n_starts(mut self, n_starts: usize) -> Self {
-        self.nodes.kmeans.n_starts = n_starts;
+        self.nodes.kmeans.starts = n_starts;
         self
     }
 
@@ -298,7 +298,7 @@ impl CraftmlParams {
     /// released code (report: all). Fewer make a smaller and faster model.
     #[must_use]
     pub fn centroid_entries(mut self, max_entries: Option<usize>) -> Self {
-        self.nodes.max_entries = max_entries;
+        self.nodes.centroid_entries = max_entries;
         self
     }
 
@@ -411,8 +411,8 @@ mod tests {
         let base = CraftmlParams::original;
         assert_eq!(name(base().n_trees(0)), "n_trees");
         assert_eq!(name(base().first_tree(usize::MAX)), "first_tree");
-        assert_eq!(name(base().n_clusters(0)), "n_clusters");
-        assert_eq!(name(base().n_clusters(65_536)), "n_clusters");
+        assert_eq!(name(base().n_clusters(0)), "clusters");
+        assert_eq!(name(base().n_clusters(65_536)), "clusters");
         assert_eq!(name(base().feature_width(Width::Fixed(0))), "feature_width");
         assert_eq!(
             name(base().feature_width(Width::Fixed(MAX_WIDTH + 1))),
@@ -425,8 +425,8 @@ mod tests {
         }
         assert_eq!(name(base().label_width(Width::Shares(vec![]))), "label_width");
         assert_eq!(name(base().sample(NodeSample::Count(0))), "sample");
-        assert_eq!(name(base().max_passes(0)), "max_passes");
-        assert_eq!(name(base().n_starts(0)), "n_starts");
+        assert_eq!(name(base().max_passes(0)), "passes");
+        assert_eq!(name(base().n_starts(0)), "starts");
         assert_eq!(name(base().centroid_entries(Some(0))), "max_entries");
         assert!("row".parse::<CentroidKind>().is_err());
         for (text, kind) in CENTROID_KINDS {

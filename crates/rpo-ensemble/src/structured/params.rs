@@ -114,7 +114,7 @@ impl StructuredForestParams {
     /// Starts and passes of k-means at a node, each at least 1. Default 5 and 100.
     #[must_use]
     pub fn clustering(mut self, n_starts: usize, max_passes: usize) -> Self {
-        (self.structuring.n_starts, self.structuring.max_passes) = (n_starts, max_passes);
+        (self.structuring.cluster_starts, self.structuring.cluster_passes) = (n_starts, max_passes);
         self
     }
 
@@ -259,8 +259,8 @@ mod tests {
             assert_eq!(name(base().label_weight(bad)), "label_weight");
         }
         assert_eq!(name(base().min_samples_leaf(0)), "min_samples_leaf");
-        assert_eq!(name(base().clustering(0, 1)), "n_starts");
-        assert_eq!(name(base().clustering(1, 0)), "max_passes");
+        assert_eq!(name(base().clustering(0, 1)), "cluster_starts");
+        assert_eq!(name(base().clustering(1, 0)), "cluster_passes");
         let beta = LabelWeighting {
             beta: f64::NAN,
             ..LabelWeighting::default()
@@ -271,10 +271,13 @@ mod tests {
             "l2"
         );
         let hellinger = HellingerParams {
-            iterations: 0,
+            descent_steps: 0,
             ..HellingerParams::default()
         };
-        assert_eq!(name(base().split(NodeSplit::Hellinger(hellinger))), "iterations");
+        assert_eq!(
+            name(base().split(NodeSplit::Hellinger(hellinger))),
+            "descent_steps"
+        );
         let gain = || base().split(NodeSplit::InformationGain);
         assert_eq!(name(gain().fall_back(true)), "fall_back");
         assert_eq!(name(gain().scaling(Some(FeatureScaling::Raw))), "scaling");

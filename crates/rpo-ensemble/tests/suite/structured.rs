@@ -13,7 +13,7 @@ use rpo_tree::{LeafModel, Leaves, Node, Structure, Tree, TreeError};
 
 fn splits() -> [NodeSplit; 3] {
     let hellinger = HellingerParams {
-        iterations: 30,
+        descent_steps: 30,
         batch_size: 40,
         ..HellingerParams::default()
     };

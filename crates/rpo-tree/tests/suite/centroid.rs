@@ -340,9 +340,6 @@ fn what_does_not_fit_is_refused() {
     let refused = CentroidSplitter::new(csr(&x).view(), &targets, &Cosine, params(0)).unwrap_err();
     assert!(matches!(
         refused,
-        TreeError::Parameter(ParameterError::OutOfRange {
-            name: "clusters",
-            ..
-        })
+        TreeError::Parameter(ParameterError::OutOfRange { name: "clusters", .. })
     ));
 }
