@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use ndarray::{Array1, ArrayView2, s};
 use rpo_core::{Seed, check_fraction};
-use serde::{Deserialize, Serialize};
 
 use super::Embedding;
 use crate::ProjectionError;
@@ -30,8 +29,7 @@ const ROUNDING: f64 = 1e-12;
 /// assert_eq!("labels:0.9".parse(), Ok(Rank::LabelShare(0.9)));
 /// assert_eq!("captured:0.99:200".parse(), Ok(Rank::CapturedShare { share: 0.99, at_most: 200 }));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rank {
     /// This many.
     Exact(usize),
@@ -166,19 +164,7 @@ impl FromStr for Rank {
     }
 }
 
-impl TryFrom<String> for Rank {
-    type Error = ProjectionError;
-
-    fn try_from(text: String) -> Result<Self, ProjectionError> {
-        text.parse()
-    }
-}
-
-impl From<Rank> for String {
-    fn from(rank: Rank) -> Self {
-        rank.to_string()
-    }
-}
+rpo_core::impl_text_serde!(Rank, ["integer", "string"]);
 
 #[cfg(test)]
 mod tests {

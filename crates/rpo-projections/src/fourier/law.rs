@@ -8,7 +8,6 @@ use rand::RngCore;
 use rand::distributions::Distribution;
 use rand_distr::{Cauchy, ChiSquared, StandardNormal};
 use rpo_core::check_positive;
-use serde::{Deserialize, Serialize};
 
 use crate::ProjectionError;
 
@@ -27,8 +26,7 @@ const LARGEST: f64 = 1e18;
 /// let kernel = SpectralLaw::CauchyIid.kernel(&[3.0, -4.0], 0.5);
 /// assert_eq!(kernel, Some((-3.5_f64).exp()));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum SpectralLaw {
     /// r ~ N(0, σ⁻²I): the Gaussian kernel exp(-‖δ‖²/(2σ²)).
@@ -148,19 +146,7 @@ impl FromStr for SpectralLaw {
     }
 }
 
-impl TryFrom<String> for SpectralLaw {
-    type Error = ProjectionError;
-
-    fn try_from(text: String) -> Result<Self, ProjectionError> {
-        text.parse()
-    }
-}
-
-impl From<SpectralLaw> for String {
-    fn from(law: SpectralLaw) -> Self {
-        law.to_string()
-    }
-}
+rpo_core::impl_text_serde!(SpectralLaw, ["string"]);
 
 #[cfg(test)]
 mod tests {

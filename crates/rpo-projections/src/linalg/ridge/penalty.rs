@@ -4,7 +4,6 @@ use std::fmt;
 use std::str::FromStr;
 
 use rpo_core::check_not_negative;
-use serde::{Deserialize, Serialize};
 
 use crate::ProjectionError;
 use crate::linalg::Rows;
@@ -21,8 +20,7 @@ const DENSE_SHARE: f64 = 0.25;
 /// assert_eq!("1e-3".parse(), Ok(Penalty::Relative(1e-3)));
 /// assert_eq!("variance:0.3".parse(), Ok(Penalty::Variance(0.3)));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Penalty {
     /// λ tr(XᵀX)/p on every weight, in units of the mean diagonal of XᵀX: that of Karampatziakis and Mineiro (2015).
     /// What is right depends on n and p: with λ fixed, weights have less freedom the more samples there are.
@@ -186,19 +184,7 @@ impl FromStr for Penalty {
     }
 }
 
-impl TryFrom<String> for Penalty {
-    type Error = ProjectionError;
-
-    fn try_from(text: String) -> Result<Self, ProjectionError> {
-        text.parse()
-    }
-}
-
-impl From<Penalty> for String {
-    fn from(penalty: Penalty) -> Self {
-        penalty.to_string()
-    }
-}
+rpo_core::impl_text_serde!(Penalty, ["number", "string"]);
 
 #[cfg(test)]
 mod tests {
