@@ -10,7 +10,7 @@
 use clap::Parser;
 use rpo::core::Seed;
 use rpo::data::generate::MultiLabelSet;
-use rpo::projections::linalg::{LANES, Ridge, RidgeSolver, panel_product, relative_penalty};
+use rpo::projections::least_squares::{LANES, Ridge, RidgeSolver, panel_product, relative_penalty};
 use rpo::projections::{LabelEmbedding, Rank};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};
 
@@ -84,7 +84,11 @@ fn main() -> anyhow::Result<()> {
     );
 
     reset_peak()?;
-    let embedding = LabelEmbedding::default().passes(arguments.passes).solver(solver);
+    let embedding = LabelEmbedding {
+        passes: arguments.passes,
+        solver,
+        ..LabelEmbedding::default()
+    };
     let mut times = Times::default();
     let found = times.of(|| embedding.fit(&x, &y, Rank::Exact(arguments.rank), Seed::new(3)))?;
     println!(

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod inverse_link;
 mod matrix;
 mod parameter;
 mod seed;
@@ -13,6 +14,7 @@ pub use ndarray;
 /// The sparse matrices, likewise.
 pub use sprs;
 
+pub use inverse_link::InverseLink;
 pub use matrix::{CsrMatrix, CsrView, Matrix, MatrixError, MatrixView, check_dense, csr_row};
 pub use parameter::{
     Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive, is_fraction,

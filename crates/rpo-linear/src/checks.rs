@@ -1,24 +1,23 @@
-//! What data must be.
+//! Checks of features and outputs.
 
-use rpo_core::{MatrixView, check_count, check_dense};
+use rpo_core::{InverseLink, MatrixView, Mismatch, check_count};
 
-use crate::error::check_length;
-use crate::{LinearError, Response};
+use crate::LinearError;
 
-/// Finite features and outputs of as many rows, at least one, and at least one output.
+/// Checks that features and outputs are finite and have the same number of samples, at least one, and at least one output.
 pub(crate) fn check_data(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), LinearError> {
     check_csr("features", x)?;
     check_csr("outputs", y)?;
-    check_length("rows of the outputs", x.n_rows(), y.n_rows())?;
-    check_count("the number of rows", x.n_rows())?;
-    check_count("the number of outputs", y.n_cols())?;
+    Mismatch::check("samples of the outputs", x.n_rows(), y.n_rows())?;
+    check_count("number of samples", x.n_rows())?;
+    check_count("number of outputs", y.n_cols())?;
     x.check_finite().map_err(LinearError::Features)?;
     y.check_finite().map_err(LinearError::Outputs)
 }
 
-/// Outputs that fit a response.
-pub(crate) fn check_labels(response: Response, y: MatrixView<'_>) -> Result<(), LinearError> {
-    if response == Response::Identity {
+/// Checks that outputs are labels, or classes, where the inverse link gives probabilities.
+pub(crate) fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), LinearError> {
+    if inverse_link == InverseLink::Identity {
         return Ok(());
     }
     for row in 0..y.n_rows() {
@@ -35,23 +34,18 @@ pub(crate) fn check_labels(response: Response, y: MatrixView<'_>) -> Result<(), 
                 value,
             });
         }
-        if response == Response::Softmax && n_labels != 1 {
+        if inverse_link == InverseLink::Softmax && n_labels != 1 {
             return Err(LinearError::NotClass { row, n_labels });
         }
     }
     Ok(())
 }
 
-/// Features to predict for.
+/// Checks the features of samples to predict.
 pub(crate) fn check_features(expected: usize, x: MatrixView<'_>) -> Result<(), LinearError> {
     check_csr("features", x)?;
-    check_length("features", expected, x.n_cols())?;
+    Mismatch::check("features", expected, x.n_cols())?;
     x.check_finite().map_err(LinearError::Features)
-}
-
-/// Scores of n x d within a budget of bytes.
-pub(crate) fn check_scores(rows: usize, columns: usize, budget: usize) -> Result<(), LinearError> {
-    check_dense(rows, columns, size_of::<f32>(), budget).map_err(LinearError::Predictions)
 }
 
 fn check_csr(what: &'static str, a: MatrixView<'_>) -> Result<(), LinearError> {

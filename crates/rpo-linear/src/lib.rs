@@ -2,30 +2,20 @@
 
 mod baseline;
 mod checks;
-mod decide;
-mod descent;
+mod embedding;
 mod error;
-mod features;
-mod fit;
-mod loss;
-mod model;
-mod normal;
-mod params;
+mod expected_f1;
+mod options;
 mod scores;
-mod source;
 mod store;
 
-/// What features and outputs come in.
-pub use rpo_core::{CsrMatrix, Matrix, MatrixView};
-/// What parameters are made of: penalties and solvers of least squares, the embedding, kernels.
-pub use rpo_projections::linalg::{Penalty, RidgeSolver};
-pub use rpo_projections::{LabelEmbedding, RandomFeatures, Rank, SpectralLaw};
+/// Features and outputs.
+pub use rpo_core::{CsrMatrix, InverseLink, Matrix, MatrixView};
+/// Values of parameters.
+pub use rpo_projections::{Penalty, Rank, SpectralLaw};
 
-pub use baseline::{LinearModel, LogisticParams, RidgeParams};
-pub use decide::{Prevalence, f1_decisions, most_expected_f1};
+pub use baseline::{LinearModel, LogisticRegressionParams, RidgeParams};
+pub use embedding::{EmbeddingMode, FeatureMap, History, LabelEmbeddingParams, LinkLoss, LinkModel};
 pub use error::LinearError;
-pub use features::FeatureMap;
-pub use fit::FitLog;
-pub use loss::Response;
-pub use model::{DEFAULT_BUDGET, LinkModel};
-pub use params::{Descent, Fit, Inputs, Link, LinkParams, ValidLinkParams};
+pub use expected_f1::{Prevalence, f1_decisions, most_expected_f1};
+pub use options::{DEFAULT_MEMORY_LIMIT, FitOptions};

@@ -1,16 +1,16 @@
-//! Scores of many rows: all of them, or the largest of each row.
+//! Scores of many samples: all of them, or the largest of each.
 
-use ndarray::{Array2, ArrayViewMut2, Axis};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, MatrixView, check_count, check_dense, csr_of_rows, top_of};
 
 use crate::LinearError;
-use crate::checks::{check_features, check_scores};
+use crate::checks::check_features;
 
-/// Rows that are scored at once.
+/// Number of samples that are scored at once.
 const CHUNK: usize = 256;
 
-/// A model that scores rows.
+/// A model that scores samples.
 pub(crate) trait Scorer: Sync {
     /// Numbers of features p and outputs d.
     fn shape(&self) -> (usize, usize);
@@ -18,38 +18,60 @@ pub(crate) trait Scorer: Sync {
     /// Writes the scores (rows x d) of some rows of `x`.
     fn score(&self, x: MatrixView<'_>, rows: &[usize], out: ArrayViewMut2<'_, f32>);
 
-    /// All scores (n x d), of at most `budget` bytes.
-    fn scores_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, LinearError> {
+    /// All scores (n x d), in at most `limit` bytes.
+    fn scores_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
         let (p, d) = self.shape();
         check_features(p, x)?;
-        check_scores(x.n_rows(), d, budget)?;
+        check_dense(x.n_rows(), d, size_of::<f32>(), limit).map_err(LinearError::Predictions)?;
         let mut out = Array2::zeros((x.n_rows(), d));
-        out.axis_chunks_iter_mut(Axis(0), CHUNK)
+        let checked: Vec<Result<(), LinearError>> = out
+            .axis_chunks_iter_mut(Axis(0), CHUNK)
             .into_par_iter()
             .enumerate()
-            .for_each(|(chunk, out)| {
+            .map(|(chunk, mut out)| {
                 let first = chunk * CHUNK;
                 let rows: Vec<usize> = (first..first + out.nrows()).collect();
-                self.score(x, &rows, out);
-            });
+                self.score(x, &rows, out.view_mut());
+                check_finite(out.view(), first)
+            })
+            .collect();
+        checked.into_iter().collect::<Result<(), _>>()?;
         Ok(out)
     }
 
-    /// The k largest scores of each row that are not 0, of equal ones the smaller outputs; those of a chunk are all that
-    /// is held at once per thread.
+    /// The k largest scores of each sample that are not 0, of equal ones those of the smaller outputs. Each thread holds
+    /// the scores of one chunk at a time.
     fn top_scores(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         let ((p, d), n) = (self.shape(), x.n_rows());
         check_features(p, x)?;
         check_count("k", k)?;
-        let chunks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(CHUNK))
+        let chunks: Vec<Result<Vec<Vec<(u32, f32)>>, LinearError>> = (0..n.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
                 let rows: Vec<usize> = (chunk * CHUNK..n.min((chunk + 1) * CHUNK)).collect();
                 let mut scores = Array2::zeros((rows.len(), d));
                 self.score(x, &rows, scores.view_mut());
-                scores.rows().into_iter().map(|row| top_of(row, k)).collect()
+                check_finite(scores.view(), chunk * CHUNK)?;
+                Ok(scores.rows().into_iter().map(|row| top_of(row, k)).collect())
             })
             .collect();
+        let chunks = chunks.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(csr_of_rows(chunks.iter().flatten(), (n, d)))
     }
+}
+
+/// Refuses scores beyond the range of `f32`; `first` is the sample of the first row.
+fn check_finite(scores: ArrayView2<'_, f32>, first: usize) -> Result<(), LinearError> {
+    // Without early exit, so that the comparisons are vectorised.
+    if scores.iter().fold(true, |ok, v| ok & v.is_finite()) {
+        return Ok(());
+    }
+    let bad = scores.indexed_iter().find(|(_, v)| !v.is_finite());
+    bad.map_or(Ok(()), |((row, column), &value)| {
+        Err(LinearError::Score {
+            row: first + row,
+            column,
+            value,
+        })
+    })
 }

@@ -1,4 +1,4 @@
-//! Label embeddings and linear models as arrays, and back.
+//! Storage of label embeddings and linear models.
 
 use crate::{FeatureMap, LinearModel, LinkModel};
 use ndarray::{Array1, Array2};
@@ -7,7 +7,7 @@ use rpo_projections::RandomFeatures;
 
 impl Store for LinkModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.field("response", self.response())?;
+        out.field("inverse_link", self.inverse_link())?;
         if let Some((projection, offset)) = self.map().projection() {
             out.dense("link.projection", projection.view())?;
             store_vector("link.offset", offset, out)?;
@@ -22,7 +22,7 @@ impl Store for LinkModel {
 
 impl Restore for LinkModel {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let response = from.field("response")?;
+        let inverse_link = from.field("inverse_link")?;
         let mut inputs = sizes.n_features;
         let mut projection = None;
         if from.has("link.projection") {
@@ -41,13 +41,13 @@ impl Restore for LinkModel {
         let invalid = |e| StoreError::part("label embedding", e);
         let map = FeatureMap::new(sizes.n_features, projection, fourier).map_err(invalid)?;
         let weights = restore_matrix("link.weight", (sizes.n_outputs, map.n_terms()), from)?;
-        Self::new(map, weights, response, sizes.n_train).map_err(invalid)
+        Self::new(map, weights, inverse_link, sizes.n_train).map_err(invalid)
     }
 }
 
 impl Store for LinearModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.field("response", self.response())?;
+        out.field("inverse_link", self.inverse_link())?;
         out.dense("linear.weight", self.weights().view())?;
         store_vector("linear.offset", self.offset(), out)
     }
@@ -55,10 +55,10 @@ impl Store for LinearModel {
 
 impl Restore for LinearModel {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let response = from.field("response")?;
+        let inverse_link = from.field("inverse_link")?;
         let weights = restore_matrix("linear.weight", (sizes.n_features, sizes.n_outputs), from)?;
         let offset = restore_vector("linear.offset", from)?;
-        let model = Self::new(weights, offset, response, sizes.n_train);
+        let model = Self::new(weights, offset, inverse_link, sizes.n_train);
         model.map_err(|e| StoreError::part("linear model", e))
     }
 }
@@ -77,7 +77,7 @@ fn restore_vector(name: &str, from: &mut Reader<'_>) -> Result<Array1<f32>, Stor
     Ok(values.to_vec().into())
 }
 
-/// A matrix of so many rows and columns, neither of which is trusted.
+/// Restores a matrix of the given shape, which is not trusted.
 fn restore_matrix(
     name: &str,
     (rows, columns): (usize, usize),

@@ -1,25 +1,21 @@
 #![doc = include_str!("../README.md")]
 
-mod choice;
 mod components;
-mod dense_map;
-mod embedding;
 mod error;
 mod fourier;
-mod gaussian;
-mod hadamard;
-mod hashing;
-mod identity;
 mod kind;
-mod label_table;
-pub mod linalg;
+mod learned;
+pub mod least_squares;
+mod linalg;
+mod maps;
 mod memory;
-mod outputs;
-mod pca;
-mod rademacher;
-mod sparse_map;
-mod subsample;
-mod table_map;
+mod random;
+
+#[cfg(test)]
+extern crate self as rpo_projections;
+#[cfg(test)]
+#[path = "../tests/linalg/mod.rs"]
+mod twins;
 
 use std::fmt::Debug;
 
@@ -29,18 +25,14 @@ use ndarray::{Array2, ArrayViewMut2};
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use components::Components;
-pub use embedding::{Embedding, LabelEmbedding, Rank};
 pub use error::ProjectionError;
 pub use fourier::{RandomFeatures, SpectralLaw};
-pub use gaussian::Gaussian;
-pub use hadamard::Hadamard;
-pub use hashing::{Hashing, HashingMap};
-pub use identity::Identity;
 pub use kind::ProjectionKind;
-pub use pca::{Pca, PrincipalComponents};
-pub use rademacher::Rademacher;
-pub use sparse_map::SparseMap;
-pub use subsample::Subsample;
+pub use learned::{Embedding, LabelEmbedding, Pca, PrincipalComponents, Rank};
+pub use least_squares::Penalty;
+pub use linalg::standard_normal;
+pub use maps::SparseMap;
+pub use random::{Gaussian, Hadamard, Hashing, HashingMap, Identity, Rademacher, Subsample};
 
 /// A fitted linear map from d outputs to m components: Z = Y Φᵀ with Φ of shape m x d.
 ///

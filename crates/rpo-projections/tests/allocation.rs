@@ -5,7 +5,7 @@ use std::alloc::System;
 use cap::Cap;
 use rand::Rng;
 use rpo_core::{CsrMatrix, MatrixView, Seed};
-use rpo_projections::linalg::RidgeSolver;
+use rpo_projections::least_squares::RidgeSolver;
 use rpo_projections::{LabelEmbedding, Rank};
 
 #[global_allocator]
@@ -44,7 +44,11 @@ fn nothing_quadratic_is_allocated() {
         tolerance: 1e-6,
         jacobi: true,
     };
-    let embedding = LabelEmbedding::default().oversampling(5).solver(solver);
+    let embedding = LabelEmbedding {
+        oversampling: 5,
+        solver,
+        ..LabelEmbedding::default()
+    };
     for rank in [Rank::Exact(20), Rank::LabelShare(0.3)] {
         let found = embedding.fit(&x, &y, rank, Seed::new(1)).unwrap();
         assert!(found.eigenvalues[0] > 0.0);

@@ -1,13 +1,13 @@
 //! Label embeddings with a link, and the linear models beside them.
 
-use super::{FitContext, Groups, Method, Recipe, name, record, refuse_idle};
+use super::{FitContext, Groups, Method, Recipe, name, record};
 use crate::error::CliError;
 use clap::{Args, ValueEnum};
 use rpo::data::Dataset;
 use rpo::linear::{
-    Descent, Fit, Inputs, Link, LinkParams, LogisticParams, Penalty, RidgeParams, ValidLinkParams,
+    EmbeddingMode, LabelEmbeddingParams, LinkLoss, LogisticRegressionParams, Penalty, Rank, RidgeParams,
+    SpectralLaw,
 };
-use rpo::projections::{LabelEmbedding, Rank, SpectralLaw};
 use rpo::{Decision, Model};
 use serde_json::{Map, Value, json};
 
@@ -137,94 +137,39 @@ enum LossName {
 }
 
 impl EmbeddingOptions {
-    /// Refuses options that would have no effect.
-    fn check(&self) -> Result<(), CliError> {
-        let mode = self.mode.unwrap_or(ModeName::Full);
-        let linear = matches!(mode, ModeName::Linear | ModeName::CsLinear);
-        let raw = mode == ModeName::Kernel;
-        let random = matches!(mode, ModeName::Cs | ModeName::CsLinear);
-        let squared = self.link_loss == Some(LossName::Squared);
-        refuse_idle(
-            &format!("--mode {}", name(&mode)),
-            [
-                ("features", self.features.is_some() && linear),
-                ("kernel", self.kernel.is_some() && linear),
-                ("bandwidth", self.bandwidth.is_some() && linear),
-                ("rank", self.rank.is_some() && raw),
-                ("embedding-lambda", self.embedding_lambda.is_some() && raw),
-                ("final-lambda-ratio", self.final_lambda_ratio.is_some() && raw),
-                (
-                    "embedding-passes",
-                    self.embedding_passes.is_some() && (raw || random),
-                ),
-                ("oversampling", self.oversampling.is_some() && (raw || random)),
-            ],
-        )?;
-        refuse_idle(
-            "--link-loss squared",
-            [
-                ("epochs", self.epochs.is_some() && squared),
-                ("rate", self.rate.is_some() && squared),
-                ("momentum", self.momentum.is_some() && squared),
-                ("decay", self.decay.is_some() && squared),
-                ("smoothing", self.smoothing.is_some() && squared),
-                ("batch", self.batch.is_some() && squared),
-                ("withhold", self.withhold.is_some() && squared),
-            ],
-        )
-    }
-
-    fn params(&self, lambda: Option<Penalty>, seed: u64) -> Result<ValidLinkParams, CliError> {
-        self.check()?;
-        let rank = self.rank.unwrap_or_default();
-        let mode = self.mode.unwrap_or(ModeName::Full);
-        let inputs = match mode {
-            ModeName::Full | ModeName::Linear => Inputs::Learned(rank),
-            ModeName::Cs | ModeName::CsLinear => Inputs::Random(rank),
-            ModeName::Kernel => Inputs::Raw,
-        };
-        let link = match mode {
-            ModeName::Linear | ModeName::CsLinear => Link::Linear,
-            _ => Link::Fourier {
-                law: self.kernel.unwrap_or(SpectralLaw::Gaussian),
-                n_features: self.features,
-                bandwidth_factor: self.bandwidth.unwrap_or(BANDWIDTH),
+    fn params(&self, lambda: Option<Penalty>, seed: u64) -> LabelEmbeddingParams {
+        let usual = LabelEmbeddingParams::default();
+        LabelEmbeddingParams {
+            mode: match self.mode.unwrap_or(ModeName::Full) {
+                ModeName::Full => EmbeddingMode::Full,
+                ModeName::Linear => EmbeddingMode::Linear,
+                ModeName::Cs => EmbeddingMode::Cs,
+                ModeName::CsLinear => EmbeddingMode::CsLinear,
+                ModeName::Kernel => EmbeddingMode::Kernel,
             },
-        };
-        let usual = Descent::default();
-        let descent = Descent {
-            epochs: self.epochs.unwrap_or(usual.epochs),
-            rate: self.rate.unwrap_or(usual.rate),
-            momentum: self.momentum.unwrap_or(usual.momentum),
-            decay: self.decay.unwrap_or(usual.decay),
-            smoothing: self.smoothing.unwrap_or(usual.smoothing),
+            rank: self.rank,
+            features: self.features,
+            kernel: self.kernel,
+            bandwidth: self.bandwidth,
+            link_loss: match self.link_loss.unwrap_or(LossName::Logistic) {
+                LossName::Squared => LinkLoss::Squared,
+                LossName::Logistic => LinkLoss::Logistic,
+                LossName::Softmax => LinkLoss::Softmax,
+            },
+            epochs: self.epochs,
+            rate: self.rate,
+            momentum: self.momentum,
+            decay: self.decay,
+            smoothing: self.smoothing,
             batch: self.batch,
-            validation: self.withhold.unwrap_or(usual.validation),
-        };
-        let fit = match self.link_loss.unwrap_or(LossName::Logistic) {
-            LossName::Squared => Fit::Squared,
-            LossName::Logistic => Fit::Logistic(descent),
-            LossName::Softmax => Fit::Softmax(descent),
-        };
-        let mut embedding = LabelEmbedding::default();
-        if let Some(penalty) = self.embedding_lambda {
-            embedding = embedding.penalty(penalty);
+            withhold: self.withhold,
+            lambda: lambda.unwrap_or(usual.lambda),
+            embedding_lambda: self.embedding_lambda,
+            final_lambda_ratio: self.final_lambda_ratio,
+            embedding_passes: self.embedding_passes,
+            oversampling: self.oversampling,
+            seed,
         }
-        if let Some(passes) = self.embedding_passes {
-            embedding = embedding.passes(passes);
-        }
-        if let Some(oversampling) = self.oversampling {
-            embedding = embedding.oversampling(oversampling);
-        }
-        let params = LinkParams::default()
-            .inputs(inputs)
-            .embedding(embedding)
-            .final_lambda_ratio(self.final_lambda_ratio.unwrap_or(1.0))
-            .link(link)
-            .fit_by(fit)
-            .penalty(lambda.unwrap_or(PENALTY))
-            .seed(seed);
-        Ok(params.check()?)
     }
 
     /// What was given, and the defaults of the rest that matters most.
@@ -281,9 +226,9 @@ pub(super) struct LinearRecipe {
 }
 
 enum Params {
-    Link(Box<ValidLinkParams>),
+    Link(Box<LabelEmbeddingParams>),
     Ridge(RidgeParams),
-    Logistic(LogisticParams),
+    Logistic(LogisticRegressionParams),
 }
 
 impl LinearRecipe {
@@ -294,24 +239,24 @@ impl LinearRecipe {
         let params = match method {
             Method::Ridge => {
                 let mut params = RidgeParams::default();
-                params.penalty = lambda.unwrap_or(params.penalty);
-                parameters.push(("lambda", json!(params.penalty)));
+                params.lambda = lambda.unwrap_or(params.lambda);
+                parameters.push(("lambda", json!(params.lambda)));
                 Params::Ridge(params)
             }
             Method::LogisticRegression => {
-                let mut params = LogisticParams::default();
-                params.penalty = lambda.unwrap_or(params.penalty);
-                parameters.push(("lambda", json!(params.penalty)));
+                let mut params = LogisticRegressionParams::default();
+                params.lambda = lambda.unwrap_or(params.lambda);
+                parameters.push(("lambda", json!(params.lambda)));
                 Params::Logistic(params)
             }
             _ => {
                 parameters.push(("lambda", json!(lambda.unwrap_or(PENALTY))));
                 parameters.extend(groups.embedding.record());
-                Params::Link(Box::new(groups.embedding.params(lambda, seed)?))
+                Params::Link(Box::new(groups.embedding.params(lambda, seed)))
             }
         };
         match &params {
-            Params::Link(_) => {}
+            Params::Link(params) => params.check()?,
             Params::Ridge(params) => params.check()?,
             Params::Logistic(params) => params.check()?,
         }

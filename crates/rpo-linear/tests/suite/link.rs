@@ -1,28 +1,39 @@
-//! Links: what a fit satisfies, and what it does not depend on.
+//! Label embeddings: what a fit satisfies, and what it does not depend on.
 
 use crate::common::{classes, csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, ParameterError};
-use rpo_linear::{Descent, Fit, Inputs, LinearError, Link, LinkModel, LinkParams, Penalty, Response};
-use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
+use rpo_core::{MatrixView, Mismatch, ParameterError};
+use rpo_linear::{
+    EmbeddingMode, FitOptions, History, InverseLink, LabelEmbeddingParams, LinearError, LinearModel,
+    LinkLoss, LinkModel, Penalty, Rank,
+};
 
-fn fourier(n_features: usize) -> Link {
-    Link::Fourier {
-        law: SpectralLaw::Gaussian,
-        n_features: Some(n_features),
-        bandwidth_factor: 1.0,
+fn small() -> LabelEmbeddingParams {
+    LabelEmbeddingParams {
+        features: Some(60),
+        bandwidth: Some(1.0),
+        rank: Some(Rank::Exact(4)),
+        ..LabelEmbeddingParams::default()
     }
 }
 
-fn small() -> LinkParams {
-    LinkParams::default()
-        .link(fourier(60))
-        .inputs(Inputs::Learned(Rank::Exact(4)))
+fn with_loss(link_loss: LinkLoss) -> LabelEmbeddingParams {
+    LabelEmbeddingParams { link_loss, ..small() }
 }
 
-fn fit(params: LinkParams, x: &Array2<f32>, y: &Array2<f32>) -> LinkModel {
-    params.check().unwrap().fit(x.into(), y.into()).unwrap()
+fn fit(params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>) -> LinkModel {
+    params.fit(x.into(), y.into()).unwrap()
+}
+
+fn fit_logged(params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>) -> (LinkModel, History) {
+    let mut history = History::default();
+    let options = FitOptions {
+        history: Some(&mut history),
+        ..FitOptions::default()
+    };
+    let model = params.fit_with(x.into(), y.into(), options).unwrap();
+    (model, history)
 }
 
 /// φ of all rows, from the parts of the model.
@@ -39,22 +50,31 @@ fn terms(model: &LinkModel, x: &Array2<f32>) -> Array2<f64> {
     concatenate![Axis(1), phi, Array2::ones((x.nrows(), 1))].mapv(f64::from)
 }
 
-/// E-P11: Φᵀ(Y - ΦΘ) = λ̄Θ in all three modes and on the features themselves, λ̄ = λ tr(ΦᵀΦ)/terms or α times the variance
-/// of a row of Φ.
+/// E-P11: Φᵀ(Y - ΦΘ) = λ̄Θ in all modes, λ̄ = λ tr(ΦᵀΦ)/terms or α times the variance of a row of Φ.
 #[test]
 fn least_squares_satisfy_the_normal_equations() {
     let x = features(150, 7, 1.0, 1);
     let y = labels(&x, 9, 2);
-    let inputs = [
-        Inputs::Learned(Rank::Exact(5)),
-        Inputs::Random(Rank::Exact(5)),
-        Inputs::Raw,
+    let modes = [
+        (EmbeddingMode::Full, Some(Rank::Exact(5)), Some(80)),
+        (EmbeddingMode::Linear, Some(Rank::Exact(5)), None),
+        (EmbeddingMode::Cs, Some(Rank::Exact(5)), Some(80)),
+        (EmbeddingMode::CsLinear, Some(Rank::Exact(5)), None),
+        (EmbeddingMode::Kernel, None, Some(80)),
     ];
     let penalties = [Penalty::Relative(1e-3), Penalty::Variance(2.0)];
-    for (inputs, penalty) in inputs.into_iter().flat_map(|i| penalties.map(|p| (i, p))) {
-        for link in [fourier(80), Link::Linear] {
-            let params = LinkParams::default().inputs(inputs).link(link);
-            let model = fit(params.fit_by(Fit::Squared).penalty(penalty), &x, &y);
+    for (mode, rank, features) in modes {
+        for penalty in penalties {
+            let params = LabelEmbeddingParams {
+                mode,
+                rank,
+                features,
+                bandwidth: features.map(|_| 1.0),
+                link_loss: LinkLoss::Squared,
+                lambda: penalty,
+                ..LabelEmbeddingParams::default()
+            };
+            let model = fit(&params, &x, &y);
             let phi = terms(&model, &x);
             let theta = model.weights().mapv(f64::from).reversed_axes();
             let gram = phi.t().dot(&phi);
@@ -66,10 +86,7 @@ fn least_squares_satisfy_the_normal_equations() {
             let rest = &right - &gram.dot(&theta) - theta * number;
             let scale = right.iter().fold(0.0_f64, |best, v| best.max(v.abs()));
             // f32 storage of Φ and Θ.
-            assert!(
-                rest.iter().all(|v| v.abs() < 2e-5 * scale),
-                "{inputs:?} {penalty}"
-            );
+            assert!(rest.iter().all(|v| v.abs() < 2e-5 * scale), "{mode:?} {penalty}");
             let scores = model.predict((&x).into()).unwrap();
             let expected = phi.dot(&model.weights().mapv(f64::from).t());
             assert!((scores.mapv(f64::from) - expected).iter().all(|v| v.abs() < 1e-4));
@@ -82,19 +99,18 @@ fn least_squares_satisfy_the_normal_equations() {
 fn descent_keeps_the_best_epoch() {
     let x = features(200, 6, 1.0, 3);
     let (y, one_hot) = (labels(&x, 8, 4), classes(&x, 5, 5));
-    for (validation, rate) in [(0.0, 1.0), (0.2, 1.0), (0.2, 100.0)] {
-        let descent = Descent {
-            validation,
-            rate,
-            ..Descent::default()
-        };
-        for (fit_by, y, response) in [
-            (Fit::Logistic(descent), &y, Response::Logistic),
-            (Fit::Softmax(descent), &one_hot, Response::Softmax),
+    for (withhold, rate) in [(0.0, 1.0), (0.2, 1.0), (0.2, 100.0)] {
+        for (link_loss, y, inverse_link) in [
+            (LinkLoss::Logistic, &y, InverseLink::Logistic),
+            (LinkLoss::Softmax, &one_hot, InverseLink::Softmax),
         ] {
-            let params = small().fit_by(fit_by).check().unwrap();
-            let (model, log) = params.fit_logged((&x).into(), y.into()).unwrap();
-            assert_eq!((log.rank, model.response()), (Some(4), response));
+            let params = LabelEmbeddingParams {
+                withhold: Some(withhold),
+                rate: Some(rate),
+                ..with_loss(link_loss)
+            };
+            let (model, log) = fit_logged(&params, &x, y);
+            assert_eq!((log.rank, model.inverse_link()), (Some(4), inverse_link));
             let best = log.losses.iter().copied().fold(f64::INFINITY, f64::min);
             assert!(log.losses[log.kept_epoch] == best && best <= log.losses[0]);
             if rate < 10.0 {
@@ -111,16 +127,14 @@ fn descent_keeps_the_best_epoch() {
 fn losses_are_those_of_the_model() {
     let x = features(90, 5, 1.0, 6);
     let (y, one_hot) = (labels(&x, 6, 7), classes(&x, 4, 8));
-    let descent = Descent::default();
-    for (fit_by, y) in [(Fit::Logistic(descent), &y), (Fit::Softmax(descent), &one_hot)] {
-        let params = small().fit_by(fit_by).check().unwrap();
-        let (model, log) = params.fit_logged((&x).into(), y.into()).unwrap();
+    for (link_loss, y) in [(LinkLoss::Logistic, &y), (LinkLoss::Softmax, &one_hot)] {
+        let (model, log) = fit_logged(&with_loss(link_loss), &x, y);
         let p = model.predict((&x).into()).unwrap().mapv(f64::from);
         let loss: f64 = p
             .iter()
             .zip(y)
-            .map(|(p, y)| match (*y, model.response()) {
-                (0.0, Response::Softmax) => 0.0,
+            .map(|(p, y)| match (*y, model.inverse_link()) {
+                (0.0, InverseLink::Softmax) => 0.0,
                 (0.0, _) => -(1.0 - p).ln(),
                 _ => -p.ln(),
             })
@@ -137,23 +151,28 @@ fn losses_are_those_of_the_model() {
 fn layouts_caches_and_threads_do_not_matter() {
     let x = features(700, 12, 0.4, 9);
     let (y, one_hot) = (labels(&x, 40, 10), classes(&x, 37, 11));
-    for (fit_by, y) in [
-        (Fit::Squared, &y),
-        (Fit::Logistic(Descent::default()), &y),
-        (Fit::Softmax(Descent::default()), &one_hot),
+    for (link_loss, y) in [
+        (LinkLoss::Squared, &y),
+        (LinkLoss::Logistic, &y),
+        (LinkLoss::Softmax, &one_hot),
     ] {
-        let params = small().fit_by(fit_by);
+        let params = with_loss(link_loss);
         let (sx, sy) = (csr(&x), csr(y));
-        let fit = |params: LinkParams| {
+        let fit = |memory_limit| {
             let (x, y) = (MatrixView::Sparse(sx.view()), MatrixView::Sparse(sy.view()));
-            params.check().unwrap().fit(x, y).unwrap()
+            let options = FitOptions {
+                memory_limit,
+                ..FitOptions::default()
+            };
+            params.fit_with(x, y, options).unwrap()
         };
-        let model = fit(params);
+        let model = fit(None);
         for threads in [1, 2, 8] {
-            assert_eq!(on_threads(threads, || fit(params)), model);
+            assert_eq!(on_threads(threads, || fit(None)), model);
         }
-        assert_eq!(fit(params.cache(0)), model);
-        let dense = params.check().unwrap().fit((&x).into(), y.into()).unwrap();
+        // Random features of 700 samples take 170,800 bytes, which are then computed when they are needed.
+        assert_eq!(fit(Some(4 * 170_799)), model);
+        let dense = params.fit((&x).into(), y.into()).unwrap();
         let sparse = model.predict(MatrixView::Sparse(sx.view())).unwrap();
         assert!(
             (dense.predict((&x).into()).unwrap() - &sparse)
@@ -180,10 +199,17 @@ fn layouts_caches_and_threads_do_not_matter() {
 fn seeds_matter_and_repeat() {
     let x = features(60, 5, 1.0, 12);
     let y = labels(&x, 6, 13);
-    for inputs in [Inputs::Learned(Rank::Exact(3)), Inputs::Random(Rank::Exact(3))] {
-        let params = small().inputs(inputs);
-        assert_eq!(fit(params.seed(4), &x, &y), fit(params.seed(4), &x, &y));
-        assert_ne!(fit(params.seed(4), &x, &y), fit(params.seed(5), &x, &y));
+    for mode in [EmbeddingMode::Full, EmbeddingMode::Cs] {
+        let seeded = |seed| {
+            let params = LabelEmbeddingParams {
+                mode,
+                seed,
+                ..small()
+            };
+            fit(&params, &x, &y)
+        };
+        assert_eq!(seeded(4), seeded(4));
+        assert_ne!(seeded(4), seeded(5));
     }
 }
 
@@ -191,7 +217,7 @@ fn seeds_matter_and_repeat() {
 fn top_scores_are_the_largest() {
     let x = features(300, 5, 1.0, 14);
     let y = labels(&x, 9, 15);
-    let model = fit(small(), &x, &y);
+    let model = fit(&small(), &x, &y);
     let scores = model.predict((&x).into()).unwrap();
     for k in [1, 3, 9, 20] {
         let top = model.predict_top_k((&x).into(), k).unwrap();
@@ -226,48 +252,90 @@ fn degenerate_data_give_finite_models() {
     let zero = Array2::zeros((50, 4));
     for x in [&x, &zero, &x.slice(s![..1, ..]).to_owned()] {
         let y = y.slice(s![..x.nrows(), ..]).to_owned();
-        for inputs in [
-            Inputs::Learned(Rank::Exact(6)),
-            Inputs::Learned(Rank::LabelShare(1.0)),
-            Inputs::Random(Rank::Exact(6)),
-            Inputs::Raw,
+        for (mode, rank, features) in [
+            (EmbeddingMode::Full, Some(Rank::Exact(6)), Some(20)),
+            (EmbeddingMode::Full, Some(Rank::LabelShare(1.0)), Some(20)),
+            (EmbeddingMode::Linear, Some(Rank::Exact(6)), None),
+            (EmbeddingMode::Linear, Some(Rank::LabelShare(1.0)), None),
+            (EmbeddingMode::Cs, Some(Rank::Exact(6)), Some(20)),
+            (EmbeddingMode::CsLinear, Some(Rank::Exact(6)), None),
+            (EmbeddingMode::Kernel, None, Some(20)),
         ] {
-            for link in [Link::Linear, fourier(20)] {
-                for fit_by in [Fit::Squared, Fit::Logistic(Descent::default())] {
-                    let model = fit(
-                        LinkParams::default().inputs(inputs).link(link).fit_by(fit_by),
-                        x,
-                        &y,
-                    );
-                    let scores = model.predict(x.into()).unwrap();
-                    assert!(scores.iter().all(|v| v.is_finite()));
-                    // The label that no row has, and the one that all have.
-                    assert!(
-                        scores.column(0).iter().all(|v| *v < 0.5)
-                            && scores.column(5).iter().all(|v| *v >= 0.5)
-                    );
-                }
+            for link_loss in [LinkLoss::Squared, LinkLoss::Logistic] {
+                let params = LabelEmbeddingParams {
+                    mode,
+                    rank,
+                    features,
+                    link_loss,
+                    ..LabelEmbeddingParams::default()
+                };
+                let scores = fit(&params, x, &y).predict(x.into()).unwrap();
+                assert!(scores.iter().all(|v| v.is_finite()));
+                // The label that no sample has, and the one that all have.
+                assert!(
+                    scores.column(0).iter().all(|v| *v < 0.5) && scores.column(5).iter().all(|v| *v >= 0.5)
+                );
             }
         }
     }
+}
+
+/// Sizes that follow from parameters are refused before anything is allocated.
+#[test]
+fn random_features_beyond_the_memory_limit_are_refused() {
+    let x = features(20, 4, 1.0, 18);
+    let y = labels(&x, 5, 19);
+    for mode in [EmbeddingMode::Full, EmbeddingMode::Kernel] {
+        let params = LabelEmbeddingParams {
+            mode,
+            features: Some(1 << 24),
+            ..LabelEmbeddingParams::default()
+        };
+        let refused = params.fit((&x).into(), (&y).into());
+        assert!(matches!(refused, Err(LinearError::Memory { .. })), "{refused:?}");
+    }
+    let limited = |memory_limit| {
+        let options = FitOptions {
+            memory_limit: Some(memory_limit),
+            ..FitOptions::default()
+        };
+        small().fit_with((&x).into(), (&y).into(), options)
+    };
+    // 61 terms, of which all products are kept in double precision.
+    assert!(limited(61 * 61 * 8).is_ok());
+    assert!(matches!(
+        limited(61 * 61 * 8 - 1),
+        Err(LinearError::Memory { .. })
+    ));
+}
+
+/// Finite weights and features whose products are not.
+#[test]
+fn scores_beyond_f32_are_refused() {
+    let weights = ndarray::array![[3e38_f32, 1.0], [3e38, -1.0]];
+    let model = LinearModel::new(weights, ndarray::array![0.0, 0.0], InverseLink::Identity, 1).unwrap();
+    let mut x = Array2::<f32>::zeros((600, 2));
+    x[[421, 0]] = 1.0;
+    assert!(model.predict((&x).into()).is_ok());
+    x[[421, 1]] = 1.0;
+    x[[599, 0]] = 2.0;
+    let (row, column, value) = (421, 0, f32::INFINITY);
+    let expected = LinearError::Score { row, column, value };
+    assert_eq!(model.predict((&x).into()), Err(expected.clone()));
+    assert_eq!(model.predict_top_k((&x).into(), 1), Err(expected));
 }
 
 #[test]
 fn what_cannot_be_fitted_is_refused() {
     let x = features(20, 4, 1.0, 18);
     let (y, one_hot) = (labels(&x, 5, 19), classes(&x, 5, 20));
-    let attempt = |params: LinkParams, x: &Array2<f32>, y: &Array2<f32>| {
-        params
-            .check()
-            .unwrap()
-            .fit(x.into(), y.into())
-            .map(|_| ())
-            .unwrap_err()
+    let attempt = |params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>| {
+        params.fit(x.into(), y.into()).map(|_| ()).unwrap_err()
     };
-    let softmax = small().fit_by(Fit::Softmax(Descent::default()));
+    let softmax = with_loss(LinkLoss::Softmax);
     let n_labels = y.row(0).sum() as i32;
     assert_eq!(
-        attempt(softmax, &x, &y),
+        attempt(&softmax, &x, &y),
         LinearError::NotClass {
             row: 0,
             n_labels: n_labels as usize
@@ -276,26 +344,20 @@ fn what_cannot_be_fitted_is_refused() {
     let mut half = one_hot.clone();
     half[[3, 2]] = 0.5;
     let (row, column, value) = (3, 2, 0.5);
-    for params in [small(), softmax] {
+    for params in [&small(), &softmax] {
         assert_eq!(
             attempt(params, &x, &half),
             LinearError::NotLabel { row, column, value }
         );
     }
-    assert!(
-        small()
-            .fit_by(Fit::Squared)
-            .check()
-            .unwrap()
-            .fit((&x).into(), (&half).into())
-            .is_ok()
-    );
+    let squared = with_loss(LinkLoss::Squared);
+    assert!(squared.fit((&x).into(), (&half).into()).is_ok());
     for bad in [f32::NAN, f32::INFINITY] {
         let (mut bad_x, mut bad_y) = (x.clone(), y.clone());
         (bad_x[[1, 2]], bad_y[[1, 2]]) = (bad, bad);
-        assert!(matches!(attempt(small(), &bad_x, &y), LinearError::Features(_)));
-        assert!(matches!(attempt(small(), &x, &bad_y), LinearError::Outputs(_)));
-        let model = fit(small(), &x, &y);
+        assert!(matches!(attempt(&small(), &bad_x, &y), LinearError::Features(_)));
+        assert!(matches!(attempt(&small(), &x, &bad_y), LinearError::Outputs(_)));
+        let model = fit(&small(), &x, &y);
         assert!(matches!(
             model.predict((&bad_x).into()),
             Err(LinearError::Features(_))
@@ -303,34 +365,37 @@ fn what_cannot_be_fitted_is_refused() {
     }
     let short = y.slice(s![..19, ..]).to_owned();
     assert!(matches!(
-        attempt(small(), &x, &short),
-        LinearError::Mismatch {
+        attempt(&small(), &x, &short),
+        LinearError::Mismatch(Mismatch {
             expected: 20,
             given: 19,
             ..
-        }
+        })
     ));
-    let wide = small().inputs(Inputs::Learned(Rank::Exact(6)));
-    assert!(matches!(attempt(wide, &x, &y), LinearError::Projection(_)));
+    let wide = LabelEmbeddingParams {
+        rank: Some(Rank::Exact(6)),
+        ..small()
+    };
+    assert!(matches!(attempt(&wide, &x, &y), LinearError::Projection(_)));
     let none = (Array2::zeros((0, 4)), Array2::zeros((0, 5)));
     assert!(matches!(
-        attempt(small(), &none.0, &none.1),
+        attempt(&small(), &none.0, &none.1),
         LinearError::Parameter(_)
     ));
     let unlabelled = Array2::zeros((20, 0));
     assert!(matches!(
-        attempt(small(), &x, &unlabelled),
+        attempt(&small(), &x, &unlabelled),
         LinearError::Parameter(_)
     ));
-    let model = fit(small(), &x, &y);
+    let model = fit(&small(), &x, &y);
     let narrow = x.slice(s![.., ..3]).to_owned();
     assert!(matches!(
         model.predict((&narrow).into()),
-        Err(LinearError::Mismatch {
+        Err(LinearError::Mismatch(Mismatch {
             expected: 4,
             given: 3,
             ..
-        })
+        }))
     ));
     assert!(matches!(
         model.predict_within((&x).into(), 20 * 5 * 4 - 1),
@@ -351,10 +416,15 @@ proptest! {
     fn the_last_penalty_is_the_ratio_of_the_first(seed in 0_u64..100, ratio in 0.1..10.0) {
         let x = features(40, 5, 1.0, seed);
         let y = labels(&x, 5, seed + 1);
-        let embedding = LabelEmbedding::default().lambda(0.1);
-        let random = small().inputs(Inputs::Random(Rank::Exact(3)));
-        let a = fit(random.embedding(embedding).final_lambda_ratio(ratio), &x, &y);
-        let b = fit(random.embedding(embedding.scale_penalty(ratio)), &x, &y);
+        let random = |lambda, ratio| LabelEmbeddingParams {
+            mode: EmbeddingMode::Cs,
+            rank: Some(Rank::Exact(3)),
+            embedding_lambda: Some(Penalty::Relative(lambda)),
+            final_lambda_ratio: ratio,
+            ..small()
+        };
+        let a = fit(&random(0.1, Some(ratio)), &x, &y);
+        let b = fit(&random(0.1 * ratio, None), &x, &y);
         prop_assert_eq!(a, b);
     }
 }

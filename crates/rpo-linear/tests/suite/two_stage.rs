@@ -3,17 +3,21 @@
 use crate::common::{features, labels};
 use ndarray::{Array1, Array2, s};
 use rpo_core::{CsrMatrix, Matrix, MatrixView};
-use rpo_linear::{Fit, Inputs, Link, LinkParams, LogisticParams, Penalty, RidgeParams};
-use rpo_projections::linalg::RidgeSolver;
-use rpo_projections::{LabelEmbedding, Rank, SpectralLaw};
+use rpo_linear::{
+    EmbeddingMode, InverseLink, LabelEmbeddingParams, LinkLoss, LogisticRegressionParams, Penalty, Rank,
+    RidgeParams,
+};
 
 const LAMBDA: f64 = 1e-3;
 
-fn link(n_features: usize) -> Link {
-    Link::Fourier {
-        law: SpectralLaw::Gaussian,
-        n_features: Some(n_features),
-        bandwidth_factor: 0.7,
+/// A kernel machine with the squared loss.
+fn kernel(features: usize) -> LabelEmbeddingParams {
+    LabelEmbeddingParams {
+        mode: EmbeddingMode::Kernel,
+        features: Some(features),
+        bandwidth: Some(0.7),
+        link_loss: LinkLoss::Squared,
+        ..LabelEmbeddingParams::default()
     }
 }
 
@@ -25,27 +29,22 @@ fn all_dimensions_give_the_two_stage_procedure() {
     let y = labels(&x, 5, 2);
     let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
     let activations = RidgeParams {
-        penalty: Penalty::Relative(LAMBDA),
-        solver: RidgeSolver::Cholesky,
+        lambda: Penalty::Relative(LAMBDA),
     };
     let a = activations.fit(x, y).unwrap().predict(x).unwrap();
 
-    let base = LinkParams::default()
-        .link(link(1500))
-        .fit_by(Fit::Squared)
-        .lambda(1e-2);
-    let second = base
-        .inputs(Inputs::Raw)
-        .check()
-        .unwrap()
-        .fit((&a).into(), y)
-        .unwrap();
-    let expected = second.predict((&a).into()).unwrap();
-    let embedding = LabelEmbedding::default()
-        .lambda(LAMBDA)
-        .solver(RidgeSolver::Cholesky);
-    let params = base.inputs(Inputs::Learned(Rank::Exact(5))).embedding(embedding);
-    let found = params.check().unwrap().fit(x, y).unwrap().predict(x).unwrap();
+    let second = LabelEmbeddingParams {
+        lambda: Penalty::Relative(1e-2),
+        ..kernel(1500)
+    };
+    let expected = second.fit((&a).into(), y).unwrap().predict((&a).into()).unwrap();
+    let full = LabelEmbeddingParams {
+        mode: EmbeddingMode::Full,
+        rank: Some(Rank::Exact(5)),
+        embedding_lambda: Some(Penalty::Relative(LAMBDA)),
+        ..second
+    };
+    let found = full.fit(x, y).unwrap().predict(x).unwrap();
     let spread = |p: &Array2<f32>| (p - &expected).mapv(f32::abs).mean().unwrap();
     assert!(spread(&found) < 0.02, "{}", spread(&found));
     // Far closer than the linear activations are.
@@ -63,15 +62,10 @@ fn sparse_scores_are_as_good_as_dense_ones() {
     let x = features(150, 8, 1.0, 3);
     let y = labels(&x, 10, 4);
     let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
-    let model = LogisticParams::default().fit(x, y).unwrap();
+    let model = LogisticRegressionParams::default().fit(x, y).unwrap();
     let top: CsrMatrix = model.predict_top_k(x, 10).unwrap();
     let scores = model.predict(x).unwrap();
-    let params = LinkParams::default()
-        .inputs(Inputs::Raw)
-        .link(link(50))
-        .fit_by(Fit::Squared)
-        .check()
-        .unwrap();
+    let params = kernel(50);
     let sparse = Matrix::from(top);
     let a = params.fit(sparse.view(), y).unwrap();
     let b = params.fit((&scores).into(), y).unwrap();
@@ -91,13 +85,12 @@ fn baselines_are_stationary() {
     let squares: f64 = x.iter().map(|v| f64::from(*v).powi(2)).sum();
     let penalty = 0.05 * squares / 5.0;
     let ridge = RidgeParams {
-        penalty: Penalty::Relative(0.05),
-        ..RidgeParams::default()
+        lambda: Penalty::Relative(0.05),
     };
-    let logistic = LogisticParams {
-        penalty: Penalty::Relative(0.05),
+    let logistic = LogisticRegressionParams {
+        lambda: Penalty::Relative(0.05),
         tolerance: 1e-6,
-        ..LogisticParams::default()
+        ..LogisticRegressionParams::default()
     };
     let fitted = [
         ridge.fit(view, truth).unwrap(),
@@ -109,7 +102,7 @@ fn baselines_are_stationary() {
         let offset: Array1<f64> = residual.sum_axis(ndarray::Axis(0));
         for j in 0..20 {
             // A label that none or all have has no finite optimum without a penalty on the intercept.
-            let constant = model.response() == rpo_linear::Response::Logistic && (j == 0 || j == 19);
+            let constant = model.inverse_link() == InverseLink::Logistic && (j == 0 || j == 19);
             let limit = if constant { 0.1 } else { 2e-4 };
             assert!(
                 gradient.column(j).iter().all(|g| g.abs() < limit) && offset[j].abs() < limit,
@@ -135,7 +128,7 @@ fn baselines_learn_every_output_by_itself() {
     let fit = |y: MatrixView<'_>| {
         let x = MatrixView::from(&x);
         let ridge = RidgeParams::default().fit(x, y).unwrap();
-        [ridge, LogisticParams::default().fit(x, y).unwrap()]
+        [ridge, LogisticRegressionParams::default().fit(x, y).unwrap()]
     };
     let together = fit(MatrixView::from(&y));
     let csr = crate::common::csr(&y);
@@ -178,7 +171,7 @@ fn baselines_do_not_depend_on_threads_and_refuse_nonsense() {
     let fit = || {
         let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
         let ridge = RidgeParams::default().fit(x, y).unwrap();
-        (ridge, LogisticParams::default().fit(x, y).unwrap())
+        (ridge, LogisticRegressionParams::default().fit(x, y).unwrap())
     };
     let one = crate::common::on_threads(1, fit);
     for threads in [2, 8] {
@@ -186,22 +179,15 @@ fn baselines_do_not_depend_on_threads_and_refuse_nonsense() {
     }
     let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
     let bad = [-1.0, f64::NAN, f64::INFINITY];
-    for penalty in bad
+    for lambda in bad
         .into_iter()
         .flat_map(|v| [Penalty::Relative(v), Penalty::Variance(v)])
     {
+        assert!(RidgeParams { lambda }.fit(x, y).is_err());
         assert!(
-            RidgeParams {
-                penalty,
-                ..RidgeParams::default()
-            }
-            .fit(x, y)
-            .is_err()
-        );
-        assert!(
-            LogisticParams {
-                penalty,
-                ..LogisticParams::default()
+            LogisticRegressionParams {
+                lambda,
+                ..LogisticRegressionParams::default()
             }
             .fit(x, y)
             .is_err()
@@ -209,9 +195,9 @@ fn baselines_do_not_depend_on_threads_and_refuse_nonsense() {
     }
     for tolerance in [0.0, 1.0, f64::NAN] {
         assert!(
-            LogisticParams {
+            LogisticRegressionParams {
                 tolerance,
-                ..LogisticParams::default()
+                ..LogisticRegressionParams::default()
             }
             .fit(x, y)
             .is_err()
@@ -219,9 +205,9 @@ fn baselines_do_not_depend_on_threads_and_refuse_nonsense() {
     }
     let max_steps = 0;
     assert!(
-        LogisticParams {
+        LogisticRegressionParams {
             max_steps,
-            ..LogisticParams::default()
+            ..LogisticRegressionParams::default()
         }
         .fit(x, y)
         .is_err()

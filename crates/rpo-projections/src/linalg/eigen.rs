@@ -8,11 +8,11 @@ use crate::ProjectionError;
 
 /// The eigenvalues of a symmetric matrix in decreasing order.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SymmetricEigen {
+pub(crate) struct SymmetricEigen {
     /// The d eigenvalues, the largest first.
-    pub values: Array1<f64>,
+    pub(crate) values: Array1<f64>,
     /// The eigenvectors as rows, d x d, orthonormal; the entry of largest magnitude of each is positive.
-    pub vectors: Array2<f64>,
+    pub(crate) vectors: Array2<f64>,
 }
 
 /// All eigenvalues and eigenvectors of a symmetric matrix; of an off-diagonal pair, the entry above the diagonal
@@ -26,7 +26,7 @@ pub struct SymmetricEigen {
 /// # Errors
 /// [`ProjectionError::FactorRows`] if the matrix is not square, [`ProjectionError::FactorValue`] for a value that
 /// is not finite.
-pub fn symmetric_eigen(a: ArrayView2<'_, f64>) -> Result<SymmetricEigen, ProjectionError> {
+pub(crate) fn symmetric_eigen(a: ArrayView2<'_, f64>) -> Result<SymmetricEigen, ProjectionError> {
     let name = "the matrix of an eigenvalue problem";
     if a.nrows() != a.ncols() {
         return Err(ProjectionError::FactorRows {

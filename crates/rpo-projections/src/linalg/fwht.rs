@@ -9,16 +9,9 @@ use crate::ProjectionError;
 ///
 /// Cost: N log2 N additions, in place.
 ///
-/// ```
-/// let mut x = [3.0, 1.0, 0.0, -1.0];
-/// rpo_projections::linalg::fwht(&mut x)?;
-/// assert_eq!(x, [3.0, 3.0, 5.0, 1.0]);
-/// # Ok::<(), rpo_projections::ProjectionError>(())
-/// ```
-///
 /// # Errors
 /// [`ProjectionError::NotPowerOfTwo`] if the length is not 1, 2, 4, 8, ...; x is then unchanged.
-pub fn fwht<T>(x: &mut [T]) -> Result<(), ProjectionError>
+pub(crate) fn fwht<T>(x: &mut [T]) -> Result<(), ProjectionError>
 where
     T: Copy + Add<Output = T> + Sub<Output = T>,
 {
@@ -62,17 +55,6 @@ where
     Ok(())
 }
 
-/// As [`fwht`], divided by √N: an orthonormal, symmetric transform that is its own inverse.
-///
-/// # Errors
-/// As [`fwht`].
-pub fn fwht_orthonormal(x: &mut [f64]) -> Result<(), ProjectionError> {
-    fwht(x)?;
-    let scale = (x.len() as f64).sqrt().recip();
-    x.iter_mut().for_each(|x| *x *= scale);
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,7 +89,6 @@ mod tests {
         for n in [0, 3, 6, 12, 1000] {
             let mut x = vec![1.0; n];
             assert_eq!(fwht(&mut x), Err(ProjectionError::NotPowerOfTwo(n)));
-            assert_eq!(fwht_orthonormal(&mut x), Err(ProjectionError::NotPowerOfTwo(n)));
             assert_eq!(x, vec![1.0; n]);
         }
     }

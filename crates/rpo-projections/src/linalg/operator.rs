@@ -1,16 +1,14 @@
 //! Matrices known by their products with thin blocks.
 
 use ndarray::{Array1, Array2, ArrayView2};
-use rpo_core::MatrixView;
 
+use crate::least_squares::Rows;
 use crate::{ProjectionError, memory};
 
 /// A linear operator A of shape r x c that is multiplied with thin dense blocks and never formed.
 ///
-/// Implemented for everything with [`Rows`] and for [`Covariance`]; implement it for an operator of your own
-/// (a product of matrices, a projector) to use [`range_finder`](super::range_finder) and
-/// [`randomized_svd`](super::randomized_svd) on it.
-pub trait LinearOperator {
+/// Implemented for everything with [`Rows`] and for [`Covariance`].
+pub(crate) trait LinearOperator {
     /// Number of rows r.
     fn n_rows(&self) -> usize;
 
@@ -29,46 +27,6 @@ pub trait LinearOperator {
     /// # Errors
     /// As [`LinearOperator::apply`].
     fn apply_transpose(&self, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError>;
-}
-
-/// A matrix that can be read row by row.
-pub trait Rows {
-    /// Number of rows.
-    fn row_count(&self) -> usize;
-
-    /// Number of columns.
-    fn column_count(&self) -> usize;
-
-    /// Calls `f(column, value)` for the stored values of a row, in increasing column order.
-    fn for_each_stored(&self, row: usize, f: impl FnMut(usize, f64));
-}
-
-impl Rows for MatrixView<'_> {
-    fn row_count(&self) -> usize {
-        MatrixView::n_rows(*self)
-    }
-
-    fn column_count(&self) -> usize {
-        MatrixView::n_cols(*self)
-    }
-
-    fn for_each_stored(&self, row: usize, mut f: impl FnMut(usize, f64)) {
-        self.for_each_in_row(row, |j, v| f(j as usize, v.into()));
-    }
-}
-
-impl Rows for ArrayView2<'_, f64> {
-    fn row_count(&self) -> usize {
-        self.nrows()
-    }
-
-    fn column_count(&self) -> usize {
-        self.ncols()
-    }
-
-    fn for_each_stored(&self, row: usize, mut f: impl FnMut(usize, f64)) {
-        self.row(row).iter().enumerate().for_each(|(j, &v)| f(j, v));
-    }
 }
 
 impl<R: Rows> LinearOperator for R {
@@ -104,7 +62,7 @@ impl<R: Rows> LinearOperator for R {
 /// Rows are centred as they pass, so sparse rows stay sparse: C X costs O(nnz(Y) k) for k columns and nothing
 /// of size n or d x d is held.
 #[derive(Debug)]
-pub struct Covariance<'a, R> {
+pub(crate) struct Covariance<'a, R> {
     rows: &'a R,
     mean: Array1<f64>,
 }
@@ -114,7 +72,7 @@ impl<'a, R: Rows> Covariance<'a, R> {
     ///
     /// # Errors
     /// [`ProjectionError::TooFewRows`] for fewer than 2 rows.
-    pub fn of(rows: &'a R) -> Result<Self, ProjectionError> {
+    pub(crate) fn of(rows: &'a R) -> Result<Self, ProjectionError> {
         let n = rows.row_count();
         if n < 2 {
             return Err(ProjectionError::TooFewRows {
@@ -130,12 +88,12 @@ impl<'a, R: Rows> Covariance<'a, R> {
     }
 
     /// The mean μ of the rows.
-    pub const fn mean(&self) -> &Array1<f64> {
+    pub(crate) const fn mean(&self) -> &Array1<f64> {
         &self.mean
     }
 
     /// The trace of C: the sum of the variances of the columns, with divisor n - 1.
-    pub fn trace(&self) -> f64 {
+    pub(crate) fn trace(&self) -> f64 {
         let n = self.rows.row_count();
         let (mut squares, mut stored) = (self.mean.mapv(|_| 0.0), vec![0_usize; self.mean.len()]);
         for i in 0..n {

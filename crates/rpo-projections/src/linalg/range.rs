@@ -10,7 +10,7 @@ use super::qr::qr;
 use super::svd::{check_finite, dense_svd, magnitude};
 use crate::{ProjectionError, memory};
 
-/// A matrix of independent N(0, 1) entries, filled row by row: the probe of [`range_finder`].
+/// A matrix of independent N(0, 1) entries, filled row by row.
 ///
 /// # Errors
 /// [`ProjectionError::OutOfMemory`] if it does not fit.
@@ -29,7 +29,7 @@ pub fn standard_normal(rows: usize, columns: usize, seed: Seed) -> Result<Array2
 ///
 /// # Errors
 /// [`ProjectionError::FactorValue`] for a value that is not finite.
-pub fn orthonormal_basis(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError> {
+pub(crate) fn orthonormal_basis(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError> {
     check_finite(a, "the matrix of a basis")?;
     let tolerance = a.nrows().max(a.ncols()) as f64 * f64::EPSILON;
     let scale = magnitude(a);
@@ -54,7 +54,7 @@ pub fn orthonormal_basis(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, Projecti
 /// # Errors
 /// [`ProjectionError::FactorRows`] if Ω has not c rows, those of the operator, and
 /// [`ProjectionError::FactorValue`] if a product is not finite.
-pub fn range_finder(
+pub(crate) fn range_finder(
     a: &impl LinearOperator,
     omega: ArrayView2<'_, f64>,
     power_iterations: usize,

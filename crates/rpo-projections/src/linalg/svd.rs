@@ -1,73 +1,28 @@
-//! Singular values, exact for small matrices and randomized for operators.
+//! Singular values of small dense matrices.
 
-use ndarray::{Array1, Array2, ArrayView2, Axis, azip, s};
-use rpo_core::Seed;
+use ndarray::{Array1, Array2, ArrayView2, Axis, azip};
 
 use super::qr::qr;
-use super::{LinearOperator, range_finder, standard_normal};
 use crate::ProjectionError;
 
-/// The leading part of a singular value decomposition, A ≈ U diag(s) Vᵀ.
+/// A singular value decomposition, A = U diag(s) Vᵀ.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TruncatedSvd {
+pub(crate) struct Svd {
     /// Left singular vectors, r x k, orthonormal columns.
-    pub u: Array2<f64>,
+    pub(crate) u: Array2<f64>,
     /// Singular values, k, in decreasing order.
-    pub singular_values: Array1<f64>,
+    pub(crate) singular_values: Array1<f64>,
     /// Right singular vectors, k x c, orthonormal rows; the entry of largest magnitude of each is positive.
-    pub vt: Array2<f64>,
+    pub(crate) vt: Array2<f64>,
 }
 
-/// The k largest singular values of a small dense matrix and their vectors.
+/// All min(r, c) singular values of a finite matrix and their vectors.
 ///
 /// QR, then the one-sided Jacobi iteration on the square factor: accurate to the rounding unit times the largest
 /// singular value, at any rank. Source: Golub, Van Loan, *Matrix Computations*, 4th edition, section 8.6.3.
-///
-/// # Errors
-/// [`ProjectionError::NoComponents`] for k = 0, [`ProjectionError::TooManyComponents`] for k above the smaller
-/// side, [`ProjectionError::FactorValue`] for a value that is not finite.
-pub fn truncated_svd(a: ArrayView2<'_, f64>, k: usize) -> Result<TruncatedSvd, ProjectionError> {
-    check_rank(a.dim(), k)?;
-    check_finite(a, "the matrix of a singular value decomposition")?;
-    let svd = dense_svd(a);
-    Ok(TruncatedSvd {
-        u: svd.u.slice_move(s![.., ..k]),
-        singular_values: svd.singular_values.slice_move(s![..k]),
-        vt: svd.vt.slice_move(s![..k, ..]),
-    })
-}
-
-/// The k largest singular values of an operator A (r x c) and their vectors, approximately: the exact
-/// decomposition of Qᵀ A, with Q the [`range_finder`] basis of a Gaussian probe with k + `oversampling` columns.
-///
-/// Source: Halko, Martinsson, Tropp, SIAM Review 53, 2011, algorithm 5.1.
-///
-/// # Errors
-/// As [`truncated_svd`] and [`range_finder`]; [`ProjectionError::TooManyComponents`] also if the rank of the
-/// operator is less than k.
-pub fn randomized_svd(
-    a: &impl LinearOperator,
-    k: usize,
-    oversampling: usize,
-    power_iterations: usize,
-    seed: Seed,
-) -> Result<TruncatedSvd, ProjectionError> {
-    let shape = (a.n_rows(), a.n_cols());
-    check_rank(shape, k)?;
-    let probes = k.saturating_add(oversampling).min(shape.0).min(shape.1);
-    let omega = standard_normal(shape.1, probes, seed)?;
-    let q = range_finder(a, omega.view(), power_iterations)?;
-    // Qᵀ A = (Aᵀ Q)ᵀ.
-    let small = a.apply_transpose(q.view())?.reversed_axes();
-    let mut svd = truncated_svd(small.view(), k)?;
-    svd.u = q.dot(&svd.u);
-    Ok(svd)
-}
-
-/// All min(r, c) singular values of a finite matrix.
-pub(super) fn dense_svd(a: ArrayView2<'_, f64>) -> TruncatedSvd {
+pub(crate) fn dense_svd(a: ArrayView2<'_, f64>) -> Svd {
     if a.nrows() < a.ncols() {
-        let TruncatedSvd {
+        let Svd {
             u,
             singular_values,
             vt,
@@ -158,13 +113,13 @@ fn normalise(rows: &mut Array2<f64>, lengths: &Array1<f64>) {
     }
 }
 
-fn with_fixed_signs(mut u: Array2<f64>, singular_values: Array1<f64>, mut vt: Array2<f64>) -> TruncatedSvd {
+fn with_fixed_signs(mut u: Array2<f64>, singular_values: Array1<f64>, mut vt: Array2<f64>) -> Svd {
     for (mut row, mut column) in vt.rows_mut().into_iter().zip(u.columns_mut()) {
         let sign = sign_of_largest(row.iter());
         row *= sign;
         column *= sign;
     }
-    TruncatedSvd {
+    Svd {
         u,
         singular_values,
         vt,
@@ -198,7 +153,7 @@ pub(super) fn magnitude(a: ArrayView2<'_, f64>) -> f64 {
     if largest > 0.0 { largest } else { 1.0 }
 }
 
-pub(super) fn check_finite(a: ArrayView2<'_, f64>, name: &'static str) -> Result<(), ProjectionError> {
+pub(crate) fn check_finite(a: ArrayView2<'_, f64>, name: &'static str) -> Result<(), ProjectionError> {
     match a.indexed_iter().find(|(_, v)| !v.is_finite()) {
         Some(((row, column), &value)) => Err(ProjectionError::FactorValue {
             name,
@@ -210,24 +165,12 @@ pub(super) fn check_finite(a: ArrayView2<'_, f64>, name: &'static str) -> Result
     }
 }
 
-fn check_rank((rows, columns): (usize, usize), k: usize) -> Result<(), ProjectionError> {
-    let (family, limit) = ("a singular value decomposition", rows.min(columns));
-    match k {
-        0 => Err(ProjectionError::NoComponents),
-        _ if k > limit => Err(ProjectionError::TooManyComponents {
-            family,
-            n_components: k,
-            limit,
-        }),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
     use rand::Rng;
+    use rpo_core::Seed;
 
     proptest! {
         /// Of all shapes, ranks and scales, with many zeros: labels look like that.
@@ -242,7 +185,7 @@ mod tests {
             });
             let (left, right): (Array2<f64>, Array2<f64>) = (draw((r, rank)), draw((rank, c)));
             let a = left.dot(&right) * scale;
-            let svd = truncated_svd(a.view(), r.min(c)).unwrap();
+            let svd = dense_svd(a.view());
             let identity = Array2::<f64>::eye(r.min(c));
             prop_assert!((svd.u.t().dot(&svd.u) - &identity).iter().all(|v| v.abs() < 1e-12));
             prop_assert!((svd.vt.dot(&svd.vt.t()) - &identity).iter().all(|v| v.abs() < 1e-12));

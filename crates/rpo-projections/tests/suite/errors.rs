@@ -5,7 +5,6 @@ use ndarray::{Array2, array, s};
 use rpo_core::{CsrMatrix, MatrixError, MatrixView, Seed};
 use rpo_projections::{
     Gaussian, Hashing, Pca, Projection, ProjectionError, ProjectionInput, ProjectionKind, RandomProjection,
-    linalg,
 };
 
 #[test]
@@ -205,55 +204,6 @@ fn learned_maps_need_rows() {
         assert_eq!(fit(found), Err(expected));
     }
     assert_eq!(fit(2), Ok(()));
-}
-
-#[test]
-fn factors_that_do_not_fit() {
-    let a = Array2::<f64>::ones((4, 3));
-    let omega = Array2::<f64>::ones((4, 2));
-    let found = linalg::range_finder(&a.view(), omega.view(), 0);
-    assert!(matches!(
-        found,
-        Err(ProjectionError::FactorRows {
-            expected: 3,
-            found: 4,
-            ..
-        })
-    ));
-    let rank = |k| linalg::truncated_svd(a.view(), k).map(|_| ());
-    assert_eq!(rank(0), Err(ProjectionError::NoComponents));
-    assert!(matches!(
-        rank(4),
-        Err(ProjectionError::TooManyComponents {
-            n_components: 4,
-            limit: 3,
-            ..
-        })
-    ));
-    let mut bad = a.clone();
-    bad[[2, 1]] = f64::NAN;
-    let found = linalg::truncated_svd(bad.view(), 1);
-    assert!(matches!(
-        found,
-        Err(ProjectionError::FactorValue {
-            row: 2,
-            column: 1,
-            ..
-        })
-    ));
-    assert!(matches!(
-        linalg::orthonormal_basis(bad.view()),
-        Err(ProjectionError::FactorValue { .. })
-    ));
-    let found = linalg::symmetric_eigen(a.view());
-    assert!(matches!(
-        found,
-        Err(ProjectionError::FactorRows {
-            expected: 3,
-            found: 4,
-            ..
-        })
-    ));
 }
 
 #[test]

@@ -6,7 +6,8 @@ use rpo::core::store::StoreError;
 use rpo::core::{MatrixView, Seed};
 use rpo::data::{Dataset, Task};
 use rpo::linear::{
-    Descent, Fit, Inputs, Link, LinkParams, LogisticParams, Prevalence, RidgeParams, f1_decisions,
+    EmbeddingMode, LabelEmbeddingParams, LinkLoss, LogisticRegressionParams, Prevalence, RidgeParams,
+    f1_decisions,
 };
 use rpo::model_file::ModelFileErrorKind;
 use rpo::projections::{Rank, SpectralLaw};
@@ -27,27 +28,34 @@ fn data(task: Task) -> Dataset {
 /// Every shape that a model file can have.
 fn models(data: &Dataset) -> Vec<Model> {
     let (x, y) = (data.features().view(), data.outputs().view());
-    let fourier = Link::Fourier {
-        law: SpectralLaw::CauchyIid,
-        n_features: Some(7),
-        bandwidth_factor: 1.0,
-    };
-    let logistic = Fit::Logistic(Descent::default());
-    let fits = if data.task() == Task::MultiLabel {
-        vec![Fit::Squared, logistic]
+    let losses = if data.task() == Task::MultiLabel {
+        vec![LinkLoss::Squared, LinkLoss::Logistic]
     } else {
-        vec![Fit::Squared]
+        vec![LinkLoss::Squared]
     };
     let mut predictors: Vec<Predictor> = vec![RidgeParams::default().fit(x, y).unwrap().into()];
     if data.task() == Task::MultiLabel {
-        predictors.push(LogisticParams::default().fit(x, y).unwrap().into());
+        predictors.push(LogisticRegressionParams::default().fit(x, y).unwrap().into());
     }
-    for inputs in [Inputs::Learned(Rank::Exact(2)), Inputs::Raw] {
-        for link in [fourier, Link::Linear] {
-            for fit in &fits {
-                let params = LinkParams::default().inputs(inputs).link(link).fit_by(*fit);
-                predictors.push(params.check().unwrap().fit(x, y).unwrap().into());
-            }
+    for (mode, rank, kernel) in [
+        (
+            EmbeddingMode::Full,
+            Some(Rank::Exact(2)),
+            Some(SpectralLaw::CauchyIid),
+        ),
+        (EmbeddingMode::Linear, Some(Rank::Exact(2)), None),
+        (EmbeddingMode::Kernel, None, Some(SpectralLaw::CauchyIid)),
+    ] {
+        for &link_loss in &losses {
+            let params = LabelEmbeddingParams {
+                mode,
+                rank,
+                kernel,
+                features: kernel.map(|_| 7),
+                link_loss,
+                ..LabelEmbeddingParams::default()
+            };
+            predictors.push(params.fit(x, y).unwrap().into());
         }
     }
     predictors

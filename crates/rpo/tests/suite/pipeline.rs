@@ -10,7 +10,7 @@ use rpo::ensemble::boosting::BoostingParams;
 use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset};
 use rpo::ensemble::structured::StructuredForestParams;
 use rpo::ensemble::{FitOptions, ForestParams};
-use rpo::linear::{LinkParams, LogisticParams, RidgeParams};
+use rpo::linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
 use rpo::{Model, ModelError, Predictor};
 use std::borrow::Cow;
 
@@ -55,13 +55,8 @@ fn predictors(data: &Dataset) -> Vec<Predictor> {
             Predictor::from(structured.fit(x(), y()).unwrap()),
             craftml.fit(x(), y()).unwrap().into(),
             RidgeParams::default().fit(x(), y()).unwrap().into(),
-            LogisticParams::default().fit(x(), y()).unwrap().into(),
-            LinkParams::default()
-                .check()
-                .unwrap()
-                .fit(x(), y())
-                .unwrap()
-                .into(),
+            LogisticRegressionParams::default().fit(x(), y()).unwrap().into(),
+            LabelEmbeddingParams::default().fit(x(), y()).unwrap().into(),
         ]);
     }
     predictors

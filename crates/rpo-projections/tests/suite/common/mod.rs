@@ -1,11 +1,14 @@
-//! What several test files share.
+//! Families and matrices of several test files.
 
-use ndarray::{Array2, ArrayView2};
+mod data;
+
+use ndarray::Array2;
 use rand::{Rng, RngCore};
-use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_projections::{
     Gaussian, Hadamard, Hashing, Identity, LinearMap, Rademacher, RandomProjection, Subsample,
 };
+
+pub(crate) use data::{csr, outputs, sparse};
 
 /// The random families, by name, but for the identity.
 pub(crate) fn random_families() -> Vec<(&'static str, Box<dyn RandomProjection>)> {
@@ -39,27 +42,10 @@ pub(crate) fn allows(name: &str, d: usize, m: usize) -> bool {
     }
 }
 
-pub(crate) fn csr(a: ArrayView2<'_, f32>) -> CsrMatrix {
-    MatrixView::from(a).to_csr()
-}
-
-pub(crate) fn sparse(a: &CsrMatrix) -> MatrixView<'_> {
-    MatrixView::Sparse(a.view())
-}
-
 /// Φ (m x d), as the map of the rows of the identity.
 pub(crate) fn dense_matrix(map: &dyn LinearMap) -> Array2<f32> {
     let identity = csr(Array2::eye(map.n_outputs()).view());
     map.apply(sparse(&identity)).unwrap().reversed_axes()
-}
-
-/// 0/1 outputs with the given density, or real ones for the others.
-pub(crate) fn outputs(n: usize, d: usize, density: f64, binary: bool, seed: u64) -> Array2<f32> {
-    let mut rng = Seed::new(seed).purpose("test outputs").stream();
-    Array2::from_shape_fn((n, d), |_| {
-        let value = if binary { 1.0 } else { rng.gen_range(-2.0..2.0) };
-        if rng.gen_bool(density) { value } else { 0.0 }
-    })
 }
 
 pub(crate) fn vector(d: usize, rng: &mut impl RngCore) -> Vec<f64> {

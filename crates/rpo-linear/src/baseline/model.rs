@@ -1,0 +1,111 @@
+//! A linear model per output.
+
+use ndarray::{Array1, Array2, ArrayViewMut2};
+use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch};
+
+use crate::embedding::loss::apply_to_rows;
+use crate::scores::Scorer;
+use crate::{DEFAULT_MEMORY_LIMIT, LinearError};
+
+/// A linear model of all outputs: scores g(Wᵀx + offset) with the inverse link g and one column of W per output.
+/// Immutable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearModel {
+    weights: Array2<f32>,
+    offset: Array1<f32>,
+    inverse_link: InverseLink,
+    n_train: usize,
+}
+
+impl LinearModel {
+    /// Combines the parts of a model: W (p x d), one offset per output, the inverse link, and the number of training
+    /// samples.
+    ///
+    /// # Errors
+    /// [`LinearError::Mismatch`] if sizes do not fit.
+    pub fn new(
+        weights: Array2<f32>,
+        offset: Array1<f32>,
+        inverse_link: InverseLink,
+        n_train: usize,
+    ) -> Result<Self, LinearError> {
+        Mismatch::check("offsets", weights.ncols(), offset.len())?;
+        Ok(Self {
+            weights,
+            offset,
+            inverse_link,
+            n_train,
+        })
+    }
+
+    /// W (p x d).
+    pub fn weights(&self) -> &Array2<f32> {
+        &self.weights
+    }
+
+    /// The intercepts, d.
+    pub fn offset(&self) -> &Array1<f32> {
+        &self.offset
+    }
+
+    /// The inverse link g.
+    pub fn inverse_link(&self) -> InverseLink {
+        self.inverse_link
+    }
+
+    /// Number of features p.
+    pub fn n_features(&self) -> usize {
+        self.weights.nrows()
+    }
+
+    /// Number of outputs d.
+    pub fn n_outputs(&self) -> usize {
+        self.weights.ncols()
+    }
+
+    /// Number of training samples.
+    pub fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    /// Scores (n x d) of features (n x p).
+    ///
+    /// # Errors
+    /// [`LinearError::Mismatch`] for another number of features than the model was fitted to, [`LinearError::Features`]
+    /// for values that are not finite, [`LinearError::Score`] for a score beyond the range of `f32`,
+    /// [`LinearError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, LinearError> {
+        self.predict_within(x, DEFAULT_MEMORY_LIMIT)
+    }
+
+    /// [`predict`](Self::predict) with a limit in bytes on the result.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_within(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+        self.scores_with_limit(x, limit)
+    }
+
+    /// The k largest scores of each sample that are not 0, as CSR (n x d); among equal ones, the smaller output is kept.
+    /// Never holds all scores.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
+    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
+        self.top_scores(x, k)
+    }
+}
+
+impl Scorer for LinearModel {
+    fn shape(&self) -> (usize, usize) {
+        (self.n_features(), self.n_outputs())
+    }
+
+    fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
+        for (&row, mut out) in rows.iter().zip(out.rows_mut()) {
+            out.assign(&self.offset);
+            x.for_each_in_row(row, |j, v| out.scaled_add(v, &self.weights.row(j as usize)));
+        }
+        apply_to_rows(self.inverse_link, out);
+    }
+}

@@ -1,0 +1,126 @@
+//! Losses of activations, and the scores that activations become.
+
+use ndarray::{ArrayView2, ArrayViewMut2};
+use rpo_core::InverseLink;
+
+/// Activations beyond this magnitude count as it: their probabilities are 0 and 1 to the last digit of `f32`.
+const LARGEST: f32 = 40.0;
+
+/// Turns activations into scores, in place; each row is a sample.
+pub(crate) fn apply_to_rows(inverse_link: InverseLink, mut activations: ArrayViewMut2<'_, f32>) {
+    match inverse_link {
+        InverseLink::Identity => {}
+        InverseLink::Logistic => activations.mapv_inplace(sigmoid),
+        InverseLink::Softmax => {
+            for mut row in activations.rows_mut() {
+                let largest = row.iter().fold(f32::NEG_INFINITY, |best, v| best.max(*v));
+                let sum: f64 = row.iter().map(|v| f64::from(v - largest).exp()).sum();
+                let sum = sum as f32;
+                row.mapv_inplace(|v| (v - largest).exp() / sum);
+            }
+        }
+    }
+}
+
+/// The sum over samples (rows) of the loss of activations a for 0/1 targets: Σⱼ log(1 + eᵃⱼ) - Σ over labels of
+/// a, log Σⱼ eᵃⱼ - a of the class, or half the squared distance.
+///
+/// `labels` passes the labels of a row and their targets to its second argument.
+pub(crate) fn loss(
+    inverse_link: InverseLink,
+    activations: ArrayView2<'_, f32>,
+    mut labels: impl FnMut(usize, &mut dyn FnMut(usize, f64)),
+) -> f64 {
+    let mut sum = 0.0;
+    for (i, row) in activations.rows().into_iter().enumerate() {
+        match inverse_link {
+            InverseLink::Identity => {
+                sum += row.iter().map(|v| 0.5 * f64::from(*v).powi(2)).sum::<f64>();
+                // (a - y)² = a² - 2 a y + y² where y is stored.
+                labels(i, &mut |j, y| sum += y * (0.5 * y - f64::from(row[j])));
+            }
+            InverseLink::Logistic => {
+                sum += row.iter().map(|v| log1p_exp(f64::from(*v))).sum::<f64>();
+                labels(i, &mut |j, y| sum -= y * f64::from(row[j]));
+            }
+            InverseLink::Softmax => {
+                let largest = row.iter().fold(f32::NEG_INFINITY, |best, v| best.max(*v));
+                let exponentials: f64 = row.iter().map(|v| f64::from(v - largest).exp()).sum();
+                sum += f64::from(largest) + exponentials.ln();
+                labels(i, &mut |j, y| sum -= y * f64::from(row[j]));
+            }
+        }
+    }
+    sum
+}
+
+/// 1 / (1 + e⁻ᵃ).
+pub(crate) fn sigmoid(a: f32) -> f32 {
+    1.0 / (1.0 + (-a.clamp(-LARGEST, LARGEST)).exp())
+}
+
+/// log(1 + eᵃ) without overflow.
+pub(crate) fn log1p_exp(a: f64) -> f64 {
+    a.max(0.0) + (-a.abs()).exp().ln_1p()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+    use proptest::prelude::*;
+
+    fn total(response: InverseLink, activations: &Array2<f32>, targets: &Array2<f32>) -> f64 {
+        loss(response, activations.view(), |i, f| {
+            (0..targets.ncols())
+                .filter(|&j| targets[[i, j]] != 0.0)
+                .for_each(|j| f(j, f64::from(targets[[i, j]])));
+        })
+    }
+
+    proptest! {
+        /// E-P10: the gradient is response - target; a constant added to all activations changes no softmax.
+        #[test]
+        fn gradients_are_response_minus_target(
+            values in proptest::collection::vec(-4.0_f32..4.0, 10), class in 0_usize..5, shift in -20.0_f32..20.0,
+        ) {
+            let activations = Array2::from_shape_vec((2, 5), values).unwrap();
+            let mut targets = Array2::zeros((2, 5));
+            targets[[0, class]] = 1.0;
+            targets[[1, 4 - class]] = 1.0;
+            for response in [InverseLink::Identity, InverseLink::Logistic, InverseLink::Softmax] {
+                let mut scores = activations.clone();
+                apply_to_rows(response, scores.view_mut());
+                for at in [(0, class), (1, 0), (1, 4 - class)] {
+                    // The step of f32 is what it is: measured, not assumed.
+                    let (mut above, mut below) = (activations.clone(), activations.clone());
+                    above[at] += 1e-2;
+                    below[at] -= 1e-2;
+                    let step = f64::from(above[at]) - f64::from(below[at]);
+                    let slope = (total(response, &above, &targets) - total(response, &below, &targets)) / step;
+                    let expected = f64::from(scores[at] - targets[at]);
+                    prop_assert!((slope - expected).abs() < 3e-5, "{response:?}: {slope} {expected}");
+                }
+            }
+            let mut expected = activations.clone();
+            apply_to_rows(InverseLink::Softmax, expected.view_mut());
+            let mut shifted = activations.clone() + shift;
+            apply_to_rows(InverseLink::Softmax, shifted.view_mut());
+            prop_assert!((&shifted - &expected).iter().all(|v| v.abs() < 1e-5));
+            prop_assert!(expected.rows().into_iter().all(|row| (row.sum() - 1.0).abs() < 1e-6));
+        }
+    }
+
+    #[test]
+    fn large_activations_stay_finite() {
+        let activations = array![[1e30_f32, -1e30, 0.0]];
+        let targets = array![[0.0_f32, 1.0, 0.0]];
+        for response in [InverseLink::Logistic, InverseLink::Softmax] {
+            let mut scores = activations.clone();
+            apply_to_rows(response, scores.view_mut());
+            assert!(scores.iter().all(|v| (0.0..=1.0).contains(v)));
+            assert!((total(response, &activations, &targets) / 2e30 - 1.0).abs() < 1e-6);
+        }
+        assert_eq!(log1p_exp(0.0), 2.0_f64.ln());
+    }
+}

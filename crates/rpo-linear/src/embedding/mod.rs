@@ -1,0 +1,15 @@
+//! Label embeddings with a linear or kernel link back to all labels.
+
+mod feature_map;
+mod fit;
+pub(crate) mod loss;
+mod model;
+mod normal;
+mod params;
+mod sgd;
+mod terms;
+
+pub use feature_map::FeatureMap;
+pub use fit::History;
+pub use model::LinkModel;
+pub use params::{EmbeddingMode, LabelEmbeddingParams, LinkLoss};

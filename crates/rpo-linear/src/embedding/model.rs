@@ -1,0 +1,113 @@
+//! A fitted label embedding.
+
+use ndarray::{Array2, ArrayViewMut2};
+use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch};
+
+use super::FeatureMap;
+use super::loss::apply_to_rows;
+use crate::scores::Scorer;
+use crate::{DEFAULT_MEMORY_LIMIT, LinearError};
+
+/// The model of [`LabelEmbeddingParams`](crate::LabelEmbeddingParams): scores g(Θᵀ(φ(x), 1)) with the inverse link g.
+/// Immutable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkModel {
+    map: FeatureMap,
+    weights: Array2<f32>,
+    inverse_link: InverseLink,
+    n_train: usize,
+}
+
+impl LinkModel {
+    /// Combines the parts of a model: φ, Θᵀ (d x terms, the last the intercept), the inverse link, and the number of
+    /// training samples.
+    ///
+    /// # Errors
+    /// [`LinearError::Mismatch`] if sizes do not fit.
+    pub(crate) fn new(
+        map: FeatureMap,
+        weights: Array2<f32>,
+        inverse_link: InverseLink,
+        n_train: usize,
+    ) -> Result<Self, LinearError> {
+        Mismatch::check("terms of the weights", map.n_terms(), weights.ncols())?;
+        Ok(Self {
+            map,
+            weights,
+            inverse_link,
+            n_train,
+        })
+    }
+
+    /// Number of features p.
+    pub fn n_features(&self) -> usize {
+        self.map.n_features()
+    }
+
+    /// Number of outputs d.
+    pub fn n_outputs(&self) -> usize {
+        self.weights.nrows()
+    }
+
+    /// Number of training samples.
+    pub fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    /// φ.
+    pub fn map(&self) -> &FeatureMap {
+        &self.map
+    }
+
+    /// Θᵀ (d x terms), the last term the intercept.
+    pub fn weights(&self) -> &Array2<f32> {
+        &self.weights
+    }
+
+    /// The inverse link g: scores are probabilities with a logistic loss, estimates of the outputs with the squared loss.
+    /// Labels with scores of 0.5 or more minimize the expected Hamming loss; see [`f1_decisions`](crate::f1_decisions) for
+    /// the macro F1.
+    pub fn inverse_link(&self) -> InverseLink {
+        self.inverse_link
+    }
+
+    /// Scores (n x d) of features (n x p).
+    ///
+    /// # Errors
+    /// [`LinearError::Mismatch`] for another number of features than the model was fitted to, [`LinearError::Features`]
+    /// for values that are not finite, [`LinearError::Score`] for a score beyond the range of `f32`,
+    /// [`LinearError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, LinearError> {
+        self.predict_within(x, DEFAULT_MEMORY_LIMIT)
+    }
+
+    /// [`predict`](Self::predict) with a limit in bytes on the result.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_within(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+        self.scores_with_limit(x, limit)
+    }
+
+    /// The k largest scores of each sample that are not 0, as CSR (n x d); among equal ones, the smaller output is kept.
+    /// Never holds all scores.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
+    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
+        self.top_scores(x, k)
+    }
+}
+
+impl Scorer for LinkModel {
+    fn shape(&self) -> (usize, usize) {
+        (self.n_features(), self.n_outputs())
+    }
+
+    fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
+        let mut phi = Array2::zeros((rows.len(), self.map.n_terms()));
+        self.map.fill(x, rows, phi.view_mut());
+        ndarray::linalg::general_mat_mul(1.0, &phi, &self.weights.t(), 0.0, &mut out);
+        apply_to_rows(self.inverse_link, out);
+    }
+}

@@ -1,0 +1,450 @@
+//! Parameters of label embeddings.
+
+use std::fmt;
+
+use rpo_core::{
+    InverseLink, MatrixView, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
+};
+use rpo_projections::{LabelEmbedding, Penalty, Rank, SpectralLaw};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::LinkModel;
+use super::sgd::SgdParams;
+use crate::{FitOptions, LinearError};
+
+/// The model that a label embedding fits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EmbeddingMode {
+    /// Random features of a learned embedding: Algorithm 3.
+    #[default]
+    Full,
+    /// A learned embedding alone.
+    Linear,
+    /// Random features of a random embedding, compressed sensing: the paper's baseline `cs`.
+    Cs,
+    /// A random embedding alone.
+    CsLinear,
+    /// Random features of the features themselves: a kernel machine. On the scores of any model, given as features, this
+    /// is the second stage of Algorithm 2.
+    Kernel,
+}
+
+impl EmbeddingMode {
+    fn is_learned(self) -> bool {
+        matches!(self, Self::Full | Self::Linear)
+    }
+
+    fn is_random(self) -> bool {
+        matches!(self, Self::Cs | Self::CsLinear)
+    }
+
+    fn is_linear(self) -> bool {
+        matches!(self, Self::Linear | Self::CsLinear)
+    }
+
+    /// Why a parameter is refused that the mode does not use.
+    fn refusal(self) -> &'static str {
+        match self {
+            Self::Full => "has no effect with `mode` = full",
+            Self::Linear => "has no effect with `mode` = linear",
+            Self::Cs => "has no effect with `mode` = cs",
+            Self::CsLinear => "has no effect with `mode` = cs-linear",
+            Self::Kernel => "has no effect with `mode` = kernel",
+        }
+    }
+}
+
+/// The loss that the final fit minimizes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkLoss {
+    /// The sum of the labels' logistic losses.
+    #[default]
+    Logistic,
+    /// The squared loss, minimized directly.
+    Squared,
+    /// The multinomial logistic loss of classes, of which each sample has exactly one.
+    Softmax,
+}
+
+/// Parameters of label embeddings with a linear or kernel link (Karampatziakis, Mineiro, *Scalable Multilabel Prediction
+/// via Randomized Methods*, 2015, Algorithm 3).
+///
+/// `None` stands for the default of a parameter. A parameter that the mode or the loss does not use must be `None`;
+/// [`check`](Self::check), which [`fit`](Self::fit) calls, refuses anything else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LabelEmbeddingParams {
+    /// Model: full, random features of a learned embedding; linear, a learned embedding alone; cs and cs-linear, the same
+    /// with a random embedding; kernel, random features of the features themselves.
+    pub mode: EmbeddingMode,
+    /// Dimensions of the embedding: a number, labels:FRACTION for the fewest with that fraction of the labels' trace, or
+    /// captured:FRACTION:AT_MOST; labels:0.9 by default.
+    ///
+    /// 90 % of the trace of YᵀY is the rule of section 7.1. Not for kernel.
+    pub rank: Option<Rank>,
+    /// Number of random features; by default half the number of samples, at least 100 and at most 2000.
+    ///
+    /// A kernel is approximated to within 1/√s by s features: more cost time and gain little. Not for linear and cs-linear.
+    #[schemars(range(min = 1))]
+    pub features: Option<usize>,
+    /// Kernel that the random features approximate: gaussian, the default, student:NU or cauchy-iid.
+    ///
+    /// Not for linear and cs-linear.
+    pub kernel: Option<SpectralLaw>,
+    /// Factor on the inverse bandwidth, which the median distance between samples sets; 0.5 by default.
+    ///
+    /// c in σ⁻¹ = c √(2/D), D the median squared distance ([`SpectralLaw::inverse_bandwidth`]): smaller is wider. An
+    /// embedding is linear in what can be predicted, so a wide kernel suits it. Not for linear and cs-linear.
+    pub bandwidth: Option<f64>,
+    /// Loss of the final fit: logistic, squared, or softmax for exactly one class per sample.
+    pub link_loss: LinkLoss,
+    /// Number of passes of gradient descent over the samples; 10 by default.
+    ///
+    /// Like the six parameters that follow, not for the squared loss. Their defaults lie in the middle of the ranges that
+    /// the paper's authors search.
+    #[schemars(range(min = 1))]
+    pub epochs: Option<usize>,
+    /// Step length of gradient descent; 1 by default.
+    ///
+    /// η; 1 is a Newton step if all probabilities have the variance that least squares assumes.
+    pub rate: Option<f64>,
+    /// Momentum of gradient descent, in [0, 1); 0.5 by default.
+    pub momentum: Option<f64>,
+    /// Factor, in (0, 1], on step length and momentum after each epoch; 1 by default.
+    pub decay: Option<f64>,
+    /// Target of a present label, in (0.5, 1]; that of an absent one is 1 minus it. 1 by default.
+    ///
+    /// Softmax allows 1 only.
+    pub smoothing: Option<f64>,
+    /// Number of samples per step; a tenth of them by default.
+    ///
+    /// By default ⌈n/10⌉, but at most as many as make 10⁸ activations or features.
+    #[schemars(range(min = 1))]
+    pub batch: Option<usize>,
+    /// Fraction of the samples, in [0, 1), withheld to choose the epoch that is kept; 0 by default.
+    ///
+    /// With 0, the epoch of the smallest training loss is kept.
+    pub withhold: Option<f64>,
+    /// Penalty on the weights: variance:ALPHA, in units of the variance of the weighted terms, or a number, in units of
+    /// their mean square.
+    ///
+    /// Above 0. Of the final fit: in the squared loss, and in the preconditioner of the other losses, which start from its
+    /// solution. All terms are penalized alike, the intercept too, as in the software of the paper's authors. A number is
+    /// the paper's λ₂. Default `variance:3`.
+    pub lambda: Penalty,
+    /// Penalty of the embedding's least squares, written like lambda; variance:2 by default.
+    ///
+    /// Not for kernel.
+    pub embedding_lambda: Option<Penalty>,
+    /// Penalty of the regression onto the embedding, as a multiple of that of the embedding; 1 by default.
+    ///
+    /// The software of the paper's authors uses 1e-6. Not for kernel.
+    pub final_lambda_ratio: Option<f64>,
+    /// Number of passes of the range finder that learns the embedding; 1 by default.
+    ///
+    /// 2 in the published experiments. For full and linear.
+    pub embedding_passes: Option<usize>,
+    /// Number of directions that the range finder probes beyond the dimensions of the embedding; 20 by default.
+    ///
+    /// For full and linear.
+    pub oversampling: Option<usize>,
+    /// Seed of all randomness: probes, frequencies, and the order of the samples.
+    pub seed: u64,
+}
+
+impl Default for LabelEmbeddingParams {
+    /// The settings of the paper's section 7.1. Where its authors search, defaults are in units of the data, so that one
+    /// setting suits data sets of any shape.
+    fn default() -> Self {
+        Self {
+            mode: EmbeddingMode::Full,
+            rank: None,
+            features: None,
+            kernel: None,
+            bandwidth: None,
+            link_loss: LinkLoss::Logistic,
+            epochs: None,
+            rate: None,
+            momentum: None,
+            decay: None,
+            smoothing: None,
+            batch: None,
+            withhold: None,
+            lambda: Penalty::Variance(3.0),
+            embedding_lambda: None,
+            final_lambda_ratio: None,
+            embedding_passes: None,
+            oversampling: None,
+            seed: 0,
+        }
+    }
+}
+
+impl LabelEmbeddingParams {
+    /// Checks every parameter that can be checked without data, as [`fit`](Self::fit) does.
+    ///
+    /// # Errors
+    /// [`LinearError::Parameter`] or [`LinearError::Projection`] for the first parameter that is out of range, or that the
+    /// mode or the loss does not use.
+    pub fn check(&self) -> Result<(), LinearError> {
+        self.check_uses()?;
+        let rank = self.rank.unwrap_or_default();
+        rank.check()?;
+        if let (true, Rank::CapturedShare { .. }) = (self.mode.is_random(), rank) {
+            let reason = "needs a learned embedding: `mode` = full or linear";
+            return Err(ParameterError::conflict("rank", rank, reason).into());
+        }
+        if let Some(penalty) = self.embedding_lambda {
+            check_not_negative("embedding_lambda", penalty.strength())?;
+        }
+        check_not_negative("final_lambda_ratio", self.final_lambda_ratio())?;
+        if let Some(kernel) = self.kernel() {
+            kernel.law.check()?;
+            check_count("features", kernel.n_features)?;
+            check_positive("bandwidth", kernel.bandwidth)?;
+        }
+        if let Some(sgd) = self.sgd() {
+            check_count("epochs", sgd.epochs)?;
+            check_count("batch", sgd.batch)?;
+            check_positive("rate", sgd.rate)?;
+            let below_1 =
+                |name, v: f64| ParameterError::unless((0.0..1.0).contains(&v), name, v, "in [0, 1)");
+            below_1("momentum", sgd.momentum)?;
+            check_fraction("decay", sgd.decay)?;
+            let fits = sgd.smoothing > 0.5 && sgd.smoothing <= 1.0;
+            ParameterError::unless(fits, "smoothing", sgd.smoothing, "in (0.5, 1]")?;
+            if self.link_loss == LinkLoss::Softmax && sgd.smoothing < 1.0 {
+                let reason = "cannot be combined with `link_loss` = softmax";
+                return Err(ParameterError::conflict("smoothing", sgd.smoothing, reason).into());
+            }
+            below_1("withhold", sgd.withhold)?;
+        }
+        Ok(check_positive("lambda", self.lambda.strength())?)
+    }
+
+    /// Fits a model to features `x` (n x p) and outputs `y` (n x d): labels for the logistic and softmax losses, any
+    /// numbers for the squared loss.
+    ///
+    /// A function of data and parameters for any number of threads. Time: `embedding_passes + 1` times k + `oversampling`
+    /// least squares solves for the embedding, n s² + s³ + s nnz(Y) + s² d for the squared loss, and n s d + 10 s² d per
+    /// epoch for the others. Memory: up to four times the weights (s d), ΦᵀΦ (s²), and the random features of a block of
+    /// samples, or of all where they take at most a quarter of the memory limit.
+    ///
+    /// # Errors
+    /// [`LinearError`] for parameters that [`check`](Self::check) refuses or the data make impossible (a rank above d),
+    /// sizes that do not match, values that are not finite, outputs that are no labels where the loss requires them, and
+    /// matrices above the memory limit.
+    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinkModel, LinearError> {
+        self.fit_with(x, y, FitOptions::default())
+    }
+
+    /// Refuses parameters that have no effect.
+    fn check_uses(&self) -> Result<(), ParameterError> {
+        let mode = self.mode;
+        let learned = mode.is_learned();
+        let embedded = mode != EmbeddingMode::Kernel;
+        for (used, name, value) in [
+            (!mode.is_linear(), "features", text(&self.features)),
+            (!mode.is_linear(), "kernel", text(&self.kernel)),
+            (!mode.is_linear(), "bandwidth", text(&self.bandwidth)),
+            (embedded, "rank", text(&self.rank)),
+            (embedded, "embedding_lambda", text(&self.embedding_lambda)),
+            (embedded, "final_lambda_ratio", text(&self.final_lambda_ratio)),
+            (learned, "embedding_passes", text(&self.embedding_passes)),
+            (learned, "oversampling", text(&self.oversampling)),
+        ] {
+            if let (false, Some(value)) = (used, value) {
+                return Err(ParameterError::conflict(name, value, mode.refusal()));
+            }
+        }
+        if self.link_loss != LinkLoss::Squared {
+            return Ok(());
+        }
+        for (name, value) in [
+            ("epochs", text(&self.epochs)),
+            ("rate", text(&self.rate)),
+            ("momentum", text(&self.momentum)),
+            ("decay", text(&self.decay)),
+            ("smoothing", text(&self.smoothing)),
+            ("batch", text(&self.batch)),
+            ("withhold", text(&self.withhold)),
+        ] {
+            if let Some(value) = value {
+                let reason = "has no effect with `link_loss` = squared";
+                return Err(ParameterError::conflict(name, value, reason));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn inverse_link(&self) -> InverseLink {
+        match self.link_loss {
+            LinkLoss::Squared => InverseLink::Identity,
+            LinkLoss::Logistic => InverseLink::Logistic,
+            LinkLoss::Softmax => InverseLink::Softmax,
+        }
+    }
+
+    /// The rank of an embedding and whether it is learned; `None` for features as they are.
+    pub(super) fn embedding(&self) -> Option<(Rank, bool)> {
+        let rank = self.rank.unwrap_or_default();
+        (self.mode != EmbeddingMode::Kernel).then_some((rank, self.mode.is_learned()))
+    }
+
+    pub(super) fn label_embedding(&self) -> LabelEmbedding {
+        let usual = LabelEmbedding::default();
+        LabelEmbedding {
+            oversampling: self.oversampling.unwrap_or(usual.oversampling),
+            passes: self.embedding_passes.unwrap_or(usual.passes),
+            penalty: self.embedding_lambda.unwrap_or(usual.penalty),
+            ..usual
+        }
+    }
+
+    pub(super) fn final_lambda_ratio(&self) -> f64 {
+        self.final_lambda_ratio.unwrap_or(1.0)
+    }
+
+    /// The kernel of random features; `None` for a linear link.
+    pub(super) fn kernel(&self) -> Option<Kernel> {
+        (!self.mode.is_linear()).then(|| Kernel {
+            law: self.kernel.unwrap_or(SpectralLaw::Gaussian),
+            n_features: self.features,
+            bandwidth: self.bandwidth.unwrap_or(0.5),
+        })
+    }
+
+    /// Gradient descent; `None` for the squared loss.
+    pub(super) fn sgd(&self) -> Option<SgdParams> {
+        (self.link_loss != LinkLoss::Squared).then(|| SgdParams {
+            epochs: self.epochs.unwrap_or(10),
+            rate: self.rate.unwrap_or(1.0),
+            momentum: self.momentum.unwrap_or(0.5),
+            decay: self.decay.unwrap_or(1.0),
+            smoothing: self.smoothing.unwrap_or(1.0),
+            batch: self.batch,
+            withhold: self.withhold.unwrap_or(0.0),
+        })
+    }
+}
+
+/// The kernel that random features approximate.
+pub(super) struct Kernel {
+    pub(super) law: SpectralLaw,
+    /// `None` for half the number of samples, within bounds.
+    pub(super) n_features: Option<usize>,
+    /// Factor on the inverse bandwidth.
+    pub(super) bandwidth: f64,
+}
+
+fn text(value: &Option<impl fmt::Display>) -> Option<String> {
+    value.as_ref().map(ToString::to_string)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpo_projections::ProjectionError;
+
+    fn name(params: &LabelEmbeddingParams) -> &'static str {
+        match params.check() {
+            Err(
+                LinearError::Parameter(error) | LinearError::Projection(ProjectionError::Parameter(error)),
+            ) => error.name(),
+            Err(LinearError::Projection(ProjectionError::NoComponents)) => "rank",
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn parameters_are_checked_at_their_bounds() {
+        let base = LabelEmbeddingParams::default;
+        assert!(base().check().is_ok());
+        let refused = |set: &dyn Fn(&mut LabelEmbeddingParams)| {
+            let mut params = base();
+            set(&mut params);
+            let found = name(&params);
+            if params.lambda == base().lambda && params.link_loss == LinkLoss::Logistic {
+                let softmax = LabelEmbeddingParams {
+                    link_loss: LinkLoss::Softmax,
+                    ..params
+                };
+                assert_eq!(name(&softmax), found);
+            }
+            found
+        };
+        assert_eq!(refused(&|p| p.rank = Some(Rank::Exact(0))), "rank");
+        assert_eq!(refused(&|p| p.epochs = Some(0)), "epochs");
+        assert_eq!(refused(&|p| p.batch = Some(0)), "batch");
+        assert_eq!(refused(&|p| p.features = Some(0)), "features");
+        for bad in [-1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(
+                refused(&|p| p.final_lambda_ratio = Some(bad)),
+                "final_lambda_ratio"
+            );
+            assert_eq!(
+                refused(&|p| p.embedding_lambda = Some(Penalty::Relative(bad))),
+                "embedding_lambda"
+            );
+            assert_eq!(refused(&|p| p.rate = Some(bad)), "rate");
+            assert_eq!(refused(&|p| p.momentum = Some(bad)), "momentum");
+            assert_eq!(refused(&|p| p.decay = Some(bad)), "decay");
+            assert_eq!(refused(&|p| p.smoothing = Some(bad)), "smoothing");
+            assert_eq!(refused(&|p| p.withhold = Some(bad)), "withhold");
+        }
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(refused(&|p| p.lambda = Penalty::Relative(bad)), "lambda");
+            assert_eq!(refused(&|p| p.lambda = Penalty::Variance(bad)), "lambda");
+            assert_eq!(refused(&|p| p.bandwidth = Some(bad)), "bandwidth");
+        }
+        assert_eq!(refused(&|p| p.momentum = Some(1.0)), "momentum");
+        assert_eq!(refused(&|p| p.withhold = Some(1.0)), "withhold");
+    }
+
+    #[test]
+    fn parameters_without_effect_are_refused() {
+        let conflict = |json: &str| {
+            let params: LabelEmbeddingParams = serde_json::from_str(json).unwrap();
+            params.check().unwrap_err().to_string()
+        };
+        for (json, message) in [
+            (
+                r#"{"mode": "linear", "features": 10}"#,
+                "`features` = 10 has no effect with `mode` = linear",
+            ),
+            (
+                r#"{"mode": "cs-linear", "kernel": "gaussian"}"#,
+                "`kernel` = gaussian has no effect with `mode` = cs-linear",
+            ),
+            (
+                r#"{"mode": "kernel", "rank": 3}"#,
+                "`rank` = 3 has no effect with `mode` = kernel",
+            ),
+            (
+                r#"{"mode": "kernel", "embedding_lambda": "variance:1"}"#,
+                "`embedding_lambda` = variance:1.0 has no effect with `mode` = kernel",
+            ),
+            (
+                r#"{"mode": "cs", "embedding_passes": 2}"#,
+                "`embedding_passes` = 2 has no effect with `mode` = cs",
+            ),
+            (
+                r#"{"mode": "cs", "rank": "captured:0.5:3"}"#,
+                "`rank` = captured:0.5:3 needs a learned embedding: `mode` = full or linear",
+            ),
+            (
+                r#"{"link_loss": "squared", "epochs": 3}"#,
+                "`epochs` = 3 has no effect with `link_loss` = squared",
+            ),
+            (
+                r#"{"link_loss": "softmax", "smoothing": 0.9}"#,
+                "`smoothing` = 0.9 cannot be combined with `link_loss` = softmax",
+            ),
+        ] {
+            assert_eq!(conflict(json), message);
+        }
+    }
+}

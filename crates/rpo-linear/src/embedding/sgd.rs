@@ -1,0 +1,210 @@
+//! Preconditioned stochastic gradient descent on logistic losses.
+
+use ndarray::{Array1, Array2, ArrayView2, Axis};
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+use rpo_core::{InverseLink, MatrixView, Seed};
+use rpo_projections::least_squares::Cholesky;
+
+use super::loss::{apply_to_rows, loss};
+use super::terms::Terms;
+use crate::LinearError;
+
+/// Labels that one task updates.
+const LABELS: usize = 32;
+/// Least rows that are judged at once.
+const JUDGED: usize = 256;
+/// Most activations or features of a batch.
+const BATCH_VALUES: usize = 100_000_000;
+
+/// Preconditioned stochastic gradient descent with momentum.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SgdParams {
+    pub(super) epochs: usize,
+    /// Step length η.
+    pub(super) rate: f64,
+    /// Momentum α.
+    pub(super) momentum: f64,
+    /// Factor on step length and momentum after each epoch.
+    pub(super) decay: f64,
+    /// Targets are s₀ and 1 - s₀ in place of 1 and 0.
+    pub(super) smoothing: f64,
+    /// Samples per step.
+    pub(super) batch: Option<usize>,
+    /// Fraction of the samples on which the epoch that is kept is chosen.
+    pub(super) withhold: f64,
+}
+
+/// A descent on Θᵀ (outputs x terms).
+pub(super) struct Sgd<'a, 'x, 'y> {
+    pub(super) terms: &'a Terms<'a, 'x>,
+    pub(super) y: MatrixView<'y>,
+    pub(super) inverse_link: InverseLink,
+    pub(super) params: SgdParams,
+    /// The factor C of ΦᵀΦ + λ̄₂I.
+    pub(super) factor: Cholesky<f32>,
+    /// (ΦᵀY)ᵀ over the training rows.
+    pub(super) right: Array2<f32>,
+    /// The samples to learn from, and those whose loss chooses the epoch.
+    pub(super) training: &'a [usize],
+    pub(super) judging: &'a [usize],
+    pub(super) seed: Seed,
+}
+
+/// The result of a descent.
+pub(super) struct Descended {
+    pub(super) weights: Array2<f32>,
+    /// Mean loss per judging row, before the first epoch and after each.
+    pub(super) losses: Vec<f64>,
+    /// The epoch whose weights were kept, 0 for the start.
+    pub(super) kept: usize,
+}
+
+impl Sgd<'_, '_, '_> {
+    /// Descends from weights, and keeps the best of them and those after each epoch.
+    ///
+    /// Per batch of h rows, Δ ← α Δ + (1-α) η C⁻¹ (ΦᵀY - (n/h) Φ_bᵀ P), Θ ← Θ + Δ: the part of the labels is that of
+    /// all rows, computed once; only the probabilities P are sampled.
+    ///
+    /// Source: Karampatziakis, Mineiro, 2015, line 14 of Algorithm 3, after the software of the authors.
+    pub(super) fn run(&self, start: Array2<f32>) -> Result<Descended, LinearError> {
+        let SgdParams {
+            epochs,
+            mut rate,
+            momentum,
+            decay,
+            ..
+        } = self.params;
+        let batch = self.batch();
+        let target = self.target();
+        let mut weights = start;
+        let mut change = Array2::<f32>::zeros(weights.dim());
+        let mut losses = vec![self.judge(&weights)];
+        let mut best = (0, losses[0], weights.clone());
+        if !losses[0].is_finite() {
+            return Err(LinearError::Overflow {
+                what: "the loss of least squares",
+            });
+        }
+        let mut order = self.training.to_vec();
+        for epoch in 1..=epochs {
+            order.shuffle(&mut self.seed.child(epoch as u64).rng());
+            for rows in order.chunks(batch) {
+                let step = ((1.0 - momentum) * rate) as f32;
+                self.step(&mut weights, &mut change, &target, rows, (momentum as f32, step))?;
+            }
+            rate *= decay;
+            change *= decay as f32;
+            let loss = self.judge(&weights);
+            losses.push(loss);
+            // Steps that diverge never come back.
+            if !loss.is_finite() {
+                break;
+            }
+            if loss < best.1 {
+                best = (epoch, loss, weights.clone());
+            }
+        }
+        Ok(Descended {
+            weights: best.2,
+            losses,
+            kept: best.0,
+        })
+    }
+
+    fn batch(&self) -> usize {
+        let n = self.training.len();
+        let wide = self.right.nrows().max(self.right.ncols());
+        let most = BATCH_VALUES.div_ceil(wide);
+        self.params.batch.unwrap_or(n.div_ceil(10).min(most)).clamp(1, n)
+    }
+
+    /// (ΦᵀY)ᵀ for smoothed labels: s₀ Y + (1 - s₀)(1 - Y).
+    fn target(&self) -> Array2<f32> {
+        let smoothing = self.params.smoothing as f32;
+        if smoothing >= 1.0 {
+            return self.right.clone();
+        }
+        let mut sums = Array1::<f64>::zeros(self.terms.n_terms());
+        for rows in self.training.chunks(1024) {
+            let phi = self.terms.select(rows);
+            for row in phi.rows() {
+                sums.zip_mut_with(&row, |sum, &v| *sum += f64::from(v));
+            }
+        }
+        let shift = sums.mapv(|v| (1.0 - smoothing) * v as f32);
+        &self.right * (2.0 * smoothing - 1.0) + &shift
+    }
+
+    fn step(
+        &self,
+        weights: &mut Array2<f32>,
+        change: &mut Array2<f32>,
+        target: &Array2<f32>,
+        rows: &[usize],
+        (momentum, step): (f32, f32),
+    ) -> Result<(), LinearError> {
+        let phi = self.terms.select(rows);
+        let probabilities = self.probabilities(weights, phi.view());
+        let scale = self.training.len() as f32 / rows.len() as f32;
+        weights
+            .axis_chunks_iter_mut(Axis(0), LABELS)
+            .into_par_iter()
+            .zip(change.axis_chunks_iter_mut(Axis(0), LABELS))
+            .zip(target.axis_chunks_iter(Axis(0), LABELS))
+            .zip(probabilities.axis_chunks_iter(Axis(0), LABELS))
+            .try_for_each(|(((mut weights, mut change), target), probabilities)| {
+                let mut gradient = probabilities.dot(&phi);
+                gradient.zip_mut_with(&target, |g, &t| *g = t - scale * *g);
+                self.factor.solve_rows(gradient.view_mut())?;
+                change.zip_mut_with(&gradient, |c, &g| *c = momentum * *c + step * g);
+                weights += &change;
+                Ok(())
+            })
+    }
+
+    /// P (outputs x rows).
+    fn probabilities(&self, weights: &Array2<f32>, phi: ArrayView2<'_, f32>) -> Array2<f32> {
+        let mut activations = activations(weights, phi);
+        match self.inverse_link {
+            InverseLink::Softmax => {
+                activations
+                    .view_mut()
+                    .reversed_axes()
+                    .axis_chunks_iter_mut(Axis(0), LABELS)
+                    .into_par_iter()
+                    .for_each(|samples| apply_to_rows(self.inverse_link, samples));
+            }
+            _ => activations
+                .axis_chunks_iter_mut(Axis(0), LABELS)
+                .into_par_iter()
+                .for_each(|labels| apply_to_rows(self.inverse_link, labels)),
+        }
+        activations
+    }
+
+    /// The mean loss of the judging rows.
+    fn judge(&self, weights: &Array2<f32>) -> f64 {
+        let sum: f64 = self
+            .judging
+            .chunks(self.batch().max(JUDGED))
+            .map(|rows| {
+                let activations = activations(weights, self.terms.select(rows).view());
+                loss(self.inverse_link, activations.t(), |i, f| {
+                    self.y.for_each_in_row(rows[i], |j, v| f(j as usize, v.into()));
+                })
+            })
+            .sum();
+        sum / self.judging.len() as f64
+    }
+}
+
+/// Θᵀ Φᵀ (outputs x rows).
+fn activations(weights: &Array2<f32>, phi: ArrayView2<'_, f32>) -> Array2<f32> {
+    let mut out = Array2::zeros((weights.nrows(), phi.nrows()));
+    out.axis_chunks_iter_mut(Axis(0), LABELS)
+        .into_par_iter()
+        .zip(weights.axis_chunks_iter(Axis(0), LABELS))
+        .for_each(|(mut out, weights)| out.assign(&weights.dot(&phi.t())));
+    out
+}

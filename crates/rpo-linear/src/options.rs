@@ -1,0 +1,51 @@
+//! Options of a fit that are not parameters.
+
+use std::fmt;
+
+use rpo_core::check_dense;
+
+use crate::{History, LinearError};
+
+/// Memory limit in bytes of a fit, and of the scores of a prediction, unless a caller sets another: 4 GiB.
+pub const DEFAULT_MEMORY_LIMIT: usize = 4 << 30;
+
+/// Options of a fit that are not parameters: a memory limit and observers.
+#[derive(Default)]
+pub struct FitOptions<'a> {
+    /// Largest number of bytes of any dense matrix that a fit makes; `None` means [`DEFAULT_MEMORY_LIMIT`].
+    pub memory_limit: Option<usize>,
+    /// Called once, when the model is fitted.
+    pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// Receives the course of the fit of a label embedding.
+    pub history: Option<&'a mut History>,
+}
+
+impl fmt::Debug for FitOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FitOptions")
+            .field("memory_limit", &self.memory_limit)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FitOptions<'_> {
+    pub(crate) fn limit(&self) -> usize {
+        self.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT)
+    }
+
+    pub(crate) fn finished(&self) {
+        if let Some(on_step) = self.on_step {
+            on_step();
+        }
+    }
+}
+
+/// Refuses a matrix of a fit that exceeds the memory limit.
+pub(crate) fn check_matrix<T>(
+    what: &'static str,
+    rows: usize,
+    columns: usize,
+    limit: usize,
+) -> Result<(), LinearError> {
+    check_dense(rows, columns, size_of::<T>(), limit).map_err(|error| LinearError::Memory { what, error })
+}

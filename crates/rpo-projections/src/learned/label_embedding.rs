@@ -1,0 +1,222 @@
+//! Label embeddings: directions of the outputs that the features can predict.
+
+use ndarray::{Array1, Array2, ArrayView2, s};
+use rpo_core::Seed;
+
+use super::Rank;
+use crate::least_squares::{Penalty, Ridge, RidgeSolver, Rows, by_panels, panel_product};
+use crate::linalg::{
+    completed, fix_row_signs, orthonormal, standard_normal, symmetric_eigen, thin_gram, times,
+};
+use crate::maps::{TableMap, check_csr};
+use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes};
+
+/// The randomized label embedding: the leading eigenvectors of G = Yᵀ Π Y, where Π = X (XᵀX + λ̄I)⁻¹ Xᵀ fits to the
+/// features X (n x p). Of all maps of the outputs Y (n x d) to k dimensions, the best for predicting Y from X by a
+/// matrix of rank k; PCA knows Y alone, and spends its directions on what no feature predicts.
+///
+/// G is multiplied with thin blocks only: a sparse product, a regularised least squares solve ([`Ridge`]), and two
+/// sparse products back, for 16 columns at a time. Nothing of size d x d, p x p (above the 2,000 columns that the
+/// solver factors), n x d or even n x k is formed. Cost: `passes + 1` times k + `oversampling` solves, and O(d k²).
+///
+/// Source: Karampatziakis, Mineiro, *Scalable Multilabel Prediction via Randomized Methods*, 2015, Algorithm 1. The
+/// paper's formulas are lost in the text available; this follows its prose, Halko, Martinsson, Tropp (SIAM Review
+/// 53, 2011) and, for the basis, Gram matrices in place of reflections. The last step takes the left singular vectors
+/// of G Q from an orthonormal basis of it, where the reconstruction divides by singular values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LabelEmbedding {
+    /// Number of directions probed beyond those wanted.
+    pub oversampling: usize,
+    /// Number of passes of the range finder; 2 in the published experiments.
+    pub passes: usize,
+    /// Penalty of the least squares solves. [`Penalty::Relative`] is the paper's: λ̄ = λ tr(XᵀX)/p.
+    pub penalty: Penalty,
+    /// Adds a column of ones, free of penalty, to X.
+    pub intercept: bool,
+    /// Solver of the least squares problems.
+    pub solver: RidgeSolver,
+}
+
+impl Default for LabelEmbedding {
+    /// 20 more directions than wanted and one pass (the companion paper of 2014; with a pass fewer, or without the
+    /// additional directions, subspaces are found poorly), an intercept, and the penalty `variance:2`. The published
+    /// experiments have λ = 1e-4, with which a regression on sparse text, or of few samples, fits what is not there: the
+    /// embedding of the training samples is then no guide to that of others.
+    fn default() -> Self {
+        Self {
+            oversampling: 20,
+            passes: 1,
+            penalty: Penalty::Variance(2.0),
+            intercept: true,
+            solver: RidgeSolver::Auto,
+        }
+    }
+}
+
+impl LabelEmbedding {
+    /// Refuses settings that are out of range.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Parameter`].
+    pub fn check(&self) -> Result<(), ProjectionError> {
+        self.penalty.check()?;
+        self.solver.check()
+    }
+
+    /// Prepares the least squares problem on X, which an embedding shares with regressions onto it.
+    ///
+    /// # Errors
+    /// As [`Ridge::new`].
+    pub fn ridge<'a, X: Rows + Sync>(&self, x: &'a X) -> Result<Ridge<'a, X>, ProjectionError> {
+        Ridge::new(x, self.penalty.on(x), self.intercept, self.solver)
+    }
+
+    /// Fits the embedding of outputs Y (n x d) that features X (n x p) predict.
+    ///
+    /// A function of the arguments for any number of threads (to the bit on one kind of processor, whose kernels
+    /// dense products choose). Where G has fewer than k directions (rank above that of the data, outputs that are
+    /// all zero) the others are orthogonal to it, with eigenvalue 0.
+    ///
+    /// # Errors
+    /// [`ProjectionError::RowMismatch`] if X and Y differ in rows, [`ProjectionError::TooFewRows`] for none,
+    /// [`ProjectionError::NoComponents`] or [`ProjectionError::TooManyComponents`] for a rank of 0 or above d,
+    /// [`ProjectionError::Parameter`] for a fraction or penalty out of range, [`ProjectionError::FactorValue`] for
+    /// values that are not finite, [`ProjectionError::OutOfMemory`].
+    pub fn fit<X: Rows + Sync>(
+        &self,
+        x: &X,
+        y: &(impl Rows + Sync),
+        rank: Rank,
+        seed: Seed,
+    ) -> Result<Embedding, ProjectionError> {
+        check_stored(x, "the feature matrix")?;
+        self.fit_on(&self.ridge(x)?, y, rank, seed)
+    }
+
+    /// [`fit`](Self::fit) on a problem that was prepared by [`ridge`](Self::ridge).
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_on<X: Rows + Sync>(
+        &self,
+        ridge: &Ridge<'_, X>,
+        y: &(impl Rows + Sync),
+        rank: Rank,
+        seed: Seed,
+    ) -> Result<Embedding, ProjectionError> {
+        let (design, d) = (ridge.design(), y.column_count());
+        let (features, outputs) = (design.row_count(), y.row_count());
+        if features != outputs {
+            return Err(ProjectionError::RowMismatch { features, outputs });
+        }
+        if outputs == 0 {
+            return Err(ProjectionError::TooFewRows {
+                family: "a label embedding",
+                found: 0,
+                required: 1,
+            });
+        }
+        check_stored(y, "the output matrix")?;
+        let seed = seed.purpose("label embedding");
+        let k = rank.resolve(y, seed)?;
+        check_sizes(d, k)?;
+        if k > d {
+            return Err(ProjectionError::TooManyComponents {
+                family: "a label embedding",
+                n_components: k,
+                limit: d,
+            });
+        }
+        let apply = |q: ArrayView2<'_, f64>| {
+            by_panels(q, d, |q| {
+                let z = ridge.solve_panel(y, q)?;
+                panel_product(y, design, &z, |_, _| {})
+            })
+        };
+        let probes = k
+            .saturating_add(self.oversampling)
+            .min(d)
+            .min(design.column_count().max(1));
+        let omega = standard_normal(d, probes.max(k), seed)?;
+        let probe = omega.slice(s![.., ..probes]);
+        let mut q = if self.passes == 0 {
+            orthonormal(probe)?
+        } else {
+            orthonormal(apply(probe)?.view())?
+        };
+        for _ in 1..self.passes {
+            q = orthonormal(apply(q.view())?.view())?;
+        }
+        let image = apply(q.view())?;
+        let basis = orthonormal(image.view())?;
+        let small = thin_gram(basis.view(), image.view());
+        let eigen = symmetric_eigen(small.dot(&small.t()).view())?;
+        let found = k.min(basis.ncols());
+        let rotation = eigen.vectors.slice(s![..found, ..]);
+        let v = completed(times(basis.view(), rotation.t()), k, omega.view())?;
+        let mut directions = v.reversed_axes().as_standard_layout().into_owned();
+        fix_row_signs(&mut directions);
+        // Singular values of G Q, that is eigenvalues of G.
+        let mut eigenvalues = Array1::zeros(k);
+        for (value, square) in eigenvalues.iter_mut().zip(&eigen.values).take(found) {
+            *value = square.max(0.0).sqrt();
+        }
+        Ok(rank.truncate(Embedding {
+            directions,
+            eigenvalues,
+        }))
+    }
+}
+
+impl Projection for LabelEmbedding {
+    fn fit(
+        &self,
+        data: ProjectionInput<'_>,
+        n_components: usize,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        let x = data.features.ok_or(ProjectionError::NoFeatures)?;
+        check_csr(x)?;
+        check_csr(data.outputs)?;
+        Self::fit(self, &x, &data.outputs, Rank::Exact(n_components), seed)?.map()
+    }
+}
+
+/// A learned map of d outputs to k dimensions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Embedding {
+    /// Vᵀ (k x d): orthonormal rows, the entry of largest magnitude of each positive.
+    pub directions: Array2<f64>,
+    /// Estimates of the k largest eigenvalues of G, decreasing, at least 0: the squared length of the fitted values
+    /// of Y along each direction.
+    pub eigenvalues: Array1<f64>,
+}
+
+impl Embedding {
+    /// The map Z = Y V, for trees to grow on.
+    ///
+    /// # Errors
+    /// [`ProjectionError::OutOfMemory`] if its table does not fit.
+    pub fn map(&self) -> Result<Box<dyn LinearMap>, ProjectionError> {
+        Ok(Box::new(TableMap::new(self.directions.view())?))
+    }
+}
+
+/// Refuses values that are not finite.
+fn check_stored(a: &impl Rows, name: &'static str) -> Result<(), ProjectionError> {
+    for row in 0..a.row_count() {
+        let mut bad = None;
+        a.for_each_stored(row, |column, value| {
+            if !value.is_finite() && bad.is_none() {
+                bad = Some(ProjectionError::FactorValue {
+                    name,
+                    row,
+                    column,
+                    value,
+                });
+            }
+        });
+        bad.map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}

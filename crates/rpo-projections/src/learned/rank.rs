@@ -1,0 +1,206 @@
+//! How many dimensions an embedding has.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ndarray::{Array1, ArrayView2, s};
+use rpo_core::{Seed, check_fraction};
+
+use super::Embedding;
+use crate::ProjectionError;
+use crate::least_squares::{Rows, by_panels, gram, panel_product};
+use crate::linalg::{orthonormal, standard_normal, symmetric_eigen, thin_gram};
+
+/// Up to this many outputs all eigenvalues of YᵀY are computed.
+const EXACT_OUTPUTS: usize = 512;
+/// Directions probed at first where they are not.
+const FIRST_PROBES: usize = 64;
+/// Shares within rounding of the one asked for count.
+const ROUNDING: f64 = 1e-12;
+
+/// A rule for the number of dimensions k of a label embedding.
+///
+/// As text, on a command line or in a file: a whole number, `labels:SHARE` or `captured:SHARE:AT_MOST`.
+///
+/// ```
+/// use rpo_projections::Rank;
+/// assert_eq!("25".parse(), Ok(Rank::Exact(25)));
+/// assert_eq!("labels:0.9".parse(), Ok(Rank::LabelShare(0.9)));
+/// assert_eq!("captured:0.99:200".parse(), Ok(Rank::CapturedShare { share: 0.99, at_most: 200 }));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Rank {
+    /// This many.
+    Exact(usize),
+    /// The fewest whose eigenvalues of YᵀY (not centred) make up this share of its trace, in (0, 1]. Above 512 outputs
+    /// the eigenvalues are those of a randomized range finder that grows until the share is reached, which may
+    /// take a few directions more.
+    ///
+    /// Source: Karampatziakis, Mineiro, 2015, section 7.1: 0.9.
+    LabelShare(f64),
+    /// The fewest whose eigenvalues make up this share, in (0, 1], of what an embedding with `at_most` dimensions
+    /// captures.
+    CapturedShare {
+        /// The share.
+        share: f64,
+        /// The most dimensions, which are all computed.
+        at_most: usize,
+    },
+}
+
+impl Default for Rank {
+    /// The rule of the paper: 90 % of the trace of YᵀY.
+    fn default() -> Self {
+        Self::LabelShare(0.9)
+    }
+}
+
+impl Rank {
+    /// Refuses 0 dimensions and shares outside (0, 1].
+    ///
+    /// # Errors
+    /// [`ProjectionError::NoComponents`], [`ProjectionError::Parameter`].
+    pub fn check(self) -> Result<(), ProjectionError> {
+        match self {
+            Self::Exact(0) | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
+            Self::LabelShare(share) | Self::CapturedShare { share, .. } => {
+                Ok(check_fraction("the share of a rank", share)?)
+            }
+            Self::Exact(_) => Ok(()),
+        }
+    }
+
+    /// The number of dimensions to compute for outputs Y: the most, where a share decides later.
+    ///
+    /// # Errors
+    /// As [`check`](Self::check), and [`ProjectionError::OutOfMemory`].
+    pub fn resolve(self, y: &(impl Rows + Sync), seed: Seed) -> Result<usize, ProjectionError> {
+        self.check()?;
+        match self {
+            Self::Exact(k) => Ok(k),
+            Self::CapturedShare { at_most, .. } => Ok(at_most.min(y.column_count())),
+            Self::LabelShare(share) => label_rank(y, share, seed.purpose("rank")),
+        }
+    }
+
+    /// Cuts an embedding off where its eigenvalues reach the share.
+    pub(super) fn truncate(self, found: Embedding) -> Embedding {
+        let Self::CapturedShare { share, .. } = self else {
+            return found;
+        };
+        let k =
+            reaching(&found.eigenvalues, share * found.eigenvalues.sum()).unwrap_or(found.eigenvalues.len());
+        Embedding {
+            directions: found.directions.slice_move(s![..k, ..]),
+            eigenvalues: found.eigenvalues.slice_move(s![..k]),
+        }
+    }
+}
+
+/// How many eigenvalues, the largest first, sum to a value; at least 1.
+fn reaching(eigenvalues: &Array1<f64>, value: f64) -> Option<usize> {
+    let mut sum = 0.0;
+    let found = eigenvalues.iter().position(|v| {
+        sum += v;
+        sum >= value * (1.0 - ROUNDING)
+    });
+    found.map(|k| k + 1)
+}
+
+fn label_rank(y: &(impl Rows + Sync), share: f64, seed: Seed) -> Result<usize, ProjectionError> {
+    let d = y.column_count();
+    let mut trace = 0.0;
+    (0..y.row_count()).for_each(|i| y.for_each_stored(i, |_, v| trace += v * v));
+    if d <= EXACT_OUTPUTS {
+        // The triangle that holds the sums is above the diagonal of the transpose.
+        let eigen = symmetric_eigen(gram(y)?.t())?;
+        return Ok(reaching(&eigen.values, share * trace).unwrap_or(d).max(1));
+    }
+    let apply = |q: ArrayView2<'_, f64>| by_panels(q, d, |q| panel_product(y, y, q, |_, _| {}));
+    let limit = d.min(y.row_count());
+    let mut probes = FIRST_PROBES.min(limit);
+    loop {
+        let omega = standard_normal(d, probes, seed)?;
+        let mut q = orthonormal(apply(omega.view())?.view())?;
+        q = orthonormal(apply(q.view())?.view())?;
+        let values = symmetric_eigen(thin_gram(q.view(), apply(q.view())?.view()).view())?.values;
+        match reaching(&values, share * trace) {
+            Some(k) => return Ok(k),
+            None if probes == limit => return Ok(values.len().max(1)),
+            None => probes = (2 * probes).min(limit),
+        }
+    }
+}
+
+impl fmt::Display for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact(k) => write!(f, "{k}"),
+            Self::LabelShare(share) => write!(f, "labels:{share}"),
+            Self::CapturedShare { share, at_most } => write!(f, "captured:{share}:{at_most}"),
+        }
+    }
+}
+
+impl FromStr for Rank {
+    type Err = ProjectionError;
+
+    fn from_str(text: &str) -> Result<Self, ProjectionError> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let parsed = match parts[..] {
+            [k] => k.parse().ok().map(Self::Exact),
+            ["labels", share] => share.parse().ok().map(Self::LabelShare),
+            ["captured", share, at_most] => share
+                .parse()
+                .ok()
+                .zip(at_most.parse().ok())
+                .map(|(share, at_most)| Self::CapturedShare { share, at_most }),
+            _ => None,
+        };
+        parsed
+            .filter(|rank| rank.check().is_ok())
+            .ok_or_else(|| ProjectionError::UnknownRank(text.to_owned()))
+    }
+}
+
+rpo_core::impl_text_serde!(Rank, ["integer", "string"]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_round_trips_and_nonsense_is_refused() {
+        for (text, rank) in [
+            ("7", Rank::Exact(7)),
+            ("labels:1", Rank::LabelShare(1.0)),
+            (
+                "captured:0.5:30",
+                Rank::CapturedShare {
+                    share: 0.5,
+                    at_most: 30,
+                },
+            ),
+        ] {
+            assert_eq!(text.parse(), Ok(rank));
+            assert_eq!(rank.to_string(), text);
+            let json = serde_json::to_string(&rank).unwrap();
+            assert_eq!(serde_json::from_str::<Rank>(&json).unwrap(), rank);
+        }
+        for text in [
+            "0",
+            "",
+            "labels",
+            "labels:0",
+            "labels:1.1",
+            "labels:NaN",
+            "captured:0.5",
+            "captured:1:0",
+        ] {
+            assert_eq!(
+                text.parse::<Rank>(),
+                Err(ProjectionError::UnknownRank(text.to_owned()))
+            );
+        }
+    }
+}

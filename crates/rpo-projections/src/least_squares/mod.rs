@@ -1,0 +1,22 @@
+//! Regularized least squares for many targets, on features that are read row by row and never copied.
+//!
+//! Targets come as a product of a sparse matrix and a thin one, in panels of [`LANES`] columns ([`panel_product`]): the one
+//! kernel behind everything that is learned from sparse features and outputs.
+
+mod cholesky;
+mod conjugate_gradients;
+mod design;
+mod gram;
+mod panel;
+mod penalty;
+mod ridge;
+mod rows;
+
+pub use cholesky::Cholesky;
+pub use design::Design;
+pub(crate) use gram::gram;
+pub(crate) use panel::by_panels;
+pub use panel::{LANES, Lanes, panel_product};
+pub use penalty::{Penalty, PenaltyDiagonal, relative_penalty};
+pub use ridge::{Ridge, RidgeSolver};
+pub use rows::Rows;

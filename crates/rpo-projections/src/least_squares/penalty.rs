@@ -1,0 +1,258 @@
+//! Penalties on weights, and their units.
+
+use std::fmt;
+use std::str::FromStr;
+
+use rpo_core::check_not_negative;
+
+use super::Rows;
+use crate::ProjectionError;
+
+/// Fraction of values that are not 0 from which on features are taken for measurements on scales of their own.
+const DENSE_SHARE: f64 = 0.25;
+
+/// A penalty on the weights of linear regressions on X (n x p), in units of the data.
+///
+/// As text a number, λ of [`Relative`](Self::Relative), or `variance:ALPHA`.
+///
+/// ```
+/// use rpo_projections::Penalty;
+/// assert_eq!("1e-3".parse(), Ok(Penalty::Relative(1e-3)));
+/// assert_eq!("variance:0.3".parse(), Ok(Penalty::Variance(0.3)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Penalty {
+    /// λ tr(XᵀX)/p on every weight, in units of the mean diagonal of XᵀX: that of Karampatziakis and Mineiro (2015).
+    /// What is right depends on n and p: with λ fixed, weights have less freedom the more samples there are.
+    Relative(f64),
+    /// α Σⱼ vⱼ on every weight, with the variances vⱼ of the features: α times the mean squared distance of a row to
+    /// the mean row. Seen as prior, activations deviate from the intercept with variance 1/α (times that of the noise,
+    /// for the squared loss), whatever n, p and the units of X are; so that one α suits sets of any shape.
+    ///
+    /// Where at least a quarter of all values are not 0, features are taken for measurements on scales of their own, and
+    /// weight j has the penalty α p vⱼ: that of features divided by their standard deviations. A constant feature,
+    /// which the intercept makes superfluous, has the mean of the others.
+    Variance(f64),
+}
+
+/// The penalty of each weight: the diagonal Λ in ‖B - X Z‖² + ‖Λ^{1/2} Z‖². The intercept is free of penalty.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PenaltyDiagonal {
+    /// All weights alike.
+    Uniform(f64),
+    /// One number per feature.
+    PerFeature(Vec<f64>),
+}
+
+impl Penalty {
+    /// λ or α.
+    pub const fn strength(self) -> f64 {
+        match self {
+            Self::Relative(strength) | Self::Variance(strength) => strength,
+        }
+    }
+
+    /// The same in the same units, `ratio` times as strong.
+    #[must_use]
+    pub const fn scaled(self, ratio: f64) -> Self {
+        match self {
+            Self::Relative(lambda) => Self::Relative(lambda * ratio),
+            Self::Variance(alpha) => Self::Variance(alpha * ratio),
+        }
+    }
+
+    /// Refuses a penalty that is negative or not finite.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Parameter`].
+    pub fn check(self) -> Result<(), ProjectionError> {
+        Ok(check_not_negative("lambda", self.strength())?)
+    }
+
+    /// The penalties for given features.
+    pub fn on(self, x: &impl Rows) -> PenaltyDiagonal {
+        match self {
+            Self::Relative(lambda) => PenaltyDiagonal::Uniform(relative_penalty(x, lambda)),
+            Self::Variance(alpha) => variance_penalty(x, alpha),
+        }
+    }
+}
+
+impl PenaltyDiagonal {
+    /// The penalty of a weight; 0 of those beyond the features, as the intercept.
+    pub fn of(&self, column: usize, n_features: usize) -> f64 {
+        match self {
+            _ if column >= n_features => 0.0,
+            Self::Uniform(penalty) => *penalty,
+            Self::PerFeature(penalties) => penalties.get(column).copied().unwrap_or(0.0),
+        }
+    }
+
+    pub(super) fn check(&self, n_features: usize) -> Result<(), ProjectionError> {
+        match self {
+            Self::Uniform(penalty) => Ok(check_not_negative("lambda", *penalty)?),
+            Self::PerFeature(penalties) if penalties.len() != n_features => {
+                Err(ProjectionError::FactorRows {
+                    name: "the penalties of a regression",
+                    expected: n_features,
+                    found: penalties.len(),
+                })
+            }
+            Self::PerFeature(penalties) => {
+                let mut penalties = penalties.iter();
+                Ok(penalties.try_for_each(|&penalty| check_not_negative("lambda", penalty))?)
+            }
+        }
+    }
+}
+
+impl From<f64> for PenaltyDiagonal {
+    fn from(penalty: f64) -> Self {
+        Self::Uniform(penalty)
+    }
+}
+
+/// λ tr(XᵀX) / p: a penalty in units of the mean diagonal of XᵀX, so that λ means the same for features of any scale.
+/// 0 for a matrix without columns.
+pub fn relative_penalty(x: &impl Rows, lambda: f64) -> f64 {
+    let mut trace = 0.0;
+    (0..x.row_count()).for_each(|i| x.for_each_stored(i, |_, v| trace += v * v));
+    lambda * trace / x.column_count().max(1) as f64
+}
+
+fn variance_penalty(x: &impl Rows, alpha: f64) -> PenaltyDiagonal {
+    let (n, p) = (x.row_count(), x.column_count());
+    let each = |f: &mut dyn FnMut(usize, f64)| (0..n).for_each(|i| x.for_each_stored(i, &mut *f));
+    let (mut means, mut present) = (vec![0.0; p], vec![0_usize; p]);
+    each(&mut |j, v| {
+        means[j] += v;
+        present[j] += usize::from(v != 0.0);
+    });
+    let rows = n.max(1) as f64;
+    means.iter_mut().for_each(|mean| *mean /= rows);
+    // Σ (v - mean)² without cancellation: stored values one by one, the zeros of a column at once.
+    let mut variances: Vec<f64> = present
+        .iter()
+        .zip(&means)
+        .map(|(&present, mean)| (n - present) as f64 * mean * mean)
+        .collect();
+    each(&mut |j, v| {
+        if v != 0.0 {
+            variances[j] += (v - means[j]).powi(2);
+        }
+    });
+    variances.iter_mut().for_each(|variance| *variance /= rows);
+    let total: f64 = variances.iter().sum();
+    let dense = present.iter().sum::<usize>() as f64 >= DENSE_SHARE * n as f64 * p as f64;
+    if !dense || total <= 0.0 {
+        // Features that do not vary have nothing to say, at any penalty.
+        return PenaltyDiagonal::Uniform(if total > 0.0 { alpha * total } else { alpha });
+    }
+    let penalty =
+        |variance: f64, scale: f64| alpha * p as f64 * if variance > 0.0 { variance } else { scale };
+    let mean = total / p as f64;
+    PenaltyDiagonal::PerFeature(variances.into_iter().map(|v| penalty(v, mean)).collect())
+}
+
+impl fmt::Display for Penalty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Relative(lambda) => write!(f, "{lambda:?}"),
+            Self::Variance(alpha) => write!(f, "variance:{alpha:?}"),
+        }
+    }
+}
+
+impl FromStr for Penalty {
+    type Err = ProjectionError;
+
+    fn from_str(text: &str) -> Result<Self, ProjectionError> {
+        let (number, variance) = match text.strip_prefix("variance:") {
+            Some(number) => (number, true),
+            None => (text, false),
+        };
+        let strength = number
+            .parse()
+            .map_err(|_| ProjectionError::UnknownPenalty(text.to_owned()))?;
+        let penalty = if variance {
+            Self::Variance(strength)
+        } else {
+            Self::Relative(strength)
+        };
+        penalty.check()?;
+        Ok(penalty)
+    }
+}
+
+rpo_core::impl_text_serde!(Penalty, ["number", "string"]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{Array2, array};
+
+    #[test]
+    fn variances_are_those_of_the_columns() {
+        // Variances 1, 0, 4.
+        let x = array![[1.0, 5.0, 0.0], [3.0, 5.0, 4.0]];
+        let found = Penalty::Variance(0.5).on(&x.view());
+        let mean = 5.0 / 3.0;
+        let PenaltyDiagonal::PerFeature(found) = found else {
+            panic!("{found:?}")
+        };
+        for (found, expected) in found.iter().zip([1.5, 1.5 * mean, 6.0]) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+        let mut sparse = Array2::zeros((10, 4));
+        sparse[[0, 0]] = 2.0;
+        sparse[[3, 2]] = -1.0;
+        // E x² - (E x)²: 0.4 - 0.04 and 0.1 - 0.01.
+        let PenaltyDiagonal::Uniform(found) = Penalty::Variance(2.0).on(&sparse.view()) else {
+            panic!("not uniform")
+        };
+        assert!((found - 0.9).abs() < 1e-12, "{found}");
+        assert_eq!(
+            Penalty::Relative(2.0).on(&sparse.view()),
+            (2.0 * 5.0 / 4.0).into()
+        );
+    }
+
+    #[test]
+    fn what_does_not_vary_is_penalised() {
+        for x in [
+            Array2::zeros((3, 2)),
+            Array2::ones((3, 2)),
+            Array2::zeros((3, 0)),
+            Array2::zeros((0, 2)),
+        ] {
+            assert_eq!(Penalty::Variance(0.3).on(&x.view()), 0.3.into());
+        }
+    }
+
+    #[test]
+    fn texts_round_trip_and_nonsense_is_refused() {
+        for penalty in [
+            Penalty::Relative(0.0),
+            Penalty::Relative(1e-3),
+            Penalty::Variance(0.3),
+        ] {
+            assert_eq!(penalty.to_string().parse(), Ok(penalty));
+        }
+        for text in ["", "variance", "variance:", "rows:1"] {
+            assert_eq!(
+                text.parse::<Penalty>(),
+                Err(ProjectionError::UnknownPenalty(text.to_owned()))
+            );
+        }
+        for text in ["-1", "NaN", "variance:inf", "variance:-0.5"] {
+            assert!(matches!(
+                text.parse::<Penalty>(),
+                Err(ProjectionError::Parameter(_))
+            ));
+        }
+        let short = PenaltyDiagonal::PerFeature(vec![1.0]);
+        assert!(short.check(1).is_ok());
+        assert!(short.check(2).is_err());
+        assert!(PenaltyDiagonal::PerFeature(vec![1.0, f64::NAN]).check(2).is_err());
+    }
+}

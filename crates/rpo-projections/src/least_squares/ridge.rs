@@ -1,0 +1,247 @@
+//! Least squares with a penalty, for many right-hand sides.
+
+use ndarray::{Array2, ArrayView2};
+use rpo_core::{ParameterError, check_count};
+
+use super::panel::{LANES, Lanes, by_panels, panel_product};
+use super::{Cholesky, Design, PenaltyDiagonal, Rows, conjugate_gradients, gram};
+use crate::{ProjectionError, memory};
+
+/// Up to this many columns of X, intercept included, [`RidgeSolver::Auto`] factors XᵀX.
+const DIRECT_COLUMNS: usize = 2000;
+/// Above this fraction of stored values [`RidgeSolver::Auto`] takes X for dense.
+const DENSE_SHARE: f64 = 0.5;
+
+/// The solver of a [`Ridge`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum RidgeSolver {
+    /// Cholesky up to 2,000 columns of X, if XᵀX + Λ has a factor; otherwise conjugate gradients with their
+    /// defaults, preconditioned where X is sparse.
+    Auto,
+    /// The factor of XᵀX + Λ (p x p), computed once. Exact but for the square of the condition number.
+    Cholesky,
+    /// Conjugate gradients on the normal equations, each column with its own step lengths.
+    ConjugateGradients {
+        /// Most iterations; each costs two products with X.
+        iterations: usize,
+        /// A column is done when its squared residual ‖Xᵀb - (XᵀX + Λ)z‖² is this share of the first.
+        tolerance: f64,
+        /// Whether to divide by the diagonal of XᵀX + Λ, which helps with columns of very different frequency: text.
+        jacobi: bool,
+    },
+}
+
+impl RidgeSolver {
+    /// Conjugate gradients with 100 iterations at most and a relative squared residual of 1e-6.
+    pub const fn conjugate_gradients(jacobi: bool) -> Self {
+        Self::ConjugateGradients {
+            iterations: 100,
+            tolerance: 1e-6,
+            jacobi,
+        }
+    }
+
+    /// Refuses settings that are out of range.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Parameter`].
+    pub fn check(self) -> Result<(), ProjectionError> {
+        let Self::ConjugateGradients {
+            iterations,
+            tolerance,
+            ..
+        } = self
+        else {
+            return Ok(());
+        };
+        check_count("iterations", iterations)?;
+        let fits = (0.0..1.0).contains(&tolerance);
+        Ok(ParameterError::unless(fits, "tolerance", tolerance, "in [0, 1)")?)
+    }
+}
+
+/// Regularised least squares on X (n x p), for as many targets as wanted:
+/// Z = argmin ‖B - X Z‖² + λ ‖Z‖² (or Σⱼ λⱼ ‖zⱼ‖², [`Penalty`]), with an intercept as a last row of Z that is not penalised if asked for.
+///
+/// What every solve needs, a factor or a diagonal, is computed once. Targets come as a product B = Y Q of a sparse
+/// matrix and a thin one, whose rows exist one at a time; they are solved for in panels of 16 columns, in parallel,
+/// with results that do not depend on the number of threads.
+///
+/// Source: Karampatziakis, Mineiro, *Scalable Multilabel Prediction via Randomized Methods*, 2015, Algorithms 1
+/// and 3, lines 4, 5 and 11. Unlike in the software of the authors, the intercept is free of penalty.
+#[derive(Debug)]
+pub struct Ridge<'a, R> {
+    x: Design<'a, R>,
+    penalty: Penalties,
+    method: Method,
+}
+
+/// The diagonal Λ: one penalty for each feature, 0 for the intercept.
+#[derive(Debug)]
+pub(super) struct Penalties {
+    diagonal: PenaltyDiagonal,
+    n_features: usize,
+}
+
+impl Penalties {
+    pub(super) fn of(&self, column: usize) -> f64 {
+        self.diagonal.of(column, self.n_features)
+    }
+}
+
+#[derive(Debug)]
+enum Method {
+    Factored(Cholesky<f64>),
+    ConjugateGradients {
+        iterations: usize,
+        tolerance: f64,
+        /// What residuals are multiplied with.
+        preconditioner: Option<Vec<f64>>,
+    },
+}
+
+impl<'a, R: Rows + Sync> Ridge<'a, R> {
+    /// Prepares to solve on X with a number as absolute penalty of all weights, or what [`Penalty::on`] makes of X.
+    ///
+    /// # Errors
+    /// [`ProjectionError::Parameter`] for a penalty or a setting of the solver out of range,
+    /// [`ProjectionError::FactorRows`] for another number of penalties than features, and with
+    /// [`RidgeSolver::Cholesky`] [`ProjectionError::NotPositiveDefinite`] if columns depend on each other and λ is 0.
+    pub fn new(
+        rows: &'a R,
+        penalty: impl Into<PenaltyDiagonal>,
+        intercept: bool,
+        solver: RidgeSolver,
+    ) -> Result<Self, ProjectionError> {
+        solver.check()?;
+        let penalty = Penalties {
+            diagonal: penalty.into(),
+            n_features: rows.column_count(),
+        };
+        penalty.diagonal.check(penalty.n_features)?;
+        let x = Design::new(rows, intercept);
+        let method = match solver {
+            RidgeSolver::Cholesky => Method::Factored(factor(&x, &penalty)?),
+            RidgeSolver::ConjugateGradients {
+                iterations,
+                tolerance,
+                jacobi,
+            } => Method::ConjugateGradients {
+                iterations,
+                tolerance,
+                preconditioner: jacobi.then(|| inverse_diagonal(&x, &penalty)),
+            },
+            RidgeSolver::Auto => {
+                let direct = x.column_count() <= DIRECT_COLUMNS;
+                match direct.then(|| factor(&x, &penalty)).transpose() {
+                    Ok(Some(factor)) => Method::Factored(factor),
+                    Ok(None) | Err(ProjectionError::NotPositiveDefinite { .. }) => {
+                        let solver = RidgeSolver::conjugate_gradients(is_sparse(&x));
+                        return Self::new(rows, penalty.diagonal, intercept, solver);
+                    }
+                    Err(e) => return Err(e),
+                }
+            }
+        };
+        Ok(Self { x, penalty, method })
+    }
+
+    /// The features, with the column of ones if there is an intercept.
+    pub fn design(&self) -> &Design<'a, R> {
+        &self.x
+    }
+
+    /// Z (p x k, a row more with an intercept) for B = Y Q, Y (n x d), Q (d x k).
+    ///
+    /// For targets Y themselves, Q is the identity.
+    ///
+    /// # Errors
+    /// [`ProjectionError::FactorRows`] if X, Y and Q do not fit, [`ProjectionError::OutOfMemory`] if Z does not
+    /// fit in memory, [`ProjectionError::FactorValue`] if sums overflow.
+    pub fn solve(
+        &self,
+        y: &(impl Rows + Sync),
+        q: ArrayView2<'_, f64>,
+    ) -> Result<Array2<f64>, ProjectionError> {
+        by_panels(q, self.x.column_count(), |q| self.solve_panel(y, q))
+    }
+
+    /// [`solve`](Self::solve) for one panel.
+    ///
+    /// # Errors
+    /// As [`solve`](Self::solve).
+    pub fn solve_panel(&self, y: &impl Rows, q: &[Lanes]) -> Result<Vec<Lanes>, ProjectionError> {
+        let right = panel_product(&self.x, y, q, |_, _| {})?;
+        let z = match &self.method {
+            Method::Factored(factor) => solve_factored(factor, &right)?,
+            Method::ConjugateGradients {
+                iterations,
+                tolerance,
+                preconditioner,
+            } => conjugate_gradients::solve(
+                &self.x,
+                &self.penalty,
+                right,
+                preconditioner.as_deref(),
+                (*iterations, *tolerance),
+            )?,
+        };
+        match z.iter().enumerate().find_map(|(row, lanes)| {
+            let column = lanes.iter().position(|v| !v.is_finite())?;
+            Some((row, column, lanes[column]))
+        }) {
+            Some((row, column, value)) => Err(ProjectionError::FactorValue {
+                name: "a least squares solution",
+                row,
+                column,
+                value,
+            }),
+            None => Ok(z),
+        }
+    }
+}
+
+fn factor<R: Rows + Sync>(x: &Design<'_, R>, penalty: &Penalties) -> Result<Cholesky<f64>, ProjectionError> {
+    let mut a = gram(x)?;
+    for (j, v) in a.diag_mut().iter_mut().enumerate() {
+        *v += penalty.of(j);
+    }
+    Cholesky::new(a)
+}
+
+fn solve_factored(factor: &Cholesky<f64>, right: &[Lanes]) -> Result<Vec<Lanes>, ProjectionError> {
+    let mut columns = Array2::from_shape_fn((LANES, right.len()), |(lane, j)| right[j][lane]);
+    factor.solve_rows(columns.view_mut())?;
+    let mut z = memory::filled([0.0; LANES], right.len(), 1)?;
+    for (lane, column) in columns.rows().into_iter().enumerate() {
+        z.iter_mut().zip(column).for_each(|(z, &v)| z[lane] = v);
+    }
+    Ok(z)
+}
+
+/// 1 / (diagonal of XᵀX + Λ), and 0 for columns of zeros without penalty, whose coefficient stays 0.
+fn inverse_diagonal<R: Rows>(x: &Design<'_, R>, penalty: &Penalties) -> Vec<f64> {
+    let diagonal = x.squared_norms().into_iter().enumerate();
+    diagonal
+        .map(|(j, v)| v + penalty.of(j))
+        .map(|v| if v > 0.0 { v.recip() } else { 0.0 })
+        .collect()
+}
+
+fn is_sparse(x: &impl Rows) -> bool {
+    let mut stored = 0_usize;
+    (0..x.row_count()).for_each(|i| x.for_each_stored(i, |_, _| stored += 1));
+    (stored as f64) < DENSE_SHARE * x.row_count() as f64 * x.column_count() as f64
+}
+
+/// `a / b`, and 0 where b is 0 or not a number: a column that is done stays as it is.
+pub(super) fn ratio(a: &Lanes, b: &Lanes) -> Lanes {
+    let mut out = [0.0; LANES];
+    for lane in 0..LANES {
+        if b[lane] > 0.0 {
+            out[lane] = a[lane] / b[lane];
+        }
+    }
+    out
+}

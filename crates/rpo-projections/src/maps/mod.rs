@@ -1,0 +1,14 @@
+//! Linear maps, by how their numbers are stored.
+
+mod checked;
+mod dense;
+mod label_table;
+mod sparse;
+mod table;
+
+pub(crate) use checked::{check_csr, checked};
+pub(crate) use dense::{DenseMap, LabelRows};
+pub(crate) use label_table::{LabelTable, stored};
+pub(crate) use sparse::Entry;
+pub use sparse::SparseMap;
+pub(crate) use table::TableMap;

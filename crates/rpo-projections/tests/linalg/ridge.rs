@@ -1,0 +1,211 @@
+//! Regularised least squares: every way of solving against the factor, and what a solution satisfies.
+
+use super::common::{csr, outputs};
+use ndarray::{Array2, Axis, concatenate, s};
+use rpo_core::{MatrixView, ParameterError, Seed};
+use rpo_projections::least_squares::{LANES, Penalty, PenaltyDiagonal, Ridge, RidgeSolver, relative_penalty};
+use rpo_projections::{ProjectionError, standard_normal};
+
+const CG: RidgeSolver = RidgeSolver::ConjugateGradients {
+    iterations: 500,
+    tolerance: 1e-24,
+    jacobi: false,
+};
+const JACOBI: RidgeSolver = RidgeSolver::ConjugateGradients {
+    iterations: 500,
+    tolerance: 1e-24,
+    jacobi: true,
+};
+
+fn worst(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    assert_eq!(a.dim(), b.dim());
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+}
+
+/// E-P5, on sparse and dense features, more targets than a panel has columns.
+#[test]
+fn iterative_solvers_agree_with_the_factor() {
+    for (n, p, density) in [(60, 9, 1.0), (80, 40, 0.2), (20, 33, 0.5)] {
+        let x = outputs(n, p, density, false, 1);
+        let y = outputs(n, 12, 0.3, true, 2);
+        let q = standard_normal(12, LANES + 5, Seed::new(3)).unwrap();
+        let (sparse, y) = (csr(x.view()), MatrixView::from(&y));
+        let (sparse, x) = (MatrixView::Sparse(sparse.view()), MatrixView::from(&x));
+        for (lambda, intercept) in [(0.5, false), (0.5, true), (20.0, true)] {
+            let solve = |x: &MatrixView<'_>, solver| {
+                Ridge::new(x, lambda, intercept, solver)
+                    .unwrap()
+                    .solve(&y, q.view())
+                    .unwrap()
+            };
+            let expected = solve(&x, RidgeSolver::Cholesky);
+            assert_eq!(expected.nrows(), p + usize::from(intercept));
+            for solver in [CG, JACOBI, RidgeSolver::Auto] {
+                for x in [&x, &sparse] {
+                    let found = solve(x, solver);
+                    assert!(
+                        worst(&found, &expected) < 1e-9,
+                        "{solver:?}: {:e}",
+                        worst(&found, &expected)
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// Xᵀ(B - XZ) = ΛZ, where the penalty spares the intercept: residuals then sum to 0.
+#[test]
+fn solutions_satisfy_the_normal_equations() {
+    let x = outputs(50, 7, 0.6, false, 4);
+    let y = outputs(50, 5, 0.4, true, 5);
+    let lambda = relative_penalty(&MatrixView::from(&x), 0.1);
+    let ridge = Ridge::new(&MatrixView::from(&x), lambda, true, RidgeSolver::Auto)
+        .map(|ridge| ridge.solve(&MatrixView::from(&y), Array2::eye(5).view()).unwrap());
+    let z = ridge.unwrap();
+    let ones = Array2::<f64>::ones((50, 1));
+    let design = concatenate![Axis(1), x.mapv(f64::from), ones];
+    let residual = y.mapv(f64::from) - design.dot(&z);
+    let mut left = design.t().dot(&residual);
+    left.slice_mut(s![..7, ..])
+        .scaled_add(-lambda, &z.slice(s![..7, ..]));
+    assert!(left.iter().all(|v| v.abs() < 1e-10));
+    let squares: f64 = x.iter().map(|v| f64::from(*v).powi(2)).sum();
+    assert!((lambda - 0.1 * squares / 7.0).abs() < 1e-12);
+}
+
+/// A penalty by variance makes predictions on dense features those on features of variance 1, in any units, by every
+/// solver.
+#[test]
+fn penalties_by_variance_undo_units() {
+    let x = outputs(60, 7, 1.0, false, 12);
+    let y = outputs(60, 3, 0.5, false, 13);
+    let y = MatrixView::from(&y);
+    let units = [1e-2_f32, 1.0, 300.0, 5.0, 0.1, 7.0, 40.0];
+    let mut scaled = x.clone();
+    for (mut column, unit) in scaled.columns_mut().into_iter().zip(units) {
+        column.mapv_inplace(|v| v * unit + 3.0 * unit);
+    }
+    let standard = x.mapv(f64::from);
+    let deviations = standard.std_axis(Axis(0), 0.0);
+    let standard = &standard / &deviations;
+    // λ̄ = α p on features of variance 1.
+    let view = standard.view();
+    let alone = Ridge::new(&view, 0.3 * 7.0, true, RidgeSolver::Cholesky).unwrap();
+    let expected = alone.solve(&y, Array2::eye(3).view()).unwrap();
+    let expected = standard.dot(&expected.slice(s![..7, ..])) + expected.row(7);
+    for solver in [RidgeSolver::Cholesky, JACOBI] {
+        let view = MatrixView::from(&scaled);
+        let penalty = Penalty::Variance(0.3).on(&view);
+        assert!(matches!(penalty, PenaltyDiagonal::PerFeature(_)));
+        let found = Ridge::new(&view, penalty, true, solver).unwrap();
+        let found = found.solve(&y, Array2::eye(3).view()).unwrap();
+        let found = scaled.mapv(f64::from).dot(&found.slice(s![..7, ..])) + found.row(7);
+        assert!(
+            worst(&found, &expected) < 1e-5,
+            "{solver:?}: {}",
+            worst(&found, &expected)
+        );
+    }
+    let few = PenaltyDiagonal::PerFeature(vec![1.0; 6]);
+    assert!(matches!(
+        Ridge::new(&MatrixView::from(&scaled), few, true, RidgeSolver::Cholesky).map(|_| ()),
+        Err(ProjectionError::FactorRows {
+            expected: 7,
+            found: 6,
+            ..
+        })
+    ));
+}
+
+/// Columns that depend on each other and no penalty: Cholesky refuses, the others return the shortest solution.
+#[test]
+fn singular_problems_have_the_shortest_solution() {
+    let mut x = outputs(30, 6, 1.0, false, 6);
+    let copy = x.column(1).to_owned();
+    x.column_mut(4).assign(&copy);
+    x.column_mut(5).fill(0.0);
+    let y = outputs(30, 2, 0.5, false, 7);
+    let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
+    let refused = Ridge::new(&x, 0.0, false, RidgeSolver::Cholesky).map(|_| ());
+    assert!(matches!(
+        refused,
+        Err(ProjectionError::NotPositiveDefinite { row: 4, .. })
+    ));
+    let solve = |lambda, solver| {
+        Ridge::new(&x, lambda, false, solver)
+            .unwrap()
+            .solve(&y, Array2::eye(2).view())
+            .unwrap()
+    };
+    let limit = solve(1e-9, RidgeSolver::Cholesky);
+    for solver in [CG, JACOBI] {
+        let found = solve(0.0, solver);
+        assert!(worst(&found, &limit) < 1e-6, "{solver:?}");
+        assert!(found.row(5).iter().all(|v| *v == 0.0));
+    }
+    assert!(worst(&solve(0.0, RidgeSolver::Auto), &limit) < 1e-2);
+}
+
+#[test]
+fn nothing_to_learn_from_gives_zeros() {
+    let (x, y) = (Array2::<f32>::zeros((9, 3)), outputs(9, 2, 0.5, true, 8));
+    for solver in [CG, JACOBI, RidgeSolver::Auto] {
+        let x = MatrixView::from(&x);
+        let found = Ridge::new(&x, 0.0, false, solver).unwrap();
+        let z = found.solve(&MatrixView::from(&y), Array2::eye(2).view()).unwrap();
+        assert_eq!(z, Array2::<f64>::zeros((3, 2)), "{solver:?}");
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads() {
+    let x = outputs(200, 90, 0.1, false, 9);
+    let y = outputs(200, 60, 0.1, true, 10);
+    let q = standard_normal(60, 40, Seed::new(1)).unwrap();
+    for solver in [RidgeSolver::Cholesky, JACOBI] {
+        let solve = || {
+            let x = MatrixView::from(&x);
+            let ridge = Ridge::new(&x, 0.1, true, solver).unwrap();
+            ridge.solve(&MatrixView::from(&y), q.view()).unwrap()
+        };
+        let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+        let one = pool(1).install(solve);
+        for threads in [2, 8] {
+            assert_eq!(pool(threads).install(solve), one, "{solver:?}");
+        }
+    }
+}
+
+#[test]
+fn impossible_settings_are_refused() {
+    let x = Array2::<f32>::ones((4, 2));
+    let x = MatrixView::from(&x);
+    let name = |lambda, solver| match Ridge::new(&x, lambda, false, solver) {
+        Err(ProjectionError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
+        other => panic!("{other:?}"),
+    };
+    for lambda in [-1e-300, f64::NAN, f64::INFINITY] {
+        assert_eq!(name(lambda, RidgeSolver::Auto), "lambda");
+    }
+    let cg = |iterations, tolerance| RidgeSolver::ConjugateGradients {
+        iterations,
+        tolerance,
+        jacobi: true,
+    };
+    assert_eq!(name(1.0, cg(0, 0.1)), "iterations");
+    for tolerance in [-0.1, 1.0, f64::NAN] {
+        assert_eq!(name(1.0, cg(1, tolerance)), "tolerance");
+    }
+    let y = Array2::<f32>::ones((5, 2));
+    let ridge = Ridge::new(&x, 1.0, false, RidgeSolver::Auto).unwrap();
+    let found = ridge.solve(&MatrixView::from(&y), Array2::eye(2).view());
+    assert!(matches!(
+        found,
+        Err(ProjectionError::FactorRows {
+            expected: 4,
+            found: 5,
+            ..
+        })
+    ));
+}
