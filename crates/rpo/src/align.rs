@@ -5,6 +5,7 @@ use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
 use rpo_data::{Dataset, FeatureKind, Names};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 impl Schema {
     /// The features of a data set in the order of the model.
@@ -220,14 +221,23 @@ fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Ve
             })
         };
     }
-    let positions = theirs.positions(mine);
-    let mut missing = (0..mine.len()).filter(|&j| positions[j].is_none());
-    if let Some(first) = missing.next() {
-        let name = mine.get(first).map_or_else(String::new, Cow::into_owned);
-        let more = missing.count();
+    // By the columns of the data: a model may promise more columns than there is memory for.
+    let positions = mine.positions(theirs);
+    let found: BTreeSet<usize> = positions.iter().copied().flatten().collect();
+    if found.len() < mine.len() {
+        let first = (0..).zip(&found).position(|(j, found)| j != *found);
+        let name = mine.get(first.unwrap_or(found.len()));
+        let name = name.map_or_else(String::new, Cow::into_owned);
+        let more = mine.len() - found.len() - 1;
         return Err(ModelError::MissingColumn { what, name, more });
     }
-    Ok(Some(positions.into_iter().flatten().collect()))
+    let mut sources = vec![0; mine.len()];
+    for (source, position) in positions.into_iter().enumerate() {
+        position
+            .into_iter()
+            .for_each(|position| sources[position] = source);
+    }
+    Ok(Some(sources))
 }
 
 fn gather_dense(x: MatrixView<'_>, sources: &[usize]) -> Matrix {

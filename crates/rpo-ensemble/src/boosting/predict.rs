@@ -7,7 +7,7 @@
 use super::model::Boosted;
 use super::values::StepValues;
 use crate::error::EnsembleError;
-use crate::inference::mean::{DEFAULT_BUDGET, check_features, zeros};
+use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, zeros};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, keep_top};
@@ -171,7 +171,8 @@ impl Boosted {
     }
 
     fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
-        check_features(x, self.n_features())
+        check_features(x, self.n_features())?;
+        check_width(x)
     }
 }
 

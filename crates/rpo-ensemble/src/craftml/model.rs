@@ -6,7 +6,7 @@ use super::training_set::{TrainingSet, TreeMembers};
 use crate::error::EnsembleError;
 use crate::error::check_lengths;
 use crate::inference::block::Routed;
-use crate::inference::mean::{DEFAULT_BUDGET, check_features, mean_of_trees, top_k};
+use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, mean_of_trees, top_k};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed, csr_row};
 use rpo_projections::LinearMap;
@@ -302,6 +302,9 @@ impl Craftml {
 
     fn check(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
         check_features(x, self.n_features)?;
+        if self.trees.iter().any(|tree| tree.hasher.is_none()) {
+            check_width(x)?;
+        }
         x.check_finite().map_err(EnsembleError::Features)
     }
 }

@@ -209,6 +209,13 @@ pub(crate) fn check_features(x: MatrixView<'_>, n_features: usize) -> Result<(),
     Ok(())
 }
 
+/// Refuses samples that are too wide to be written out, as rules need them that see features as they are.
+pub(crate) fn check_width(x: MatrixView<'_>) -> Result<(), EnsembleError> {
+    /// Bytes of a sample.
+    const LIMIT: usize = 1 << 30;
+    check_dense(1, x.n_cols(), size_of::<f32>(), LIMIT).map_err(EnsembleError::Features)
+}
+
 /// Room for predictions, unless they would take more than `budget` bytes.
 pub(crate) fn zeros(rows: usize, columns: usize, budget: usize) -> Result<Array2<f32>, EnsembleError> {
     check_dense(rows, columns, size_of::<f32>(), budget).map_err(EnsembleError::Predictions)?;

@@ -3,7 +3,7 @@
 use super::StructuredForest;
 use crate::error::EnsembleError;
 use crate::inference::block::{BlockPredictor, Routed};
-use crate::inference::mean::{DEFAULT_BUDGET, check_features, spans, sparse_rows, zeros};
+use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, spans, sparse_rows, zeros};
 use crate::inference::traversal::route_block;
 use crate::sampling::bag::{Bag, OutOfBag};
 use ndarray::{Array2, ArrayViewMut1, Axis};
@@ -183,6 +183,7 @@ impl StructuredForest {
 
     fn check_input(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
         check_features(x, self.n_features())?;
+        check_width(x)?;
         if self.is_oblique() {
             rpo_tree::oblique::check_present(x)?;
         }

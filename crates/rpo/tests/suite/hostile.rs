@@ -2,6 +2,7 @@
 
 use crate::common::{Case, boosted};
 use proptest::prelude::*;
+use rpo::core::CsrMatrix;
 use rpo::data::preprocess::{Fill, PreprocessError, Steps, Transform};
 use rpo::data::{DatasetError, Task};
 use rpo::ensemble::CraftmlPreset;
@@ -365,4 +366,49 @@ fn what_is_wrong_with_a_pipeline_is_named() {
         },
         "fitted on 8",
     );
+}
+
+/// A small file may promise 2^32 - 1 features: nothing is allocated for them.
+#[test]
+fn promised_features_take_no_memory() {
+    let n_features = u32::MAX as usize;
+    let x = CsrMatrix::new((1, n_features), vec![0, 1], vec![3], vec![1.0]);
+    let mut n_models = 0;
+    for (case, model) in MODELS.iter().filter(|(_, model)| model.pipeline().is_none()) {
+        let mut parts = Parts::of(model);
+        parts.description.insert("n_features".into(), json!(n_features));
+        parts.description.remove("feature_names");
+        let Ok(model) = parts.load() else { continue };
+        n_models += 1;
+        if let Predictor::Boosted(boosted) = model.predictor() {
+            assert!(boosted.importances().len() <= case.features, "{case:?}");
+        }
+        match model.predict((&x).into()) {
+            Ok(scores) => assert_eq!(scores.dim(), (1, case.outputs)),
+            Err(e) => assert!(e.to_string().contains("1 x 4294967295"), "{e}"),
+        }
+        assert_eq!(
+            model.predict_top_k((&x).into(), 1).is_ok(),
+            model.predict((&x).into()).is_ok()
+        );
+        let aligned = model.schema().align_features(&case.data());
+        assert!(
+            matches!(aligned, Err(ModelError::ColumnCount { .. })),
+            "{aligned:?}"
+        );
+        let names = ["b", "2", "0"].into_iter().collect();
+        let named = case
+            .data()
+            .select_features(&[0, 1, 2])
+            .unwrap()
+            .with_feature_names(names)
+            .unwrap();
+        let missing = ModelError::MissingColumn {
+            what: "feature",
+            name: "1".to_owned(),
+            more: n_features - 3,
+        };
+        assert_eq!(model.schema().align_features(&named), Err(missing));
+    }
+    assert!(n_models > 10, "{n_models} models");
 }
