@@ -2,7 +2,7 @@
 //!
 //! Shapes: truth and scores n_samples x n_labels. A per-label value is NaN where it is undefined. All are
 //! computed by counting scores against the relevant ones, exactly and in integers up to the last division; the
-//! micro averages need memory for the ones of the truth only, never a sorted copy of all entries. The rows of a
+//! micro averages need memory for the ones of the truth only, never a sorted copy of all entries. The samples of a
 //! label are those where it is not missing.
 
 use crate::levels::{Counts, Level, Levels, average_precision};
@@ -16,8 +16,8 @@ use std::ops::Range;
 /// Labels whose columns are gathered together: one cache line of `f32` from each row.
 const BLOCK: usize = 16;
 
-/// The area under the ROC curve of each label: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻) over pairs of a row that has the label
-/// and one that has not. NaN for labels that all rows or none have. Larger is better.
+/// Returns the area under the ROC curve of each label: P(s⁺ > s⁻) + ½ P(s⁺ = s⁻) over pairs of a sample that has the
+/// label and one that has not. NaN for labels that all samples or none have. Larger is better.
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
@@ -31,7 +31,7 @@ pub fn roc_auc_per_label<S: Real>(
     }))
 }
 
-/// The mean of [`roc_auc_per_label`] over the labels where it is defined.
+/// Returns the mean of [`roc_auc_per_label`] over the labels where it is defined.
 ///
 /// # Errors
 /// As [`roc_auc_per_label`].
@@ -39,7 +39,7 @@ pub fn macro_roc_auc<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) 
     Ok(Mean::of_defined(roc_auc_per_label(truth, scores)?))
 }
 
-/// The mean of [`roc_auc_per_label`], each label weighted by the number of rows that have it.
+/// Returns the mean of [`roc_auc_per_label`], each label weighted by the number of samples that have it.
 ///
 /// # Errors
 /// As [`roc_auc_per_label`].
@@ -60,7 +60,7 @@ pub fn weighted_roc_auc<S: Real>(
     Ok(mean)
 }
 
-/// The area under the ROC curve of all entries taken together; NaN if all are relevant or none is.
+/// Returns the area under the ROC curve of all entries taken together; NaN if all are relevant or none is.
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
@@ -73,8 +73,8 @@ pub fn micro_roc_auc<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>) 
     ))
 }
 
-/// The average precision of each label: the sum over distinct thresholds of precision times the gain in recall,
-/// without interpolation. NaN for labels that no row has. Larger is better.
+/// Returns the average precision of each label: the sum over distinct thresholds of precision times the gain in recall,
+/// without interpolation. NaN for labels that no sample has. Larger is better.
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
@@ -88,7 +88,7 @@ pub fn average_precision_per_label<S: Real>(
     }))
 }
 
-/// The mean of [`average_precision_per_label`]; labels that no row has are left out or count as 0.
+/// Returns the mean of [`average_precision_per_label`]; labels that no sample has are left out or count as 0.
 ///
 /// # Errors
 /// As [`average_precision_per_label`].
@@ -104,7 +104,7 @@ pub fn macro_average_precision<S: Real>(
     Ok(Mean::of_defined(values))
 }
 
-/// The average precision of all entries taken together; NaN if none is relevant.
+/// Returns the average precision of all entries taken together; NaN if none is relevant.
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
@@ -129,8 +129,8 @@ fn roc_auc(levels: impl Iterator<Item = Level>, n_relevant: u64, n_items: u64) -
     twice_u as f64 / (2.0 * n_relevant as f64 * n_irrelevant as f64)
 }
 
-/// Calls `value` with the counts of each column that has a relevant row, and the number of its known rows; NaN for
-/// the others.
+/// Calls `value` with the counts of each column that has a relevant sample, and the number of its observed samples; NaN
+/// for the others.
 fn per_label<S: Real, const TIES: bool>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
@@ -184,8 +184,8 @@ fn gather_columns<S: Real>(scores: ArrayView2<'_, S>, columns: Range<usize>, out
     }
 }
 
-/// Counts every entry against the relevant ones, one share of the rows per thread; the counts are integers, so
-/// the shares may be added in any order.
+/// Counts every entry against the relevant ones, one block of samples per thread; the counts are integers, so
+/// the blocks may be added in any order.
 fn all_entries<S: Real, const TIES: bool>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,
@@ -199,12 +199,12 @@ fn all_entries<S: Real, const TIES: bool>(
         counts.reset(&levels);
         counts
     };
-    let share = n_rows.div_ceil(rayon::current_num_threads());
-    let counts = (0..n_rows.div_ceil(share))
+    let size = n_rows.div_ceil(rayon::current_num_threads());
+    let counts = (0..n_rows.div_ceil(size))
         .into_par_iter()
-        .map(|part| {
+        .map(|block| {
             let (mut counts, mut buffer, mut observed) = (new_counts(), Vec::new(), Vec::new());
-            for i in part * share..n_rows.min((part + 1) * share) {
+            for i in block * size..n_rows.min((block + 1) * size) {
                 let mut row = row_slice(scores.row(i), &mut buffer);
                 if !truth.missing(i).is_empty() {
                     without(row, truth.missing(i), &mut observed);
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn two_labels_by_hand() {
-        // Label 0: relevant 0.9 and 0.5, others 0.5 and 0.1: pairs 1, 1, 1/2, 1. Label 1: every row has it.
+        // Label 0: relevant 0.9 and 0.5, others 0.5 and 0.1: pairs 1, 1, 1/2, 1. Label 1: every sample has it.
         let truth = LabelSets::from_lists(2, &[vec![0, 1], vec![0, 1], vec![1], vec![1]]).unwrap();
         let scores = array![[0.9_f32, 0.3], [0.5, 0.2], [0.5, 0.1], [0.1, 0.0]];
         let areas = roc_auc_per_label(&truth, scores.view()).unwrap();

@@ -1,19 +1,18 @@
-//! Metrics on the best k labels of a row: precision, nDCG, their propensity-scored forms, one-error.
+//! Metrics on the best k labels of a sample: precision, nDCG, their propensity-scored forms, one-error.
 //!
-//! Rows without relevant labels contribute 0 and stay in the mean (one-error lets the caller choose). Always
-//! divided by k, also where a row lists fewer labels or k exceeds the number of labels: what was not predicted
-//! is not a hit. Ties between scores were settled by the smaller label when the lists were made ([`TopK`]).
+//! Samples without relevant labels contribute 0 and stay in the mean (one-error lets the caller choose). Always divided
+//! by k, also where a sample lists fewer labels or k exceeds the number of labels: a label that was not predicted is
+//! not a hit. Ties between scores were settled by the smaller label when the lists were made ([`TopK`]).
 //!
-//! Missing labels are skipped: the best k labels of a row are the best k of those that are known, for which lists
-//! must be long enough, k + [`LabelSets::most_missing`] at most. Rows of which nothing is known are left out of
-//! the means.
+//! Missing labels are skipped: the best k labels of a sample are the best k of its observed ones, for which lists must
+//! be long enough, k + [`LabelSets::most_missing`] at most. Samples without observed labels are left out of the means.
 
 use crate::labels::check_label_values;
 use crate::{EmptySamples, LabelSets, Mean, MetricError, Real, TopK};
 use rayon::prelude::*;
 use rpo_core::{Mismatch, check_count};
 
-/// Precision at k: $\frac{1}{n} \sum_i |\mathrm{top}_k(i) \cap R_i| / k$, larger is better.
+/// Returns the precision at k: $\frac{1}{n} \sum_i |\mathrm{top}_k(i) \cap R_i| / k$, larger is better.
 ///
 /// # Errors
 /// k = 0, predictions cut below k, shapes that differ.
@@ -23,9 +22,9 @@ pub fn precision_at_k<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -
     Ok(row_mean(truth, hits) / k as f64)
 }
 
-/// Normalised discounted cumulative gain at k, larger is better.
+/// Returns the normalised discounted cumulative gain at k, larger is better.
 ///
-/// Gain 1, discount $1/\log_2(\mathrm{rank} + 1)$, divided per row by the best possible, which is the sum of the
+/// Gain 1, discount $1/\log_2(\mathrm{rank} + 1)$, divided per sample by the best possible, which is the sum of the
 /// first min(k, |R|) discounts.
 ///
 /// # Errors
@@ -42,13 +41,13 @@ pub fn ndcg_at_k<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Res
 /// A propensity-scored metric.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PropensityScored {
-    /// Divided by the value of the best possible ranking: in \[0, 1\]; NaN if no row has a relevant label.
+    /// Divided by the value of the best possible ranking: in \[0, 1\]; NaN if no sample has a relevant label.
     pub value: f64,
     /// Not divided: an unbiased estimate of the metric on complete labels, may exceed 1.
     pub unnormalised: f64,
 }
 
-/// Propensity-scored precision at k, larger is better.
+/// Returns the propensity-scored precision at k, larger is better.
 ///
 /// $\frac{1}{n} \sum_i \frac{1}{k} \sum_{l \in \mathrm{top}_k(i) \cap R_i} 1/p_l$, and the same divided by its largest
 /// possible value (a ratio of means over the whole set). `inverse` holds 1/p per label
@@ -69,10 +68,10 @@ pub fn psp_at_k<S: Real>(
     Ok(scored(truth, k as f64, gain, best))
 }
 
-/// Propensity-scored nDCG at k, larger is better.
+/// Returns the propensity-scored nDCG at k, larger is better.
 ///
-/// Per row the discounted sum of 1/p over the hits, divided by the first min(k, |R|) discounts; the mean over
-/// rows, and the same divided by its largest possible value. `inverse` holds 1/p per label.
+/// Per sample the discounted sum of 1/p over the hits, divided by the first min(k, |R|) discounts; the mean over
+/// samples, and the same divided by its largest possible value. `inverse` holds 1/p per label.
 /// Source: Jain, Prabhu, Varma, KDD 2016.
 ///
 /// # Errors
@@ -98,8 +97,8 @@ pub fn psndcg_at_k<S: Real>(
     Ok(scored(truth, 1.0, gain, best))
 }
 
-/// One-error: the share of rows whose best label is not relevant, smaller is better. A row that lists no label
-/// is an error.
+/// Returns the one-error: the fraction of samples whose best label is not relevant, smaller is better. A sample that
+/// lists no label is an error.
 ///
 /// # Errors
 /// Shapes that differ.
@@ -139,7 +138,7 @@ fn check<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Result<(), 
     Ok(())
 }
 
-/// The labels that a row lists and of which is known whether it has them, best first.
+/// The observed labels of a sample's list, best first.
 #[inline]
 fn best_observed<'a, S: Real>(
     truth: &'a LabelSets<'_>,
@@ -157,7 +156,7 @@ fn check_inverse(truth: &LabelSets<'_>, inverse: &[f64]) -> Result<(), MetricErr
     check_label_values("inverse propensities", inverse, "positive and finite", positive)
 }
 
-/// The relevant ones among the best k of a row: (rank from 0, label).
+/// The relevant ones among the best k of a sample: (rank from 0, label).
 fn hits<'a, S: Real>(
     truth: &'a LabelSets<'_>,
     top: &'a TopK<S>,
@@ -169,7 +168,7 @@ fn hits<'a, S: Real>(
     listed.filter(|(_, label)| relevant.binary_search(label).is_ok())
 }
 
-/// The weights of the best possible k hits of a row.
+/// The weights of the best possible k hits of a sample.
 fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> Vec<f64> {
     let mut best: Vec<f64> = truth.labels(row).iter().map(|&l| weights[l as usize]).collect();
     best.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -177,7 +176,7 @@ fn best_first(truth: &LabelSets<'_>, weights: &[f64], row: usize, k: usize) -> V
     best
 }
 
-/// The mean over the rows of which something is known, taken in parallel and summed in row order.
+/// The mean over the samples with observed labels, taken in parallel and summed in order.
 fn row_mean(truth: &LabelSets<'_>, value: impl Fn(usize) -> f64 + Sync + Send) -> f64 {
     let values: Vec<f64> = (0..truth.n_samples()).into_par_iter().map(value).collect();
     let observed = || (0..values.len()).filter(|&i| !truth.all_missing(i));
@@ -268,7 +267,7 @@ mod tests {
         let scores = ndarray::array![[0.5, 0.4, 0.9, 0.7, 0.1], [0.1; 5]];
         assert_eq!(truth.most_missing(), 5);
         let top = |k| TopK::from_scores(scores.view(), k).unwrap();
-        // Of row 0 the known labels are 0, 1, 4 in this order; row 1 is left out.
+        // Of sample 0 the known labels are 0, 1, 4 in this order; sample 1 is left out.
         let whole = top(5);
         for (k, expected) in [(1, 1.0), (2, 0.5), (3, 2.0 / 3.0), (5, 0.4)] {
             assert_eq!(precision_at_k(&truth, &whole, k).unwrap(), expected);

@@ -64,8 +64,8 @@ pub struct Evaluation<'a> {
 }
 
 impl<'a> Evaluation<'a> {
-    /// Returns an evaluation of scores with the usual conventions. The truth holds 0/1 labels for every metric but those
-    /// of regression.
+    /// Returns an evaluation of scores with the usual conventions. The truth holds 0/1 labels for every metric but
+    /// those of regression.
     pub fn new(truth: MatrixView<'a>, scores: Scores<'a>) -> Self {
         Self::with_options(truth, scores, EvaluationOptions::default())
     }
@@ -87,8 +87,8 @@ impl<'a> Evaluation<'a> {
     ///
     /// # Errors
     /// A truth that does not fit the metric (labels other than 0 and 1), sizes that differ, no sample or no output,
-    /// values that are not finite, dense scores or propensities needed and not given, k = 0 or more than the predictions
-    /// hold.
+    /// values that are not finite, dense scores or propensities needed and not given, k = 0 or more than the
+    /// predictions hold.
     pub fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Vec<f64>, MetricError> {
         // The best labels are selected once, for the largest k.
         let ks = metrics.iter().filter_map(|metric| metric.needs().top_k());

@@ -1,4 +1,4 @@
-//! Sets of labels, one per row: the truth of every multi-label metric, and thresholded predictions.
+//! Sets of labels, one per sample: the truth of every multi-label metric, and thresholded predictions.
 
 use crate::{MetricError, MissingTruth, Real, TopK, real};
 use ndarray::ArrayView2;
@@ -7,17 +7,17 @@ use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// The labels of each row, checked once and then used by any number of metrics.
+/// The labels of each sample, checked once and used by any number of metrics.
 ///
-/// Borrows the column indices of a CSR matrix that stores only ones; rows are increasing lists of labels. In
-/// [`partial`](Self::partial) sets there are entries of which nobody knows whether they are 0 or 1.
+/// Borrows the column indices of a CSR matrix that stores only ones; samples are increasing lists of labels. Some
+/// labels of a sample may be missing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabelSets<'a> {
     n_labels: usize,
-    /// Row `i` is `labels[starts[i]..starts[i + 1]]`.
+    /// Sample `i` is `labels[starts[i]..starts[i + 1]]`.
     starts: Vec<usize>,
     labels: Cow<'a, [u32]>,
-    /// Where the missing entries of each row are in `missing`; empty if none is missing.
+    /// Sample `i` misses `missing[missing_starts[i]..missing_starts[i + 1]]`; empty if none is missing.
     missing_starts: Vec<usize>,
     missing: Vec<u32>,
 }
@@ -55,13 +55,13 @@ impl<'a> LabelSets<'a> {
         }
         check_not_empty(shape)?;
         let starts = std::iter::once(0).chain(ranges.iter().map(|r| r.end)).collect();
-        Ok(Self::known(shape.1, starts, Cow::Borrowed(columns)))
+        Ok(Self::observed(shape.1, starts, Cow::Borrowed(columns)))
     }
 
-    /// Owned sets from lists of labels, in any order.
+    /// Returns sets from lists of labels, one list per sample in any order.
     ///
     /// # Errors
-    /// No row or no label, a label not below `n_labels`, a label listed twice in a row.
+    /// No sample or no label, a label not below `n_labels`, a label listed twice in a sample.
     pub fn from_lists<R: AsRef<[u32]>>(n_labels: usize, rows: &[R]) -> Result<Self, MetricError> {
         check_not_empty((rows.len(), n_labels))?;
         let (mut starts, mut labels) = (vec![0], Vec::new());
@@ -72,11 +72,11 @@ impl<'a> LabelSets<'a> {
             check_labels(row, &labels[from..], n_labels)?;
             starts.push(labels.len());
         }
-        Ok(Self::known(n_labels, starts, Cow::Owned(labels)))
+        Ok(Self::observed(n_labels, starts, Cow::Owned(labels)))
     }
 
-    /// Sets of which every entry is known.
-    fn known(n_labels: usize, starts: Vec<usize>, labels: Cow<'a, [u32]>) -> Self {
+    /// Sets without missing labels.
+    fn observed(n_labels: usize, starts: Vec<usize>, labels: Cow<'a, [u32]>) -> Self {
         Self {
             n_labels,
             starts,
@@ -120,14 +120,14 @@ impl<'a> LabelSets<'a> {
         Ok(Self {
             missing_starts,
             missing,
-            ..Self::known(shape.1, starts, Cow::Owned(labels))
+            ..Self::observed(shape.1, starts, Cow::Owned(labels))
         })
     }
 
-    /// The labels whose score reaches its threshold (s >= t, compared in `f64`).
+    /// Returns the labels whose score reaches its threshold (s >= t, compared in `f64`).
     ///
     /// # Errors
-    /// Thresholds that are NaN or not one per label, scores that are not finite, no row or no column.
+    /// Thresholds that are NaN or not one per label, scores that are not finite, no sample or no column.
     pub fn from_scores<S: Real>(
         scores: ArrayView2<'_, S>,
         thresholds: &Thresholds,
@@ -143,10 +143,10 @@ impl<'a> LabelSets<'a> {
         Ok(LabelSets::collect(scores.ncols(), scores.nrows(), pick))
     }
 
-    /// The labels among the best k whose score reaches its threshold.
+    /// Returns the labels among the best k whose score reaches its threshold.
     ///
     /// Labels that the predictions do not list are not predicted, so k should be at least the largest number
-    /// of labels that a row may be given.
+    /// of labels that a sample may be given.
     ///
     /// # Errors
     /// Thresholds that are NaN or not one per label.
@@ -178,20 +178,20 @@ impl<'a> LabelSets<'a> {
             *end += row.len();
             Some(*end)
         }));
-        LabelSets::known(n_labels, starts, Cow::Owned(rows.concat()))
+        LabelSets::observed(n_labels, starts, Cow::Owned(rows.concat()))
     }
 
-    /// Number of rows.
+    /// Returns the number of samples.
     pub fn n_samples(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of labels: columns of the matrix.
+    /// Returns the number of labels.
     pub fn n_labels(&self) -> usize {
         self.n_labels
     }
 
-    /// The labels of a row, increasing.
+    /// Returns the labels of a sample, increasing.
     ///
     /// # Panics
     /// If the sample is out of range.
@@ -199,7 +199,7 @@ impl<'a> LabelSets<'a> {
         &self.labels[self.starts[sample]..self.starts[sample + 1]]
     }
 
-    /// The labels of which nobody knows whether a row has them, increasing.
+    /// Returns the missing labels of a sample, increasing.
     ///
     /// # Panics
     /// If the sample is out of range.
@@ -211,13 +211,13 @@ impl<'a> LabelSets<'a> {
         }
     }
 
-    /// Number of entries that are missing.
+    /// Returns the number of missing entries.
     pub fn n_missing(&self) -> usize {
         self.missing.len()
     }
 
-    /// The most entries that are missing in a row: so many more than k labels of each row must be ranked for
-    /// every row to have its best k of which something is known.
+    /// Returns the largest number of missing labels of a sample. Lists of k labels more than that hold the best k
+    /// observed labels of every sample.
     pub fn most_missing(&self) -> usize {
         self.missing_starts
             .windows(2)
@@ -226,7 +226,7 @@ impl<'a> LabelSets<'a> {
             .unwrap_or(0)
     }
 
-    /// Whether every entry of a row is missing.
+    /// Returns true if all labels of a sample are missing.
     ///
     /// # Panics
     /// If the sample is out of range.
@@ -234,14 +234,14 @@ impl<'a> LabelSets<'a> {
         self.missing(sample).len() == self.n_labels
     }
 
-    /// How often each label is known to occur.
+    /// Returns the number of samples that have each label.
     pub fn label_counts(&self) -> Vec<usize> {
         let mut counts = vec![0; self.n_labels];
         self.labels.iter().for_each(|&j| counts[j as usize] += 1);
         counts
     }
 
-    /// A CSR matrix of the ones.
+    /// Returns a CSR matrix of the ones.
     pub fn to_csr(&self) -> CsrMatrix {
         let shape = (self.n_samples(), self.n_labels);
         let ones = vec![1.0; self.labels.len()];
@@ -253,7 +253,8 @@ impl<'a> LabelSets<'a> {
         self.transposed(&self.labels, |row| self.labels(row))
     }
 
-    /// The rows in which each label is missing, increasing, in the form of [`samples_by_label`](Self::samples_by_label).
+    /// The samples in which each label is missing, increasing, in the form of
+    /// [`samples_by_label`](Self::samples_by_label).
     pub(crate) fn missing_by_label(&self) -> (Vec<usize>, Vec<u32>) {
         self.transposed(&self.missing, |row| self.missing(row))
     }
@@ -281,7 +282,7 @@ impl<'a> LabelSets<'a> {
     }
 }
 
-/// From which score on a label is predicted (s >= t).
+/// The score from which a label is predicted (s >= t).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Thresholds {
     /// The same for every label.

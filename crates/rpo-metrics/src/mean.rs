@@ -1,21 +1,21 @@
-//! Means over the rows or labels where a quantity is defined.
+//! Means over the samples or labels where a quantity is defined.
 
-/// A mean over the rows or labels where a quantity is defined.
+/// A mean over the samples or labels where a quantity is defined.
 ///
-/// `value` is NaN if there are none. The counts belong in every report: a macro AUC over 300 of 983 labels says
-/// something else than one over all of them.
+/// `value` is NaN if there are none. The counts belong in every report: a macro AUC over 300 of 983 labels
+/// is not comparable with one over all of them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mean {
     /// The mean; NaN if `n_used` is 0.
     pub value: f64,
-    /// How many items entered the mean.
+    /// Number of items in the mean.
     pub n_used: usize,
-    /// How many were left out because the quantity is undefined there.
+    /// Number of items left out because the quantity is undefined there.
     pub n_skipped: usize,
 }
 
 impl Mean {
-    /// The mean of the values that are not NaN, summed in the given order.
+    /// Returns the mean of the values that are not NaN, summed in the given order.
     pub fn of_defined(values: impl IntoIterator<Item = f64>) -> Self {
         let (mut sum, mut n_used, mut n_skipped) = (0.0, 0_usize, 0_usize);
         for value in values {
@@ -34,18 +34,19 @@ impl Mean {
     }
 }
 
-/// What to do with entries of the truth that are NaN: missing, so that nobody knows what they are.
+/// Treatment of missing entries of the truth (NaN).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MissingTruth {
     /// Refuse them. The default.
     #[default]
     Refuse,
-    /// Leave them out, as if they and their predictions had been removed. An output without any known value is
-    /// undefined (NaN), and it and a row without any are left out of means over outputs and over rows.
+    /// Leave them out, as if they and their predictions had been removed. An output without observed values is
+    /// undefined (NaN); it is left out of means over outputs, and a sample without observed values of means over
+    /// samples.
     Skip,
 }
 
-/// What to do with rows that have no relevant label, where a per-row ratio is 0/0.
+/// Treatment of samples without relevant labels, where a ratio per sample is 0/0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptySamples {
     /// Leave them out of the mean and count them (Joly, Geurts and Wehenkel 2014, section 4). The default.
@@ -55,7 +56,7 @@ pub enum EmptySamples {
     One,
 }
 
-/// What to do with labels whose per-label value is undefined.
+/// Treatment of labels whose value is undefined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UndefinedLabels {
     /// Leave them out of the mean and count them. The default.

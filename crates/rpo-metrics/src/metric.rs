@@ -50,7 +50,8 @@ pub trait Score: fmt::Debug + Send + Sync {
     /// Returns the form of a prediction that the metric reads.
     fn needs(&self) -> Needs;
 
-    /// Returns true if the metric weighs labels by inverse propensities, which need the label counts of the training set.
+    /// Returns true if the metric weighs labels by inverse propensities, which need the label counts of the training
+    /// set.
     fn needs_propensities(&self) -> bool {
         false
     }

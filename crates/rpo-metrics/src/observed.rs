@@ -1,8 +1,8 @@
-//! What is left of a row or of a label once its missing entries are removed.
+//! The entries of a sample or of a label that are not missing.
 
 use crate::LabelSets;
 
-/// The observed entries of a row, as if there were no others.
+/// The observed entries of a sample, as if there were no others.
 #[derive(Debug, Default)]
 pub(crate) struct ObservedSample<S> {
     relevant: Vec<u32>,
@@ -10,8 +10,8 @@ pub(crate) struct ObservedSample<S> {
 }
 
 impl<S: Copy> ObservedSample<S> {
-    /// The positions of the relevant labels among the observed ones, and the scores of the observed ones. A row of which
-    /// everything is observed is passed through.
+    /// The positions of the relevant labels among the observed ones, and the scores of the observed ones. A sample of
+    /// which everything is observed is passed through.
     pub(crate) fn of<'a>(
         &'a mut self,
         truth: &'a LabelSets<'_>,

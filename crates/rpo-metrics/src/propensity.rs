@@ -1,4 +1,4 @@
-//! Propensities: how likely a relevant label is to have been recorded at all.
+//! Propensities: probabilities that a relevant label is recorded.
 
 use crate::MetricError;
 use crate::labels::check_label_values;
@@ -6,8 +6,8 @@ use rpo_core::{ParameterError, check_not_negative, check_positive};
 
 /// The propensity model of Jain, Prabhu and Varma, KDD 2016.
 ///
-/// $1/p_l = 1 + C (N_l + B)^{-A}$ with $C = (\ln N - 1)(B + 1)^A$, N training rows of which $N_l$ have label l.
-/// The defaults A = 0.55, B = 1.5 are the paper's for data of unknown origin; it fits A = 0.5, B = 0.4 to
+/// $1/p_l = 1 + C (N_l + B)^{-A}$ with $C = (\ln N - 1)(B + 1)^A$, where $N_l$ of N training samples have label l.
+/// The defaults A = 0.55, B = 1.5 are the paper's for data of other origin; it fits A = 0.5, B = 0.4 to
 /// Wikipedia and A = 0.6, B = 2.6 to Amazon.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Propensity {
@@ -24,10 +24,10 @@ impl Default for Propensity {
 }
 
 impl Propensity {
-    /// The inverse propensity of each label from its count in a training set of `n_train` rows.
+    /// Returns the inverse propensity of each label from its count in a training set of `n_train` samples.
     ///
     /// # Errors
-    /// A or B out of range, fewer than 3 training rows (C would not be positive), a count above `n_train`.
+    /// A or B out of range, fewer than 3 training samples (C would not be positive), a count above `n_train`.
     pub fn inverse(self, label_counts: &[usize], n_train: usize) -> Result<Vec<f64>, MetricError> {
         let Self { a, b } = self;
         check_not_negative("a", a)?;

@@ -1,8 +1,8 @@
-//! Metrics on the order of a row's scores: LRAP, coverage error, ranking loss.
+//! Metrics on the order of a sample's scores: LRAP, coverage error, ranking loss.
 //!
-//! Shapes: truth and scores n_samples x n_labels. Ties count against the ranking everywhere. Rows are scored in
-//! parallel and summed in row order, so results do not depend on the number of threads. Missing labels are left
-//! out of the ranking of their row, and a row of which nothing is known out of the means.
+//! Shapes: truth and scores n_samples x n_labels. Ties count against the ranking everywhere. Samples are scored in
+//! parallel and summed in sample order, so results do not depend on the number of threads. Missing labels are left
+//! out of the ranking of their sample, and a sample without observed labels is left out of the means.
 
 use crate::levels::{Counts, Levels, average_precision};
 use crate::observed::ObservedSample;
@@ -11,12 +11,12 @@ use crate::{EmptySamples, LabelSets, Mean, MetricError, Real};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 
-/// Label ranking average precision, larger is better.
+/// Returns the label ranking average precision (LRAP), larger is better.
 ///
-/// For a row with relevant labels R: $\frac{1}{|R|} \sum_{j \in R} \frac{|\{l \in R : s_l \ge s_j\}|}{|\{l : s_l
-/// \ge s_j\}|}$; the mean over rows with R ≠ ∅ (or also the others, each as 1). 1 for a perfect ranking, |R|/d if
+/// For a sample with relevant labels R: $\frac{1}{|R|} \sum_{j \in R} \frac{|\{l \in R : s_l \ge s_j\}|}{|\{l : s_l
+/// \ge s_j\}|}$; the mean over samples with R ≠ ∅ (or also the others, each as 1). 1 for a perfect ranking, |R|/d if
 /// all scores tie.
-/// Source: Joly, Geurts, Wehenkel 2014, eq. 6, which leaves rows without labels out: hence the default
+/// Source: Joly, Geurts, Wehenkel 2014, eq. 6, which leaves samples without labels out: hence the default
 /// [`EmptySamples::Skip`]. scikit-learn counts them as 1.
 ///
 /// # Errors
@@ -40,9 +40,9 @@ pub fn lrap<S: Real>(
     Ok(Mean::of_defined(rows))
 }
 
-/// Coverage error: how far down the ranking one has to go to meet every relevant label, smaller is better.
+/// Returns the coverage error, the depth of the ranking that holds every relevant label, smaller is better.
 ///
-/// $\frac{1}{n} \sum_i \max_{j \in R_i} |\{l : s_l \ge s_j\}|$, a depth counted from 1; a row without relevant
+/// $\frac{1}{n} \sum_i \max_{j \in R_i} |\{l : s_l \ge s_j\}|$, a depth counted from 1; a sample without relevant
 /// labels contributes 0 (scikit-learn's convention). Between the mean number of labels and d.
 ///
 /// # Errors
@@ -62,10 +62,10 @@ pub fn coverage_error<S: Real>(truth: &LabelSets<'_>, scores: ArrayView2<'_, S>)
     Ok(Mean::of_defined(rows).value)
 }
 
-/// Ranking loss: the share of wrongly ordered pairs (relevant, irrelevant), smaller is better.
+/// Returns the ranking loss, the fraction of wrongly ordered pairs (relevant, irrelevant), smaller is better.
 ///
 /// $\frac{1}{n} \sum_i \frac{|\{(j, l) : j \in R_i, l \notin R_i, s_l \ge s_j\}|}{|R_i| (d - |R_i|)}$; a tie counts
-/// as a full error and rows with no or all labels relevant contribute 0 (scikit-learn's convention).
+/// as a full error and samples with no or all labels relevant contribute 0 (scikit-learn's convention).
 ///
 /// # Errors
 /// Shapes that differ, scores that are not finite.
@@ -92,7 +92,7 @@ fn count_row<S: Real>(relevant: &[u32], row: &[S], levels: &mut Levels<S>, count
 }
 
 /// Calls `score_row(relevant labels, scores, scratch, scratch)` for every row, missing labels removed; results in
-/// row order, NaN for rows of which nothing is observed.
+/// sample order, NaN for samples without observed labels.
 fn each_row<S: Real>(
     truth: &LabelSets<'_>,
     scores: ArrayView2<'_, S>,

@@ -1,4 +1,4 @@
-//! Scores: `f32` or `f64`, read row by row, finite.
+//! Scores: `f32` or `f64`, read sample by sample, finite.
 
 use crate::labels::check_not_empty;
 use crate::{LabelSets, MetricError};
@@ -14,12 +14,12 @@ mod sealed {
 
 /// A score: `f32` or `f64`. Sums over scores are taken in `f64` whatever the storage.
 pub trait Real: Copy + Default + PartialOrd + Into<f64> + Send + Sync + sealed::Sealed {
-    /// The order of finite scores; -0 equals 0, as everywhere that scores are compared.
+    /// Compares finite scores; -0 equals 0, as everywhere that scores are compared.
     fn order(self, other: Self) -> Ordering {
         self.partial_cmp(&other).unwrap_or(Ordering::Equal)
     }
 
-    /// Whether it is neither NaN nor infinite.
+    /// Returns true unless the score is NaN or infinite.
     fn is_finite(self) -> bool;
 }
 

@@ -11,7 +11,7 @@ use std::ops::Range;
 /// Outputs that are read together, so that the rows of a block stay in the cache.
 const BLOCK: usize = 256;
 
-/// What an output's error is compared with in the relative RMSE.
+/// The prediction that an output's error is compared with in the relative RMSE.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Baseline<'a> {
     /// The mean of the evaluated true values.
@@ -36,8 +36,8 @@ struct OutputSums {
 
 /// Truth and prediction (n_samples x n_outputs) reduced once to five sums per output; every metric follows.
 ///
-/// All means of an output are over the *evaluated* rows. Averages over outputs are plain means. Sums are taken in
-/// `f64`, in row order, and the total sum of squares is exactly 0 for a constant output. A metric of other outputs
+/// All means of an output are over the *evaluated* samples. Averages over outputs are plain means. Sums are taken in
+/// `f64`, in sample order, and the total sum of squares is exactly 0 for a constant output. A metric of other outputs
 /// than all is that of a slice of the matrices.
 ///
 /// ```
@@ -57,7 +57,7 @@ impl RegressionSums {
     /// Reduces dense true values and predictions.
     ///
     /// # Errors
-    /// No row or no column, shapes that differ, predictions that are not finite, true values that are infinite
+    /// No sample or no column, shapes that differ, predictions that are not finite, true values that are infinite
     /// or, unless they are to be skipped, NaN.
     pub fn new<T: Real, P: Real>(
         truth: ArrayView2<'_, T>,
@@ -173,7 +173,7 @@ impl RegressionSums {
         Ok(Self { outputs })
     }
 
-    /// How many outputs have a constant truth, where r² is set by convention.
+    /// Returns the number of outputs with a constant truth, where r² is set by convention.
     pub fn n_constant(&self) -> usize {
         self.outputs.iter().filter(|o| o.n > 0 && o.total == 0.0).count()
     }
@@ -183,8 +183,8 @@ impl RegressionSums {
         self.outputs.iter().map(|o| o.mean).collect()
     }
 
-    /// 1 - Σ(y - ŷ)² / Σ(y - ȳ)² of each output, larger is better. A constant output has 1 if it is predicted
-    /// exactly, else 0.
+    /// Returns r² = 1 - Σ(y - ŷ)² / Σ(y - ȳ)² of each output, larger is better. A constant output has 1 if it is
+    /// predicted exactly, else 0.
     pub fn r2(&self) -> Vec<f64> {
         let value = |o: &OutputSums| match (o.total == 0.0, o.residual == 0.0) {
             _ if o.n == 0 => f64::NAN,
@@ -195,33 +195,34 @@ impl RegressionSums {
         self.outputs.iter().map(value).collect()
     }
 
-    /// As [`r2`](Self::r2) without the convention: a constant output has NaN if predicted exactly, else -∞.
+    /// Returns [`r2`](Self::r2) without the convention: a constant output has NaN if predicted exactly, else -∞.
     pub fn raw_r2(&self) -> Vec<f64> {
         self.outputs.iter().map(|o| 1.0 - o.residual / o.total).collect()
     }
 
-    /// Macro-r², larger is better: the mean of [`r2`](Self::r2) over all outputs.
+    /// Returns macro-r², larger is better: the mean of [`r2`](Self::r2) over all outputs.
     ///
     /// Source: Joly, Wehenkel, Geurts 2019, eq. 26; constant outputs enter by convention.
     pub fn macro_r2(&self) -> f64 {
         Mean::of_defined(self.r2()).value
     }
 
-    /// Half-macro-r²: [`macro_r2`](Self::macro_r2) of the first half of the outputs, ⌊d/2⌋ of them, NaN if there is one
-    /// output. For problems whose second half is the first in random order, pure noise that a good method leaves alone.
+    /// Returns half-macro-r²: [`macro_r2`](Self::macro_r2) of the first half of the outputs, ⌊d/2⌋ of them, NaN if
+    /// there is one output. For problems whose second half is the first in random order, pure noise that a good method
+    /// leaves alone.
     ///
     /// Source: Joly, Wehenkel, Geurts 2019, sections 4.1.1 and 4.2.1.
     pub fn half_macro_r2(&self) -> f64 {
         Mean::of_defined(self.r2().into_iter().take(self.outputs.len() / 2)).value
     }
 
-    /// The mean of r² over the outputs that are not constant; NaN if all are.
+    /// Returns the mean of r² over the outputs that are not constant; NaN if all are.
     pub fn macro_r2_skip_constant(&self) -> Mean {
         let varies = |(r2, o): (f64, &OutputSums)| if o.total > 0.0 { r2 } else { f64::NAN };
         Mean::of_defined(self.r2().into_iter().zip(&self.outputs).map(varies))
     }
 
-    /// r² of each output weighted by its Σ(y - ȳ)²; the plain mean if all outputs are constant.
+    /// Returns the mean of r² over outputs, each weighted by its Σ(y - ȳ)²; the plain mean if all outputs are constant.
     pub fn variance_weighted_r2(&self) -> f64 {
         let varying = || self.outputs.iter().filter(|o| o.total > 0.0);
         let total: f64 = varying().map(|o| o.total).sum();
@@ -231,7 +232,7 @@ impl RegressionSums {
         1.0 - varying().map(|o| o.residual).sum::<f64>() / total
     }
 
-    /// The relative RMSE of each output, sqrt(Σ(y - ŷ)² / Σ(y - m)²), smaller is better; m is the baseline. NaN
+    /// Returns the relative RMSE of each output, sqrt(Σ(y - ŷ)² / Σ(y - m)²), smaller is better; m is the baseline. NaN
     /// where the baseline makes no error.
     ///
     /// # Errors
@@ -262,8 +263,8 @@ impl RegressionSums {
         check_label_values("baseline means", means, "finite", f64::is_finite)
     }
 
-    /// Average relative RMSE (aRRMSE), smaller is better: the mean of [`relative_rmse`](Self::relative_rmse)
-    /// over the outputs where it is defined.
+    /// Returns the average relative RMSE (aRRMSE), smaller is better: the mean of
+    /// [`relative_rmse`](Self::relative_rmse) over the outputs where it is defined.
     ///
     /// # Errors
     /// As [`relative_rmse`](Self::relative_rmse).
@@ -271,37 +272,37 @@ impl RegressionSums {
         Ok(Mean::of_defined(self.relative_rmse(baseline)?))
     }
 
-    /// Mean squared error of each output, in its units squared.
+    /// Returns the mean squared error of each output, in its units squared.
     pub fn mse_per_output(&self) -> Vec<f64> {
         self.outputs.iter().map(|o| o.residual / o.n as f64).collect()
     }
 
-    /// Mean absolute error of each output, in its units.
+    /// Returns the mean absolute error of each output, in its units.
     pub fn mae_per_output(&self) -> Vec<f64> {
         self.outputs.iter().map(|o| o.absolute / o.n as f64).collect()
     }
 
-    /// Root mean squared error of each output, in its units.
+    /// Returns the root mean squared error of each output, in its units.
     pub fn rmse_per_output(&self) -> Vec<f64> {
         self.mse_per_output().into_iter().map(f64::sqrt).collect()
     }
 
-    /// The mean of [`mse_per_output`](Self::mse_per_output), smaller is better.
+    /// Returns the mean of [`mse_per_output`](Self::mse_per_output), smaller is better.
     pub fn mse(&self) -> f64 {
         Mean::of_defined(self.mse_per_output()).value
     }
 
-    /// The mean of [`mae_per_output`](Self::mae_per_output), smaller is better.
+    /// Returns the mean of [`mae_per_output`](Self::mae_per_output), smaller is better.
     pub fn mae(&self) -> f64 {
         Mean::of_defined(self.mae_per_output()).value
     }
 
-    /// The mean of [`rmse_per_output`](Self::rmse_per_output), smaller is better.
+    /// Returns the mean of [`rmse_per_output`](Self::rmse_per_output), smaller is better.
     pub fn mean_rmse(&self) -> f64 {
         Mean::of_defined(self.rmse_per_output()).value
     }
 
-    /// The square root of [`mse`](Self::mse), smaller is better.
+    /// Returns the square root of [`mse`](Self::mse), smaller is better.
     pub fn pooled_rmse(&self) -> f64 {
         self.mse().sqrt()
     }

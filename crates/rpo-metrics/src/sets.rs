@@ -1,18 +1,18 @@
-//! Metrics that compare two label sets per row: Hamming, subset accuracy, precision, recall, F1, Jaccard.
+//! Metrics that compare two label sets per sample: Hamming, subset accuracy, precision, recall, F1, Jaccard.
 //!
-//! Missing entries of the truth are counted nowhere, whatever is predicted there. Means over rows and over labels
-//! leave out those of which nothing is known.
+//! Missing entries of the truth are counted nowhere, whatever is predicted there. Means over samples and over labels
+//! leave out those without observed entries.
 
 use crate::{LabelSets, MetricError};
 
-/// How values of several labels or rows become one.
+/// The average over labels or samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Average {
     /// The ratio of the counts added over all entries.
     Micro,
     /// The mean over labels.
     Macro,
-    /// The mean over rows ("example-based").
+    /// The mean over samples ("example-based").
     Samples,
 }
 
@@ -38,27 +38,27 @@ pub struct Confusion {
 }
 
 impl Confusion {
-    /// TP / (TP + FP).
+    /// Returns TP / (TP + FP).
     pub fn precision(self, zero: ZeroDivision) -> f64 {
         ratio(self.true_positives, self.false_positives, zero)
     }
 
-    /// TP / (TP + FN).
+    /// Returns TP / (TP + FN).
     pub fn recall(self, zero: ZeroDivision) -> f64 {
         ratio(self.true_positives, self.false_negatives, zero)
     }
 
-    /// 2 TP / (2 TP + FP + FN).
+    /// Returns 2 TP / (2 TP + FP + FN).
     pub fn f1(self, zero: ZeroDivision) -> f64 {
         ratio(2 * self.true_positives, self.errors(), zero)
     }
 
-    /// TP / (TP + FP + FN).
+    /// Returns TP / (TP + FP + FN).
     pub fn jaccard(self, zero: ZeroDivision) -> f64 {
         ratio(self.true_positives, self.errors(), zero)
     }
 
-    /// FP + FN.
+    /// Returns FP + FN.
     pub fn errors(self) -> u64 {
         self.false_positives + self.false_negatives
     }
@@ -94,14 +94,14 @@ pub struct SetComparison {
     per_label: Vec<Confusion>,
     per_sample: Vec<Confusion>,
     n_missing: usize,
-    /// Labels of which nothing is known, increasing.
+    /// Labels without observed entries, increasing.
     missing_labels: Vec<usize>,
-    /// Rows of which nothing is known, increasing.
+    /// Samples without observed entries, increasing.
     missing_samples: Vec<usize>,
 }
 
 impl SetComparison {
-    /// Compares row by row; what is missing is so in the truth.
+    /// Compares sample by sample.
     ///
     /// # Errors
     /// Shapes that differ.
@@ -137,53 +137,55 @@ impl SetComparison {
         })
     }
 
-    /// The counts of each label.
+    /// Returns the counts of each label.
     pub fn per_label(&self) -> &[Confusion] {
         &self.per_label
     }
 
-    /// The counts of all entries.
+    /// Returns the counts of all entries.
     pub fn total(&self) -> Confusion {
         let mut total = Confusion::default();
         self.per_sample.iter().for_each(|&c| total.add(c));
         total
     }
 
-    /// The share of wrong entries among the known ones of the n_samples x n_labels matrix, smaller is better.
+    /// Returns the fraction of wrong entries among the observed ones, smaller is better.
     pub fn hamming_loss(&self) -> f64 {
         let n_entries = self.per_sample.len() as f64 * self.per_label.len() as f64 - self.n_missing as f64;
         self.total().errors() as f64 / n_entries
     }
 
-    /// The share of rows predicted without any error, larger is better.
+    /// Returns the fraction of samples predicted without any error, larger is better.
     pub fn subset_accuracy(&self) -> f64 {
         let n_rows = self.per_sample.len() - self.missing_samples.len();
         let wrong = self.per_sample.iter().filter(|c| c.errors() > 0).count();
         (n_rows - wrong) as f64 / n_rows as f64
     }
 
-    /// The share of rows with an error, smaller is better: 1 - [`subset_accuracy`](Self::subset_accuracy).
+    /// Returns the fraction of samples with an error, smaller is better: 1 -
+    /// [`subset_accuracy`](Self::subset_accuracy).
     pub fn zero_one_loss(&self) -> f64 {
         let wrong = self.per_sample.iter().filter(|c| c.errors() > 0).count();
         wrong as f64 / (self.per_sample.len() - self.missing_samples.len()) as f64
     }
 
-    /// Precision, larger is better.
+    /// Returns the precision, larger is better.
     pub fn precision(&self, average: Average, zero: ZeroDivision) -> f64 {
         self.average(average, |c| c.precision(zero))
     }
 
-    /// Recall, larger is better.
+    /// Returns the recall, larger is better.
     pub fn recall(&self, average: Average, zero: ZeroDivision) -> f64 {
         self.average(average, |c| c.recall(zero))
     }
 
-    /// F1, larger is better. The macro F1 is the mean of the labels' F1, not the F1 of mean precision and recall.
+    /// Returns the F1, larger is better. The macro F1 is the mean of the labels' F1, not the F1 of mean precision and
+    /// recall.
     pub fn f1(&self, average: Average, zero: ZeroDivision) -> f64 {
         self.average(average, |c| c.f1(zero))
     }
 
-    /// Jaccard similarity, larger is better. Over samples it is also called multi-label accuracy.
+    /// Returns the Jaccard similarity, larger is better. Over samples it is also called multi-label accuracy.
     pub fn jaccard(&self, average: Average, zero: ZeroDivision) -> f64 {
         self.average(average, |c| c.jaccard(zero))
     }
@@ -229,7 +231,7 @@ mod tests {
     fn nothing_relevant_and_nothing_predicted() {
         let none = LabelSets::from_lists(2, &[vec![], vec![0]]).unwrap();
         let sets = SetComparison::new(&none, &none).unwrap();
-        // Label 1 and row 0 are 0/0.
+        // Label 1 and sample 0 are 0/0.
         for average in [Average::Macro, Average::Samples] {
             assert_eq!(sets.f1(average, ZeroDivision::Zero), 0.5);
             assert_eq!(sets.f1(average, ZeroDivision::One), 1.0);

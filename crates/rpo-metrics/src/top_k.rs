@@ -1,4 +1,4 @@
-//! The best k labels of each row, with their scores.
+//! The best k labels of each sample, with their scores.
 
 use crate::labels::{check_labels, check_not_empty};
 use crate::real::{check_finite, row_slice};
@@ -11,10 +11,10 @@ use std::cmp::Ordering;
 /// Scores that are compared together with the k-th best so far.
 const BLOCK: usize = 32;
 
-/// The best k labels of each row, by decreasing score, ties by increasing label.
+/// The best k labels of each sample, by decreasing score, ties by increasing label.
 ///
-/// What a model over very many labels predicts, and what every metric "at k" reads. A row may list fewer than k
-/// labels; labels that are not listed are not predicted.
+/// The prediction of a model over very many labels, and the input of every metric "at k". A sample may list fewer than
+/// k labels; labels that are not listed are not predicted.
 ///
 /// ```
 /// use ndarray::array;
@@ -27,18 +27,18 @@ const BLOCK: usize = 32;
 pub struct TopK<S = f32> {
     n_labels: usize,
     k: usize,
-    /// Row `i` is at `starts[i]..starts[i + 1]`.
+    /// Sample `i` is at `starts[i]..starts[i + 1]`.
     starts: Vec<usize>,
     labels: Vec<u32>,
     scores: Vec<S>,
 }
 
 impl<S: Real> TopK<S> {
-    /// Selects from dense scores (n_samples x n_labels): O(d + k log k) per row. If k exceeds the number of
-    /// labels, rows list all of them.
+    /// Selects from dense scores (n_samples x n_labels): O(d + k log k) per sample. If k exceeds the number of
+    /// labels, samples list all of them.
     ///
     /// # Errors
-    /// k = 0, no row or no column, scores that are not finite.
+    /// k = 0, no sample or no column, scores that are not finite.
     pub fn from_scores(scores: ArrayView2<'_, S>, k: usize) -> Result<Self, MetricError> {
         check_count("k", k)?;
         check_finite("scores", scores)?;
@@ -48,10 +48,10 @@ impl<S: Real> TopK<S> {
         }))
     }
 
-    /// Keeps the best k of lists of (label, score), one list per row in any order, of any length.
+    /// Keeps the best k of lists of (label, score), one list per sample in any order, of any length.
     ///
     /// # Errors
-    /// k = 0, no row or no label, a label out of range or listed twice, a score that is not finite.
+    /// k = 0, no sample or no label, a label out of range or listed twice, a score that is not finite.
     pub fn from_lists<R>(n_labels: usize, k: usize, rows: &[R]) -> Result<Self, MetricError>
     where
         R: AsRef<[(u32, S)]>,
@@ -101,7 +101,7 @@ impl<S: Real> TopK<S> {
         self.starts.push(self.labels.len());
     }
 
-    /// Fills rows of min(k, d) entries in parallel.
+    /// Fills samples of min(k, d) entries in parallel.
     fn collect(
         (n_rows, n_labels): (usize, usize),
         k: usize,
@@ -129,22 +129,22 @@ impl<S: Real> TopK<S> {
         }
     }
 
-    /// Number of rows.
+    /// Returns the number of samples.
     pub fn n_samples(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// Number of labels that were ranked.
+    /// Returns the number of labels that were ranked.
     pub fn n_labels(&self) -> usize {
         self.n_labels
     }
 
-    /// The k the rows were cut to.
+    /// Returns the k of the lists.
     pub fn k(&self) -> usize {
         self.k
     }
 
-    /// The labels of a row, best first.
+    /// Returns the labels of a sample, best first.
     ///
     /// # Panics
     /// If the sample is out of range.
@@ -152,7 +152,7 @@ impl<S: Real> TopK<S> {
         &self.labels[self.starts[sample]..self.starts[sample + 1]]
     }
 
-    /// The scores of a row's labels, decreasing.
+    /// Returns the scores of a sample's labels, decreasing.
     ///
     /// # Panics
     /// If the sample is out of range.
@@ -163,10 +163,10 @@ impl<S: Real> TopK<S> {
 
 impl TopK<f32> {
     /// Selects from CSR scores, where labels that are not stored score 0: the same lists as from the dense
-    /// matrix, in O(stored + k log k) per row.
+    /// matrix, in O(stored + k log k) per sample.
     ///
     /// # Errors
-    /// k = 0, no row or no column, a matrix compressed by columns, scores that are not finite.
+    /// k = 0, no sample or no column, a matrix compressed by columns, scores that are not finite.
     pub fn from_csr(scores: CsrView<'_>, k: usize) -> Result<Self, MetricError> {
         check_count("k", k)?;
         check_not_empty(scores.shape())?;
@@ -210,11 +210,11 @@ fn keep_best<S: Real>(found: &mut Vec<(u32, S)>, k: usize) {
     }
 }
 
-/// Leaves the best k of a row in `found`, sorted.
+/// Leaves the best k of a sample in `found`, sorted.
 ///
 /// A score has to beat the k-th best known so far (a later label loses a tie), and the k-th best is updated
 /// whenever 2k have collected, so that each update costs O(k) and is paid for by k candidates. Most blocks of a
-/// long row hold none, which is found without a branch per score.
+/// long sample hold none, which is found without a branch per score.
 fn select<S: Real>(row: &[S], k: usize, found: &mut Vec<(u32, S)>) {
     let mut floor = None;
     for (block, scores) in row.chunks(BLOCK).enumerate() {

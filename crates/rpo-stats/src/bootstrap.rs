@@ -8,8 +8,8 @@ use rpo_core::Seed;
 
 /// A statistic of the data and of resamples of its samples (Efron 1979).
 ///
-/// To compare two methods on the same samples, resample their [`differences`](crate::differences). For a metric of a whole
-/// matrix, such as macro F1, resample its samples with [`Bootstrap::draw`].
+/// To compare two methods on the same samples, resample their [`differences`](crate::differences). For a metric of a
+/// whole matrix, such as macro F1, resample its samples with [`Bootstrap::draw`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bootstrap {
     /// The statistic of the data.

@@ -3,8 +3,8 @@
 use crate::StatsError;
 use rpo_core::ParameterError;
 
-/// Returns p-values adjusted by Bonferroni: each times their number, at most 1. A hypothesis is rejected at level alpha if its adjusted
-/// value is at most alpha.
+/// Returns p-values adjusted by Bonferroni: each times their number, at most 1. A hypothesis is rejected at level alpha
+/// if its adjusted value is at most alpha.
 ///
 /// # Errors
 /// A p-value outside \[0, 1\].
@@ -13,8 +13,8 @@ pub fn bonferroni(p: &[f64]) -> Result<Vec<f64>, StatsError> {
     Ok(p.iter().map(|value| (value * p.len() as f64).min(1.0)).collect())
 }
 
-/// Returns p-values adjusted by Holm's step-down method: the i-th smallest of m p-values times m - i + 1, made monotone,
-/// at most 1. Rejects whatever [`bonferroni`] rejects, with the same guarantee (Holm 1979).
+/// Returns p-values adjusted by Holm's step-down method: the i-th smallest of m p-values times m - i + 1, made
+/// monotone, at most 1. Rejects whatever [`bonferroni`] rejects, with the same guarantee (Holm 1979).
 ///
 /// # Errors
 /// A p-value outside \[0, 1\].

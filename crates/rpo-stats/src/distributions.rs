@@ -1,7 +1,7 @@
 //! The distributions behind the tests, as tail probabilities and quantiles.
 //!
-//! Normal, χ², Student's t and F come from `statrs`; the studentized range, which it does not have, is integrated here. A
-//! statistic that is NaN has the probability NaN.
+//! Normal, χ², Student's t and F come from `statrs`; the studentized range, which it does not have, is integrated here.
+//! A statistic that is NaN has the probability NaN.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 use std::f64::consts::PI;

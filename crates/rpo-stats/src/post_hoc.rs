@@ -16,8 +16,8 @@ pub fn nemenyi_quantile(k: usize, alpha: f64) -> Result<f64, StatsError> {
     Ok(studentized_range_quantile(alpha, k) * FRAC_1_SQRT_2)
 }
 
-/// Returns Bonferroni and Dunn's quantile for comparing `k` - 1 methods with a control at level `alpha`: the normal quantile
-/// at 1 - alpha / (2 (k - 1)) (Demšar 2006, table 5b).
+/// Returns Bonferroni and Dunn's quantile for comparing `k` - 1 methods with a control at level `alpha`: the normal
+/// quantile at 1 - alpha / (2 (k - 1)) (Demšar 2006, table 5b).
 ///
 /// # Errors
 /// Fewer than two methods, a level outside (0, 1).
@@ -27,8 +27,8 @@ pub fn bonferroni_dunn_quantile(k: usize, alpha: f64) -> Result<f64, StatsError>
     Ok(-normal_quantile(alpha / (2.0 * (k - 1) as f64)))
 }
 
-/// Returns the difference of mean ranks over `n` data sets from which two of `k` methods differ: q √(k (k + 1) / (6 n)),
-/// with q from [`nemenyi_quantile`] or [`bonferroni_dunn_quantile`] (Demšar 2006, section 3.2.2).
+/// Returns the difference of mean ranks over `n` data sets from which two of `k` methods differ: q √(k (k + 1) / (6
+/// n)), with q from [`nemenyi_quantile`] or [`bonferroni_dunn_quantile`] (Demšar 2006, section 3.2.2).
 ///
 /// # Errors
 /// Fewer than two methods, no data set.
