@@ -15,7 +15,9 @@ use rpo::core::Seed;
 use rpo::data::Dataset;
 use rpo::data::generate::MultiLabelSet;
 use rpo::ensemble::MaxFeatures;
-use rpo::ensemble::boosting::{Algorithm, BoostingParams, LineSearch, LossKind, StepScope};
+use rpo::ensemble::boosting::{
+    Algorithm, BoostingOptions, BoostingParams, History, LineSearch, LossKind, StepScope,
+};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};
@@ -25,8 +27,8 @@ use rpo_benches::sets::load;
 struct Arguments {
     /// The data.
     data: String,
-    /// single-target-gbrt, gbmort, gbrt-rpo or gbrt-relabel-rpo.
-    #[arg(long, default_value = "gbrt-relabel-rpo")]
+    /// single-target, gbmort, gbrt-rpo or gbrt-relabel-rpo.
+    #[arg(long, default_value = "gbrt-relabel-rpo", value_parser = algorithm)]
     method: Algorithm,
     #[arg(long, default_value = "square")]
     loss: LossKind,
@@ -72,36 +74,47 @@ fn main() -> anyhow::Result<()> {
     } else {
         load(&arguments.data)?
     };
-    let mut params = BoostingParams::new(arguments.method)
-        .loss(arguments.loss)
-        .iterations(arguments.iterations)
-        .learning_rate(arguments.learning_rate)
-        .max_features(arguments.max_features)
-        .max_leaves(Some(arguments.max_leaves))
-        .min_samples_leaf(arguments.min_samples_leaf)
-        .subsample(arguments.subsample)
-        .seed(arguments.seed);
-    if arguments.method.projects() {
-        params = params.projection(arguments.projection, arguments.components);
-    }
-    if arguments.newton {
-        params = params.line_search(LineSearch::Newton);
-    }
-    if arguments.leaf_steps {
-        params = params.step_scope(StepScope::Leaf);
-    }
-    let params = params.check()?;
+    let projects = arguments.method.projects();
+    let params = BoostingParams {
+        loss: Some(arguments.loss),
+        iterations: arguments.iterations,
+        learning_rate: arguments.learning_rate,
+        max_features: arguments.max_features,
+        max_leaves: Some(arguments.max_leaves),
+        min_samples_leaf: arguments.min_samples_leaf,
+        subsample: arguments.subsample,
+        projection: projects.then_some(arguments.projection.into()),
+        components: projects.then_some(arguments.components),
+        line_search: if arguments.newton {
+            LineSearch::Newton
+        } else {
+            LineSearch::Exact
+        },
+        step_scope: if arguments.leaf_steps {
+            StepScope::Leaf
+        } else {
+            StepScope::Output
+        },
+        seed: arguments.seed,
+        ..BoostingParams::new(arguments.method)
+    };
+    let mut history = History::default();
+    let options = BoostingOptions {
+        history: Some(&mut history),
+        ..Default::default()
+    };
     reset_peak()?;
     let mut times = Times::default();
-    let fit = times.of(|| params.fit(train.features().view(), train.outputs().view()))?;
+    let (x, y) = (train.features().view(), train.outputs().view());
+    let fitted = times.of(|| params.fit_with(x, y, options))?;
     let peak = peak_memory().map_or(f64::NAN, |bytes| bytes / 1e6);
     let cpu = times.cpu.as_secs_f64();
     println!(
         "fit {cpu:.2} cpu s ({:.2} ms a step), {:.2} s elapsed, peak {peak:.0} MB, training loss {:.6} to {:.6}",
         1e3 * cpu / arguments.iterations as f64,
         times.wall.as_secs_f64(),
-        fit.history.training_loss[0],
-        fit.history.training_loss.last().context("the loss is noted")?,
+        history.training_loss[0],
+        history.training_loss.last().context("the loss is noted")?,
     );
     let stages = if arguments.stages.is_empty() {
         vec![arguments.iterations]
@@ -109,7 +122,7 @@ fn main() -> anyhow::Result<()> {
         arguments.stages
     };
     for stage in stages {
-        let model = fit.model.clone().truncate(stage);
+        let model = fitted.clone().truncate(stage);
         let mut times = Times::default();
         let scores = times.of(|| model.scores(test.features().view()))?;
         let evaluation = Evaluation::new(test.outputs().view(), Scores::Dense(scores.view()));
@@ -120,6 +133,16 @@ fn main() -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+fn algorithm(name: &str) -> Result<Algorithm, String> {
+    match name {
+        "single-target" => Ok(Algorithm::SingleTarget),
+        "gbmort" => Ok(Algorithm::Gbmort),
+        "gbrt-rpo" => Ok(Algorithm::GbrtRpo),
+        "gbrt-relabel-rpo" => Ok(Algorithm::GbrtRelabelRpo),
+        _ => Err("expected single-target, gbmort, gbrt-rpo or gbrt-relabel-rpo".to_owned()),
+    }
 }
 
 fn growth() -> anyhow::Result<Dataset> {

@@ -69,24 +69,24 @@ impl Inspect {
             trees(&sizes, &mut report);
         }
         match model.predictor() {
-            Predictor::Forest(forest) => self.top_features(&forest.importances(), &model, &mut report),
+            Predictor::Forest(forest) => self.top_features(dense(&forest.importances()), &model, &mut report),
             Predictor::SingleTargetForest(forests) => {
-                self.top_features(&forests.forest().importances(), &model, &mut report);
+                self.top_features(dense(&forests.forest().importances()), &model, &mut report);
             }
-            Predictor::Boosted(boosted) => self.top_features(&boosted.importances(), &model, &mut report),
+            Predictor::Boosted(boosted) => self.top_features(boosted.importances(), &model, &mut report),
             Predictor::StructuredForest(forest) => hyperplanes(&mut report, forest),
             _ => {}
         }
         report.print(self.json)
     }
 
-    fn top_features(&self, importances: &[f64], model: &Model, report: &mut Report) {
-        let mut order: Vec<usize> = (0..importances.len()).filter(|&j| importances[j] > 0.0).collect();
-        order.sort_by(|&a, &b| importances[b].total_cmp(&importances[a]).then(a.cmp(&b)));
+    fn top_features(&self, mut importances: Vec<(u32, f64)>, model: &Model, report: &mut Report) {
+        importances.retain(|(_, importance)| *importance > 0.0);
+        importances.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let names = model.column_names();
-        let important = order.iter().take(self.top_features).map(|&j| {
-            let name = names.get(j).unwrap_or_default().into_owned();
-            (name, importances[j])
+        let important = importances.iter().take(self.top_features).map(|&(j, importance)| {
+            let name = names.get(j as usize).unwrap_or_default().into_owned();
+            (name, importance)
         });
         if self.json {
             let list =
@@ -97,6 +97,11 @@ impl Inspect {
                 .for_each(|(feature, importance)| report.set(format!("importance {feature}"), importance));
         }
     }
+}
+
+/// Importances by feature.
+fn dense(importances: &[f64]) -> Vec<(u32, f64)> {
+    (0..).zip(importances.iter().copied()).collect()
 }
 
 /// Statistics of trees.

@@ -27,5 +27,5 @@ pub use forest::{
 };
 pub use inference::mean::DEFAULT_BUDGET;
 pub use inputs::MAX_OUTPUTS;
-pub use projection::{OutputProjection, ProjectionScope};
+pub use projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 pub use sampling::{Bag, MaxFeatures, RowSampling};

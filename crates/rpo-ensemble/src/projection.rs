@@ -1,19 +1,117 @@
 //! Projections of the outputs on which trees grow.
 
-use rpo_projections::{Components, Projection, ProjectionKind};
+use rpo_core::ParameterError;
+use rpo_projections::{Components, Projection, ProjectionError, ProjectionKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
-/// Whether trees share a projection of the outputs (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Number of projections that an ensemble draws (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum ProjectionScope {
+    /// A projection for each tree or boosting step: Algorithm 2 (individual subspaces). In expectation its squared error is
+    /// never worse, because it divides the variance due to the projection by the number of trees (section 3.3); that does
+    /// not hold for other measures, nor for a single run.
+    Tree,
     /// One projection for all trees: Algorithm 1 (shared subspace).
     Shared,
-    /// One per tree: Algorithm 2 (individual subspaces). In expectation its squared error is never worse, as it
-    /// divides the variance due to the projection by the number of trees (section 3.3); that says nothing of
-    /// other measures, nor of a single run.
-    Tree,
 }
+
+/// A family of projections of the outputs, or none.
+///
+/// As text: `none`, or the name of a [`ProjectionKind`].
+///
+/// ```
+/// use rpo_ensemble::{ProjectionChoice, ProjectionKind};
+/// assert_eq!("none".parse(), Ok(ProjectionChoice::None));
+/// assert_eq!(ProjectionChoice::from(ProjectionKind::Gaussian).to_string(), "gaussian");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum ProjectionChoice {
+    /// Trees grow on the outputs themselves.
+    #[default]
+    None,
+    /// Trees grow on a projection of the outputs.
+    Kind(ProjectionKind),
+}
+
+impl ProjectionChoice {
+    /// Returns the family; `None` without a projection.
+    pub fn family(self) -> Option<Arc<dyn Projection>> {
+        match self {
+            Self::None => None,
+            Self::Kind(kind) => Some(Arc::new(kind)),
+        }
+    }
+
+    /// Joins the family, or a custom one in its place, with components and scope. Defaults: as many components as outputs
+    /// for the identity, ln d for a label embedding and `components_by_default` for others; one projection for all trees
+    /// of a label embedding, one per tree of others.
+    pub(crate) fn resolve(
+        self,
+        custom: Option<&Arc<dyn Projection>>,
+        components: Option<Components>,
+        scope: Option<ProjectionScope>,
+        components_by_default: Components,
+    ) -> Result<Option<OutputProjection>, ParameterError> {
+        let Some(family) = custom.cloned().or_else(|| self.family()) else {
+            let reason = "cannot be combined with `projection` = none";
+            return match (components, scope) {
+                (Some(components), _) => Err(ParameterError::conflict("components", components, reason)),
+                (None, Some(scope)) => {
+                    let scope = match scope {
+                        ProjectionScope::Tree => "tree",
+                        ProjectionScope::Shared => "shared",
+                    };
+                    Err(ParameterError::conflict("projection_scope", scope, reason))
+                }
+                (None, None) => Ok(None),
+            };
+        };
+        let (default_components, default_scope) = match self {
+            Self::Kind(ProjectionKind::Identity) => (Components::Outputs, ProjectionScope::Tree),
+            Self::Kind(ProjectionKind::LabelEmbedding) => (Components::LnOutputs, ProjectionScope::Shared),
+            Self::Kind(_) | Self::None => (components_by_default, ProjectionScope::Tree),
+        };
+        Ok(Some(OutputProjection {
+            family,
+            components: components.unwrap_or(default_components),
+            scope: scope.unwrap_or(default_scope),
+        }))
+    }
+}
+
+impl From<ProjectionKind> for ProjectionChoice {
+    fn from(kind: ProjectionKind) -> Self {
+        Self::Kind(kind)
+    }
+}
+
+impl fmt::Display for ProjectionChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Kind(kind) => kind.fmt(f),
+        }
+    }
+}
+
+impl FromStr for ProjectionChoice {
+    type Err = ProjectionError;
+
+    fn from_str(text: &str) -> Result<Self, ProjectionError> {
+        match text {
+            "none" => Ok(Self::None),
+            name => name.parse().map(Self::Kind),
+        }
+    }
+}
+
+rpo_core::impl_text_serde!(ProjectionChoice, ["string"]);
 
 /// A projection Z = Y Φᵀ of the outputs, on which trees grow: Y (n x d), Φ (m x d), Z (n x m). Leaves answer in
 /// the d outputs all the same.

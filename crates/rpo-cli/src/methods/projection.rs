@@ -4,7 +4,7 @@ use crate::error::CliError;
 use crate::methods::name;
 use clap::{Args, ValueEnum};
 use rpo::ensemble::{OutputProjection, ProjectionScope};
-use rpo::projections::{Components, Projection, ProjectionError, ProjectionKind};
+use rpo::projections::{Components, ProjectionError, ProjectionKind};
 use serde_json::{Value, json};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl ProjectionOptions {
             return Ok(None);
         }
         Ok(Some(OutputProjection {
-            family: self.any_family(),
+            family: Arc::new(self.kind()),
             components: self.components_or(Components::LnOutputs),
             scope: self.scope().into(),
         }))
@@ -98,7 +98,7 @@ impl ProjectionOptions {
             return Err(CliError::Usage(message.to_owned()));
         }
         Ok(OutputProjection {
-            family: self.any_family(),
+            family: Arc::new(self.kind()),
             components: self.components_or(if self.learns_from_features() {
                 Components::LnOutputs
             } else {
@@ -116,10 +116,10 @@ impl ProjectionOptions {
     }
 
     /// The family, Gaussian if none is named.
-    fn any_family(&self) -> Arc<dyn Projection> {
+    pub(super) fn kind(&self) -> ProjectionKind {
         match self.projection {
-            Some(ProjectionName::Kind(kind)) => Arc::new(kind),
-            Some(ProjectionName::None) | None => Arc::new(ProjectionKind::Gaussian),
+            Some(ProjectionName::Kind(kind)) => kind,
+            Some(ProjectionName::None) | None => ProjectionKind::Gaussian,
         }
     }
 
@@ -137,12 +137,8 @@ impl ProjectionOptions {
         let Some(projection) = projection else {
             return vec![("projection", json!("none"))];
         };
-        let family = match self.projection {
-            Some(ProjectionName::Kind(kind)) => kind.to_string(),
-            Some(ProjectionName::None) | None => ProjectionKind::Gaussian.to_string(),
-        };
         vec![
-            ("projection", json!(family)),
+            ("projection", json!(self.kind().to_string())),
             ("components", json!(projection.components.to_string())),
             ("projection_scope", json!(name(&self.scope()))),
         ]

@@ -163,7 +163,7 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             "--method gbrt-rpo --components 3",
-            "components is 3; expected 1 for gbrt-rpo",
+            "`components` = 3 cannot be combined with gbrt-rpo",
         ),
         (
             "--method gbrt-rpo --projection none",
@@ -171,11 +171,11 @@ fn what_does_not_go_together_is_refused() {
         ),
         (
             "--method gbrt-rpo --projection-scope shared",
-            "--projection-scope is shared",
+            "`projection_scope` = shared cannot be combined with gbrt-rpo",
         ),
         (
             "--method gbmort --loss absolute --line-search newton",
-            "--line-search is newton",
+            "`line_search` = newton needs a loss with a curvature",
         ),
         (
             "--method gbmort --validation 1",

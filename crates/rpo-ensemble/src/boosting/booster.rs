@@ -1,12 +1,9 @@
-//! One step after the other: project the residual, grow, find the step, make it.
+//! One step after the other: projects the residual, grows a tree, finds the step and applies it.
 
 use super::choices::Algorithm;
-use super::coefficients::Coefficients;
-use super::leaf_index::LeafIndex;
-use super::outputs::Outputs;
-use super::params::BoostingParams;
-use super::state::{Move, State, Sweep};
-use super::values::{BoostingStep, StepValues};
+use super::params::Resolved;
+use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, keep_largest, narrow};
+use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionScope};
 use ndarray::Array2;
@@ -26,12 +23,14 @@ pub(super) struct Features<'a> {
 
 /// Fits one additive model; single-target boosting runs one per output.
 pub(super) struct Booster<'a> {
-    params: &'a BoostingParams,
+    params: &'a Resolved,
     features: &'a Features<'a>,
     outputs: &'a Outputs<'a>,
     state: State<'a>,
     /// Names the streams of this booster.
     seed: Seed,
+    /// The output of a booster of a single target, and the number of all outputs.
+    target: Option<(u32, usize)>,
     next: Next,
     /// The projection of all steps, once it is drawn.
     shared: Option<Coefficients>,
@@ -42,21 +41,22 @@ pub(super) struct Booster<'a> {
 
 /// The projected residual that the next tree grows on, once it is known.
 enum Next {
-    /// Algorithm 3 keeps `f64`, of which it labels the leaves.
+    /// Algorithm 3 keeps `f64`, because its leaf values are means of these.
     Scalar(Vec<f64>),
     Vectors(Array2<f32>),
 }
 
-/// What a projection is drawn again for at most this many times if it is 0 throughout.
+/// Most draws of a projection that is 0 throughout.
 const MAX_DRAWS: u64 = 1000;
 
 impl<'a> Booster<'a> {
     pub(super) fn new(
-        params: &'a BoostingParams,
+        params: &'a Resolved,
         features: &'a Features<'a>,
         outputs: &'a Outputs<'a>,
         state: State<'a>,
         seed: Seed,
+        target: Option<(u32, usize)>,
     ) -> Self {
         Self {
             params,
@@ -64,6 +64,7 @@ impl<'a> Booster<'a> {
             outputs,
             state,
             seed,
+            target,
             next: Next::Scalar(Vec::new()),
             shared: None,
             next_norm: 1.0,
@@ -71,16 +72,16 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// Makes the steps of a model that is continued.
+    /// Applies the steps of a model that is continued.
     pub(super) fn replay<'s>(&mut self, steps: impl Iterator<Item = &'s BoostingStep<AxisRule>>) {
         for step in steps {
             let leaves = LeafIndex {
                 of_row: apply(&step.structure, self.features.x),
                 n_leaves: step.structure.n_leaves(),
             };
-            let made = as_move(&step.values, self.outputs.n_outputs());
-            self.state.sweep::<f32>(Sweep {
-                made: Some((&leaves, &made)),
+            let update = StepUpdate::from_stored(&step.values);
+            self.state.run::<f32>(Pass {
+                update: Some((&leaves, &update)),
                 next: None,
             });
         }
@@ -93,10 +94,10 @@ impl<'a> Booster<'a> {
 
     /// Prepares the step of this number; to be called before the first one.
     pub(super) fn prepare(&mut self, step: usize) -> Result<(), EnsembleError> {
-        self.sweep(None, Some(step))
+        self.pass(None, Some(step))
     }
 
-    /// Makes a step; prepares the one after it unless it is the last.
+    /// Makes a step and prepares the one after it unless it is the last.
     pub(super) fn step(
         &mut self,
         step: usize,
@@ -109,21 +110,21 @@ impl<'a> Booster<'a> {
         let gains = splits.map(|(node, _)| grown.gains[node] / self.next_norm);
         let gains = gains.collect();
         let rate = self.params.learning_rate;
-        let made = if self.params.algorithm == Algorithm::GbrtRpo {
+        let update = if self.params.algorithm == Algorithm::GbrtRpo {
             let g = ordinary(self.leaf_means(&leaves));
             let steps = self.state.scalar_steps(&leaves, &g);
-            Move::Product {
+            StepUpdate::Product {
                 leaves: g,
                 outputs: steps.into_iter().map(|rho| rate * rho).collect(),
             }
         } else {
-            Move::Vectors(self.state.vector_steps(&leaves) * rate)
+            StepUpdate::Vectors(self.state.vector_steps(&leaves) * rate)
         };
-        let (made, values) = self.store(made);
+        let (update, values) = self.store(update);
         if !values.is_finite() {
             return Err(EnsembleError::Diverged { step });
         }
-        self.sweep(Some((&leaves, &made)), (!is_last).then_some(step + 1))?;
+        self.pass(Some((&leaves, &update)), (!is_last).then_some(step + 1))?;
         Ok(BoostingStep {
             structure: grown.structure,
             values,
@@ -135,7 +136,7 @@ impl<'a> Booster<'a> {
         self.seed.purpose("boosting step").child(step as u64)
     }
 
-    /// Grows a tree on the projected residual; whether on a subsample.
+    /// Grows a tree on the projected residual; returns true with it if that was on a subsample.
     fn grow(&self, seed: Seed) -> Result<(Grown<AxisRule>, bool), EnsembleError> {
         let params = self.params;
         let columns = &self.features.columns;
@@ -183,7 +184,7 @@ impl<'a> Booster<'a> {
         Ok(grow(&splitter, &mut workspace, rows, &self.params.grow, seed))
     }
 
-    /// The weighted means of the projected residual over the leaves: the answers of a tree of Algorithm 3.
+    /// The weighted means of the projected residual over the leaves: the values of a tree of Algorithm 3.
     fn leaf_means(&self, leaves: &LeafIndex) -> Vec<f64> {
         let Next::Scalar(z) = &self.next else {
             unreachable!("Algorithm 3 grows on one number per row")
@@ -199,48 +200,49 @@ impl<'a> Booster<'a> {
         sums.into_iter().map(mean).collect()
     }
 
-    /// The values as the model keeps them, and the move without the numbers it does not keep.
-    fn store(&self, made: Move) -> (Move, StepValues) {
-        let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect();
-        match (&made, self.params.algorithm) {
-            (Move::Product { leaves, outputs }, _) => {
-                let (leaves, outputs) = (narrow(leaves), narrow(outputs));
-                (made, StepValues::Product { leaves, outputs })
+    /// The values as the model stores them, and the update without the numbers that it does not store.
+    fn store(&self, update: StepUpdate) -> (StepUpdate, StepValues) {
+        match (update, self.target, self.params.leaf_values) {
+            (StepUpdate::Vectors(values), Some((output, n_outputs)), _) => {
+                let leaves = narrow(values.column(0));
+                let stored = StepValues::Single { leaves, output, n_outputs };
+                (StepUpdate::Vectors(values), stored)
             }
-            (Move::Vectors(values), Algorithm::SingleTarget) => {
-                let leaves = narrow(&values.column(0).to_vec());
-                (made, StepValues::Single { leaves, output: 0 })
+            (StepUpdate::Vectors(mut values), None, Some(k)) => {
+                let stored = StepValues::Sparse(keep_largest(&mut values, k));
+                (StepUpdate::Vectors(values), stored)
             }
-            (Move::Vectors(values), _) => {
-                let stored = StepValues::vectors(values, self.params.leaf_storage);
-                if let StepValues::Sparse(_) = &stored {
-                    return (as_move(&stored, values.ncols()), stored);
-                }
-                (made, stored)
+            (update, ..) => {
+                let stored = update.to_stored();
+                (update, stored)
             }
         }
     }
 
-    /// A pass over the training set: makes a move, and prepares a step.
-    fn sweep(&mut self, made: Option<(&LeafIndex, &Move)>, step: Option<usize>) -> Result<(), EnsembleError> {
+    /// A pass over the training set: applies an update, and prepares a step.
+    fn pass(
+        &mut self,
+        update: Option<(&LeafIndex, &StepUpdate)>,
+        step: Option<usize>,
+    ) -> Result<(), EnsembleError> {
         let n = self.outputs.n_rows();
         let phi = step.map(|step| self.coefficients(step)).transpose()?;
         if let Some(phi) = &phi {
             self.next_norm = phi.norm_squared();
         }
         self.loss = match &phi {
-            None => self.state.sweep::<f32>(Sweep { made, next: None }),
+            None => self.state.run::<f32>(Pass { update, next: None }),
             Some(phi) if self.params.algorithm == Algorithm::GbrtRpo => {
                 let mut z = vec![0.0; n];
                 let next = Some((phi, &mut z[..]));
-                let loss = self.state.sweep(Sweep { made, next });
+                let loss = self.state.run(Pass { update, next });
                 self.next = Next::Scalar(z);
                 loss
             }
             Some(phi) => {
                 let mut z = Array2::zeros((n, phi.n_components()));
                 let next = Some((phi, z.as_slice_mut().expect("made in row order")));
-                let loss = self.state.sweep(Sweep { made, next });
+                let loss = self.state.run(Pass { update, next });
                 self.next = Next::Vectors(z);
                 loss
             }
@@ -288,9 +290,9 @@ impl<'a> Booster<'a> {
     }
 }
 
-/// Numbers of ordinary size as they are, others times the power of 2 that brings the largest into [1, 2): only products
+/// Numbers of ordinary size unchanged, others times the power of 2 that brings the largest into [1, 2): only products
 /// with steps count, and where residuals have all but vanished, as of labels without any exception, the steps would leave
-/// what `f32` holds.
+/// the range of `f32`.
 fn ordinary(mut g: Vec<f64>) -> Vec<f64> {
     let largest = g.iter().fold(0.0_f64, |max, v| max.max(v.abs()));
     if largest > 0.0 && !(1e-20..1e20).contains(&largest) {
@@ -298,24 +300,4 @@ fn ordinary(mut g: Vec<f64>) -> Vec<f64> {
         g.iter_mut().for_each(|v| *v *= scale);
     }
     g
-}
-
-/// What stored values add, as a move.
-fn as_move(values: &StepValues, n_outputs: usize) -> Move {
-    let wide = |values: &[f32]| values.iter().map(|&v| f64::from(v)).collect();
-    match values {
-        StepValues::Product { leaves, outputs } => Move::Product {
-            leaves: wide(leaves),
-            outputs: wide(outputs),
-        },
-        _ => {
-            let mut all = Array2::zeros((values.n_leaves(), n_outputs));
-            for (leaf, mut row) in all.rows_mut().into_iter().enumerate() {
-                // A booster of a single target has one output, whatever its number.
-                let column = |j: u32| if n_outputs == 1 { 0 } else { j as usize };
-                values.for_each(leaf as u32, |j, v| row[column(j)] = v);
-            }
-            Move::Vectors(all)
-        }
-    }
 }

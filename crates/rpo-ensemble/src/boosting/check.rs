@@ -3,7 +3,7 @@
 use super::choices::Algorithm;
 use super::model::Boosted;
 use super::options::{BoostingOptions, Validation};
-use super::params::BoostingParams;
+use super::params::Resolved;
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::inference::mean::check_features;
@@ -12,7 +12,7 @@ use ndarray::ArrayView2;
 use rpo_core::{MatrixError, MatrixView, check_count};
 
 pub(super) fn check(
-    params: &BoostingParams,
+    params: &Resolved,
     x: MatrixView<'_>,
     y: MatrixView<'_>,
     options: &BoostingOptions<'_>,
@@ -35,7 +35,7 @@ pub(super) fn check(
 }
 
 /// Targets are NaN, or finite and known to the loss; so are the zeros that are not stored.
-fn check_targets(params: &BoostingParams, y: MatrixView<'_>) -> Result<(), EnsembleError> {
+fn check_targets(params: &Resolved, y: MatrixView<'_>) -> Result<(), EnsembleError> {
     let loss = params.loss.loss();
     for row in 0..y.n_rows() {
         let mut bad = None;
@@ -101,7 +101,7 @@ fn check_validation(validation: &Validation<'_>, x: MatrixView<'_>) -> Result<()
 
 fn check_start(
     start: &Boosted,
-    params: &BoostingParams,
+    params: &Resolved,
     x: MatrixView<'_>,
     y: MatrixView<'_>,
 ) -> Result<(), EnsembleError> {

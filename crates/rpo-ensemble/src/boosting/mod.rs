@@ -3,48 +3,55 @@
 //! A model f(x) = ρ₀ + Σ_m μ ρ_m ⊙ g_m(x) for d outputs, fitted step by step: with r the negative gradient of the
 //! loss at the scores so far (n x d),
 //!
-//! | [`Algorithm`] | a tree grows on | its leaves answer | the step ρ_m |
+//! | [`Algorithm`] | a tree grows on | its leaves hold | the step ρ_m |
 //! | --- | --- | --- | --- |
 //! | `SingleTarget`, 1 | each r_j by itself, d trees | mean r_j | a number per tree |
 //! | `Gbmort`, 2 | r, all outputs together | mean r (d numbers) | one per output |
 //! | `GbrtRpo`, 3 | r φᵀ, one projection | its mean (1 number) | one per output |
 //! | `GbrtRelabelRpo`, 4 | r φᵀ, q projections | mean r (d numbers) | one per output |
 //!
-//! and f moves by the learning rate μ times that. φ is drawn anew at every step. Growing then costs what q outputs
-//! cost; Algorithm 3 shares a tree among all outputs that its projection mixes, Algorithm 4 fits each of them in
+//! and f moves by the learning rate μ times that. φ is drawn anew at every step. Growing then costs as much as for q
+//! outputs; Algorithm 3 shares a tree among all outputs that its projection mixes, Algorithm 4 fits each of them in
 //! every leaf. The printed algorithms lack μ in their updates, and label leaves with the gradient instead of
 //! its negative; here r is the negative gradient throughout.
 //!
-//! [`Loss`]es: square, absolute, logistic, and any of one's own. Targets may be missing (NaN) or weighted cell by
-//! cell: a cell's weight multiplies its loss, and so its gradient, its share in steps and in leaf values.
+//! [`Loss`]es: square, absolute, logistic, and custom ones. Targets may be missing (NaN) or weighted cell by cell: a cell's
+//! weight multiplies its loss, and so its gradient and its contribution to steps and leaf values.
 //!
 //! ```
 //! use ndarray::Array2;
 //! use rpo_core::MatrixView;
-//! use rpo_ensemble::boosting::{BoostingOptions, BoostingParams, LossKind, Validation};
+//! use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, History, LossKind, Validation};
 //!
-//! // 200 rows, 2 features; label j says whether x0 + x1 exceeds j / 20.
+//! // 200 samples, 2 features; label j is 1 where x0 + x1 exceeds j / 20.
 //! let x = Array2::from_shape_fn((200, 2), |(i, j)| if j == 0 { (i % 20) as f32 / 20.0 } else { (i / 20) as f32 / 10.0 });
 //! let y = Array2::from_shape_fn((200, 40), |(i, j)| f32::from(u8::from(x.row(i).sum() > j as f32 / 20.0)));
 //! let (x, y) = (MatrixView::from(&x), MatrixView::from(&y)); // or of a CsrMatrix
 //!
-//! let params = BoostingParams::gbrt_relabel_rpo().loss(LossKind::Logistic).iterations(60).learning_rate(0.5);
-//! let fit = params.clone().check()?.fit(x, y)?;
-//! let probabilities = fit.model.predict(x)?;
+//! let params = BoostingParams {
+//!     loss: Some(LossKind::Logistic),
+//!     iterations: 60,
+//!     learning_rate: 0.5,
+//!     ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+//! };
+//! let model = params.fit(x, y)?;
+//! let probabilities = model.predict(x)?;
 //! assert!(probabilities[[199, 10]] > 0.9 && probabilities[[0, 10]] < 0.1);
-//! assert!(fit.history.training_loss.windows(2).all(|w| w[1] <= w[0]));
 //!
-//! // Stops when a validation set (here the same rows) has seen nothing better for 10 steps.
+//! // Stops when the metric on a validation set (here the same samples) has not improved for 10 steps.
 //! let metric = |p: ndarray::ArrayView2<'_, f32>| -f64::from(p[[199, 10]] - 0.95).abs();
 //! let validation = Some(Validation { x, metric: &metric, patience: Some(10), every: 1 });
-//! let stopped = params.check()?.fit_with(x, y, BoostingOptions { validation, ..Default::default() })?;
-//! assert!(stopped.model.n_steps() < 60);
-//! assert_eq!(stopped.model, fit.model.clone().truncate(stopped.model.n_steps()));
+//! let mut history = History::default();
+//! let options = BoostingOptions { validation, history: Some(&mut history), ..Default::default() };
+//! let stopped = params.fit_with(x, y, options)?;
+//! assert!(stopped.n_steps() < 60);
+//! assert_eq!(stopped, model.truncate(stopped.n_steps()));
+//! assert!(history.training_loss.windows(2).all(|w| w[1] <= w[0]));
 //! # Ok::<(), rpo_ensemble::EnsembleError>(())
 //! ```
 //!
-//! Determinism: a model is a function of data, parameters and seed; step m draws its projection, its rows and its
-//! features from streams keyed by the seed and m, and sums over rows are joined in a fixed order.
+//! Determinism: a model is a function of data, parameters and seed; step m draws its projection, its samples and its
+//! features from streams keyed by the seed and m, and sums over samples are joined in a fixed order.
 //!
 //! Source: Joly, Wehenkel, Geurts, *Gradient tree boosting with random output projections for multi-label
 //! classification and multi-output regression* (2019); Friedman, *Greedy function approximation* (2001).
@@ -52,24 +59,20 @@
 mod booster;
 mod check;
 mod choices;
-mod coefficients;
+mod early_stopping;
 mod fit;
-mod form;
-mod leaf_index;
 mod loss;
 mod model;
 mod options;
-mod outputs;
 mod params;
 mod predict;
 mod state;
+mod step;
 mod store;
-mod values;
-mod watch;
 
-pub use choices::{Algorithm, LeafStorage, LineSearch, StepScope, TrainingForm};
+pub use choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 pub use loss::{Absolute, Direction, Link, Logistic, Loss, LossKind, Square, line_search};
 pub use model::Boosted;
-pub use options::{BoostingFit, BoostingOptions, History, Metric, Observer, Progress, Stop, Validation};
-pub use params::{BoostingParams, ValidBoostingParams};
-pub use values::{BoostingStep, StepValues};
+pub use options::{BoostingOptions, History, Metric, Observer, Progress, Stop, Validation};
+pub use params::BoostingParams;
+pub use step::{BoostingStep, StepValues};

@@ -1,12 +1,13 @@
 //! The fitted model.
 
 use super::loss::Link;
-use super::values::{BoostingStep, StepValues};
+use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
 use rpo_core::check_count;
-use rpo_tree::AxisRule;
+use rpo_tree::{AxisRule, LeafModel};
+use std::collections::BTreeMap;
 
 /// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, and predictions that a
 /// [`Link`] makes of them.
@@ -40,7 +41,9 @@ impl Boosted {
     ) -> Result<Self, EnsembleError> {
         let n_outputs = initial.len();
         check_count("the number of outputs", n_outputs)?;
-        let may_be_one = trees.iter().all(|tree| tree.values.n_outputs().is_some());
+        let may_be_one = trees
+            .iter()
+            .all(|tree| !matches!(tree.values, StepValues::Single { .. }));
         if !(trees_per_step == n_outputs || trees_per_step == 1 && may_be_one) {
             return mismatch("trees of a step", n_outputs, trees_per_step);
         }
@@ -57,9 +60,9 @@ impl Boosted {
             if leaves != given {
                 return mismatch("leaves of a tree with values", leaves, given);
             }
-            let given = match (&tree.values, tree.values.n_outputs()) {
-                (StepValues::Single { output, .. }, _) => n_outputs.max(*output as usize + 1),
-                (_, given) => given.unwrap_or(n_outputs),
+            let given = match &tree.values {
+                StepValues::Single { output, n_outputs, .. } => (*n_outputs).max(*output as usize + 1),
+                values => values.n_outputs(),
             };
             if given != n_outputs {
                 return mismatch("outputs of a tree", n_outputs, given);
@@ -125,24 +128,23 @@ impl Boosted {
         self.n_train
     }
 
-    /// Impurity importance of each feature: what its splits took off the squares of the residuals
-    /// ([`gains`](BoostingStep::gains)), summed over all trees and normalised to sum 1; all 0 if no split gained anything.
+    /// Impurity importances of the features on which trees split, by feature, normalized to sum 1: the decrease that the
+    /// splits on a feature made in the squares of the residuals ([`gains`](BoostingStep::gains)), summed over all trees.
+    /// Features that are not listed have importance 0; all are 0 if no split gained anything.
     ///
     /// Trees count with what they gained (Friedman 2001, section 8.1), unlike those of a [`Forest`](crate::Forest), which
-    /// are all alike: late steps follow small residuals. Gains are of the projected residuals, over ‖φ‖², so that no step
-    /// weighs more for the scale of its projection.
-    pub fn importances(&self) -> Vec<f64> {
-        let mut sums = vec![0.0; self.n_features];
+    /// are all alike: late steps follow small residuals. Gains are of the projected residuals, over ‖φ‖², so that the scale
+    /// of a step's projection does not matter.
+    pub fn importances(&self) -> Vec<(u32, f64)> {
+        let mut sums = BTreeMap::<u32, f64>::new();
         for tree in &self.trees {
             for ((_, rule), gain) in tree.structure.splits().zip(&tree.gains) {
-                sums[rule.feature() as usize] += gain;
+                *sums.entry(rule.feature()).or_default() += gain;
             }
         }
-        let total: f64 = sums.iter().sum();
-        if total > 0.0 {
-            sums.iter_mut().for_each(|s| *s /= total);
-        }
-        sums
+        let total: f64 = sums.values().sum();
+        let scale = |sum: f64| if total > 0.0 { sum / total } else { sum };
+        sums.into_iter().map(|(feature, sum)| (feature, scale(sum))).collect()
     }
 
     /// The model after its first steps, all of them if it has no more.

@@ -5,7 +5,6 @@
 //! steps are those of the model cut at m, bit for bit.
 
 use super::model::Boosted;
-use super::values::StepValues;
 use crate::error::EnsembleError;
 use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, zeros};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
@@ -161,7 +160,7 @@ impl Boosted {
                 .for_each(|row| row.copy_from_slice(self.initial()));
             for (tree, leaves) in self.trees().iter().zip(leaves.chunks(n_rows)) {
                 for (row, &leaf) in sums.chunks_exact_mut(d).zip(&leaves[rows.clone()]) {
-                    add(&tree.values, leaf, row);
+                    tree.values.add(leaf, row);
                 }
             }
             for (row, sums) in rows.zip(sums.chunks_exact(d)) {
@@ -173,29 +172,5 @@ impl Boosted {
     fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
         check_features(x, self.n_features())?;
         check_width(x)
-    }
-}
-
-/// Adds what a leaf adds to the scores of a row; the dense cases as loops over slices.
-fn add(values: &StepValues, leaf: u32, scores: &mut [f64]) {
-    match values {
-        StepValues::Product { leaves, outputs } => {
-            let g = f64::from(leaves[leaf as usize]);
-            scores
-                .iter_mut()
-                .zip(outputs)
-                .for_each(|(sum, &rho)| *sum += g * f64::from(rho));
-        }
-        StepValues::Vectors(values) => {
-            let row = values.row(leaf as usize);
-            let row = row.as_slice().expect("kept in row order");
-            scores
-                .iter_mut()
-                .zip(row)
-                .for_each(|(sum, &v)| *sum += f64::from(v));
-        }
-        StepValues::Sparse(_) | StepValues::Single { .. } => {
-            values.for_each(leaf, |j, v| scores[j as usize] += v);
-        }
     }
 }

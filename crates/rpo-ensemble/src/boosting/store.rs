@@ -3,7 +3,7 @@
 use super::{Boosted, BoostingStep, StepValues};
 use ndarray::Array2;
 use rpo_core::store::{Entries, Reader, Restore, Sizes, SparseRows, Store, StoreError, Writer};
-use rpo_tree::Structure;
+use rpo_tree::{LeafModel, Structure};
 use rpo_tree::store::{StoreLeaves, restore_structures, store_structures};
 
 /// How the leaves of a tree store what they add, in `tree.values`.
@@ -60,7 +60,7 @@ impl StoreLeaves for StepValues {
         let (mut dense, mut sparse) = (Vec::new(), Vec::new());
         let (mut numbers, mut factors, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
         for values in trees {
-            width = values.n_outputs().unwrap_or(width);
+            width = values.n_outputs();
             storages.push(match values {
                 Self::Vectors(values) => {
                     dense.extend(values.iter());
@@ -75,7 +75,7 @@ impl StoreLeaves for StepValues {
                     factors.extend_from_slice(outputs);
                     PRODUCT
                 }
-                Self::Single { leaves, output } => {
+                Self::Single { leaves, output, .. } => {
                     numbers.extend_from_slice(leaves);
                     outputs.push(*output);
                     SINGLE
@@ -144,6 +144,7 @@ impl StoreLeaves for StepValues {
                 _ => Self::Single {
                     leaves: numbers.take(n)?,
                     output: outputs.take(1)?[0],
+                    n_outputs: width,
                 },
             });
         }

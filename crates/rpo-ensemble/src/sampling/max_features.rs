@@ -2,7 +2,6 @@
 
 use crate::error::EnsembleError;
 use rpo_core::{ParameterError, is_fraction};
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
@@ -16,7 +15,7 @@ use std::str::FromStr;
 /// assert_eq!(MaxFeatures::Sqrt.resolve(500), 22);
 /// assert_eq!(MaxFeatures::Share(0.1).resolve(5), 1);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaxFeatures {
     /// All of them, in their own order.
     All,
@@ -89,6 +88,8 @@ impl FromStr for MaxFeatures {
             .ok_or_else(|| ParameterError::out_of_range("max_features", text, MAX_FEATURES).into())
     }
 }
+
+rpo_core::impl_text_serde!(MaxFeatures, ["integer", "number", "string"]);
 
 const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
 

@@ -1,13 +1,14 @@
 //! What happens at the edges of boosting: degenerate training sets, stopping, and input that is refused.
 
+use crate::boosting_common::{Setup, try_fit};
 use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, LeafStorage, LineSearch, Link, Loss,
-    LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
+    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, History, LineSearch, Link, Loss, LossKind,
+    Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
 };
-use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionScope};
+use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use rpo_tree::TreeError;
 use std::ops::ControlFlow;
@@ -15,12 +16,14 @@ use std::sync::Arc;
 
 /// Every algorithm with every loss, small.
 fn every_kind() -> Vec<BoostingParams> {
-    let kinds = |algorithm| LossKind::ALL.map(|loss| BoostingParams::new(algorithm).loss(loss).iterations(4));
+    let kinds = |algorithm| {
+        LossKind::ALL.map(|loss| BoostingParams {
+            loss: Some(loss),
+            iterations: 4,
+            ..BoostingParams::new(algorithm)
+        })
+    };
     Algorithm::ALL.into_iter().flat_map(kinds).collect()
-}
-
-fn try_fit(params: BoostingParams, x: &Array2<f32>, y: &Array2<f32>) -> Result<Boosted, EnsembleError> {
-    Ok(params.check()?.fit(x.into(), y.into())?.model)
 }
 
 #[test]
@@ -42,13 +45,14 @@ fn degenerate_sets_are_learnt() {
             (twice.clone(), labels.clone()),
         ] {
             for y in layouts(&y) {
-                for params in [params.clone(), params.clone().min_samples_leaf(50)] {
-                    let fit = params
-                        .clone()
-                        .check()
-                        .unwrap()
-                        .fit((&x).into(), y.view())
-                        .unwrap();
+                for params in [
+                    params.clone(),
+                    BoostingParams {
+                        min_samples_leaf: 50,
+                        ..params.clone()
+                    },
+                ] {
+                    let fit = Setup::from(params.clone()).fit((&x).into(), y.view()).unwrap();
                     let found = fit.model.predict((&x).into()).unwrap();
                     assert!(found.iter().all(|v| v.is_finite()), "{params:?}");
                     assert_eq!(fit.model.n_steps(), 4);
@@ -67,7 +71,10 @@ fn degenerate_sets_are_learnt() {
 fn constant_outputs_are_predicted() {
     let (x, _) = labelled(2, 30);
     for algorithm in Algorithm::ALL {
-        let square = BoostingParams::new(algorithm).iterations(5);
+        let square = BoostingParams {
+            iterations: 5,
+            ..BoostingParams::new(algorithm)
+        };
         let y = Array2::from_elem((30, 3), 2.5);
         let found = try_fit(square.clone(), &x, &y)
             .unwrap()
@@ -75,13 +82,16 @@ fn constant_outputs_are_predicted() {
             .unwrap();
         assert!(found.iter().all(|v| (v - 2.5).abs() < 1e-6));
         for value in [0.0, 1.0] {
-            let logistic = square.clone().loss(LossKind::Logistic);
+            let logistic = BoostingParams {
+                loss: Some(LossKind::Logistic),
+                ..square.clone()
+            };
             let y = Array2::from_elem((30, 3), value);
             let found = try_fit(logistic, &x, &y).unwrap().predict((&x).into()).unwrap();
             // At least as sure as the first guess, 1/60 from certain.
             assert!(
                 found.iter().all(|v| (v - value).abs() <= 1.0 / 60.0 + 1e-6),
-                "{algorithm}: {found}"
+                "{algorithm:?}: {found}"
             );
         }
     }
@@ -99,13 +109,21 @@ fn labels_without_exception_are_learnt_for_long() {
         for params in every_kind() {
             for line_search in [LineSearch::Exact, LineSearch::Newton] {
                 for form in [TrainingForm::Auto, TrainingForm::Scores, TrainingForm::Odds] {
-                    let params = params.clone().iterations(150).learning_rate(rate);
-                    let params = params.line_search(line_search).training_form(form);
-                    // Newton's steps need a curvature.
-                    let Ok(params) = params.check() else { continue };
-                    let model = match params.fit((&x).into(), (&y).into()) {
-                        // Odds are for the logistic loss.
-                        Err(EnsembleError::Form { .. }) => continue,
+                    let params = BoostingParams {
+                        iterations: 150,
+                        learning_rate: rate,
+                        ..params.clone()
+                    };
+                    let params = BoostingParams {
+                        line_search,
+                        ..params
+                    };
+                    let model = match Setup::from(params.clone())
+                        .form(form)
+                        .fit((&x).into(), (&y).into())
+                    {
+                        // Newton's steps need a curvature, odds the logistic loss and several outputs.
+                        Err(EnsembleError::Parameter(ParameterError::Conflict { .. })) => continue,
                         fit => fit.unwrap().model,
                     };
                     let found = model.predict((&x).into()).unwrap();
@@ -124,7 +142,7 @@ fn rows_without_weight_do_not_exist() {
     let (x, y) = labelled(3, 40);
     let weights: Vec<f32> = (0..40).map(|i| f32::from(u8::from(i < 30))).collect();
     for params in every_kind() {
-        let params = params.check().unwrap();
+        let params = Setup::from(params);
         let options = BoostingOptions {
             weights: Some(&weights),
             ..Default::default()
@@ -153,10 +171,12 @@ fn nothing_to_predict_is_nothing() {
 fn the_largest_predictions() {
     let (x, y) = labelled(5, 50);
     for params in every_kind() {
-        for storage in [LeafStorage::Dense, LeafStorage::Largest(2)] {
-            let relabelled = BoostingParams::gbrt_relabel_rpo()
-                .iterations(4)
-                .leaf_storage(storage);
+        for leaf_values in [None, Some(2)] {
+            let relabelled = BoostingParams {
+                iterations: 4,
+                leaf_values,
+                ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+            };
             for model in [
                 try_fit(params.clone(), &x, &y).unwrap(),
                 try_fit(relabelled, &x, &y).unwrap(),
@@ -186,7 +206,7 @@ fn the_largest_predictions() {
 fn observers_see_and_stop() {
     let (x, y) = labelled(6, 40);
     for params in every_kind() {
-        let params = params.check().unwrap();
+        let params = Setup::from(params);
         let whole = params.fit((&x).into(), (&y).into()).unwrap();
         let mut seen = Vec::new();
         let mut observer = |progress: &Progress<'_>| {
@@ -198,14 +218,16 @@ fn observers_see_and_stop() {
                 ControlFlow::Continue(())
             }
         };
+        let mut history = History::default();
         let options = BoostingOptions {
             observer: Some(&mut observer),
+            history: Some(&mut history),
             ..Default::default()
         };
-        let stopped = params.fit_with((&x).into(), (&y).into(), options).unwrap();
-        assert_eq!(stopped.model, whole.model.clone().truncate(3));
-        assert_eq!(stopped.history.stop, Stop::Observer);
-        assert_eq!(stopped.history.training_loss, whole.history.training_loss[..4]);
+        let stopped = params.params.fit_with((&x).into(), (&y).into(), options).unwrap();
+        assert_eq!(stopped, whole.model.clone().truncate(3));
+        assert_eq!(history.stop, Stop::Observer);
+        assert_eq!(history.training_loss, whole.history.training_loss[..4]);
         assert_eq!(seen.iter().map(|p| p.0).collect::<Vec<_>>(), [1, 2, 3]);
         assert!(
             seen.iter()
@@ -219,11 +241,13 @@ fn observers_see_and_stop() {
 fn validation_finds_the_best_step() {
     let ((x, y), (x_valid, y_valid)) = (labelled(7, 60), labelled(8, 40));
     for algorithm in Algorithm::ALL {
-        let params = BoostingParams::new(algorithm)
-            .loss(LossKind::Logistic)
-            .learning_rate(1.0)
-            .iterations(25);
-        let params = params.check().unwrap();
+        let params = BoostingParams {
+            loss: Some(LossKind::Logistic),
+            learning_rate: 1.0,
+            iterations: 25,
+            ..BoostingParams::new(algorithm)
+        };
+        let params = Setup::from(params);
         let whole = params.fit((&x).into(), (&y).into()).unwrap().model;
         let metric = |p: ArrayView2<'_, f32>| -f64::from((&p - &y_valid).mapv(|v| v * v).sum());
         let expected: Vec<f64> = (0..=25)
@@ -259,7 +283,7 @@ fn validation_finds_the_best_step() {
             assert_eq!(
                 fit.model,
                 whole.clone().truncate(best(&values, &steps)),
-                "{algorithm}"
+                "{algorithm:?}"
             );
             let last = *steps.last().unwrap();
             match fit.history.stop {
@@ -296,68 +320,174 @@ fn validation_finds_the_best_step() {
 
 #[test]
 fn parameters_are_checked_at_their_bounds() {
-    let name = |params: BoostingParams| match params.check() {
-        Err(
-            EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })
-            | EnsembleError::Tree(TreeError::Parameter(ParameterError::OutOfRange { name, .. })),
-        ) => name,
-        Err(EnsembleError::Projection(_)) => "projection",
+    let refused = |error: EnsembleError| match error {
+        EnsembleError::Parameter(error) | EnsembleError::Tree(TreeError::Parameter(error)) => error.name(),
+        EnsembleError::Projection(_) => "projection",
         other => panic!("{other:?}"),
     };
-    let base = BoostingParams::gbrt_relabel_rpo;
-    assert_eq!(name(base().iterations(0)), "iterations");
-    for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN, f64::INFINITY] {
-        assert_eq!(name(base().learning_rate(bad)), "learning_rate");
-        assert_eq!(name(base().subsample(bad)), "subsample");
-    }
-    assert_eq!(name(base().max_features(MaxFeatures::Count(0))), "max_features");
-    assert_eq!(name(base().max_leaves(Some(0))), "max_leaves");
-    assert_eq!(name(base().min_samples_leaf(0)), "min_samples_leaf");
+    let name = |params: BoostingParams| refused(params.check().unwrap_err());
+    let base = || BoostingParams::new(Algorithm::GbrtRelabelRpo);
     assert_eq!(
-        name(base().projection(ProjectionKind::Gaussian, Components::Exact(0))),
+        name(BoostingParams {
+            iterations: 0,
+            ..base()
+        }),
+        "iterations"
+    );
+    for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN, f64::INFINITY] {
+        assert_eq!(
+            name(BoostingParams {
+                learning_rate: bad,
+                ..base()
+            }),
+            "learning_rate"
+        );
+        assert_eq!(
+            name(BoostingParams {
+                subsample: bad,
+                ..base()
+            }),
+            "subsample"
+        );
+    }
+    assert_eq!(
+        name(BoostingParams {
+            max_features: MaxFeatures::Count(0),
+            ..base()
+        }),
+        "max_features"
+    );
+    assert_eq!(
+        name(BoostingParams {
+            max_leaves: Some(0),
+            ..base()
+        }),
+        "max_leaves"
+    );
+    assert_eq!(
+        name(BoostingParams {
+            min_samples_leaf: 0,
+            ..base()
+        }),
+        "min_samples_leaf"
+    );
+    assert_eq!(
+        name(BoostingParams {
+            projection: Some(ProjectionKind::Gaussian.into()),
+            components: Some(Components::Exact(0)),
+            ..base()
+        }),
         "projection"
     );
-    assert_eq!(name(base().leaf_storage(LeafStorage::Largest(0))), "leaf_storage");
     assert_eq!(
-        name(base().loss(LossKind::Absolute).line_search(LineSearch::Newton)),
+        name(BoostingParams {
+            leaf_values: Some(0),
+            ..base()
+        }),
+        "leaf_values"
+    );
+    assert_eq!(
+        name(BoostingParams {
+            loss: Some(LossKind::Absolute),
+            line_search: LineSearch::Newton,
+            ..base()
+        }),
         "line_search"
     );
-    assert_eq!(name(base().training_form(TrainingForm::Odds)), "training_form");
-    assert_eq!(
-        name(
-            base()
-                .loss(LossKind::Logistic)
-                .training_form(TrainingForm::Factored)
+    let (x, y) = labelled(1, 9);
+    let logistic = BoostingParams {
+        loss: Some(LossKind::Logistic),
+        ..base()
+    };
+    for (params, form) in [
+        (base(), TrainingForm::Odds),
+        (logistic.clone(), TrainingForm::Factored),
+        (
+            BoostingParams::new(Algorithm::SingleTarget),
+            TrainingForm::Factored,
         ),
-        "training_form"
-    );
-    let gaussian =
-        |params: BoostingParams, q| params.projection(ProjectionKind::Gaussian, Components::Exact(q));
-    assert_eq!(name(gaussian(BoostingParams::gbrt_rpo(), 2)), "components");
-    let shared = BoostingParams::gbrt_rpo().projection_scope(ProjectionScope::Shared);
-    assert_eq!(name(shared), "projection_scope");
-    assert_eq!(name(gaussian(BoostingParams::gbmort(), 2)), "projection");
+        (
+            BoostingParams {
+                step_scope: StepScope::Leaf,
+                ..logistic.clone()
+            },
+            TrainingForm::Odds,
+        ),
+    ] {
+        let refusal = try_fit(Setup::from(params).form(form), &x, &y).unwrap_err();
+        assert_eq!(refused(refusal), "training_form");
+    }
+    let options = BoostingOptions {
+        loss: Some(Arc::new(Positive)),
+        ..Default::default()
+    };
+    let refusal = logistic.fit_with((&x).into(), (&y).into(), options).unwrap_err();
+    assert_eq!(refused(refusal), "loss");
+    let family: Arc<dyn Projection> = Arc::new(ProjectionKind::Gaussian);
+    let options = BoostingOptions {
+        projection: Some(family),
+        ..Default::default()
+    };
+    let plain = BoostingParams::new(Algorithm::Gbmort);
+    let refusal = plain.fit_with((&x).into(), (&y).into(), options).unwrap_err();
+    assert_eq!(refused(refusal), "projection");
     assert_eq!(
-        name(BoostingParams::gbrt_rpo().step_scope(StepScope::Leaf)),
+        name(BoostingParams {
+            projection: Some(ProjectionChoice::None),
+            ..base()
+        }),
+        "projection"
+    );
+    let embedding = Some(ProjectionKind::LabelEmbedding.into());
+    assert_eq!(
+        name(BoostingParams {
+            projection: embedding,
+            ..BoostingParams::new(Algorithm::GbrtRpo)
+        }),
+        "projection"
+    );
+    let gaussian = |params: BoostingParams, q| BoostingParams {
+        projection: Some(ProjectionKind::Gaussian.into()),
+        components: Some(Components::Exact(q)),
+        ..params
+    };
+    assert_eq!(
+        name(gaussian(BoostingParams::new(Algorithm::GbrtRpo), 2)),
+        "components"
+    );
+    let shared = BoostingParams {
+        projection_scope: Some(ProjectionScope::Shared),
+        ..BoostingParams::new(Algorithm::GbrtRpo)
+    };
+    assert_eq!(name(shared), "projection_scope");
+    assert_eq!(
+        name(gaussian(BoostingParams::new(Algorithm::Gbmort), 2)),
+        "projection"
+    );
+    assert_eq!(
+        name(BoostingParams {
+            step_scope: StepScope::Leaf,
+            ..BoostingParams::new(Algorithm::GbrtRpo)
+        }),
         "step_scope"
     );
     assert_eq!(
-        name(BoostingParams::gbrt_rpo().leaf_storage(LeafStorage::Largest(3))),
-        "leaf_storage"
-    );
-    let single = BoostingParams::single_target;
-    assert_eq!(
-        name(single().training_form(TrainingForm::Factored)),
-        "training_form"
+        name(BoostingParams {
+            leaf_values: Some(3),
+            ..BoostingParams::new(Algorithm::GbrtRpo)
+        }),
+        "leaf_values"
     );
     for good in [1.0, f64::MIN_POSITIVE] {
         assert!(
-            base()
-                .learning_rate(good)
-                .subsample(good)
-                .iterations(1)
-                .check()
-                .is_ok()
+            BoostingParams {
+                learning_rate: good,
+                subsample: good,
+                iterations: 1,
+                ..base()
+            }
+            .check()
+            .is_ok()
         );
     }
 }
@@ -421,10 +551,7 @@ fn training_sets_are_checked() {
             missing_outputs: true,
             ..Default::default()
         };
-        let found = params
-            .check()
-            .unwrap()
-            .fit_with((&x).into(), (&unknown).into(), options);
+        let found = params.fit_with((&x).into(), (&unknown).into(), options);
         assert_eq!(found.unwrap_err(), EnsembleError::NoTarget { output: 4 });
     }
     let mut other = y.clone();
@@ -435,7 +562,10 @@ fn training_sets_are_checked() {
         value: -1.0,
         expected: "0 or 1",
     };
-    let logistic = BoostingParams::gbmort().loss(LossKind::Logistic);
+    let logistic = BoostingParams {
+        loss: Some(LossKind::Logistic),
+        ..BoostingParams::new(Algorithm::Gbmort)
+    };
     assert_eq!(refusal(&logistic, &x, &other), expected);
 }
 
@@ -460,12 +590,13 @@ impl Loss for Positive {
 #[test]
 fn zeros_that_are_not_stored_are_targets() {
     let (x, y) = (array![[1.0], [2.0]], array![[1.0, 2.0, 3.0], [1.0, 0.0, 1.0]]);
-    let params = BoostingParams::gbmort()
-        .custom_loss(Arc::new(Positive))
-        .check()
-        .unwrap();
+    let params = BoostingParams::new(Algorithm::Gbmort);
     for y in layouts(&y) {
-        let found = params.fit((&x).into(), y.view()).unwrap_err();
+        let options = BoostingOptions {
+            loss: Some(Arc::new(Positive)),
+            ..Default::default()
+        };
+        let found = params.fit_with((&x).into(), y.view(), options).unwrap_err();
         let expected = EnsembleError::Target {
             row: 1,
             output: 1,
@@ -479,7 +610,10 @@ fn zeros_that_are_not_stored_are_targets() {
 #[test]
 fn options_are_checked() {
     let (x, y) = labelled(10, 10);
-    let params = BoostingParams::gbmort().iterations(2).check().unwrap();
+    let params = BoostingParams {
+        iterations: 2,
+        ..BoostingParams::new(Algorithm::Gbmort)
+    };
     let refusal =
         |options: BoostingOptions<'_>| params.fit_with((&x).into(), (&y).into(), options).unwrap_err();
     for (weights, expected) in [
@@ -533,7 +667,15 @@ fn options_are_checked() {
             other => panic!("{other}"),
         }
     }
-    let other = try_fit(BoostingParams::gbmort().loss(LossKind::Logistic), &x, &y).unwrap();
+    let other = try_fit(
+        BoostingParams {
+            loss: Some(LossKind::Logistic),
+            ..BoostingParams::new(Algorithm::Gbmort)
+        },
+        &x,
+        &y,
+    )
+    .unwrap();
     let options = BoostingOptions {
         start: Some(&other),
         ..Default::default()
@@ -544,24 +686,40 @@ fn options_are_checked() {
 #[test]
 fn training_beyond_the_budget_is_refused() {
     let (x, y) = labelled(11, 50);
+    let limited = || BoostingOptions {
+        memory_limit: Some(100),
+        ..Default::default()
+    };
     for algorithm in Algorithm::ALL {
         for loss in LossKind::ALL {
-            let params = BoostingParams::new(algorithm).loss(loss).memory_budget(100);
+            let params = BoostingParams {
+                loss: Some(loss),
+                ..BoostingParams::new(algorithm)
+            };
+            let found = params.fit_with((&x).into(), (&y).into(), limited());
             assert!(
-                matches!(try_fit(params, &x, &y), Err(EnsembleError::Training(_))),
-                "{algorithm} {loss}"
+                matches!(found, Err(EnsembleError::Training(_))),
+                "{algorithm:?} {loss}"
             );
         }
     }
     // The square loss on sparse outputs needs nothing of n x d.
-    let params = BoostingParams::gbrt_rpo()
-        .memory_budget(100)
-        .iterations(3)
-        .check()
-        .unwrap();
+    let params = BoostingParams {
+        iterations: 3,
+        ..BoostingParams::new(Algorithm::GbrtRpo)
+    };
     let sparse = csr(&y);
-    assert!(params.fit((&x).into(), MatrixView::Sparse(sparse.view())).is_ok());
-    let model = try_fit(BoostingParams::gbmort().iterations(2), &x, &y).unwrap();
+    let found = params.fit_with((&x).into(), MatrixView::Sparse(sparse.view()), limited());
+    assert!(found.is_ok());
+    let model = try_fit(
+        BoostingParams {
+            iterations: 2,
+            ..BoostingParams::new(Algorithm::Gbmort)
+        },
+        &x,
+        &y,
+    )
+    .unwrap();
     assert!(matches!(
         model.predict_within((&x).into(), 100),
         Err(EnsembleError::Predictions(_))
@@ -587,23 +745,21 @@ fn training_beyond_the_budget_is_refused() {
 #[test]
 fn forms_that_do_not_fit_the_data_are_refused() {
     let (x, y) = labelled(12, 20);
-    let factored = BoostingParams::gbrt_rpo().training_form(TrainingForm::Factored);
+    let factored = Setup::from(BoostingParams::new(Algorithm::GbrtRpo)).form(TrainingForm::Factored);
     let refusal = try_fit(factored, &x, &y).unwrap_err();
     assert!(matches!(refusal, EnsembleError::Form { form: "factored", .. }));
     let mut holes = y.clone();
     holes[[0, 0]] = f32::NAN;
-    let odds = BoostingParams::gbrt_rpo()
-        .loss(LossKind::Logistic)
-        .training_form(TrainingForm::Odds);
+    let odds = BoostingParams {
+        loss: Some(LossKind::Logistic),
+        ..BoostingParams::new(Algorithm::GbrtRpo)
+    };
     let options = BoostingOptions {
         missing_outputs: true,
+        training_form: TrainingForm::Odds,
         ..Default::default()
     };
-    let refusal = odds
-        .check()
-        .unwrap()
-        .fit_with((&x).into(), (&holes).into(), options)
-        .unwrap_err();
+    let refusal = odds.fit_with((&x).into(), (&holes).into(), options).unwrap_err();
     assert!(matches!(refusal, EnsembleError::Form { form: "odds", .. }));
 }
 
@@ -629,12 +785,11 @@ fn projections_of_zero_are_drawn_again() {
     let (x, y) = labelled(13, 30);
     let with = |n_zero| {
         let family = MostlyZero(std::sync::atomic::AtomicUsize::new(0), n_zero);
-        let params = BoostingParams::gbrt_rpo().iterations(3);
-        try_fit(
-            params.custom_projection(Arc::new(family), Components::Exact(1)),
-            &x,
-            &y,
-        )
+        let params = BoostingParams {
+            iterations: 3,
+            ..BoostingParams::new(Algorithm::GbrtRpo)
+        };
+        try_fit(Setup::from(params).projection(Arc::new(family), 1), &x, &y)
     };
     assert_eq!(with(7).unwrap().trees(), with(0).unwrap().trees());
     assert_eq!(
@@ -686,10 +841,12 @@ fn models_are_put_together_of_parts_that_fit() {
 fn truncated_leaves_are_accounted_for() {
     let (x, y) = regression(15, 60);
     for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRelabelRpo] {
-        let params = BoostingParams::new(algorithm)
-            .leaf_storage(LeafStorage::Largest(2))
-            .iterations(30);
-        let fit = params.check().unwrap().fit((&x).into(), (&y).into()).unwrap();
+        let params = BoostingParams {
+            leaf_values: Some(2),
+            iterations: 30,
+            ..BoostingParams::new(algorithm)
+        };
+        let fit = Setup::from(params).fit((&x).into(), (&y).into()).unwrap();
         for tree in fit.model.trees() {
             let StepValues::Sparse(values) = &tree.values else {
                 panic!("kept in part")

@@ -2,11 +2,12 @@
 //!
 //! `RPO_FIXTURES` names a folder with `boosting.json`; its layout is described in the folder's README and its header.
 
+use crate::boosting_common::{Fitted, Setup};
 use crate::common::Given;
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::Seed;
-use rpo_ensemble::boosting::{Algorithm, BoostingFit, BoostingParams, LossKind, StepScope, StepValues};
-use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput};
+use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind, StepScope, StepValues};
+use rpo_projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use serde::Deserialize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -108,11 +109,16 @@ fn matrix(rows: &[Vec<f32>]) -> Array2<f32> {
 }
 
 fn params(algorithm: Algorithm, tree: TreeParams) -> BoostingParams {
-    BoostingParams::new(algorithm)
-        .max_depth(tree.max_depth)
-        .min_samples_split(tree.min_samples_split)
-        .min_samples_leaf(tree.min_samples_leaf)
-        .max_leaves(tree.max_leaf_nodes)
+    BoostingParams {
+        // Trees of theirs without limits are fully grown.
+        max_depth: tree
+            .max_depth
+            .or(tree.max_leaf_nodes.is_none().then_some(u32::MAX)),
+        min_samples_split: tree.min_samples_split,
+        min_samples_leaf: tree.min_samples_leaf,
+        max_leaves: tree.max_leaf_nodes,
+        ..BoostingParams::new(algorithm)
+    }
 }
 
 /// Predictions are `f32` sums of `f32` values: besides the tolerance, a few units in the last place.
@@ -125,7 +131,7 @@ fn check_close(found: f64, expected: f64, tolerance: f64, what: &str) {
 }
 
 /// The scores of every stage, from the models cut there.
-fn staged(fit: &BoostingFit, x: &Array2<f32>) -> Vec<Array2<f32>> {
+fn staged(fit: &Fitted, x: &Array2<f32>) -> Vec<Array2<f32>> {
     (1..=fit.model.n_steps())
         .map(|m| fit.model.clone().truncate(m).scores(x.into()).unwrap())
         .collect()
@@ -140,12 +146,14 @@ impl SingleTarget {
             other => panic!("{}: loss {other}", self.name),
         };
         // scikit-learn replaces every leaf by its best constant.
-        let params = params(Algorithm::SingleTarget, self.tree_params)
-            .loss(loss)
-            .step_scope(StepScope::Leaf)
-            .iterations(self.n_stages)
-            .learning_rate(self.learning_rate);
-        let fit = params.check().unwrap().fit((&x).into(), (&y).into()).unwrap();
+        let params = BoostingParams {
+            loss: Some(loss),
+            step_scope: StepScope::Leaf,
+            iterations: self.n_stages,
+            learning_rate: self.learning_rate,
+            ..params(Algorithm::SingleTarget, self.tree_params)
+        };
+        let fit = Setup::from(params).fit((&x).into(), (&y).into()).unwrap();
         let (name, expected, d) = (&self.name, &self.expected, y.ncols());
         let train = fit.model.scores((&x).into()).unwrap();
         let test = staged(&fit, &x_test);
@@ -196,7 +204,9 @@ impl MultiOutput {
     fn check(&self, tolerance: Tolerance) {
         let (x, mut y, x_test) = (matrix(&self.x), matrix(&self.y), matrix(&self.x_test));
         let name = &self.name;
-        let algorithm = Algorithm::ALL.into_iter().find(|a| a.name() == self.algorithm);
+        let algorithm = Algorithm::ALL
+            .into_iter()
+            .find(|a| serde_json::json!(a) == self.algorithm.as_str());
         let algorithm = algorithm.unwrap_or_else(|| panic!("{name}: algorithm {}", self.algorithm));
         let loss: LossKind = self.loss.parse().unwrap();
         let mut tolerance = match loss {
@@ -206,10 +216,13 @@ impl MultiOutput {
         if loss == LossKind::Logistic {
             y.mapv_inplace(|v| (v + 1.0) / 2.0);
         }
-        let mut params = params(algorithm, self.tree_params)
-            .loss(loss)
-            .iterations(self.n_stages)
-            .learning_rate(self.learning_rate);
+        let params = BoostingParams {
+            loss: Some(loss),
+            iterations: self.n_stages,
+            learning_rate: self.learning_rate,
+            ..params(algorithm, self.tree_params)
+        };
+        let mut setup = Setup::from(params);
         if let Some(projections) = &self.projections {
             let narrow = |rows: &Vec<Vec<f64>>| {
                 Array2::from_shape_fn((rows.len(), rows[0].len()), |(k, j)| rows[k][j] as f32)
@@ -219,11 +232,10 @@ impl MultiOutput {
                 // Projections are f32 here, and what a tree of Algorithm 3 answers depends on them.
                 tolerance = tolerance.max(1e-6);
             }
-            let q = Components::Exact(projections[0].len());
             let family = InOrder(projections.iter().map(narrow).collect(), AtomicUsize::new(0));
-            params = params.custom_projection(Arc::new(family), q);
+            setup = setup.projection(Arc::new(family), projections[0].len());
         }
-        let fit = params.check().unwrap().fit((&x).into(), (&y).into()).unwrap();
+        let fit = setup.fit((&x).into(), (&y).into()).unwrap();
         let expected = &self.expected;
         for (found, &expected) in fit.model.initial().iter().zip(&expected.initial_prediction) {
             assert!(

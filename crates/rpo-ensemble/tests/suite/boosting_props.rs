@@ -2,12 +2,13 @@
 //!
 //! Models keep `f32`, so what holds exactly for real numbers holds to about 1e-6 here; training losses are `f64`.
 
+use crate::boosting_common::{Fitted, Setup};
 use crate::common::{Given, csr, labelled, layouts, regression, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::{Matrix, Seed};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingFit, BoostingOptions, BoostingParams, LeafStorage, LineSearch, LossKind,
-    StepScope, StepValues, Stop, TrainingForm,
+    Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, StepValues, Stop,
+    TrainingForm,
 };
 use rpo_ensemble::{MaxFeatures, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
@@ -15,11 +16,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-fn fit(params: BoostingParams, x: &Matrix, y: &Matrix) -> BoostingFit {
-    params.check().unwrap().fit(x.view(), y.view()).unwrap()
+fn fit(setup: impl Into<Setup>, x: &Matrix, y: &Matrix) -> Fitted {
+    setup.into().fit(x.view(), y.view()).unwrap()
 }
 
-fn scores(fit: &BoostingFit, x: &Matrix) -> Array2<f32> {
+fn scores(fit: &Fitted, x: &Matrix) -> Array2<f32> {
     fit.model.scores(x.view()).unwrap()
 }
 
@@ -32,9 +33,9 @@ fn distance(a: ArrayView2<'_, f32>, b: ArrayView2<'_, f32>) -> f64 {
 }
 
 /// Projected by a matrix that is given.
-fn given(params: BoostingParams, phi: Array2<f32>) -> BoostingParams {
-    let q = Components::Exact(phi.nrows());
-    params.custom_projection(Arc::new(Given(phi)), q)
+fn given(params: BoostingParams, phi: Array2<f32>) -> Setup {
+    let q = phi.nrows();
+    Setup::from(params).projection(Arc::new(Given(phi)), q)
 }
 
 fn data(loss: LossKind, seed: u64, n: usize) -> (Matrix, Array2<f32>) {
@@ -61,25 +62,27 @@ fn the_training_loss_never_grows() {
         let (x, y) = data(loss, 1, 50);
         for algorithm in Algorithm::ALL {
             for (rate, subsample) in [(1.0, 1.0), (0.5, 0.7), (0.1, 1.0)] {
-                let params = BoostingParams::new(algorithm)
-                    .loss(loss)
-                    .learning_rate(rate)
-                    .subsample(subsample)
-                    .iterations(15)
-                    .max_leaves(Some(4))
-                    .max_features(MaxFeatures::Sqrt);
+                let params = BoostingParams {
+                    loss: Some(loss),
+                    learning_rate: rate,
+                    subsample,
+                    iterations: 15,
+                    max_leaves: Some(4),
+                    max_features: MaxFeatures::Sqrt,
+                    ..BoostingParams::new(algorithm)
+                };
                 let history = fit(params, &x, &y.clone().into()).history;
                 let losses = history.training_loss;
                 assert_eq!((losses.len(), history.stop), (16, Stop::Iterations));
                 for pair in losses.windows(2) {
                     assert!(
                         pair[1] <= pair[0] * (1.0 + 1e-9),
-                        "{loss} {algorithm} {rate}: {losses:?}"
+                        "{loss} {algorithm:?} {rate}: {losses:?}"
                     );
                 }
                 assert!(
                     losses[15] < 0.98 * losses[0],
-                    "{loss} {algorithm}: nothing is learnt"
+                    "{loss} {algorithm:?}: nothing is learnt"
                 );
             }
         }
@@ -91,7 +94,11 @@ fn the_training_loss_never_grows() {
 fn square_steps_take_off_what_they_promise() {
     let (x, y) = data(LossKind::Square, 2, 60);
     let rate = 0.3;
-    let params = BoostingParams::gbrt_rpo().learning_rate(rate).iterations(10);
+    let params = BoostingParams {
+        learning_rate: rate,
+        iterations: 10,
+        ..BoostingParams::new(Algorithm::GbrtRpo)
+    };
     let fit = fit(params, &x, &y.clone().into());
     let n = y.nrows() as f64;
     for (tree, losses) in fit.model.trees().iter().zip(fit.history.training_loss.windows(2)) {
@@ -119,15 +126,26 @@ fn identical_outputs_make_all_algorithms_one() {
         let (x, y) = data(loss, 3, 60);
         let one: Matrix = y.select(Axis(1), &[1]).into();
         let same: Matrix = y.select(Axis(1), &[1; 6]).into();
-        let set = |p: BoostingParams| p.loss(loss).iterations(8).max_leaves(Some(5));
-        let single = scores(&fit(set(BoostingParams::single_target()), &x, &one), &x);
-        let subsample =
-            set(BoostingParams::gbrt_rpo()).projection(ProjectionKind::Subsample, Components::Exact(1));
+        let set = |p: BoostingParams| BoostingParams {
+            loss: Some(loss),
+            iterations: 8,
+            max_leaves: Some(5),
+            ..p
+        };
+        let single = scores(
+            &fit(set(BoostingParams::new(Algorithm::SingleTarget)), &x, &one),
+            &x,
+        );
+        let subsample = BoostingParams {
+            projection: Some(ProjectionKind::Subsample.into()),
+            components: Some(Components::Exact(1)),
+            ..set(BoostingParams::new(Algorithm::GbrtRpo))
+        };
         for params in [
-            set(BoostingParams::gbmort()),
+            set(BoostingParams::new(Algorithm::Gbmort)),
             subsample,
-            set(BoostingParams::gbrt_rpo()),
-            set(BoostingParams::gbrt_relabel_rpo()),
+            set(BoostingParams::new(Algorithm::GbrtRpo)),
+            set(BoostingParams::new(Algorithm::GbrtRelabelRpo)),
         ] {
             let found = scores(&fit(params.clone(), &x, &same), &x);
             for column in found.axis_iter(Axis(1)) {
@@ -145,14 +163,18 @@ fn one_output_makes_all_algorithms_one() {
         let (x, y) = data(loss, 4, 60);
         let y: Matrix = y.select(Axis(1), &[2]).into();
         let found = Algorithm::ALL.map(|algorithm| {
-            let mut params = BoostingParams::new(algorithm)
-                .loss(loss)
-                .iterations(10)
-                .max_leaves(Some(4));
-            if algorithm.projects() {
-                params = given(params, Array2::ones((1, 1)));
-            }
-            scores(&fit(params, &x, &y), &x)
+            let params = BoostingParams {
+                loss: Some(loss),
+                iterations: 10,
+                max_leaves: Some(4),
+                ..BoostingParams::new(algorithm)
+            };
+            let setup = if algorithm.projects() {
+                given(params, Array2::ones((1, 1)))
+            } else {
+                params.into()
+            };
+            scores(&fit(setup, &x, &y), &x)
         });
         for other in &found[1..] {
             assert!(distance(found[0].view(), other.view()) < 2e-6, "{loss}");
@@ -166,20 +188,24 @@ fn the_identity_is_no_projection() {
     for loss in LossKind::ALL {
         let (x, y) = data(loss, 5, 60);
         for y in layouts(&y) {
-            let set = |p: BoostingParams| {
-                p.loss(loss)
-                    .iterations(6)
-                    .max_features(MaxFeatures::Count(2))
-                    .seed(3)
+            let set = |p: BoostingParams| BoostingParams {
+                loss: Some(loss),
+                iterations: 6,
+                max_features: MaxFeatures::Count(2),
+                seed: 3,
+                ..p
             };
-            let relabelled = set(BoostingParams::gbrt_relabel_rpo());
+            let relabelled = set(BoostingParams::new(Algorithm::GbrtRelabelRpo));
             for identity in [
-                relabelled
-                    .clone()
-                    .projection(ProjectionKind::Identity, Components::Exact(8)),
+                BoostingParams {
+                    projection: Some(ProjectionKind::Identity.into()),
+                    components: Some(Components::Exact(8)),
+                    ..relabelled.clone()
+                }
+                .into(),
                 given(relabelled.clone(), Array2::eye(8)),
             ] {
-                let plain = fit(set(BoostingParams::gbmort()), &x, &y);
+                let plain = fit(set(BoostingParams::new(Algorithm::Gbmort)), &x, &y);
                 assert_eq!(fit(identity, &x, &y).model, plain.model, "{loss}");
             }
         }
@@ -209,20 +235,33 @@ fn steps_may_share_a_projection() {
     let y = y.into();
     for (scope, draws) in [(ProjectionScope::Shared, 1), (ProjectionScope::Tree, 9)] {
         let counted = Arc::new(Counted(AtomicUsize::new(0)));
-        let params = BoostingParams::gbrt_relabel_rpo()
-            .loss(LossKind::Logistic)
-            .iterations(9)
-            .custom_projection(Arc::clone(&counted) as _, Components::Exact(3))
-            .projection_scope(scope);
-        let whole = fit(params.clone(), &x, &y).model;
+        let params = BoostingParams {
+            loss: Some(LossKind::Logistic),
+            iterations: 9,
+            projection_scope: Some(scope),
+            ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+        };
+        let setup = |params: BoostingParams| Setup::from(params).projection(Arc::clone(&counted) as _, 3);
+        let whole = fit(setup(params.clone()), &x, &y).model;
         assert_eq!(counted.0.load(Ordering::Relaxed), draws);
         // Continued, it goes on with the same.
-        let first = fit(params.clone().iterations(4), &x, &y).model;
+        let first = fit(
+            setup(BoostingParams {
+                iterations: 4,
+                ..params.clone()
+            }),
+            &x,
+            &y,
+        )
+        .model;
         let options = BoostingOptions {
             start: Some(&first),
             ..BoostingOptions::default()
         };
-        let rest = params.iterations(5).check().unwrap();
+        let rest = setup(BoostingParams {
+            iterations: 5,
+            ..params
+        });
         let rest = rest.fit_with(x.view(), y.view(), options).unwrap().model;
         let same = distance(
             whole.scores(x.view()).unwrap().view(),
@@ -239,8 +278,16 @@ fn the_scale_of_a_projection_does_not_matter() {
         let (x, y) = data(loss, 6, 60);
         let y = y.into();
         let phi = Array2::from_shape_fn((1, 8), |(_, j)| [0.7, -0.2, 1.1, 0.4, -0.9, 0.3, 0.8, -1.3][j]);
-        for params in [BoostingParams::gbrt_rpo(), BoostingParams::gbrt_relabel_rpo()] {
-            let params = params.loss(loss).iterations(6).max_leaves(Some(4));
+        for params in [
+            BoostingParams::new(Algorithm::GbrtRpo),
+            BoostingParams::new(Algorithm::GbrtRelabelRpo),
+        ] {
+            let params = BoostingParams {
+                loss: Some(loss),
+                iterations: 6,
+                max_leaves: Some(4),
+                ..params
+            };
             let plain = scores(&fit(given(params.clone(), phi.clone()), &x, &y), &x);
             for scale in [-1.0, 4.0, 1e-6, -3.7e5] {
                 let scaled = scores(&fit(given(params.clone(), phi.mapv(|v| v * scale)), &x, &y), &x);
@@ -259,21 +306,25 @@ fn the_square_loss_follows_the_outputs() {
     let phi = Array2::from_shape_fn((2, 8), |(i, j)| ((3 * i + j * j) % 5) as f32 - 1.7);
     for algorithm in Algorithm::ALL {
         let with = |phi: &Array2<f32>| {
-            let params = BoostingParams::new(algorithm).iterations(8).max_leaves(Some(4));
+            let params = BoostingParams {
+                iterations: 8,
+                max_leaves: Some(4),
+                ..BoostingParams::new(algorithm)
+            };
             match algorithm {
                 Algorithm::GbrtRpo => given(params, phi.slice(ndarray::s![..1, ..]).to_owned()),
                 Algorithm::GbrtRelabelRpo => given(params, phi.clone()),
-                _ => params,
+                _ => params.into(),
             }
         };
         let plain = scores(&fit(with(&phi), &x, &y.clone().into()), &x);
         let shifted = fit(with(&phi), &x, &y.mapv(|v| v + 4.0).into());
         assert!(
             distance(plain.mapv(|v| v + 4.0).view(), scores(&shifted, &x).view()) < 1e-5,
-            "{algorithm}"
+            "{algorithm:?}"
         );
         let scaled = fit(with(&phi), &x, &y.mapv(|v| v * 0.25).into());
-        assert_eq!(plain.mapv(|v| v * 0.25), scores(&scaled, &x), "{algorithm}");
+        assert_eq!(plain.mapv(|v| v * 0.25), scores(&scaled, &x), "{algorithm:?}");
         let permuted = fit(
             with(&phi.select(Axis(1), &order)),
             &x,
@@ -282,7 +333,7 @@ fn the_square_loss_follows_the_outputs() {
         let expected = plain.select(Axis(1), &order);
         assert!(
             distance(expected.view(), scores(&permuted, &x).view()) < 1e-5,
-            "{algorithm}"
+            "{algorithm:?}"
         );
     }
 }
@@ -295,7 +346,14 @@ fn unrelated_outputs_stay() {
     let x = Array2::from_shape_fn((n, 4), |_| uniform() as f32);
     let y = x.mapv(|v| 5.0 * v);
     let phi = Array2::from_shape_fn((1, 4), |(_, j)| f32::from(u8::from(j == 1)));
-    let params = given(BoostingParams::gbrt_rpo().iterations(1).learning_rate(1.0), phi);
+    let params = given(
+        BoostingParams {
+            iterations: 1,
+            learning_rate: 1.0,
+            ..BoostingParams::new(Algorithm::GbrtRpo)
+        },
+        phi,
+    );
     let fit = fit(params, &x.into(), &y.into());
     let StepValues::Product { outputs, .. } = &fit.model.trees()[0].values else {
         panic!("a step of Algorithm 3")
@@ -312,9 +370,11 @@ fn trees_keep_to_their_leaves() {
     let (x, y) = data(LossKind::Square, 9, 80);
     for algorithm in Algorithm::ALL {
         for max_leaves in [1, 2, 3, 7] {
-            let params = BoostingParams::new(algorithm)
-                .iterations(4)
-                .max_leaves(Some(max_leaves));
+            let params = BoostingParams {
+                iterations: 4,
+                max_leaves: Some(max_leaves),
+                ..BoostingParams::new(algorithm)
+            };
             let fit = fit(params, &x, &y.clone().into());
             let leaves = fit.model.trees().iter().map(|tree| tree.structure.n_leaves());
             assert!(leaves.clone().all(|n| n <= max_leaves) && leaves.max() == Some(max_leaves));
@@ -325,15 +385,19 @@ fn trees_keep_to_their_leaves() {
 /// B-P15: staged predictions are those of the model cut there, bit for bit.
 #[test]
 fn stages_are_cut_models() {
-    for (loss, storage) in [
-        (LossKind::Logistic, LeafStorage::Dense),
-        (LossKind::Square, LeafStorage::Largest(3)),
-    ] {
+    for (loss, storage) in [(LossKind::Logistic, None), (LossKind::Square, Some(3))] {
         let (x, y) = data(loss, 10, 70);
         for algorithm in Algorithm::ALL {
-            let mut params = BoostingParams::new(algorithm).loss(loss).iterations(5);
+            let mut params = BoostingParams {
+                loss: Some(loss),
+                iterations: 5,
+                ..BoostingParams::new(algorithm)
+            };
             if matches!(algorithm, Algorithm::Gbmort | Algorithm::GbrtRelabelRpo) {
-                params = params.leaf_storage(storage);
+                params = BoostingParams {
+                    leaf_values: storage,
+                    ..params
+                };
             }
             let model = fit(params, &x, &y.clone().into()).model;
             let mut seen = 0;
@@ -361,13 +425,15 @@ fn threads_do_not_matter() {
     for (algorithm, loss, form, line_search) in every_form() {
         let (x, y) = data(loss, 11, 90);
         let (x, y): (Matrix, Matrix) = (x, csr(&y).into());
-        let params = BoostingParams::new(algorithm)
-            .loss(loss)
-            .training_form(form)
-            .line_search(line_search)
-            .iterations(6)
-            .subsample(0.8)
-            .max_features(MaxFeatures::Sqrt);
+        let params = BoostingParams {
+            loss: Some(loss),
+            line_search,
+            iterations: 6,
+            subsample: 0.8,
+            max_features: MaxFeatures::Sqrt,
+            ..BoostingParams::new(algorithm)
+        };
+        let params = Setup::from(params).form(form);
         let [one, two, eight] = [1, 2, 8].map(|n| {
             on_threads(n, || {
                 let fit = fit(params.clone(), &x, &y);
@@ -424,20 +490,21 @@ fn forms_agree() {
                     weights,
                     ..Default::default()
                 };
-                BoostingParams::new(algorithm)
-                    .loss(loss)
-                    .line_search(line_search)
-                    .training_form(form)
-                    .subsample(subsample)
-                    .iterations(12)
-                    .max_leaves(Some(4))
-                    .check()
-                    .unwrap()
+                let params = BoostingParams {
+                    loss: Some(loss),
+                    line_search,
+                    subsample,
+                    iterations: 12,
+                    max_leaves: Some(4),
+                    ..BoostingParams::new(algorithm)
+                };
+                Setup::from(params)
+                    .form(form)
                     .fit_with(x.view(), y.view(), options)
                     .unwrap()
             });
             let [a, b] = fits.each_ref().map(|fit| scores(fit, &x));
-            let what = format!("{algorithm} {loss} {form:?} {line_search:?}");
+            let what = format!("{algorithm:?} {loss} {form:?} {line_search:?}");
             assert!(
                 distance(a.view(), b.view()) < 2e-5,
                 "{what}: {}",
@@ -456,14 +523,16 @@ fn forms_agree() {
 fn exact_steps_of_odds_do_not_grow_the_loss() {
     let (x, y) = data(LossKind::Logistic, 13, 120);
     for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRpo, Algorithm::GbrtRelabelRpo] {
-        let params = BoostingParams::new(algorithm)
-            .loss(LossKind::Logistic)
-            .training_form(TrainingForm::Odds)
-            .learning_rate(1.0)
-            .iterations(40);
+        let params = BoostingParams {
+            loss: Some(LossKind::Logistic),
+            learning_rate: 1.0,
+            iterations: 40,
+            ..BoostingParams::new(algorithm)
+        };
+        let params = Setup::from(params).form(TrainingForm::Odds);
         let losses = fit(params, &x, &csr(&y).into()).history.training_loss;
         for pair in losses.windows(2) {
-            assert!(pair[1] <= pair[0] + 1e-5 * losses[0], "{algorithm}: {losses:?}");
+            assert!(pair[1] <= pair[0] + 1e-5 * losses[0], "{algorithm:?}: {losses:?}");
         }
     }
 }
@@ -481,12 +550,13 @@ fn weights_are_repetitions_and_layouts_do_not_matter() {
         (Algorithm::GbrtRpo, LossKind::Absolute),
         (Algorithm::GbrtRelabelRpo, LossKind::Logistic),
     ] {
-        let params = BoostingParams::new(algorithm)
-            .loss(loss)
-            .iterations(8)
-            .max_leaves(Some(4))
-            .check()
-            .unwrap();
+        let params = BoostingParams {
+            loss: Some(loss),
+            iterations: 8,
+            max_leaves: Some(4),
+            ..BoostingParams::new(algorithm)
+        };
+        let params = Setup::from(params);
         let twice = params.fit((&twice_x).into(), (&twice_y).into()).unwrap();
         let twice = twice.model.scores((&x).into()).unwrap();
         for x in layouts(&x) {
@@ -497,7 +567,7 @@ fn weights_are_repetitions_and_layouts_do_not_matter() {
                 };
                 let weighted = params.fit_with(x.view(), y.view(), options).unwrap();
                 let error = distance(twice.view(), scores(&weighted, &x).view());
-                assert!(error < 1e-5, "{algorithm} {loss}: {error}");
+                assert!(error < 1e-5, "{algorithm:?} {loss}: {error}");
             }
         }
     }
@@ -511,11 +581,13 @@ fn cells_have_weights() {
         let of_rows: Vec<f32> = (0..50).map(|i| [0.5, 1.0, 0.0, 2.25][i % 4]).collect();
         let apart = Array2::from_shape_fn(y.dim(), |(i, j)| 0.25 + ((i * 3 + j * 5) % 7) as f32);
         for algorithm in Algorithm::ALL {
-            let params = BoostingParams::new(algorithm)
-                .loss(loss)
-                .iterations(6)
-                .max_leaves(Some(4));
-            let params = params.check().unwrap();
+            let params = BoostingParams {
+                loss: Some(loss),
+                iterations: 6,
+                max_leaves: Some(4),
+                ..BoostingParams::new(algorithm)
+            };
+            let params = Setup::from(params);
             let with = |y: &Matrix, weights: Option<&[f32]>, cells: Option<&Array2<f32>>| {
                 let options = BoostingOptions {
                     weights,
@@ -528,7 +600,7 @@ fn cells_have_weights() {
             let by_rows = with(&all, Some(&of_rows), None);
             let by_cells = with(&all, Some(&of_rows), Some(&Array2::ones(y.dim())));
             let error = distance(scores(&by_rows, &x).view(), scores(&by_cells, &x).view());
-            assert!(error < 1e-5, "{loss} {algorithm}: {error}");
+            assert!(error < 1e-5, "{loss} {algorithm:?}: {error}");
             if algorithm == Algorithm::SingleTarget {
                 let cells = scores(&with(&all, None, Some(&apart)), &x);
                 for j in [0, 7] {
@@ -553,11 +625,13 @@ fn missing_targets_take_no_part() {
         let holes = Array2::from_shape_fn(y.dim(), |c| if is_missing(c) { f32::NAN } else { y[c] });
         let lies = Array2::from_shape_fn(y.dim(), |c| if is_missing(c) { 1.0 - y[c] } else { y[c] });
         for algorithm in Algorithm::ALL {
-            let params = BoostingParams::new(algorithm)
-                .loss(loss)
-                .iterations(8)
-                .max_leaves(Some(4));
-            let params = params.check().unwrap();
+            let params = BoostingParams {
+                loss: Some(loss),
+                iterations: 8,
+                max_leaves: Some(4),
+                ..BoostingParams::new(algorithm)
+            };
+            let params = Setup::from(params);
             let with = |y: &Matrix, cells: Option<ArrayView2<'_, f32>>| -> Boosted {
                 let options = BoostingOptions {
                     cell_weights: cells,
@@ -569,7 +643,7 @@ fn missing_targets_take_no_part() {
             let expected = with(&lies.clone().into(), Some(cells.view()));
             assert_ne!(expected, with(&lies.clone().into(), None));
             for holes in layouts(&holes) {
-                assert_eq!(with(&holes, None), expected, "{loss} {algorithm}");
+                assert_eq!(with(&holes, None), expected, "{loss} {algorithm:?}");
             }
         }
     }
@@ -582,11 +656,14 @@ fn models_can_be_continued() {
         let (x, y) = data(loss, 16, 60);
         let y: Matrix = csr(&y).into();
         let params = |m| {
-            let params = BoostingParams::new(algorithm)
-                .loss(loss)
-                .training_form(form)
-                .line_search(line_search);
-            params.iterations(m).max_leaves(Some(3)).check().unwrap()
+            let params = BoostingParams {
+                loss: Some(loss),
+                line_search,
+                iterations: m,
+                max_leaves: Some(3),
+                ..BoostingParams::new(algorithm)
+            };
+            Setup::from(params).form(form)
         };
         let whole = params(9).fit(x.view(), y.view()).unwrap();
         let start = params(4).fit(x.view(), y.view()).unwrap().model;
@@ -601,12 +678,12 @@ fn models_can_be_continued() {
         let error = distance(scores(&whole, &x).view(), scores(&continued, &x).view());
         assert!(
             error < 1e-4 || loss == LossKind::Absolute,
-            "{algorithm} {loss} {form:?}: {error}"
+            "{algorithm:?} {loss} {form:?}: {error}"
         );
         let losses = [&whole, &continued].map(|fit| *fit.history.training_loss.last().unwrap());
         assert!(
             (losses[0] - losses[1]).abs() < 0.02 * losses[0],
-            "{algorithm} {loss}: {losses:?}"
+            "{algorithm:?} {loss}: {losses:?}"
         );
     }
 }
@@ -617,12 +694,18 @@ fn kinds_of_steps() {
     let (x, y) = data(LossKind::Square, 17, 60);
     let y: Matrix = y.into();
     for algorithm in Algorithm::ALL {
-        let params = BoostingParams::new(algorithm).iterations(5);
-        let newton = params.clone().line_search(LineSearch::Newton);
+        let params = BoostingParams {
+            iterations: 5,
+            ..BoostingParams::new(algorithm)
+        };
+        let newton = BoostingParams {
+            line_search: LineSearch::Newton,
+            ..params.clone()
+        };
         assert_eq!(
             fit(params, &x, &y).model,
             fit(newton, &x, &y).model,
-            "{algorithm}"
+            "{algorithm:?}"
         );
     }
     for loss in LossKind::ALL {
@@ -632,16 +715,21 @@ fn kinds_of_steps() {
             Algorithm::Gbmort,
             Algorithm::GbrtRelabelRpo,
         ] {
-            let params = BoostingParams::new(algorithm)
-                .loss(loss)
-                .iterations(1)
-                .learning_rate(1.0);
-            let by_leaf = params.clone().step_scope(StepScope::Leaf);
+            let params = BoostingParams {
+                loss: Some(loss),
+                iterations: 1,
+                learning_rate: 1.0,
+                ..BoostingParams::new(algorithm)
+            };
+            let by_leaf = BoostingParams {
+                step_scope: StepScope::Leaf,
+                ..params.clone()
+            };
             let [output, leaf] =
                 [params, by_leaf].map(|p| fit(p, &x, &y.clone().into()).history.training_loss[1]);
             assert!(
                 leaf <= output * (1.0 + 1e-9),
-                "{loss} {algorithm}: {leaf} {output}"
+                "{loss} {algorithm:?}: {leaf} {output}"
             );
         }
     }
@@ -652,7 +740,11 @@ fn kinds_of_steps() {
 fn importances_are_shares_of_what_was_gained() {
     let (x, y) = data(LossKind::Square, 11, 60);
     let (n, d) = y.dim();
-    let whole = BoostingParams::gbmort().learning_rate(1.0).iterations(5);
+    let whole = BoostingParams {
+        learning_rate: 1.0,
+        iterations: 5,
+        ..BoostingParams::new(Algorithm::Gbmort)
+    };
     let fitted = fit(whole, &x, &y.clone().into());
     let losses = fitted.history.training_loss.windows(2);
     for (tree, losses) in fitted.model.trees().iter().zip(losses) {
@@ -662,24 +754,34 @@ fn importances_are_shares_of_what_was_gained() {
     }
     // Trees that see one feature alone weigh that feature alone; the scale of a projection does not matter.
     let phi = Array2::from_shape_fn((1, d), |(_, j)| 0.3 * j as f32 - 1.0);
-    for params in [BoostingParams::gbrt_rpo(), BoostingParams::gbrt_relabel_rpo()] {
+    for params in [
+        BoostingParams::new(Algorithm::GbrtRpo),
+        BoostingParams::new(Algorithm::GbrtRelabelRpo),
+    ] {
         let of = |phi: &Array2<f32>, x: &Matrix| {
-            let params = given(params.clone().iterations(6), phi.clone());
+            let params = given(
+                BoostingParams {
+                    iterations: 6,
+                    ..params.clone()
+                },
+                phi.clone(),
+            );
             fit(params, x, &y.clone().into()).model
         };
         let importances = of(&phi, &x).importances();
-        assert!((importances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!((importances.iter().map(|v| v.1).sum::<f64>() - 1.0).abs() < 1e-9);
         for (a, b) in importances
             .iter()
             .zip(of(&(phi.clone() * -64.0), &x).importances())
         {
-            assert!((a - b).abs() < 1e-5);
+            assert_eq!(a.0, b.0);
+            assert!((a.1 - b.1).abs() < 1e-5);
         }
         let mut dull = x.view().to_dense(usize::MAX).unwrap();
         (0..5)
             .filter(|j| *j != 3)
             .for_each(|j| dull.column_mut(j).fill(2.0));
-        assert_eq!(of(&phi, &dull.into()).importances(), [0.0, 0.0, 0.0, 1.0, 0.0]);
-        assert_eq!(of(&phi, &x).truncate(0).importances(), [0.0; 5]);
+        assert_eq!(of(&phi, &dull.into()).importances(), [(3, 1.0)]);
+        assert_eq!(of(&phi, &x).truncate(0).importances(), []);
     }
 }

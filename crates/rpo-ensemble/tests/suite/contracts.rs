@@ -3,7 +3,7 @@
 use crate::common::{csr, every_kind, fit, gaussian, labelled, layouts};
 use ndarray::{Array2, array};
 use rpo_core::{CsrMatrix, MatrixError, MatrixView, ParameterError};
-use rpo_ensemble::boosting::BoostingParams;
+use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
     Bag, CraftmlParams, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, ForestTree,
@@ -129,7 +129,7 @@ fn outputs_beyond_number_are_refused_by_every_ensemble() {
         forest
             .fit_single_targets(x, y, FitOptions::default())
             .unwrap_err(),
-        BoostingParams::gbmort().check().unwrap().fit(x, y).unwrap_err(),
+        BoostingParams::new(Algorithm::Gbmort).fit(x, y).unwrap_err(),
         CraftmlParams::original().check().unwrap().fit(x, y).unwrap_err(),
         StructuredForestParams::soshf()
             .check()

@@ -6,7 +6,7 @@ use rpo::core::{Matrix, MatrixView, Seed};
 use rpo::data::preprocess::{Fill, Pipeline, PreprocessError, Steps, Transform};
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, DatasetError, Layout, Task};
-use rpo::ensemble::boosting::BoostingParams;
+use rpo::ensemble::boosting::{Algorithm, BoostingParams};
 use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset};
 use rpo::ensemble::structured::StructuredForestParams;
 use rpo::ensemble::{FitOptions, ForestParams};
@@ -36,7 +36,10 @@ fn data(seed: u64, missing: f32, layout: Layout) -> Dataset {
 fn predictors(data: &Dataset) -> Vec<Predictor> {
     let (x, y) = (|| data.features().view(), || data.outputs().view());
     let forest = ForestParams::random_forest().n_trees(2).check().unwrap();
-    let boosting = BoostingParams::gbmort().iterations(2).check().unwrap();
+    let boosting = BoostingParams {
+        iterations: 2,
+        ..BoostingParams::new(Algorithm::Gbmort)
+    };
     let structured = StructuredForestParams::soshf().n_trees(2).check().unwrap();
     let mut predictors: Vec<Predictor> = vec![
         forest.fit(x(), y()).unwrap().into(),
@@ -44,7 +47,7 @@ fn predictors(data: &Dataset) -> Vec<Predictor> {
             .fit_single_targets(x(), y(), FitOptions::default())
             .unwrap()
             .into(),
-        boosting.fit(x(), y()).unwrap().model.into(),
+        boosting.fit(x(), y()).unwrap().into(),
     ];
     if data.n_missing() == 0 {
         let craftml = CraftmlParams::preset(CraftmlPreset::Original)

@@ -11,6 +11,7 @@ use ndarray::ArrayView2;
 use options::{Resolved, WithheldShare};
 use rpo::core::Seed;
 use rpo::data::{Dataset, Task};
+use rpo::ensemble::ProjectionChoice;
 use rpo::ensemble::boosting::{
     Boosted, BoostingOptions as FitOptions, BoostingParams, LossKind, Progress, Validation,
 };
@@ -45,13 +46,17 @@ impl BoostingRecipe {
             record: record(method, seed, resolved.record(&groups.projection)),
         };
         // With the loss that fits every step, so that what is wrong is the rest.
-        let loss = recipe.loss.unwrap_or(LossKind::Logistic);
-        recipe.params.clone().loss(loss).check()?;
+        let loss = Some(recipe.loss.unwrap_or(LossKind::Logistic));
+        let params = BoostingParams { loss, ..recipe.params.clone() };
+        params.check()?;
         Ok(recipe)
     }
 
     fn params(&self, task: Task) -> BoostingParams {
-        self.params.clone().loss(self.loss(task))
+        BoostingParams {
+            loss: Some(self.loss(task)),
+            ..self.params.clone()
+        }
     }
 
     fn loss(&self, task: Task) -> LossKind {
@@ -86,10 +91,7 @@ impl BoostingRecipe {
         context: &FitContext<'_>,
         see: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
     ) -> Result<Boosted, CliError> {
-        let mut params = params;
-        if let Some(wrap) = context.wrap {
-            params = params.map_projection(wrap);
-        }
+        let family = params.projection.and_then(ProjectionChoice::family);
         let metric = withheld.map(|(rows, share)| Scorer::new(rows, share.metric));
         let score = |predictions: ArrayView2<'_, f32>| {
             metric
@@ -110,14 +112,13 @@ impl BoostingRecipe {
         };
         let options = FitOptions {
             validation,
+            projection: family.zip(context.wrap).map(|(family, wrap)| wrap(family)),
             observer: Some(&mut observer),
             missing_outputs: data.n_missing_outputs() > 0,
             ..FitOptions::default()
         };
-        let fit = params
-            .check()?
-            .fit_with(data.features().view(), data.outputs().view(), options);
-        Ok(fit.map_err(|e| context.error(data, e))?.model)
+        let fit = params.fit_with(data.features().view(), data.outputs().view(), options);
+        fit.map_err(|e| context.error(data, e))
     }
 }
 
@@ -151,7 +152,11 @@ impl Recipe for BoostingRecipe {
         }
         let n_steps = boosted.n_steps();
         let go_on = &mut |_: &Progress<'_>| ControlFlow::Continue(());
-        let again = self.boost(params.iterations(n_steps.max(1)), data, None, context, go_on)?;
+        let params = BoostingParams {
+            iterations: n_steps.max(1),
+            ..params
+        };
+        let again = self.boost(params, data, None, context, go_on)?;
         Ok(self.model(again.truncate(n_steps), data)?)
     }
 

@@ -4,9 +4,10 @@ use crate::error::CliError;
 use crate::methods::{Groups, Method, ProjectionOptions};
 use crate::options::Switch;
 use clap::Args;
-use rpo::ensemble::boosting::{Algorithm, BoostingParams, LeafStorage, LineSearch, LossKind, StepScope};
+use rpo::ensemble::boosting::{Algorithm, BoostingParams, LineSearch, LossKind, StepScope};
 use rpo::ensemble::{MaxFeatures, OutputProjection};
 use rpo::metrics::Metric;
+use rpo::projections::ProjectionKind;
 use serde_json::{Value, json};
 
 /// Steps of boosting.
@@ -138,6 +139,7 @@ pub(super) struct Resolved {
     min_samples_leaf: usize,
     subsample: f64,
     projection: Option<OutputProjection>,
+    kind: ProjectionKind,
     line_search: LineSearch,
     step_scope: StepScope,
     leaf_values: Option<usize>,
@@ -176,6 +178,7 @@ impl Resolved {
                 .projects()
                 .then(|| groups.projection.of_boosting())
                 .transpose()?,
+            kind: groups.projection.kind(),
             line_search: match options.line_search {
                 None | Some(LineSearchName::Exact) => LineSearch::Exact,
                 Some(LineSearchName::Newton) => LineSearch::Newton,
@@ -192,28 +195,24 @@ impl Resolved {
 
     /// The parameters but for the loss.
     pub(super) fn params(&self, seed: u64) -> BoostingParams {
-        let params = BoostingParams::new(self.algorithm)
-            .iterations(self.iterations)
-            .learning_rate(self.learning_rate)
-            .max_features(self.max_features)
-            .max_depth(self.max_depth)
-            .max_leaves(self.max_leaves)
-            .min_samples_split(self.min_samples_split)
-            .min_samples_leaf(self.min_samples_leaf)
-            .subsample(self.subsample)
-            .line_search(self.line_search)
-            .step_scope(self.step_scope)
-            .leaf_storage(self.leaf_values.map_or(LeafStorage::Dense, LeafStorage::Largest))
-            .seed(seed);
-        match self.projection.clone() {
-            None => params,
-            Some(OutputProjection {
-                family,
-                components,
-                scope,
-            }) => params
-                .custom_projection(family, components)
-                .projection_scope(scope),
+        let projection = self.projection.as_ref();
+        BoostingParams {
+            iterations: self.iterations,
+            learning_rate: self.learning_rate,
+            line_search: self.line_search,
+            step_scope: self.step_scope,
+            subsample: self.subsample,
+            max_features: self.max_features,
+            max_depth: self.max_depth,
+            max_leaves: self.max_leaves,
+            min_samples_split: self.min_samples_split,
+            min_samples_leaf: self.min_samples_leaf,
+            leaf_values: self.leaf_values,
+            projection: projection.map(|_| self.kind.into()),
+            components: projection.map(|p| p.components),
+            projection_scope: projection.map(|p| p.scope),
+            seed,
+            ..BoostingParams::new(self.algorithm)
         }
     }
 

@@ -15,11 +15,12 @@ pub use logistic::Logistic;
 pub use search::line_search;
 pub use square::Square;
 
-pub(crate) use search::{Search, Verdict};
+pub(crate) use search::root_of_derivative;
 pub(crate) use square::quotient;
 
 use median::weighted_middle;
 use rpo_core::ParameterError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -81,12 +82,12 @@ impl Direction<'_> {
 /// [`value`](Self::value) and [`residual`](Self::residual) are all that is needed; the rest has defaults that
 /// work for any such loss. What is known in closed form is best overridden.
 ///
-/// A loss of one's own, Huber's: quadratic near zero, linear beyond δ.
+/// A custom loss, Huber's: quadratic near zero, linear beyond δ.
 ///
 /// ```
 /// use ndarray::Array2;
 /// use rpo_core::MatrixView;
-/// use rpo_ensemble::boosting::{BoostingParams, Loss};
+/// use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss};
 /// use std::sync::Arc;
 ///
 /// #[derive(Debug)]
@@ -106,9 +107,10 @@ impl Direction<'_> {
 /// let x = Array2::from_shape_fn((60, 1), |(i, _)| i as f32);
 /// // A step from 0 to 1 with one wild value.
 /// let y = Array2::from_shape_fn((60, 1), |(i, _)| if i == 3 { 1e4 } else { f32::from(u8::from(i >= 30)) });
-/// let params = BoostingParams::gbmort().custom_loss(Arc::new(Huber(0.5))).iterations(40).max_leaves(Some(2));
-/// let fit = params.check()?.fit(MatrixView::from(&x), MatrixView::from(&y))?;
-/// let predicted = fit.model.predict(MatrixView::from(&x))?;
+/// let params = BoostingParams { iterations: 40, max_leaves: Some(2), ..BoostingParams::new(Algorithm::Gbmort) };
+/// let options = BoostingOptions { loss: Some(Arc::new(Huber(0.5))), ..Default::default() };
+/// let model = params.fit_with(MatrixView::from(&x), MatrixView::from(&y), options)?;
+/// let predicted = model.predict(MatrixView::from(&x))?;
 /// assert!(predicted[[10, 0]].abs() < 0.1 && (predicted[[50, 0]] - 1.0).abs() < 0.1);
 /// # Ok::<(), rpo_ensemble::EnsembleError>(())
 /// ```
@@ -172,8 +174,9 @@ pub trait Loss: fmt::Debug + Send + Sync {
 /// use rpo_ensemble::boosting::LossKind;
 /// assert_eq!("logistic".parse(), Ok(LossKind::Logistic));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 #[non_exhaustive]
 pub enum LossKind {
     /// [`Square`].

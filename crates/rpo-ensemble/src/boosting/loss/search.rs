@@ -1,150 +1,104 @@
-//! The exact step along a tree, by the derivative of a convex function.
+//! The exact step along a tree: the root of the derivative of a convex function, by Brent's method.
 
 use super::{Direction, Loss};
+use argmin::core::{CostFunction, Error, Executor, State};
+use argmin::solver::brent::BrentRoot;
+use std::cell::Cell;
 
-/// Finds where an increasing derivative D(t), t ≥ 0 with D(0) < 0, changes sign, one trial at a time.
+/// Largest number of evaluations of a bracket, and of iterations of Brent's method.
+const MAX_TRIALS: u32 = 100;
+
+/// Relative precision of a step.
+const PRECISION: f64 = 1e-12;
+
+/// Finds the step t in [0, limit] where an increasing derivative D(t) with D(0) < 0 changes sign, or the limit
+/// where it does not.
 ///
-/// Trials are Newton steps, replaced by doubling while no upper end is known and by bisection where Newton leaves
-/// the bracket or does not halve it in time. As D increases, the lower end of the bracket never overshoots the
-/// minimum, so that moving there never loses: Brent's guarantee, without values of the function.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Search {
-    low: f64,
-    /// The upper end with D > 0, or the limit.
-    high: f64,
-    has_high: bool,
-    trial: f64,
-    /// Lengths of the last two moves.
-    moves: [f64; 2],
+/// The root is bracketed by a Newton step from 0 (1 without a curvature) and doubling, then found by
+/// Brent's method (Brent 1973, chapter 4) to `PRECISION`; |D| ≤ `tolerance` counts as 0.
+pub(crate) fn root_of_derivative(
+    at_zero: f64,
+    newton: f64,
+    limit: f64,
     tolerance: f64,
-    n_trials: u32,
+    derivative: impl Fn(f64) -> f64,
+) -> f64 {
+    let mut low = (0.0, at_zero);
+    let first = if newton > 0.0 && newton.is_finite() { newton } else { 1.0 };
+    let mut trial = first.min(limit);
+    for _ in 0..MAX_TRIALS {
+        let value = derivative(trial);
+        if value.abs() <= tolerance {
+            return trial;
+        }
+        if value > 0.0 {
+            return brent(low, (trial, value), tolerance, derivative);
+        }
+        if trial >= limit {
+            return trial;
+        }
+        low = (trial, value);
+        trial = (2.0 * trial).min(limit);
+    }
+    low.0
 }
 
-/// What to do after a trial.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Verdict {
-    /// Evaluate the derivative there.
-    Try(f64),
-    /// The answer.
-    Done(f64),
+/// The root in a bracket whose ends are known.
+fn brent(low: (f64, f64), high: (f64, f64), tolerance: f64, derivative: impl Fn(f64) -> f64) -> f64 {
+    let solver = BrentRoot::new(low.0, high.0, 2.0 * PRECISION * high.0);
+    let problem = Bracketed { ends: Cell::new(2), values: [low.1, high.1], tolerance, derivative };
+    let run = Executor::new(problem, solver).ctrlc(false).configure(|state| state.max_iters(u64::from(MAX_TRIALS)));
+    let found = run.run().ok().and_then(|result| result.state().get_best_param().copied());
+    found.unwrap_or(low.0)
 }
 
-impl Search {
-    const MAX_TRIALS: u32 = 100;
+/// A derivative whose values at the ends, which the solver asks for first, are known.
+struct Bracketed<F> {
+    ends: Cell<usize>,
+    values: [f64; 2],
+    tolerance: f64,
+    derivative: F,
+}
 
-    /// A search in [0, limit] that ends where |D| ≤ `tolerance`, and its first trial: the Newton step from 0, or 1
-    /// without a curvature.
-    pub(crate) fn new(derivative: f64, curvature: Option<f64>, limit: f64, tolerance: f64) -> Self {
-        let newton = curvature.map_or(1.0, |c| -derivative / c);
-        let first = if newton > 0.0 && newton.is_finite() {
-            newton
-        } else {
-            1.0
-        };
-        let trial = first.min(limit);
-        Self {
-            low: 0.0,
-            high: limit,
-            has_high: false,
-            trial,
-            moves: [f64::INFINITY, trial],
-            tolerance,
-            n_trials: 0,
-        }
-    }
+impl<F: Fn(f64) -> f64> CostFunction for Bracketed<F> {
+    type Param = f64;
+    type Output = f64;
 
-    /// Where to evaluate the derivative.
-    pub(crate) fn trial(&self) -> f64 {
-        self.trial
-    }
-
-    /// The best that is known not to overshoot.
-    pub(crate) fn safe(&self) -> f64 {
-        self.low
-    }
-
-    /// Takes the derivative and curvature at the trial.
-    pub(crate) fn feed(&mut self, derivative: f64, curvature: Option<f64>) -> Verdict {
-        let at = self.trial;
-        self.n_trials += 1;
-        if derivative.abs() <= self.tolerance {
-            return Verdict::Done(at);
+    fn cost(&self, step: &f64) -> Result<f64, Error> {
+        if self.ends.get() > 0 {
+            self.ends.set(self.ends.get() - 1);
+            return Ok(self.values[1 - self.ends.get()]);
         }
-        if derivative > 0.0 {
-            (self.high, self.has_high) = (at, true);
-        } else {
-            self.low = at;
-            if at >= self.high {
-                return Verdict::Done(at);
-            }
-        }
-        let width = self.high - self.low;
-        if self.n_trials >= Self::MAX_TRIALS || (self.has_high && width <= 1e-12 * self.high) {
-            return Verdict::Done(self.low);
-        }
-        let newton = curvature
-            .map(|c| at - derivative / c)
-            .filter(|t| *t > self.low && *t < self.high)
-            .filter(|t| (t - at).abs() < 0.5 * self.moves[0]);
-        self.trial = match newton {
-            Some(trial) => trial,
-            None if self.has_high => self.low + width / 2.0,
-            None => (2.0 * at).min(self.high),
-        };
-        self.moves = [self.moves[1], (self.trial - at).abs()];
-        Verdict::Try(self.trial)
+        let value = (self.derivative)(*step);
+        Ok(if value.abs() <= self.tolerance { 0.0 } else { value })
     }
 }
 
 /// The step ρ that minimises Σ w ℓ(y, f + ρ g) for a convex loss, by the sign of its derivative
 /// −Σ w g r(y, f + ρ g) and, where the loss has one, its curvature; 0 if nothing better is found.
-///
-/// Stops where the derivative is at most 1e-9 of Σ w |r g| at 0, or where its change of sign is known to twelve
-/// digits. (Brent's method, which the paper uses, does the same with values only; a plain Newton step fails on
-/// imbalanced outputs.)
 pub fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64 {
     let largest = direction.tree.iter().fold(0.0, |max: f64, g| max.max(g.abs()));
     if largest == 0.0 {
         return 0.0;
     }
-    // −Σ w g r and Σ w g² h at a step.
-    let slope = |step: f64| {
-        let (mut derivative, mut curvature) = (0.0, Some(0.0));
-        for (y, f, g, w) in direction.rows() {
-            let at = f + step * g;
-            derivative -= w * g * loss.residual(y, at);
-            curvature = curvature
-                .zip(loss.curvature(y, at))
-                .map(|(sum, h)| sum + w * g * g * h);
-        }
-        (derivative, curvature)
+    let slope = |step: f64| -> f64 {
+        direction.rows().map(|(y, f, g, w)| -w * g * loss.residual(y, f + step * g)).sum()
     };
-    let (derivative, curvature) = slope(0.0);
-    let scale: f64 = direction
-        .rows()
-        .map(|(y, f, g, w)| w * (g * loss.residual(y, f)).abs())
-        .sum();
+    let (mut derivative, mut scale, mut curvature) = (0.0, 0.0, Some(0.0));
+    for (y, f, g, w) in direction.rows() {
+        let term = w * g * loss.residual(y, f);
+        derivative -= term;
+        scale += term.abs();
+        curvature = curvature.zip(loss.curvature(y, f)).map(|(sum, h)| sum + w * g * g * h);
+    }
     let tolerance = 1e-9 * scale;
     if derivative.abs() <= tolerance {
         return 0.0;
     }
     let sign = -derivative.signum();
-    let mut search = Search::new(
-        sign * derivative,
-        curvature,
-        loss.largest_move() / largest,
-        tolerance,
-    );
-    let mut trial = search.trial();
-    loop {
-        let (derivative, curvature) = slope(sign * trial);
-        match search.feed(sign * derivative, curvature) {
-            Verdict::Try(next) => trial = next,
-            Verdict::Done(step) => {
-                let step = sign * step;
-                let improves = direction.value(loss, step) <= direction.value(loss, 0.0);
-                return if improves { step } else { 0.0 };
-            }
-        }
-    }
+    let newton = curvature.map_or(1.0, |c| derivative.abs() / c);
+    let limit = loss.largest_move() / largest;
+    let step = sign * root_of_derivative(sign * derivative, newton, limit, tolerance, |t| sign * slope(sign * t));
+    let improves = direction.value(loss, step) <= direction.value(loss, 0.0);
+    if improves { step } else { 0.0 }
 }

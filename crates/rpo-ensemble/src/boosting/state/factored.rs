@@ -13,15 +13,13 @@
 //! with a_m the sums of c g, and N_m of c, over the leaves of step m (and, N_m, of the new tree). V_m of rank 1
 //! costs d where others cost L d. The loss follows from what each step takes off it.
 
-use super::{Move, Real, Sweep};
-use crate::boosting::coefficients::Coefficients;
-use crate::boosting::leaf_index::LeafIndex;
+use super::{Coefficients, LeafIndex, Outputs, Pass, Real, StepUpdate};
 use crate::boosting::loss::quotient;
-use crate::boosting::outputs::Outputs;
-use crate::boosting::values::StepValues;
+use crate::boosting::step::StepValues;
 use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{MatrixView, csr_row};
+use rpo_tree::LeafModel;
 
 /// Number of outputs that a thread handles in one go.
 const STRIP: usize = 1024;
@@ -29,19 +27,19 @@ const STRIP: usize = 1024;
 /// Rows of which a thread projects the residual in one go.
 const ROWS: usize = 4096;
 
-/// A step made before.
+/// An earlier step.
 struct Past {
     leaf_of_row: Vec<u32>,
     values: StepValues,
 }
 
 /// Residuals as outputs and steps.
-pub(crate) struct Factored<'a> {
+pub(crate) struct FactoredResiduals<'a> {
     outputs: &'a Outputs<'a>,
     initial: Vec<f64>,
     past: Vec<Past>,
     loss: f64,
-    /// What the step about to be made was found from, per output and leaf (of rank 1: as one leaf).
+    /// The sums from which the next step was found, per output and leaf (of rank 1: as one leaf).
     slopes: Option<Slopes>,
 }
 
@@ -51,7 +49,7 @@ struct Slopes {
     weight: Vec<f64>,
 }
 
-impl<'a> Factored<'a> {
+impl<'a> FactoredResiduals<'a> {
     /// Starts from constants.
     pub(crate) fn new(outputs: &'a Outputs<'a>, initial: Vec<f64>) -> Self {
         let total: f64 = outputs.weights.iter().map(|&c| f64::from(c)).sum();
@@ -81,23 +79,23 @@ impl<'a> Factored<'a> {
         f64::from(self.outputs.weights[row])
     }
 
-    pub(super) fn sweep<Z: Real>(&mut self, sweep: Sweep<'_, Z>) -> f64 {
-        if let Some((leaves, made)) = sweep.made {
-            self.make(leaves, made);
+    pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
+        if let Some((leaves, update)) = pass.update {
+            self.update(leaves, update);
         }
-        if let Some((phi, z)) = sweep.next {
+        if let Some((phi, z)) = pass.next {
             self.project(phi, z);
         }
         self.loss
     }
 
-    /// Takes off the loss what a move does, and keeps it.
-    fn make(&mut self, leaves: &LeafIndex, made: &Move) {
-        let slopes = match (self.slopes.take(), made) {
+    /// Lowers the loss by the decrease that an update makes, and stores the update.
+    fn update(&mut self, leaves: &LeafIndex, update: &StepUpdate) {
+        let slopes = match (self.slopes.take(), update) {
             (Some(slopes), _) => slopes,
             // A step of a model that is continued.
-            (None, Move::Product { leaves: g, .. }) => self.scalar_slopes(leaves, g),
-            (None, Move::Vectors(_)) => self.vector_slopes(leaves),
+            (None, StepUpdate::Product { leaves: g, .. }) => self.scalar_slopes(leaves, g),
+            (None, StepUpdate::Vectors(_)) => self.vector_slopes(leaves),
         };
         let d = self.initial.len();
         let gain = |value: f64, residual: f64, weight: f64| value * residual - 0.5 * value * value * weight;
@@ -110,9 +108,9 @@ impl<'a> Factored<'a> {
                 for j in start..(start + STRIP).min(d) {
                     let residual = &slopes.residual[j * n_leaves..][..n_leaves];
                     for (leaf, (&r, &w)) in residual.iter().zip(&slopes.weight).enumerate() {
-                        sum += match made {
-                            Move::Product { outputs, .. } => gain(outputs[j], r, w),
-                            Move::Vectors(values) => gain(values[[leaf, j]], r, w),
+                        sum += match update {
+                            StepUpdate::Product { outputs, .. } => gain(outputs[j], r, w),
+                            StepUpdate::Vectors(values) => gain(values[[leaf, j]], r, w),
                         };
                     }
                 }
@@ -121,17 +119,9 @@ impl<'a> Factored<'a> {
             .collect();
         // Rounding may go below nothing once nothing is left.
         self.loss = (self.loss - strips.iter().sum::<f64>()).max(0.0);
-        let narrow = |values: &[f64]| values.iter().map(|&v| v as f32).collect();
-        let values = match made {
-            Move::Product { leaves, outputs } => StepValues::Product {
-                leaves: narrow(leaves),
-                outputs: narrow(outputs),
-            },
-            Move::Vectors(values) => StepValues::Vectors(values.mapv(|v| v as f32)),
-        };
         self.past.push(Past {
             leaf_of_row: leaves.of_row.clone(),
-            values,
+            values: update.to_stored(),
         });
     }
 

@@ -1,26 +1,33 @@
-//! What boosting knows of the training set between steps: the scores so far, in one of three forms.
+//! The state of a fit between steps: the training scores so far, in one of three forms.
 //!
-//! * [`Scores`]: the n x d scores themselves; any loss, weights per cell, missing outputs.
-//! * [`Factored`]: the square loss on sparse outputs, as Y minus what the steps so far add up to, never n x d.
-//! * [`Odds`]: the logistic loss on many cells, as odds exp(2f), which a step multiplies.
+//! * [`ScoreState`]: the n x d scores themselves; any loss, weights per cell, missing outputs.
+//! * [`FactoredResiduals`]: the square loss on sparse outputs, as Y minus the sum of the steps so far, never n x d.
+//! * [`OddsState`]: the logistic loss on many cells, as odds exp(2f), which a step multiplies.
 //!
-//! All answer the same three questions: what is the projected residual, which step is best along a tree, and what
-//! is the loss after it.
+//! All compute the same three things: the projected residual, the best step along a tree, and the loss after it.
 
+mod coefficients;
 mod factored;
+mod form;
+mod leaf_index;
 mod odds;
+mod outputs;
 mod scores;
 mod sums;
+mod update;
 
-pub(super) use factored::Factored;
-pub(super) use odds::Odds;
-pub(super) use scores::Scores;
+pub(super) use coefficients::Coefficients;
+pub(super) use form::choose;
+pub(super) use leaf_index::LeafIndex;
+pub(super) use outputs::Outputs;
+pub(super) use update::{StepUpdate, keep_largest, narrow};
 
-use super::coefficients::Coefficients;
-use super::leaf_index::LeafIndex;
+use factored::FactoredResiduals;
 use ndarray::Array2;
+use odds::OddsState;
+use scores::ScoreState;
 
-/// Number of rows that are summed together before sums are joined in order. Fixed, so that results do not depend
+/// Number of samples that are summed together before sums are joined in order. Fixed, so that results do not depend
 /// on the number of threads.
 const ROWS: usize = 2048;
 
@@ -48,51 +55,17 @@ impl Real for f32 {
     }
 }
 
-/// What a step adds to the scores, before it is rounded for storage.
-#[derive(Debug, Clone)]
-pub(super) enum Move {
-    /// leaves[l] · outputs[j].
-    Product { leaves: Vec<f64>, outputs: Vec<f64> },
-    /// L x d.
-    Vectors(Array2<f64>),
-}
-
-impl Move {
-    /// Copies what a leaf adds.
-    fn copy_leaf(&self, leaf: usize, out: &mut [f64]) {
-        match self {
-            Self::Product { leaves, outputs } => {
-                let g = leaves[leaf];
-                out.iter_mut().zip(outputs).for_each(|(out, rho)| *out = g * rho);
-            }
-            Self::Vectors(values) => out
-                .iter_mut()
-                .zip(values.row(leaf))
-                .for_each(|(out, &v)| *out = v),
-        }
-    }
-
-    /// What every leaf adds (L x d).
-    fn by_leaf(&self, n_leaves: usize, n_outputs: usize) -> Array2<f64> {
-        let mut values = Array2::zeros((n_leaves, n_outputs));
-        for (leaf, mut row) in values.rows_mut().into_iter().enumerate() {
-            self.copy_leaf(leaf, row.as_slice_mut().expect("made in row order"));
-        }
-        values
-    }
-}
-
-/// A pass over the training set: first makes a move, if any, then writes the residual projected for the next tree
+/// A pass over the training set: first applies an update, if any, then writes the residual projected for the next tree
 /// into z (n x q), if there is one.
-pub(super) struct Sweep<'s, T> {
-    pub(super) made: Option<(&'s LeafIndex, &'s Move)>,
+pub(super) struct Pass<'s, T> {
+    pub(super) update: Option<(&'s LeafIndex, &'s StepUpdate)>,
     pub(super) next: Option<(&'s Coefficients, &'s mut [T])>,
 }
 
 /// The coefficients of the next tree, and z in chunks of [`ROWS`] rows, empty ones where nothing is to be written.
 type NextInChunks<'s, T> = (Option<&'s Coefficients>, Vec<&'s mut [T]>);
 
-impl<'s, T> Sweep<'s, T> {
+impl<'s, T> Pass<'s, T> {
     fn next_in_chunks(next: Option<(&'s Coefficients, &'s mut [T])>, n_rows: usize) -> NextInChunks<'s, T> {
         match next {
             Some((phi, z)) => (Some(phi), z.chunks_mut(ROWS * phi.n_components()).collect()),
@@ -106,10 +79,10 @@ impl<'s, T> Sweep<'s, T> {
 
 /// The training state in one of its forms.
 pub(super) enum State<'a> {
-    Wide(Scores<'a, f64>),
-    Narrow(Scores<'a, f32>),
-    Factored(Factored<'a>),
-    Odds(Odds<'a>),
+    Wide(ScoreState<'a, f64>),
+    Narrow(ScoreState<'a, f32>),
+    Factored(FactoredResiduals<'a>),
+    Odds(OddsState<'a>),
 }
 
 macro_rules! each {
@@ -124,9 +97,9 @@ macro_rules! each {
 }
 
 impl State<'_> {
-    /// Makes the pass; the training loss after the move, Σ_i c_i Σ_j u_ij ℓ(y_ij, f_ij).
-    pub(super) fn sweep<T: Real>(&mut self, sweep: Sweep<'_, T>) -> f64 {
-        each!(self, state => state.sweep(sweep))
+    /// Makes the pass and returns the training loss after the update, Σ_i c_i Σ_j u_ij ℓ(y_ij, f_ij).
+    pub(super) fn run<T: Real>(&mut self, pass: Pass<'_, T>) -> f64 {
+        each!(self, state => state.run(pass))
     }
 
     /// Algorithm 3: the step of each output along a tree with these numbers in its leaves.

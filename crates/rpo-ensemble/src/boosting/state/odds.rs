@@ -9,13 +9,10 @@
 //! sums them again at each trial, all outputs side by side.
 
 use super::sums::{LeafSums, scale_columns};
-use super::{ROWS, Real, Sweep};
+use super::{Coefficients, LeafIndex, Outputs, Pass, ROWS, Real};
 use crate::boosting::choices::{LineSearch, StepScope};
-use crate::boosting::coefficients::Coefficients;
-use crate::boosting::leaf_index::LeafIndex;
-use crate::boosting::loss::{Logistic, Search, Verdict};
-use crate::boosting::outputs::Outputs;
-use ndarray::{Array2, Zip};
+use crate::boosting::loss::{Logistic, root_of_derivative};
+use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, csr_row};
 
@@ -27,7 +24,7 @@ const SMALLEST: f32 = 1e-18;
 const LANES: usize = 8;
 
 /// Odds of every row and output.
-pub(crate) struct Odds<'a> {
+pub(crate) struct OddsState<'a> {
     outputs: &'a Outputs<'a>,
     labels: CsrMatrix,
     line_search: LineSearch,
@@ -35,7 +32,7 @@ pub(crate) struct Odds<'a> {
     odds: Vec<f32>,
 }
 
-impl<'a> Odds<'a> {
+impl<'a> OddsState<'a> {
     /// Starts from constants.
     pub(crate) fn new(
         outputs: &'a Outputs<'a>,
@@ -53,13 +50,13 @@ impl<'a> Odds<'a> {
         }
     }
 
-    pub(super) fn sweep<Z: Real>(&mut self, sweep: Sweep<'_, Z>) -> f64 {
+    pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
-        let (phi, z) = Sweep::next_in_chunks(sweep.next, self.outputs.n_rows());
+        let (phi, z) = Pass::next_in_chunks(pass.next, self.outputs.n_rows());
         let q = phi.map_or(0, Coefficients::n_components);
-        let factors = sweep.made.map(|(leaves, made)| {
+        let factors = pass.update.map(|(leaves, update)| {
             let factor = |v: f64| (2.0 * v).exp() as f32;
-            (leaves, made.by_leaf(leaves.n_leaves, d).mapv(factor))
+            (leaves, update.by_leaf(leaves.n_leaves, d).mapv(factor))
         });
         let stay = vec![1.0; d];
         let (labels, weights) = (self.labels.view(), self.outputs.weights);
@@ -171,66 +168,107 @@ impl<'a> Odds<'a> {
     /// The exact step of each output along leaf values g (L x d), to the precision of `f32` sums.
     fn search(&self, leaves: &LeafIndex, start: &LeafSums, g: &Array2<f64>) -> Vec<f64> {
         let d = self.outputs.n_outputs();
-        let slopes = |sums: &LeafSums| {
-            let (mut derivative, mut curvature) = (vec![0.0; d], vec![0.0; d]);
-            for leaf in 0..leaves.n_leaves {
-                for j in 0..d {
-                    let g = g[[leaf, j]];
-                    derivative[j] -= g * sums.residual[[leaf, j]];
-                    curvature[j] += g * g * sums.curvature[[leaf, j]];
-                }
-            }
-            (derivative, curvature)
-        };
-        let (derivative, curvature) = slopes(start);
-        // Rounding in f32 may leave this much: sums of probabilities of up to 2 Σ w |g|.
-        let mut tolerance = vec![0.0; d];
-        let mut size = vec![0.0_f64; d];
-        Zip::indexed(g).and(&start.weight).for_each(|(_, j), &g, &w| {
-            tolerance[j] += 1e-7 * g.abs() * w;
-            size[j] = size[j].max(g.abs());
-        });
-        let mut steps = vec![0.0; d];
-        let mut searches: Vec<(usize, f64, Search)> = (0..d)
-            .filter(|&j| derivative[j].abs() > tolerance[j])
-            .map(|j| {
-                let (sign, limit) = (-derivative[j].signum(), Logistic::LARGEST_MOVE / size[j]);
-                let newton = Some(curvature[j]);
-                (
-                    j,
-                    sign,
-                    Search::new(sign * derivative[j], newton, limit, tolerance[j]),
-                )
-            })
-            .collect();
-        for _ in 0..Self::MAX_TRIALS {
-            if searches.is_empty() {
-                break;
-            }
-            for (j, sign, search) in &searches {
-                steps[*j] = sign * search.trial();
-            }
-            let factor = |leaf: usize, j: usize| (2.0 * steps[j] * g[[leaf, j]]).exp() as f32;
-            let trial = Array2::from_shape_fn(g.dim(), |(leaf, j)| factor(leaf, j));
-            let (derivative, curvature) = slopes(&self.leaf_sums(leaves, Some(&trial)));
-            searches.retain_mut(|(j, sign, search)| {
-                match search.feed(*sign * derivative[*j], Some(curvature[*j])) {
-                    Verdict::Try(_) => true,
-                    Verdict::Done(step) => {
-                        steps[*j] = *sign * step;
-                        false
+        let members = leaves.members();
+        let n = self.outputs.n_rows();
+        let weights: Vec<f32> = members.all_rows().iter().map(|&i| self.outputs.weights[i as usize]).collect();
+        (0..d.div_ceil(STRIP))
+            .into_par_iter()
+            .map_init(
+                || vec![0.0_f32; n * STRIP],
+                |odds, strip| {
+                    let first = strip * STRIP;
+                    let width = STRIP.min(d - first);
+                    for (place, &i) in members.all_rows().iter().enumerate() {
+                        let row = &self.odds[i as usize * d + first..][..width];
+                        for (k, &o) in row.iter().enumerate() {
+                            odds[k * n + place] = o;
+                        }
                     }
-                }
-            });
-        }
-        for (j, sign, search) in &searches {
-            steps[*j] = sign * search.safe();
-        }
-        steps
+                    (0..width)
+                        .map(|k| {
+                            let j = first + k;
+                            self.search_one(&members, &weights, &odds[k * n..][..n], start, g, j)
+                        })
+                        .collect::<Vec<f64>>()
+                },
+            )
+            .collect::<Vec<_>>()
+            .concat()
     }
 
-    /// Most passes over the odds for an exact step.
-    const MAX_TRIALS: usize = 30;
+    fn search_one(
+        &self,
+        members: &rpo_tree::LeafMembers,
+        weights: &[f32],
+        odds: &[f32],
+        start: &LeafSums,
+        g: &Array2<f64>,
+        j: usize,
+    ) -> f64 {
+        let n_leaves = members.n_leaves();
+        let (mut derivative, mut curvature, mut tolerance, mut size) = (0.0, 0.0, 0.0, 0.0_f64);
+        for leaf in 0..n_leaves {
+            let g = g[[leaf, j]];
+            derivative -= g * start.residual[[leaf, j]];
+            curvature += g * g * start.curvature[[leaf, j]];
+            // Rounding in f32 may leave this much: sums of probabilities of up to 2 Σ w |g|.
+            tolerance += 1e-7 * g.abs() * start.weight[[leaf, j]];
+            size = size.max(g.abs());
+        }
+        if derivative.abs() <= tolerance {
+            return 0.0;
+        }
+        let (sign, limit) = (-derivative.signum(), Logistic::LARGEST_MOVE / size);
+        let probabilities = |step: f64| -> Vec<f64> {
+            let mut first = 0;
+            (0..n_leaves)
+                .map(|leaf| {
+                    let n = members.rows(leaf).len();
+                    let range = first..first + n;
+                    first += n;
+                    let factor = (2.0 * step * g[[leaf, j]]).exp() as f32;
+                    sum_of_probabilities(&odds[range.clone()], &weights[range], factor)
+                })
+                .collect()
+        };
+        // Σ c y by leaf, as Σ c r = 2 (Σ c y − Σ c p).
+        let ones: Vec<f64> = probabilities(0.0)
+            .iter()
+            .enumerate()
+            .map(|(leaf, p)| start.residual[[leaf, j]] / 2.0 + p)
+            .collect();
+        let slope = |step: f64| -> f64 {
+            let p = probabilities(step);
+            (0..n_leaves).map(|leaf| -2.0 * g[[leaf, j]] * (ones[leaf] - p[leaf])).sum()
+        };
+        let newton = derivative.abs() / curvature;
+        sign * root_of_derivative(sign * derivative, newton, limit, tolerance, |t| sign * slope(sign * t))
+    }
+}
+
+/// Outputs whose odds are gathered together.
+const STRIP: usize = 16;
+
+/// Σ c p.
+fn sum_of_probabilities(odds: &[f32], weights: &[f32], factor: f32) -> f64 {
+    const LANES: usize = 16;
+    let mut total = 0.0;
+    for (odds, weights) in odds.chunks(LANES * 32).zip(weights.chunks(LANES * 32)) {
+        let mut sums = [0.0_f32; LANES];
+        let (o, w) = (odds.chunks_exact(LANES), weights.chunks_exact(LANES));
+        for (&o, &w) in o.remainder().iter().zip(w.remainder()) {
+            let o = bounded(o * factor);
+            total += f64::from(w * (o / (1.0 + o)));
+        }
+        for (o, w) in o.zip(w) {
+            for k in 0..LANES {
+                let o = bounded(o[k] * factor);
+                sums[k] += w[k] * (o / (1.0 + o));
+            }
+        }
+        total += sums.iter().map(|&s| f64::from(s)).sum::<f64>();
+    }
+    total
 }
 
 /// o into its range.

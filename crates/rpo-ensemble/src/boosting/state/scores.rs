@@ -1,18 +1,15 @@
 //! The scores of the training set, n x d, for any loss.
 
 use super::sums::{LeafSums, scale_columns};
-use super::{ROWS, Real, Sweep};
+use super::{Coefficients, LeafIndex, Outputs, Pass, ROWS, Real};
 use crate::boosting::choices::{LineSearch, StepScope};
-use crate::boosting::coefficients::Coefficients;
-use crate::boosting::leaf_index::LeafIndex;
 use crate::boosting::loss::{Direction, Loss};
-use crate::boosting::outputs::Outputs;
-use crate::boosting::params::BoostingParams;
+use crate::boosting::params::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
 
 /// Scores of every row and output, beside which everything is computed when it is asked for.
-pub(crate) struct Scores<'a, T> {
+pub(crate) struct ScoreState<'a, T> {
     outputs: &'a Outputs<'a>,
     loss: &'a dyn Loss,
     line_search: LineSearch,
@@ -39,15 +36,15 @@ impl RowBuffer {
     }
 }
 
-impl<'a, T: Real> Scores<'a, T> {
+impl<'a, T: Real> ScoreState<'a, T> {
     /// Starts from constants.
-    pub(crate) fn new(params: &'a BoostingParams, outputs: &'a Outputs<'a>, initial: &[f64]) -> Self {
+    pub(crate) fn new(params: &'a Resolved, outputs: &'a Outputs<'a>, initial: &[f64]) -> Self {
         let row: Vec<T> = initial.iter().map(|&v| T::from_f64(v)).collect();
         Self {
             outputs,
             loss: params.loss.loss(),
             line_search: params.line_search,
-            scope: params.scope,
+            scope: params.step_scope,
             scores: row.repeat(outputs.n_rows()),
         }
     }
@@ -57,14 +54,14 @@ impl<'a, T: Real> Scores<'a, T> {
         self.line_search == LineSearch::Newton || self.loss.is_quadratic()
     }
 
-    pub(super) fn sweep<Z: Real>(&mut self, sweep: Sweep<'_, Z>) -> f64 {
+    pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
         let (outputs, loss) = (self.outputs, self.loss);
-        let (phi, z) = Sweep::next_in_chunks(sweep.next, outputs.n_rows());
+        let (phi, z) = Pass::next_in_chunks(pass.next, outputs.n_rows());
         let q = phi.map_or(0, Coefficients::n_components);
-        let added = sweep
-            .made
-            .map(|(leaves, made)| (leaves, made.by_leaf(leaves.n_leaves, d)));
+        let added = pass
+            .update
+            .map(|(leaves, update)| (leaves, update.by_leaf(leaves.n_leaves, d)));
         let chunks = self.scores.par_chunks_mut(ROWS * d).zip(z).enumerate();
         let losses: Vec<f64> = chunks
             .map(|(chunk, (scores, z))| {

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use rpo::core::{CsrMatrix, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
-use rpo::ensemble::boosting::{Algorithm, BoostingParams, LeafStorage, LossKind};
+use rpo::ensemble::boosting::{Algorithm, BoostingParams, LossKind};
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
 use rpo::ensemble::{FitOptions, ForestParams, OutputProjection, RowSampling};
 use rpo::projections::{Components, ProjectionKind};
@@ -149,16 +149,19 @@ pub(crate) fn boosted(case: &Case) -> Vec<Model> {
         Task::Regression => LossKind::Square,
     };
     let mut kinds: Vec<BoostingParams> = Algorithm::ALL.map(BoostingParams::new).to_vec();
-    kinds.push(BoostingParams::gbmort().leaf_storage(LeafStorage::Largest(2)));
+    kinds.push(BoostingParams {
+        leaf_values: Some(2),
+        ..BoostingParams::new(Algorithm::Gbmort)
+    });
     let fit = |params: BoostingParams| {
-        let params = params
-            .loss(loss)
-            .iterations(3)
-            .max_leaves(case.max_leaves)
-            .check()
-            .unwrap();
-        let fit = params.fit(data.features().into(), data.outputs().into()).unwrap();
-        Model::new(fit.model, &data).unwrap()
+        let params = BoostingParams {
+            loss: Some(loss),
+            iterations: 3,
+            max_leaves: case.max_leaves,
+            ..params
+        };
+        let model = params.fit(data.features().into(), data.outputs().into());
+        Model::new(model.unwrap(), &data).unwrap()
     };
     let mut models: Vec<Model> = kinds.into_iter().map(fit).collect();
     let forests = ForestParams::random_forest()

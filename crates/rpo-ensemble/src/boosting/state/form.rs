@@ -1,19 +1,23 @@
-//! Which form the training scores take.
+//! The choice of the form of the training scores.
 
-use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
-use super::loss::LossKind;
-use super::outputs::Outputs;
-use super::params::BoostingParams;
-use super::state::{Factored, Odds, Scores, State};
+use super::factored::FactoredResiduals;
+use super::odds::OddsState;
+use super::outputs::{Outputs, check_memory};
+use super::scores::ScoreState;
+use super::State;
+use crate::boosting::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
+use crate::boosting::loss::LossKind;
+use crate::boosting::params::Resolved;
 use crate::error::EnsembleError;
-use rpo_core::{MatrixView, check_dense};
+use crate::projection::OutputProjection;
+use rpo_core::MatrixView;
 
 /// Most cells n x d that are kept in `f64`; more take `f32`.
 const WIDE: usize = 1 << 17;
 
-/// The training state that parameters ask for, or the one that costs least.
-pub(super) fn choose<'a>(
-    params: &'a BoostingParams,
+/// The training state in the form that is given, or in the cheapest one.
+pub(in crate::boosting) fn choose<'a>(
+    params: &'a Resolved,
     outputs: &'a Outputs<'a>,
     initial: &[f64],
 ) -> Result<State<'a>, EnsembleError> {
@@ -21,8 +25,8 @@ pub(super) fn choose<'a>(
     let complete = outputs.is_complete();
     let is_sparse = matches!(outputs.y, MatrixView::Sparse(_));
     let wide = n.saturating_mul(d) <= WIDE;
-    let exact_leaves = params.scope == StepScope::Leaf && params.line_search == LineSearch::Exact;
-    let form = match params.form {
+    let exact_leaves = params.step_scope == StepScope::Leaf && params.line_search == LineSearch::Exact;
+    let form = match params.training_form {
         TrainingForm::Auto if params.algorithm == Algorithm::SingleTarget => TrainingForm::Scores,
         TrainingForm::Auto if params.loss.is(LossKind::Square) && complete && is_sparse => {
             if factored_cost(params, outputs) < scores_cost(params, outputs) {
@@ -44,7 +48,7 @@ pub(super) fn choose<'a>(
     } else {
         0
     };
-    let check = |bytes: usize| check_budget(params.memory_budget, n, d, bytes + residual);
+    let check = |bytes: usize| check_memory(params.memory_limit, n, d, bytes + residual);
     match form {
         TrainingForm::Factored if !(is_sparse && complete) => refuse(
             "factored",
@@ -55,47 +59,37 @@ pub(super) fn choose<'a>(
         }
         TrainingForm::Factored => {
             check(0)?;
-            Ok(State::Factored(Factored::new(outputs, initial.to_vec())))
+            Ok(State::Factored(FactoredResiduals::new(outputs, initial.to_vec())))
         }
         TrainingForm::Odds => {
             check(size_of::<f32>())?;
-            Ok(State::Odds(Odds::new(
+            Ok(State::Odds(OddsState::new(
                 outputs,
                 initial,
                 params.line_search,
-                params.scope,
+                params.step_scope,
             )))
         }
         _ if wide => {
             check(size_of::<f64>())?;
-            Ok(State::Wide(Scores::new(params, outputs, initial)))
+            Ok(State::Wide(ScoreState::new(params, outputs, initial)))
         }
         _ => {
             check(size_of::<f32>())?;
-            Ok(State::Narrow(Scores::new(params, outputs, initial)))
+            Ok(State::Narrow(ScoreState::new(params, outputs, initial)))
         }
     }
 }
 
-/// Refuses what would take more than a budget.
-pub(super) fn check_budget(
-    budget: usize,
-    rows: usize,
-    columns: usize,
-    bytes_per_cell: usize,
-) -> Result<(), EnsembleError> {
-    check_dense(rows, columns, bytes_per_cell, budget).map_err(EnsembleError::Training)
-}
-
 /// Memory accesses of an average step on scores: three passes.
-fn scores_cost(params: &BoostingParams, outputs: &Outputs<'_>) -> f64 {
+fn scores_cost(params: &Resolved, outputs: &Outputs<'_>) -> f64 {
     let cells = outputs.n_rows() as f64 * outputs.n_outputs() as f64;
-    let fits = cells * size_of::<f32>() as f64 <= params.memory_budget as f64;
+    let fits = cells * size_of::<f32>() as f64 <= params.memory_limit as f64;
     if fits { 3.0 * cells } else { f64::INFINITY }
 }
 
 /// Those of an average step on factored residuals: as in the head of that file, half of the steps being made.
-fn factored_cost(params: &BoostingParams, outputs: &Outputs<'_>) -> f64 {
+fn factored_cost(params: &Resolved, outputs: &Outputs<'_>) -> f64 {
     let (n, d) = (outputs.n_rows() as f64, outputs.n_outputs() as f64);
     let (steps, q) = (
         0.5 * params.iterations as f64,
@@ -110,8 +104,8 @@ fn factored_cost(params: &BoostingParams, outputs: &Outputs<'_>) -> f64 {
     (1.0 + q) * outputs.y.n_stored() as f64 + steps * per_step
 }
 
-fn n_components(params: &BoostingParams, outputs: &Outputs<'_>) -> usize {
+fn n_components(params: &Resolved, outputs: &Outputs<'_>) -> usize {
     let d = outputs.n_outputs();
-    let resolve = |p: &crate::OutputProjection| p.components.resolve(d).unwrap_or(d);
+    let resolve = |p: &OutputProjection| p.components.resolve(d).unwrap_or(d);
     params.projection.as_ref().map_or(d, resolve)
 }

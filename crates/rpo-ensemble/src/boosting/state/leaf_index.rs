@@ -5,16 +5,16 @@ use rpo_tree::{Grown, LeafMembers, Rule, apply};
 
 /// The leaf of every training row of a step.
 #[derive(Debug, Clone)]
-pub(super) struct LeafIndex {
+pub(in crate::boosting) struct LeafIndex {
     /// By row.
-    pub(super) of_row: Vec<u32>,
-    pub(super) n_leaves: usize,
+    pub(in crate::boosting) of_row: Vec<u32>,
+    pub(in crate::boosting) n_leaves: usize,
 }
 
 impl LeafIndex {
     /// From what was grown. Rows it was not grown on, those left out of a subsample, are routed; rows of no weight
     /// count nowhere and are left in leaf 0.
-    pub(super) fn new<R: Rule>(grown: &Grown<R>, x: MatrixView<'_>, is_subsample: bool) -> Self {
+    pub(in crate::boosting) fn new<R: Rule>(grown: &Grown<R>, x: MatrixView<'_>, is_subsample: bool) -> Self {
         let n_leaves = grown.structure.n_leaves();
         if is_subsample {
             let of_row = apply(&grown.structure, x);
@@ -30,7 +30,7 @@ impl LeafIndex {
     }
 
     /// The rows of each leaf.
-    pub(super) fn members(&self) -> LeafMembers {
+    pub(in crate::boosting) fn members(&self) -> LeafMembers {
         LeafMembers::from_assignment(&self.of_row, self.n_leaves).expect("leaves are below their number")
     }
 }

@@ -1,15 +1,15 @@
-//! Watching a validation set.
+//! Early stopping: the best number of steps on a validation set.
 
 use super::model::Boosted;
 use super::options::Validation;
-use super::values::BoostingStep;
+use super::step::BoostingStep;
 use crate::error::EnsembleError;
 use crate::inference::mean::{DEFAULT_BUDGET, zeros};
 use ndarray::Array2;
 use rpo_tree::{AxisRule, apply};
 
-/// The scores of a validation set, and which step was best on it.
-pub(super) struct Watch<'a> {
+/// The scores of a validation set, and the step that was best on it.
+pub(super) struct EarlyStopping<'a> {
     validation: Validation<'a>,
     scores: Array2<f64>,
     predictions: Array2<f32>,
@@ -18,7 +18,7 @@ pub(super) struct Watch<'a> {
     first: usize,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> EarlyStopping<'a> {
     /// Starts from a model.
     pub(super) fn new(validation: Validation<'a>, model: &Boosted) -> Result<Self, EnsembleError> {
         // The scores are twice as wide as the predictions.
@@ -47,7 +47,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// The number of steps and the metric after them.
+    /// Evaluates the metric, and returns it with the number of steps.
     pub(super) fn evaluate(&mut self, model: &Boosted, n_steps: usize) -> (usize, f64) {
         model.link_into(&self.scores, &mut self.predictions);
         let value = (self.validation.metric)(self.predictions.view());
@@ -60,13 +60,13 @@ impl<'a> Watch<'a> {
         (n_steps, value)
     }
 
-    /// Whether the best is too long ago.
+    /// Returns true if the best step is as long ago as the patience allows.
     pub(super) fn is_over(&self, n_steps: usize) -> bool {
         let since = n_steps - self.best.map_or(self.first, |(step, _)| step);
         self.validation.patience.is_some_and(|patience| since >= patience)
     }
 
-    /// After how many steps the metric was best; `None` if it never was a number.
+    /// The number of steps after which the metric was best; `None` if it never was a number.
     pub(super) fn best(&self) -> Option<usize> {
         self.best
             .filter(|(_, value)| !value.is_nan())

@@ -1,19 +1,18 @@
 //! Training outputs with their weights, row by row and column by column.
 
-use super::form::check_budget;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayView2, Axis};
-use rpo_core::{CsrMatrix, MatrixView, csr_row};
+use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_row};
 
 /// One output (n x 1), and the weights of its cells.
-pub(super) type Column = (Array2<f32>, Option<Array2<f32>>);
+pub(in crate::boosting) type Column = (Array2<f32>, Option<Array2<f32>>);
 
 /// What is to be fitted: outputs (n x d), NaN where missing, a weight per row and perhaps one per cell.
 #[derive(Debug)]
-pub(super) struct Outputs<'a> {
-    pub(super) y: MatrixView<'a>,
+pub(in crate::boosting) struct Outputs<'a> {
+    pub(in crate::boosting) y: MatrixView<'a>,
     /// One per row, c.
-    pub(super) weights: &'a [f32],
+    pub(in crate::boosting) weights: &'a [f32],
     /// One per cell, u.
     cells: Option<ArrayView2<'a, f32>>,
     /// Sparse outputs by columns.
@@ -25,7 +24,7 @@ pub(super) struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    pub(super) fn new(y: MatrixView<'a>, weights: &'a [f32], cells: Option<ArrayView2<'a, f32>>) -> Self {
+    pub(in crate::boosting) fn new(y: MatrixView<'a>, weights: &'a [f32], cells: Option<ArrayView2<'a, f32>>) -> Self {
         let (by_column, has_missing) = match y {
             MatrixView::Dense(y) => (None, y.iter().any(|v| v.is_nan())),
             MatrixView::Sparse(y) => (
@@ -44,21 +43,21 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    pub(super) fn n_rows(&self) -> usize {
+    pub(in crate::boosting) fn n_rows(&self) -> usize {
         self.y.n_rows()
     }
 
-    pub(super) fn n_outputs(&self) -> usize {
+    pub(in crate::boosting) fn n_outputs(&self) -> usize {
         self.y.n_cols()
     }
 
     /// Whether every cell of a row weighs the same.
-    pub(super) fn is_complete(&self) -> bool {
+    pub(in crate::boosting) fn is_complete(&self) -> bool {
         self.cells.is_none() && !self.has_missing
     }
 
     /// Copies the outputs of a row, and the weights u of its cells, 0 where missing.
-    pub(super) fn copy_row(&self, row: usize, y: &mut [f64], cells: &mut [f64]) {
+    pub(in crate::boosting) fn copy_row(&self, row: usize, y: &mut [f64], cells: &mut [f64]) {
         match self.y {
             MatrixView::Dense(a) => y.iter_mut().zip(a.row(row)).for_each(|(y, &v)| *y = f64::from(v)),
             MatrixView::Sparse(a) => {
@@ -87,7 +86,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Copies an output, and the weights c u of its cells, 0 where missing.
-    pub(super) fn copy_column(&self, output: usize, y: &mut [f64], weights: &mut [f64]) {
+    pub(in crate::boosting) fn copy_column(&self, output: usize, y: &mut [f64], weights: &mut [f64]) {
         match self.y {
             MatrixView::Dense(a) => y
                 .iter_mut()
@@ -118,7 +117,7 @@ impl<'a> Outputs<'a> {
     }
 
     /// Calls `f(row, value)` for the stored values of an output of sparse outputs, by row.
-    pub(super) fn for_each_in_column(&self, output: usize, mut f: impl FnMut(usize, f64)) {
+    pub(in crate::boosting) fn for_each_in_column(&self, output: usize, mut f: impl FnMut(usize, f64)) {
         let columns = self
             .by_column
             .as_ref()
@@ -131,26 +130,26 @@ impl<'a> Outputs<'a> {
     }
 
     /// Whether outputs are sparse and every cell of a row weighs the same.
-    pub(super) fn is_complete_and_sparse(&self) -> bool {
+    pub(in crate::boosting) fn is_complete_and_sparse(&self) -> bool {
         self.by_column.is_some() && self.is_complete()
     }
 
     /// The weighted mean of an output of complete sparse outputs.
-    pub(super) fn mean_of_stored(&self, output: usize) -> f64 {
+    pub(in crate::boosting) fn mean_of_stored(&self, output: usize) -> f64 {
         let mut sum = 0.0;
         self.for_each_in_column(output, |i, y| sum += f64::from(self.weights[i]) * y);
         sum / self.total_weight
     }
 
     /// Number of rows that weigh something.
-    pub(super) fn n_weighted(&self) -> usize {
+    pub(in crate::boosting) fn n_weighted(&self) -> usize {
         self.n_weighted
     }
 
     /// Each output by itself (n x 1), with its cell weights.
-    pub(super) fn apart(&self, budget: usize) -> Result<Vec<Column>, EnsembleError> {
+    pub(in crate::boosting) fn apart(&self, limit: usize) -> Result<Vec<Column>, EnsembleError> {
         let (n, d) = (self.n_rows(), self.n_outputs());
-        check_budget(budget, n, d, size_of::<f32>() + size_of::<f64>())?;
+        check_memory(limit, n, d, size_of::<f32>() + size_of::<f64>())?;
         let column = |j: usize| {
             let mut y = Array2::zeros((n, 1));
             match self.y {
@@ -162,4 +161,14 @@ impl<'a> Outputs<'a> {
         };
         Ok((0..d).map(column).collect())
     }
+}
+
+/// Refuses training data structures beyond the memory limit.
+pub(super) fn check_memory(
+    limit: usize,
+    rows: usize,
+    columns: usize,
+    bytes_per_cell: usize,
+) -> Result<(), EnsembleError> {
+    check_dense(rows, columns, bytes_per_cell, limit).map_err(EnsembleError::Training)
 }

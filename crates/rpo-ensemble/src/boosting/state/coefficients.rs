@@ -9,7 +9,7 @@ use rpo_projections::LinearMap;
 /// Maps are made for sparse rows; residuals are dense and made on the fly, so boosting reads φ off the map once per
 /// step and takes dot products itself.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Coefficients {
+pub(in crate::boosting) enum Coefficients {
     /// All numbers, component by component.
     Dense { phi: Vec<f32>, n_outputs: usize },
     /// The numbers that are not 0, component by component, by output.
@@ -23,7 +23,7 @@ impl Coefficients {
     const SPARSE: usize = 8;
 
     /// The matrix of a map: what it makes of the unit vectors.
-    pub(super) fn of(map: &dyn LinearMap) -> Result<Self, EnsembleError> {
+    pub(in crate::boosting) fn of(map: &dyn LinearMap) -> Result<Self, EnsembleError> {
         let (d, q) = (map.n_outputs(), map.n_components());
         let unit = CsrMatrix::new((d, d), (0..=d).collect(), (0..d as u32).collect(), vec![1.0; d]);
         let columns = map.apply(MatrixView::Sparse(unit.view()))?;
@@ -43,7 +43,7 @@ impl Coefficients {
     }
 
     /// Number of components q.
-    pub(super) fn n_components(&self) -> usize {
+    pub(in crate::boosting) fn n_components(&self) -> usize {
         match self {
             Self::Dense { phi, n_outputs } => phi.len() / n_outputs,
             Self::Sparse(components) => components.len(),
@@ -52,7 +52,7 @@ impl Coefficients {
     }
 
     /// Whether all numbers are 0, so that nothing can be grown.
-    pub(super) fn is_zero(&self) -> bool {
+    pub(in crate::boosting) fn is_zero(&self) -> bool {
         match self {
             Self::Dense { phi, .. } => phi.iter().all(|v| *v == 0.0),
             Self::Sparse(components) => components.iter().all(Vec::is_empty),
@@ -61,7 +61,7 @@ impl Coefficients {
     }
 
     /// ‖φ‖², the sum of the squares of all numbers.
-    pub(super) fn norm_squared(&self) -> f64 {
+    pub(in crate::boosting) fn norm_squared(&self) -> f64 {
         let square = |v: f32| f64::from(v) * f64::from(v);
         match self {
             Self::Dense { phi, .. } => phi.iter().map(|&v| square(v)).sum(),
@@ -71,7 +71,7 @@ impl Coefficients {
     }
 
     /// φ row, in `f64`.
-    pub(super) fn project(&self, row: &[f64], out: &mut [f64]) {
+    pub(in crate::boosting) fn project(&self, row: &[f64], out: &mut [f64]) {
         match self {
             Self::Dense { phi, n_outputs } => {
                 for (out, phi) in out.iter_mut().zip(phi.chunks_exact(*n_outputs)) {
@@ -92,7 +92,7 @@ impl Coefficients {
 
     /// φ row for a row of `f32`: sums in 16 interleaved `f32` parts, joined in `f64`, which is fast and keeps the
     /// relative error near 1e-6.
-    pub(super) fn project_f32(&self, row: &[f32], out: &mut [f64]) {
+    pub(in crate::boosting) fn project_f32(&self, row: &[f32], out: &mut [f64]) {
         match self {
             Self::Dense { phi, n_outputs } => {
                 for (out, phi) in out.iter_mut().zip(phi.chunks_exact(*n_outputs)) {
@@ -112,7 +112,7 @@ impl Coefficients {
     }
 
     /// φ of a sparse row.
-    pub(super) fn project_sparse(&self, columns: &[u32], values: &[f32], out: &mut [f64]) {
+    pub(in crate::boosting) fn project_sparse(&self, columns: &[u32], values: &[f32], out: &mut [f64]) {
         let terms = || columns.iter().zip(values).map(|(&j, &v)| (j, f64::from(v)));
         match self {
             Self::Dense { phi, n_outputs } => {

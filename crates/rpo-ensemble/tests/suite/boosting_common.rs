@@ -1,0 +1,88 @@
+//! Fits of boosting with their history, for the tests of boosting.
+
+use ndarray::{Array2, ArrayView2};
+use rpo_core::MatrixView;
+use rpo_ensemble::EnsembleError;
+use rpo_ensemble::boosting::{Boosted, BoostingOptions, BoostingParams, History, TrainingForm, Validation};
+use rpo_projections::{Components, Projection};
+use std::sync::Arc;
+
+/// Parameters with the custom parts of a fit.
+#[derive(Debug, Clone)]
+pub(crate) struct Setup {
+    pub(crate) params: BoostingParams,
+    form: TrainingForm,
+    projection: Option<Arc<dyn Projection>>,
+}
+
+impl From<BoostingParams> for Setup {
+    fn from(params: BoostingParams) -> Self {
+        Self {
+            params,
+            form: TrainingForm::Auto,
+            projection: None,
+        }
+    }
+}
+
+/// A model and the course of its fit.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Fitted {
+    pub(crate) model: Boosted,
+    pub(crate) history: History,
+}
+
+impl Setup {
+    pub(crate) fn form(self, form: TrainingForm) -> Self {
+        Self { form, ..self }
+    }
+
+    pub(crate) fn projection(mut self, family: Arc<dyn Projection>, components: usize) -> Self {
+        self.params.components = Some(Components::Exact(components));
+        Self {
+            projection: Some(family),
+            ..self
+        }
+    }
+
+    pub(crate) fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Fitted, EnsembleError> {
+        self.fit_with(x, y, BoostingOptions::default())
+    }
+
+    pub(crate) fn fit_with(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: BoostingOptions<'_>,
+    ) -> Result<Fitted, EnsembleError> {
+        let mut history = History::default();
+        // Views do not shorten their lifetimes by themselves.
+        let validation = options.validation.as_ref().map(|v| Validation {
+            x: v.x.reborrow(),
+            metric: v.metric,
+            ..*v
+        });
+        let options = BoostingOptions {
+            weights: options.weights,
+            cell_weights: options.cell_weights.as_ref().map(ArrayView2::view),
+            missing_outputs: options.missing_outputs,
+            validation,
+            start: options.start,
+            training_form: self.form,
+            projection: self.projection.clone(),
+            history: Some(&mut history),
+            ..Default::default()
+        };
+        let model = self.params.fit_with(x, y, options)?;
+        Ok(Fitted { model, history })
+    }
+}
+
+/// The model of parameters for dense data.
+pub(crate) fn try_fit(
+    setup: impl Into<Setup>,
+    x: &Array2<f32>,
+    y: &Array2<f32>,
+) -> Result<Boosted, EnsembleError> {
+    Ok(setup.into().fit(x.into(), y.into())?.model)
+}
