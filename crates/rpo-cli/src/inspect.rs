@@ -84,10 +84,13 @@ impl Inspect {
         importances.retain(|(_, importance)| *importance > 0.0);
         importances.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
         let names = model.column_names();
-        let important = importances.iter().take(self.top_features).map(|&(j, importance)| {
-            let name = names.get(j as usize).unwrap_or_default().into_owned();
-            (name, importance)
-        });
+        let important = importances
+            .iter()
+            .take(self.top_features)
+            .map(|&(j, importance)| {
+                let name = names.get(j as usize).unwrap_or_default().into_owned();
+                (name, importance)
+            });
         if self.json {
             let list =
                 important.map(|(feature, importance)| json!({"feature": feature, "importance": importance}));

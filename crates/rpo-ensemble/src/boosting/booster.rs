@@ -205,7 +205,11 @@ impl<'a> Booster<'a> {
         match (update, self.target, self.params.leaf_values) {
             (StepUpdate::Vectors(values), Some((output, n_outputs)), _) => {
                 let leaves = narrow(values.column(0));
-                let stored = StepValues::Single { leaves, output, n_outputs };
+                let stored = StepValues::Single {
+                    leaves,
+                    output,
+                    n_outputs,
+                };
                 (StepUpdate::Vectors(values), stored)
             }
             (StepUpdate::Vectors(mut values), None, Some(k)) => {

@@ -61,7 +61,9 @@ impl Boosted {
                 return mismatch("leaves of a tree with values", leaves, given);
             }
             let given = match &tree.values {
-                StepValues::Single { output, n_outputs, .. } => (*n_outputs).max(*output as usize + 1),
+                StepValues::Single {
+                    output, n_outputs, ..
+                } => (*n_outputs).max(*output as usize + 1),
                 values => values.n_outputs(),
             };
             if given != n_outputs {
@@ -144,7 +146,9 @@ impl Boosted {
         }
         let total: f64 = sums.values().sum();
         let scale = |sum: f64| if total > 0.0 { sum / total } else { sum };
-        sums.into_iter().map(|(feature, sum)| (feature, scale(sum))).collect()
+        sums.into_iter()
+            .map(|(feature, sum)| (feature, scale(sum)))
+            .collect()
     }
 
     /// The model after its first steps, all of them if it has no more.

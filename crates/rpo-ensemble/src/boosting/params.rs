@@ -303,7 +303,10 @@ fn projection(
         params.projection_scope,
         Components::Exact(1),
     )?;
-    let Some(OutputProjection { components, scope, .. }) = resolved else {
+    let Some(OutputProjection {
+        components, scope, ..
+    }) = resolved
+    else {
         return Ok(None);
     };
     // Refuses 0 components whatever the number of outputs.
@@ -315,7 +318,11 @@ fn projection(
             return conflict("projection", &choice, reason);
         }
         if components != Components::Exact(1) {
-            return conflict("components", &components, "cannot be combined with gbrt-rpo, which has 1");
+            return conflict(
+                "components",
+                &components,
+                "cannot be combined with gbrt-rpo, which has 1",
+            );
         }
         if scope == ProjectionScope::Shared {
             let reason = "cannot be combined with gbrt-rpo, whose trees would all grow on a single direction";

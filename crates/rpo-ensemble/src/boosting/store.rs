@@ -3,8 +3,8 @@
 use super::{Boosted, BoostingStep, StepValues};
 use ndarray::Array2;
 use rpo_core::store::{Entries, Reader, Restore, Sizes, SparseRows, Store, StoreError, Writer};
-use rpo_tree::{LeafModel, Structure};
 use rpo_tree::store::{StoreLeaves, restore_structures, store_structures};
+use rpo_tree::{LeafModel, Structure};
 
 /// How the leaves of a tree store what they add, in `tree.values`.
 const VECTORS: u32 = 0;

@@ -5,8 +5,8 @@ use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, History, LineSearch, Link, Loss, LossKind,
-    Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
+    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, History, LineSearch, Link, Loss,
+    LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};

@@ -47,7 +47,10 @@ impl BoostingRecipe {
         };
         // With the loss that fits every step, so that what is wrong is the rest.
         let loss = Some(recipe.loss.unwrap_or(LossKind::Logistic));
-        let params = BoostingParams { loss, ..recipe.params.clone() };
+        let params = BoostingParams {
+            loss,
+            ..recipe.params.clone()
+        };
         params.check()?;
         Ok(recipe)
     }

@@ -24,7 +24,11 @@ pub(crate) fn root_of_derivative(
     derivative: impl Fn(f64) -> f64,
 ) -> f64 {
     let mut low = (0.0, at_zero);
-    let first = if newton > 0.0 && newton.is_finite() { newton } else { 1.0 };
+    let first = if newton > 0.0 && newton.is_finite() {
+        newton
+    } else {
+        1.0
+    };
     let mut trial = first.min(limit);
     for _ in 0..MAX_TRIALS {
         let value = derivative(trial);
@@ -46,9 +50,19 @@ pub(crate) fn root_of_derivative(
 /// The root in a bracket whose ends are known.
 fn brent(low: (f64, f64), high: (f64, f64), tolerance: f64, derivative: impl Fn(f64) -> f64) -> f64 {
     let solver = BrentRoot::new(low.0, high.0, 2.0 * PRECISION * high.0);
-    let problem = Bracketed { ends: Cell::new(2), values: [low.1, high.1], tolerance, derivative };
-    let run = Executor::new(problem, solver).ctrlc(false).configure(|state| state.max_iters(u64::from(MAX_TRIALS)));
-    let found = run.run().ok().and_then(|result| result.state().get_best_param().copied());
+    let problem = Bracketed {
+        ends: Cell::new(2),
+        values: [low.1, high.1],
+        tolerance,
+        derivative,
+    };
+    let run = Executor::new(problem, solver)
+        .ctrlc(false)
+        .configure(|state| state.max_iters(u64::from(MAX_TRIALS)));
+    let found = run
+        .run()
+        .ok()
+        .and_then(|result| result.state().get_best_param().copied());
     found.unwrap_or(low.0)
 }
 
@@ -82,14 +96,19 @@ pub fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64
         return 0.0;
     }
     let slope = |step: f64| -> f64 {
-        direction.rows().map(|(y, f, g, w)| -w * g * loss.residual(y, f + step * g)).sum()
+        direction
+            .rows()
+            .map(|(y, f, g, w)| -w * g * loss.residual(y, f + step * g))
+            .sum()
     };
     let (mut derivative, mut scale, mut curvature) = (0.0, 0.0, Some(0.0));
     for (y, f, g, w) in direction.rows() {
         let term = w * g * loss.residual(y, f);
         derivative -= term;
         scale += term.abs();
-        curvature = curvature.zip(loss.curvature(y, f)).map(|(sum, h)| sum + w * g * g * h);
+        curvature = curvature
+            .zip(loss.curvature(y, f))
+            .map(|(sum, h)| sum + w * g * g * h);
     }
     let tolerance = 1e-9 * scale;
     if derivative.abs() <= tolerance {
@@ -98,7 +117,10 @@ pub fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64
     let sign = -derivative.signum();
     let newton = curvature.map_or(1.0, |c| derivative.abs() / c);
     let limit = loss.largest_move() / largest;
-    let step = sign * root_of_derivative(sign * derivative, newton, limit, tolerance, |t| sign * slope(sign * t));
+    let step = sign
+        * root_of_derivative(sign * derivative, newton, limit, tolerance, |t| {
+            sign * slope(sign * t)
+        });
     let improves = direction.value(loss, step) <= direction.value(loss, 0.0);
     if improves { step } else { 0.0 }
 }

@@ -1,10 +1,10 @@
 //! The choice of the form of the training scores.
 
+use super::State;
 use super::factored::FactoredResiduals;
 use super::odds::OddsState;
 use super::outputs::{Outputs, check_memory};
 use super::scores::ScoreState;
-use super::State;
 use crate::boosting::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 use crate::boosting::loss::LossKind;
 use crate::boosting::params::Resolved;

@@ -170,7 +170,11 @@ impl<'a> OddsState<'a> {
         let d = self.outputs.n_outputs();
         let members = leaves.members();
         let n = self.outputs.n_rows();
-        let weights: Vec<f32> = members.all_rows().iter().map(|&i| self.outputs.weights[i as usize]).collect();
+        let weights: Vec<f32> = members
+            .all_rows()
+            .iter()
+            .map(|&i| self.outputs.weights[i as usize])
+            .collect();
         (0..d.div_ceil(STRIP))
             .into_par_iter()
             .map_init(
@@ -239,10 +243,14 @@ impl<'a> OddsState<'a> {
             .collect();
         let slope = |step: f64| -> f64 {
             let p = probabilities(step);
-            (0..n_leaves).map(|leaf| -2.0 * g[[leaf, j]] * (ones[leaf] - p[leaf])).sum()
+            (0..n_leaves)
+                .map(|leaf| -2.0 * g[[leaf, j]] * (ones[leaf] - p[leaf]))
+                .sum()
         };
         let newton = derivative.abs() / curvature;
-        sign * root_of_derivative(sign * derivative, newton, limit, tolerance, |t| sign * slope(sign * t))
+        sign * root_of_derivative(sign * derivative, newton, limit, tolerance, |t| {
+            sign * slope(sign * t)
+        })
     }
 }
 

@@ -24,7 +24,11 @@ pub(in crate::boosting) struct Outputs<'a> {
 }
 
 impl<'a> Outputs<'a> {
-    pub(in crate::boosting) fn new(y: MatrixView<'a>, weights: &'a [f32], cells: Option<ArrayView2<'a, f32>>) -> Self {
+    pub(in crate::boosting) fn new(
+        y: MatrixView<'a>,
+        weights: &'a [f32],
+        cells: Option<ArrayView2<'a, f32>>,
+    ) -> Self {
         let (by_column, has_missing) = match y {
             MatrixView::Dense(y) => (None, y.iter().any(|v| v.is_nan())),
             MatrixView::Sparse(y) => (

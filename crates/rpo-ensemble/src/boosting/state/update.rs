@@ -25,7 +25,9 @@ impl StepUpdate {
                 outputs: wide(outputs),
             },
             StepValues::Single { leaves, .. } => {
-                Self::Vectors(Array2::from_shape_fn((leaves.len(), 1), |(leaf, _)| f64::from(leaves[leaf])))
+                Self::Vectors(Array2::from_shape_fn((leaves.len(), 1), |(leaf, _)| {
+                    f64::from(leaves[leaf])
+                }))
             }
             StepValues::Vectors(values) => Self::Vectors(values.mapv(f64::from)),
             StepValues::Sparse(_) => {
