@@ -1,13 +1,14 @@
 //! Comma-separated numbers below a line of names.
 
 use super::error::{ReadError, ReadErrorKind};
-use super::line::{LineReader, skip_blanks};
+use super::line::LineReader;
 use super::number;
 use super::row::Row;
 use super::text::{Fault, utf8};
 use crate::message::lossy;
 use crate::names::Names;
 use csv::{ByteRecord, ReaderBuilder, Terminator};
+use memchr::{memchr, memchr_iter};
 use rpo_core::Mismatch;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
@@ -107,7 +108,7 @@ impl<R: BufRead> CsvReader<R> {
         if !self.next_line()? {
             return Ok(false);
         }
-        row.start_dense();
+        row.start_dense(self.columns.len());
         let parsed = if self.is_quoted() {
             self.read_quoted()?;
             parse_record(&self.record, &self.columns, row)
@@ -137,7 +138,7 @@ impl<R: BufRead> CsvReader<R> {
 
     /// A line without quotes, the usual one, is split and parsed in one pass; the `csv` crate has the others.
     fn is_quoted(&self) -> bool {
-        self.lines().line().contains(&b'"')
+        memchr(b'"', self.lines().line()).is_some()
     }
 
     /// Reads the record that starts with the line last read.
@@ -241,29 +242,27 @@ fn is_row(names: &Names) -> bool {
 }
 
 fn parse_row(line: &[u8], columns: &[String], row: &mut Row) -> Result<(), Fault> {
-    let mut start = 0;
+    // `None` once the line has ended: a comma after the last column would begin one more field.
+    let mut rest = Some(line);
     for column in columns {
-        let at = skip_blanks(line, start);
-        let (value, end) = match number::scan(&line[at..]) {
-            Some((value, length)) if matches!(line.get(at + length), None | Some(b',')) => {
-                (value, at + length)
+        let Some(mut field) = rest else { break };
+        while let [b' ' | b'\t', after @ ..] = field {
+            field = after;
+        }
+        let (value, after) = match number::scan(field) {
+            Some((value, length)) if matches!(field.get(length), None | Some(b',')) => {
+                (value, &field[length..])
             }
             _ => {
-                let length = line[at..].iter().position(|&b| b == b',');
-                let end = length.map_or(line.len(), |length| at + length);
-                (parse_field(line[at..end].trim_ascii_end(), at, column)?, end)
+                let (text, after) = field.split_at(memchr(b',', field).unwrap_or(field.len()));
+                let at = line.len() - field.len();
+                (parse_field(text.trim_ascii_end(), at, column)?, after)
             }
         };
         row.push_dense(value);
-        start = end + 1;
-        if end == line.len() {
-            break;
-        }
+        rest = after.get(1..);
     }
-    // A comma after the last column has made `start` the beginning of one more field.
-    let more = line
-        .get(start..)
-        .map_or(0, |rest| 1 + rest.iter().filter(|&&b| b == b',').count());
+    let more = rest.map_or(0, |rest| 1 + memchr_iter(b',', rest).count());
     check_count(columns.len(), row.values().len() + more, line.len())
 }
 

@@ -1,6 +1,7 @@
 //! Reads text line by line and keeps one line at a time.
 
 use super::error::{ReadError, ReadErrorKind};
+use memchr::memchr;
 use std::io::{BufRead, Read};
 
 /// The longest line that is read unless the options say otherwise: 1 GiB.
@@ -60,11 +61,14 @@ impl<R: BufRead> LineReader<R> {
             let limit = self.longest;
             return Err(self.error(ReadErrorKind::LineTooLong { limit }));
         }
-        if self.line.contains(&0) {
-            return Err(self.error_at_first(0, ReadErrorKind::NulByte));
+        if let Some(at) = memchr(0, &self.line) {
+            return Err(self.error(ReadErrorKind::NulByte).at_byte(at));
         }
-        if self.number == 1 && !ended && self.line.contains(&b'\r') {
-            return Err(self.error_at_first(b'\r', ReadErrorKind::CarriageReturns));
+        if self.number == 1
+            && !ended
+            && let Some(at) = memchr(b'\r', &self.line)
+        {
+            return Err(self.error(ReadErrorKind::CarriageReturns).at_byte(at));
         }
         Ok(true)
     }
@@ -80,12 +84,6 @@ impl<R: BufRead> LineReader<R> {
             0 => kind.into(),
             line => kind.at(line),
         }
-    }
-
-    /// An error at the first of some bytes.
-    fn error_at_first(&self, byte: u8, kind: ReadErrorKind) -> ReadError {
-        let at = self.line.iter().position(|&b| b == byte);
-        self.error(kind).at_byte(at.unwrap_or(0))
     }
 }
 

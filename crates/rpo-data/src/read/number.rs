@@ -19,8 +19,10 @@ pub(crate) fn scan(text: &[u8]) -> Option<(f64, usize)> {
     if let [digit @ b'0'..=b'9', b',' | b' ', ..] = text {
         return Some((f64::from(digit - b'0'), 1));
     }
-    let scanned = fast_float2::parse_partial::<f64, _>(text).ok();
-    scanned.filter(|(value, _)| value.is_finite())
+    match fast_float2::parse_partial(text) {
+        Ok((value, length)) if f64::is_finite(value) => Some((value, length)),
+        _ => None,
+    }
 }
 
 /// Returns the number that is the whole text.

@@ -9,12 +9,12 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether the file wrote the row as sparse: columns left out are 0.
+    /// Returns true for a row that the file writes as sparse: columns left out are 0.
     pub fn is_sparse(&self) -> bool {
         self.sparse
     }
 
-    /// The columns written, increasing; all of them in a dense row.
+    /// The columns in the file, increasing; all of them in a dense row.
     pub fn columns(&self) -> &[u32] {
         &self.columns
     }
@@ -25,20 +25,20 @@ impl Row {
         &self.values
     }
 
-    pub(crate) fn start_dense(&mut self) {
-        if self.sparse {
+    /// Starts a dense row of `n` values.
+    pub(crate) fn start_dense(&mut self, n: usize) {
+        // The columns of the last dense row still stand.
+        if self.sparse || self.columns.len() != n {
             self.columns.clear();
+            self.columns.extend(0..n as u32);
         }
         self.sparse = false;
         self.values.clear();
+        self.values.reserve(n);
     }
 
     #[inline]
     pub(crate) fn push_dense(&mut self, value: f64) {
-        // The columns of the last dense row still stand.
-        if self.columns.len() == self.values.len() {
-            self.columns.push(self.values.len() as u32);
-        }
         self.values.push(value);
     }
 

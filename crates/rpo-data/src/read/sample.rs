@@ -5,7 +5,6 @@ use super::line::skip_blanks;
 use super::number;
 use super::text::Fault;
 use crate::message::lossy;
-use std::cmp::Ordering;
 
 /// A sample of a file of labels and features, reused from sample to sample.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -72,11 +71,10 @@ pub(super) fn parse_sample(line: &[u8], syntax: &Syntax, sample: &mut Sample) ->
                 });
             }
         };
-        if syntax.sorted
-            && let Some(&(last, _)) = sample.features.last()
-        {
-            let previous = u64::from(last) + syntax.first_feature;
-            refuse_unsorted("feature", written, previous).map_err(|kind| (start, kind))?;
+        let last = sample.features.last();
+        if syntax.sorted && last.is_some_and(|&(last, _)| index <= last) {
+            let last = last.map(|&(last, _)| u64::from(last) + syntax.first_feature);
+            return Err((start, misplaced("feature", written, last, syntax.n_features)));
         }
         sample.features.push((index, value));
         at = skip_blanks(line, at);
@@ -93,25 +91,18 @@ pub(super) fn parse_sample(line: &[u8], syntax: &Syntax, sample: &mut Sample) ->
     Ok(())
 }
 
-/// Refuses an index that does not come after the previous one.
-pub(super) fn refuse_unsorted(what: &'static str, index: u64, previous: u64) -> Result<(), ReadErrorKind> {
-    match index.cmp(&previous) {
-        Ordering::Greater => Ok(()),
-        Ordering::Equal => Err(ReadErrorKind::RepeatedIndex { what, index }),
-        Ordering::Less => Err(ReadErrorKind::UnsortedIndex {
+/// The error of an index that is beyond the last column or does not come after the previous one.
+#[cold]
+pub(super) fn misplaced(what: &'static str, index: u64, previous: Option<u64>, count: u64) -> ReadErrorKind {
+    match previous {
+        Some(previous) if previous == index => ReadErrorKind::RepeatedIndex { what, index },
+        Some(previous) if previous > index => ReadErrorKind::UnsortedIndex {
             what,
             index,
             previous,
-        }),
+        },
+        _ => ReadErrorKind::IndexOutOfRange { what, index, count },
     }
-}
-
-/// Refuses an index beyond the last column.
-pub(super) fn refuse_beyond(what: &'static str, index: u64, count: u64) -> Result<(), ReadErrorKind> {
-    if index < count {
-        return Ok(());
-    }
-    Err(ReadErrorKind::IndexOutOfRange { what, index, count })
 }
 
 /// The labels that start the line, and where they end.
@@ -126,7 +117,9 @@ fn parse_labels(line: &[u8], syntax: &Syntax, labels: &mut Vec<u32>) -> Result<u
         let next = scanned.and_then(|(_, length)| line.get(at + length));
         match (scanned, next) {
             (Some((index, length)), None | Some(b',' | b' ' | b'\t')) => {
-                refuse_beyond(WHAT, index, syntax.n_labels).map_err(|kind| (at, kind))?;
+                if index >= syntax.n_labels {
+                    return Err((at, misplaced(WHAT, index, None, syntax.n_labels)));
+                }
                 labels.push(index as u32);
                 at += length;
                 if next != Some(&b',') {
@@ -155,8 +148,7 @@ fn feature_index(written: u64, syntax: &Syntax) -> Result<u32, ReadErrorKind> {
     if index < syntax.n_features {
         return Ok(index as u32);
     }
-    let (what, index, count) = ("feature", written, syntax.n_features);
-    Err(ReadErrorKind::IndexOutOfRange { what, index, count })
+    Err(misplaced("feature", written, None, syntax.n_features))
 }
 
 /// What is wrong with a field that is not `index:value`.

@@ -95,18 +95,19 @@ fn assemble(
         .map_err(|e| ReadErrorKind::from(e).into())
 }
 
-/// Returns the f32 nearest to a finite value; the decimal text has been rounded to an f64 before, so that the last bit
-/// may differ from a direct conversion in one case of about 2^29.
+/// Returns the f32 nearest to a value, NaN for NaN; the decimal text has been rounded to an f64 before, so that the last
+/// bit may differ from a direct conversion in one case of about 2^29.
 #[inline]
 pub(super) fn narrow(value: f64, column: impl Fn() -> String) -> Result<f32, ReadErrorKind> {
     let stored = value as f32;
-    if stored.is_finite() {
-        Ok(stored)
-    } else {
-        Err(ReadErrorKind::TooLarge {
-            column: column(),
-            text: value.to_string(),
-            bits: 32,
-        })
+    if stored.is_infinite() {
+        return Err(too_large(value, column()));
     }
+    Ok(stored)
+}
+
+#[cold]
+fn too_large(value: f64, column: String) -> ReadErrorKind {
+    let (text, bits) = (value.to_string(), 32);
+    ReadErrorKind::TooLarge { column, text, bits }
 }

@@ -264,21 +264,17 @@ impl<'a> Table<'a> {
         for (&column, &value) in row.columns().iter().zip(row.values()) {
             let Role { output, index } = self.roles.columns[column as usize];
             let name = || self.columns[column as usize].name.clone();
-            let stored = if value.is_nan() {
-                f32::NAN
-            } else {
-                narrow(value, name)?
-            };
+            let stored = narrow(value, name)?;
             if output {
                 self.all_labels &= is_label_value(value);
                 self.check_output(value, name)?;
                 self.outputs.push(index, stored);
-            } else {
-                if value.is_nan() && self.options.missing == Missing::Refuse {
-                    return Err(ReadErrorKind::MissingFeature(name()));
-                }
-                self.features.push(index, stored);
+                continue;
             }
+            if value.is_nan() && self.options.missing == Missing::Refuse {
+                return Err(ReadErrorKind::MissingFeature(name()));
+            }
+            self.features.push(index, stored);
         }
         self.features.end_row();
         self.outputs.end_row();

@@ -6,7 +6,7 @@ use crate::read::error::ReadErrorKind;
 use crate::read::line::skip_blanks;
 use crate::read::number;
 use crate::read::row::Row;
-use crate::read::sample::{refuse_beyond, refuse_unsorted};
+use crate::read::sample::misplaced;
 use crate::read::text::{Fault, field};
 use rpo_core::Mismatch;
 
@@ -41,8 +41,8 @@ pub(super) fn parse_dense(
     cells: &[Cell],
     row: &mut Row,
 ) -> Result<(), Fault> {
-    row.start_dense();
     let expected = cells.len();
+    row.start_dense(expected);
     let mut at = start;
     for (j, cell) in cells.iter().enumerate() {
         let (value, end) = parse_value(line, at, &attributes[j], cell, |b| b == b',')?;
@@ -73,9 +73,10 @@ pub(super) fn parse_sparse(
         let mut previous = None;
         loop {
             let (index, after) = parse_index(line, at, WHAT)?;
-            refuse_beyond(WHAT, index, cells.len() as u64)
-                .and_then(|()| previous.map_or(Ok(()), |previous| refuse_unsorted(WHAT, index, previous)))
-                .map_err(|kind| (at, kind))?;
+            let count = cells.len() as u64;
+            if index >= count || previous.is_some_and(|previous| index <= previous) {
+                return Err((at, misplaced(WHAT, index, previous, count)));
+            }
             previous = Some(index);
             let value_at = skip_blanks(line, after);
             if matches!(line.get(value_at), None | Some(b',' | b'}')) {
