@@ -13,12 +13,18 @@ pub const SEED: Seed = Seed::new(1);
 
 /// A multi-label set like texts: sparse features, labels of power-law frequencies, some four per sample.
 pub fn texts(n: usize, p: usize, d: usize) -> Dataset {
-    generate(&MultiLabelSet::new(n, p, d).cardinality(4.0))
+    generate(&MultiLabelSet {
+        cardinality: 4.0,
+        ..MultiLabelSet::new(n, p, d)
+    })
 }
 
 /// A multi-label set of measurements: dense features.
 pub fn measurements(n: usize, p: usize, d: usize) -> Dataset {
-    generate(&MultiLabelSet::new(n, p, d).features(FeatureStyle::Dense { noise: 1.0 }))
+    generate(&MultiLabelSet {
+        features: FeatureStyle::Dense { noise: 1.0 },
+        ..MultiLabelSet::new(n, p, d)
+    })
 }
 
 fn generate(set: &MultiLabelSet) -> Dataset {

@@ -3,7 +3,7 @@
 use anyhow::Context;
 use rpo::core::Seed;
 use rpo::data::generate::MultiLabelSet;
-use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout};
+use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 
 /// Samples to fit to, and samples to predict: the same where there is no published split. A name is one of the
 /// catalogue that `RPO_DATA` names, or `generated-D` for 10,000 samples with 5,000 sparse features, some three of D
@@ -18,12 +18,12 @@ pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
         // A fixed number of topics: trees grow as deep as the features tell topics apart, whatever d is.
         let data = set.n_topics(20).generate(Seed::new(1))?;
         let rows: Vec<usize> = (0..n + n_test).collect();
-        (data.select_rows(&rows[..n])?, data.select_rows(&rows[n..])?)
+        (data.select_samples(&rows[..n])?, data.select_samples(&rows[n..])?)
     } else {
         let loaded = Catalogue::from_env()?.load(name)?;
         let test = loaded.test.unwrap_or_else(|| loaded.train.clone());
         (loaded.train, test)
     };
-    let layout = |data: Dataset| data.with_layout(Layout::Auto, DEFAULT_DENSE_BUDGET);
+    let layout = |data: Dataset| data.with_layout(Layout::Auto, DEFAULT_MEMORY_LIMIT);
     Ok((layout(train)?, layout(test)?))
 }

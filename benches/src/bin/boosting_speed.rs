@@ -70,7 +70,7 @@ fn main() -> anyhow::Result<()> {
         .build_global()?;
     let (train, test) = if arguments.data == "growth" {
         let data = growth()?;
-        (data.clone(), data.select_rows(&(0..1000).collect::<Vec<_>>())?)
+        (data.clone(), data.select_samples(&(0..1000).collect::<Vec<_>>())?)
     } else {
         load(&arguments.data)?
     };
@@ -146,6 +146,9 @@ fn algorithm(name: &str) -> Result<Algorithm, String> {
 }
 
 fn growth() -> anyhow::Result<Dataset> {
-    let set = MultiLabelSet::new(100_000, 2000, 100_000).cardinality(5.0);
+    let set = MultiLabelSet {
+        cardinality: 5.0,
+        ..MultiLabelSet::new(100_000, 2000, 100_000)
+    };
     Ok(set.generate(Seed::new(1))?)
 }

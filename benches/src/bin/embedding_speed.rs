@@ -42,8 +42,10 @@ fn main() -> anyhow::Result<()> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(arguments.threads)
         .build_global()?;
-    let set = MultiLabelSet::new(arguments.samples, arguments.features, arguments.outputs)
-        .cardinality(arguments.cardinality);
+    let set = MultiLabelSet {
+        cardinality: arguments.cardinality,
+        ..MultiLabelSet::new(arguments.samples, arguments.features, arguments.outputs)
+    };
     let data = set.generate(Seed::new(1))?;
     let (x, y) = (data.features().view(), data.outputs().view());
     println!(

@@ -1,10 +1,10 @@
-//! Grows a matrix row by row, dense or CSR.
+//! Builds a matrix row by row, dense or CSR.
 
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix};
 
-/// A matrix under construction. Dense until the first sparse row arrives: a short sparse row then never
-/// claims a full row of memory, whatever number of columns a header announces.
+/// A matrix under construction. It may start dense and become sparse at the first sparse row, so that a short sparse row
+/// never takes a full row of memory, whatever number of columns a header declares.
 #[derive(Debug)]
 pub(crate) struct MatrixBuilder {
     n_cols: usize,
@@ -48,7 +48,7 @@ impl MatrixBuilder {
         self.n_rows
     }
 
-    /// Makes room for so many columns, if there are fewer.
+    /// Raises the number of columns.
     pub(crate) fn widen(&mut self, n_cols: usize) {
         debug_assert!(
             matches!(self.storage, Storage::Sparse { .. }),
@@ -96,7 +96,7 @@ impl MatrixBuilder {
         }
     }
 
-    /// Appends the complete rows of other builders of the same layout, letting go of each as soon as it is copied.
+    /// Appends the complete rows of other builders of the same layout, dropping each as soon as it is copied.
     pub(crate) fn append(&mut self, parts: Vec<Self>) {
         let n_rows = parts.iter().map(|part| part.n_rows).sum();
         let n_stored = parts.iter().map(Self::n_stored).sum();

@@ -1,7 +1,9 @@
 //! Benchmark data sets by name.
 
 use crate::dataset::{Dataset, DatasetError, Task};
+use crate::message::quoted;
 use crate::read::{ReadError, ReadOptions, Targets, read};
+use rpo_core::Mismatch;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -12,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// The environment variable that names the folder of [`Catalogue::from_env`].
 pub const CATALOGUE_VARIABLE: &str = "RPO_DATA";
 
-/// Why a catalogue or one of its sets cannot be had.
+/// Why a catalogue or one of its sets cannot be loaded.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogueError {
@@ -26,26 +28,26 @@ pub enum CatalogueError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         message: String,
     },
-    /// A manifest that is not as described at [`Catalogue`].
+    /// A manifest without the form described at [`Catalogue`].
     #[error("{}: {message}", path.display())]
     Manifest {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with it.
+        /// What is wrong with the manifest.
         message: String,
     },
     /// A name that is not in the catalogue.
-    #[error("no data set {name:?}; there are {}", known.join(", "))]
+    #[error("no data set {}; there are {}", quoted(name), names.join(", "))]
     UnknownName {
         /// The name.
         name: String,
-        /// Those there are.
-        known: Vec<String>,
+        /// The names in the catalogue.
+        names: Vec<String>,
     },
-    /// A file that is not the one the manifest describes.
+    /// A file with another checksum than the manifest says.
     #[error("{}: SHA-256 is {found}, the manifest says {expected}", path.display())]
     Checksum {
         /// The file.
@@ -56,21 +58,17 @@ pub enum CatalogueError {
         found: String,
     },
     /// A set with other dimensions than the manifest says.
-    #[error("{}: {found} {what}, the manifest says {expected}", path.display())]
+    #[error("{} is not as the manifest says: {mismatch}", path.display())]
     Count {
         /// The file.
         path: PathBuf,
-        /// "samples", "features" or "outputs".
-        what: &'static str,
-        /// By the manifest.
-        expected: usize,
-        /// In the file.
-        found: usize,
+        /// The number of samples, features or outputs, expected by the manifest.
+        mismatch: Mismatch,
     },
     /// A malformed data file.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// Parts that do not make one set.
+    /// Training and test sets that cannot be joined.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
 }
@@ -92,12 +90,12 @@ pub struct Catalogue {
     entries: Vec<Entry>,
 }
 
-/// A data set of a [`Catalogue`], by its manifest.
+/// A data set as the manifest of a [`Catalogue`] describes it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// What its outputs are.
+    /// The kind of its outputs.
     #[serde(deserialize_with = "task")]
     pub task: Task,
     /// Its files.
@@ -117,10 +115,10 @@ pub struct Entry {
     /// Number of outputs.
     #[serde(rename = "d")]
     pub n_outputs: usize,
-    /// Share of missing feature values.
+    /// Fraction of missing feature values.
     #[serde(default)]
     pub missing_share: f64,
-    /// What is worth knowing about it.
+    /// Remarks.
     #[serde(default)]
     pub notes: String,
     label_columns: LabelColumns,
@@ -135,7 +133,7 @@ pub struct EntryFile {
     pub sha256: String,
 }
 
-/// Where the outputs are: columns of a table, or in words if the format marks them.
+/// The place of the outputs: columns of a table, or a remark if the format marks them.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(untagged)]
 enum LabelColumns {
@@ -164,17 +162,17 @@ fn task<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Task, D::Er
 /// A data set with its published split, if it has one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
-    /// The training part, or everything.
+    /// The training set, or everything.
     pub train: Dataset,
-    /// The test part.
+    /// The test set.
     pub test: Option<Dataset>,
 }
 
 impl Loaded {
-    /// Everything in one set, training part first.
+    /// Returns everything in one set, training samples first.
     ///
     /// # Errors
-    /// [`DatasetError::Incompatible`] if the parts have different columns.
+    /// [`DatasetError::Incompatible`] if the two sets have different columns.
     pub fn whole(self) -> Result<Dataset, DatasetError> {
         match &self.test {
             None => Ok(self.train),
@@ -189,7 +187,7 @@ struct Manifest {
 }
 
 impl Catalogue {
-    /// The catalogue in the folder that the environment variable `RPO_DATA` names.
+    /// Opens the catalogue in the folder that the environment variable `RPO_DATA` names.
     ///
     /// # Errors
     /// [`CatalogueError::NoFolder`] if it is not set, else as [`Catalogue::open`].
@@ -198,7 +196,7 @@ impl Catalogue {
         Self::open(folder)
     }
 
-    /// The catalogue in a folder.
+    /// Opens the catalogue in a folder.
     ///
     /// # Errors
     /// [`CatalogueError::Io`], [`CatalogueError::Manifest`].
@@ -221,7 +219,7 @@ impl Catalogue {
         self.entries.iter().map(|entry| entry.name.as_str())
     }
 
-    /// What the manifest says of a set.
+    /// The entry of a set.
     ///
     /// # Errors
     /// [`CatalogueError::UnknownName`].
@@ -229,7 +227,7 @@ impl Catalogue {
         let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| CatalogueError::UnknownName {
             name: name.to_owned(),
-            known: self.names().map(str::to_owned).collect(),
+            names: self.names().map(str::to_owned).collect(),
         })
     }
 
@@ -311,13 +309,8 @@ impl Catalogue {
             ("features", entry.n_features, data.n_features()),
             ("outputs", entry.n_outputs, data.n_outputs()),
         ] {
-            if expected != found {
-                return Err(CatalogueError::Count {
-                    path,
-                    what,
-                    expected,
-                    found,
-                });
+            if let Err(mismatch) = Mismatch::check(what, expected, found) {
+                return Err(CatalogueError::Count { path, mismatch });
             }
         }
         Ok(data)
@@ -382,9 +375,11 @@ mod tests {
             catalogue.load("tiny"),
             Err(CatalogueError::Count {
                 path: path.clone(),
-                what: "samples",
-                expected: 2,
-                found: 1
+                mismatch: Mismatch {
+                    what: "samples",
+                    expected: 2,
+                    given: 1
+                }
             })
         );
         std::fs::write(&path, "abc").unwrap();
@@ -402,7 +397,7 @@ mod tests {
             catalogue.entry("huge").unwrap_err(),
             CatalogueError::UnknownName {
                 name: "huge".into(),
-                known: vec!["tiny".into()]
+                names: vec!["tiny".into()]
             }
         );
     }

@@ -12,10 +12,10 @@ pub mod split;
 mod statistics;
 pub mod write;
 
-/// What features and outputs come in, and what splits and generators are functions of.
+/// Matrices of features and outputs, and the seeds of splits and generators.
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};
-pub use dataset::{AUTO_DENSITY, DEFAULT_DENSE_BUDGET, Dataset, DatasetError, FeatureKind, Layout, Task};
+pub use dataset::{AUTO_DENSITY, DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, FeatureKind, Layout, Task};
 pub use names::Names;
 pub use statistics::LabelStatistics;

@@ -1,4 +1,4 @@
-//! Names of columns, given or implied.
+//! Names of columns, given or numbered.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 /// The names of a set's features or outputs.
 ///
-/// Formats without names number their columns; those names ("0", "1", ...) are implied, so that a file with
-/// millions of columns costs nothing.
+/// Formats without names number their columns; those names ("0", "1", ...) are not stored, so that millions of columns
+/// cost nothing.
 ///
 /// ```
 /// use rpo_data::Names;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 pub enum Names {
     /// One name per column.
     Given(Vec<String>),
-    /// That many columns, named by their position from 0.
+    /// A number of columns, named by their position from 0.
     Numbered(usize),
 }
 
@@ -33,12 +33,12 @@ impl Names {
         }
     }
 
-    /// Whether there is no name.
+    /// Returns true if there is no name.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The name of a column, `None` beyond the last.
+    /// Returns the name of a column, `None` beyond the last.
     pub fn get(&self, column: usize) -> Option<Cow<'_, str>> {
         match self {
             Self::Given(names) => names.get(column).map(|name| Cow::Borrowed(name.as_str())),
@@ -46,12 +46,12 @@ impl Names {
         }
     }
 
-    /// All names in column order.
+    /// Returns all names in column order.
     pub fn iter(&self) -> impl Iterator<Item = Cow<'_, str>> {
         (0..self.len()).filter_map(|column| self.get(column))
     }
 
-    /// The column of a name. Linear in the number of given names; see [`Names::positions`] for many.
+    /// Returns the column of a name. Linear in the number of given names; see [`Names::positions`] for many.
     pub fn position(&self, name: &str) -> Option<usize> {
         match self {
             Self::Given(names) => names.iter().position(|n| n == name),
@@ -62,8 +62,8 @@ impl Names {
         }
     }
 
-    /// The column of each of `others`, `None` where a name is unknown: how the columns of one set map to
-    /// those of another. O((n + m) log n).
+    /// Returns the column of each of `others`, `None` for a name that is not among these: the map from the columns of
+    /// another set to those of this one. O((n + m) log n).
     pub fn positions(&self, others: &Self) -> Vec<Option<usize>> {
         match (self, others) {
             (Self::Numbered(n), Self::Numbered(m)) => (0..*m).map(|j| (j < *n).then_some(j)).collect(),
@@ -82,8 +82,8 @@ impl Names {
         }
     }
 
-    /// The names of the given columns, in that order. Given names stay given, and numbered ones become given
-    /// unless every column is kept in place, so that a column keeps its name when others are dropped.
+    /// Returns the names of the given columns, in that order. A column keeps its name when others are dropped: numbered
+    /// names become given ones unless every column stays in place.
     ///
     /// # Panics
     /// If a column is out of range.
@@ -102,7 +102,7 @@ impl Names {
         }
     }
 
-    /// The first name that occurs twice.
+    /// Returns a name that occurs twice.
     pub fn duplicate(&self) -> Option<&str> {
         match self {
             Self::Given(names) => duplicate(names),
@@ -111,7 +111,7 @@ impl Names {
     }
 }
 
-/// The first name, in their order, that occurs twice.
+/// Returns a name that occurs twice, the first in alphabetical order.
 pub(crate) fn duplicate(names: &[String]) -> Option<&str> {
     let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
     sorted.sort_unstable();

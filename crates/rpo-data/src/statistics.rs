@@ -1,47 +1,46 @@
-//! Counts that describe the labels of a set.
+//! Statistics of the labels of a set.
 
 use crate::dataset::Dataset;
 use rpo_core::Matrix;
 
-/// Statistics of the labels of a multi-label set; for regression, of which outputs are not 0.
+/// Statistics of the labels of a multi-label set; of a regression set, an output that is not 0 counts as a label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelStatistics {
     /// Number of samples.
     pub n_samples: usize,
-    /// For each label, in how many samples it is known to be 1.
+    /// For each label, the number of samples that have it.
     pub counts: Vec<usize>,
-    /// For each label, in how many samples it is missing.
+    /// For each label, the number of samples where it is missing.
     pub missing: Vec<usize>,
-    /// Samples without any label that is known to be 1.
+    /// Number of samples without labels.
     pub n_unlabelled: usize,
 }
 
 impl LabelStatistics {
-    /// Mean number of labels per sample, as far as they are known; 0 for an empty set.
+    /// Mean number of labels per sample, missing ones not counted; 0 for an empty set.
     pub fn cardinality(&self) -> f64 {
         self.counts.iter().sum::<usize>() as f64 / self.n_samples.max(1) as f64
     }
 
-    /// [Cardinality](Self::cardinality) over the mean number of known entries per sample, which without missing
-    /// ones is the number of labels; in [0, 1], and 0 if nothing is known.
+    /// [Cardinality](Self::cardinality) over the mean number of observed labels per sample, which is the number of labels
+    /// if none is missing; in [0, 1], and 0 if none is observed.
     pub fn density(&self) -> f64 {
         match self.missing.iter().sum::<usize>() {
             0 => self.cardinality() / self.counts.len().max(1) as f64,
             missing => {
-                let known = self.n_samples * self.counts.len() - missing;
-                self.counts.iter().sum::<usize>() as f64 / known.max(1) as f64
+                let observed = self.n_samples * self.counts.len() - missing;
+                self.counts.iter().sum::<usize>() as f64 / observed.max(1) as f64
             }
         }
     }
 
-    /// Labels that no sample has.
+    /// Number of labels that no sample has.
     pub fn n_never(&self) -> usize {
         self.counts.iter().filter(|&&c| c == 0).count()
     }
 
-    /// max(n+, n-) / min(n+, n-) for each label over the samples where it is known, at least 1; infinite for a
-    /// label that is constant.
-    /// (Daniels and Metaxas 2017, section 4.)
+    /// max(n+, n-) / min(n+, n-) for each label over the samples where it is observed, at least 1; infinite for a
+    /// constant label. (Daniels and Metaxas 2017, section 4.)
     pub fn imbalance_ratios(&self) -> Vec<f64> {
         self.counts
             .iter()
@@ -83,7 +82,7 @@ impl Dataset {
         }
     }
 
-    /// Mean number of stored features per sample: those that are not 0, if sparse; 0 for an empty set.
+    /// Mean number of stored features per sample, for sparse features those that are not 0; 0 for an empty set.
     pub fn mean_stored_features(&self) -> f64 {
         let stored = match self.features() {
             Matrix::Dense(a) => a.len(),
@@ -115,8 +114,8 @@ mod tests {
 
     #[test]
     fn missing_labels_are_not_counted() {
-        let unknown = f32::NAN;
-        let outputs = array![[1., 0.], [unknown, unknown], [0., unknown], [0., 1.]];
+        let missing = f32::NAN;
+        let outputs = array![[1., 0.], [missing, missing], [0., missing], [0., 1.]];
         let features = array![[0.0], [0.0], [0.0], [0.0]];
         let data = Dataset::partial(features.into(), outputs.into(), Task::MultiLabel).unwrap();
         let found = data.label_statistics();

@@ -17,7 +17,7 @@ use crate::dataset::{Dataset, Task};
 use crate::read::FirstFeature;
 use std::io::{self, Write};
 
-/// Why a set cannot be written.
+/// Why a set is not written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
@@ -26,27 +26,29 @@ pub enum WriteError {
     Io {
         /// The kind of error.
         kind: io::ErrorKind,
-        /// What the system says.
+        /// The system's message.
         message: String,
     },
-    /// Targets where the format has labels.
-    #[error("the format is for labels, the set is a regression")]
+    /// A regression set where the format is for labels.
+    #[error("the format stores labels, but the set is a regression")]
     NotLabels,
     /// A missing feature.
-    #[error("feature {column} of row {row} is missing, which the format cannot say; impute it first")]
-    Missing {
-        /// Row, from 0.
-        row: usize,
+    #[error(
+        "feature {feature} of sample {sample} is missing, which the format cannot express; impute it first"
+    )]
+    MissingFeature {
+        /// Sample, from 0.
+        sample: usize,
         /// Feature, from 0.
-        column: usize,
+        feature: usize,
     },
     /// A missing label.
-    #[error("label {column} of row {row} is missing, which the format cannot say")]
+    #[error("label {label} of sample {sample} is missing, which the format cannot express")]
     MissingLabel {
-        /// Row, from 0.
-        row: usize,
+        /// Sample, from 0.
+        sample: usize,
         /// Label, from 0.
-        column: usize,
+        label: usize,
     },
 }
 
@@ -103,16 +105,16 @@ fn check(data: &Dataset) -> Result<(), WriteError> {
     }
 }
 
-/// Writes the labels and the features of a row, and says how many.
+/// Writes the labels and the features of a sample and returns their number.
 fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result<usize, WriteError> {
     let mut n_written = 0;
     let mut result = Ok(());
     data.outputs().view().for_each_in_row(row, |label, value| {
         if result.is_ok() {
             let comma = if n_written == 0 { "" } else { "," };
-            let column = label as usize;
             result = if value.is_nan() {
-                Err(WriteError::MissingLabel { row, column })
+                let (sample, label) = (row, label as usize);
+                Err(WriteError::MissingLabel { sample, label })
             } else {
                 write!(to, "{comma}{label}").map_err(WriteError::from)
             };
@@ -121,9 +123,9 @@ fn sample(data: &Dataset, row: usize, first: u64, to: &mut impl Write) -> Result
     });
     data.features().view().for_each_in_row(row, |feature, value| {
         if result.is_ok() && value != 0.0 {
-            let column = feature as usize;
             result = if value.is_nan() {
-                Err(WriteError::Missing { row, column })
+                let (sample, feature) = (row, feature as usize);
+                Err(WriteError::MissingFeature { sample, feature })
             } else {
                 write!(to, " {}:{value}", u64::from(feature) + first).map_err(WriteError::from)
             };
@@ -139,7 +141,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn what_the_format_cannot_say_is_refused() {
+    fn what_the_format_cannot_express_is_refused() {
         let set = |x: f32, task| Dataset::new(array![[0.0, x]].into(), array![[1.0]].into(), task).unwrap();
         assert_eq!(
             xmlrepo(&set(1.0, Task::Regression), Vec::new()),
@@ -147,13 +149,16 @@ mod tests {
         );
         assert_eq!(
             xmlrepo(&set(f32::NAN, Task::MultiLabel), Vec::new()),
-            Err(WriteError::Missing { row: 0, column: 1 })
+            Err(WriteError::MissingFeature {
+                sample: 0,
+                feature: 1
+            })
         );
         let outputs = array![[1.0, 0.0], [0.0, f32::NAN]];
         let partial = Dataset::partial(array![[1.0], [1.0]].into(), outputs.into(), Task::MultiLabel);
         assert_eq!(
             xmlrepo(&partial.unwrap(), Vec::new()),
-            Err(WriteError::MissingLabel { row: 1, column: 1 })
+            Err(WriteError::MissingLabel { sample: 1, label: 1 })
         );
         let full = &mut [0_u8; 3][..];
         assert!(matches!(

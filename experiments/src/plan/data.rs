@@ -36,10 +36,12 @@ pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
                     noise: set.noise.unwrap_or(10.0),
                 },
             };
-            let set = MultiLabelSet::new(n, set.features, set.outputs)
-                .cardinality(set.cardinality)
-                .exponent(set.exponent)
-                .features(features);
+            let set = MultiLabelSet {
+                cardinality: set.cardinality,
+                exponent: set.exponent,
+                features,
+                ..MultiLabelSet::new(n, set.features, set.outputs)
+            };
             Ok(set.generate(Seed::new(*seed))?)
         }
         Source::Friedman { problem, seed } => friedman(problem, n, Seed::new(*seed)),
@@ -47,12 +49,14 @@ pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
 }
 
 fn friedman(problem: &FriedmanText, n: usize, seed: Seed) -> anyhow::Result<Dataset> {
-    let generator = Friedman::new(problem.kind)
-        .n_outputs(problem.outputs)
-        .n_irrelevant(problem.irrelevant)
-        .chain_base_noise(problem.base_noise)
-        .permuted_outputs(problem.permuted)
-        .n_samples(n);
+    let generator = Friedman {
+        kind: problem.kind,
+        n_samples: n,
+        n_outputs: problem.outputs,
+        n_irrelevant: problem.irrelevant,
+        chain_base_noise: problem.base_noise,
+        permuted_outputs: problem.permuted,
+    };
     Ok(generator.generate(seed)?)
 }
 

@@ -97,7 +97,7 @@ pub(crate) fn note_unknown(model: &Model) {
     let Some(imputer) = model.pipeline().and_then(Pipeline::imputer) else {
         return;
     };
-    let mut unknown = imputer.unknown();
+    let mut unknown = imputer.unobserved();
     if let Some(first) = unknown.next() {
         let name = model.schema().feature_names().get(first).unwrap_or_default();
         let others = match unknown.count() {

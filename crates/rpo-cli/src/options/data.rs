@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
 use rpo::data::read::{FirstFeature, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read};
-use rpo::data::{Catalogue, DEFAULT_DENSE_BUDGET, Dataset, Layout, Task};
+use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Task};
 use rpo::ensemble::MAX_OUTPUTS;
 use rpo::{ModelError, Schema};
 use std::borrow::Cow;
@@ -238,7 +238,7 @@ impl InputOptions {
             LayoutName::Dense => Layout::Dense,
             LayoutName::Sparse => Layout::Sparse,
         };
-        data.with_layout(layout, DEFAULT_DENSE_BUDGET)
+        data.with_layout(layout, DEFAULT_MEMORY_LIMIT)
             .map_err(|source| CliError::Dataset {
                 data: self.data.clone(),
                 source,

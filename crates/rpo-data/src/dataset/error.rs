@@ -1,31 +1,17 @@
-//! Why a data set cannot be.
+//! What can be wrong with a data set.
 
-use rpo_core::MatrixError;
+use crate::message::quoted;
+use rpo_core::{MatrixError, Mismatch};
 
-/// Why a data set cannot be.
+/// Why a data set is refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
-    /// Features and outputs disagree about the number of samples.
-    #[error("features have {features} rows, outputs {outputs}; they must agree")]
-    RowMismatch {
-        /// Rows of the features.
-        features: usize,
-        /// Rows of the outputs.
-        outputs: usize,
-    },
-    /// Not one name per column.
-    #[error("{names} names given for {columns} {what}")]
-    NameCount {
-        /// "features" or "outputs".
-        what: &'static str,
-        /// Names given.
-        names: usize,
-        /// Columns there are.
-        columns: usize,
-    },
+    /// Different numbers of samples in features and outputs, or of names and columns.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
     /// A name that occurs twice.
-    #[error("{what} name {name:?} is used twice")]
+    #[error("{what} name {} is used twice", quoted(name))]
     DuplicateName {
         /// "feature" or "output".
         what: &'static str,
@@ -33,12 +19,12 @@ pub enum DatasetError {
         name: String,
     },
     /// A label that is neither 0 nor 1.
-    #[error("label {column} of row {row} is {value}; labels are 0 or 1")]
+    #[error("label {output} of sample {sample} is {value}; labels are 0 or 1")]
     NotALabel {
-        /// Row, from 0.
-        row: usize,
+        /// Sample, from 0.
+        sample: usize,
         /// Output, from 0.
-        column: usize,
+        output: usize,
         /// The value.
         value: f32,
     },
@@ -46,22 +32,24 @@ pub enum DatasetError {
     #[error("outputs: {0}; targets must be finite")]
     Output(MatrixError),
     /// An infinite feature.
-    #[error("feature {column} of row {row} is {value}; features are finite, or NaN where missing")]
+    #[error("feature {feature} of sample {sample} is {value}; features are finite, or NaN where missing")]
     InfiniteFeature {
-        /// Row, from 0.
-        row: usize,
+        /// Sample, from 0.
+        sample: usize,
         /// Feature, from 0.
-        column: usize,
+        feature: usize,
         /// The value.
         value: f32,
     },
-    /// A nominal feature whose value is no position in its list.
-    #[error("nominal feature {column} of row {row} is {value}; its values are 0 to {n_values} exclusive")]
+    /// A nominal feature whose value is not a position in its list.
+    #[error(
+        "nominal feature {feature} of sample {sample} is {value}; its values are 0 to {n_values} exclusive"
+    )]
     NotAPosition {
-        /// Row, from 0.
-        row: usize,
+        /// Sample, from 0.
+        sample: usize,
         /// Feature, from 0.
-        column: usize,
+        feature: usize,
         /// The value.
         value: f32,
         /// Length of the list.
@@ -70,20 +58,20 @@ pub enum DatasetError {
     /// A nominal feature without values.
     #[error("nominal feature {0} has an empty list of values")]
     NoValues(usize),
-    /// A row, feature or output that does not exist.
-    #[error("{what} {index} asked for, there are {count}")]
+    /// A sample, feature or output that does not exist.
+    #[error("{what} {index} does not exist, there are {count}")]
     OutOfRange {
-        /// "row", "feature" or "output".
+        /// "sample", "feature" or "output".
         what: &'static str,
         /// The index.
         index: usize,
-        /// How many there are.
+        /// Number of samples, features or outputs.
         count: usize,
     },
     /// Two sets that cannot be joined.
-    #[error("the sets differ in their {0}; they can only be joined if these agree")]
+    #[error("the sets differ in their {0} and cannot be joined")]
     Incompatible(&'static str),
-    /// A conversion to dense storage over its budget.
+    /// A conversion to dense storage over the memory limit.
     #[error(transparent)]
     Dense(#[from] MatrixError),
 }

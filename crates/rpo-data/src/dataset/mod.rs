@@ -7,21 +7,20 @@ pub use error::DatasetError;
 
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::{Matrix, MatrixView, Mismatch};
 use select::check_range;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Memory, in bytes, above which a conversion to dense storage is refused unless the caller sets a budget of
-/// its own: 4 GiB.
-pub const DEFAULT_DENSE_BUDGET: usize = 4 << 30;
+/// Memory limit of dense storage, in bytes, where the caller sets none: 4 GiB.
+pub const DEFAULT_MEMORY_LIMIT: usize = 4 << 30;
 
-/// Share of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words to
-/// the one of a dense entry and costs an indirection to read, so sparse storage pays from about 1 in 4.
+/// Fraction of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words where a dense
+/// entry takes one, and costs an indirection to read, so sparse storage pays from about 1 in 4.
 pub const AUTO_DENSITY: f64 = 0.25;
 
-/// What the outputs are.
+/// The kind of the outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Task {
@@ -31,7 +30,7 @@ pub enum Task {
     Regression,
 }
 
-/// How features are stored.
+/// The storage of features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Layout {
@@ -43,7 +42,7 @@ pub enum Layout {
     Auto,
 }
 
-/// What a feature's values mean.
+/// The kind of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureKind<'a> {
     /// A quantity.
@@ -54,13 +53,13 @@ pub enum FeatureKind<'a> {
 
 /// Samples with features and outputs.
 ///
-/// Invariants: as many rows of features as of outputs; features finite or NaN (missing); labels are 0 or 1 and
-/// stored as CSR whose stored values are all 1; regression targets finite; a nominal feature holds positions
-/// in its list of values, as `f32`.
+/// Invariants: features and outputs have the same number of samples; features are finite or NaN (missing); labels are 0
+/// or 1 and stored as CSR whose stored values are all 1; regression targets are finite; a nominal feature holds
+/// positions in its list of values, as `f32`.
 ///
-/// Outputs may be missing only in a set made by [`Dataset::partial`]: such an output is NaN, among labels an
-/// explicitly stored NaN, as what is not stored is a label known to be 0. Missing outputs take no part in
-/// statistics, splits, training and metrics.
+/// Outputs may be missing only in a set made by [`Dataset::partial`]. A missing output is NaN, among labels an explicitly
+/// stored NaN, as labels that are not stored are 0. Missing outputs take no part in statistics, splits, training and
+/// metrics.
 ///
 /// ```
 /// use ndarray::array;
@@ -89,18 +88,18 @@ impl Dataset {
     /// A set with numbered columns and numeric features. Labels are brought into CSR.
     ///
     /// # Errors
-    /// [`DatasetError::RowMismatch`], [`DatasetError::InfiniteFeature`], [`DatasetError::NotALabel`],
+    /// [`DatasetError::Mismatch`], [`DatasetError::InfiniteFeature`], [`DatasetError::NotALabel`],
     /// [`DatasetError::Output`].
     pub fn new(features: Matrix, outputs: Matrix, task: Task) -> Result<Self, DatasetError> {
         Self::checked(features, outputs, task, false)
     }
 
-    /// A set as [`new`](Self::new) makes it, except that outputs may be missing: NaN in any layout.
+    /// A set as made by [`new`](Self::new), except that outputs may be missing: NaN in any layout.
     ///
     /// ```
     /// use ndarray::array;
     /// use rpo_data::{Dataset, Task};
-    /// let outputs = array![[1.0, f32::NAN], [0.0, 1.0]]; // nobody asked whether sample 0 has label 1
+    /// let outputs = array![[1.0, f32::NAN], [0.0, 1.0]]; // label 1 of sample 0 is missing
     /// let data = Dataset::partial(array![[0.5], [0.1]].into(), outputs.into(), Task::MultiLabel)?;
     /// assert_eq!(data.n_missing_outputs(), 1);
     /// assert_eq!(data.label_statistics().counts, [1, 1]);
@@ -108,21 +107,20 @@ impl Dataset {
     /// ```
     ///
     /// # Errors
-    /// As [`new`](Self::new), but for outputs that are NaN.
+    /// As [`new`](Self::new), except for outputs that are NaN.
     pub fn partial(features: Matrix, outputs: Matrix, task: Task) -> Result<Self, DatasetError> {
         Self::checked(features, outputs, task, true)
     }
 
     fn checked(features: Matrix, outputs: Matrix, task: Task, missing: bool) -> Result<Self, DatasetError> {
-        if features.n_rows() != outputs.n_rows() {
-            return Err(DatasetError::RowMismatch {
-                features: features.n_rows(),
-                outputs: outputs.n_rows(),
-            });
-        }
+        Mismatch::check("samples of the outputs", features.n_rows(), outputs.n_rows())?;
         let features = as_csr_or_dense(features);
-        if let Some((row, column, value)) = find(features.view(), |_, v| v.is_infinite()) {
-            return Err(DatasetError::InfiniteFeature { row, column, value });
+        if let Some((sample, feature, value)) = find(features.view(), |_, v| v.is_infinite()) {
+            return Err(DatasetError::InfiniteFeature {
+                sample,
+                feature,
+                value,
+            });
         }
         let outputs = match task {
             Task::MultiLabel => label_matrix(as_csr_or_dense(outputs), missing)?,
@@ -157,9 +155,9 @@ impl Dataset {
     /// Sets the names of the features.
     ///
     /// # Errors
-    /// [`DatasetError::NameCount`], [`DatasetError::DuplicateName`].
+    /// [`DatasetError::Mismatch`], [`DatasetError::DuplicateName`].
     pub fn with_feature_names(mut self, names: Names) -> Result<Self, DatasetError> {
-        check_names("feature", "features", &names, self.n_features())?;
+        check_names("feature", &names, self.n_features())?;
         self.feature_names = names;
         Ok(self)
     }
@@ -167,9 +165,9 @@ impl Dataset {
     /// Sets the names of the outputs.
     ///
     /// # Errors
-    /// [`DatasetError::NameCount`], [`DatasetError::DuplicateName`].
+    /// [`DatasetError::Mismatch`], [`DatasetError::DuplicateName`].
     pub fn with_output_names(mut self, names: Names) -> Result<Self, DatasetError> {
-        check_names("output", "outputs", &names, self.n_outputs())?;
+        check_names("output", &names, self.n_outputs())?;
         self.output_names = names;
         Ok(self)
     }
@@ -192,11 +190,11 @@ impl Dataset {
             let found = find(self.features.view(), |j, v| {
                 limits[j].is_finite() && !(v.is_nan() || (v >= 0.0 && v < limits[j] && v.fract() == 0.0))
             });
-            if let Some((row, column, value)) = found {
-                let n_values = nominal[&column].len();
+            if let Some((sample, feature, value)) = found {
+                let n_values = nominal[&feature].len();
                 return Err(DatasetError::NotAPosition {
-                    row,
-                    column,
+                    sample,
+                    feature,
                     value,
                     n_values,
                 });
@@ -211,7 +209,7 @@ impl Dataset {
         &self.name
     }
 
-    /// What the outputs are.
+    /// The kind of the outputs.
     pub fn task(&self) -> Task {
         self.task
     }
@@ -226,7 +224,7 @@ impl Dataset {
         &self.outputs
     }
 
-    /// Features and outputs, leaving the rest behind.
+    /// Returns features and outputs and drops the rest.
     pub fn into_matrices(self) -> (Matrix, Matrix) {
         (self.features, self.outputs)
     }
@@ -253,7 +251,7 @@ impl Dataset {
             .map_or(FeatureKind::Numeric, |values| FeatureKind::Nominal(values))
     }
 
-    /// Number of rows.
+    /// Number of samples.
     pub fn n_samples(&self) -> usize {
         self.features.n_rows()
     }
@@ -273,12 +271,12 @@ impl Dataset {
         count_missing(&self.features)
     }
 
-    /// Number of missing outputs; 0 but for a [`partial`](Self::partial) set.
+    /// Number of missing outputs; 0 except in a [`partial`](Self::partial) set.
     pub fn n_missing_outputs(&self) -> usize {
         count_missing(&self.outputs)
     }
 
-    /// Share of feature values that are neither 0 nor absent; 0 for an empty set.
+    /// Fraction of feature values that are not 0; 0 for an empty set.
     pub fn feature_density(&self) -> f64 {
         let nonzero = match &self.features {
             Matrix::Dense(a) => a.iter().filter(|v| **v != 0.0).count(),
@@ -287,8 +285,7 @@ impl Dataset {
         nonzero as f64 / (self.n_samples() as f64 * self.n_features() as f64).max(1.0)
     }
 
-    /// This set with other features, as a transform makes them: rows, finiteness and kinds are its business,
-    /// names are checked.
+    /// This set with other features, the result of a transform, which is trusted except for names.
     pub(crate) fn replace_features(
         &self,
         features: Matrix,
@@ -296,7 +293,7 @@ impl Dataset {
         nominal: BTreeMap<usize, Arc<[String]>>,
     ) -> Result<Self, DatasetError> {
         debug_assert_eq!(features.n_rows(), self.n_samples());
-        check_names("feature", "features", &feature_names, features.n_cols())?;
+        check_names("feature", &feature_names, features.n_cols())?;
         Ok(Self {
             features,
             outputs: self.outputs.clone(),
@@ -342,7 +339,7 @@ fn as_csr_or_dense(a: Matrix) -> Matrix {
     }
 }
 
-/// The first stored value, in row order, that a test holds for.
+/// Returns the first stored value, in row order, that passes a test.
 fn find(a: MatrixView<'_>, test: impl Fn(usize, f32) -> bool) -> Option<(usize, usize, f32)> {
     (0..a.n_rows()).find_map(|row| {
         let mut found = None;
@@ -365,8 +362,13 @@ fn count_missing(a: &Matrix) -> usize {
 /// CSR labels whose stored values are all 1, or NaN if labels may be missing.
 fn label_matrix(outputs: Matrix, missing: bool) -> Result<Matrix, DatasetError> {
     let is_missing = |v: f32| missing && v.is_nan();
-    if let Some((row, column, value)) = find(outputs.view(), |_, v| v != 0.0 && v != 1.0 && !is_missing(v)) {
-        return Err(DatasetError::NotALabel { row, column, value });
+    let is_label = |v: f32| v == 0.0 || v == 1.0 || is_missing(v);
+    if let Some((sample, output, value)) = find(outputs.view(), |_, v| !is_label(v)) {
+        return Err(DatasetError::NotALabel {
+            sample,
+            output,
+            value,
+        });
     }
     if let Matrix::Sparse(a) = &outputs
         && a.data().iter().all(|&v| v == 1.0 || is_missing(v))
@@ -381,24 +383,15 @@ fn label_matrix(outputs: Matrix, missing: bool) -> Result<Matrix, DatasetError> 
     Ok(builder.finish())
 }
 
-fn check_names(
-    one: &'static str,
-    many: &'static str,
-    names: &Names,
-    columns: usize,
-) -> Result<(), DatasetError> {
-    if names.len() != columns {
-        return Err(DatasetError::NameCount {
-            what: many,
-            names: names.len(),
-            columns,
-        });
-    }
+fn check_names(what: &'static str, names: &Names, columns: usize) -> Result<(), DatasetError> {
+    let names_of = match what {
+        "feature" => "feature names",
+        _ => "output names",
+    };
+    Mismatch::check(names_of, columns, names.len())?;
     names.duplicate().map_or(Ok(()), |name| {
-        Err(DatasetError::DuplicateName {
-            what: one,
-            name: name.to_owned(),
-        })
+        let name = name.to_owned();
+        Err(DatasetError::DuplicateName { what, name })
     })
 }
 
@@ -439,9 +432,14 @@ mod tests {
         }
         let infinite = array![[f32::NAN], [f32::INFINITY]];
         let (row, column, value) = (1, 0, f32::INFINITY);
+        let (sample, output) = (row, column);
         assert_eq!(
             Dataset::partial(x(), infinite.clone().into(), Task::MultiLabel),
-            Err(DatasetError::NotALabel { row, column, value })
+            Err(DatasetError::NotALabel {
+                sample,
+                output,
+                value
+            })
         );
         assert_eq!(
             Dataset::partial(x(), infinite.into(), Task::Regression),
@@ -457,26 +455,30 @@ mod tests {
     fn what_cannot_be_is_refused_with_its_place() {
         let x = || Matrix::from(array![[1.0], [2.0]]);
         let new = |x: Matrix, y: Matrix, task| Dataset::new(x, y, task).unwrap_err();
+        let mismatch = |what, expected, given| {
+            DatasetError::from(Mismatch {
+                what,
+                expected,
+                given,
+            })
+        };
         assert_eq!(
             new(x(), array![[1.0]].into(), Task::Regression),
-            DatasetError::RowMismatch {
-                features: 2,
-                outputs: 1
-            }
+            mismatch("samples of the outputs", 2, 1)
         );
         assert_eq!(
             new(x(), array![[0.0, 1.0], [1.0, 2.0]].into(), Task::MultiLabel),
             DatasetError::NotALabel {
-                row: 1,
-                column: 1,
+                sample: 1,
+                output: 1,
                 value: 2.0
             }
         );
         assert!(matches!(
             new(x(), array![[0.0], [f32::NAN]].into(), Task::MultiLabel),
             DatasetError::NotALabel {
-                row: 1,
-                column: 0,
+                sample: 1,
+                output: 0,
                 ..
             }
         ));
@@ -495,15 +497,15 @@ mod tests {
                 Task::Regression
             ),
             DatasetError::InfiniteFeature {
-                row: 0,
-                column: 1,
+                sample: 0,
+                feature: 1,
                 value: f32::INFINITY
             }
         );
         assert_eq!(
-            mixed().select_rows(&[3]),
+            mixed().select_samples(&[3]),
             Err(DatasetError::OutOfRange {
-                what: "row",
+                what: "sample",
                 index: 3,
                 count: 3
             })
@@ -517,11 +519,7 @@ mod tests {
         );
         assert_eq!(
             mixed().with_output_names(Names::Numbered(3)),
-            Err(DatasetError::NameCount {
-                what: "outputs",
-                names: 3,
-                columns: 2
-            })
+            Err(mismatch("output names", 2, 3))
         );
         assert_eq!(
             mixed().with_nominal([(1, [].into())].into()),
@@ -531,8 +529,8 @@ mod tests {
         assert_eq!(
             mixed().with_nominal([(2, two)].into()),
             Err(DatasetError::NotAPosition {
-                row: 0,
-                column: 2,
+                sample: 0,
+                feature: 2,
                 value: 2.0,
                 n_values: 2
             })

@@ -1,4 +1,4 @@
-//! Parts of a set, sets in one, other layouts.
+//! Selections of samples and columns, joined sets, other layouts.
 
 use super::{AUTO_DENSITY, Dataset, DatasetError, Layout};
 use crate::builder::MatrixBuilder;
@@ -6,20 +6,21 @@ use rpo_core::{Matrix, MatrixView};
 use std::sync::Arc;
 
 impl Dataset {
-    /// The given rows, in the given order; rows may repeat.
+    /// Returns the given samples, in the given order; samples may repeat.
     ///
     /// # Errors
     /// [`DatasetError::OutOfRange`].
-    pub fn select_rows(&self, rows: &[usize]) -> Result<Self, DatasetError> {
-        check_range("row", rows, self.n_samples())?;
+    pub fn select_samples(&self, samples: &[usize]) -> Result<Self, DatasetError> {
+        check_range("sample", samples, self.n_samples())?;
         Ok(Self {
-            features: self.features.view().select_rows(rows),
-            outputs: self.outputs.view().select_rows(rows),
+            features: self.features.view().select_rows(samples),
+            outputs: self.outputs.view().select_rows(samples),
             ..self.without_matrices()
         })
     }
 
-    /// The given features, in increasing order without repetition whatever the order given, names and kinds kept.
+    /// Returns the given features with their names and kinds, in increasing order without repetition whatever the order
+    /// given.
     ///
     /// # Errors
     /// [`DatasetError::OutOfRange`].
@@ -40,7 +41,7 @@ impl Dataset {
         })
     }
 
-    /// The given outputs, in increasing order without repetition whatever the order given, names kept.
+    /// Returns the given outputs with their names, in increasing order without repetition whatever the order given.
     ///
     /// # Errors
     /// [`DatasetError::OutOfRange`].
@@ -55,7 +56,7 @@ impl Dataset {
         })
     }
 
-    /// The rows of this set followed by those of another with the same columns. The features of the result
+    /// Returns the samples of this set followed by those of another with the same columns. The features of the result
     /// are sparse if those of either set are.
     ///
     /// # Errors
@@ -77,12 +78,12 @@ impl Dataset {
         })
     }
 
-    /// Brings the features into a layout. A dense one may take up to `budget` bytes
-    /// ([`DEFAULT_DENSE_BUDGET`](crate::DEFAULT_DENSE_BUDGET) is a reasonable limit).
+    /// Converts the features to a layout. Dense features may take up to `memory_limit` bytes
+    /// ([`DEFAULT_MEMORY_LIMIT`](crate::DEFAULT_MEMORY_LIMIT) is a reasonable limit).
     ///
     /// # Errors
-    /// [`DatasetError::Dense`] before more than the budget is allocated.
-    pub fn with_layout(mut self, layout: Layout, budget: usize) -> Result<Self, DatasetError> {
+    /// [`DatasetError::Dense`] before more than the limit is allocated.
+    pub fn with_layout(mut self, layout: Layout, memory_limit: usize) -> Result<Self, DatasetError> {
         let sparse = match layout {
             Layout::Dense => false,
             Layout::Sparse => true,
@@ -90,7 +91,7 @@ impl Dataset {
         };
         self.features = match self.features {
             Matrix::Dense(a) if sparse => MatrixView::from(&a).to_csr().into(),
-            Matrix::Sparse(_) if !sparse => Matrix::Dense(self.features.view().to_dense(budget)?),
+            Matrix::Sparse(_) if !sparse => Matrix::Dense(self.features.view().to_dense(memory_limit)?),
             as_it_is => as_it_is,
         };
         Ok(self)
@@ -172,7 +173,7 @@ mod tests {
         let joined = sparse.concat(&dense).unwrap();
         assert!(matches!(joined.features(), Matrix::Sparse(_)));
         let again = joined
-            .select_rows(&[3, 1, 5])
+            .select_samples(&[3, 1, 5])
             .unwrap()
             .with_layout(Layout::Auto, usize::MAX)
             .unwrap();

@@ -1,17 +1,17 @@
 //! Friedman's first function with many outputs.
 
-use super::{GenerateError, check_count, check_dense};
+use super::{GenerateError, check_memory, dense_bytes};
 use crate::dataset::{Dataset, Task};
 use ndarray::Array2;
 use rand::Rng;
 use rand::seq::SliceRandom;
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
-use rpo_core::{Matrix, Seed};
+use rpo_core::{Matrix, ParameterError, Seed, check_count};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// How the outputs of a [`Friedman`] problem hang together.
+/// How the outputs of a [`Friedman`] problem depend on each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FriedmanKind {
@@ -24,7 +24,7 @@ pub enum FriedmanKind {
 }
 
 /// The synthetic regression problems of Joly, Wehenkel and Geurts (2019), section 4.2.1:
-/// f(x) = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5, e ~ N(0, 1) anew for every sample and output.
+/// f(x) = 10 sin(pi x1 x2) + 20 (x3 - 1/2)^2 + 10 x4 + 5 x5, e ~ N(0, 1) drawn for every sample and output.
 ///
 /// Departures from the print: inputs are uniform on [0, 1), for which f is defined and which alone explains the
 /// published scores (the paper says normal); the inputs of output j of the independent problem are
@@ -33,24 +33,34 @@ pub enum FriedmanKind {
 /// ```
 /// use rpo_core::Seed;
 /// use rpo_data::generate::{Friedman, FriedmanKind};
-/// let train = Friedman::new(FriedmanKind::Independent).generate(Seed::new(1).child(0))?;
-/// let test = Friedman::new(FriedmanKind::Independent).n_samples(4000).generate(Seed::new(1).child(1))?;
+/// let problem = Friedman::new(FriedmanKind::Independent);
+/// let train = problem.generate(Seed::new(1).child(0))?;
+/// let test = Friedman { n_samples: 4000, ..problem }.generate(Seed::new(1).child(1))?;
 /// assert_eq!((train.n_samples(), train.n_features(), train.n_outputs()), (300, 80, 16));
 /// assert_eq!(test.n_samples(), 4000);
 /// # Ok::<(), rpo_data::generate::GenerateError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Friedman {
-    kind: FriedmanKind,
-    n_samples: usize,
-    n_outputs: usize,
-    n_irrelevant: usize,
-    chain_base_noise: bool,
-    permuted_outputs: bool,
+    /// How the outputs depend on each other.
+    pub kind: FriedmanKind,
+    /// Number of samples.
+    pub n_samples: usize,
+    /// Number of outputs before any permuted ones.
+    pub n_outputs: usize,
+    /// Number of uniform inputs that no output depends on, after the others. Common generators of friedman1 have 5,
+    /// which brings the scores on the group problem to those published.
+    pub n_irrelevant: usize,
+    /// Starts the chain from an already noisy target, y1 = f(x) + e0 + e1. It explains the published scores on the
+    /// chain problem, for which nothing else does.
+    pub chain_base_noise: bool,
+    /// Appends, for each output, its values in an order permuted at random over the samples: pure noise of the same
+    /// distribution (section 4.2.1, table 6).
+    pub permuted_outputs: bool,
 }
 
 impl Friedman {
-    /// A problem of the paper's size: 300 samples (its training sets), 16 outputs.
+    /// A problem of the paper's size, 300 samples (its training sets) and 16 outputs, without additions.
     pub fn new(kind: FriedmanKind) -> Self {
         Self {
             kind,
@@ -62,63 +72,26 @@ impl Friedman {
         }
     }
 
-    /// Number of samples; 300 by default.
-    #[must_use]
-    pub fn n_samples(mut self, n: usize) -> Self {
-        self.n_samples = n;
-        self
-    }
-
-    /// Number of outputs before any permuted ones; 16 by default.
-    #[must_use]
-    pub fn n_outputs(mut self, n: usize) -> Self {
-        self.n_outputs = n;
-        self
-    }
-
-    /// Number of uniform inputs that no output depends on, after the others; 0 by default. Common generators
-    /// of friedman1 have 5, which brings the scores on the group problem to those published.
-    #[must_use]
-    pub fn n_irrelevant(mut self, n: usize) -> Self {
-        self.n_irrelevant = n;
-        self
-    }
-
-    /// Starts the chain from an already noisy target, y1 = f(x) + e0 + e1; off by default, as printed. It
-    /// explains the published scores on the chain problem, for which nothing else does.
-    #[must_use]
-    pub fn chain_base_noise(mut self, on: bool) -> Self {
-        self.chain_base_noise = on;
-        self
-    }
-
-    /// Appends, for each output, its values in an order permuted at random over the samples: pure noise of the
-    /// same distribution (section 4.2.1, table 6). Off by default.
-    #[must_use]
-    pub fn permuted_outputs(mut self, on: bool) -> Self {
-        self.permuted_outputs = on;
-        self
-    }
-
     /// Draws a set.
     ///
     /// # Errors
-    /// [`GenerateError`] for no output, a dense size over 4 GiB, or base noise where there is no chain.
+    /// [`GenerateError`] for a set without outputs or of more than 4 GiB, and for base noise without a chain.
     pub fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError> {
         let n = self.n_samples;
-        check_count("n_outputs", self.n_outputs, 1, u32::MAX as usize)?;
+        check_count("n_outputs", self.n_outputs)?;
         if self.chain_base_noise && self.kind != FriedmanKind::Chain {
-            let parameter = "chain_base_noise";
-            return Err(GenerateError::NoEffect { parameter });
+            let reason = "has an effect on the chain problem only";
+            return Err(ParameterError::conflict("chain_base_noise", true, reason).into());
         }
         let n_relevant = match self.kind {
             FriedmanKind::Chain | FriedmanKind::Group => 5,
-            FriedmanKind::Independent => 5 * self.n_outputs,
+            FriedmanKind::Independent => self.n_outputs.saturating_mul(5),
         };
         let p = n_relevant.saturating_add(self.n_irrelevant);
-        let d = self.n_outputs * if self.permuted_outputs { 2 } else { 1 };
-        check_dense(n, p)?;
-        check_dense(n, d)?;
+        let d = self
+            .n_outputs
+            .saturating_mul(if self.permuted_outputs { 2 } else { 1 });
+        check_memory(dense_bytes(n.max(1), p) + dense_bytes(n.max(1), d))?;
         let mut x = vec![0.0; n * p];
         let mut y = vec![0.0; n * d];
         let rows = seed.purpose("friedman1");
@@ -212,12 +185,12 @@ mod tests {
         let n = 20_000;
         let tolerance = 4.0 * (2.0 / n as f64).sqrt();
         let check = |problem: &Friedman, j: usize, first: usize, expected: f64| {
-            let data = problem
-                .clone()
-                .n_samples(n)
-                .n_outputs(4)
-                .generate(Seed::new(3))
-                .unwrap();
+            let sized = Friedman {
+                n_samples: n,
+                n_outputs: 4,
+                ..problem.clone()
+            };
+            let data = sized.generate(Seed::new(3)).unwrap();
             let found = variance(residuals(&data, j, first).into_iter());
             assert!(
                 (found / expected - 1.0).abs() < tolerance,
@@ -225,33 +198,41 @@ mod tests {
             );
         };
         let chain = Friedman::new(FriedmanKind::Chain);
-        let with_base = chain.clone().chain_base_noise(true);
+        let with_base = Friedman {
+            chain_base_noise: true,
+            ..chain.clone()
+        };
         for j in 0..4 {
             check(&chain, j, 0, (j + 1) as f64);
             check(&with_base, j, 0, (j + 2) as f64);
             check(&Friedman::new(FriedmanKind::Group), j, 0, 1.0);
             check(
-                &Friedman::new(FriedmanKind::Independent).n_irrelevant(5),
+                &Friedman {
+                    n_irrelevant: 5,
+                    ..Friedman::new(FriedmanKind::Independent)
+                },
                 j,
                 5 * j,
                 1.0,
             );
         }
         // Var f = 23.82 for uniform inputs.
-        let data = Friedman::new(FriedmanKind::Group)
-            .n_samples(n)
-            .generate(Seed::new(3))
-            .unwrap();
+        let group = Friedman {
+            n_samples: n,
+            ..Friedman::new(FriedmanKind::Group)
+        };
+        let data = group.generate(Seed::new(3)).unwrap();
         let signal = variance(dense(data.features()).rows().into_iter().map(|x| f(&x.to_vec())));
         assert!((signal / 23.82 - 1.0).abs() < 0.03, "{signal}");
     }
 
     #[test]
     fn permuted_outputs_hold_the_same_values_elsewhere() {
-        let data = Friedman::new(FriedmanKind::Chain)
-            .permuted_outputs(true)
-            .generate(Seed::new(1))
-            .unwrap();
+        let permuted = Friedman {
+            permuted_outputs: true,
+            ..Friedman::new(FriedmanKind::Chain)
+        };
+        let data = permuted.generate(Seed::new(1)).unwrap();
         let y = dense(data.outputs());
         assert_eq!(y.ncols(), 32);
         let mut orders = Vec::new();
@@ -271,10 +252,16 @@ mod tests {
 
     #[test]
     fn sets_are_stable_and_begin_alike() {
-        let problem = Friedman::new(FriedmanKind::Group).n_outputs(2);
-        let short = problem.clone().n_samples(5).generate(Seed::new(1)).unwrap();
-        let long = problem.n_samples(50).generate(Seed::new(1)).unwrap();
-        assert_eq!(short, long.select_rows(&[0, 1, 2, 3, 4]).unwrap());
+        let problem = |n_samples| {
+            let group = Friedman {
+                n_samples,
+                n_outputs: 2,
+                ..Friedman::new(FriedmanKind::Group)
+            };
+            group.generate(Seed::new(1)).unwrap()
+        };
+        let (short, long) = (problem(5), problem(50));
+        assert_eq!(short, long.select_samples(&[0, 1, 2, 3, 4]).unwrap());
         // A change of these values changes every experiment on generated data.
         let first = dense(short.features())[[0, 0]];
         assert_eq!((first, dense(short.outputs())[[0, 0]]), (0.60567796, 17.768015));
@@ -282,27 +269,45 @@ mod tests {
 
     #[test]
     fn impossible_parameters_are_refused() {
-        let group = Friedman::new(FriedmanKind::Group);
-        let seed = Seed::new(0);
-        assert!(matches!(
-            group.clone().n_outputs(0).generate(seed),
-            Err(GenerateError::Count { .. })
-        ));
-        let error = group.clone().chain_base_noise(true).generate(seed);
+        let group = || Friedman::new(FriedmanKind::Group);
+        let error = |problem: Friedman| problem.generate(Seed::new(0)).unwrap_err().to_string();
+        let found = error(Friedman {
+            n_outputs: 0,
+            ..group()
+        });
+        assert_eq!(found, "`n_outputs` must be at least 1, got 0");
+        let found = error(Friedman {
+            chain_base_noise: true,
+            ..group()
+        });
         assert_eq!(
-            error,
-            Err(GenerateError::NoEffect {
-                parameter: "chain_base_noise"
-            })
+            found,
+            "`chain_base_noise` = true has an effect on the chain problem only"
         );
-        let error = group.clone().n_samples(usize::MAX).generate(seed);
-        assert_eq!(
-            error,
-            Err(GenerateError::TooLarge {
-                rows: usize::MAX,
-                columns: 5
-            })
-        );
-        assert_eq!(group.n_samples(0).generate(seed).unwrap().n_samples(), 0);
+        for n in [usize::MAX, 1 << 28] {
+            for large in [
+                Friedman {
+                    n_samples: n,
+                    ..group()
+                },
+                Friedman {
+                    n_irrelevant: n,
+                    n_samples: 10,
+                    ..group()
+                },
+                Friedman {
+                    n_outputs: n,
+                    n_samples: 0,
+                    ..Friedman::new(FriedmanKind::Independent)
+                },
+            ] {
+                assert!(error(large).starts_with("the set would take about "));
+            }
+        }
+        let empty = Friedman {
+            n_samples: 0,
+            ..group()
+        };
+        assert_eq!(empty.generate(Seed::new(0)).unwrap().n_samples(), 0);
     }
 }

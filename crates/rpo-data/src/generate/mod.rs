@@ -1,8 +1,8 @@
-//! Sets to order: regression problems with a known best answer, multi-label sets of any size.
+//! Synthetic data sets: regression problems with a known best prediction, and multi-label sets of any shape.
 //!
-//! Every sample draws from a random stream of its own, so that a set is a function of its parameters and the
-//! [`Seed`](rpo_core::Seed) alone, whatever the number of threads; of two sets that differ in the number of
-//! samples only, one begins with the other (but for permuted outputs).
+//! Each sample draws from a random stream of its own, so that a set depends on its parameters and the
+//! [`Seed`](rpo_core::Seed) alone, whatever the number of threads. Of two sets that differ in the number of samples only,
+//! the smaller is the start of the larger (except for permuted outputs).
 
 mod friedman;
 mod multi_label;
@@ -11,93 +11,38 @@ mod topics;
 pub use friedman::{Friedman, FriedmanKind};
 pub use multi_label::{FeatureStyle, MultiLabelSet};
 
-use crate::dataset::{DEFAULT_DENSE_BUDGET, DatasetError};
+use crate::dataset::{DEFAULT_MEMORY_LIMIT, DatasetError};
+use rpo_core::ParameterError;
 
 /// Why a set cannot be generated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenerateError {
-    /// A count that must be positive or is limited.
-    #[error("{parameter} is {value}; {least} to {most} expected")]
-    Count {
-        /// The parameter.
-        parameter: &'static str,
-        /// Its value.
-        value: usize,
-        /// The least possible.
-        least: usize,
-        /// The most possible.
-        most: usize,
-    },
-    /// A number outside its range.
-    #[error("{parameter} is {value}; {least} to {most} expected")]
-    Range {
-        /// The parameter.
-        parameter: &'static str,
-        /// Its value.
-        value: f64,
-        /// The least possible.
-        least: f64,
-        /// The most possible.
-        most: f64,
-    },
-    /// A parameter that does nothing for the kind of set asked for.
-    #[error("{parameter} has no effect on this kind of set")]
-    NoEffect {
-        /// The parameter.
-        parameter: &'static str,
-    },
-    /// A dense set of more than 4 GiB.
-    #[error("{rows} x {columns} dense values are more than {DEFAULT_DENSE_BUDGET} bytes")]
+    /// A parameter that is out of range or has no effect.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// A set of more than 4 GiB.
+    #[error("the set would take about {bytes} bytes, the limit is {DEFAULT_MEMORY_LIMIT}")]
     TooLarge {
-        /// Samples.
-        rows: usize,
-        /// Features or outputs.
-        columns: usize,
+        /// Bytes of the set, about.
+        bytes: u64,
     },
-    /// Drawn values that are no data set, which extreme parameters might bring about.
+    /// Values that do not make a valid data set, drawn with extreme parameters.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
 }
 
-fn check_count(
-    parameter: &'static str,
-    value: usize,
-    least: usize,
-    most: usize,
-) -> Result<(), GenerateError> {
-    if (least..=most).contains(&value) {
+/// Refuses a set that takes more memory than the limit.
+fn check_memory(bytes: f64) -> Result<(), GenerateError> {
+    if bytes <= DEFAULT_MEMORY_LIMIT as f64 {
         Ok(())
     } else {
-        Err(GenerateError::Count {
-            parameter,
-            value,
-            least,
-            most,
-        })
+        let bytes = bytes as u64;
+        Err(GenerateError::TooLarge { bytes })
     }
 }
 
-fn check_range(parameter: &'static str, value: f64, least: f64, most: f64) -> Result<(), GenerateError> {
-    if (least..=most).contains(&value) {
-        Ok(())
-    } else {
-        Err(GenerateError::Range {
-            parameter,
-            value,
-            least,
-            most,
-        })
-    }
-}
-
-fn check_dense(rows: usize, columns: usize) -> Result<(), GenerateError> {
-    let bytes = rows
-        .checked_mul(columns)
-        .and_then(|n| n.checked_mul(size_of::<f32>()));
-    if bytes.is_some_and(|bytes| bytes <= DEFAULT_DENSE_BUDGET) {
-        Ok(())
-    } else {
-        Err(GenerateError::TooLarge { rows, columns })
-    }
+/// Bytes of a dense matrix.
+fn dense_bytes(rows: usize, columns: usize) -> f64 {
+    rows as f64 * columns as f64 * size_of::<f32>() as f64
 }

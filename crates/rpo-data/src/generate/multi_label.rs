@@ -1,27 +1,27 @@
-//! Multi-label sets of any size.
+//! Multi-label sets of any shape.
 
 use super::topics::{Model, Scratch};
-use super::{GenerateError, check_count, check_dense, check_range};
+use super::{GenerateError, check_memory, dense_bytes};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
 use rayon::prelude::*;
-use rpo_core::Seed;
+use rpo_core::{ParameterError, Seed};
 use serde::{Deserialize, Serialize};
 
-/// What the features of a [`MultiLabelSet`] are like.
+/// How the features of a [`MultiLabelSet`] depend on its labels.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureStyle {
-    /// Like words of a text, CSR. Every label of a sample shows `per_label` features, half of them its own, half
-    /// shared by the labels of its topic, each with probability 0.9 and a value uniform on [0.5, 1.5). On top
-    /// come `noise` features on average, of frequencies that fall like 1 / rank, with values of the same law.
+    /// Like words of a text, CSR. Every label of a sample shows `per_label` features, half of them its own, half common
+    /// to the labels of its topic, each with probability 0.9 and a value uniform on [0.5, 1.5). On top come `noise`
+    /// features on average, of frequencies that fall like 1 / rank, with values of the same distribution.
     Sparse {
-        /// Features by which a label shows.
+        /// Number of features by which a label shows.
         per_label: usize,
-        /// Mean number of features that tell nothing.
+        /// Mean number of features per sample that do not depend on labels.
         noise: f64,
     },
-    /// Dense: the sum, over the labels of a sample, of a vector of their topic and one of their own, both of
+    /// Dense: the sum, over the labels of a sample, of a vector of their topic and a vector of their own, both of
     /// random signs and length 1 per feature over the square root of 2, plus normal noise.
     Dense {
         /// Standard deviation of the noise.
@@ -29,40 +29,50 @@ pub enum FeatureStyle {
     },
 }
 
-/// A multi-label set with power-law label frequencies, correlated labels and features that tell the labels.
+/// A multi-label set with power-law label frequencies, correlated labels and features from which labels can be learnt.
 ///
-/// Labels belong to topics at random. A sample draws its topics (1 + Poisson, by the sum of their labels'
-/// weights), the number of its labels (1 + Poisson) and each label from one of its topics. A draw so yields label
-/// j, from 0, with probability proportional to (j + 1)^-exponent, and labels of one topic occur together. A label
-/// drawn twice counts once, which makes the most frequent labels a little rarer and the mean number of labels a
-/// little smaller than asked for.
+/// Labels belong to topics at random. A sample draws its topics (1 + Poisson, by the sum of their labels' weights), the
+/// number of its labels (1 + Poisson) and each label from one of its topics. A draw so yields label j, from 0, with
+/// probability proportional to (j + 1)^-exponent, and labels of one topic occur together. A label drawn twice counts
+/// once, which makes the most frequent labels a little rarer and the mean number of labels a little smaller than
+/// requested.
 ///
-/// Time is O(stored values) for up to some hundred labels per sample, memory less than twice the set itself;
-/// nothing dense is held for sparse features.
+/// Time is O(stored values) for up to some hundred labels per sample, memory less than twice the set itself; sparse
+/// features are never stored dense.
 ///
 /// ```
 /// use rpo_core::Seed;
 /// use rpo_data::generate::MultiLabelSet;
-/// let data = MultiLabelSet::new(2000, 500, 100_000).cardinality(4.0).generate(Seed::new(1))?;
+/// let set = MultiLabelSet { cardinality: 4.0, ..MultiLabelSet::new(2000, 500, 100_000) };
+/// let data = set.generate(Seed::new(1))?;
 /// assert_eq!((data.n_samples(), data.n_features(), data.n_outputs()), (2000, 500, 100_000));
 /// assert!((3.0..4.0).contains(&data.label_statistics().cardinality()));
 /// # Ok::<(), rpo_data::generate::GenerateError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MultiLabelSet {
-    n_samples: usize,
-    pub(super) n_features: usize,
-    pub(super) n_outputs: usize,
-    pub(super) cardinality: f64,
-    pub(super) exponent: f64,
-    n_topics: Option<usize>,
-    pub(super) topics_per_sample: f64,
-    pub(super) features: FeatureStyle,
+    /// Number of samples.
+    pub n_samples: usize,
+    /// Number of features.
+    pub n_features: usize,
+    /// Number of labels.
+    pub n_outputs: usize,
+    /// Mean number of label draws per sample, from 1 to the number of labels.
+    pub cardinality: f64,
+    /// Exponent of the power law of label frequencies, from 0 (all alike) to 4.
+    pub exponent: f64,
+    /// Number of topics, from 1 (labels without correlation) to the number of labels. By default one for every 50
+    /// labels, but as many as a sample has on average.
+    pub n_topics: Option<usize>,
+    /// Mean number of topics per sample, from 1 to the number of topics.
+    pub topics_per_sample: f64,
+    /// The features.
+    pub features: FeatureStyle,
 }
 
 impl MultiLabelSet {
-    /// So many samples, features and labels; 3 labels per sample (or as many as there are), exponent 1, a topic for
-    /// every 50 labels, 1.5 topics per sample, sparse features with 6 per label and 10 of noise.
+    /// A set of this shape with 3 labels per sample (or as many as there are), exponent 1, 1.5 topics per sample, and
+    /// sparse features, 6 per label and 10 of noise.
     pub fn new(n_samples: usize, n_features: usize, n_outputs: usize) -> Self {
         Self {
             n_samples,
@@ -79,45 +89,10 @@ impl MultiLabelSet {
         }
     }
 
-    /// Mean number of label draws per sample, from 1 on.
-    #[must_use]
-    pub fn cardinality(mut self, mean: f64) -> Self {
-        self.cardinality = mean;
-        self
-    }
-
-    /// Exponent of the power law of label frequencies, 0 (all alike) to 4.
-    #[must_use]
-    pub fn exponent(mut self, exponent: f64) -> Self {
-        self.exponent = exponent;
-        self
-    }
-
-    /// Number of topics, 1 (labels without correlation) to the number of labels.
-    #[must_use]
-    pub fn n_topics(mut self, n: usize) -> Self {
-        self.n_topics = Some(n);
-        self
-    }
-
-    /// Mean number of topics per sample, from 1 on.
-    #[must_use]
-    pub fn topics_per_sample(mut self, mean: f64) -> Self {
-        self.topics_per_sample = mean;
-        self
-    }
-
-    /// What the features are like.
-    #[must_use]
-    pub fn features(mut self, style: FeatureStyle) -> Self {
-        self.features = style;
-        self
-    }
-
     /// Draws a set.
     ///
     /// # Errors
-    /// [`GenerateError`] for a parameter out of range, or dense features of more than 4 GiB.
+    /// [`GenerateError`] for a parameter out of range or a set of more than 4 GiB.
     pub fn generate(&self, seed: Seed) -> Result<Dataset, GenerateError> {
         self.check()?;
         let model = Model::new(self, seed.purpose("multi-label model"));
@@ -155,31 +130,54 @@ impl MultiLabelSet {
     }
 
     fn check(&self) -> Result<(), GenerateError> {
-        let most = u32::MAX as usize;
-        check_count("n_features", self.n_features, 1, most)?;
-        check_count("n_outputs", self.n_outputs, 1, most)?;
-        check_range("cardinality", self.cardinality, 1.0, self.n_outputs as f64)?;
-        check_range("exponent", self.exponent, 0.0, 4.0)?;
-        check_count("n_topics", self.topics(), 1, self.n_outputs)?;
-        check_range(
-            "topics_per_sample",
-            self.topics_per_sample,
+        let count = |name, n: usize, most: usize, expected| {
+            ParameterError::unless((1..=most).contains(&n), name, n, expected)
+        };
+        let range = |name, v: f64, least: f64, most: f64, expected| {
+            ParameterError::unless((least..=most).contains(&v), name, v, expected)
+        };
+        let indices = u32::MAX as usize;
+        count("n_features", self.n_features, indices, "in 1 to 2^32 - 1")?;
+        count("n_outputs", self.n_outputs, indices, "in 1 to 2^32 - 1")?;
+        let (labels, topics) = (self.n_outputs, self.topics());
+        let cardinality = self.cardinality;
+        range(
+            "cardinality",
+            cardinality,
             1.0,
-            self.topics() as f64,
+            labels as f64,
+            "in 1 to the number of labels",
         )?;
-        match self.features {
+        range("exponent", self.exponent, 0.0, 4.0, "in 0 to 4")?;
+        count("n_topics", topics, labels, "in 1 to the number of labels")?;
+        let per_sample = self.topics_per_sample;
+        range(
+            "topics_per_sample",
+            per_sample,
+            1.0,
+            topics as f64,
+            "in 1 to the number of topics",
+        )?;
+        let most_noise = |noise| range("noise", noise, 0.0, 1e6, "in 0 to 1e6");
+        // A stored entry takes a column and a value, a label or feature its weights and tables.
+        let entry = (size_of::<u32>() + size_of::<f32>()) as f64;
+        let table = 12.0 * entry;
+        let rows = self.n_samples as f64;
+        let label_bytes = rows * cardinality * entry + labels as f64 * table;
+        check_memory(match self.features {
             FeatureStyle::Sparse { per_label, noise } => {
-                check_count("per_label", per_label, 1, 1 << 16)?;
-                check_range("noise", noise, 0.0, 1e6)
+                count("per_label", per_label, 1 << 16, "in 1 to 65536")?;
+                most_noise(noise)?;
+                let stored = rows * (cardinality * per_label as f64 + noise);
+                label_bytes + stored * entry + self.n_features as f64 * table
             }
             FeatureStyle::Dense { noise } => {
-                check_range("noise", noise, 0.0, 1e6)?;
-                check_dense(self.n_samples, self.n_features)
+                most_noise(noise)?;
+                label_bytes + dense_bytes(self.n_samples, self.n_features)
             }
-        }
+        })
     }
 
-    /// One for every 50 labels, but as many as a sample has on average.
     pub(super) fn topics(&self) -> usize {
         self.n_topics.unwrap_or_else(|| {
             let fewest = (self.topics_per_sample.ceil() as usize).min(self.n_outputs);
@@ -200,11 +198,11 @@ mod tests {
     fn label_frequencies_fall_as_asked() {
         // One label per sample: no draw is lost to repetition, so counts are binomial.
         let n = 50_000;
-        let data = MultiLabelSet::new(n, 50, 20)
-            .cardinality(1.0)
-            .exponent(1.0)
-            .generate(Seed::new(5))
-            .unwrap();
+        let set = MultiLabelSet {
+            cardinality: 1.0,
+            ..MultiLabelSet::new(n, 50, 20)
+        };
+        let data = set.generate(Seed::new(5)).unwrap();
         let harmonic: f64 = (1..=20).map(|j| 1.0 / f64::from(j)).sum();
         for (j, &count) in data.label_statistics().counts.iter().enumerate() {
             let share = 1.0 / (j as f64 + 1.0) / harmonic;
@@ -218,10 +216,12 @@ mod tests {
 
     #[test]
     fn labels_of_a_topic_occur_together() {
-        let params = MultiLabelSet::new(20_000, 50, 40)
-            .exponent(0.0)
-            .n_topics(4)
-            .topics_per_sample(1.0);
+        let params = MultiLabelSet {
+            exponent: 0.0,
+            n_topics: Some(4),
+            topics_per_sample: 1.0,
+            ..MultiLabelSet::new(20_000, 50, 40)
+        };
         let seed = Seed::new(2);
         let data = params.generate(seed).unwrap();
         let model = Model::new(&params, seed.purpose("multi-label model"));
@@ -282,16 +282,23 @@ mod tests {
 
     #[test]
     fn features_tell_the_labels() {
-        for style in [
+        for features in [
             FeatureStyle::Sparse {
                 per_label: 6,
                 noise: 10.0,
             },
             FeatureStyle::Dense { noise: 1.0 },
         ] {
-            let params = MultiLabelSet::new(8000, 200, 50).exponent(0.5).features(style);
+            let params = MultiLabelSet {
+                exponent: 0.5,
+                features,
+                ..MultiLabelSet::new(8000, 200, 50)
+            };
             let (learned, constant) = precision_at_1(&params.generate(Seed::new(1)).unwrap());
-            assert!(learned > 0.8 && constant < 0.3, "{style:?}: {learned} {constant}");
+            assert!(
+                learned > 0.8 && constant < 0.3,
+                "{features:?}: {learned} {constant}"
+            );
         }
     }
 
@@ -309,7 +316,7 @@ mod tests {
         assert_eq!(one, on(5));
         assert_ne!(one, params.generate(Seed::new(10)).unwrap());
         let short = MultiLabelSet::new(10, 300, 1000).generate(Seed::new(9)).unwrap();
-        assert_eq!(short, one.select_rows(&(0..10).collect::<Vec<_>>()).unwrap());
+        assert_eq!(short, one.select_samples(&(0..10).collect::<Vec<_>>()).unwrap());
         let Matrix::Sparse(x) = one.features() else {
             panic!("sparse")
         };
@@ -321,43 +328,69 @@ mod tests {
     #[test]
     fn impossible_parameters_are_refused() {
         let set = || MultiLabelSet::new(10, 5, 4);
-        let check = |params: MultiLabelSet, parameter: &str| {
+        let check = |params: MultiLabelSet, start: &str| {
             let e = params.generate(Seed::new(0)).unwrap_err();
-            assert!(e.to_string().starts_with(parameter), "{e}");
+            assert!(e.to_string().starts_with(start), "{e}");
         };
-        check(MultiLabelSet::new(1, 0, 4), "n_features");
-        check(MultiLabelSet::new(1, 5, 0), "n_outputs");
-        check(set().cardinality(0.9), "cardinality");
-        check(set().cardinality(f64::NAN), "cardinality");
-        check(set().cardinality(4.1), "cardinality");
-        check(set().exponent(-0.1), "exponent");
-        check(set().n_topics(5), "n_topics");
-        check(set().topics_per_sample(0.5), "topics_per_sample");
+        check(MultiLabelSet::new(1, 0, 4), "`n_features`");
+        check(MultiLabelSet::new(1, 5, 0), "`n_outputs`");
+        for cardinality in [0.9, f64::NAN, 4.1] {
+            check(MultiLabelSet { cardinality, ..set() }, "`cardinality`");
+        }
         check(
-            set().features(FeatureStyle::Sparse {
-                per_label: 0,
-                noise: 1.0,
-            }),
-            "per_label",
+            MultiLabelSet {
+                exponent: -0.1,
+                ..set()
+            },
+            "`exponent`",
         );
         check(
-            set().features(FeatureStyle::Dense { noise: f64::INFINITY }),
-            "noise",
+            MultiLabelSet {
+                n_topics: Some(5),
+                ..set()
+            },
+            "`n_topics`",
         );
-        let large = MultiLabelSet::new(1 << 20, 1 << 20, 4).features(FeatureStyle::Dense { noise: 1.0 });
-        let (rows, columns) = (1 << 20, 1 << 20);
-        assert_eq!(
-            large.generate(Seed::new(0)),
-            Err(GenerateError::TooLarge { rows, columns })
+        check(
+            MultiLabelSet {
+                topics_per_sample: 0.5,
+                ..set()
+            },
+            "`topics_per_sample`",
         );
-        assert_eq!(
-            MultiLabelSet::new(0, 5, 1)
-                .cardinality(1.0)
-                .topics_per_sample(1.0)
-                .generate(Seed::new(0))
-                .unwrap()
-                .n_samples(),
-            0
+        let (dense, per_label, noise) = (|noise| FeatureStyle::Dense { noise }, 0, 1.0);
+        check(
+            MultiLabelSet {
+                features: FeatureStyle::Sparse { per_label, noise },
+                ..set()
+            },
+            "`per_label`",
         );
+        check(
+            MultiLabelSet {
+                features: dense(f64::INFINITY),
+                ..set()
+            },
+            "`noise`",
+        );
+        let large = "the set would take about ";
+        check(
+            MultiLabelSet {
+                features: dense(1.0),
+                ..MultiLabelSet::new(1 << 20, 1 << 20, 4)
+            },
+            large,
+        );
+        for n in [usize::MAX, 1 << 40] {
+            check(MultiLabelSet::new(n, 5, 4), large);
+        }
+        check(MultiLabelSet::new(1, u32::MAX as usize, 4), large);
+        check(MultiLabelSet::new(1, 5, u32::MAX as usize), large);
+        check(MultiLabelSet::new(1, 5, usize::MAX), "`n_outputs`");
+        let empty = MultiLabelSet {
+            topics_per_sample: 1.0,
+            ..MultiLabelSet::new(0, 5, 1)
+        };
+        assert_eq!(empty.generate(Seed::new(0)).unwrap().n_samples(), 0);
     }
 }

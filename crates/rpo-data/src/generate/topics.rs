@@ -1,4 +1,4 @@
-//! The topic model behind `MultiLabelSet`: what all samples share, and how one is drawn.
+//! The topic model behind `MultiLabelSet`: random choices common to all samples, and the draw of one sample.
 
 use super::multi_label::{FeatureStyle, MultiLabelSet};
 use crate::builder::MatrixBuilder;
@@ -8,10 +8,10 @@ use rpo_core::Seed;
 
 /// Probability that a label shows one of its features.
 const SHOWN: f64 = 0.9;
-/// Draws of a label before a sample is left with fewer labels than it should have.
+/// Draws of a label before a sample is left with fewer labels than drawn.
 const ATTEMPTS: usize = 16;
 
-/// The random choices that all samples share.
+/// The random choices that are common to all samples.
 pub(super) struct Model<'a> {
     params: &'a MultiLabelSet,
     seed: Seed,
@@ -25,7 +25,7 @@ pub(super) struct Model<'a> {
     n_noise: Option<Poisson<f64>>,
 }
 
-/// What is drawn for one sample, reused.
+/// The draws of one sample, reused.
 #[derive(Default)]
 pub(super) struct Scratch {
     topics: Vec<u32>,
@@ -162,7 +162,7 @@ impl<'a> Model<'a> {
         });
     }
 
-    /// Feature i by which a label shows: even ones are its own, odd ones its topic's.
+    /// The i-th feature of a label: even ones are its own, odd ones its topic's.
     fn feature_of(&self, label: u32, i: usize) -> u32 {
         let (kind, owner) = match i % 2 {
             0 => ("own feature", label),

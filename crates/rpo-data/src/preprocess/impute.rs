@@ -1,29 +1,27 @@
 //! Typical values in place of missing ones.
 
-use super::{
-    Nominal, PreprocessError, Transform, check_count, check_features, check_nominal, check_rows, is_position,
-};
+use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, is_position};
 use crate::builder::MatrixBuilder;
 use crate::dataset::Dataset;
 use ndarray::Axis;
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::{Matrix, MatrixView, Mismatch};
 
-/// What fills the missing values of a numeric feature; a nominal one always gets its most frequent value.
+/// The value that fills a numeric feature where it is missing; a nominal one always gets its most frequent value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fill {
-    /// The median, of an even number of values the mean of the two in the middle: outliers do not move it.
+    /// The median, of an even number of values the mean of the two in the middle; outliers do not move it.
     #[default]
     Median,
     /// The mean.
     Mean,
-    /// The most frequent value, of several the smallest.
+    /// The most frequent value, the smallest of several.
     MostFrequent,
 }
 
-/// Fills missing features: those of a numeric feature as [`Fill`] says, those of a nominal one by its most frequent
-/// value (of several the first declared).
+/// Fills missing features: numeric ones by the [`Fill`], nominal ones by their most frequent value (the first declared
+/// of several).
 ///
-/// A feature without any value in the set it is fitted on is filled with 0; [`Imputer::unknown`] lists such.
+/// A feature that is never observed in the set it is fitted on is filled with 0; [`Imputer::unobserved`] lists those.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imputer {
     fill: Vec<Option<f32>>,
@@ -31,12 +29,12 @@ pub struct Imputer {
 }
 
 impl Imputer {
-    /// Finds the values to fill in.
+    /// Learns the values to fill in.
     ///
     /// # Errors
-    /// [`PreprocessError::NoRows`].
+    /// [`PreprocessError::NoSamples`].
     pub fn fit(data: &Dataset, fill: Fill) -> Result<Self, PreprocessError> {
-        check_rows(data)?;
+        check_samples(data)?;
         let typical = |j: usize, present: &mut [f32], n_zeros: usize| {
             if present.is_empty() && n_zeros == 0 {
                 return None;
@@ -73,13 +71,8 @@ impl Imputer {
         })
     }
 
-    /// Puts an imputer together from the value of each feature, as [`fill`](Self::fill) has them, and the nominal
-    /// features with their values.
-    ///
-    /// # Errors
-    /// [`PreprocessError::Kind`] for a nominal feature that does not exist, [`PreprocessError::Fill`] for a value that
-    /// is not finite, or of a nominal feature no position in its list.
-    pub fn new(fill: Vec<Option<f32>>, nominal: Nominal) -> Result<Self, PreprocessError> {
+    /// An imputer of known values.
+    pub(super) fn new(fill: Vec<Option<f32>>, nominal: Nominal) -> Result<Self, PreprocessError> {
         check_features(&nominal, fill.len())?;
         for (feature, value) in fill.iter().enumerate() {
             let Some(value) = *value else { continue };
@@ -91,22 +84,19 @@ impl Imputer {
         Ok(Self { fill, nominal })
     }
 
-    /// The value that fills each feature; `None` for one without any value to learn from, which 0 fills.
+    /// The value that fills each feature; `None` for one that was never observed, which is filled with 0.
     pub fn fill(&self) -> &[Option<f32>] {
         &self.fill
     }
 
-    /// Features without any value to learn from; 0 fills them.
-    pub fn unknown(&self) -> impl Iterator<Item = usize> {
+    /// Features that were never observed and are filled with 0.
+    pub fn unobserved(&self) -> impl Iterator<Item = usize> {
         (0..self.fill.len()).filter(|&j| self.fill[j].is_none())
     }
 
     /// Features (n x p) with the missing ones filled in.
-    ///
-    /// # Errors
-    /// [`PreprocessError::ColumnCount`].
-    pub fn fill_in(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
-        check_count("features", self.fill.len(), x.n_cols())?;
+    pub(super) fn fill_in(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        Mismatch::check("features", self.fill.len(), x.n_cols())?;
         let value = |j: u32, v: f32| {
             if v.is_nan() {
                 self.fill[j as usize].unwrap_or(0.0)
@@ -134,7 +124,7 @@ impl Transform for Imputer {
     }
 }
 
-/// The median of some values and so many zeros.
+/// The median of some values and `n_zeros` zeros.
 fn median(present: &mut [f32], n_zeros: usize) -> f32 {
     present.sort_unstable_by(f32::total_cmp);
     let n_negative = present.partition_point(|&v| v < 0.0);
@@ -148,13 +138,13 @@ fn median(present: &mut [f32], n_zeros: usize) -> f32 {
     ((f64::from(low) + f64::from(high)) / 2.0) as f32
 }
 
-/// The mean of some values and so many zeros.
+/// The mean of some values and `n_zeros` zeros.
 fn mean(present: &[f32], n_zeros: usize) -> f32 {
     let sum: f64 = present.iter().map(|&v| f64::from(v)).sum();
     (sum / (present.len() + n_zeros) as f64) as f32
 }
 
-/// The most frequent of some values and so many zeros; the smallest of several.
+/// The most frequent of some values and `n_zeros` zeros; the smallest of several.
 fn most_frequent(present: &mut [f32], n_zeros: usize) -> f32 {
     present.sort_unstable_by(f32::total_cmp);
     let runs = present.chunk_by(|a, b| a == b);
@@ -199,7 +189,7 @@ mod tests {
             ] {
                 let imputer = Imputer::fit(&data, fill).unwrap();
                 assert_eq!(imputer.fill(), expected);
-                assert_eq!(imputer.unknown().collect::<Vec<_>>(), [2]);
+                assert_eq!(imputer.unobserved().collect::<Vec<_>>(), [2]);
                 let again = Imputer::new(imputer.fill().to_vec(), data.nominal().clone());
                 assert_eq!(again, Ok(imputer));
             }
@@ -212,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_fill_nothing_are_refused() {
+    fn invalid_values_are_refused() {
         let nominal: Nominal = [(1, ["a", "b"].map(String::from).into())].into();
         let new = |fill: [Option<f32>; 2]| Imputer::new(fill.to_vec(), nominal.clone());
         assert!(new([None, Some(1.0)]).is_ok());

@@ -1,6 +1,6 @@
-//! Transforms fitted on one set and applied to any other with the same columns.
+//! Transforms that are fitted on one set and applied to any other with the same columns.
 //!
-//! Fit on the training part alone and apply to both parts; only [`LabelFilter`] and [`FeatureFilter`] are, in
+//! Fit on the training set alone and apply to training and test set; only [`LabelFilter`] and [`FeatureFilter`] are, in
 //! the protocol of Daniels and Metaxas (2017, section 4), fitted on the full data.
 //!
 //! ```
@@ -17,8 +17,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Steps`] fits imputation, indicators and standardization one after the other, and the [`Pipeline`] it gives applies
-//! them to sets and to plain matrices.
+//! [`Steps`] fits imputation, indicators and standardization one after the other; the resulting [`Pipeline`] applies them
+//! to sets and to plain matrices.
 
 mod filter;
 mod impute;
@@ -34,13 +34,13 @@ pub use pipeline::{Pipeline, Steps};
 pub use standardize::Standardizer;
 
 use crate::dataset::{Dataset, DatasetError, Task};
-use rpo_core::MatrixError;
+use rpo_core::{MatrixError, Mismatch, ParameterError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A transform that has been fitted.
+/// A fitted transform.
 pub trait Transform {
-    /// The set, transformed. Rows keep their order.
+    /// Returns the transformed set. Samples keep their order.
     ///
     /// # Errors
     /// [`PreprocessError`] if the columns of the set are not those that the transform was fitted on.
@@ -51,20 +51,13 @@ pub trait Transform {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PreprocessError {
-    /// No row to fit on.
-    #[error("a transform cannot be fitted on a set without rows")]
-    NoRows,
-    /// Another number of columns than at fitting.
-    #[error("the set has {found} {what}, the transform was fitted on {expected}")]
-    ColumnCount {
-        /// "features" or "outputs".
-        what: &'static str,
-        /// At fitting.
-        expected: usize,
-        /// Now.
-        found: usize,
-    },
-    /// A feature whose kind or list of values is not that of fitting.
+    /// A set without samples to fit on.
+    #[error("a transform cannot be fitted on a set without samples")]
+    NoSamples,
+    /// Another number of columns than the transform was fitted on.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+    /// A feature, by its index, with another kind or list of values than the transform was fitted on.
     #[error("feature {0} is not declared as it was when the transform was fitted")]
     Kind(usize),
     /// A value that cannot fill a feature.
@@ -76,52 +69,46 @@ pub enum PreprocessError {
         value: f32,
     },
     /// A mean or factor of standardization that is not finite, or a factor that is negative.
-    #[error("{value} is no mean or factor of feature {feature}")]
+    #[error("{value} is not a valid mean or factor of feature {feature}")]
     Moment {
         /// The feature.
         feature: usize,
         /// The value.
         value: f64,
     },
-    /// A share outside [0, 1].
-    #[error("share {0} is not within 0 to 1")]
-    Share(f64),
-    /// An imbalance ratio below 1.
-    #[error("imbalance ratio {0} is not 1 or more")]
-    Ratio(f64),
+    /// A parameter outside its range.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
     /// Targets of the wrong kind.
     #[error("the outputs are {found:?}, the transform is for {expected:?}")]
     Task {
-        /// What it is for.
+        /// The task of the transform.
         expected: Task,
-        /// What they are.
+        /// The task of the set.
         found: Task,
     },
-    /// A result that would not fit the memory budget.
+    /// A result over the memory limit.
     #[error(transparent)]
-    Budget(#[from] MatrixError),
-    /// A result that is no data set.
+    Memory(#[from] MatrixError),
+    /// A result that is not a valid data set.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
 }
 
-fn check_rows(data: &Dataset) -> Result<(), PreprocessError> {
+fn check_samples(data: &Dataset) -> Result<(), PreprocessError> {
     if data.n_samples() == 0 {
-        Err(PreprocessError::NoRows)
+        Err(PreprocessError::NoSamples)
     } else {
         Ok(())
     }
 }
 
-fn check_count(what: &'static str, expected: usize, found: usize) -> Result<(), PreprocessError> {
-    if expected == found {
+fn check_task(data: &Dataset, expected: Task) -> Result<(), PreprocessError> {
+    let found = data.task();
+    if found == expected {
         Ok(())
     } else {
-        Err(PreprocessError::ColumnCount {
-            what,
-            expected,
-            found,
-        })
+        Err(PreprocessError::Task { expected, found })
     }
 }
 
@@ -136,12 +123,12 @@ fn check_features(nominal: &Nominal, n_features: usize) -> Result<(), Preprocess
     }
 }
 
-/// Whether a value is a position in a list of so many.
+/// Returns true for a position in a list of that many values.
 fn is_position(value: f32, n_values: usize) -> bool {
     value >= 0.0 && value < n_values as f32 && value.fract() == 0.0
 }
 
-/// Refuses a set whose nominal features are not those of fitting: their positions would mean other values.
+/// Refuses a set with other nominal features than the transform was fitted on: positions would mean other values.
 fn check_nominal(expected: &Nominal, data: &Dataset) -> Result<(), PreprocessError> {
     let found = data.nominal();
     let differing = expected

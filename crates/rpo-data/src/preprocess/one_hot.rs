@@ -1,10 +1,10 @@
 //! Indicators in place of nominal features.
 
-use super::{Nominal, PreprocessError, Transform, check_count, check_features, check_nominal, is_position};
+use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, is_position};
 use crate::builder::MatrixBuilder;
-use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset, DatasetError};
+use crate::dataset::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError};
 use crate::names::Names;
-use rpo_core::{Matrix, MatrixView, check_dense};
+use rpo_core::{Matrix, MatrixView, Mismatch, check_dense};
 use std::sync::Arc;
 
 /// Replaces each nominal feature of three or more values by one indicator per value, nominal `{0,1}` and named
@@ -17,7 +17,7 @@ pub struct OneHot {
     n_features: usize,
     /// The features that are replaced, by increasing index.
     encoded: Vec<Encoded>,
-    budget: usize,
+    memory_limit: usize,
 }
 
 /// A feature that indicators replace.
@@ -35,11 +35,8 @@ impl OneHot {
         Self::of(data.n_features(), data.nominal().clone())
     }
 
-    /// The encoding of so many features, some of them nominal with these values.
-    ///
-    /// # Errors
-    /// [`PreprocessError::Kind`] for a nominal feature that does not exist.
-    pub fn new(n_features: usize, nominal: Nominal) -> Result<Self, PreprocessError> {
+    /// The encoding of this many features, some of them nominal with these values.
+    pub(super) fn new(n_features: usize, nominal: Nominal) -> Result<Self, PreprocessError> {
         check_features(&nominal, n_features)?;
         Ok(Self::of(n_features, nominal))
     }
@@ -58,24 +55,24 @@ impl OneHot {
             nominal,
             n_features,
             encoded,
-            budget: DEFAULT_DENSE_BUDGET,
+            memory_limit: DEFAULT_MEMORY_LIMIT,
         }
     }
 
-    /// Bytes that a dense result may take; [`DEFAULT_DENSE_BUDGET`] by default.
+    /// Sets the memory limit of a dense result, in bytes; [`DEFAULT_MEMORY_LIMIT`] by default.
     #[must_use]
-    pub fn with_budget(mut self, bytes: usize) -> Self {
-        self.budget = bytes;
+    pub fn with_memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = bytes;
         self
     }
 
     /// Number of features in the result.
-    pub fn n_columns(&self) -> usize {
+    pub(super) fn n_columns(&self) -> usize {
         self.n_features + added(&self.encoded)
     }
 
-    /// Names of the features in the result, of those before.
-    pub fn feature_names(&self, names: &Names) -> Names {
+    /// Names of the features in the result, from the names before.
+    pub(super) fn feature_names(&self, names: &Names) -> Names {
         let mut encoded = Vec::with_capacity(self.n_columns());
         for (j, name) in names.iter().enumerate() {
             match self.nominal.get(&j).filter(|values| values.len() > 2) {
@@ -87,7 +84,7 @@ impl OneHot {
     }
 
     /// The nominal features of the result and their values.
-    pub fn nominal(&self) -> Nominal {
+    pub(super) fn nominal(&self) -> Nominal {
         let indicator: Arc<[String]> = ["0", "1"].map(String::from).into();
         let mut kinds = Nominal::new();
         let mut n_added = 0;
@@ -104,12 +101,8 @@ impl OneHot {
     }
 
     /// Features (n x p) with indicators in place of nominal ones.
-    ///
-    /// # Errors
-    /// [`PreprocessError::ColumnCount`]; [`DatasetError::NotAPosition`] for a value that is not in the list of a
-    /// nominal feature that is replaced; [`PreprocessError::Budget`].
-    pub fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
-        check_count("features", self.n_features, x.n_cols())?;
+    pub(super) fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        Mismatch::check("features", self.n_features, x.n_cols())?;
         self.check_positions(x)?;
         match x {
             MatrixView::Dense(_) => self.dense(x),
@@ -117,7 +110,7 @@ impl OneHot {
         }
     }
 
-    /// That values of features to be replaced are positions in their lists.
+    /// Refuses values of features to be replaced that are not positions in their lists.
     fn check_positions(&self, x: MatrixView<'_>) -> Result<(), PreprocessError> {
         for row in 0..x.n_rows() {
             let (mut rest, mut found) = (self.encoded.iter().peekable(), None);
@@ -131,8 +124,8 @@ impl OneHot {
             });
             if let Some((e, value)) = found {
                 return Err(PreprocessError::Dataset(DatasetError::NotAPosition {
-                    row,
-                    column: e.feature,
+                    sample: row,
+                    feature: e.feature,
                     value,
                     n_values: e.n_values,
                 }));
@@ -143,7 +136,7 @@ impl OneHot {
 
     fn dense(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         let (rows, columns) = (x.n_rows(), self.n_columns());
-        check_dense(rows, columns, size_of::<f32>(), self.budget)?;
+        check_dense(rows, columns, size_of::<f32>(), self.memory_limit)?;
         let mut builder = MatrixBuilder::dense(columns);
         for row in 0..rows {
             let mut rest = self.encoded.iter().peekable();
@@ -196,14 +189,14 @@ impl OneHot {
 
 impl Transform for OneHot {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
-        check_count("features", self.n_features, data.n_features())?;
+        Mismatch::check("features", self.n_features, data.n_features())?;
         check_nominal(&self.nominal, data)?;
         let features = self.encode(data.features().view())?;
         Ok(data.replace_features(features, self.feature_names(data.feature_names()), self.nominal())?)
     }
 }
 
-/// How many columns more than features there are with these.
+/// Number of columns that encoding adds.
 fn added(encoded: &[Encoded]) -> usize {
     encoded.last().map_or(0, |e| e.first - e.feature + e.n_values - 1)
 }
@@ -256,16 +249,16 @@ mod tests {
             assert_eq!(encoded.feature_kind(0), FeatureKind::Numeric);
             assert_eq!(OneHot::fit(&encoded).apply(&encoded).unwrap().n_features(), 8);
         }
-        let fitted = OneHot::fit(&data).with_budget(95);
-        assert!(matches!(fitted.apply(&data), Err(PreprocessError::Budget(_))));
+        let fitted = OneHot::fit(&data).with_memory_limit(95);
+        assert!(matches!(fitted.apply(&data), Err(PreprocessError::Memory(_))));
         let other = data.select_features(&[0, 2, 3]).unwrap();
         assert!(matches!(
             fitted.apply(&other),
-            Err(PreprocessError::ColumnCount {
+            Err(PreprocessError::Mismatch(Mismatch {
                 expected: 4,
-                found: 3,
+                given: 3,
                 ..
-            })
+            }))
         ));
         assert_eq!(OneHot::new(4, data.nominal().clone()), Ok(OneHot::fit(&data)));
         assert_eq!(
@@ -277,8 +270,8 @@ mod tests {
             let sparse = Matrix::from(x.view().to_csr());
             for x in [x.view(), sparse.view()] {
                 let expected = DatasetError::NotAPosition {
-                    row: 1,
-                    column: 3,
+                    sample: 1,
+                    feature: 3,
                     value,
                     n_values: 3,
                 };

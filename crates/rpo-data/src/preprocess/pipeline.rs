@@ -1,14 +1,12 @@
-//! The steps that come before a model, fitted in a row.
+//! The preprocessing steps before a model, fitted one after the other.
 
-use super::{
-    Fill, Imputer, Nominal, OneHot, PreprocessError, Standardizer, Transform, check_count, check_nominal,
-};
+use super::{Fill, Imputer, Nominal, OneHot, PreprocessError, Standardizer, Transform, check_nominal};
 use crate::dataset::Dataset;
 use crate::names::Names;
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::{Matrix, MatrixView, Mismatch};
 use std::borrow::Cow;
 
-/// Which steps to fit; none by default. They come in the order of the fields.
+/// The steps to fit, in the order of the fields; none by default.
 ///
 /// ```
 /// use ndarray::array;
@@ -28,17 +26,17 @@ use std::borrow::Cow;
 pub struct Steps {
     /// Fills missing features ([`Imputer`]).
     pub impute: Option<Fill>,
-    /// Puts indicators in place of nominal features of three or more values ([`OneHot`]).
+    /// Replaces nominal features of three or more values by indicators ([`OneHot`]).
     pub one_hot: bool,
-    /// Brings numeric features to zero mean and unit variance ([`Standardizer`]). The result is dense.
+    /// Scales numeric features to zero mean and unit variance ([`Standardizer`]). The result is dense.
     pub standardize: bool,
 }
 
 impl Steps {
-    /// Fits each step to what those before make of a set.
+    /// Fits each step to the result of the steps before.
     ///
     /// # Errors
-    /// [`PreprocessError::NoRows`] if values are to be learned; [`PreprocessError::Budget`].
+    /// [`PreprocessError::NoSamples`] if values are to be learned; [`PreprocessError::Memory`].
     pub fn fit(self, data: &Dataset) -> Result<Pipeline, PreprocessError> {
         let mut pipeline = Pipeline {
             n_features: data.n_features(),
@@ -76,13 +74,13 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// Puts a pipeline together from what was learned about so many features, some of them nominal with these values:
-    /// the [`Imputer::fill`] of each; whether nominal ones become indicators; [`Standardizer::mean`] and
-    /// [`Standardizer::factor`] of each column that then is there.
+    /// Rebuilds a fitted pipeline from the number of features, the values of the nominal ones, and the results of
+    /// fitting: the [`Imputer::fill`] of each feature; whether nominal features become indicators; [`Standardizer::mean`]
+    /// and [`Standardizer::factor`] of each column after that.
     ///
     /// # Errors
-    /// Those of [`Imputer::new`], [`OneHot::new`] and [`Standardizer::new`]; [`PreprocessError::ColumnCount`] for
-    /// values of another number of features.
+    /// [`PreprocessError::Mismatch`] for values of another number of features, [`PreprocessError::Kind`] for a nominal
+    /// feature that does not exist, [`PreprocessError::Fill`] and [`PreprocessError::Moment`] for invalid values.
     pub fn new(
         n_features: usize,
         nominal: Nominal,
@@ -98,14 +96,14 @@ impl Pipeline {
             standardizer: None,
         };
         if let Some(fill) = fill {
-            check_count("features", n_features, fill.len())?;
+            Mismatch::check("features", n_features, fill.len())?;
             pipeline.imputer = Some(Imputer::new(fill, pipeline.nominal.clone())?);
         }
         if one_hot {
             pipeline = pipeline.with_one_hot()?;
         }
         if let Some((mean, factor)) = moments {
-            check_count("features", pipeline.n_columns(), mean.len())?;
+            Mismatch::check("features", pipeline.n_columns(), mean.len())?;
             let one_hot = pipeline.one_hot.as_ref();
             let nominal = one_hot.map_or_else(|| pipeline.nominal.clone(), OneHot::nominal);
             pipeline.standardizer = Some(Standardizer::new(mean, factor, nominal)?);
@@ -113,56 +111,57 @@ impl Pipeline {
         Ok(pipeline)
     }
 
-    /// With indicators, if there is a feature that they replace.
+    /// Adds indicators, if there is a feature to replace.
     fn with_one_hot(self) -> Result<Self, PreprocessError> {
         let one_hot = OneHot::new(self.n_features, self.nominal.clone())?;
         let one_hot = Some(one_hot).filter(|one_hot| one_hot.n_columns() > self.n_features);
         Ok(Self { one_hot, ..self })
     }
 
-    /// Whether it has no steps: features stay as they are.
+    /// Returns true if there are no steps: features stay as they are.
     pub fn is_identity(&self) -> bool {
         self.imputer.is_none() && self.one_hot.is_none() && self.standardizer.is_none()
     }
 
-    /// Number of features p that it takes.
+    /// Number of features p before the steps.
     pub fn n_features(&self) -> usize {
         self.n_features
     }
 
-    /// Number of features that it gives.
+    /// Number of features after the steps.
     pub fn n_columns(&self) -> usize {
         self.one_hot.as_ref().map_or(self.n_features, OneHot::n_columns)
     }
 
-    /// Names of the features that it gives, of those that it takes: indicators are named `feature=value`.
+    /// Names of the features after the steps, from the names before: indicators are named `feature=value`.
     pub fn feature_names(&self, names: &Names) -> Names {
         self.one_hot
             .as_ref()
             .map_or_else(|| names.clone(), |one_hot| one_hot.feature_names(names))
     }
 
-    /// What fills missing features, if they are filled.
+    /// The imputer, if missing features are filled in.
     pub fn imputer(&self) -> Option<&Imputer> {
         self.imputer.as_ref()
     }
 
-    /// The indicators, if there are any.
+    /// The encoder, if nominal features are replaced by indicators.
     pub fn one_hot(&self) -> Option<&OneHot> {
         self.one_hot.as_ref()
     }
 
-    /// What standardizes, if features are.
+    /// The standardizer, if features are standardized.
     pub fn standardizer(&self) -> Option<&Standardizer> {
         self.standardizer.as_ref()
     }
 
-    /// Features (n x p) after all steps, as [`apply`](Transform::apply) gives them.
+    /// Features (n x p) after all steps, as those of [`apply`](Transform::apply).
     ///
     /// # Errors
-    /// Those of [`Imputer::fill_in`], [`OneHot::encode`] and [`Standardizer::standardize`].
+    /// [`PreprocessError::Mismatch`]; [`PreprocessError::Dataset`] for a value that is not in the list of a nominal
+    /// feature to be replaced, or would be infinite; [`PreprocessError::Memory`].
     pub fn transform(&self, features: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
-        check_count("features", self.n_features, features.n_cols())?;
+        Mismatch::check("features", self.n_features, features.n_cols())?;
         let mut made = None;
         if let Some(imputer) = &self.imputer {
             made = Some(imputer.fill_in(features)?);
@@ -176,12 +175,12 @@ impl Pipeline {
         Ok(made.unwrap_or_else(|| features.to_owned()))
     }
 
-    /// Refuses a set whose features are not those that it was fitted on.
+    /// Refuses a set with other features than the pipeline was fitted on.
     ///
     /// # Errors
-    /// [`PreprocessError::ColumnCount`], [`PreprocessError::Kind`].
+    /// [`PreprocessError::Mismatch`], [`PreprocessError::Kind`].
     pub fn check(&self, data: &Dataset) -> Result<(), PreprocessError> {
-        check_count("features", self.n_features, data.n_features())?;
+        Mismatch::check("features", self.n_features, data.n_features())?;
         check_nominal(&self.nominal, data)
     }
 }
@@ -203,7 +202,7 @@ impl Transform for Pipeline {
     }
 }
 
-/// What the steps so far made of features, if there were any.
+/// The features after the steps so far.
 fn latest<'a>(made: Option<&'a Matrix>, features: &'a MatrixView<'_>) -> MatrixView<'a> {
     made.map_or_else(|| features.reborrow(), Matrix::view)
 }
@@ -281,11 +280,11 @@ mod tests {
         assert!(one_hot.fit(&numbers).unwrap().is_identity());
         assert_eq!(
             pipeline.apply(&numbers),
-            Err(PreprocessError::ColumnCount {
+            Err(PreprocessError::Mismatch(Mismatch {
                 what: "features",
                 expected: 4,
-                found: 3
-            })
+                given: 3
+            }))
         );
     }
 }

@@ -1,16 +1,16 @@
 //! Zero mean, unit variance.
 
-use super::{Nominal, PreprocessError, Transform, check_count, check_features, check_nominal, check_rows};
-use crate::dataset::{DEFAULT_DENSE_BUDGET, Dataset, DatasetError, Task};
+use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, check_task};
+use crate::dataset::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Task};
 use ndarray::Array2;
-use rpo_core::{Matrix, MatrixError, MatrixView};
+use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch};
 
-/// Standardizes columns: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the
-/// values present in the set it is fitted on. A column that is constant there becomes 0 everywhere.
+/// Standardizes columns: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
+/// values of the set it is fitted on. A column that is constant there becomes 0 everywhere.
 ///
-/// Nominal features are left as they are. Missing values stay missing. The result is dense: subtracting a
-/// mean leaves no zeros; a value so far from those of fitting that it would be infinite is an error. (Daniels and
-/// Metaxas 2017, section 4, for features.)
+/// Nominal features are left as they are. Missing values stay missing. The result is dense, as subtracting a mean leaves
+/// no zeros; a value so far from those of fitting that it would be infinite is an error. (Daniels and Metaxas 2017,
+/// section 4, for features.)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
     of_targets: bool,
@@ -18,16 +18,16 @@ pub struct Standardizer {
     /// 1 / sd; 0 for a constant column.
     factor: Vec<f64>,
     nominal: Nominal,
-    budget: usize,
+    memory_limit: usize,
 }
 
 impl Standardizer {
     /// Fits the features.
     ///
     /// # Errors
-    /// [`PreprocessError::NoRows`].
+    /// [`PreprocessError::NoSamples`].
     pub fn of_features(data: &Dataset) -> Result<Self, PreprocessError> {
-        check_rows(data)?;
+        check_samples(data)?;
         let (mut mean, mut factor) = moments(data.features().view());
         for &j in data.nominal().keys() {
             (mean[j], factor[j]) = (0.0, 1.0);
@@ -37,36 +37,31 @@ impl Standardizer {
             mean,
             factor,
             nominal: data.nominal().clone(),
-            budget: DEFAULT_DENSE_BUDGET,
+            memory_limit: DEFAULT_MEMORY_LIMIT,
         })
     }
 
-    /// Fits the targets of a regression; [`Standardizer::restore`] takes predictions back.
+    /// Fits the targets of a regression; [`Standardizer::restore`] reverts predictions.
     ///
     /// # Errors
-    /// [`PreprocessError::NoRows`], [`PreprocessError::Task`].
+    /// [`PreprocessError::NoSamples`], [`PreprocessError::Task`].
     pub fn of_targets(data: &Dataset) -> Result<Self, PreprocessError> {
-        check_rows(data)?;
-        check_regression(data)?;
+        check_samples(data)?;
+        check_task(data, Task::Regression)?;
         let (mean, factor) = moments(data.outputs().view());
         Ok(Self {
             of_targets: true,
             mean,
             factor,
             nominal: Nominal::new(),
-            budget: DEFAULT_DENSE_BUDGET,
+            memory_limit: DEFAULT_MEMORY_LIMIT,
         })
     }
 
-    /// Puts a standardizer of features together from the mean and the factor 1 / sd of each (0 for a constant one) and
-    /// the nominal features, which have mean 0 and factor 1.
-    ///
-    /// # Errors
-    /// [`PreprocessError::ColumnCount`] if there are not as many factors as means, [`PreprocessError::Kind`] for a
-    /// nominal feature that does not exist, [`PreprocessError::Moment`] for a number that is not finite, or a negative
-    /// factor.
-    pub fn new(mean: Vec<f64>, factor: Vec<f64>, nominal: Nominal) -> Result<Self, PreprocessError> {
-        check_count("features", mean.len(), factor.len())?;
+    /// A standardizer of features with known mean and factor 1 / sd of each (0 for a constant one), and the nominal
+    /// features, which have mean 0 and factor 1.
+    pub(super) fn new(mean: Vec<f64>, factor: Vec<f64>, nominal: Nominal) -> Result<Self, PreprocessError> {
+        Mismatch::check("features", mean.len(), factor.len())?;
         check_features(&nominal, mean.len())?;
         let means = mean.iter().enumerate().filter(|(_, mean)| !mean.is_finite());
         let factors = factor
@@ -81,14 +76,14 @@ impl Standardizer {
             mean,
             factor,
             nominal,
-            budget: DEFAULT_DENSE_BUDGET,
+            memory_limit: DEFAULT_MEMORY_LIMIT,
         })
     }
 
-    /// Bytes that the dense result may take; [`DEFAULT_DENSE_BUDGET`] by default.
+    /// Sets the memory limit of the result, in bytes; [`DEFAULT_MEMORY_LIMIT`] by default.
     #[must_use]
-    pub fn with_budget(mut self, bytes: usize) -> Self {
-        self.budget = bytes;
+    pub fn with_memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = bytes;
         self
     }
 
@@ -102,12 +97,12 @@ impl Standardizer {
         &self.factor
     }
 
-    /// Takes standardized values, predictions say, back to the scale of the columns: x = x' sd + mean.
+    /// Reverts standardized values, such as predictions, to the scale of the columns: x = x' sd + mean.
     ///
     /// # Errors
-    /// [`PreprocessError::ColumnCount`].
+    /// [`PreprocessError::Mismatch`].
     pub fn restore(&self, values: &mut Array2<f32>) -> Result<(), PreprocessError> {
-        check_count(self.what(), self.mean.len(), values.ncols())?;
+        Mismatch::check(self.what(), self.mean.len(), values.ncols())?;
         for mut row in values.rows_mut() {
             for (j, v) in row.iter_mut().enumerate() {
                 let sd = if self.factor[j] == 0.0 {
@@ -126,13 +121,9 @@ impl Standardizer {
     }
 
     /// Values (n x columns), standardized; dense.
-    ///
-    /// # Errors
-    /// [`PreprocessError::ColumnCount`], [`PreprocessError::Budget`], [`PreprocessError::Dataset`] with a value that
-    /// would be infinite.
-    pub fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
-        check_count(self.what(), self.mean.len(), values.n_cols())?;
-        let mut dense = values.to_dense(self.budget)?;
+    pub(super) fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+        Mismatch::check(self.what(), self.mean.len(), values.n_cols())?;
+        let mut dense = values.to_dense(self.memory_limit)?;
         for mut row in dense.rows_mut() {
             for (j, v) in row.iter_mut().enumerate() {
                 *v = ((f64::from(*v) - self.mean[j]) * self.factor[j]) as f32;
@@ -142,7 +133,13 @@ impl Standardizer {
         match moved.view().check_finite_or_missing() {
             Ok(()) => Ok(moved),
             Err(MatrixError::NonFinite { row, column, value }) if !self.of_targets => {
-                Err(DatasetError::InfiniteFeature { row, column, value }.into())
+                let (sample, feature) = (row, column);
+                let infinite = DatasetError::InfiniteFeature {
+                    sample,
+                    feature,
+                    value,
+                };
+                Err(infinite.into())
             }
             Err(e) => Err(DatasetError::Output(e).into()),
         }
@@ -152,7 +149,7 @@ impl Standardizer {
 impl Transform for Standardizer {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
         if self.of_targets {
-            check_regression(data)?;
+            check_task(data, Task::Regression)?;
             return Ok(data.replace_outputs(self.standardize(data.outputs().view())?));
         }
         check_nominal(&self.nominal, data)?;
@@ -161,17 +158,7 @@ impl Transform for Standardizer {
     }
 }
 
-fn check_regression(data: &Dataset) -> Result<(), PreprocessError> {
-    match data.task() {
-        Task::Regression => Ok(()),
-        found => Err(PreprocessError::Task {
-            expected: Task::Regression,
-            found,
-        }),
-    }
-}
-
-/// Mean and 1 / sd of each column's values that are present, in two passes. Entries that are not stored are 0.
+/// Mean and 1 / sd of the observed values of each column, in two passes. Entries that are not stored are 0.
 fn moments(a: MatrixView<'_>) -> (Vec<f64>, Vec<f64>) {
     let p = a.n_cols();
     let mut present = vec![a.n_rows(); p];
@@ -267,11 +254,11 @@ mod tests {
         let fitted = Standardizer::of_features(&train).unwrap();
         assert_eq!(
             fitted.apply(&regression(array![[1.0]])),
-            Err(PreprocessError::ColumnCount {
+            Err(PreprocessError::Mismatch(Mismatch {
                 what: "features",
                 expected: 2,
-                found: 1
-            })
+                given: 1
+            }))
         );
         let values = ["a", "b"].map(String::from).into();
         let nominal = regression(array![[1.0, 1.0]])
@@ -279,8 +266,8 @@ mod tests {
             .unwrap();
         assert_eq!(fitted.apply(&nominal), Err(PreprocessError::Kind(1)));
         assert!(matches!(
-            fitted.with_budget(7).apply(&train),
-            Err(PreprocessError::Budget(_))
+            fitted.with_memory_limit(7).apply(&train),
+            Err(PreprocessError::Memory(_))
         ));
         let again =
             |mean: f64, factor: f64| Standardizer::new(vec![0.0, mean], vec![0.0, factor], Nominal::new());
@@ -302,14 +289,19 @@ mod tests {
         let (row, column, value) = (1, 0, f32::INFINITY);
         assert_eq!(
             Standardizer::of_features(&narrow).unwrap().apply(&far),
-            Err(DatasetError::InfiniteFeature { row, column, value }.into())
+            Err(DatasetError::InfiniteFeature {
+                sample: row,
+                feature: column,
+                value
+            }
+            .into())
         );
         assert_eq!(
             Standardizer::of_targets(&narrow).unwrap().apply(&far),
             Err(DatasetError::Output(MatrixError::NonFinite { row, column, value }).into())
         );
-        let empty = train.select_rows(&[]).unwrap();
-        assert_eq!(Standardizer::of_features(&empty), Err(PreprocessError::NoRows));
+        let empty = train.select_samples(&[]).unwrap();
+        assert_eq!(Standardizer::of_features(&empty), Err(PreprocessError::NoSamples));
     }
 
     proptest! {

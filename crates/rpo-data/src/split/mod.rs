@@ -1,33 +1,33 @@
-//! Divides the samples of a set, at random or by labels.
+//! Splits the samples of a set, at random or by labels.
 //!
-//! All splits are functions of the number of samples (or of the labels) and a [`Seed`] alone. Rows are listed
-//! in increasing order.
+//! All splits are functions of the number of samples (or of the labels) and a [`Seed`] alone. Samples are listed in
+//! increasing order.
 //!
 //! ```
 //! use rpo_core::Seed;
 //! use rpo_data::split::{TestSize, random_split};
-//! let split = random_split(10, TestSize::Share(0.3), Seed::new(1))?;
+//! let split = random_split(10, TestSize::Fraction(0.3), Seed::new(1))?;
 //! assert_eq!((split.train.len(), split.test.len()), (7, 3));
 //! # Ok::<(), rpo_data::split::SplitError>(())
 //! ```
 
 mod stratified;
 
-pub use stratified::{stratified_k_fold, stratified_parts, stratified_split};
+pub use stratified::{stratified_k_fold, stratified_partitions, stratified_split};
 
 use crate::dataset::{Dataset, DatasetError};
 use rand::seq::SliceRandom;
-use rpo_core::Seed;
+use rpo_core::{ParameterError, Seed};
 
-/// Why samples cannot be divided.
+/// Why samples cannot be split.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SplitError {
-    /// A share outside (0, 1).
-    #[error("share {0} of the samples is not strictly between 0 and 1")]
-    Share(f64),
-    /// More samples asked for than there are.
-    #[error("{train} training and {test} test samples asked for, there are {n_samples}")]
+    /// A fraction, number of folds or weight that is out of range.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// More samples requested than there are.
+    #[error("{train} training and {test} test samples requested, there are {n_samples}")]
     Sizes {
         /// Training samples.
         train: usize,
@@ -36,72 +36,56 @@ pub enum SplitError {
         /// Samples.
         n_samples: usize,
     },
-    /// A part without samples.
-    #[error("a part of the {n_samples} samples would be empty; take another share, or more samples")]
-    EmptyPart {
+    /// A partition without samples.
+    #[error("a partition of the {n_samples} samples would be empty; use another fraction, or more samples")]
+    Empty {
         /// Samples.
         n_samples: usize,
     },
-    /// Too few or too many folds.
-    #[error("{folds} folds of {n_samples} samples; at least 2 and at most as many as samples are possible")]
-    Folds {
-        /// Folds.
-        folds: usize,
-        /// Samples.
-        n_samples: usize,
-    },
-    /// A part whose weight is not positive and finite.
-    #[error("part {part} has the weight {weight}; positive and finite expected")]
-    Weight {
-        /// Part, from 0.
-        part: usize,
-        /// Its weight.
-        weight: f64,
-    },
-    /// No part.
-    #[error("no part to divide into")]
-    NoParts,
 }
 
-/// Rows to train on and rows to test on.
+/// Samples to train on and samples to test on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
-    /// Rows to train on, increasing.
+    /// Training samples, increasing.
     pub train: Vec<usize>,
-    /// Rows to test on, increasing.
+    /// Test samples, increasing.
     pub test: Vec<usize>,
 }
 
 impl Split {
-    /// The training and the test part of a set.
+    /// Returns the training and the test set of a data set.
     ///
     /// # Errors
-    /// [`DatasetError::OutOfRange`] if the set has fewer rows than the split was made for.
+    /// [`DatasetError::OutOfRange`] if the set has fewer samples than the split was made for.
     pub fn apply(&self, data: &Dataset) -> Result<(Dataset, Dataset), DatasetError> {
-        Ok((data.select_rows(&self.train)?, data.select_rows(&self.test)?))
+        Ok((
+            data.select_samples(&self.train)?,
+            data.select_samples(&self.test)?,
+        ))
     }
 
-    /// One part against all others, for each part.
-    fn one_against_rest(parts: &[Vec<usize>]) -> Vec<Self> {
-        let n_samples: usize = parts.iter().map(Vec::len).sum();
-        let mut part_of = vec![0; n_samples];
-        for (k, part) in parts.iter().enumerate() {
-            part.iter().for_each(|&row| part_of[row] = k);
+    /// Each fold against all others.
+    fn one_against_rest(folds: &[Vec<usize>]) -> Vec<Self> {
+        let n_samples: usize = folds.iter().map(Vec::len).sum();
+        let mut fold_of = vec![0; n_samples];
+        for (k, fold) in folds.iter().enumerate() {
+            fold.iter().for_each(|&row| fold_of[row] = k);
         }
         let split = |(k, test): (usize, &Vec<usize>)| Self {
-            train: (0..n_samples).filter(|&row| part_of[row] != k).collect(),
+            train: (0..n_samples).filter(|&row| fold_of[row] != k).collect(),
             test: test.clone(),
         };
-        parts.iter().enumerate().map(split).collect()
+        folds.iter().enumerate().map(split).collect()
     }
 }
 
-/// How many samples to test on.
+/// The number of samples to test on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum TestSize {
-    /// This share, rounded to the nearest number; the rest are for training.
-    Share(f64),
-    /// So many for training and so many for testing; others are left out.
+    /// A fraction of the samples, rounded to the nearest number; the rest are for training.
+    Fraction(f64),
+    /// Numbers of samples for training and for testing; others are left out.
     Counts {
         /// Training samples.
         train: usize,
@@ -110,15 +94,15 @@ pub enum TestSize {
     },
 }
 
-/// Divides samples at random.
+/// Splits samples at random.
 ///
 /// # Errors
-/// [`SplitError::Share`], [`SplitError::Sizes`], [`SplitError::EmptyPart`].
+/// [`SplitError::Parameter`], [`SplitError::Sizes`], [`SplitError::Empty`].
 pub fn random_split(n_samples: usize, size: TestSize, seed: Seed) -> Result<Split, SplitError> {
     let (train, test) = match size {
-        TestSize::Share(share) => {
-            check_fraction(share)?;
-            let test = (share * n_samples as f64).round() as usize;
+        TestSize::Fraction(fraction) => {
+            check_fraction(fraction)?;
+            let test = (fraction * n_samples as f64).round() as usize;
             (n_samples - test, test)
         }
         TestSize::Counts { train, test } => (train, test),
@@ -131,7 +115,7 @@ pub fn random_split(n_samples: usize, size: TestSize, seed: Seed) -> Result<Spli
         });
     }
     if train == 0 || test == 0 {
-        return Err(SplitError::EmptyPart { n_samples });
+        return Err(SplitError::Empty { n_samples });
     }
     let rows = shuffled(n_samples, seed.purpose("random split"));
     Ok(Split {
@@ -140,10 +124,10 @@ pub fn random_split(n_samples: usize, size: TestSize, seed: Seed) -> Result<Spli
     })
 }
 
-/// Divides samples at random into k folds whose sizes differ by at most 1; each fold is tested on once.
+/// Splits samples at random into k folds whose sizes differ by at most 1; each fold is tested on once.
 ///
 /// # Errors
-/// [`SplitError::Folds`].
+/// [`SplitError::Parameter`].
 pub fn k_fold(n_samples: usize, k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
     check_folds(k, n_samples)?;
     let rows = shuffled(n_samples, seed.purpose("k-fold"));
@@ -154,20 +138,14 @@ pub fn k_fold(n_samples: usize, k: usize, seed: Seed) -> Result<Vec<Split>, Spli
     Ok(Split::one_against_rest(&folds))
 }
 
-fn check_fraction(share: f64) -> Result<(), SplitError> {
-    if share > 0.0 && share < 1.0 {
-        Ok(())
-    } else {
-        Err(SplitError::Share(share))
-    }
+fn check_fraction(fraction: f64) -> Result<(), ParameterError> {
+    let in_range = fraction > 0.0 && fraction < 1.0;
+    ParameterError::unless(in_range, "fraction", fraction, "in (0, 1)")
 }
 
-fn check_folds(folds: usize, n_samples: usize) -> Result<(), SplitError> {
-    if (2..=n_samples).contains(&folds) {
-        Ok(())
-    } else {
-        Err(SplitError::Folds { folds, n_samples })
-    }
+fn check_folds(folds: usize, n_samples: usize) -> Result<(), ParameterError> {
+    let in_range = (2..=n_samples).contains(&folds);
+    ParameterError::unless(in_range, "folds", folds, "in 2 to the number of samples")
 }
 
 /// 0 to n exclusive in random order.
@@ -189,17 +167,17 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn impossible_divisions_are_refused() {
+    fn impossible_splits_are_refused() {
         let seed = Seed::new(0);
-        for share in [0.0, 1.0, -0.5] {
+        for fraction in [0.0, 1.0, -0.5] {
             assert_eq!(
-                random_split(9, TestSize::Share(share), seed),
-                Err(SplitError::Share(share))
+                random_split(9, TestSize::Fraction(fraction), seed),
+                Err(ParameterError::out_of_range("fraction", fraction, "in (0, 1)").into())
             );
         }
         assert!(matches!(
-            random_split(9, TestSize::Share(f64::NAN), seed),
-            Err(SplitError::Share(_))
+            random_split(9, TestSize::Fraction(f64::NAN), seed),
+            Err(SplitError::Parameter(_))
         ));
         let counts = |train, test| random_split(9, TestSize::Counts { train, test }, seed);
         assert_eq!(
@@ -211,15 +189,15 @@ mod tests {
             })
         );
         assert!(matches!(counts(usize::MAX, 2), Err(SplitError::Sizes { .. })));
-        assert_eq!(counts(0, 5), Err(SplitError::EmptyPart { n_samples: 9 }));
+        assert_eq!(counts(0, 5), Err(SplitError::Empty { n_samples: 9 }));
         assert_eq!(
-            random_split(1, TestSize::Share(0.4), seed),
-            Err(SplitError::EmptyPart { n_samples: 1 })
+            random_split(1, TestSize::Fraction(0.4), seed),
+            Err(SplitError::Empty { n_samples: 1 })
         );
         for folds in [0, 1, 10] {
             assert_eq!(
                 k_fold(9, folds, seed),
-                Err(SplitError::Folds { folds, n_samples: 9 })
+                Err(ParameterError::out_of_range("folds", folds, "in 2 to the number of samples").into())
             );
         }
     }
@@ -233,12 +211,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn parts_are_disjoint_and_complete(n in 2_usize..60, k in 2_usize..60, share in 0.01..0.99, seed in any::<u64>()) {
+        fn splits_are_disjoint_and_complete(n in 2_usize..60, k in 2_usize..60, fraction in 0.01..0.99, seed in any::<u64>()) {
             let everything: Vec<usize> = (0..n).collect();
             let whole = |split: &Split| sorted(&[&split.train[..], &split.test[..]].concat());
-            if let Ok(split) = random_split(n, TestSize::Share(share), Seed::new(seed)) {
+            if let Ok(split) = random_split(n, TestSize::Fraction(fraction), Seed::new(seed)) {
                 prop_assert_eq!(whole(&split), &everything[..]);
-                prop_assert!((split.test.len() as f64 - share * n as f64).abs() <= 0.5);
+                prop_assert!((split.test.len() as f64 - fraction * n as f64).abs() <= 0.5);
             }
             if let Ok(folds) = k_fold(n, k, Seed::new(seed)) {
                 for fold in &folds {

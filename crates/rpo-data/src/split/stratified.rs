@@ -1,39 +1,34 @@
-//! Iterative stratification: parts in which every label is as frequent as in the whole.
+//! Iterative stratification: partitions in which every label is as frequent as in the whole set.
 //!
 //! Source: Sechidis, Tsoumakas, Vlahavas, "On the stratification of multi-label data", ECML-PKDD 2011,
-//! algorithm 1. Again and again the label with the fewest samples left is taken, and each of its samples goes
-//! to the part that still lacks most samples of that label; among several to the one that lacks most samples
-//! at all; among several to one at random. Samples without labels follow at the end by the second rule.
+//! algorithm 1. Repeatedly, the label with the fewest samples left is chosen, and each of its samples goes to the
+//! partition that lacks the most samples of that label; among several to the one that lacks the most samples at all;
+//! among several to one at random. Samples without labels follow at the end by the second rule.
 //!
-//! Where the paper leaves the order open it is random here: that of equally rare labels and that of the samples
-//! of a label. Labels wait in an ordered set, so that the cost is O(nnz log d + d parts) in place of the
-//! O(d^2) of a scan for every label.
+//! Where the paper leaves the order open, it is random here: the order of equally rare labels and of the samples of a
+//! label. Labels wait in an ordered set, so that the cost is O(nnz log d + d k) for k partitions in place of the O(d^2)
+//! of a scan for every label.
 
 use super::{Split, SplitError, check_folds, check_fraction, shuffled};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
-use rpo_core::{MatrixView, Seed};
+use rpo_core::{MatrixView, Seed, check_count, check_positive};
 use std::collections::BTreeSet;
 
-/// Divides samples into parts of the given relative sizes, keeping the share of each label. A label is a stored
-/// value that is neither 0 nor NaN: one that is missing counts as absent. Returns the rows of each part,
-/// increasing.
+/// Partitions samples by the given relative sizes, keeping the frequency of each label. A label is a stored value that
+/// is neither 0 nor NaN: a missing label counts as absent. Returns the samples of each partition, increasing.
 ///
 /// # Errors
-/// [`SplitError::NoParts`], [`SplitError::Weight`].
-pub fn stratified_parts(
+/// [`SplitError::Parameter`].
+pub fn stratified_partitions(
     outputs: MatrixView<'_>,
     weights: &[f64],
     seed: Seed,
 ) -> Result<Vec<Vec<usize>>, SplitError> {
-    if weights.is_empty() {
-        return Err(SplitError::NoParts);
-    }
-    for (part, &weight) in weights.iter().enumerate() {
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(SplitError::Weight { part, weight });
-        }
-    }
+    check_count("weights", weights.len())?;
+    weights
+        .iter()
+        .try_for_each(|&weight| check_positive("weights", weight))?;
     let total: f64 = weights.iter().sum();
     let shares: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
     let seed = seed.purpose("stratification");
@@ -45,7 +40,7 @@ pub fn stratified_parts(
         .collect();
     while let Some((_, _, label)) = waiting.pop_first() {
         for &row in labels.rows(label) {
-            if state.part_of[row].is_some() {
+            if state.partition_of[row].is_some() {
                 continue;
             }
             state.assign(row, Some(label));
@@ -60,41 +55,42 @@ pub fn stratified_parts(
         }
     }
     for &row in &labels.order {
-        if state.part_of[row].is_none() {
+        if state.partition_of[row].is_none() {
             state.assign(row, None);
         }
     }
-    Ok(state.parts())
+    Ok(state.partitions())
 }
 
-/// Divides samples in two, keeping the share of each label.
+/// Splits samples in two, keeping the frequency of each label.
 ///
 /// # Errors
-/// [`SplitError::Share`], [`SplitError::EmptyPart`].
-pub fn stratified_split(outputs: MatrixView<'_>, test_share: f64, seed: Seed) -> Result<Split, SplitError> {
-    check_fraction(test_share)?;
+/// [`SplitError::Parameter`], [`SplitError::Empty`].
+pub fn stratified_split(
+    outputs: MatrixView<'_>,
+    test_fraction: f64,
+    seed: Seed,
+) -> Result<Split, SplitError> {
+    check_fraction(test_fraction)?;
     let n_samples = outputs.n_rows();
-    match &mut stratified_parts(outputs, &[1.0 - test_share, test_share], seed)?[..] {
+    match &mut stratified_partitions(outputs, &[1.0 - test_fraction, test_fraction], seed)?[..] {
         [train, test] if !train.is_empty() && !test.is_empty() => Ok(Split {
             train: std::mem::take(train),
             test: std::mem::take(test),
         }),
-        _ => Err(SplitError::EmptyPart { n_samples }),
+        _ => Err(SplitError::Empty { n_samples }),
     }
 }
 
-/// Divides samples into k folds, keeping the share of each label; each fold is tested on once. The sizes of the
-/// folds may differ by more than 1 where labels demand it.
+/// Splits samples into k folds, keeping the frequency of each label; each fold is tested on once. The sizes of the folds
+/// may differ by more than 1 where labels demand it.
 ///
 /// # Errors
-/// [`SplitError::Folds`].
+/// [`SplitError::Parameter`].
 pub fn stratified_k_fold(outputs: MatrixView<'_>, k: usize, seed: Seed) -> Result<Vec<Split>, SplitError> {
     check_folds(k, outputs.n_rows())?;
-    Ok(Split::one_against_rest(&stratified_parts(
-        outputs,
-        &vec![1.0; k],
-        seed,
-    )?))
+    let folds = stratified_partitions(outputs, &vec![1.0; k], seed)?;
+    Ok(Split::one_against_rest(&folds))
 }
 
 /// The labels of each row and the rows of each label.
@@ -158,15 +154,15 @@ impl Labels {
     }
 }
 
-/// Who has what and who lacks what.
+/// The assignment of samples so far, and the samples that each partition lacks.
 struct State<'a> {
     labels: &'a Labels,
-    part_of: Vec<Option<usize>>,
+    partition_of: Vec<Option<usize>>,
     /// Unassigned samples of each label.
     left: Vec<usize>,
-    /// Samples that each part lacks.
+    /// Samples that each partition lacks.
     lacks: Vec<f64>,
-    /// Samples of each label that each part lacks, part after part.
+    /// Samples of each label that each partition lacks, partition after partition.
     lacks_of_label: Vec<f64>,
     rng: ChaCha8Rng,
 }
@@ -179,7 +175,7 @@ impl<'a> State<'a> {
         let n = labels.order.len();
         Self {
             labels,
-            part_of: vec![None; n],
+            partition_of: vec![None; n],
             lacks: shares.iter().map(|share| share * n as f64).collect(),
             lacks_of_label: shares
                 .iter()
@@ -190,16 +186,16 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The rows of each part, once all are assigned.
-    fn parts(&self) -> Vec<Vec<usize>> {
+    /// The samples of each partition, once all are assigned.
+    fn partitions(&self) -> Vec<Vec<usize>> {
         let mut parts = vec![Vec::new(); self.lacks.len()];
-        for (row, part) in self.part_of.iter().enumerate() {
+        for (row, part) in self.partition_of.iter().enumerate() {
             parts[part.expect("every row is assigned")].push(row);
         }
         parts
     }
 
-    /// Assigns a row for the sake of a label.
+    /// Assigns a sample to the partition that lacks the label most, if one is given.
     fn assign(&mut self, row: usize, label: Option<u32>) {
         let d = self.labels.n_labels();
         let need = |part: usize| {
@@ -218,7 +214,7 @@ impl<'a> State<'a> {
             [one] => one,
             _ => best[self.rng.gen_range(0..best.len() as u32) as usize],
         };
-        self.part_of[row] = Some(part);
+        self.partition_of[row] = Some(part);
         self.lacks[part] -= 1.0;
         for &label in self.labels.of_row(row) {
             self.lacks_of_label[part * d + label as usize] -= 1.0;
@@ -231,6 +227,7 @@ mod tests {
     use super::*;
     use ndarray::Array2;
     use proptest::prelude::*;
+    use rpo_core::ParameterError;
 
     /// The algorithm as printed, with a scan for the rarest label.
     fn naive(outputs: MatrixView<'_>, weights: &[f64], seed: Seed) -> Vec<Vec<usize>> {
@@ -244,7 +241,7 @@ mod tests {
                 labels
                     .rows(label)
                     .iter()
-                    .filter(|&&row| state.part_of[row].is_none())
+                    .filter(|&&row| state.partition_of[row].is_none())
                     .count()
             };
             let rarest = (0..labels.n_labels() as u32)
@@ -252,17 +249,17 @@ mod tests {
                 .min_by_key(|&label| (left(label, &state), labels.ranks[label as usize]));
             let Some(label) = rarest else { break };
             for &row in labels.rows(label) {
-                if state.part_of[row].is_none() {
+                if state.partition_of[row].is_none() {
                     state.assign(row, Some(label));
                 }
             }
         }
         for &row in &labels.order {
-            if state.part_of[row].is_none() {
+            if state.partition_of[row].is_none() {
                 state.assign(row, None);
             }
         }
-        state.parts()
+        state.partitions()
     }
 
     fn labels(n: usize, d: usize) -> impl Strategy<Value = Array2<f32>> {
@@ -277,7 +274,7 @@ mod tests {
             weights in proptest::collection::vec(0.5_f64..3.0, 1..4),
             seed in any::<u64>(),
         ) {
-            let found = stratified_parts((&y).into(), &weights, Seed::new(seed)).unwrap();
+            let found = stratified_partitions((&y).into(), &weights, Seed::new(seed)).unwrap();
             prop_assert_eq!(&found, &naive((&y).into(), &weights, Seed::new(seed)));
             let mut rows = found.concat();
             rows.sort_unstable();
@@ -314,29 +311,30 @@ mod tests {
     }
 
     #[test]
-    fn impossible_divisions_are_refused() {
+    fn impossible_splits_are_refused() {
         let y = Array2::zeros((3, 2));
         let seed = Seed::new(0);
-        assert_eq!(stratified_parts((&y).into(), &[], seed), Err(SplitError::NoParts));
+        assert_eq!(
+            stratified_partitions((&y).into(), &[], seed),
+            Err(ParameterError::out_of_range("weights", 0, "at least 1").into())
+        );
         for weight in [0.0, -1.0, f64::INFINITY] {
-            let found = stratified_parts((&y).into(), &[1.0, weight], seed);
-            assert_eq!(found, Err(SplitError::Weight { part: 1, weight }));
+            let found = stratified_partitions((&y).into(), &[1.0, weight], seed);
+            let expected = ParameterError::out_of_range("weights", weight, "positive and finite");
+            assert_eq!(found, Err(expected.into()));
         }
         assert_eq!(
             stratified_split((&y).into(), 1.0, seed),
-            Err(SplitError::Share(1.0))
+            Err(ParameterError::out_of_range("fraction", 1.0, "in (0, 1)").into())
         );
         let one = Array2::zeros((1, 2));
         assert_eq!(
             stratified_split((&one).into(), 0.5, seed),
-            Err(SplitError::EmptyPart { n_samples: 1 })
+            Err(SplitError::Empty { n_samples: 1 })
         );
         assert_eq!(
             stratified_k_fold((&y).into(), 4, seed),
-            Err(SplitError::Folds {
-                folds: 4,
-                n_samples: 3
-            })
+            Err(ParameterError::out_of_range("folds", 4, "in 2 to the number of samples").into())
         );
     }
 }

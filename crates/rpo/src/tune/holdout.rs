@@ -36,7 +36,7 @@ impl Holdout {
         let seed = seed.purpose("holdout");
         let split = match data.task() {
             Task::MultiLabel => stratified_split(data.outputs().view(), share, seed)?,
-            Task::Regression => random_split(data.n_samples(), TestSize::Share(share), seed)?,
+            Task::Regression => random_split(data.n_samples(), TestSize::Fraction(share), seed)?,
         };
         let (train, validation) = split.apply(data)?;
         Ok(Self { train, validation })

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, array};
 use proptest::prelude::*;
-use rpo::core::{Matrix, MatrixView, Seed};
+use rpo::core::{Matrix, MatrixView, Mismatch, Seed};
 use rpo::data::preprocess::{Fill, Pipeline, PreprocessError, Steps, Transform};
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, DatasetError, Layout, Task};
@@ -148,11 +148,11 @@ fn what_does_not_fit_is_refused() {
     let plain = Model::new(ridge.unwrap(), &prepared).unwrap();
     assert!(matches!(
         plain.clone().with_pipeline(pipeline.clone(), &prepared),
-        Err(ModelError::Preprocess(PreprocessError::ColumnCount {
+        Err(ModelError::Preprocess(PreprocessError::Mismatch(Mismatch {
             expected: 4,
-            found: 8,
+            given: 8,
             ..
-        }))
+        })))
     ));
     let only_filled = Steps {
         one_hot: false,
@@ -189,8 +189,8 @@ fn what_does_not_fit_is_refused() {
     // A value that no list has.
     let x = array![[0.0, 0.0, 0.0, 0.0], [0.0, 5.0, 0.0, 0.0]];
     let expected = DatasetError::NotAPosition {
-        row: 1,
-        column: 1,
+        sample: 1,
+        feature: 1,
         value: 5.0,
         n_values: 5,
     };

@@ -94,7 +94,7 @@ fn thresholds_come_from_out_of_bag_scores() {
 #[test]
 fn thresholds_come_from_scores_of_withheld_samples() {
     let data = case().data();
-    let withheld = data.select_rows(&[0, 3, 4, 7]).unwrap();
+    let withheld = data.select_samples(&[0, 3, 4, 7]).unwrap();
     let (x, y) = (withheld.features().view(), withheld.outputs().view());
     for model in models() {
         let scores = model.predict(x).unwrap();

@@ -31,11 +31,12 @@ mod tests {
     #[test]
     fn what_is_left_of_the_outputs_is_unit_noise() {
         for kind in [FriedmanKind::Independent, FriedmanKind::Group] {
-            let data = Friedman::new(kind)
-                .n_samples(20_000)
-                .n_outputs(3)
-                .generate(Seed::new(1))
-                .unwrap();
+            let problem = Friedman {
+                n_samples: 20_000,
+                n_outputs: 3,
+                ..Friedman::new(kind)
+            };
+            let data = problem.generate(Seed::new(1)).unwrap();
             let (Matrix::Dense(x), Matrix::Dense(y)) = (data.features(), data.outputs()) else {
                 panic!("dense");
             };
