@@ -14,9 +14,13 @@ use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
     let (train, test) = if let Some(d) = name.strip_prefix("generated-") {
         let (n, n_test) = (10_000, 500);
-        let set = MultiLabelSet::new(n + n_test, 5000, d.parse().with_context(|| name.to_owned())?);
-        // A fixed number of topics: trees grow as deep as the features tell topics apart, whatever d is.
-        let data = set.n_topics(20).generate(Seed::new(1))?;
+        let d = d.parse().with_context(|| name.to_owned())?;
+        let set = MultiLabelSet {
+            // A fixed number: trees grow as deep as the features tell topics apart, whatever d is.
+            n_topics: Some(20),
+            ..MultiLabelSet::new(n + n_test, 5000, d)
+        };
+        let data = set.generate(Seed::new(1))?;
         let rows: Vec<usize> = (0..n + n_test).collect();
         (data.select_samples(&rows[..n])?, data.select_samples(&rows[n..])?)
     } else {
