@@ -31,7 +31,7 @@ impl Schema {
     ///
     /// # Errors
     /// [`ModelError::DuplicateName`], [`ModelError::NoSuchFeature`].
-    pub fn new(
+    pub(crate) fn new(
         task: Task,
         feature_names: Names,
         nominal: BTreeMap<usize, Arc<[String]>>,

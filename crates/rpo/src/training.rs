@@ -51,7 +51,7 @@ impl TrainingSummary {
     ///
     /// # Errors
     /// [`ModelError::Summary`] for a count above the number of samples or a mean that is not finite.
-    pub fn new(n_samples: usize, outputs: OutputSummary) -> Result<Self, ModelError> {
+    pub(crate) fn new(n_samples: usize, outputs: OutputSummary) -> Result<Self, ModelError> {
         let (what, expected) = match &outputs {
             OutputSummary::LabelCounts(_) => ("label count", "at most the number of training samples"),
             OutputSummary::Means(_) => ("training mean", "a finite number"),
