@@ -2,19 +2,20 @@
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rpo::data::Dataset;
-use rpo::ensemble::{ForestParams, OutputProjection, ValidForestParams};
+use rpo::ensemble::{ForestParams, ProjectionChoice};
 use rpo::metrics::{Metric, Scores};
 use rpo::prelude::Evaluation;
 use rpo::projections::{Components, ProjectionKind};
 use rpo_benches::{measurements, name, texts};
 
-fn params(m: Option<usize>) -> ValidForestParams {
-    let projection = m.map(|m| OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(m)));
-    let params = ForestParams::random_forest()
-        .n_trees(10)
-        .seed(1)
-        .projection(projection);
-    params.check().expect("parameters are in range")
+fn params(m: Option<usize>) -> ForestParams {
+    ForestParams {
+        trees: 10,
+        seed: 1,
+        projection: m.map_or(ProjectionChoice::None, |_| ProjectionKind::Gaussian.into()),
+        components: m.map(Components::Exact),
+        ..ForestParams::random_forest()
+    }
 }
 
 fn forests(c: &mut Criterion) {

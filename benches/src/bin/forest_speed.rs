@@ -15,7 +15,7 @@
 use anyhow::{Context, ensure};
 use clap::Parser;
 use rpo::Model;
-use rpo::ensemble::{Forest, ForestParams, OutputProjection};
+use rpo::ensemble::{Forest, ForestParams, ProjectionChoice};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};
@@ -95,11 +95,12 @@ fn measure(setting: &str, arguments: &Arguments) -> anyhow::Result<()> {
         ),
     };
     let (train, test) = load(name)?;
-    let projection = m.map(|m| OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(m)));
-    let params = ForestParams::random_forest()
-        .n_trees(arguments.trees)
-        .projection(projection)
-        .check()?;
+    let params = ForestParams {
+        trees: arguments.trees,
+        projection: m.map_or(ProjectionChoice::None, |_| ProjectionKind::Gaussian.into()),
+        components: m.map(Components::Exact),
+        ..ForestParams::random_forest()
+    };
 
     // Most memory so far, from here on.
     reset_peak()?;

@@ -4,7 +4,8 @@ use crate::error::{EnsembleError, mismatch};
 use rpo_core::{CsrMatrix, MatrixView, ParameterError, check_count};
 use rpo_tree::{TreeError, check_csr};
 
-pub(crate) fn check(
+/// Checks shapes, outputs and weights.
+pub(crate) fn check_observed(
     x: MatrixView<'_>,
     y: MatrixView<'_>,
     weights: Option<&[f32]>,
@@ -14,7 +15,7 @@ pub(crate) fn check(
     weights.map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))
 }
 
-/// [`check`] where outputs may be missing.
+/// [`check_observed`] where outputs may be missing.
 pub(crate) fn check_partial(
     x: MatrixView<'_>,
     y: MatrixView<'_>,
@@ -84,13 +85,10 @@ pub(crate) fn check_binary(y: MatrixView<'_>, missing: bool) -> Result<(), Ensem
     bad.map_or(Ok(()), Err)
 }
 
-/// Refuses trees whose index would not be a `usize`.
-pub(crate) fn check_indices(first_tree: usize, n_trees: usize) -> Result<(), ParameterError> {
-    let fits = first_tree.checked_add(n_trees).is_some();
-    ParameterError::unless(
-        fits,
-        "first_tree",
-        first_tree,
-        "so small that every tree has an index",
-    )
+/// Checks that there is a tree, and that every tree has an index.
+pub(crate) fn check_trees(first_tree: usize, trees: usize) -> Result<(), ParameterError> {
+    check_count("trees", trees)?;
+    let fits = first_tree.checked_add(trees).is_some();
+    let expected = "so small that every tree has an index";
+    ParameterError::unless(fits, "first_tree", first_tree, expected)
 }

@@ -7,6 +7,7 @@ mod forest;
 mod inference;
 mod inputs;
 mod missing;
+mod options;
 mod projection;
 mod sampling;
 pub mod structured;
@@ -19,13 +20,13 @@ pub use rpo_projections::{Components, Projection, ProjectionKind};
 /// How leaves are stored.
 pub use rpo_tree::LeafKind;
 
-pub use craftml::{Craftml, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
+pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{
-    CriterionKind, FitOptions, Forest, ForestParams, ForestTree, Importances, SingleTargetForest,
-    ValidForestParams,
+    CriterionKind, Forest, ForestParams, ForestTree, Importances, LeafChoice, SingleTargetForest, Splitting,
 };
 pub use inference::mean::DEFAULT_BUDGET;
 pub use inputs::MAX_OUTPUTS;
-pub use projection::{OutputProjection, ProjectionChoice, ProjectionScope};
-pub use sampling::{Bag, MaxFeatures, RowSampling};
+pub use options::FitOptions;
+pub use projection::{ProjectionChoice, ProjectionScope};
+pub use sampling::{Bag, MaxFeatures};

@@ -113,36 +113,12 @@ impl FromStr for ProjectionChoice {
 
 rpo_core::impl_text_serde!(ProjectionChoice, ["string"]);
 
-/// A projection Z = Y Φᵀ of the outputs, on which trees grow: Y (n x d), Φ (m x d), Z (n x m). Leaves answer in
-/// the d outputs all the same.
+/// A projection Z = Y Φᵀ of the outputs: Y (n x d), Φ (m x d), Z (n x m).
 ///
-/// The rows of a bootstrap do not matter for it: a learned projection (PCA) sees the whole training set.
+/// The samples of a bootstrap do not matter for it: a projection that is learned sees the whole training set.
 #[derive(Debug, Clone)]
-pub struct OutputProjection {
-    /// The family.
-    pub family: Arc<dyn Projection>,
-    /// How many components m. About ln d loses little on most multi-label sets (the paper's Table 1).
-    pub components: Components,
-    /// One for all trees, or one per tree.
-    pub scope: ProjectionScope,
-}
-
-impl OutputProjection {
-    /// A family of this workspace with one draw per tree.
-    pub fn new(family: ProjectionKind, components: Components) -> Self {
-        Self {
-            family: Arc::new(family),
-            components,
-            scope: ProjectionScope::Tree,
-        }
-    }
-
-    /// The same with one draw for all trees.
-    #[must_use]
-    pub fn shared(self) -> Self {
-        Self {
-            scope: ProjectionScope::Shared,
-            ..self
-        }
-    }
+pub(crate) struct OutputProjection {
+    pub(crate) family: Arc<dyn Projection>,
+    pub(crate) components: Components,
+    pub(crate) scope: ProjectionScope,
 }

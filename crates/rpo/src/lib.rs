@@ -33,7 +33,7 @@ pub mod prelude {
     pub use rpo_core::{CsrMatrix, Matrix, MatrixView};
     pub use rpo_data::read::{ReadOptions, Targets, read};
     pub use rpo_data::{Dataset, Task};
-    pub use rpo_ensemble::{ForestParams, MaxFeatures, OutputProjection};
+    pub use rpo_ensemble::{ForestParams, MaxFeatures, ProjectionChoice};
     pub use rpo_linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
     pub use rpo_metrics::{Evaluation, Metric, Scores};
     pub use rpo_projections::{Components, ProjectionKind};

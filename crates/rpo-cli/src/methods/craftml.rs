@@ -5,8 +5,8 @@ use super::{FitContext, Groups, Method, Stepwise, record};
 use crate::error::CliError;
 use clap::Args;
 use rpo::data::Dataset;
-use rpo::ensemble::EnsembleError;
-use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
+use rpo::ensemble::craftml::{CentroidEntries, CentroidKind, CraftmlParams, CraftmlPreset, Width};
+use rpo::ensemble::{EnsembleError, FitOptions};
 use rpo::tree::centroid::NodeSample;
 use rpo::{CraftmlFile, Model};
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ use std::str::FromStr;
 pub(crate) struct CraftmlOptions {
     /// Whose version of the method the other options start from: original (the paper's, the default), report (a
     /// student report's), or report-quirks (the same with the defects of its code).
-    #[arg(long, value_name = "PRESET")]
+    #[arg(long, value_name = "PRESET", value_parser = preset)]
     preset: Option<CraftmlPreset>,
 
     /// Largest number of children of a node; 10 by default (report: 9).
@@ -50,11 +50,11 @@ pub(crate) struct CraftmlOptions {
 
     /// Largest number of entries of a centroid, or all; 1000 by default (report: all).
     #[arg(long, value_name = "N|all")]
-    centroid_entries: Option<Entries>,
+    centroid_entries: Option<CentroidEntries>,
 
     /// How the model file keeps centroids: as the training rows whose means they are (rows, the default: small, with the
     /// training rows in the file), or as they are (values, the default of the presets report and report-quirks).
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_parser = centroid_kind, value_name = "KIND")]
     centroids: Option<CentroidKind>,
 }
 
@@ -74,21 +74,12 @@ impl FromStr for SampleSize {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Entries(Option<usize>);
+fn preset(name: &str) -> Result<CraftmlPreset, serde_json::Error> {
+    serde_json::from_value(name.into())
+}
 
-impl FromStr for Entries {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "all" => Ok(Self(None)),
-            number => number
-                .parse()
-                .map(|n| Self(Some(n)))
-                .map_err(|_| "expected a number of entries or all".to_owned()),
-        }
-    }
+fn centroid_kind(name: &str) -> Result<CentroidKind, serde_json::Error> {
+    serde_json::from_value(name.into())
 }
 
 /// Options of other groups that apply.
@@ -96,30 +87,24 @@ pub(super) const SHARED: [&str; 3] = ["max-depth", "min-samples-split", "leaves"
 
 fn params(groups: &Groups, seed: u64) -> CraftmlParams {
     let given = &groups.craftml;
-    let mut params = CraftmlParams::preset(given.preset.unwrap_or(CraftmlPreset::Original)).seed(seed);
-    /// Sets what is given and leaves the rest to the preset.
-    macro_rules! set {
-        ($($setter:ident: $value:expr;)*) => {
-            $(if let Some(value) = $value {
-                params = params.$setter(value);
-            })*
-        };
+    let base = CraftmlParams::preset(given.preset.unwrap_or_default());
+    CraftmlParams {
+        trees: groups.ensemble.trees.unwrap_or(base.trees),
+        first_tree: groups.ensemble.first_tree.unwrap_or(base.first_tree),
+        max_depth: groups.tree.max_depth.or(base.max_depth),
+        min_samples_split: groups.tree.min_samples_split.unwrap_or(base.min_samples_split),
+        clusters: given.clusters.unwrap_or(base.clusters),
+        feature_width: given.feature_width.clone().unwrap_or(base.feature_width),
+        label_width: given.label_width.clone().unwrap_or(base.label_width),
+        node_sample: given.node_sample.map_or(base.node_sample, |s| s.0),
+        passes: given.passes.unwrap_or(base.passes),
+        starts: given.starts.unwrap_or(base.starts),
+        centroid_entries: given.centroid_entries.unwrap_or(base.centroid_entries),
+        centroids: given.centroids.unwrap_or(base.centroids),
+        leaves: groups.forest.leaf_choice(),
+        seed,
+        ..base
     }
-    set! {
-        n_trees: groups.ensemble.trees;
-        first_tree: groups.ensemble.first_tree;
-        max_depth: groups.tree.max_depth.map(Some);
-        min_samples_split: groups.tree.min_samples_split;
-        n_clusters: given.clusters;
-        feature_width: given.feature_width.clone();
-        label_width: given.label_width.clone();
-        sample: given.node_sample.map(|s| s.0);
-        max_passes: given.passes;
-        n_starts: given.starts;
-        centroid_entries: given.centroid_entries.map(|e| e.0);
-        centroids: given.centroids;
-    }
-    params.leaves(groups.forest.leaf_kind())
 }
 
 /// A CRAFTML forest to be grown.
@@ -131,11 +116,12 @@ pub(super) struct CraftmlRecipe {
 impl CraftmlRecipe {
     pub(super) fn new(groups: &Groups, seed: u64) -> Result<Self, CliError> {
         let params = params(groups, seed);
-        params.clone().check()?;
+        params.check()?;
         let described = serde_json::to_value(&params).unwrap_or_default();
         let described = described.as_object().cloned().unwrap_or_default();
         let parameters = described
             .iter()
+            .filter(|(name, _)| *name != "seed")
             .map(|(name, value)| (name.as_str(), value.clone()));
         Ok(Self {
             record: record(Method::Craftml, seed, parameters.collect()),
@@ -158,9 +144,13 @@ impl TreeRecipe for CraftmlRecipe {
     }
 
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
-        let params = self.params.clone().first_tree(trees.start).n_trees(trees.len());
+        let params = self.params.of_trees(trees);
         let (x, y) = (data.features().view(), data.outputs().view());
-        let forest = params.check()?.fit_with(x, y, context.on_step);
+        let options = FitOptions {
+            on_step: context.on_step,
+            ..FitOptions::default()
+        };
+        let forest = params.fit_with(x, y, options);
         let forest = forest.map_err(|e: EnsembleError| context.error(data, e))?;
         Ok(Model::new(forest, data)?.with_parameters(self.record.clone()))
     }
@@ -170,8 +160,8 @@ impl Stepwise for CraftmlRecipe {
     fn fit_to_file(&self, data: &Dataset, context: &FitContext<'_>, path: &Path) -> Result<u64, CliError> {
         let failed = |e: EnsembleError| context.error(data, e);
         let mut file = CraftmlFile::create(path)?;
-        let params = self.params.clone().check()?;
-        let trainer = params
+        let trainer = self
+            .params
             .trainer(data.features().view(), data.outputs().view())
             .map_err(failed)?;
         for index in trainer.indices() {

@@ -8,8 +8,7 @@ use crate::options::Switch;
 use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::data::Dataset;
-use rpo::ensemble::{CriterionKind, FitOptions, ForestParams, MaxFeatures, OutputProjection, RowSampling};
-use rpo::tree::LeafKind;
+use rpo::ensemble::{CriterionKind, FitOptions, ForestParams, LeafChoice, MaxFeatures};
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -60,13 +59,13 @@ enum LeafName {
 }
 
 impl ForestOptions {
-    /// How leaves are stored, if it is said.
-    pub(super) fn leaf_kind(&self) -> Option<LeafKind> {
-        match self.leaves? {
-            LeafName::Auto => None,
-            LeafName::Dense => Some(LeafKind::Dense),
-            LeafName::Sparse => Some(LeafKind::Sparse),
-            LeafName::Samples => Some(LeafKind::Samples),
+    /// How leaves are stored.
+    pub(super) fn leaf_choice(&self) -> LeafChoice {
+        match self.leaves {
+            None | Some(LeafName::Auto) => LeafChoice::Auto,
+            Some(LeafName::Dense) => LeafChoice::Dense,
+            Some(LeafName::Sparse) => LeafChoice::Sparse,
+            Some(LeafName::Samples) => LeafChoice::Samples,
         }
     }
 }
@@ -80,7 +79,8 @@ struct Resolved {
     min_samples_leaf: usize,
     min_impurity_decrease: f64,
     criterion: CriterionKind,
-    rows: RowSampling,
+    bootstrap: bool,
+    row_share: Option<f64>,
     feature_share: f64,
 }
 
@@ -94,19 +94,18 @@ impl Resolved {
             ..
         } = groups;
         let per_label = method == Method::BinaryRelevanceForest;
-        let rows = match (forest.bootstrap, shares.row_share) {
+        let (bootstrap, row_share) = match (forest.bootstrap, shares.row_share) {
             (Some(true), Some(_)) => {
                 let message =
                     "--row-share draws samples without replacement, --bootstrap with it; one of the two";
                 return Err(CliError::Usage(message.to_owned()));
             }
-            (Some(true), None) => RowSampling::Bootstrap,
-            (_, Some(share)) => RowSampling::Share(share),
-            (Some(false), None) => RowSampling::All,
+            (Some(bootstrap), None) => (bootstrap, None),
+            (_, Some(share)) => (false, Some(share)),
             (None, None) => match method {
-                Method::ExtraTrees => RowSampling::All,
-                Method::BinaryRelevanceForest => RowSampling::Share(SHARE),
-                _ => RowSampling::Bootstrap,
+                Method::ExtraTrees => (false, None),
+                Method::BinaryRelevanceForest => (false, Some(SHARE)),
+                _ => (true, None),
             },
         };
         let (trees, max_features, leaf, criterion, share) = if per_label {
@@ -122,18 +121,14 @@ impl Resolved {
             min_samples_leaf: tree.min_samples_leaf.unwrap_or(leaf),
             min_impurity_decrease: tree.min_impurity_decrease.unwrap_or(0.0),
             criterion: forest.criterion.map_or(criterion, CriterionKind::from),
-            rows,
+            bootstrap,
+            row_share,
             feature_share: shares.feature_share.unwrap_or(share),
         })
     }
 
     /// What the model file remembers.
-    fn record(
-        &self,
-        method: Method,
-        groups: &Groups,
-        projection: Option<&OutputProjection>,
-    ) -> Vec<(&'static str, Value)> {
+    fn record(&self, method: Method, groups: &Groups) -> Vec<(&'static str, Value)> {
         let mut record = vec![
             ("trees", json!(self.trees)),
             ("first_tree", json!(self.first_tree)),
@@ -144,10 +139,10 @@ impl Resolved {
             ("min_samples_leaf", json!(self.min_samples_leaf)),
             ("min_impurity_decrease", json!(self.min_impurity_decrease)),
             ("criterion", json!(self.criterion)),
-            ("bootstrap", json!(self.rows == RowSampling::Bootstrap)),
+            ("bootstrap", json!(self.bootstrap)),
             ("feature_share", json!(self.feature_share)),
         ];
-        if let RowSampling::Share(share) = self.rows {
+        if let Some(share) = self.row_share {
             record.push(("row_share", json!(share)));
         }
         if !is_single_target(method) {
@@ -155,7 +150,7 @@ impl Resolved {
                 "leaves",
                 json!(name(&groups.forest.leaves.unwrap_or(LeafName::Auto))),
             ));
-            record.extend(groups.projection.record(projection));
+            record.extend(groups.projection.record_of_forest());
         }
         record
     }
@@ -173,21 +168,28 @@ pub(super) fn params(method: Method, groups: &Groups, seed: u64) -> Result<Fores
         Method::ExtraTrees => ForestParams::extra_trees(),
         _ => ForestParams::random_forest(),
     };
-    Ok(base
-        .n_trees(resolved.trees)
-        .first_tree(resolved.first_tree)
-        .max_features(resolved.max_features)
-        .max_depth(groups.tree.max_depth)
-        .max_leaves(groups.tree.max_leaves)
-        .min_samples_split(resolved.min_samples_split)
-        .min_samples_leaf(resolved.min_samples_leaf)
-        .min_impurity_decrease(resolved.min_impurity_decrease)
-        .criterion(resolved.criterion)
-        .rows(resolved.rows)
-        .feature_share(resolved.feature_share)
-        .leaves(groups.forest.leaf_kind())
-        .projection(groups.projection.of_forest()?)
-        .seed(seed))
+    groups.projection.check_forest()?;
+    let (projection, components, projection_scope) = groups.projection.of_forest();
+    Ok(ForestParams {
+        trees: resolved.trees,
+        first_tree: resolved.first_tree,
+        max_features: resolved.max_features,
+        max_depth: groups.tree.max_depth,
+        max_leaves: groups.tree.max_leaves,
+        min_samples_split: resolved.min_samples_split,
+        min_samples_leaf: resolved.min_samples_leaf,
+        min_impurity_decrease: resolved.min_impurity_decrease,
+        criterion: resolved.criterion,
+        bootstrap: Some(resolved.bootstrap),
+        row_share: resolved.row_share,
+        feature_share: resolved.feature_share,
+        leaves: groups.forest.leaf_choice(),
+        projection,
+        components,
+        projection_scope,
+        seed,
+        ..base
+    })
 }
 
 /// A forest to be grown, or one for every output.
@@ -202,15 +204,14 @@ pub(super) struct ForestRecipe {
 impl ForestRecipe {
     pub(super) fn new(method: Method, groups: &Groups, seed: u64) -> Result<Self, CliError> {
         let params = params(method, groups, seed)?;
-        params.clone().check()?;
+        params.check()?;
         let resolved = Resolved::new(method, groups)?;
-        let projection = groups.projection.of_forest()?;
         Ok(Self {
             trees: params.indices(),
+            has_oob: params.has_oob(),
             params,
             single_target: is_single_target(method),
-            has_oob: !matches!(resolved.rows, RowSampling::All | RowSampling::Share(1.0)),
-            record: record(method, seed, resolved.record(method, groups, projection.as_ref())),
+            record: record(method, seed, resolved.record(method, groups)),
         })
     }
 }
@@ -230,16 +231,13 @@ impl TreeRecipe for ForestRecipe {
     }
 
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
-        let mut params = self.params.clone().first_tree(trees.start).n_trees(trees.len());
-        if let Some(wrap) = context.wrap {
-            params = params.map_projection(wrap);
-        }
+        let params = self.params.of_trees(trees);
         let (x, y) = (data.features().view(), data.outputs().view());
         let options = FitOptions {
             missing_outputs: data.n_missing_outputs() > 0,
+            projection: context.wrap.and_then(|wrap| params.projection.family().map(wrap)),
             ..FitOptions::default()
         };
-        let params = params.check()?;
         let model = if self.single_target {
             let grown = AtomicUsize::new(0);
             let on_tree = || {
@@ -250,11 +248,25 @@ impl TreeRecipe for ForestRecipe {
                 }
             };
             let on_tree = Some(&on_tree as &(dyn Fn() + Sync));
-            let forests = params.fit_single_targets(x, y, FitOptions { on_tree, ..options });
+            let forests = params.fit_single_targets(
+                x,
+                y,
+                FitOptions {
+                    on_step: on_tree,
+                    ..options
+                },
+            );
             Model::new(forests.map_err(|e| context.error(data, e))?, data)
         } else {
             let on_tree = context.on_step;
-            let forest = params.fit_with(x, y, FitOptions { on_tree, ..options });
+            let forest = params.fit_with(
+                x,
+                y,
+                FitOptions {
+                    on_step: on_tree,
+                    ..options
+                },
+            );
             Model::new(forest.map_err(|e| context.error(data, e))?, data)
         };
         Ok(model?.with_parameters(self.record.clone()))

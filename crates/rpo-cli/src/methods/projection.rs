@@ -3,11 +3,10 @@
 use crate::error::CliError;
 use crate::methods::name;
 use clap::{Args, ValueEnum};
-use rpo::ensemble::{OutputProjection, ProjectionScope};
+use rpo::ensemble::{ProjectionChoice, ProjectionScope};
 use rpo::projections::{Components, ProjectionError, ProjectionKind};
 use serde_json::{Value, json};
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// A random projection of the outputs.
 #[derive(Debug, Clone, Args)]
@@ -28,6 +27,13 @@ pub(crate) struct ProjectionOptions {
     /// of label-embedding.
     #[arg(long, value_enum, value_name = "SCOPE")]
     projection_scope: Option<ScopeName>,
+}
+
+/// The projection of boosting.
+#[derive(Debug, Clone)]
+pub(super) struct BoostingProjection {
+    pub(super) components: Components,
+    pub(super) scope: ProjectionScope,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -68,37 +74,54 @@ impl ProjectionOptions {
         self.projection == Some(ProjectionName::Kind(ProjectionKind::LabelEmbedding))
     }
 
-    /// The projection of a forest: by default none, and of a family by default ln d components, one draw per tree, one
-    /// for all of a label embedding.
-    ///
-    /// # Errors
-    /// [`CliError::Usage`] for components without a family.
-    pub(super) fn of_forest(&self) -> Result<Option<OutputProjection>, CliError> {
-        if self.projection.is_none_or(|p| p == ProjectionName::None) {
-            if self.components.is_some() || self.projection_scope.is_some() {
-                let message = "--components and --projection-scope need a --projection other than none";
-                return Err(CliError::Usage(message.to_owned()));
-            }
-            return Ok(None);
+    /// Refuses components without a family.
+    pub(super) fn check_forest(&self) -> Result<(), CliError> {
+        let none = self.projection.is_none_or(|p| p == ProjectionName::None);
+        if none && (self.components.is_some() || self.projection_scope.is_some()) {
+            let message = "--components and --projection-scope need a --projection other than none";
+            return Err(CliError::Usage(message.to_owned()));
         }
-        Ok(Some(OutputProjection {
-            family: Arc::new(self.kind()),
-            components: self.components_or(Components::LnOutputs),
-            scope: self.scope().into(),
-        }))
+        Ok(())
+    }
+
+    /// The projection of a forest.
+    pub(super) fn of_forest(&self) -> (ProjectionChoice, Option<Components>, Option<ProjectionScope>) {
+        let choice = match self.projection {
+            None | Some(ProjectionName::None) => ProjectionChoice::None,
+            Some(ProjectionName::Kind(kind)) => kind.into(),
+        };
+        (
+            choice,
+            self.components,
+            self.projection_scope.map(ProjectionScope::from),
+        )
+    }
+
+    /// The projection of a forest, for the record.
+    pub(super) fn record_of_forest(&self) -> Vec<(&'static str, Value)> {
+        match self.projection {
+            None | Some(ProjectionName::None) => vec![("projection", json!("none"))],
+            Some(ProjectionName::Kind(kind)) => vec![
+                ("projection", json!(kind.to_string())),
+                (
+                    "components",
+                    json!(self.components_or(Components::LnOutputs).to_string()),
+                ),
+                ("projection_scope", json!(name(&self.scope()))),
+            ],
+        }
     }
 
     /// The projection of boosting: by default one Gaussian per step, of a label embedding ln d components for all steps.
     ///
     /// # Errors
     /// [`CliError::Usage`] for none.
-    pub(super) fn of_boosting(&self) -> Result<OutputProjection, CliError> {
+    pub(super) fn of_boosting(&self) -> Result<BoostingProjection, CliError> {
         if self.projection == Some(ProjectionName::None) {
             let message = "this method projects the outputs; gbmort is the one that does not";
             return Err(CliError::Usage(message.to_owned()));
         }
-        Ok(OutputProjection {
-            family: Arc::new(self.kind()),
+        Ok(BoostingProjection {
             components: self.components_or(if self.learns_from_features() {
                 Components::LnOutputs
             } else {
@@ -133,7 +156,7 @@ impl ProjectionOptions {
     }
 
     /// The projection that it comes to, for the record.
-    pub(super) fn record(&self, projection: Option<&OutputProjection>) -> Vec<(&'static str, Value)> {
+    pub(super) fn record(&self, projection: Option<&BoostingProjection>) -> Vec<(&'static str, Value)> {
         let Some(projection) = projection else {
             return vec![("projection", json!("none"))];
         };

@@ -7,9 +7,10 @@ use crate::options::Switch;
 use clap::{Args, ValueEnum};
 use rpo::Model;
 use rpo::data::Dataset;
-use rpo::ensemble::structured::{NodeSplit, StructuredForestParams};
-use rpo::tree::oblique::{FeatureScaling, HellingerParams, ObliqueLogisticParams};
-use rpo::tree::structured::{LabelWeighting, WeightMode};
+use rpo::ensemble::FitOptions;
+use rpo::ensemble::structured::{StructuredForestParams, Variant};
+use rpo::tree::oblique::FeatureScaling;
+use rpo::tree::structured::WeightMode;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
@@ -21,7 +22,7 @@ pub(crate) struct StructuredOptions {
     /// by information gain; sf-lr, logistic regression; sf-h, a sparse hyperplane of large Hellinger distance. sf-h-cs,
     /// SOSHF, by default.
     #[arg(long, value_enum, value_name = "VARIANT")]
-    variant: Option<Variant>,
+    variant: Option<VariantName>,
 
     /// Share of the labels that a tree clusters, in (0, 1]; 0.75 by default.
     #[arg(long, value_name = "SHARE")]
@@ -81,7 +82,7 @@ pub(crate) struct StructuredOptions {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
-enum Variant {
+enum VariantName {
     Sf,
     SfCs,
     SfLr,
@@ -90,7 +91,7 @@ enum Variant {
     SfHCs,
 }
 
-impl Variant {
+impl VariantName {
     fn is_cost_sensitive(self) -> bool {
         matches!(self, Self::SfCs | Self::SfLrCs | Self::SfHCs)
     }
@@ -109,6 +110,15 @@ enum ScalingName {
     BySparsity,
 }
 
+impl From<ModeName> for WeightMode {
+    fn from(name: ModeName) -> Self {
+        match name {
+            ModeName::Scale => Self::Scale,
+            ModeName::Sqrt => Self::Sqrt,
+        }
+    }
+}
+
 impl From<ScalingName> for FeatureScaling {
     fn from(name: ScalingName) -> Self {
         match name {
@@ -123,13 +133,13 @@ impl From<ScalingName> for FeatureScaling {
 pub(super) const SHARE: f64 = 0.75;
 
 impl StructuredOptions {
-    fn variant(&self) -> Variant {
-        self.variant.unwrap_or(Variant::SfHCs)
+    fn variant(&self) -> VariantName {
+        self.variant.unwrap_or(VariantName::SfHCs)
     }
 
     /// Refuses options without an effect on the variant.
     fn check(&self) -> Result<(), CliError> {
-        use Variant::{SfH, SfHCs, SfLr, SfLrCs};
+        use VariantName::{SfH, SfHCs, SfLr, SfLrCs};
         let variant = self.variant();
         let (cs, lr, h) = (
             variant.is_cost_sensitive(),
@@ -152,141 +162,96 @@ impl StructuredOptions {
             ],
         )
     }
+}
 
-    fn weighting(&self) -> Option<LabelWeighting> {
-        let default = LabelWeighting::default();
-        self.variant().is_cost_sensitive().then(|| LabelWeighting {
-            beta: self.beta.unwrap_or(default.beta),
-            mode: match self.weight_mode {
-                None | Some(ModeName::Scale) => WeightMode::Scale,
-                Some(ModeName::Sqrt) => WeightMode::Sqrt,
-            },
-        })
-    }
-
-    fn split(&self) -> NodeSplit {
-        match self.variant() {
-            Variant::Sf | Variant::SfCs => NodeSplit::InformationGain,
-            Variant::SfLr | Variant::SfLrCs => {
-                let default = ObliqueLogisticParams::default();
-                NodeSplit::Logistic(ObliqueLogisticParams {
-                    l2: self.l2.unwrap_or(default.l2),
-                })
-            }
-            Variant::SfH | Variant::SfHCs => {
-                let default = HellingerParams::default();
-                NodeSplit::Hellinger(HellingerParams {
-                    rho: self.rho.unwrap_or(default.rho),
-                    descent_steps: self.descent_steps.unwrap_or(default.descent_steps),
-                    batch_size: self.batch_size.unwrap_or(default.batch_size),
-                    step_size: self.step_size.unwrap_or(default.step_size),
-                    prune: self.prune.unwrap_or(default.prune),
-                    ..default
-                })
-            }
-        }
+fn params(groups: &Groups, seed: u64) -> StructuredForestParams {
+    let Groups {
+        ensemble,
+        tree,
+        shares,
+        structured: options,
+        ..
+    } = groups;
+    let base = StructuredForestParams::default();
+    StructuredForestParams {
+        variant: match options.variant() {
+            VariantName::Sf => Variant::Sf,
+            VariantName::SfCs => Variant::SfCs,
+            VariantName::SfLr => Variant::SfLr,
+            VariantName::SfLrCs => Variant::SfLrCs,
+            VariantName::SfH => Variant::SfH,
+            VariantName::SfHCs => Variant::SfHCs,
+        },
+        trees: ensemble.trees.unwrap_or(base.trees),
+        first_tree: ensemble.first_tree.unwrap_or(base.first_tree),
+        row_share: shares.row_share.unwrap_or(base.row_share),
+        feature_share: shares.feature_share.unwrap_or(base.feature_share),
+        label_share: options.label_share.unwrap_or(base.label_share),
+        label_weight: options.label_weight.unwrap_or(base.label_weight),
+        min_samples_leaf: tree.min_samples_leaf.unwrap_or(base.min_samples_leaf),
+        max_depth: tree.max_depth,
+        cluster_starts: options.cluster_starts.unwrap_or(base.cluster_starts),
+        beta: options.beta,
+        weight_mode: options.weight_mode.map(WeightMode::from),
+        fall_back: options.fall_back,
+        scaling: options.scaling.map(FeatureScaling::from),
+        l2: options.l2,
+        rho: options.rho,
+        descent_steps: options.descent_steps,
+        batch_size: options.batch_size,
+        step_size: options.step_size,
+        prune: options.prune,
+        seed,
     }
 }
 
-/// The options of a structured forest with their defaults.
-struct Resolved {
-    variant: Variant,
-    trees: usize,
-    first_tree: usize,
-    row_share: f64,
-    feature_share: f64,
-    label_share: f64,
-    label_weight: f64,
-    min_samples_leaf: usize,
-    max_depth: Option<u32>,
-    weighting: Option<LabelWeighting>,
-    cluster_starts: usize,
-    split: NodeSplit,
-    fall_back: bool,
-    scaling: Option<FeatureScaling>,
-}
-
-impl Resolved {
-    fn new(groups: &Groups) -> Self {
-        let Groups {
-            ensemble,
-            tree,
-            shares,
-            structured: options,
-            ..
-        } = groups;
-        Self {
-            variant: options.variant(),
-            trees: ensemble.trees.unwrap_or(50),
-            first_tree: ensemble.first_tree.unwrap_or(0),
-            row_share: shares.row_share.unwrap_or(SHARE),
-            feature_share: shares.feature_share.unwrap_or(SHARE),
-            label_share: options.label_share.unwrap_or(SHARE),
-            label_weight: options.label_weight.unwrap_or(5.0),
-            min_samples_leaf: tree.min_samples_leaf.unwrap_or(3),
-            max_depth: tree.max_depth,
-            weighting: options.weighting(),
-            cluster_starts: options.cluster_starts.unwrap_or(5),
-            split: options.split(),
-            fall_back: options.fall_back.unwrap_or(false),
-            scaling: options.scaling.map(FeatureScaling::from),
-        }
+/// What the model file remembers.
+fn described(params: &StructuredForestParams, variant: VariantName) -> Vec<(&'static str, Value)> {
+    let mut record = vec![
+        ("trees", json!(params.trees)),
+        ("first_tree", json!(params.first_tree)),
+        ("row_share", json!(params.row_share)),
+        ("feature_share", json!(params.feature_share)),
+        ("min_samples_leaf", json!(params.min_samples_leaf)),
+        ("max_depth", json!(params.max_depth)),
+        ("variant", json!(params.variant)),
+        ("label_share", json!(params.label_share)),
+        ("label_weight", json!(params.label_weight)),
+        ("cluster_starts", json!(params.cluster_starts)),
+    ];
+    if variant.is_cost_sensitive() {
+        record.push(("beta", json!(params.beta.unwrap_or(0.5))));
+        record.push((
+            "weight_mode",
+            json!(params.weight_mode.unwrap_or(WeightMode::Scale)),
+        ));
     }
-
-    fn params(&self, seed: u64) -> StructuredForestParams {
-        StructuredForestParams::soshf()
-            .n_trees(self.trees)
-            .first_tree(self.first_tree)
-            .split(self.split)
-            .fall_back(self.fall_back)
-            .weighting(self.weighting)
-            .clustering(self.cluster_starts, 100)
-            .row_share(self.row_share)
-            .feature_share(self.feature_share)
-            .label_share(self.label_share)
-            .label_weight(self.label_weight)
-            .min_samples_leaf(self.min_samples_leaf)
-            .max_depth(self.max_depth)
-            .scaling(self.scaling)
-            .seed(seed)
+    let (lr, h) = (
+        matches!(variant, VariantName::SfLr | VariantName::SfLrCs),
+        matches!(variant, VariantName::SfH | VariantName::SfHCs),
+    );
+    if lr || h {
+        let scaling = if lr {
+            FeatureScaling::Standard
+        } else {
+            FeatureScaling::BySparsity
+        };
+        record.push(("fall_back", json!(params.fall_back.unwrap_or(false))));
+        record.push(("scaling", json!(params.scaling.unwrap_or(scaling))));
     }
-
-    /// What the model file remembers.
-    fn record(&self) -> Vec<(&'static str, Value)> {
-        let mut record = vec![
-            ("trees", json!(self.trees)),
-            ("first_tree", json!(self.first_tree)),
-            ("row_share", json!(self.row_share)),
-            ("feature_share", json!(self.feature_share)),
-            ("min_samples_leaf", json!(self.min_samples_leaf)),
-            ("max_depth", json!(self.max_depth)),
-            ("variant", json!(name(&self.variant))),
-            ("label_share", json!(self.label_share)),
-            ("label_weight", json!(self.label_weight)),
-            ("cluster_starts", json!(self.cluster_starts)),
-        ];
-        if let Some(weighting) = self.weighting {
-            record.push(("beta", json!(weighting.beta)));
-            record.push(("weight_mode", json!(weighting.mode)));
-        }
-        if self.split != NodeSplit::InformationGain {
-            let scaling = self.scaling.or(self.split.default_scaling());
-            record.push(("fall_back", json!(self.fall_back)));
-            record.push(("scaling", json!(scaling)));
-        }
-        match self.split {
-            NodeSplit::InformationGain => {}
-            NodeSplit::Logistic(params) => record.push(("l2", json!(params.l2))),
-            NodeSplit::Hellinger(params) => record.extend([
-                ("rho", json!(params.rho)),
-                ("descent_steps", json!(params.descent_steps)),
-                ("batch_size", json!(params.batch_size)),
-                ("step_size", json!(params.step_size)),
-                ("prune", json!(params.prune)),
-            ]),
-        }
-        record
+    if lr {
+        record.push(("l2", json!(params.l2.unwrap_or(0.001))));
     }
+    if h {
+        record.extend([
+            ("rho", json!(params.rho.unwrap_or(0.4))),
+            ("descent_steps", json!(params.descent_steps.unwrap_or(200))),
+            ("batch_size", json!(params.batch_size.unwrap_or(1000))),
+            ("step_size", json!(params.step_size.unwrap_or(0.05))),
+            ("prune", json!(params.prune.unwrap_or(0.01))),
+        ]);
+    }
+    record
 }
 
 /// A structured forest to be grown.
@@ -300,14 +265,13 @@ pub(super) struct StructuredRecipe {
 impl StructuredRecipe {
     pub(super) fn new(method: Method, groups: &Groups, seed: u64) -> Result<Self, CliError> {
         groups.structured.check()?;
-        let resolved = Resolved::new(groups);
-        let params = resolved.params(seed);
-        params.clone().check()?;
+        let params = params(groups, seed);
+        params.check()?;
         Ok(Self {
             trees: params.indices(),
+            has_oob: params.row_share < 1.0,
+            record: record(method, seed, described(&params, groups.structured.variant())),
             params,
-            has_oob: resolved.row_share < 1.0,
-            record: record(method, seed, resolved.record()),
         })
     }
 }
@@ -326,10 +290,13 @@ impl TreeRecipe for StructuredRecipe {
     }
 
     fn grow(&self, data: &Dataset, trees: Range<usize>, context: &FitContext<'_>) -> Result<Model, CliError> {
-        let on_tree = || context.on_step.iter().for_each(|f| f());
+        let options = FitOptions {
+            on_step: context.on_step,
+            ..FitOptions::default()
+        };
         let (x, y) = (data.features().view(), data.outputs().view());
-        let params = self.params.clone().first_tree(trees.start).n_trees(trees.len());
-        let forest = params.check()?.fit_observed(x, y, on_tree);
+        let params = self.params.of_trees(trees);
+        let forest = params.fit_with(x, y, options);
         let forest = forest.map_err(|e| context.error(data, e))?;
         Ok(Model::new(forest, data)?.with_parameters(self.record.clone()))
     }

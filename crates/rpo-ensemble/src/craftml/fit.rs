@@ -2,10 +2,11 @@
 
 use super::hashed::{HashedLabels, Hasher};
 use super::model::{Craftml, CraftmlTree};
-use super::params::{CentroidKind, CraftmlParams, CraftmlPreset, ValidCraftmlParams};
+use super::params::{CentroidKind, CraftmlParams, CraftmlPreset};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
 use super::training_set::{TrainingSet, TreeMembers, label};
 use crate::error::EnsembleError;
+use crate::options::FitOptions;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_projections::Hashing;
@@ -13,7 +14,7 @@ use rpo_tree::centroid::{CentroidRule, CentroidSplitter, ClusterTargets, Cosine,
 use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, grow_parallel};
 use std::sync::Arc;
 
-impl ValidCraftmlParams {
+impl CraftmlParams {
     /// Fits a forest to features `x` (n x p) and labels `y` (n x d), dense or CSR, finite.
     ///
     /// Trees and their subtrees grow in parallel on the current rayon pool; the result does not depend on its size.
@@ -21,25 +22,24 @@ impl ValidCraftmlParams {
     /// # Errors
     /// As [`trainer`](Self::trainer).
     pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Craftml, EnsembleError> {
-        self.fit_with(x, y, None)
+        self.fit_with(x, y, FitOptions::default())
     }
 
-    /// [`fit`](Self::fit) with an observer that is called whenever a tree is finished, from any thread.
+    /// Fits a forest with an observer.
     ///
     /// # Errors
-    /// As [`trainer`](Self::trainer).
+    /// As [`trainer`](Self::trainer); [`EnsembleError::Parameter`] for any other option.
     pub fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        on_tree: Option<&(dyn Fn() + Sync)>,
+        options: FitOptions<'_>,
     ) -> Result<Craftml, EnsembleError> {
+        options.check_plain()?;
         let trainer = self.trainer(x, y)?;
         let trees = trainer.indices().into_par_iter().map(|index| {
             let tree = trainer.tree(index);
-            if let Some(on_tree) = on_tree {
-                on_tree();
-            }
+            options.finish_step();
             tree
         });
         let trees = trees.collect::<Result<Vec<_>, EnsembleError>>()?;
@@ -53,7 +53,7 @@ impl ValidCraftmlParams {
     /// use rpo_ensemble::{Craftml, CraftmlParams};
     /// # let x = array![[1.0, 0.0], [0.0, 1.0]];
     /// # let y = array![[1.0, 0.0], [0.0, 1.0]];
-    /// let params = CraftmlParams::original().n_trees(3).check()?;
+    /// let params = CraftmlParams { trees: 3, ..CraftmlParams::original() };
     /// let trainer = params.trainer((&x).into(), (&y).into())?;
     /// let trees = trainer.indices().map(|index| trainer.tree(index));
     /// // ... here they could be written to a file, each in its turn. They are the trees of `fit`:
@@ -65,7 +65,9 @@ impl ValidCraftmlParams {
     /// # Errors
     /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
     pub fn trainer(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<CraftmlTrainer, EnsembleError> {
-        let params = self.0.clone();
+        self.check()?;
+        let params = self.clone();
+        let seed = Seed::new(params.seed);
         let training = TrainingSet::new(x, Arc::new(y.to_owned()))?;
         if x.n_rows() == 0 || x.n_cols() == 0 {
             let (rows, columns) = (x.n_rows(), x.n_cols());
@@ -80,12 +82,12 @@ impl ValidCraftmlParams {
             );
             match params.preset {
                 CraftmlPreset::Original => {
-                    Hashing::map(p, p_to, params.seed)?;
-                    Hashing::map(d, d_to, params.seed)?;
+                    Hashing::map(p, p_to, seed)?;
+                    Hashing::map(d, d_to, seed)?;
                 }
                 CraftmlPreset::Report | CraftmlPreset::ReportQuirks => {
-                    draw(p, p_to, params.seed)?;
-                    draw(d, d_to, params.seed)?;
+                    draw(p, p_to, seed)?;
+                    draw(d, d_to, seed)?;
                 }
             }
         }
@@ -127,12 +129,13 @@ impl CraftmlTrainer {
     /// [`EnsembleError`] for a projection that cannot be made.
     pub fn tree(&self, index: usize) -> Result<CraftmlTree, EnsembleError> {
         let params = &self.params;
-        let seed = params.seed.purpose("craftml tree").child(index as u64);
+        let seed = Seed::new(params.seed).purpose("craftml tree").child(index as u64);
         let x = self.training.features();
         let (p, d) = (x.cols(), self.labels.cols());
         let width = params.feature_width.resolve(index, p);
         let label_width = params.label_width.resolve(index, d);
         let labels = self.labels.view();
+        let nodes = params.centroid_params();
         let keeps_rows = params.centroids == CentroidKind::Rows;
         let (hasher, grown) = match params.preset {
             CraftmlPreset::Original => {
@@ -143,7 +146,7 @@ impl CraftmlTrainer {
                     labels,
                     width: label_width,
                 };
-                let mut splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params.nodes)?;
+                let mut splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, nodes)?;
                 if keeps_rows {
                     splitter = splitter.keep_members();
                 }
@@ -155,14 +158,17 @@ impl CraftmlTrainer {
                     width: label_width,
                 };
                 let routing = ProjectedDistance { n_features: p, width };
-                let mut splitter = CentroidSplitter::new(x, &targets, &routing, params.nodes)?;
+                let mut splitter = CentroidSplitter::new(x, &targets, &routing, nodes)?;
                 if params.preset == CraftmlPreset::ReportQuirks {
                     splitter = splitter.predict_by(&Euclidean);
                 }
                 (None, self.grow(&splitter, seed))
             }
         };
-        let kind = params.leaves.unwrap_or_else(|| default_leaves(&grown.members));
+        let kind = params
+            .leaves
+            .kind()
+            .unwrap_or_else(|| default_leaves(&grown.members));
         let leaves = label(kind, &grown.members, self.training.outputs())?;
         let tree = CraftmlTree::hashed_by(hasher, Tree::new(grown.structure, leaves)?, seed)?;
         if !keeps_rows {
@@ -170,13 +176,13 @@ impl CraftmlTrainer {
         }
         Ok(tree.with_members(TreeMembers {
             members: grown.members,
-            max_entries: params.nodes.centroid_entries,
+            max_entries: nodes.centroid_entries,
         }))
     }
 
     fn grow<T: ClusterTargets>(&self, splitter: &CentroidSplitter<'_, T>, seed: Seed) -> Grown<CentroidRule> {
         let rows = (0..self.labels.rows() as u32).collect();
-        grow_parallel(splitter, rows, &self.params.grow, seed.purpose("grow"))
+        grow_parallel(splitter, rows, &self.params.grow_params(), seed.purpose("grow"))
     }
 }
 

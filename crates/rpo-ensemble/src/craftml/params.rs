@@ -1,97 +1,109 @@
 //! Parameters of CRAFTML.
 
 use crate::error::EnsembleError;
-use crate::inputs::check_indices;
-use rpo_core::{ParameterError, Seed, check_count};
+use crate::forest::LeafChoice;
+use crate::inputs::check_trees;
+use rpo_core::ParameterError;
+use rpo_tree::GrowParams;
 use rpo_tree::centroid::{CentroidParams, NodeSample};
 use rpo_tree::cluster::KMeansParams;
-use rpo_tree::{GrowParams, LeafKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::num::ParseFloatError;
+use std::ops::Range;
 use std::str::FromStr;
 
-/// Whose version of the method; see the [presets](CraftmlParams).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Version of the method; see [`CraftmlParams`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum CraftmlPreset {
-    /// The authors' (ICML 2018, and what their released code adds).
+    /// The authors' (ICML 2018, with what their released code adds).
+    #[default]
     Original,
     /// A student report's, with its defects mended.
     Report,
-    /// The report's with the two defects of its code, to compare with its printed figures: the first rows of a node
-    /// teach and not a sample, and predictions are routed by distance to the means of the children's features while
-    /// training rows are routed in a projected space.
+    /// The report's with the two defects of its code, to compare with its printed figures: the first samples of a node are
+    /// clustered instead of a random sample, and predictions are routed by distance to the means of the children's features
+    /// while training samples are routed in a projected space.
     ReportQuirks,
 }
 
-const PRESETS: [(&str, CraftmlPreset); 3] = [
-    ("original", CraftmlPreset::Original),
-    ("report", CraftmlPreset::Report),
-    ("report-quirks", CraftmlPreset::ReportQuirks),
-];
-
-impl fmt::Display for CraftmlPreset {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = PRESETS.iter().find(|(_, preset)| preset == self);
-        f.write_str(name.expect("every preset has a name").0)
-    }
-}
-
-impl FromStr for CraftmlPreset {
-    type Err = EnsembleError;
-
-    fn from_str(text: &str) -> Result<Self, EnsembleError> {
-        let found = PRESETS.iter().find(|(name, _)| *name == text);
-        found.map(|(_, preset)| *preset).ok_or_else(|| {
-            ParameterError::out_of_range("preset", text, "original, report or report-quirks").into()
-        })
-    }
-}
-
-/// How a forest keeps its centroids where memory is not at hand: in its file.
-///
-/// As text: `rows` or `values`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Storage of centroids in a model file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum CentroidKind {
-    /// As the training rows whose means they are; the training rows are kept once. Centroids and leaves are made again from
-    /// them when the forest is loaded, bit for bit. A byte per row, level and tree, whatever the number of features and
-    /// labels.
+    /// The training samples whose means centroids are; the file holds the training samples once. Centroids and leaves are
+    /// computed again when the forest is loaded, bit for bit. A byte per sample, level and tree, whatever the number of
+    /// features and labels.
     Rows,
-    /// As they are: several bytes per entry. For forests of few trees, and those that must not hold their training rows
-    /// (with [`LeafKind::Sparse`] leaves).
+    /// The centroids themselves, several bytes per entry: for forests of few trees, and for files that must not hold the
+    /// training samples (with [`LeafChoice::Sparse`]).
     Values,
 }
 
-const CENTROID_KINDS: [(&str, CentroidKind); 2] =
-    [("rows", CentroidKind::Rows), ("values", CentroidKind::Values)];
+/// Largest number of entries of a centroid.
+///
+/// As text: `all`, or a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CentroidEntries {
+    /// No limit.
+    All,
+    /// A number, at least 1; the entries largest in magnitude are kept.
+    Most(usize),
+}
 
-impl FromStr for CentroidKind {
-    type Err = EnsembleError;
-
-    fn from_str(text: &str) -> Result<Self, EnsembleError> {
-        let found = CENTROID_KINDS.iter().find(|(name, _)| *name == text);
-        found
-            .map(|(_, kind)| *kind)
-            .ok_or_else(|| ParameterError::out_of_range("centroids", text, "rows or values").into())
+impl CentroidEntries {
+    fn limit(self) -> Option<usize> {
+        match self {
+            Self::All => None,
+            Self::Most(entries) => Some(entries),
+        }
     }
 }
 
-/// How many components rows are projected to.
+impl fmt::Display for CentroidEntries {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::All => f.write_str("all"),
+            Self::Most(entries) => write!(f, "{entries}"),
+        }
+    }
+}
+
+impl FromStr for CentroidEntries {
+    type Err = EnsembleError;
+
+    fn from_str(text: &str) -> Result<Self, EnsembleError> {
+        match text.parse() {
+            _ if text == "all" => Ok(Self::All),
+            Ok(entries) if entries > 0 => Ok(Self::Most(entries)),
+            _ => {
+                let expected = "all, or a number of at least 1";
+                Err(ParameterError::out_of_range("centroid_entries", text, expected).into())
+            }
+        }
+    }
+}
+
+rpo_core::impl_text_serde!(CentroidEntries, ["integer", "string"]);
+
+/// Number of components of a projection of features or labels.
 ///
-/// As text: a number, or shares such as `0.7,0.6`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// As text: a number, or fractions of the number of columns such as `0.7,0.6`.
+#[derive(Debug, Clone, PartialEq)]
 pub enum Width {
-    /// This many, whatever the number of columns.
+    /// A number, whatever the number of columns.
     Fixed(usize),
-    /// ⌊share · columns⌋ but at least 1, with the shares, each in (0, 1], taken by the trees in turn.
+    /// ⌊fraction · columns⌋ but at least 1; trees take the fractions, each in (0, 1], in turn.
     Shares(Vec<f64>),
 }
 
 impl Width {
-    /// The width for a tree and a number of columns.
-    pub fn resolve(&self, tree: usize, n_columns: usize) -> usize {
+    /// Returns the width for a tree and a number of columns.
+    pub(super) fn resolve(&self, tree: usize, n_columns: usize) -> usize {
         match self {
             Self::Fixed(width) => *width,
             Self::Shares(shares) => ((shares[tree % shares.len()] * n_columns as f64) as usize).max(1),
@@ -104,9 +116,9 @@ impl Width {
             Self::Fixed(width) if !(1..=MAX_WIDTH).contains(width) => {
                 fail(width.to_string(), "1 to 16777216 components")
             }
-            Self::Shares(shares) if shares.is_empty() => fail("no share".to_owned(), "at least one share"),
+            Self::Shares(shares) if shares.is_empty() => fail("none".to_owned(), "at least one fraction"),
             Self::Shares(shares) => match shares.iter().find(|s| !(**s > 0.0 && **s <= 1.0)) {
-                Some(bad) => fail(bad.to_string(), "shares in (0, 1]"),
+                Some(bad) => fail(bad.to_string(), "fractions in (0, 1]"),
                 None => Ok(()),
             },
             Self::Fixed(_) => Ok(()),
@@ -119,7 +131,7 @@ impl fmt::Display for Width {
         match self {
             Self::Fixed(width) => write!(f, "{width}"),
             Self::Shares(shares) => {
-                // Always with a point, so that a share of 1 does not read as one component.
+                // Always with a point, so that a fraction of 1 does not read as one component.
                 let texts: Vec<String> = shares.iter().map(|share| format!("{share:?}")).collect();
                 f.write_str(&texts.join(","))
             }
@@ -134,7 +146,7 @@ impl FromStr for Width {
         let shares = || text.split(',').map(str::parse).collect::<Result<_, _>>();
         let parsed = text.parse().map(Self::Fixed);
         let width = parsed.or_else(|_| shares().map(Self::Shares));
-        let expected = "a number of components, or shares in (0, 1] such as 0.7,0.6";
+        let expected = "a number of components, or fractions in (0, 1] such as 0.7,0.6";
         let width =
             width.map_err(|_: ParseFloatError| ParameterError::out_of_range("width", text, expected))?;
         width.check("width")?;
@@ -142,74 +154,121 @@ impl FromStr for Width {
     }
 }
 
+rpo_core::impl_text_serde!(Width, ["integer", "number", "string"]);
+
 /// Largest fixed width: a thread works with k numbers per component.
 const MAX_WIDTH: usize = 1 << 24;
 
-/// Parameters of CRAFTML. Start from [`original`](Self::original) or [`report`](Self::report), set what differs, then
-/// [`check`](Self::check) and fit. Serialised for the record of what was fitted, without the seed.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+/// Parameters of CRAFTML.
+///
+/// Start from [`original`](Self::original), the default, [`report`](Self::report) or
+/// [`report_quirks`](Self::report_quirks), and change fields: `preset` alone chooses between the versions of the
+/// algorithm, and the fields hold their numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct CraftmlParams {
-    pub(super) preset: CraftmlPreset,
-    #[serde(rename = "trees")]
-    pub(super) n_trees: usize,
-    pub(super) first_tree: usize,
-    pub(super) feature_width: Width,
-    pub(super) label_width: Width,
-    #[serde(flatten)]
-    pub(super) nodes: CentroidParams,
-    #[serde(flatten)]
-    pub(super) grow: GrowParams,
-    pub(super) leaves: Option<LeafKind>,
-    pub(super) centroids: CentroidKind,
-    #[serde(skip)]
-    pub(super) seed: Seed,
+    /// Version of the method that the other options start from: original (the paper's), report (a student report's), or
+    /// report-quirks (the same with the defects of its code).
+    pub preset: CraftmlPreset,
+    /// Number of trees.
+    ///
+    /// At least 1.
+    #[schemars(range(min = 1))]
+    pub trees: usize,
+    /// Index of the first tree. Forests grown with the same seed and successive indices can be merged.
+    ///
+    /// A tree depends on the data, the seed and its index alone.
+    pub first_tree: usize,
+    /// Largest depth of a leaf; the root has depth 0.
+    pub max_depth: Option<u32>,
+    /// Smallest number of samples of a node that is split.
+    pub min_samples_split: usize,
+    /// Storage of leaves. auto refers to training samples in trees whose leaves hold few, and stores sparse means in
+    /// others.
+    pub leaves: LeafChoice,
+    /// Largest number of children of a node.
+    ///
+    /// 1 (a tree is one leaf) to 65,535.
+    #[schemars(range(min = 1, max = 65535))]
+    pub clusters: usize,
+    /// Number of components to which features are projected: a number, or fractions of the number of features that trees
+    /// take in turn, such as 0.7,0.6.
+    ///
+    /// More than there are features is legal and harmless: hashing is then nearly the identity.
+    pub feature_width: Width,
+    /// Number of components to which labels are projected: a number, or fractions of the number of labels.
+    pub label_width: Width,
+    /// Samples of a node that are clustered: a number, or a fraction such as 0.6. With first:0.6 they are the first
+    /// samples of the node instead of random ones.
+    pub node_sample: NodeSample,
+    /// Largest number of passes of k-means.
+    #[schemars(range(min = 1))]
+    pub passes: usize,
+    /// Number of starts of k-means, the best of which counts.
+    #[schemars(range(min = 1))]
+    pub starts: usize,
+    /// Largest number of entries of a centroid, or all.
+    ///
+    /// The entries largest in magnitude are kept. Default 1000, as in the released code; fewer make a smaller and faster
+    /// model.
+    pub centroid_entries: CentroidEntries,
+    /// Storage of centroids in the model file: rows, the training samples whose means they are (small, with the training
+    /// samples in the file), or values, the centroids themselves.
+    ///
+    /// No prediction depends on it. The report's presets allow only values, because their nodes see features each in another
+    /// projection.
+    pub centroids: CentroidKind,
+    /// Seed of all randomness.
+    pub seed: u64,
+}
+
+impl Default for CraftmlParams {
+    fn default() -> Self {
+        Self::original()
+    }
 }
 
 impl CraftmlParams {
     /// The method as published, and where the paper is silent as its authors released it: 50 trees, k = 10, hashing to
-    /// 10,000 components of features (per tree) and labels (per node), 20,000 rows clustered at a node by 5 passes of
-    /// spherical k-means, centroids of 1000 entries, leaves below 10 rows, depth of at most 800; seed 0.
+    /// 10,000 components of features (per tree) and labels (per node), 20,000 samples clustered at a node by 5 passes of
+    /// spherical k-means, centroids of 1000 entries, leaves below 10 samples, depth of at most 800.
     pub fn original() -> Self {
         Self {
             preset: CraftmlPreset::Original,
-            n_trees: 50,
+            trees: 50,
             first_tree: 0,
+            max_depth: Some(800),
+            min_samples_split: 10,
+            leaves: LeafChoice::Auto,
+            clusters: 10,
             feature_width: Width::Fixed(10_000),
             label_width: Width::Fixed(10_000),
-            nodes: CentroidParams::craftml(),
-            grow: GrowParams {
-                max_depth: Some(800),
-                min_samples_split: 10,
-                max_leaves: None,
-            },
-            leaves: None,
+            node_sample: NodeSample::Count(20_000),
+            passes: 5,
+            starts: 1,
+            centroid_entries: CentroidEntries::Most(1000),
             centroids: CentroidKind::Rows,
-            seed: Seed::new(0),
+            seed: 0,
         }
     }
 
     /// The student report's re-implementation: 4 trees, k = 9, sparse Rademacher projections of features and labels to
-    /// 70 % and 60 % of their number in turn, both anew at every node, 60 % of a node's rows clustered by Euclidean
-    /// k-means (10 starts, at most 300 passes), routing by distance in the projected space, leaves below 200 rows, whole
-    /// centroids; seed 0.
+    /// 70 % and 60 % of their number in turn, both anew at every node, 60 % of a node's samples clustered by Euclidean
+    /// k-means (10 starts, at most 300 passes), routing by distance in the projected space, leaves below 200 samples, whole
+    /// centroids.
     pub fn report() -> Self {
         Self {
             preset: CraftmlPreset::Report,
-            n_trees: 4,
-            first_tree: 0,
+            trees: 4,
+            max_depth: None,
+            min_samples_split: 200,
+            clusters: 9,
             feature_width: Width::Shares(vec![0.7, 0.6]),
             label_width: Width::Shares(vec![0.7, 0.6]),
-            nodes: CentroidParams {
-                kmeans: KMeansParams::euclidean(9),
-                node_sample: NodeSample::Share(0.6),
-                centroid_entries: None,
-                attempts: 5,
-            },
-            grow: GrowParams {
-                max_depth: None,
-                min_samples_split: 200,
-                max_leaves: None,
-            },
+            node_sample: NodeSample::Share(0.6),
+            passes: 300,
+            starts: 10,
+            centroid_entries: CentroidEntries::All,
             centroids: CentroidKind::Values,
             ..Self::original()
         }
@@ -217,13 +276,14 @@ impl CraftmlParams {
 
     /// [`report`](Self::report) with the two defects of its code; see [`CraftmlPreset::ReportQuirks`].
     pub fn report_quirks() -> Self {
-        let mut params = Self::report();
-        params.preset = CraftmlPreset::ReportQuirks;
-        params.nodes.node_sample = NodeSample::FirstShare(0.6);
-        params
+        Self {
+            preset: CraftmlPreset::ReportQuirks,
+            node_sample: NodeSample::FirstShare(0.6),
+            ..Self::report()
+        }
     }
 
-    /// The parameters of a preset.
+    /// Returns the parameters of a preset.
     pub fn preset(preset: CraftmlPreset) -> Self {
         match preset {
             CraftmlPreset::Original => Self::original(),
@@ -232,150 +292,68 @@ impl CraftmlParams {
         }
     }
 
-    /// Number of trees, at least 1. Default 50 (report: 4).
-    #[must_use]
-    pub fn n_trees(self, n_trees: usize) -> Self {
-        Self { n_trees, ..self }
+    /// Returns the indices of the trees.
+    pub fn indices(&self) -> Range<usize> {
+        self.first_tree..self.first_tree.saturating_add(self.trees)
     }
 
-    /// Index of the first tree. Default 0. A tree depends on the seed and its index alone, so a forest can be grown in
-    /// parts, anywhere, and merged.
+    /// Returns the parameters of some of the trees, for growing a forest in parts.
     #[must_use]
-    pub fn first_tree(self, first_tree: usize) -> Self {
-        Self { first_tree, ..self }
-    }
-
-    /// The indices of the trees.
-    pub fn indices(&self) -> std::ops::Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.n_trees)
-    }
-
-    /// Largest number of children of a node k, 1 (a tree is one leaf) to 65,535. Default 10 (report: 9).
-    #[must_use]
-    pub fn n_clusters(mut self, k: usize) -> Self {
-        self.nodes.kmeans.clusters = k;
-        self
-    }
-
-    /// Components p' of the projected features. Default 10,000 (report: 70 % and 60 % in turn). More than p is legal
-    /// and harmless: hashing is then nearly the identity.
-    #[must_use]
-    pub fn feature_width(self, feature_width: Width) -> Self {
+    pub fn of_trees(&self, trees: Range<usize>) -> Self {
         Self {
-            feature_width,
-            ..self
+            first_tree: trees.start,
+            trees: trees.len(),
+            ..self.clone()
         }
     }
 
-    /// Components d' of the projected labels. Default 10,000 (report: 70 % and 60 % in turn).
-    #[must_use]
-    pub fn label_width(self, label_width: Width) -> Self {
-        Self { label_width, ..self }
-    }
-
-    /// Which rows of a node are clustered. Default at most 20,000 (report: 60 %).
-    #[must_use]
-    pub fn sample(mut self, sample: NodeSample) -> Self {
-        self.nodes.node_sample = sample;
-        self
-    }
-
-    /// Largest number of passes of k-means, at least 1. Default 5 (report: 300).
-    #[must_use]
-    pub fn max_passes(mut self, max_passes: usize) -> Self {
-        self.nodes.kmeans.passes = max_passes;
-        self
-    }
-
-    /// Number of starts of k-means, at least 1. Default 1 (report: 10).
-    #[must_use]
-    pub fn n_starts(mut self, n_starts: usize) -> Self {
-        self.nodes.kmeans.starts = n_starts;
-        self
-    }
-
-    /// Largest number of entries of a centroid, at least 1; the largest in size are kept. Default 1000, as in the
-    /// released code (report: all). Fewer make a smaller and faster model.
-    #[must_use]
-    pub fn centroid_entries(mut self, max_entries: Option<usize>) -> Self {
-        self.nodes.centroid_entries = max_entries;
-        self
-    }
-
-    /// Fewest rows of a node that is split. Default 10 (report: 200).
-    #[must_use]
-    pub fn min_samples_split(mut self, min_samples_split: usize) -> Self {
-        self.grow.min_samples_split = min_samples_split;
-        self
-    }
-
-    /// Largest depth of a leaf; the root has depth 0. Default 800 (report: none).
-    #[must_use]
-    pub fn max_depth(mut self, max_depth: Option<u32>) -> Self {
-        self.grow.max_depth = max_depth;
-        self
-    }
-
-    /// How leaves are stored. `None`, the default, refers to training rows in trees whose leaves hold few and keeps
-    /// sparse means in the others.
-    #[must_use]
-    pub fn leaves(self, leaves: Option<LeafKind>) -> Self {
-        Self { leaves, ..self }
-    }
-
-    /// How centroids are kept in a file; no prediction depends on it. Default as training rows (report: as values, and
-    /// nothing else is possible there, as its nodes see features each in another projection).
-    #[must_use]
-    pub fn centroids(self, centroids: CentroidKind) -> Self {
-        Self { centroids, ..self }
-    }
-
-    /// The master seed, from which the streams of all trees derive. Default 0.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self {
-            seed: Seed::new(seed),
-            ..self
-        }
-    }
-
-    /// Checks every parameter.
+    /// Checks every parameter. Fitting does so too.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`] or [`EnsembleError::Tree`] with the first parameter out of range.
-    pub fn check(self) -> Result<ValidCraftmlParams, EnsembleError> {
-        check_count("n_trees", self.n_trees)?;
-        check_indices(self.first_tree, self.n_trees)?;
+    /// [`EnsembleError::Parameter`] with the first parameter out of range, or for `centroids` that the preset cannot store.
+    pub fn check(&self) -> Result<(), EnsembleError> {
+        check_trees(self.first_tree, self.trees)?;
         if self.preset != CraftmlPreset::Original && self.centroids == CentroidKind::Rows {
-            let expected = "values, as the preset's nodes see features each in another projection";
-            return Err(ParameterError::out_of_range("centroids", "rows", expected).into());
+            let reason =
+                "cannot be combined with this `preset`, whose nodes see features each in another projection";
+            return Err(ParameterError::conflict("centroids", "rows", reason).into());
         }
         self.feature_width.check("feature_width")?;
         self.label_width.check("label_width")?;
-        self.nodes.check()?;
-        self.grow.check()?;
-        Ok(ValidCraftmlParams(self))
+        self.centroid_params().check()?;
+        Ok(())
+    }
+
+    pub(super) fn grow_params(&self) -> GrowParams {
+        GrowParams {
+            max_depth: self.max_depth,
+            min_samples_split: self.min_samples_split,
+            max_leaves: None,
+        }
+    }
+
+    pub(super) fn centroid_params(&self) -> CentroidParams {
+        let kmeans = match self.preset {
+            CraftmlPreset::Original => KMeansParams::spherical(self.clusters),
+            CraftmlPreset::Report | CraftmlPreset::ReportQuirks => KMeansParams::euclidean(self.clusters),
+        };
+        CentroidParams {
+            kmeans: KMeansParams {
+                passes: self.passes,
+                starts: self.starts,
+                ..kmeans
+            },
+            node_sample: self.node_sample,
+            centroid_entries: self.centroid_entries.limit(),
+            ..CentroidParams::craftml()
+        }
     }
 }
-
-/// Checked [`CraftmlParams`], ready to [`fit`](Self::fit).
-#[derive(Debug, Clone, PartialEq)]
-pub struct ValidCraftmlParams(pub(super) CraftmlParams);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use rpo_tree::TreeError;
-
-    #[test]
-    fn presets_read_what_they_write() {
-        for (name, preset) in PRESETS {
-            assert_eq!(name.parse(), Ok(preset));
-            assert_eq!(preset.to_string(), name);
-            assert_eq!(CraftmlParams::preset(preset).preset, preset);
-        }
-        assert!("Original".parse::<CraftmlPreset>().is_err());
-    }
 
     #[test]
     fn widths() {
@@ -400,50 +378,117 @@ mod tests {
     }
 
     #[test]
+    fn presets_read_what_they_write() {
+        for preset in [
+            CraftmlPreset::Original,
+            CraftmlPreset::Report,
+            CraftmlPreset::ReportQuirks,
+        ] {
+            let params = CraftmlParams::preset(preset);
+            assert_eq!(params.preset, preset);
+            assert!(params.check().is_ok());
+            let json = serde_json::to_string(&params).unwrap();
+            assert_eq!(
+                serde_json::from_str::<CraftmlParams>(&json).unwrap(),
+                params,
+                "{json}"
+            );
+        }
+        let given: CraftmlParams = serde_json::from_str(
+            r#"{"preset": "report-quirks", "centroid_entries": 7, "node_sample": 0.5, "label_width": "0.5,1.0"}"#,
+        )
+        .unwrap();
+        assert_eq!(given.centroid_entries, CentroidEntries::Most(7));
+        assert_eq!(given.node_sample, NodeSample::Share(0.5));
+        assert_eq!(given.label_width, Width::Shares(vec![0.5, 1.0]));
+        assert!("0".parse::<CentroidEntries>().is_err());
+    }
+
+    #[test]
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: CraftmlParams| match params.check() {
-            Err(
-                EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })
-                | EnsembleError::Tree(TreeError::Parameter(ParameterError::OutOfRange { name, .. })),
-            ) => name,
+            Err(EnsembleError::Parameter(error) | EnsembleError::Tree(TreeError::Parameter(error))) => {
+                error.name()
+            }
             other => panic!("{other:?}"),
         };
         let base = CraftmlParams::original;
-        assert_eq!(name(base().n_trees(0)), "n_trees");
-        assert_eq!(name(base().first_tree(usize::MAX)), "first_tree");
-        assert_eq!(name(base().n_clusters(0)), "clusters");
-        assert_eq!(name(base().n_clusters(65_536)), "clusters");
-        assert_eq!(name(base().feature_width(Width::Fixed(0))), "feature_width");
-        assert_eq!(
-            name(base().feature_width(Width::Fixed(MAX_WIDTH + 1))),
-            "feature_width"
-        );
+        assert_eq!(name(CraftmlParams { trees: 0, ..base() }), "trees");
+        let first_tree = usize::MAX;
+        assert_eq!(name(CraftmlParams { first_tree, ..base() }), "first_tree");
+        for clusters in [0, 65_536] {
+            assert_eq!(name(CraftmlParams { clusters, ..base() }), "clusters");
+        }
+        for width in [0, MAX_WIDTH + 1] {
+            let feature_width = Width::Fixed(width);
+            assert_eq!(
+                name(CraftmlParams {
+                    feature_width,
+                    ..base()
+                }),
+                "feature_width"
+            );
+        }
         for bad in [0.0, 1.0 + f64::EPSILON, f64::NAN] {
-            let shares = Width::Shares(vec![0.5, bad]);
-            assert_eq!(name(base().label_width(shares)), "label_width");
-            assert_eq!(name(base().sample(NodeSample::Share(bad))), "sample");
+            let label_width = Width::Shares(vec![0.5, bad]);
+            assert_eq!(
+                name(CraftmlParams {
+                    label_width,
+                    ..base()
+                }),
+                "label_width"
+            );
+            let node_sample = NodeSample::Share(bad);
+            assert_eq!(
+                name(CraftmlParams {
+                    node_sample,
+                    ..base()
+                }),
+                "node_sample"
+            );
         }
-        assert_eq!(name(base().label_width(Width::Shares(vec![]))), "label_width");
-        assert_eq!(name(base().sample(NodeSample::Count(0))), "sample");
-        assert_eq!(name(base().max_passes(0)), "passes");
-        assert_eq!(name(base().n_starts(0)), "starts");
-        assert_eq!(name(base().centroid_entries(Some(0))), "max_entries");
-        assert!("row".parse::<CentroidKind>().is_err());
-        for (text, kind) in CENTROID_KINDS {
-            assert_eq!(text.parse(), Ok(kind));
-            assert!(base().centroids(kind).check().is_ok());
-            let report = CraftmlParams::report().centroids(kind).check();
-            assert_eq!(report.is_ok(), kind == CentroidKind::Values);
+        let label_width = Width::Shares(vec![]);
+        assert_eq!(
+            name(CraftmlParams {
+                label_width,
+                ..base()
+            }),
+            "label_width"
+        );
+        let node_sample = NodeSample::Count(0);
+        assert_eq!(
+            name(CraftmlParams {
+                node_sample,
+                ..base()
+            }),
+            "node_sample"
+        );
+        assert_eq!(name(CraftmlParams { passes: 0, ..base() }), "passes");
+        assert_eq!(name(CraftmlParams { starts: 0, ..base() }), "starts");
+        let centroid_entries = CentroidEntries::Most(0);
+        assert_eq!(
+            name(CraftmlParams {
+                centroid_entries,
+                ..base()
+            }),
+            "centroid_entries"
+        );
+        for centroids in [CentroidKind::Rows, CentroidKind::Values] {
+            assert!(CraftmlParams { centroids, ..base() }.check().is_ok());
+            let report = CraftmlParams {
+                centroids,
+                ..CraftmlParams::report()
+            };
+            assert_eq!(report.check().is_ok(), centroids == CentroidKind::Values);
         }
-        let bounds = base()
-            .n_trees(1)
-            .n_clusters(65_535)
-            .feature_width(Width::Fixed(1))
-            .sample(NodeSample::Share(1.0))
-            .centroid_entries(None);
+        let bounds = CraftmlParams {
+            trees: 1,
+            clusters: 65_535,
+            feature_width: Width::Fixed(1),
+            node_sample: NodeSample::Share(1.0),
+            centroid_entries: CentroidEntries::All,
+            ..base()
+        };
         assert!(bounds.check().is_ok());
-        for preset in [CraftmlPreset::Report, CraftmlPreset::ReportQuirks] {
-            assert!(CraftmlParams::preset(preset).check().is_ok());
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! The training set that the trees of a forest refer to.
 
 use crate::error::EnsembleError;
-use crate::inputs::check;
+use crate::inputs::check_observed;
 use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView};
 use rpo_tree::{LeafKind, LeafMembers, Leaves};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ impl TrainingSet {
     /// # Errors
     /// [`EnsembleError`] for shapes that do not fit, and values that are missing (NaN) or infinite.
     pub fn new(features: MatrixView<'_>, outputs: Arc<Matrix>) -> Result<Self, EnsembleError> {
-        check(features, outputs.view(), None)?;
+        check_observed(features, outputs.view(), None)?;
         features.check_finite().map_err(EnsembleError::Features)?;
         let features = features.to_csr();
         Ok(Self { features, outputs })

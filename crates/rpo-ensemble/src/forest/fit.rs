@@ -2,70 +2,67 @@
 
 use super::grow::{Training, TrainingFeatures};
 use super::model::{Forest, ForestTree, Importances};
-use super::options::FitOptions;
-use super::params::{CriterionKind, ForestParams, ValidForestParams};
+use super::params::{CriterionKind, ForestParams};
 use crate::error::EnsembleError;
-use crate::inputs::{check, check_binary, check_partial};
+use crate::inputs::{check_binary, check_observed, check_partial};
+use crate::options::FitOptions;
 use rayon::prelude::*;
 use rpo_core::MatrixView;
 
-impl ValidForestParams {
+impl ForestParams {
     /// Fits a forest to features `x` (n x p, NaN for missing) and outputs `y` (n x d).
     ///
     /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree j draws its
-    /// bootstrap, its projection and its features from streams of their own, keyed by the seed and j. In-bag rows
-    /// with their multiplicities grow the tree and label its leaves.
+    /// bootstrap, its projection and its features from streams of its own, keyed by the seed and j. In-bag samples with
+    /// their multiplicities grow the tree and label its leaves.
     ///
-    /// Memory beside the forest: the coded features, the outputs, and per thread what one tree needs, m values
-    /// per row with a projection. Nothing of n x d is made from sparse outputs.
+    /// Memory beside the forest: the ranked features, the outputs, and what one tree needs per thread, with a projection m
+    /// values per sample. Nothing of n x d is made from sparse outputs.
     ///
     /// # Errors
-    /// [`EnsembleError`] for shapes that do not fit, values that are not finite, or parameters that the data
-    /// make impossible (more components than a projection allows).
+    /// [`EnsembleError`] for parameters that [`check`](Self::check) refuses, shapes that do not fit, values that are not
+    /// finite, or parameters that the data make impossible (more components than a projection allows).
     pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Forest, EnsembleError> {
         self.fit_with(x, y, FitOptions::default())
     }
 
-    /// [`fit`](Self::fit) with weights or an observer.
+    /// Fits a forest with weights, missing outputs, an observer or a custom projection.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), and for weights that are not finite, negative, or all zero, or zero for all that
-    /// a bootstrap draws ([`EnsembleError::EmptyBag`]), and for leaves that refer to training rows where outputs are
-    /// missing.
+    /// As [`fit`](Self::fit); weights that are not finite, negative, or all zero, or zero for all samples that a bootstrap
+    /// draws ([`EnsembleError::EmptyBag`]); leaves that refer to training samples where outputs are missing.
     pub fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
-        check_inputs(&self.0, x, y, options)?;
-        let features = TrainingFeatures::new(&self.0, x)?;
-        let (trees, importances) = self.fit_on(&features, y, options)?;
+        self.check_inputs(x, y, &options)?;
+        let features = TrainingFeatures::new(self, x)?;
+        let (trees, importances) = self.grow_trees(&features, x.n_cols(), y, &options)?;
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
-        Forest::from_parts(trees, importances, self.0.rows.resolve(n), n, p, d)
+        Forest::from_parts(trees, importances, self.bag(n), n, p, d)
     }
 
-    /// Fits to coded features, and outputs that were checked.
-    pub(crate) fn fit_on(
+    /// Grows trees for outputs that were checked.
+    pub(super) fn grow_trees(
         &self,
-        features: &TrainingFeatures,
+        features: &TrainingFeatures<'_>,
+        n_features: usize,
         y: MatrixView<'_>,
-        options: FitOptions<'_>,
+        options: &FitOptions<'_>,
     ) -> Result<(Vec<ForestTree>, Importances), EnsembleError> {
-        let params = &self.0;
-        let training = Training::new(params, features, y, options)?;
-        let grown: Vec<(ForestTree, Importances)> = params
+        let training = Training::new(self, features, y, options)?;
+        let grown: Vec<(ForestTree, Importances)> = self
             .indices()
             .into_par_iter()
             .map(|index| {
                 let tree = training.tree(index);
-                if let Some(on_tree) = options.on_tree {
-                    on_tree();
-                }
+                options.finish_step();
                 tree
             })
             .collect::<Result<_, EnsembleError>>()?;
-        let mut importances = Importances::zero(features.columns().n_features());
+        let mut importances = Importances::zero(n_features);
         let mut trees = Vec::with_capacity(grown.len());
         for (tree, part) in grown {
             importances.add(&part);
@@ -73,22 +70,23 @@ impl ValidForestParams {
         }
         Ok((trees, importances))
     }
-}
 
-/// Checks what a forest is fitted to.
-pub(super) fn check_inputs(
-    params: &ForestParams,
-    x: MatrixView<'_>,
-    y: MatrixView<'_>,
-    options: FitOptions<'_>,
-) -> Result<(), EnsembleError> {
-    if options.missing_outputs {
-        check_partial(x, y, options.weights)?;
-    } else {
-        check(x, y, options.weights)?;
-    }
-    match params.criterion {
-        CriterionKind::Variance => Ok(()),
-        CriterionKind::Gini | CriterionKind::Entropy => check_binary(y, options.missing_outputs),
+    /// Checks parameters and data.
+    pub(super) fn check_inputs(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: &FitOptions<'_>,
+    ) -> Result<(), EnsembleError> {
+        self.check_with(options.projection.as_ref())?;
+        if options.missing_outputs {
+            check_partial(x, y, options.weights)?;
+        } else {
+            check_observed(x, y, options.weights)?;
+        }
+        match self.criterion {
+            CriterionKind::Variance => Ok(()),
+            CriterionKind::Gini | CriterionKind::Entropy => check_binary(y, options.missing_outputs),
+        }
     }
 }

@@ -3,14 +3,13 @@
 mod fit;
 mod grow;
 mod model;
-mod options;
 mod params;
 mod predict;
 mod single_target;
 mod store;
+mod targets;
 
 pub(crate) use model::check_rules;
 pub use model::{Forest, ForestTree, Importances};
-pub use options::FitOptions;
-pub use params::{CriterionKind, ForestParams, ValidForestParams};
+pub use params::{CriterionKind, ForestParams, LeafChoice, Splitting};
 pub use single_target::SingleTargetForest;

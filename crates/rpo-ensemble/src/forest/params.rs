@@ -1,22 +1,24 @@
-//! Parameters of forests: a builder, and the checked value that fits.
+//! Parameters of forests.
 
 use crate::error::EnsembleError;
-use crate::inputs::check_indices;
-use crate::projection::OutputProjection;
-use crate::sampling::bag::RowSampling;
+use crate::inputs::check_trees;
+use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
+use crate::sampling::bag::Bag;
 use crate::sampling::max_features::MaxFeatures;
-use rpo_core::{ParameterError, Seed, check_count, check_fraction, check_not_negative};
-use rpo_projections::Projection;
+use rpo_core::{ParameterError, check_count, check_fraction, check_not_negative};
+use rpo_projections::{Components, Projection};
 use rpo_tree::splitter::ThresholdSearch;
 use rpo_tree::{GrowParams, LeafKind};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What splits are scored by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+/// Criterion that scores splits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum CriterionKind {
     /// The variance, summed over outputs ([`Variance`](rpo_tree::criterion::Variance)).
     #[default]
@@ -24,8 +26,8 @@ pub enum CriterionKind {
     /// Gini impurity 1 − p² − (1 − p)² of labels: twice their variance, so the same trees; only
     /// [`min_impurity_decrease`](ForestParams::min_impurity_decrease) is in another unit.
     Gini,
-    /// Entropy of labels in bits, summed over them ([`LabelEntropy`](rpo_tree::criterion::LabelEntropy)). Without
-    /// missing labels, but for single targets.
+    /// Entropy of labels in bits, summed over them ([`LabelEntropy`](rpo_tree::criterion::LabelEntropy)). Labels must not be
+    /// missing, except in single-target forests.
     Entropy,
 }
 
@@ -39,66 +41,202 @@ impl fmt::Display for CriterionKind {
     }
 }
 
-/// Parameters of a forest. Start from [`random_forest`](Self::random_forest),
-/// [`extra_trees`](Self::extra_trees) or [`cart`](Self::cart), set what differs, then
-/// [`check`](Self::check) and fit.
-#[derive(Debug, Clone)]
+/// Choice of thresholds at a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Splitting {
+    /// The best threshold of each feature drawn.
+    #[default]
+    Best,
+    /// One random threshold for each feature drawn (Extra-Trees).
+    Random,
+}
+
+/// Storage of leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum LeafChoice {
+    /// Chosen by the method from trees and outputs.
+    #[default]
+    Auto,
+    /// [`LeafKind::Dense`].
+    Dense,
+    /// [`LeafKind::Sparse`].
+    Sparse,
+    /// [`LeafKind::Samples`].
+    Samples,
+}
+
+impl LeafChoice {
+    /// Returns the storage; `None` for the automatic choice.
+    pub(crate) fn kind(self) -> Option<LeafKind> {
+        match self {
+            Self::Auto => None,
+            Self::Dense => Some(LeafKind::Dense),
+            Self::Sparse => Some(LeafKind::Sparse),
+            Self::Samples => Some(LeafKind::Samples),
+        }
+    }
+}
+
+impl From<Option<LeafKind>> for LeafChoice {
+    fn from(kind: Option<LeafKind>) -> Self {
+        match kind {
+            None => Self::Auto,
+            Some(LeafKind::Dense) => Self::Dense,
+            Some(LeafKind::Sparse) => Self::Sparse,
+            Some(LeafKind::Samples) => Self::Samples,
+        }
+    }
+}
+
+/// Parameters of random forests, Extra-Trees and single trees.
+///
+/// Start from [`random_forest`](Self::random_forest), the default, [`extra_trees`](Self::extra_trees), [`cart`](Self::cart)
+/// or [`rf_cost`](Self::rf_cost), and change fields.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct ForestParams {
-    pub(crate) n_trees: usize,
-    pub(crate) first_tree: usize,
-    pub(crate) rows: RowSampling,
-    pub(crate) feature_share: f64,
-    pub(crate) criterion: CriterionKind,
-    pub(crate) max_features: MaxFeatures,
-    pub(crate) grow: GrowParams,
-    pub(crate) min_samples_leaf: usize,
-    pub(crate) min_impurity_decrease: f64,
-    pub(crate) thresholds: ThresholdSearch,
-    pub(crate) projection: Option<OutputProjection>,
-    pub(crate) leaves: Option<LeafKind>,
-    pub(crate) seed: Seed,
+    /// Number of trees.
+    ///
+    /// At least 1. Accuracy only grows with it, at a cost in proportion.
+    #[schemars(range(min = 1))]
+    pub trees: usize,
+    /// Index of the first tree. Forests grown with the same seed and successive indices can be merged.
+    ///
+    /// A tree depends on the data, the seed and its index alone: a forest grown in parts and merged equals the forest
+    /// grown at once.
+    pub first_tree: usize,
+    /// Choice of thresholds: the best of each feature drawn, or one at random.
+    pub splitter: Splitting,
+    /// Number of features drawn at a node: all, sqrt, log2, a number, or a fraction such as 0.1.
+    ///
+    /// Features that are constant in the node count; if all features drawn are constant, the search goes on until it meets
+    /// one that is not. Default ⌊√p⌋ in ensembles (Breiman 2001), all in a single tree.
+    pub max_features: MaxFeatures,
+    /// Largest depth of a leaf; the root has depth 0. Trees grow fully without it.
+    pub max_depth: Option<u32>,
+    /// Largest number of leaves of a tree; with it, trees grow best-first.
+    ///
+    /// The next node to be split is that of the largest |S| ΔI.
+    #[schemars(range(min = 1))]
+    pub max_leaves: Option<usize>,
+    /// Smallest number of distinct samples of a node that is split.
+    ///
+    /// Values below 2 mean 2.
+    pub min_samples_split: usize,
+    /// Smallest number of distinct samples of a leaf.
+    #[schemars(range(min = 1))]
+    pub min_samples_leaf: usize,
+    /// Smallest decrease of impurity of a split, weighted by the node's fraction of the samples.
+    ///
+    /// (|S| / |root|) · ΔI / m: the node's fraction of the weight times the decrease of the impurity averaged over the m
+    /// targets grown on (scikit-learn's definition); of the variance in their unit squared, of entropy in bits. Finite, not
+    /// negative. At 0 splits that gain nothing are made too.
+    #[schemars(range(min = 0.0))]
+    pub min_impurity_decrease: f64,
+    /// Grows every tree on as many samples as there are, drawn with replacement. True for random forests unless
+    /// `row_share` is given, false for Extra-Trees.
+    ///
+    /// Out-of-bag predictions need trees that do not see all samples.
+    pub bootstrap: Option<bool>,
+    /// Fraction of the samples that each tree grows on, drawn without replacement.
+    ///
+    /// In (0, 1]: round(fraction · n) samples.
+    #[schemars(range(max = 1.0))]
+    pub row_share: Option<f64>,
+    /// Fraction of the features that each tree uses.
+    ///
+    /// In (0, 1]: round(fraction · p) features, among which nodes draw `max_features`.
+    #[schemars(range(max = 1.0))]
+    pub feature_share: f64,
+    /// Criterion that scores splits. On labels gini grows the same trees as variance.
+    pub criterion: CriterionKind,
+    /// Storage of leaves. auto refers to training samples where trees are fully grown, and stores means otherwise.
+    ///
+    /// In detail: auto refers to training samples where trees are fully grown (their leaves hold few samples), samples have
+    /// more than two labels on average and no output is missing; otherwise it stores means in the layout of the outputs.
+    pub leaves: LeafChoice,
+    /// Projection of the outputs on which trees grow; predictions are in the original outputs. One of none, gaussian,
+    /// rademacher, rademacher:S, achlioptas, sparse, hadamard, subsample, subsample-replace, hashing, pca, label-embedding
+    /// and identity.
+    pub projection: ProjectionChoice,
+    /// Number of components of the projection: a number, ln for the logarithm of the number of outputs, or d for as many
+    /// as outputs. ln by default, d for identity.
+    ///
+    /// About ln d loses little on most multi-label sets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, Table 1).
+    pub components: Option<Components>,
+    /// Projections drawn: one for each tree, or one shared by all. shared by default for label-embedding, tree for others.
+    pub projection_scope: Option<ProjectionScope>,
+    /// Seed of all randomness.
+    ///
+    /// The streams of all trees derive from it.
+    pub seed: u64,
+}
+
+impl Default for ForestParams {
+    fn default() -> Self {
+        Self::random_forest()
+    }
 }
 
 impl ForestParams {
-    /// Breiman's random forest (2001): bootstrap of n rows with replacement, best thresholds, k = ⌊√p⌋ features
-    /// per node, fully developed trees; 100 trees, no projection, seed 0. The protocol of Joly, Geurts, Wehenkel,
-    /// ECML-PKDD 2014, section 4.
+    /// Breiman's random forest (2001): bootstrap, best thresholds, ⌊√p⌋ features per node, fully grown trees; 100 trees, no
+    /// projection. The protocol of Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 4.
     pub fn random_forest() -> Self {
         Self {
-            n_trees: 100,
+            trees: 100,
             first_tree: 0,
-            rows: RowSampling::Bootstrap,
-            feature_share: 1.0,
-            criterion: CriterionKind::Variance,
+            splitter: Splitting::Best,
             max_features: MaxFeatures::Sqrt,
-            grow: GrowParams::default(),
+            max_depth: None,
+            max_leaves: None,
+            min_samples_split: 2,
             min_samples_leaf: 1,
             min_impurity_decrease: 0.0,
-            thresholds: ThresholdSearch::Best,
-            projection: None,
-            leaves: None,
-            seed: Seed::new(0),
+            bootstrap: None,
+            row_share: None,
+            feature_share: 1.0,
+            criterion: CriterionKind::Variance,
+            leaves: LeafChoice::Auto,
+            projection: ProjectionChoice::None,
+            components: None,
+            projection_scope: None,
+            seed: 0,
         }
     }
 
-    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per feature drawn,
-    /// otherwise as the random forest.
+    /// Extra-Trees (Geurts, Ernst, Wehenkel 2006): no bootstrap, one random threshold per feature drawn, otherwise as the
+    /// random forest.
     pub fn extra_trees() -> Self {
         Self {
-            rows: RowSampling::All,
-            thresholds: ThresholdSearch::Random,
+            bootstrap: Some(false),
+            splitter: Splitting::Random,
+            ..Self::random_forest()
+        }
+    }
+
+    /// One fully grown CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best thresholds,
+    /// all features.
+    pub fn cart() -> Self {
+        Self {
+            trees: 1,
+            bootstrap: Some(false),
+            max_features: MaxFeatures::All,
             ..Self::random_forest()
         }
     }
 
     /// The baseline rf-cost of Daniels and Metaxas (*Addressing Imbalance in Multi-Label Classification Using Structured
-    /// Hellinger Forests*, AAAI 2017, section 4), for [single targets](ValidForestParams::fit_single_targets): 50 trees by
-    /// entropy on 75 % of rows and features, all of these looked at in a node, leaves of at least 3 rows. What makes it
-    /// sensitive to cost is the decision: [`thresholds`](crate::thresholds) on out-of-bag scores.
+    /// Hellinger Forests*, AAAI 2017, section 4), for [single targets](Self::fit_single_targets): 50 trees by entropy on
+    /// 75 % of samples and features, all of these searched at a node, leaves of at least 3 samples. Its decisions make it
+    /// sensitive to cost: [`thresholds`](crate::thresholds) on out-of-bag scores.
     pub fn rf_cost() -> Self {
         Self {
-            n_trees: 50,
-            rows: RowSampling::Share(0.75),
+            trees: 50,
+            row_share: Some(0.75),
             feature_share: 0.75,
             criterion: CriterionKind::Entropy,
             max_features: MaxFeatures::All,
@@ -107,230 +245,235 @@ impl ForestParams {
         }
     }
 
-    /// One fully developed CART tree (Breiman, Friedman, Olshen, Stone 1984, without pruning): no bootstrap, best
-    /// thresholds, all features.
-    pub fn cart() -> Self {
-        Self {
-            n_trees: 1,
-            rows: RowSampling::All,
-            max_features: MaxFeatures::All,
-            ..Self::random_forest()
-        }
-    }
-
-    /// Number of trees, at least 1. Default 100: accuracy only grows with it, at a cost in proportion.
-    #[must_use]
-    pub fn n_trees(self, n_trees: usize) -> Self {
-        Self { n_trees, ..self }
-    }
-
-    /// Index of the first tree. Default 0. A tree depends on the seed and its index alone, so a forest can be grown in
-    /// parts, anywhere, and merged.
-    #[must_use]
-    pub fn first_tree(self, first_tree: usize) -> Self {
-        Self { first_tree, ..self }
-    }
-
-    /// The indices of the trees.
+    /// Returns the indices of the trees.
     pub fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.n_trees)
+        self.first_tree..self.first_tree.saturating_add(self.trees)
     }
 
-    /// Which rows each tree grows on. Default a bootstrap for random forests, all for the others. Out-of-bag predictions
-    /// need that trees do not see all.
+    /// Returns the parameters of some of the trees, for growing a forest in parts.
     #[must_use]
-    pub fn rows(self, rows: RowSampling) -> Self {
-        Self { rows, ..self }
-    }
-
-    /// Share of the features that a tree uses, in (0, 1]: round(share · p) of them, of which its nodes draw
-    /// [`max_features`](Self::max_features). Default 1.
-    #[must_use]
-    pub fn feature_share(self, feature_share: f64) -> Self {
+    pub fn of_trees(&self, trees: Range<usize>) -> Self {
         Self {
-            feature_share,
-            ..self
+            first_tree: trees.start,
+            trees: trees.len(),
+            ..self.clone()
         }
     }
 
-    /// What splits are scored by. Default the variance, for labels as well as numbers.
-    #[must_use]
-    pub fn criterion(self, criterion: CriterionKind) -> Self {
-        Self { criterion, ..self }
-    }
-
-    /// Features drawn per node, constant ones included; if all of them are constant in the node, it goes on until
-    /// it meets one that is not. Default ⌊√p⌋ for ensembles, all for one tree.
-    #[must_use]
-    pub fn max_features(self, max_features: MaxFeatures) -> Self {
-        Self { max_features, ..self }
-    }
-
-    /// Largest depth of a leaf; the root has depth 0. Default none.
-    #[must_use]
-    pub fn max_depth(mut self, max_depth: Option<u32>) -> Self {
-        self.grow.max_depth = max_depth;
-        self
-    }
-
-    /// Largest number of leaves of a tree, at least 1; if set, trees grow best-first, the split of the largest
-    /// |S| ΔI next. Default none.
-    #[must_use]
-    pub fn max_leaves(mut self, max_leaves: Option<usize>) -> Self {
-        self.grow.max_leaves = max_leaves;
-        self
-    }
-
-    /// Fewest distinct rows of a node that is split; below 2 means 2. Default 2.
-    #[must_use]
-    pub fn min_samples_split(mut self, min_samples_split: usize) -> Self {
-        self.grow.min_samples_split = min_samples_split;
-        self
-    }
-
-    /// Fewest distinct rows of a leaf, at least 1. Default 1.
-    #[must_use]
-    pub fn min_samples_leaf(self, min_samples_leaf: usize) -> Self {
-        Self {
-            min_samples_leaf,
-            ..self
+    /// Returns true if trees do not see all samples, so that forests have out-of-bag predictions.
+    pub fn has_oob(&self) -> bool {
+        match self.row_share {
+            Some(fraction) => fraction < 1.0,
+            None => self.bootstrap != Some(false),
         }
     }
 
-    /// Smallest decrease of impurity of a split, (|S| / |root|) · ΔI / m: the node's share of the weight times the
-    /// decrease of the impurity averaged over the m targets grown on (scikit-learn's definition), of the variance in
-    /// their unit squared, of entropy in bits. Finite, not negative. Default 0: splits that gain nothing are made too.
-    #[must_use]
-    pub fn min_impurity_decrease(self, min_impurity_decrease: f64) -> Self {
-        Self {
-            min_impurity_decrease,
-            ..self
-        }
-    }
-
-    /// How thresholds are chosen: the best, or one at random per feature.
-    #[must_use]
-    pub fn thresholds(self, thresholds: ThresholdSearch) -> Self {
-        Self { thresholds, ..self }
-    }
-
-    /// The projection of the outputs to grow on; `None`, the default, grows on the outputs themselves.
-    #[must_use]
-    pub fn projection(self, projection: Option<OutputProjection>) -> Self {
-        Self { projection, ..self }
-    }
-
-    /// The same with another family around that of the projection, to watch it at work; nothing without one.
-    #[must_use]
-    pub fn map_projection(mut self, wrap: impl FnOnce(Arc<dyn Projection>) -> Arc<dyn Projection>) -> Self {
-        if let Some(projection) = &mut self.projection {
-            projection.family = wrap(Arc::clone(&projection.family));
-        }
-        self
-    }
-
-    /// How leaves are stored. `None`, the default, refers to training rows where trees are fully developed
-    /// (their leaves hold few rows) and rows have more than two labels on average, and otherwise, and where
-    /// outputs are missing, keeps means in the layout of the outputs.
-    #[must_use]
-    pub fn leaves(self, leaves: Option<LeafKind>) -> Self {
-        Self { leaves, ..self }
-    }
-
-    /// The master seed, from which the streams of all trees derive. Default 0.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self {
-            seed: Seed::new(seed),
-            ..self
-        }
-    }
-
-    /// Checks every parameter that can be checked without data.
+    /// Checks every parameter that can be checked without data. Fitting does so too.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`], [`EnsembleError::Tree`] or [`EnsembleError::Projection`] with the first
-    /// parameter out of range.
-    pub fn check(self) -> Result<ValidForestParams, EnsembleError> {
-        check_count("n_trees", self.n_trees)?;
-        check_indices(self.first_tree, self.n_trees)?;
+    /// [`EnsembleError::Parameter`] or [`EnsembleError::Projection`] with the first parameter that is out of range or
+    /// contradicts another: `row_share` a bootstrap, `components` and `projection_scope` no projection, a projection a
+    /// criterion for labels.
+    pub fn check(&self) -> Result<(), EnsembleError> {
+        self.check_with(None)
+    }
+
+    /// Checks the parameters together with a custom projection.
+    pub(super) fn check_with(&self, projection: Option<&Arc<dyn Projection>>) -> Result<(), EnsembleError> {
+        check_trees(self.first_tree, self.trees)?;
         self.max_features.check()?;
         check_not_negative("min_impurity_decrease", self.min_impurity_decrease)?;
-        if let RowSampling::Share(share) = self.rows {
-            check_fraction("row_share", share)?;
+        if let Some(fraction) = self.row_share {
+            check_fraction("row_share", fraction)?;
+            if self.bootstrap == Some(true) {
+                let reason = "cannot be combined with `row_share`, which draws samples without replacement";
+                return Err(ParameterError::conflict("bootstrap", true, reason).into());
+            }
         }
         check_fraction("feature_share", self.feature_share)?;
-        if self.projection.is_some() && self.criterion != CriterionKind::Variance {
-            let expected = "variance with a projection, which makes numbers of labels";
-            return Err(ParameterError::out_of_range("criterion", self.criterion, expected).into());
-        }
-        self.grow.check()?;
+        check_count("max_leaves", self.max_leaves)?;
         check_count("min_samples_leaf", self.min_samples_leaf)?;
-        if let Some(projection) = &self.projection {
+        if let Some(projection) = self.output_projection(projection)? {
+            if self.criterion != CriterionKind::Variance {
+                let reason = "cannot be combined with a projection, which makes numbers of labels";
+                return Err(ParameterError::conflict("criterion", self.criterion, reason).into());
+            }
             // Refuses 0 components whatever the number of outputs.
             projection.components.resolve(1)?;
         }
-        Ok(ValidForestParams(self))
+        Ok(())
+    }
+
+    /// The projection that trees grow on, with a custom family in place of the named one.
+    pub(super) fn output_projection(
+        &self,
+        custom: Option<&Arc<dyn Projection>>,
+    ) -> Result<Option<OutputProjection>, ParameterError> {
+        let components_by_default = Components::LnOutputs;
+        self.projection.resolve(
+            custom,
+            self.components,
+            self.projection_scope,
+            components_by_default,
+        )
+    }
+
+    /// The samples that each tree grows on.
+    pub(super) fn bag(&self, n_samples: usize) -> Bag {
+        match self.row_share {
+            Some(fraction) => Bag::of_fraction(fraction, n_samples),
+            None if self.bootstrap == Some(false) => Bag::All,
+            None => Bag::Bootstrap,
+        }
+    }
+
+    pub(super) fn grow_params(&self) -> GrowParams {
+        GrowParams {
+            max_depth: self.max_depth,
+            min_samples_split: self.min_samples_split,
+            max_leaves: self.max_leaves,
+        }
+    }
+
+    pub(super) fn thresholds(&self) -> ThresholdSearch {
+        match self.splitter {
+            Splitting::Best => ThresholdSearch::Best,
+            Splitting::Random => ThresholdSearch::Random,
+        }
     }
 }
-
-/// Checked [`ForestParams`], ready to [`fit`](Self::fit).
-#[derive(Debug, Clone)]
-pub struct ValidForestParams(pub(crate) ForestParams);
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rpo_projections::{Components, ProjectionKind};
+    use rpo_projections::ProjectionKind;
 
     #[test]
     fn parameters_are_checked_at_their_bounds() {
         let name = |params: ForestParams| match params.check() {
-            Err(
-                EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })
-                | EnsembleError::Tree(rpo_tree::TreeError::Parameter(ParameterError::OutOfRange {
-                    name, ..
-                })),
-            ) => name,
+            Err(EnsembleError::Parameter(error)) => error.name(),
             Err(EnsembleError::Projection(_)) => "projection",
             other => panic!("{other:?}"),
         };
         let base = ForestParams::random_forest;
-        assert_eq!(name(base().n_trees(0)), "n_trees");
-        assert_eq!(name(base().n_trees(2).first_tree(usize::MAX - 1)), "first_tree");
-        assert!(base().n_trees(2).first_tree(usize::MAX - 2).check().is_ok());
-        assert_eq!(name(base().max_features(MaxFeatures::Count(0))), "max_features");
+        let conflicts = |params: ForestParams| {
+            matches!(
+                params.check(),
+                Err(EnsembleError::Parameter(ParameterError::Conflict { .. }))
+            )
+        };
+        assert_eq!(name(ForestParams { trees: 0, ..base() }), "trees");
+        let trees = |first_tree| ForestParams {
+            trees: 2,
+            first_tree,
+            ..base()
+        };
+        assert_eq!(name(trees(usize::MAX - 1)), "first_tree");
+        assert!(trees(usize::MAX - 2).check().is_ok());
+        for max_features in [MaxFeatures::Count(0), MaxFeatures::Share(f64::NAN)] {
+            assert_eq!(
+                name(ForestParams {
+                    max_features,
+                    ..base()
+                }),
+                "max_features"
+            );
+        }
+        let max_leaves = Some(0);
+        assert_eq!(name(ForestParams { max_leaves, ..base() }), "max_leaves");
+        let min_samples_leaf = 0;
         assert_eq!(
-            name(base().max_features(MaxFeatures::Share(f64::NAN))),
-            "max_features"
+            name(ForestParams {
+                min_samples_leaf,
+                ..base()
+            }),
+            "min_samples_leaf"
         );
-        assert_eq!(name(base().max_leaves(Some(0))), "max_leaves");
-        assert_eq!(name(base().min_samples_leaf(0)), "min_samples_leaf");
-        for bad in [-1e-300, f64::NAN, f64::INFINITY] {
-            assert_eq!(name(base().min_impurity_decrease(bad)), "min_impurity_decrease");
+        for min_impurity_decrease in [-1e-300, f64::NAN, f64::INFINITY] {
+            let params = ForestParams {
+                min_impurity_decrease,
+                ..base()
+            };
+            assert_eq!(name(params), "min_impurity_decrease");
         }
         for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN] {
-            assert_eq!(name(base().rows(RowSampling::Share(bad))), "row_share");
-            assert_eq!(name(base().feature_share(bad)), "feature_share");
+            let row_share = Some(bad);
+            assert_eq!(name(ForestParams { row_share, ..base() }), "row_share");
+            assert_eq!(
+                name(ForestParams {
+                    feature_share: bad,
+                    ..base()
+                }),
+                "feature_share"
+            );
         }
-        let one = OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(1));
-        let labels_only = base().projection(Some(one)).criterion(CriterionKind::Gini);
-        assert_eq!(name(labels_only), "criterion");
-        assert!(
-            ForestParams::rf_cost()
-                .rows(RowSampling::Share(1.0))
-                .check()
-                .is_ok()
-        );
-        let none = OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(0));
-        assert_eq!(name(base().projection(Some(none))), "projection");
-        assert!(
-            base()
-                .n_trees(1)
-                .max_leaves(Some(1))
-                .min_samples_split(0)
-                .check()
-                .is_ok()
-        );
+        let both = ForestParams {
+            bootstrap: Some(true),
+            row_share: Some(0.5),
+            ..base()
+        };
+        assert!(conflicts(both));
+        let projected = |components| ForestParams {
+            projection: ProjectionKind::Gaussian.into(),
+            components: Some(components),
+            ..base()
+        };
+        let labels_only = ForestParams {
+            criterion: CriterionKind::Gini,
+            ..projected(Components::Exact(1))
+        };
+        assert_eq!(name(labels_only.clone()), "criterion");
+        assert!(conflicts(labels_only));
+        assert_eq!(name(projected(Components::Exact(0))), "projection");
+        for (components, projection_scope) in [
+            (Some(Components::LnOutputs), None),
+            (None, Some(ProjectionScope::Tree)),
+        ] {
+            let params = ForestParams {
+                components,
+                projection_scope,
+                ..base()
+            };
+            assert!(conflicts(params));
+        }
+        let most = ForestParams {
+            row_share: Some(1.0),
+            ..ForestParams::rf_cost()
+        };
+        assert!(most.check().is_ok());
+        let least = ForestParams {
+            trees: 1,
+            max_leaves: Some(1),
+            min_samples_split: 0,
+            ..base()
+        };
+        assert!(least.check().is_ok());
+    }
+
+    #[test]
+    fn parameters_read_what_they_write() {
+        for params in [
+            ForestParams::random_forest(),
+            ForestParams::rf_cost(),
+            ForestParams {
+                projection: ProjectionKind::Rademacher { s: 2.5 }.into(),
+                components: Some(Components::Exact(3)),
+                max_features: MaxFeatures::Share(1.0),
+                ..ForestParams::extra_trees()
+            },
+        ] {
+            let json = serde_json::to_string(&params).unwrap();
+            assert_eq!(
+                serde_json::from_str::<ForestParams>(&json).unwrap(),
+                params,
+                "{json}"
+            );
+        }
+        let some: ForestParams = serde_json::from_str(
+            r#"{"trees": 7, "max_features": 0.5, "components": "ln", "projection": "pca"}"#,
+        )
+        .unwrap();
+        assert_eq!((some.trees, some.max_features), (7, MaxFeatures::Share(0.5)));
+        assert!(serde_json::from_str::<ForestParams>(r#"{"n_trees": 7}"#).is_err());
     }
 }

@@ -1,19 +1,19 @@
 //! A forest for every output by itself.
 
-use super::fit::check_inputs;
 use super::grow::TrainingFeatures;
 use super::model::{Forest, ForestTree, Importances};
-use super::options::FitOptions;
-use super::params::ValidForestParams;
-use crate::error::EnsembleError;
-use crate::error::{check_lengths, mismatch};
+use super::params::{ForestParams, LeafChoice};
+use crate::error::{EnsembleError, check_lengths, mismatch};
 use crate::inference::mean::{DEFAULT_BUDGET, check_features, zeros};
 use crate::inference::traversal::TraversalScratch;
+use crate::options::FitOptions;
+use crate::projection::ProjectionChoice;
 use crate::sampling::bag::OutOfBag;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, ParameterError, check_count, csr_of_rows, top_of};
-use rpo_tree::{LeafKind, LeafModel, RowBlock};
+use rpo_tree::{LeafModel, RowBlock};
+use std::fmt::Display;
 use std::ops::Range;
 
 /// One forest per output, each grown on that output alone: single-target forests, for labels binary relevance
@@ -27,35 +27,42 @@ pub struct SingleTargetForest {
     n_outputs: usize,
 }
 
-impl ValidForestParams {
-    /// Fits a forest to each output by itself, on the same coded features.
+impl ForestParams {
+    /// Fits a forest to each output alone, on the same ranked features.
     ///
-    /// The forest of output j is that of [`fit_with`](Self::fit_with) on column j, of the same seed: the t-th trees of all
-    /// outputs have the same bag, so that a row is out of bag for all of them or none. A missing output (see
-    /// [`FitOptions::missing_outputs`]) takes no part in its forest; what is known of an output nowhere in a bag is
-    /// answered with the mean of all that is.
+    /// The forest of output j is that of [`fit_with`](Self::fit_with) on column j, with the same seed: the t-th trees of all
+    /// outputs have the same bag, so that a sample is out of bag for all of them or none. A missing output (see
+    /// [`FitOptions::missing_outputs`]) is left out of its forest; where an output is observed nowhere in a bag, leaves
+    /// predict its mean over all samples in which it is observed.
     ///
     /// # Errors
-    /// As [`fit_with`](Self::fit_with); [`EnsembleError::Parameter`] for a projection, which one output does not
-    /// need, and for leaves other than dense ones.
+    /// As [`fit_with`](Self::fit_with); [`EnsembleError::Parameter`] for a projection, which one output does not need, and
+    /// for leaves other than dense ones.
     pub fn fit_single_targets(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<SingleTargetForest, EnsembleError> {
-        let fits = self.0.projection.is_none();
-        ParameterError::unless(fits, "projection", "one", "none for single targets")?;
-        let fits = matches!(self.0.leaves, None | Some(LeafKind::Dense));
-        ParameterError::unless(
-            fits,
-            "leaves",
-            "sparse or samples",
-            "dense ones for single targets",
-        )?;
-        check_inputs(&self.0, x, y, options)?;
-        let of_one = Self(self.0.clone().leaves(Some(LeafKind::Dense)));
-        let features = TrainingFeatures::new(&of_one.0, x)?;
+        let reason = "cannot be combined with single-target trees";
+        let conflict = |name, given: &dyn Display| Err(ParameterError::conflict(name, given, reason).into());
+        if self.projection != ProjectionChoice::None {
+            return conflict("projection", &self.projection);
+        }
+        if options.projection.is_some() {
+            return conflict("projection", &"custom");
+        }
+        match self.leaves {
+            LeafChoice::Auto | LeafChoice::Dense => {}
+            LeafChoice::Sparse => return conflict("leaves", &"sparse"),
+            LeafChoice::Samples => return conflict("leaves", &"samples"),
+        }
+        self.check_inputs(x, y, &options)?;
+        let of_one = Self {
+            leaves: LeafChoice::Dense,
+            ..self.clone()
+        };
+        let features = TrainingFeatures::new(&of_one, x)?;
         let by_output = match y {
             MatrixView::Dense(_) => None,
             MatrixView::Sparse(y) => Some(y.transpose_view().to_csr()),
@@ -69,16 +76,16 @@ impl ValidForestParams {
         };
         let forests: Vec<(Vec<ForestTree>, Importances)> = (0..y.n_cols())
             .into_par_iter()
-            .map(|j| of_one.fit_on(&features, column(j).view(), options))
+            .map(|j| of_one.grow_trees(&features, x.n_cols(), column(j).view(), &options))
             .collect::<Result<_, _>>()?;
         let mut importances = Importances::zero(x.n_cols());
-        let mut trees = Vec::with_capacity(y.n_cols() * self.0.n_trees);
+        let mut trees = Vec::with_capacity(y.n_cols() * self.trees);
         for (of_output, part) in forests {
             trees.extend(of_output);
             importances.add(&part);
         }
         let (n, p) = (x.n_rows(), x.n_cols());
-        let trees = Forest::from_parts(trees, importances, self.0.rows.resolve(n), n, p, 1)?;
+        let trees = Forest::from_parts(trees, importances, self.bag(n), n, p, 1)?;
         SingleTargetForest::from_forest(trees, y.n_cols())
     }
 }

@@ -8,31 +8,6 @@ use rayon::prelude::*;
 use rpo_core::Seed;
 use serde::{Deserialize, Serialize};
 
-/// Which rows a tree grows on.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum RowSampling {
-    /// All of them.
-    All,
-    /// A bootstrap: n draws with replacement, which become weights.
-    Bootstrap,
-    /// A share in (0, 1] without replacement, round(share · n) of them.
-    Share(f64),
-}
-
-impl RowSampling {
-    /// The rows that each tree of a forest on n rows grows on.
-    pub fn resolve(self, n_rows: usize) -> Bag {
-        match self {
-            Self::All => Bag::All,
-            Self::Bootstrap => Bag::Bootstrap,
-            Self::Share(share) => match size(share, n_rows) {
-                all if all >= n_rows => Bag::All,
-                some => Bag::Subsample(some),
-            },
-        }
-    }
-}
-
 /// The rows that each tree of a fitted forest grew on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -46,6 +21,14 @@ pub enum Bag {
 }
 
 impl Bag {
+    /// Returns the bag of round(fraction · n) samples, drawn without replacement.
+    pub(crate) fn of_fraction(fraction: f64, n_samples: usize) -> Self {
+        match size(fraction, n_samples) {
+            all if all >= n_samples => Self::All,
+            some => Self::Subsample(some),
+        }
+    }
+
     /// How often each of n rows is in the bag of a tree.
     pub(crate) fn counts(self, tree: Seed, n_rows: usize) -> Vec<f32> {
         match self {
@@ -115,8 +98,8 @@ mod tests {
     #[test]
     fn rows_are_in_bags_or_out_of_them() {
         let seeds = || [1, 2].map(Seed::new).into_iter();
-        assert_eq!(RowSampling::Share(0.75).resolve(8), Bag::Subsample(6));
-        assert_eq!(RowSampling::Share(1.0).resolve(8), Bag::All);
+        assert_eq!(Bag::of_fraction(0.75, 8), Bag::Subsample(6));
+        assert_eq!(Bag::of_fraction(1.0, 8), Bag::All);
         for bag in [Bag::Bootstrap, Bag::Subsample(6)] {
             let out = OutOfBag::new(bag, seeds(), 8, 8).unwrap();
             for (tree, seed) in seeds().enumerate() {

@@ -91,7 +91,7 @@ impl FromStr for MaxFeatures {
 
 rpo_core::impl_text_serde!(MaxFeatures, ["integer", "number", "string"]);
 
-const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a share in (0, 1] such as 0.1";
+const MAX_FEATURES: &str = "all, sqrt, log2, a number of at least 1, or a fraction in (0, 1] such as 0.1";
 
 #[cfg(test)]
 mod tests {

@@ -1,18 +1,18 @@
 //! Growing a structured forest.
 
 use super::forest::{StructuredForest, StructuredTree};
-use super::params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};
+use super::params::{NodeSplit, StructuredForestParams};
 use crate::error::EnsembleError;
 use crate::inputs::check_labels;
+use crate::options::FitOptions;
 use crate::sampling::subset::{rows, size, subset};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 use rpo_tree::RankedFeatures;
 use rpo_tree::oblique::{Features, Hyperplanes, LinearRule, ObliqueSplitter};
-use rpo_tree::splitter::Splitter;
-use rpo_tree::splitter::{BinarySplitter, FallbackSplitter};
+use rpo_tree::splitter::{BinarySplitter, FallbackSplitter, Splitter};
 use rpo_tree::structured::{InformationGain, StructuredSplitter};
-use rpo_tree::{GrowParams, LeafKind, Leaves, Tree, grow};
+use rpo_tree::{LeafKind, Leaves, Tree, grow};
 use std::sync::Arc;
 
 /// Everything the trees of a fit share.
@@ -27,7 +27,7 @@ struct Training<'p, 'x> {
     outputs: Arc<Matrix>,
 }
 
-impl ValidStructuredForestParams {
+impl StructuredForestParams {
     /// Fits a forest to features `x` (n x p) and labels `y` (n x d, 0 or 1).
     ///
     /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree t draws its
@@ -39,25 +39,27 @@ impl ValidStructuredForestParams {
     /// [`EnsembleError`] for shapes that do not fit, labels other than 0 and 1, feature values that are infinite, or
     /// missing where hyperplanes are asked for.
     pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<StructuredForest, EnsembleError> {
-        self.fit_observed(x, y, || ())
+        self.fit_with(x, y, FitOptions::default())
     }
 
-    /// [`fit`](Self::fit), calling `on_tree` whenever a tree is finished, from any thread.
+    /// Fits a forest with an observer.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_observed(
+    /// As [`fit`](Self::fit); [`EnsembleError::Parameter`] for any other option.
+    pub fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
-        on_tree: impl Fn() + Sync,
+        options: FitOptions<'_>,
     ) -> Result<StructuredForest, EnsembleError> {
-        let params = &self.0;
+        let params = self;
+        params.check()?;
+        options.check_plain()?;
         let labels = check_labels(x, y)?;
-        let along_one_feature = params.split == NodeSplit::InformationGain;
+        let along_one_feature = params.split() == NodeSplit::InformationGain;
         let training = Training {
             params,
-            columns: (along_one_feature || params.fall_back)
+            columns: (along_one_feature || params.falls_back())
                 .then(|| RankedFeatures::new(x))
                 .transpose()?,
             features: params.units().map(|units| Features::new(x, units)).transpose()?,
@@ -69,7 +71,7 @@ impl ValidStructuredForestParams {
             .into_par_iter()
             .map(|index| {
                 let tree = training.tree(index, x.n_cols())?;
-                on_tree();
+                options.finish_step();
                 Ok(tree)
             })
             .collect::<Result<Vec<_>, EnsembleError>>()?;
@@ -86,7 +88,9 @@ impl ValidStructuredForestParams {
 impl Training<'_, '_> {
     fn tree(&self, index: usize, p: usize) -> Result<StructuredTree, EnsembleError> {
         let params = self.params;
-        let seed = params.seed.purpose("structured tree").child(index as u64);
+        let seed = Seed::new(params.seed)
+            .purpose("structured tree")
+            .child(index as u64);
         let (n, d) = (self.labels.rows(), self.labels.cols());
         let rows = rows(seed, n, size(params.row_share, n));
         let labels = subset(d, size(params.label_share, d), seed.purpose("labels"));
@@ -98,10 +102,10 @@ impl Training<'_, '_> {
             features: &features,
             seed,
         };
-        let tree = match &params.split {
+        let tree = match params.split() {
             NodeSplit::InformationGain => view.grow(view.information_gain()?),
-            NodeSplit::Logistic(logistic) => view.grow_oblique(*logistic),
-            NodeSplit::Hellinger(hellinger) => view.grow_oblique(*hellinger),
+            NodeSplit::Logistic(logistic) => view.grow_oblique(logistic),
+            NodeSplit::Hellinger(hellinger) => view.grow_oblique(hellinger),
         }?;
         Ok(StructuredTree { tree, seed, labels })
     }
@@ -127,7 +131,7 @@ impl<'a> TreeView<'a, '_, '_> {
         let params = self.training.params;
         let features = self.training.features.as_ref().expect("checked for this");
         let oblique = ObliqueSplitter::new(features, self.features, hyperplanes, params.min_samples_leaf)?;
-        if params.fall_back {
+        if params.falls_back() {
             self.grow(FallbackSplitter(oblique, self.information_gain()?))
         } else {
             self.grow(oblique)
@@ -144,20 +148,20 @@ impl<'a> TreeView<'a, '_, '_> {
             outputs,
             ..
         } = self.training;
-        let splitter =
-            StructuredSplitter::new(labels.view(), self.labels, self.rows, &params.structuring, binary)?;
-        let growth = GrowParams {
-            max_depth: params.max_depth,
-            min_samples_split: 2 * params.min_samples_leaf,
-            max_leaves: None,
-        };
+        let splitter = StructuredSplitter::new(
+            labels.view(),
+            self.labels,
+            self.rows,
+            &params.clustering(),
+            binary,
+        )?;
         let mut workspace = splitter.workspace();
         let rows = self.rows.to_vec();
         let grown = grow(
             &splitter,
             &mut workspace,
             rows,
-            &growth,
+            &params.grow_params(),
             self.seed.purpose("grow"),
         );
         let weights = vec![1.0; labels.rows()];

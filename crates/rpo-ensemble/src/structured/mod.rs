@@ -19,4 +19,6 @@ mod predict;
 mod store;
 
 pub use forest::{StructuredForest, StructuredTree};
-pub use params::{NodeSplit, StructuredForestParams, ValidStructuredForestParams};
+pub use params::{StructuredForestParams, Variant};
+pub use rpo_tree::oblique::FeatureScaling;
+pub use rpo_tree::structured::WeightMode;

@@ -1,285 +1,544 @@
-//! Parameters of structured forests: a builder, and the checked value that fits.
+//! Parameters of structured forests.
 
 use crate::error::EnsembleError;
-use crate::inputs::check_indices;
-use rpo_core::{ParameterError, Seed, check_count, check_fraction};
+use crate::inputs::check_trees;
+use rpo_core::{ParameterError, check_count, check_fraction};
+use rpo_tree::GrowParams;
 use rpo_tree::oblique::{FeatureScaling, HellingerParams, ObliqueLogisticParams};
-use rpo_tree::structured::{LabelClusteringParams, LabelWeighting};
+use rpo_tree::structured::{LabelClusteringParams, LabelWeighting, WeightMode};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// What parts the two clusters of a node.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum NodeSplit {
-    /// One feature, by information gain: SF.
-    InformationGain,
-    /// A hyperplane by logistic regression: SF-LR.
-    Logistic(ObliqueLogisticParams),
-    /// A sparse hyperplane of large Hellinger distance: SF-H.
-    Hellinger(HellingerParams),
+/// Splitting method of a structured forest: what separates the two clusters of a node, and whether rare labels weigh more
+/// in clustering.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum Variant {
+    /// One feature, by information gain.
+    Sf,
+    /// [`Sf`](Self::Sf), with rare labels weighing more.
+    SfCs,
+    /// A hyperplane by logistic regression.
+    SfLr,
+    /// [`SfLr`](Self::SfLr), with rare labels weighing more.
+    SfLrCs,
+    /// A sparse hyperplane of large Hellinger distance.
+    SfH,
+    /// [`SfH`](Self::SfH), with rare labels weighing more: SOSHF.
+    #[default]
+    SfHCs,
 }
 
-impl NodeSplit {
-    /// The units in which hyperplanes are learned by default: [`FeatureScaling::Standard`], the paper's, for logistic
-    /// regression, whose penalty is in these units, and [`FeatureScaling::BySparsity`] for Hellinger splits, which
-    /// departs from the paper for term weights. `None` for one feature at a time, which has no units.
-    pub fn default_scaling(&self) -> Option<FeatureScaling> {
-        match self {
-            Self::InformationGain => None,
-            Self::Logistic(_) => Some(FeatureScaling::Standard),
-            Self::Hellinger(_) => Some(FeatureScaling::BySparsity),
-        }
+impl Variant {
+    /// Returns true if nodes are split by hyperplanes, which need all feature values.
+    pub fn is_oblique(self) -> bool {
+        self.is_logistic() || self.is_hellinger()
+    }
+
+    fn is_cost_sensitive(self) -> bool {
+        matches!(self, Self::SfCs | Self::SfLrCs | Self::SfHCs)
+    }
+
+    fn is_logistic(self) -> bool {
+        matches!(self, Self::SfLr | Self::SfLrCs)
+    }
+
+    fn is_hellinger(self) -> bool {
+        matches!(self, Self::SfH | Self::SfHCs)
     }
 }
 
-/// Parameters of a structured forest. Start from [`soshf`](Self::soshf), set what differs, then
-/// [`check`](Self::check) and fit. The six variants are the three [`NodeSplit`]s with and without
-/// [`weighting`](Self::weighting).
-#[derive(Debug, Clone)]
-pub struct StructuredForestParams {
-    pub(super) n_trees: usize,
-    pub(super) first_tree: usize,
-    pub(super) split: NodeSplit,
-    pub(super) fall_back: bool,
-    pub(super) structuring: LabelClusteringParams,
-    pub(super) row_share: f64,
-    pub(super) feature_share: f64,
-    pub(super) label_share: f64,
-    pub(super) label_weight: f64,
-    pub(super) min_samples_leaf: usize,
-    pub(super) max_depth: Option<u32>,
-    pub(super) scaling: Option<FeatureScaling>,
-    pub(super) seed: Seed,
+/// What separates the two clusters of a node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum NodeSplit {
+    InformationGain,
+    Logistic(ObliqueLogisticParams),
+    Hellinger(HellingerParams),
 }
 
-impl StructuredForestParams {
-    /// Sparse oblique structured Hellinger forests, the paper's SF-H-CS: cost-sensitive clusters, Hellinger splits, 50
-    /// trees on 75 % of rows, features and labels, leaves of at least 3 rows; seed 0.
-    pub fn soshf() -> Self {
+/// Parameters of structured forests (Daniels and Metaxas, AAAI 2017).
+///
+/// The default is the paper's SF-H-CS (SOSHF): sparse Hellinger hyperplanes, and rare labels weighing more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StructuredForestParams {
+    /// Splitting method: sf (one feature, information gain), sf-lr (logistic regression), sf-h (sparse Hellinger
+    /// hyperplane); the -cs variants weight rare labels more.
+    pub variant: Variant,
+    /// Number of trees.
+    ///
+    /// At least 1. The paper's 50.
+    #[schemars(range(min = 1))]
+    pub trees: usize,
+    /// Index of the first tree. Forests grown with the same seed and successive indices can be merged.
+    ///
+    /// A tree depends on the data, the seed and its index alone.
+    pub first_tree: usize,
+    /// Fraction of the samples that each tree grows on, drawn without replacement.
+    ///
+    /// In (0, 1]. At 1 no sample is out of bag, and there is nothing to find thresholds on.
+    #[schemars(range(max = 1.0))]
+    pub row_share: f64,
+    /// Fraction of the features that each tree uses.
+    #[schemars(range(max = 1.0))]
+    pub feature_share: f64,
+    /// Fraction of the labels that each tree clusters; leaves predict all labels.
+    #[schemars(range(max = 1.0))]
+    pub label_share: f64,
+    /// Weight of a tree's predictions of the labels that it clustered, relative to its predictions of others.
+    ///
+    /// Finite, at least 1. The paper's 5.
+    #[schemars(range(min = 1.0))]
+    pub label_weight: f64,
+    /// Smallest number of samples of a leaf.
+    #[schemars(range(min = 1))]
+    pub min_samples_leaf: usize,
+    /// Largest depth of a leaf; the root has depth 0. Trees grow fully without it.
+    pub max_depth: Option<u32>,
+    /// Number of starts of k-means at a node, the best of which counts.
+    ///
+    /// The paper gives no number.
+    #[schemars(range(min = 1))]
+    pub cluster_starts: usize,
+    /// Influence of the labels' frequencies in the whole tree relative to those in the node, between 0 and 1; 0.5 by
+    /// default. For the -cs variants.
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub beta: Option<f64>,
+    /// Use of a label's weight: it multiplies the label (scale, the default) or its squared difference (sqrt). For the -cs
+    /// variants.
+    pub weight_mode: Option<WeightMode>,
+    /// Splits a node without a hyperplane by one feature; false by default. For sf-lr and sf-h.
+    ///
+    /// In the paper such a node is a leaf.
+    pub fall_back: Option<bool>,
+    /// Units of features in hyperplanes: raw, standard for mean 0 and deviation 1 (the default of sf-lr), or by-sparsity for
+    /// standard units of features that are seldom 0, with others divided by their largest magnitude (the default of sf-h).
+    /// For sf-lr and sf-h.
+    ///
+    /// The paper's units are standard; those of sf-h depart from it for term weights. Rules are stored in raw units.
+    pub scaling: Option<FeatureScaling>,
+    /// Penalty of logistic regression per sample; 0.001 by default. For sf-lr.
+    pub l2: Option<f64>,
+    /// Largest fraction of the Hellinger distance with which the penalty of weights begins, at least 0 and below 1; 0.4 by
+    /// default. For sf-h.
+    #[schemars(range(min = 0.0))]
+    pub rho: Option<f64>,
+    /// Descent steps of each of the two stages; 200 by default. For sf-h.
+    #[schemars(range(min = 1))]
+    pub descent_steps: Option<usize>,
+    /// Samples of a mini-batch; 1000 by default. For sf-h.
+    #[schemars(range(min = 2))]
+    pub batch_size: Option<usize>,
+    /// Step size of the descent; 0.05 by default. For sf-h.
+    pub step_size: Option<f64>,
+    /// Size up to which weights become 0 if no sample changes its side by it; 0.01 by default, 0 keeps all. For sf-h.
+    #[schemars(range(min = 0.0))]
+    pub prune: Option<f64>,
+    /// Seed of all randomness.
+    pub seed: u64,
+}
+
+impl Default for StructuredForestParams {
+    fn default() -> Self {
         Self {
-            n_trees: 50,
+            variant: Variant::SfHCs,
+            trees: 50,
             first_tree: 0,
-            split: NodeSplit::Hellinger(HellingerParams::default()),
-            fall_back: false,
-            structuring: LabelClusteringParams::default(),
             row_share: 0.75,
             feature_share: 0.75,
             label_share: 0.75,
             label_weight: 5.0,
             min_samples_leaf: 3,
             max_depth: None,
+            cluster_starts: 5,
+            beta: None,
+            weight_mode: None,
+            fall_back: None,
             scaling: None,
-            seed: Seed::new(0),
+            l2: None,
+            rho: None,
+            descent_steps: None,
+            batch_size: None,
+            step_size: None,
+            prune: None,
+            seed: 0,
         }
     }
+}
 
-    /// Number of trees, at least 1. Default 50, the paper's.
-    #[must_use]
-    pub fn n_trees(self, n_trees: usize) -> Self {
-        Self { n_trees, ..self }
-    }
-
-    /// Index of the first tree. Default 0. A tree depends on the seed and its index alone, so a forest can be grown
-    /// in parts and merged.
-    #[must_use]
-    pub fn first_tree(self, first_tree: usize) -> Self {
-        Self { first_tree, ..self }
-    }
-
-    /// The indices of the trees.
+impl StructuredForestParams {
+    /// Returns the indices of the trees.
     pub fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.n_trees)
+        self.first_tree..self.first_tree.saturating_add(self.trees)
     }
 
-    /// What parts the clusters of a node. Default the Hellinger hyperplane.
+    /// Returns the parameters of some of the trees, for growing a forest in parts.
     #[must_use]
-    pub fn split(self, split: NodeSplit) -> Self {
-        Self { split, ..self }
-    }
-
-    /// Whether a node that no hyperplane splits is split by one feature instead of becoming a leaf. Default false, as
-    /// in the paper. No effect is possible on information gain, so that asking for it there is an error.
-    #[must_use]
-    pub fn fall_back(self, fall_back: bool) -> Self {
-        Self { fall_back, ..self }
-    }
-
-    /// Weights of the labels in clustering, by which rare labels count more; `None` counts all alike. Default
-    /// inverse frequencies with β = 0.5.
-    #[must_use]
-    pub fn weighting(mut self, weighting: Option<LabelWeighting>) -> Self {
-        self.structuring.weighting = weighting;
-        self
-    }
-
-    /// Starts and passes of k-means at a node, each at least 1. Default 5 and 100.
-    #[must_use]
-    pub fn clustering(mut self, n_starts: usize, max_passes: usize) -> Self {
-        (self.structuring.cluster_starts, self.structuring.cluster_passes) = (n_starts, max_passes);
-        self
-    }
-
-    /// Share of the rows that a tree grows on, drawn without replacement, in (0, 1]. Default 0.75. At 1 no row is out
-    /// of bag, and there is nothing to find thresholds on.
-    #[must_use]
-    pub fn row_share(self, row_share: f64) -> Self {
-        Self { row_share, ..self }
-    }
-
-    /// Share of the features that a tree uses, in (0, 1]. Default 0.75.
-    #[must_use]
-    pub fn feature_share(self, feature_share: f64) -> Self {
+    pub fn of_trees(&self, trees: Range<usize>) -> Self {
         Self {
-            feature_share,
-            ..self
+            first_tree: trees.start,
+            trees: trees.len(),
+            ..self.clone()
         }
     }
 
-    /// Share of the labels that a tree clusters, in (0, 1]. Default 0.75. Leaves answer all labels.
-    #[must_use]
-    pub fn label_share(self, label_share: f64) -> Self {
-        Self { label_share, ..self }
-    }
-
-    /// How much more a tree's answer counts for the labels it clustered than for others: finite, at least 1. Default 5.
-    #[must_use]
-    pub fn label_weight(self, label_weight: f64) -> Self {
-        Self { label_weight, ..self }
-    }
-
-    /// Fewest rows of a leaf, at least 1. Default 3.
-    #[must_use]
-    pub fn min_samples_leaf(self, min_samples_leaf: usize) -> Self {
-        Self {
-            min_samples_leaf,
-            ..self
-        }
-    }
-
-    /// Largest depth of a leaf; the root has depth 0. Default none.
-    #[must_use]
-    pub fn max_depth(self, max_depth: Option<u32>) -> Self {
-        Self { max_depth, ..self }
-    }
-
-    /// The units in which hyperplanes are learned; models read raw features in any case. One feature at a time does not
-    /// care, so that giving one there is an error.
-    ///
-    /// Default, `None`: that of the split ([`NodeSplit::default_scaling`]).
-    #[must_use]
-    pub fn scaling(self, scaling: Option<FeatureScaling>) -> Self {
-        Self { scaling, ..self }
-    }
-
-    /// The units in which hyperplanes are learned; `None` where there are none.
-    pub(super) fn units(&self) -> Option<FeatureScaling> {
-        let default = self.split.default_scaling()?;
-        Some(self.scaling.unwrap_or(default))
-    }
-
-    /// The master seed, from which the streams of all trees derive. Default 0.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self {
-            seed: Seed::new(seed),
-            ..self
-        }
-    }
-
-    /// Checks all ranges.
+    /// Checks every parameter. Fitting does so too.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`] or [`EnsembleError::Tree`] with the first parameter out of range.
-    pub fn check(self) -> Result<ValidStructuredForestParams, EnsembleError> {
-        self.structuring.check()?;
-        match &self.split {
-            NodeSplit::InformationGain => {}
-            NodeSplit::Logistic(params) => params.check()?,
-            NodeSplit::Hellinger(params) => params.check()?,
-        }
-        check_count("n_trees", self.n_trees)?;
-        check_indices(self.first_tree, self.n_trees)?;
-        let oblique = self.split != NodeSplit::InformationGain;
-        let expected = "false where splits are along one feature anyway";
-        ParameterError::unless(oblique || !self.fall_back, "fall_back", "true", expected)?;
-        if let Some(scaling) = self.scaling {
-            let expected = "left alone where splits are along one feature";
-            ParameterError::unless(oblique, "scaling", format!("{scaling:?}"), expected)?;
-        }
+    /// [`EnsembleError::Parameter`] with the first parameter that is out of range, or that the variant has no use for.
+    pub fn check(&self) -> Result<(), EnsembleError> {
+        check_trees(self.first_tree, self.trees)?;
         check_fraction("row_share", self.row_share)?;
         check_fraction("feature_share", self.feature_share)?;
         check_fraction("label_share", self.label_share)?;
         check_label_weight(self.label_weight)?;
         check_count("min_samples_leaf", self.min_samples_leaf)?;
-        Ok(ValidStructuredForestParams(self))
+        self.check_use()?;
+        self.clustering().check()?;
+        match self.split() {
+            NodeSplit::InformationGain => {}
+            NodeSplit::Logistic(params) => params.check()?,
+            NodeSplit::Hellinger(params) => params.check()?,
+        }
+        Ok(())
+    }
+
+    /// Refuses parameters that the variant has no use for.
+    fn check_use(&self) -> Result<(), ParameterError> {
+        let variant = self.variant;
+        let (weighted, oblique, logistic, hellinger) = (
+            variant.is_cost_sensitive(),
+            variant.is_oblique(),
+            variant.is_logistic(),
+            variant.is_hellinger(),
+        );
+        let given = |value: Option<f64>| value.map(|value| value.to_string());
+        let count = |value: Option<usize>| value.map(|value| value.to_string());
+        let (cs, hyperplanes) = ("is for the -cs variants only", "is for sf-lr and sf-h only");
+        for (name, given, is_used, reason) in [
+            ("beta", given(self.beta), weighted, cs),
+            (
+                "weight_mode",
+                self.weight_mode.map(|mode| format!("{mode:?}").to_lowercase()),
+                weighted,
+                cs,
+            ),
+            (
+                "fall_back",
+                self.fall_back.map(|value| value.to_string()),
+                oblique,
+                hyperplanes,
+            ),
+            (
+                "scaling",
+                self.scaling.map(|scaling| format!("{scaling:?}").to_lowercase()),
+                oblique,
+                hyperplanes,
+            ),
+            ("l2", given(self.l2), logistic, "is for sf-lr only"),
+            ("rho", given(self.rho), hellinger, "is for sf-h only"),
+            (
+                "descent_steps",
+                count(self.descent_steps),
+                hellinger,
+                "is for sf-h only",
+            ),
+            (
+                "batch_size",
+                count(self.batch_size),
+                hellinger,
+                "is for sf-h only",
+            ),
+            ("step_size", given(self.step_size), hellinger, "is for sf-h only"),
+            ("prune", given(self.prune), hellinger, "is for sf-h only"),
+        ] {
+            if let (Some(given), false) = (given, is_used) {
+                return Err(ParameterError::conflict(name, given, reason));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn split(&self) -> NodeSplit {
+        if self.variant.is_logistic() {
+            let default = ObliqueLogisticParams::default();
+            NodeSplit::Logistic(ObliqueLogisticParams {
+                l2: self.l2.unwrap_or(default.l2),
+            })
+        } else if self.variant.is_hellinger() {
+            let default = HellingerParams::default();
+            NodeSplit::Hellinger(HellingerParams {
+                rho: self.rho.unwrap_or(default.rho),
+                descent_steps: self.descent_steps.unwrap_or(default.descent_steps),
+                batch_size: self.batch_size.unwrap_or(default.batch_size),
+                step_size: self.step_size.unwrap_or(default.step_size),
+                prune: self.prune.unwrap_or(default.prune),
+                ..default
+            })
+        } else {
+            NodeSplit::InformationGain
+        }
+    }
+
+    /// The units in which hyperplanes are learned; `None` without hyperplanes.
+    pub(super) fn units(&self) -> Option<FeatureScaling> {
+        let default = match self.split() {
+            NodeSplit::InformationGain => return None,
+            NodeSplit::Logistic(_) => FeatureScaling::Standard,
+            NodeSplit::Hellinger(_) => FeatureScaling::BySparsity,
+        };
+        Some(self.scaling.unwrap_or(default))
+    }
+
+    pub(super) fn falls_back(&self) -> bool {
+        self.fall_back.unwrap_or(false)
+    }
+
+    pub(super) fn clustering(&self) -> LabelClusteringParams {
+        let default = LabelWeighting::default();
+        LabelClusteringParams {
+            weighting: self.variant.is_cost_sensitive().then(|| LabelWeighting {
+                beta: self.beta.unwrap_or(default.beta),
+                mode: self.weight_mode.unwrap_or(default.mode),
+            }),
+            cluster_starts: self.cluster_starts,
+            ..LabelClusteringParams::default()
+        }
+    }
+
+    pub(super) fn grow_params(&self) -> GrowParams {
+        GrowParams {
+            max_depth: self.max_depth,
+            min_samples_split: 2 * self.min_samples_leaf,
+            max_leaves: None,
+        }
     }
 }
 
-/// Refuses what does not make a tree count more for the labels it clustered than for others.
+/// Refuses a weight below 1, or one that is not finite.
 pub(super) fn check_label_weight(weight: f64) -> Result<(), ParameterError> {
     let fits = (1.0..f64::INFINITY).contains(&weight);
     ParameterError::unless(fits, "label_weight", weight, "at least 1 and finite")
 }
-
-/// Checked parameters, ready to fit.
-#[derive(Debug, Clone)]
-pub struct ValidStructuredForestParams(pub(super) StructuredForestParams);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use rpo_tree::TreeError;
 
+    type Params = StructuredForestParams;
+
     #[test]
     fn parameters_are_checked_at_their_bounds() {
-        let name = |params: StructuredForestParams| match params.check() {
-            Err(
-                EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })
-                | EnsembleError::Tree(TreeError::Parameter(ParameterError::OutOfRange { name, .. })),
-            ) => name,
+        let name = |params: Params| match params.check() {
+            Err(EnsembleError::Parameter(error) | EnsembleError::Tree(TreeError::Parameter(error))) => {
+                error.name()
+            }
             other => panic!("{other:?}"),
         };
-        let base = StructuredForestParams::soshf;
+        let base = Params::default;
         assert!(base().check().is_ok());
-        assert!(
-            base()
-                .row_share(1.0)
-                .label_weight(1.0)
-                .min_samples_leaf(1)
-                .check()
-                .is_ok()
-        );
-        assert_eq!(name(base().n_trees(0)), "n_trees");
-        assert_eq!(name(base().first_tree(usize::MAX)), "first_tree");
-        for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN] {
-            assert_eq!(name(base().row_share(bad)), "row_share");
-            assert_eq!(name(base().feature_share(bad)), "feature_share");
-            assert_eq!(name(base().label_share(bad)), "label_share");
-        }
-        for bad in [0.99, f64::NAN, f64::INFINITY] {
-            assert_eq!(name(base().label_weight(bad)), "label_weight");
-        }
-        assert_eq!(name(base().min_samples_leaf(0)), "min_samples_leaf");
-        assert_eq!(name(base().clustering(0, 1)), "cluster_starts");
-        assert_eq!(name(base().clustering(1, 0)), "cluster_passes");
-        let beta = LabelWeighting {
-            beta: f64::NAN,
-            ..LabelWeighting::default()
+        let bounds = Params {
+            row_share: 1.0,
+            label_weight: 1.0,
+            min_samples_leaf: 1,
+            beta: Some(1.0),
+            rho: Some(0.0),
+            batch_size: Some(2),
+            prune: Some(0.0),
+            ..base()
         };
-        assert_eq!(name(base().weighting(Some(beta))), "beta");
+        assert!(bounds.check().is_ok());
+        assert_eq!(name(Params { trees: 0, ..base() }), "trees");
+        let first_tree = usize::MAX;
+        assert_eq!(name(Params { first_tree, ..base() }), "first_tree");
+        for bad in [0.0, -0.1, 1.0 + f64::EPSILON, f64::NAN] {
+            assert_eq!(
+                name(Params {
+                    row_share: bad,
+                    ..base()
+                }),
+                "row_share"
+            );
+            assert_eq!(
+                name(Params {
+                    feature_share: bad,
+                    ..base()
+                }),
+                "feature_share"
+            );
+            assert_eq!(
+                name(Params {
+                    label_share: bad,
+                    ..base()
+                }),
+                "label_share"
+            );
+        }
+        for label_weight in [0.99, f64::NAN, f64::INFINITY] {
+            assert_eq!(
+                name(Params {
+                    label_weight,
+                    ..base()
+                }),
+                "label_weight"
+            );
+        }
         assert_eq!(
-            name(base().split(NodeSplit::Logistic(ObliqueLogisticParams { l2: 0.0 }))),
+            name(Params {
+                min_samples_leaf: 0,
+                ..base()
+            }),
+            "min_samples_leaf"
+        );
+        assert_eq!(
+            name(Params {
+                cluster_starts: 0,
+                ..base()
+            }),
+            "cluster_starts"
+        );
+        for beta in [-0.1, 1.1, f64::NAN].map(Some) {
+            assert_eq!(name(Params { beta, ..base() }), "beta");
+        }
+        let (l2, variant) = (Some(0.0), Variant::SfLr);
+        assert_eq!(
+            name(Params {
+                l2,
+                variant,
+                ..base()
+            }),
             "l2"
         );
-        let hellinger = HellingerParams {
-            descent_steps: 0,
-            ..HellingerParams::default()
-        };
         assert_eq!(
-            name(base().split(NodeSplit::Hellinger(hellinger))),
+            name(Params {
+                rho: Some(1.0),
+                ..base()
+            }),
+            "rho"
+        );
+        assert_eq!(
+            name(Params {
+                descent_steps: Some(0),
+                ..base()
+            }),
             "descent_steps"
         );
-        let gain = || base().split(NodeSplit::InformationGain);
-        assert_eq!(name(gain().fall_back(true)), "fall_back");
-        assert_eq!(name(gain().scaling(Some(FeatureScaling::Raw))), "scaling");
+        assert_eq!(
+            name(Params {
+                batch_size: Some(1),
+                ..base()
+            }),
+            "batch_size"
+        );
+        assert_eq!(
+            name(Params {
+                step_size: Some(0.0),
+                ..base()
+            }),
+            "step_size"
+        );
+        assert_eq!(
+            name(Params {
+                prune: Some(-0.1),
+                ..base()
+            }),
+            "prune"
+        );
+    }
+
+    #[test]
+    fn parameters_are_for_their_variants() {
+        let refused = |params: Params| {
+            matches!(
+                params.check(),
+                Err(EnsembleError::Parameter(ParameterError::Conflict { .. }))
+            )
+        };
+        use Variant::{Sf, SfCs, SfH, SfHCs, SfLr, SfLrCs};
+        for variant in [Sf, SfCs, SfLr, SfLrCs, SfH, SfHCs] {
+            let base = || Params {
+                variant,
+                ..Params::default()
+            };
+            assert!(base().check().is_ok());
+            let weighted = variant.is_cost_sensitive();
+            assert_eq!(
+                refused(Params {
+                    beta: Some(0.1),
+                    ..base()
+                }),
+                !weighted
+            );
+            assert_eq!(
+                refused(Params {
+                    weight_mode: Some(WeightMode::Sqrt),
+                    ..base()
+                }),
+                !weighted
+            );
+            let oblique = variant.is_oblique();
+            assert_eq!(
+                refused(Params {
+                    fall_back: Some(false),
+                    ..base()
+                }),
+                !oblique
+            );
+            assert_eq!(
+                refused(Params {
+                    scaling: Some(FeatureScaling::Raw),
+                    ..base()
+                }),
+                !oblique
+            );
+            assert_eq!(
+                refused(Params {
+                    l2: Some(0.1),
+                    ..base()
+                }),
+                !variant.is_logistic()
+            );
+            let hellinger = variant.is_hellinger();
+            assert_eq!(
+                refused(Params {
+                    rho: Some(0.1),
+                    ..base()
+                }),
+                !hellinger
+            );
+            assert_eq!(
+                refused(Params {
+                    descent_steps: Some(9),
+                    ..base()
+                }),
+                !hellinger
+            );
+            assert_eq!(
+                refused(Params {
+                    batch_size: Some(9),
+                    ..base()
+                }),
+                !hellinger
+            );
+            assert_eq!(
+                refused(Params {
+                    step_size: Some(0.1),
+                    ..base()
+                }),
+                !hellinger
+            );
+            assert_eq!(
+                refused(Params {
+                    prune: Some(0.1),
+                    ..base()
+                }),
+                !hellinger
+            );
+            let json = serde_json::to_string(&base()).unwrap();
+            assert_eq!(serde_json::from_str::<Params>(&json).unwrap(), base(), "{json}");
+        }
     }
 }

@@ -1,26 +1,25 @@
 //! What happens at the edges: degenerate training sets, and input that is refused.
 
-use crate::common::{csr, every_kind, fit, gaussian, labelled, layouts};
+use crate::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
 use rpo_core::{CsrMatrix, MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
     Bag, CraftmlParams, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, ForestTree,
-    Importances, OutputProjection, RowSampling,
+    Importances, LeafChoice,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
-use rpo_tree::{LeafKind, TreeError};
+use rpo_tree::TreeError;
 
 fn try_fit(params: ForestParams, x: &Array2<f32>, y: &Array2<f32>) -> Result<Forest, EnsembleError> {
-    params.check().unwrap().fit(x.into(), y.into())
+    params.fit(x.into(), y.into())
 }
 
 /// The error of fitting `x` and `y`, the same in every layout and for every kind of forest.
 fn refusal(x: &Array2<f32>, y: &Array2<f32>) -> EnsembleError {
     let mut found = Vec::new();
     for params in every_kind() {
-        let params = params.check().unwrap();
         for x in layouts(x) {
             found.extend(layouts(y).map(|y| params.fit(x.view(), y.view()).unwrap_err()));
         }
@@ -61,7 +60,14 @@ fn degenerate_sets_are_learnt() {
 #[test]
 fn nothing_to_predict_is_nothing() {
     let (x, y) = labelled(1, 20);
-    let forest = fit(ForestParams::random_forest().n_trees(2), &x.into(), &y.into());
+    let forest = fit(
+        ForestParams {
+            trees: 2,
+            ..ForestParams::random_forest()
+        },
+        &x.into(),
+        &y.into(),
+    );
     for x in layouts(&Array2::zeros((0, 5))) {
         assert_eq!(forest.predict(x.view()).unwrap().dim(), (0, 8));
         assert_eq!(forest.predict_top_k(x.view(), 3).unwrap().shape(), (0, 8));
@@ -123,19 +129,15 @@ fn outputs_beyond_number_are_refused_by_every_ensemble() {
     let d = 3_000_000_000;
     let y = CsrMatrix::new((2, d), vec![0, 1, 2], vec![0, d as u32 - 1], vec![1.0; 2]);
     let (x, y) = (MatrixView::Sparse(x.view()), MatrixView::Sparse(y.view()));
-    let forest = ForestParams::random_forest().check().unwrap();
+    let forest = ForestParams::random_forest();
     for error in [
         forest.fit(x, y).unwrap_err(),
         forest
             .fit_single_targets(x, y, FitOptions::default())
             .unwrap_err(),
         BoostingParams::new(Algorithm::Gbmort).fit(x, y).unwrap_err(),
-        CraftmlParams::original().check().unwrap().fit(x, y).unwrap_err(),
-        StructuredForestParams::soshf()
-            .check()
-            .unwrap()
-            .fit(x, y)
-            .unwrap_err(),
+        CraftmlParams::original().fit(x, y).unwrap_err(),
+        StructuredForestParams::default().fit(x, y).unwrap_err(),
     ] {
         let (what, given, limit) = ("the number of outputs", d, 1 << 27);
         assert_eq!(
@@ -155,7 +157,6 @@ fn matrices_stored_by_columns_are_refused() {
     );
     let refused = |what| EnsembleError::Tree(TreeError::NotCsr { what });
     for params in every_kind() {
-        let params = params.check().unwrap();
         assert_eq!(
             params.fit(x_columns, (&y).into()).unwrap_err(),
             refused("features")
@@ -176,7 +177,7 @@ fn matrices_stored_by_columns_are_refused() {
 #[test]
 fn weights_are_checked() {
     let (x, y) = labelled(2, 4);
-    let params = ForestParams::cart().check().unwrap();
+    let params = ForestParams::cart();
     let fit = |weights: &[f32]| {
         let options = FitOptions {
             weights: Some(weights),
@@ -213,7 +214,10 @@ fn bags_without_weight_are_refused() {
         weights: Some(&weights),
         ..FitOptions::default()
     };
-    let params = ForestParams::random_forest().n_trees(50).check().unwrap();
+    let params = ForestParams {
+        trees: 50,
+        ..ForestParams::random_forest()
+    };
     let found = params.fit_with((&x).into(), (&y).into(), options);
     assert!(
         matches!(found, Err(EnsembleError::EmptyBag { tree }) if tree < 50),
@@ -231,9 +235,13 @@ fn impossible_projections_are_refused() {
     ] {
         let projection = OutputProjection::new(kind, Components::Exact(m));
         for projection in [projection.clone(), projection.shared()] {
-            let params = ForestParams::random_forest()
-                .n_trees(2)
-                .projection(Some(projection));
+            let params = projected(
+                ForestParams {
+                    trees: 2,
+                    ..ForestParams::random_forest()
+                },
+                Some(projection),
+            );
             let found = try_fit(params, &x, &y);
             assert!(
                 matches!(
@@ -252,7 +260,10 @@ fn impossible_projections_are_refused() {
 fn rows_to_predict_are_checked() {
     let (x, y) = labelled(4, 20);
     let forest = fit(
-        ForestParams::random_forest().n_trees(2),
+        ForestParams {
+            trees: 2,
+            ..ForestParams::random_forest()
+        },
         &x.clone().into(),
         &y.clone().into(),
     );
@@ -288,7 +299,10 @@ fn rows_to_predict_are_checked() {
         })
     ));
     let all_seen = fit(
-        ForestParams::extra_trees().n_trees(2),
+        ForestParams {
+            trees: 2,
+            ..ForestParams::extra_trees()
+        },
         &x.clone().into(),
         &y.into(),
     );
@@ -311,9 +325,11 @@ fn rows_to_predict_are_checked() {
 #[test]
 fn weights_of_training_rows_need_leaves_that_refer_to_them() {
     let (x, y) = labelled(4, 20);
-    let params = ForestParams::random_forest()
-        .n_trees(2)
-        .leaves(Some(LeafKind::Sparse));
+    let params = ForestParams {
+        trees: 2,
+        leaves: LeafChoice::Sparse,
+        ..ForestParams::random_forest()
+    };
     let forest = fit(params, &x.clone().into(), &y.into());
     assert!(matches!(
         forest.training_weights((&x).into()),
@@ -329,7 +345,14 @@ fn weights_of_training_rows_need_leaves_that_refer_to_them() {
 #[test]
 fn any_value_can_be_predicted_from() {
     let (x, y) = labelled(5, 30);
-    let forest = fit(ForestParams::random_forest().n_trees(3), &x.into(), &y.into());
+    let forest = fit(
+        ForestParams {
+            trees: 3,
+            ..ForestParams::random_forest()
+        },
+        &x.into(),
+        &y.into(),
+    );
     for value in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         let x = Array2::from_elem((2, 5), value);
         assert!(forest.predict((&x).into()).unwrap().iter().all(|v| v.is_finite()));
@@ -339,7 +362,15 @@ fn any_value_can_be_predicted_from() {
 #[test]
 fn forests_that_do_not_fit_together_are_not_merged() {
     let (x, y) = labelled(6, 20);
-    let base = || ForestParams::random_forest().n_trees(2).projection(gaussian(2));
+    let base = || {
+        projected(
+            ForestParams {
+                trees: 2,
+                ..ForestParams::random_forest()
+            },
+            gaussian(2),
+        )
+    };
     let forest = |x: &Array2<f32>, y: &Array2<f32>| try_fit(base(), x, y).unwrap();
     let all = ndarray::s![.., ..];
     let first = forest(&x, &y);
@@ -351,7 +382,15 @@ fn forests_that_do_not_fit_together_are_not_merged() {
             other => panic!("{other:?}"),
         }
     }
-    let all_seen = try_fit(base().rows(RowSampling::All), &x, &y).unwrap();
+    let all_seen = try_fit(
+        ForestParams {
+            bootstrap: Some(false),
+            ..base()
+        },
+        &x,
+        &y,
+    )
+    .unwrap();
     assert!(matches!(
         first.clone().merge(all_seen),
         Err(EnsembleError::Merge(_))
@@ -362,7 +401,15 @@ fn forests_that_do_not_fit_together_are_not_merged() {
         Err(EnsembleError::Merge(_))
     ));
     // Forests that store their answers may differ in how.
-    let dense = try_fit(base().leaves(Some(LeafKind::Dense)), &x, &y).unwrap();
+    let dense = try_fit(
+        ForestParams {
+            leaves: LeafChoice::Dense,
+            ..base()
+        },
+        &x,
+        &y,
+    )
+    .unwrap();
     let merged = dense.clone().merge(first.clone()).unwrap();
     let expected = (dense.predict((&x).into()).unwrap() + first.predict((&x).into()).unwrap()) / 2.0;
     let errors = merged.predict((&x).into()).unwrap() - expected;
@@ -373,7 +420,10 @@ fn forests_that_do_not_fit_together_are_not_merged() {
 fn parts_of_a_forest_are_checked() {
     let (x, y) = labelled(7, 20);
     let forest = fit(
-        ForestParams::random_forest().n_trees(2),
+        ForestParams {
+            trees: 2,
+            ..ForestParams::random_forest()
+        },
         &x.into(),
         &csr(&y).into(),
     );
@@ -430,19 +480,24 @@ fn impurities_of_labels_need_labels() {
         ..FitOptions::default()
     };
     for criterion in [CriterionKind::Gini, CriterionKind::Entropy] {
-        let params = ForestParams::random_forest().n_trees(2).criterion(criterion);
-        let params = params.check().unwrap();
+        let params = ForestParams {
+            trees: 2,
+            criterion,
+            ..ForestParams::random_forest()
+        };
         y[[3, 1]] = 0.5;
         let refused = params.fit((&x).into(), (&y).into()).map(|_| ());
         let (row, output, value) = (3, 1, 0.5);
         assert_eq!(refused, Err(EnsembleError::Label { row, output, value }));
         y[[3, 1]] = f32::NAN;
-        let found = params.fit_with((&x).into(), (&y).into(), partial).map(|_| ());
+        let found = params
+            .fit_with((&x).into(), (&y).into(), partial.clone())
+            .map(|_| ());
         match (criterion, found) {
             (CriterionKind::Gini, Ok(())) => {}
             (
                 CriterionKind::Entropy,
-                Err(EnsembleError::Parameter(ParameterError::OutOfRange {
+                Err(EnsembleError::Parameter(ParameterError::Conflict {
                     name: "criterion", ..
                 })),
             ) => {}
@@ -450,7 +505,7 @@ fn impurities_of_labels_need_labels() {
         }
         assert!(
             params
-                .fit_single_targets((&x).into(), (&y).into(), partial)
+                .fit_single_targets((&x).into(), (&y).into(), partial.clone())
                 .is_ok()
         );
         y[[3, 1]] = 1.0;
@@ -461,9 +516,13 @@ fn impurities_of_labels_need_labels() {
 #[test]
 fn no_trees_are_refused() {
     assert!(matches!(
-        ForestParams::random_forest().n_trees(0).check(),
+        ForestParams {
+            trees: 0,
+            ..ForestParams::random_forest()
+        }
+        .check(),
         Err(EnsembleError::Parameter(ParameterError::OutOfRange {
-            name: "n_trees",
+            name: "trees",
             ..
         }))
     ));
@@ -475,7 +534,6 @@ fn views_are_read_where_they_lie() {
     let (x, y) = labelled(8, 40);
     let (x_view, y_view) = (x.slice(ndarray::s![..;2, ..3]), y.slice(ndarray::s![..;2, 2..]));
     for params in every_kind() {
-        let params = params.check().unwrap();
         let from_views = params
             .fit(MatrixView::Dense(x_view), MatrixView::Dense(y_view))
             .unwrap();

@@ -4,7 +4,7 @@ use crate::common::{csr, layouts};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
-use rpo_ensemble::craftml::{CentroidKind, FeatureMap, Width};
+use rpo_ensemble::craftml::{CentroidEntries, CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
 use rpo_tree::{LeafKind, LeafModel, Rule, TreeError, apply};
 
@@ -30,10 +30,21 @@ fn data(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
 
 /// The presets, small.
 fn small(preset: CraftmlPreset) -> CraftmlParams {
-    let params = CraftmlParams::preset(preset).n_trees(4).n_clusters(4).seed(5);
+    let params = CraftmlParams {
+        trees: 4,
+        clusters: 4,
+        seed: 5,
+        ..CraftmlParams::preset(preset)
+    };
     match preset {
-        CraftmlPreset::Original => params.min_samples_split(6),
-        CraftmlPreset::Report | CraftmlPreset::ReportQuirks => params.min_samples_split(25),
+        CraftmlPreset::Original => CraftmlParams {
+            min_samples_split: 6,
+            ..params
+        },
+        CraftmlPreset::Report | CraftmlPreset::ReportQuirks => CraftmlParams {
+            min_samples_split: 25,
+            ..params
+        },
     }
 }
 
@@ -44,7 +55,7 @@ const PRESETS: [CraftmlPreset; 3] = [
 ];
 
 fn fit(params: CraftmlParams, x: &Matrix, y: &Matrix) -> Craftml {
-    params.check().unwrap().fit(x.view(), y.view()).unwrap()
+    params.fit(x.view(), y.view()).unwrap()
 }
 
 /// Training rows per leaf of a tree.
@@ -64,13 +75,20 @@ fn leaves_answer_the_means_of_the_rows_that_reach_them() {
     let (x, y) = (Matrix::from(csr(&x)), y);
     for preset in [CraftmlPreset::Original, CraftmlPreset::Report] {
         for kind in [LeafKind::Samples, LeafKind::Sparse, LeafKind::Dense] {
-            let forest = fit(small(preset).leaves(Some(kind)), &x, &csr(&y).into());
+            let forest = fit(
+                CraftmlParams {
+                    leaves: Some(kind).into(),
+                    ..small(preset)
+                },
+                &x,
+                &csr(&y).into(),
+            );
             // Sparse and dense leaves are rounded to f32.
             let tolerance = if kind == LeafKind::Samples { 1e-9 } else { 1e-5 };
             for (index, tree) in forest.trees().iter().enumerate() {
                 let mut total = [0.0; 24];
                 for (leaf, rows) in members(&forest, index, &x).iter().enumerate() {
-                    assert!(!rows.is_empty(), "{preset}: training rows reach every leaf");
+                    assert!(!rows.is_empty(), "{preset:?}: training rows reach every leaf");
                     let mut answer = [0.0; 24];
                     tree.tree()
                         .leaves()
@@ -82,7 +100,7 @@ fn leaves_answer_the_means_of_the_rows_that_reach_them() {
                         .unwrap();
                     for j in 0..24 {
                         assert!((-1e-12..=1.0 + 1e-6).contains(&answer[j]));
-                        assert!((answer[j] - mean[j]).abs() < tolerance, "{preset}, {kind:?}");
+                        assert!((answer[j] - mean[j]).abs() < tolerance, "{preset:?}, {kind:?}");
                         total[j] += answer[j] * rows.len() as f64;
                     }
                 }
@@ -118,7 +136,7 @@ fn predictions_are_means_over_trees() {
         for view in layouts(&unseen) {
             let scores = forest.predict(view.view()).unwrap();
             let close = |(a, b): (&f32, &f64)| (f64::from(*a) - b).abs() < 1e-6;
-            assert!(scores.iter().zip(&expected).all(close), "{preset}");
+            assert!(scores.iter().zip(&expected).all(close), "{preset:?}");
             // The top labels are those of the whole, ties by the smaller label.
             let top = forest.predict_top_k(view.view(), 3).unwrap();
             for row in 0..40 {
@@ -156,24 +174,39 @@ fn the_same_forest_for_any_number_of_threads_layout_and_parts() {
                 .build()
                 .unwrap();
             let again = pool.install(|| fit(params.clone(), &csr(&x).into(), &csr(&y).into()));
-            assert!(again == whole, "{preset}, {threads} threads");
+            assert!(again == whole, "{preset:?}, {threads} threads");
         }
         for x in layouts(&x) {
             assert!(
                 fit(params.clone(), &x, &csr(&y).into()) == whole,
-                "{preset}: layout"
+                "{preset:?}: layout"
             );
         }
-        let first = fit(params.clone().n_trees(3), &csr(&x).into(), &csr(&y).into());
-        let last = fit(
-            params.clone().first_tree(3).n_trees(1),
+        let first = fit(
+            CraftmlParams {
+                trees: 3,
+                ..params.clone()
+            },
             &csr(&x).into(),
             &csr(&y).into(),
         );
-        assert!(first.merge(last).unwrap() == whole, "{preset}: parts");
+        let last = fit(
+            CraftmlParams {
+                first_tree: 3,
+                trees: 1,
+                ..params.clone()
+            },
+            &csr(&x).into(),
+            &csr(&y).into(),
+        );
+        assert!(first.merge(last).unwrap() == whole, "{preset:?}: parts");
         assert!(
-            fit(params.seed(6), &csr(&x).into(), &csr(&y).into()) != whole,
-            "{preset}: seed"
+            fit(
+                CraftmlParams { seed: 6, ..params },
+                &csr(&x).into(),
+                &csr(&y).into()
+            ) != whole,
+            "{preset:?}: seed"
         );
     }
 }
@@ -209,16 +242,16 @@ proptest! {
         let (x, y) = data(seed, 60);
         let check = |params: CraftmlParams, x: &Array2<f32>, y: &Array2<f32>, why: &str| {
             let forest = fit(params, &csr(x).into(), &csr(y).into());
-            assert!(forest.trees().iter().all(|t| t.tree().leaves().n_leaves() == 1), "{preset}: {why}");
+            assert!(forest.trees().iter().all(|t| t.tree().leaves().n_leaves() == 1), "{preset:?}: {why}");
             let mean = y.mapv(f64::from).mean_axis(Axis(0)).unwrap();
             let scores = forest.predict((x).into()).unwrap();
             for row in scores.rows() {
                 assert!(row.iter().zip(&mean).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-6));
             }
         };
-        check(small(preset).n_clusters(1), &x, &y, "k = 1");
-        check(small(preset).min_samples_split(61), &x, &y, "few rows");
-        check(small(preset).max_depth(Some(0)), &x, &y, "depth 0");
+        check(CraftmlParams { clusters: 1, ..small(preset) }, &x, &y, "k = 1");
+        check(CraftmlParams { min_samples_split: 61, ..small(preset) }, &x, &y, "few rows");
+        check(CraftmlParams { max_depth: Some(0), ..small(preset) }, &x, &y, "depth 0");
         check(small(preset), &x, &Array2::ones((60, 24)), "equal labels");
         check(small(preset), &x, &Array2::zeros((60, 24)), "no labels");
         check(small(preset), &Array2::ones((60, 30)), &y, "equal rows");
@@ -234,10 +267,10 @@ proptest! {
         let (sparse, labels) = (Matrix::from(csr(&x)), Matrix::from(csr(&y)));
         let one = Width::Fixed(1);
         for params in [
-            small(preset).n_clusters(200),
-            small(preset).feature_width(one.clone()),
-            small(preset).label_width(one.clone()),
-            small(preset).centroid_entries(Some(1)),
+            CraftmlParams { clusters: 200, ..small(preset) },
+            CraftmlParams { feature_width: one.clone(), ..small(preset) },
+            CraftmlParams { label_width: one.clone(), ..small(preset) },
+            CraftmlParams { centroid_entries: CentroidEntries::Most(1), ..small(preset) },
         ] {
             let forest = fit(params, &sparse, &labels);
             let scores = forest.predict(sparse.view()).unwrap();
@@ -252,9 +285,11 @@ proptest! {
 #[test]
 fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
     let (x, y) = data(7, 300);
-    let params = small(CraftmlPreset::Original)
-        .n_clusters(8)
-        .centroid_entries(Some(5));
+    let params = CraftmlParams {
+        clusters: 8,
+        centroid_entries: CentroidEntries::Most(5),
+        ..small(CraftmlPreset::Original)
+    };
     let forest = fit(params, &csr(&x).into(), &csr(&y).into());
     let mut widest = 0;
     for tree in forest.trees() {
@@ -282,9 +317,11 @@ fn trees_are_recalled_from_their_records() {
         Some(LeafKind::Sparse),
         Some(LeafKind::Samples),
     ] {
-        let params = small(CraftmlPreset::Original)
-            .leaves(kind)
-            .centroid_entries(Some(7));
+        let params = CraftmlParams {
+            leaves: kind.into(),
+            centroid_entries: CentroidEntries::Most(7),
+            ..small(CraftmlPreset::Original)
+        };
         let forest = fit(params.clone(), &x, &y);
         let training = forest.training().unwrap();
         for tree in forest.trees() {
@@ -293,7 +330,14 @@ fn trees_are_recalled_from_their_records() {
                 "{kind:?}"
             );
         }
-        let values = fit(params.centroids(CentroidKind::Values), &x, &y);
+        let values = fit(
+            CraftmlParams {
+                centroids: CentroidKind::Values,
+                ..params
+            },
+            &x,
+            &y,
+        );
         assert!(values.training().is_none() && values.trees().iter().all(|t| t.record().is_none()));
         assert_eq!(
             values.predict(x.view()).unwrap(),
@@ -321,7 +365,11 @@ fn trees_are_recalled_from_their_records() {
 fn large_leaves_are_stored_as_means() {
     let (x, y) = data(7, 300);
     let kind = |n, labels: &Array2<f32>| {
-        let params = CraftmlParams::original().n_trees(1).min_samples_split(n);
+        let params = CraftmlParams {
+            trees: 1,
+            min_samples_split: n,
+            ..CraftmlParams::original()
+        };
         let forest = fit(params, &csr(&x).into(), &csr(labels).into());
         forest.trees()[0].tree().leaves().kind()
     };
@@ -334,7 +382,7 @@ fn large_leaves_are_stored_as_means() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let (x, y) = data(8, 50);
-    let params = small(CraftmlPreset::Original).check().unwrap();
+    let params = small(CraftmlPreset::Original);
     let refused = |x: &Array2<f32>, y: &Array2<f32>| params.fit(x.into(), y.into()).unwrap_err();
     assert!(matches!(
         refused(&x, &y.select(Axis(0), &[0, 1])),

@@ -22,13 +22,15 @@ impl Case {
             Some("entropy") => CriterionKind::Entropy,
             _ => CriterionKind::Variance,
         };
-        let base = ForestParams::cart()
-            .criterion(criterion)
-            .max_depth(params.max_depth)
-            .min_samples_split(params.min_samples_split)
-            .min_samples_leaf(params.min_samples_leaf)
-            .max_leaves(params.max_leaf_nodes)
-            .min_impurity_decrease(params.min_impurity_decrease);
+        let base = ForestParams {
+            criterion,
+            max_depth: params.max_depth,
+            min_samples_split: params.min_samples_split,
+            min_samples_leaf: params.min_samples_leaf,
+            max_leaves: params.max_leaf_nodes,
+            min_impurity_decrease: params.min_impurity_decrease,
+            ..ForestParams::cart()
+        };
         let x = layouts(&matrix(&self.x));
         let x_test = layouts(&matrix(&self.x_test));
         let y = Array2::from_shape_fn((self.y.len(), self.y[0].len()), |(i, j)| self.y[i][j]);
@@ -43,10 +45,13 @@ impl Case {
                 Some(LeafKind::Sparse),
                 Some(LeafKind::Samples),
             ] {
-                let params = base.clone().leaves(leaves).check().unwrap();
+                let params = ForestParams {
+                    leaves: leaves.into(),
+                    ..base.clone()
+                };
                 let forests = x
                     .each_ref()
-                    .map(|x| params.fit_with(x.view(), y.view(), options).unwrap());
+                    .map(|x| params.fit_with(x.view(), y.view(), options.clone()).unwrap());
                 assert_eq!(forests[0], forests[1], "{}: layouts of features", self.name);
                 self.check_forest(&forests[0], [&x, &x_test], tolerance);
             }

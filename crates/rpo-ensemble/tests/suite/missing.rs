@@ -1,10 +1,11 @@
 //! Forests where outputs are missing.
 
-use crate::common::{csr, every_kind, gaussian, labelled, layouts, regression, uniform};
+use crate::common::{
+    OutputProjection, csr, every_kind, gaussian, labelled, layouts, projected, regression, uniform,
+};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixError, MatrixView, ParameterError};
-use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, OutputProjection};
-use rpo_tree::LeafKind;
+use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, LeafChoice};
 
 /// Outputs of which a share is missing, at random.
 fn without(y: &Array2<f32>, share: f64, seed: u64) -> Array2<f32> {
@@ -17,7 +18,7 @@ fn try_fit(params: &ForestParams, x: &Array2<f32>, y: &Matrix) -> Result<Forest,
         missing_outputs: true,
         ..FitOptions::default()
     };
-    let params = params.clone().check().unwrap();
+    let params = params.clone();
     params.fit_with(x.into(), y.view(), options)
 }
 
@@ -33,18 +34,24 @@ fn squared_error(predicted: &Array2<f32>, truth: &Array2<f32>) -> f64 {
 #[test]
 fn missing_outputs_are_refused_unless_allowed() {
     let (x, y) = labelled(1, 30);
-    let params = ForestParams::random_forest().n_trees(2);
+    let params = ForestParams {
+        trees: 2,
+        ..ForestParams::random_forest()
+    };
     for y in layouts(&without(&y, 0.3, 2)) {
-        let found = params.clone().check().unwrap().fit((&x).into(), y.view());
+        let found = params.clone().fit((&x).into(), y.view());
         assert!(matches!(
             found,
             Err(EnsembleError::Outputs(MatrixError::NonFinite { value, .. })) if value.is_nan()
         ));
         assert!(try_fit(&params, &x, &y).is_ok());
-        let samples = params.clone().leaves(Some(LeafKind::Samples));
+        let samples = ForestParams {
+            leaves: LeafChoice::Samples,
+            ..params.clone()
+        };
         assert!(matches!(
             try_fit(&samples, &x, &y),
-            Err(EnsembleError::Parameter(ParameterError::OutOfRange {
+            Err(EnsembleError::Parameter(ParameterError::Conflict {
                 name: "leaves",
                 ..
             }))
@@ -86,7 +93,16 @@ fn projections_see_the_mean_of_what_is_known() {
         column.iter_mut().filter(|v| v.is_nan()).for_each(|v| *v = mean);
     }
     let projections = [gaussian(3), gaussian(3).map(OutputProjection::shared)];
-    for params in projections.map(|p| ForestParams::random_forest().n_trees(4).projection(p).seed(7)) {
+    for params in projections.map(|p| {
+        projected(
+            ForestParams {
+                trees: 4,
+                seed: 7,
+                ..ForestParams::random_forest()
+            },
+            p,
+        )
+    }) {
         for (partial, filled) in layouts(&partial).iter().zip(layouts(&filled)) {
             let found = fit(&params, &x, partial);
             let expected = crate::common::fit(params.clone(), &x.clone().into(), &filled);
@@ -103,7 +119,13 @@ fn projections_see_the_mean_of_what_is_known() {
 fn a_leaf_of_one_row_answers_with_what_the_row_knows() {
     let (x, y) = regression(8, 40);
     let partial = without(&y, 0.4, 9);
-    for params in [ForestParams::cart(), ForestParams::extra_trees().n_trees(3)] {
+    for params in [
+        ForestParams::cart(),
+        ForestParams {
+            trees: 3,
+            ..ForestParams::extra_trees()
+        },
+    ] {
         let predicted = fit(&params, &x, &partial.clone().into())
             .predict((&x).into())
             .unwrap();
@@ -125,11 +147,15 @@ fn missing_is_not_zero() {
     let partial = without(&y, 0.6, 12);
     let zeros = Matrix::from(partial.mapv(|v| if v.is_nan() { 0.0 } else { v }));
     for projection in [None, gaussian(4)] {
-        let params = ForestParams::random_forest()
-            .n_trees(20)
-            .min_samples_leaf(3)
-            .projection(projection)
-            .seed(2);
+        let params = projected(
+            ForestParams {
+                trees: 20,
+                min_samples_leaf: 3,
+                seed: 2,
+                ..ForestParams::random_forest()
+            },
+            projection,
+        );
         let error = |forest: Forest| squared_error(&forest.predict((&new_x).into()).unwrap(), &new_y);
         let naive = error(fit(&params, &x, &zeros));
         let whole = error(crate::common::fit(
@@ -148,7 +174,11 @@ fn missing_is_not_zero() {
 fn missing_outputs_leave_out_of_bag_and_top_labels_finite() {
     let (x, y) = labelled(13, 60);
     let partial = csr(&without(&y, 0.5, 14));
-    let params = ForestParams::random_forest().n_trees(30).seed(3);
+    let params = ForestParams {
+        trees: 30,
+        seed: 3,
+        ..ForestParams::random_forest()
+    };
     let forest = fit(&params, &x, &partial.into());
     let (scores, counts) = forest.oob_predictions((&x).into()).unwrap();
     let seen = (0..60).filter(|&i| counts[i] > 0);
@@ -164,7 +194,11 @@ fn missing_outputs_leave_out_of_bag_and_top_labels_finite() {
 fn the_number_of_threads_changes_nothing() {
     let (x, y) = regression(15, 80);
     let y = without(&y, 0.3, 16);
-    let params = ForestParams::random_forest().n_trees(6).seed(4);
+    let params = ForestParams {
+        trees: 6,
+        seed: 4,
+        ..ForestParams::random_forest()
+    };
     for y in layouts(&y) {
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new()
@@ -184,9 +218,9 @@ fn an_output_that_nobody_knows_is_zero() {
     y.column_mut(2).fill(f32::NAN);
     for params in [
         ForestParams::random_forest(),
-        ForestParams::random_forest().projection(gaussian(3)),
+        projected(ForestParams::random_forest(), gaussian(3)),
     ] {
-        let predicted = fit(&params.n_trees(5), &x, &y.clone().into())
+        let predicted = fit(&ForestParams { trees: 5, ..params }, &x, &y.clone().into())
             .predict(MatrixView::from(&x))
             .unwrap();
         assert!(predicted.column(2).iter().all(|p| *p == 0.0));

@@ -3,7 +3,7 @@
 use crate::common::{csr, every_kind, fit, labelled, layouts, regression};
 use ndarray::{Array1, Array2, Axis};
 use rpo_core::{Matrix, csr_row};
-use rpo_ensemble::{Forest, ForestParams};
+use rpo_ensemble::{Forest, ForestParams, LeafChoice};
 use rpo_tree::{LeafKind, LeafModel, Leaves};
 
 const KINDS: [LeafKind; 3] = [LeafKind::Dense, LeafKind::Sparse, LeafKind::Samples];
@@ -74,7 +74,14 @@ fn storages_predict_alike() {
     {
         let x = x.clone().into();
         let predictions = KINDS.map(|kind| {
-            let forest = fit(params.clone().leaves(Some(kind)), &x, &y);
+            let forest = fit(
+                ForestParams {
+                    leaves: Some(kind).into(),
+                    ..params.clone()
+                },
+                &x,
+                &y,
+            );
             assert!(forest.trees().iter().all(|t| t.tree.leaves().kind() == kind));
             forest.predict((&other).into()).unwrap()
         });
@@ -91,15 +98,33 @@ fn storages_predict_alike() {
 fn the_storage_follows_the_size_of_leaves() {
     let (x, y) = labelled(5, 40);
     let kind = |params: ForestParams, y: &Matrix| {
-        let forest = fit(params.n_trees(1), &x.clone().into(), y);
+        let forest = fit(ForestParams { trees: 1, ..params }, &x.clone().into(), y);
         forest.trees()[0].tree.leaves().kind()
     };
     let [dense, sparse] = layouts(&y);
     let grown = ForestParams::random_forest;
     assert_eq!(kind(grown(), &dense), LeafKind::Samples);
     assert_eq!(kind(grown(), &sparse), LeafKind::Samples);
-    assert_eq!(kind(grown().max_leaves(Some(4)), &dense), LeafKind::Dense);
-    assert_eq!(kind(grown().max_depth(Some(2)), &sparse), LeafKind::Sparse);
+    assert_eq!(
+        kind(
+            ForestParams {
+                max_leaves: Some(4),
+                ..grown()
+            },
+            &dense
+        ),
+        LeafKind::Dense
+    );
+    assert_eq!(
+        kind(
+            ForestParams {
+                max_depth: Some(2),
+                ..grown()
+            },
+            &sparse
+        ),
+        LeafKind::Sparse
+    );
 }
 
 /// The k largest predictions that are not 0, of equal ones the smaller output first, exactly as predicted.
@@ -109,7 +134,10 @@ fn top_predictions_are_those_of_all() {
         // Outputs of both signs, and many that are equal.
         let y = y.mapv(|v| (v - 5.0 * f32::from(u8::from(v > 5.0))).round());
         let forest = fit(
-            ForestParams::random_forest().n_trees(4),
+            ForestParams {
+                trees: 4,
+                ..ForestParams::random_forest()
+            },
             &x.clone().into(),
             &csr(&y).into(),
         );
@@ -152,10 +180,19 @@ fn sets_of_labels_are_counted_as_they_would_be_summed() {
         });
         for min_rows in [1, 2, 5] {
             for kind in KINDS.map(Some).into_iter().chain([None]) {
-                let params = ForestParams::random_forest()
-                    .n_trees(12)
-                    .min_samples_leaf(min_rows);
-                let forest = fit(params.leaves(kind), &x.clone().into(), &csr(&y).into());
+                let params = ForestParams {
+                    trees: 12,
+                    min_samples_leaf: min_rows,
+                    ..ForestParams::random_forest()
+                };
+                let forest = fit(
+                    ForestParams {
+                        leaves: kind.into(),
+                        ..params
+                    },
+                    &x.clone().into(),
+                    &csr(&y).into(),
+                );
                 let found = forest.predict((&other).into()).unwrap();
                 assert_close(&found, &naive(&forest, &other, |_, _| true));
                 let top = forest.predict_top_k((&other).into(), n_labels).unwrap();
@@ -176,9 +213,11 @@ fn sets_of_labels_are_counted_as_they_would_be_summed() {
 fn out_of_bag_predictions_leave_a_rows_trees_out() {
     let (x, y) = regression(7, 50);
     for n_trees in [1, 3, 20] {
-        let params = ForestParams::random_forest()
-            .n_trees(n_trees)
-            .leaves(Some(LeafKind::Samples));
+        let params = ForestParams {
+            trees: n_trees,
+            leaves: LeafChoice::Samples,
+            ..ForestParams::random_forest()
+        };
         let forest = fit(params, &x.clone().into(), &y.clone().into());
         let mut in_bag = Array2::from_elem((n_trees, 50), false);
         for (t, tree) in forest.trees().iter().enumerate() {
@@ -212,7 +251,11 @@ fn predictions_are_sums_of_training_outputs() {
     let (x, y) = regression(10, 60);
     let other = labelled(11, 70).0;
     for base in [ForestParams::random_forest, ForestParams::extra_trees] {
-        let params = base().n_trees(8).min_samples_leaf(3);
+        let params = ForestParams {
+            trees: 8,
+            min_samples_leaf: 3,
+            ..base()
+        };
         let forest = fit(params, &x.clone().into(), &y.clone().into());
         let predictions = forest.predict((&other).into()).unwrap();
         for other in layouts(&other) {
@@ -239,7 +282,11 @@ fn predictions_are_sums_of_training_outputs() {
 #[test]
 fn bags_leave_out_a_third() {
     let (x, y) = labelled(8, 200);
-    let params = ForestParams::random_forest().n_trees(100).max_depth(Some(0));
+    let params = ForestParams {
+        trees: 100,
+        max_depth: Some(0),
+        ..ForestParams::random_forest()
+    };
     let forest = fit(params, &x.clone().into(), &y.into());
     let (_, counts) = forest.oob_predictions((&x).into()).unwrap();
     let share = f64::from(counts.iter().sum::<u32>()) / 20_000.0;
@@ -253,7 +300,10 @@ fn bags_leave_out_a_third() {
 fn leaves_are_those_of_each_tree() {
     let (x, y) = labelled(9, 150);
     let forest = fit(
-        ForestParams::extra_trees().n_trees(5),
+        ForestParams {
+            trees: 5,
+            ..ForestParams::extra_trees()
+        },
         &x.clone().into(),
         &y.into(),
     );

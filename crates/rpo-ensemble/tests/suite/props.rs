@@ -2,14 +2,13 @@
 //!
 //! Forests compare as a whole: rules, leaves, seeds and importances.
 
-use crate::common::{csr, every_kind, fit, gaussian, given, labelled, layouts, regression};
+use crate::common::{
+    OutputProjection, csr, every_kind, fit, fit_given, gaussian, labelled, layouts, projected, regression,
+};
 use ndarray::{Array2, Axis};
 use rpo_core::Matrix;
-use rpo_ensemble::{
-    CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, OutputProjection, RowSampling,
-};
+use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, Splitting};
 use rpo_projections::{Components, ProjectionKind};
-use rpo_tree::splitter::ThresholdSearch;
 use rpo_tree::{LeafModel, Node};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -33,10 +32,14 @@ fn the_identity_is_no_projection() {
             ForestParams::extra_trees,
             ForestParams::cart,
         ] {
-            let params = || base().n_trees(4).seed(5);
+            let params = || ForestParams {
+                trees: 4,
+                seed: 5,
+                ..base()
+            };
             let identity = OutputProjection::new(ProjectionKind::Identity, Components::Exact(8));
             for identity in [identity.clone(), identity.shared()] {
-                let projected = params().projection(Some(identity));
+                let projected = projected(params(), Some(identity));
                 assert_eq!(fit(params(), &x, &y), fit(projected, &x, &y));
             }
         }
@@ -49,9 +52,12 @@ fn orthogonal_projections_change_nothing() {
     let (x, y) = labelled(2, 60);
     let (x, y) = (x.into(), csr(&y.slice(ndarray::s![.., ..4]).to_owned()).into());
     let sign = |(i, j): (usize, usize)| if (i & j).count_ones() % 2 == 0 { 0.5 } else { -0.5 };
-    let params = || ForestParams::random_forest().n_trees(5);
-    let rotated = params().projection(given(Array2::from_shape_fn((4, 4), sign)));
-    let (plain, rotated) = (fit(params(), &x, &y), fit(rotated, &x, &y));
+    let params = || ForestParams {
+        trees: 5,
+        ..ForestParams::random_forest()
+    };
+    let rotated = fit_given(params(), Array2::from_shape_fn((4, 4), sign), &x, &y);
+    let plain = fit(params(), &x, &y);
     for (a, b) in plain.trees().iter().zip(rotated.trees()) {
         assert_eq!(a.tree.structure(), b.tree.structure());
     }
@@ -64,12 +70,11 @@ fn the_scale_of_a_projection_does_not_matter() {
     let (x, y) = (x.into(), y.into());
     let phi = Array2::from_shape_fn((3, 8), |(i, j)| ((5 * i + 3 * j) % 7) as f32 - 3.0);
     let fit_scaled = |exponent: i32| {
-        let projection = given(phi.mapv(|v| v * 2.0_f32.powi(exponent)));
-        fit(
-            ForestParams::random_forest().n_trees(4).projection(projection),
-            &x,
-            &y,
-        )
+        let params = ForestParams {
+            trees: 4,
+            ..ForestParams::random_forest()
+        };
+        fit_given(params, phi.mapv(|v| v * 2.0_f32.powi(exponent)), &x, &y)
     };
     let plain = fit_scaled(0);
     for exponent in [-40, -1, 3, 40] {
@@ -85,13 +90,18 @@ fn outputs_may_be_permuted() {
     let permuted = y.select(Axis(1), &order);
     let phi = Array2::from_shape_fn((2, 8), |(i, j)| ((3 * i + j * j) % 5) as f32 - 2.0);
     let x = x.into();
-    for (a, b) in [
-        (None, None),
-        (given(phi.clone()), given(phi.select(Axis(1), &order))),
+    let params = || ForestParams {
+        trees: 5,
+        ..ForestParams::random_forest()
+    };
+    let (given, reordered) = (csr(&y).into(), csr(&permuted).into());
+    for (forest, other) in [
+        (fit(params(), &x, &given), fit(params(), &x, &reordered)),
+        (
+            fit_given(params(), phi.clone(), &x, &given),
+            fit_given(params(), phi.select(Axis(1), &order), &x, &reordered),
+        ),
     ] {
-        let params = || ForestParams::random_forest().n_trees(5);
-        let forest = fit(params().projection(a), &x, &csr(&y).into());
-        let other = fit(params().projection(b), &x, &csr(&permuted).into());
         let found = forest.predict(x.view()).unwrap().select(Axis(1), &order);
         assert_eq!(found, other.predict(x.view()).unwrap());
     }
@@ -133,7 +143,10 @@ fn seeds_matter() {
         };
         let first = fit(params.clone(), &x, &y);
         let trees = structures(&first);
-        assert_ne!(structures(&fit(params.seed(4), &x, &y)), trees);
+        assert_ne!(
+            structures(&fit(ForestParams { seed: 4, ..params }, &x, &y)),
+            trees
+        );
         assert!(
             trees.windows(2).all(|w| w[0] != w[1]),
             "trees differ among themselves"
@@ -147,7 +160,7 @@ fn one_tree_has_the_shared_projection() {
     let (x, y) = labelled(7, 60);
     let (x, y) = (x.into(), y.into());
     for base in [ForestParams::random_forest, ForestParams::extra_trees] {
-        let fit_scope = |projection| fit(base().n_trees(1).projection(projection), &x, &y);
+        let fit_scope = |projection| fit(projected(ForestParams { trees: 1, ..base() }, projection), &x, &y);
         assert_eq!(
             fit_scope(gaussian(2)),
             fit_scope(gaussian(2).map(OutputProjection::shared))
@@ -165,7 +178,17 @@ fn trees_have_their_own_projection_or_share_one() {
         (gaussian(1), true),
         (gaussian(1).map(OutputProjection::shared), false),
     ] {
-        let forest = fit(ForestParams::cart().n_trees(5).projection(projection), &x, &y);
+        let forest = fit(
+            projected(
+                ForestParams {
+                    trees: 5,
+                    ..ForestParams::cart()
+                },
+                projection,
+            ),
+            &x,
+            &y,
+        );
         let different = |w: &[rpo_ensemble::ForestTree]| w[0].tree.structure() != w[1].tree.structure();
         assert!(forest.trees().windows(2).all(|w| different(w) == differ));
     }
@@ -178,7 +201,11 @@ fn distinct_rows_are_learnt_by_heart() {
     for (m, y) in [1, 2, 20].into_iter().flat_map(|m| layouts(&y).map(|y| (m, y))) {
         for base in [ForestParams::cart, ForestParams::extra_trees] {
             for projection in [gaussian(m), gaussian(m).map(OutputProjection::shared)] {
-                let forest = fit(base().n_trees(3).projection(projection), &x.clone().into(), &y);
+                let forest = fit(
+                    projected(ForestParams { trees: 3, ..base() }, projection),
+                    &x.clone().into(),
+                    &y,
+                );
                 let found = forest.predict((&x).into()).unwrap();
                 assert_eq!(found, y.view().to_dense(usize::MAX).unwrap());
             }
@@ -199,10 +226,14 @@ fn a_projection_per_tree_is_no_worse() {
             .iter_mut()
             .zip([gaussian(1), gaussian(1).map(OutputProjection::shared)])
         {
-            let params = ForestParams::random_forest()
-                .n_trees(50)
-                .projection(projection)
-                .seed(repetition);
+            let params = projected(
+                ForestParams {
+                    trees: 50,
+                    seed: repetition,
+                    ..ForestParams::random_forest()
+                },
+                projection,
+            );
             let errors = fit(params, &x, &y).predict((&x_test).into()).unwrap() - &y_test;
             *sum += errors.mapv(|e| f64::from(e * e)).mean().unwrap() / 20.0;
         }
@@ -235,7 +266,17 @@ fn parts_merge_into_the_whole() {
         .flat_map(|p| layouts(&y).map(|y| (p.clone(), y)))
     {
         let x = x.clone().into();
-        let part = |first: usize, n: usize| fit(params.clone().first_tree(first).n_trees(n), &x, &y);
+        let part = |first: usize, n: usize| {
+            fit(
+                ForestParams {
+                    first_tree: first,
+                    trees: n,
+                    ..params.clone()
+                },
+                &x,
+                &y,
+            )
+        };
         let whole = part(0, 100);
         let halves = part(0, 50).merge(part(50, 50)).unwrap();
         assert_eq!(halves, whole);
@@ -259,13 +300,16 @@ fn weights_are_repetitions() {
     let (x, y) = labelled(11, 60);
     let weights: Vec<f32> = (0..60).map(|i| (i % 3) as f32).collect();
     let rows: Vec<usize> = (0..60).flat_map(|i| std::iter::repeat_n(i, i % 3)).collect();
-    let params = ForestParams::cart().max_depth(Some(4)).check().unwrap();
+    let params = ForestParams {
+        max_depth: Some(4),
+        ..ForestParams::cart()
+    };
     let options = FitOptions {
         weights: Some(&weights),
         ..FitOptions::default()
     };
     for y in layouts(&y) {
-        let weighted = params.fit_with((&x).into(), y.view(), options).unwrap();
+        let weighted = params.fit_with((&x).into(), y.view(), options.clone()).unwrap();
         let repeated = params
             .fit(
                 (&x.select(Axis(0), &rows)).into(),
@@ -285,10 +329,13 @@ fn the_observer_hears_of_every_tree() {
         count.fetch_add(1, Ordering::Relaxed);
     };
     let options = FitOptions {
-        on_tree: Some(&on_tree),
+        on_step: Some(&on_tree),
         ..FitOptions::default()
     };
-    let params = ForestParams::random_forest().n_trees(17).check().unwrap();
+    let params = ForestParams {
+        trees: 17,
+        ..ForestParams::random_forest()
+    };
     params.fit_with((&x).into(), (&y).into(), options).unwrap();
     assert_eq!(count.into_inner(), 17);
 }
@@ -298,18 +345,62 @@ fn the_observer_hears_of_every_tree() {
 fn limits_are_respected() {
     let (x, y) = labelled(13, 90);
     let (x, y) = (x.into(), y.into());
-    let base = || ForestParams::random_forest().n_trees(8).projection(gaussian(2));
+    let base = || {
+        projected(
+            ForestParams {
+                trees: 8,
+                ..ForestParams::random_forest()
+            },
+            gaussian(2),
+        )
+    };
     let check = |params: ForestParams, holds: &dyn Fn(&rpo_tree::Structure<rpo_tree::AxisRule>) -> bool| {
         let forest = fit(params, &x, &y);
         assert!(forest.trees().iter().all(|t| holds(t.tree.structure())));
     };
-    check(base().max_depth(Some(2)), &|s| s.depth() == 2);
-    check(base().max_depth(Some(0)), &|s| s.n_leaves() == 1);
-    check(base().max_leaves(Some(5)), &|s| s.n_leaves() == 5);
-    check(base().min_impurity_decrease(1e6), &|s| s.n_leaves() == 1);
+    check(
+        ForestParams {
+            max_depth: Some(2),
+            ..base()
+        },
+        &|s| s.depth() == 2,
+    );
+    check(
+        ForestParams {
+            max_depth: Some(0),
+            ..base()
+        },
+        &|s| s.n_leaves() == 1,
+    );
+    check(
+        ForestParams {
+            max_leaves: Some(5),
+            ..base()
+        },
+        &|s| s.n_leaves() == 5,
+    );
+    check(
+        ForestParams {
+            min_impurity_decrease: 1e6,
+            ..base()
+        },
+        &|s| s.n_leaves() == 1,
+    );
     // A bag holds about 57 distinct rows, at most 90.
-    check(base().min_samples_split(91), &|s| s.n_leaves() == 1);
-    check(base().min_samples_leaf(20), &|s| s.n_leaves() <= 4);
+    check(
+        ForestParams {
+            min_samples_split: 91,
+            ..base()
+        },
+        &|s| s.n_leaves() == 1,
+    );
+    check(
+        ForestParams {
+            min_samples_leaf: 20,
+            ..base()
+        },
+        &|s| s.n_leaves() <= 4,
+    );
     let rules = |params: ForestParams| -> Vec<rpo_tree::AxisRule> {
         let forest = fit(params, &x, &y);
         let nodes = forest.trees()[0].tree.structure().nodes().to_vec();
@@ -321,20 +412,43 @@ fn limits_are_respected() {
             })
             .collect()
     };
-    let cart = || ForestParams::cart().seed(1);
-    assert_ne!(rules(cart().thresholds(ThresholdSearch::Random)), rules(cart()));
-    assert_ne!(rules(cart().max_features(MaxFeatures::Count(1))), rules(cart()));
-    assert_ne!(rules(cart().rows(RowSampling::Bootstrap)), rules(cart()));
+    let cart = || ForestParams {
+        seed: 1,
+        ..ForestParams::cart()
+    };
+    assert_ne!(
+        rules(ForestParams {
+            splitter: Splitting::Random,
+            ..cart()
+        }),
+        rules(cart())
+    );
+    assert_ne!(
+        rules(ForestParams {
+            max_features: MaxFeatures::Count(1),
+            ..cart()
+        }),
+        rules(cart())
+    );
+    assert_ne!(
+        rules(ForestParams {
+            bootstrap: Some(true),
+            ..cart()
+        }),
+        rules(cart())
+    );
 }
 
 /// Importances are shares, and the feature that says nothing has the least.
 #[test]
 fn importances_tell_signal_from_noise() {
     let (x, y) = labelled(14, 400);
-    let params = ForestParams::random_forest()
-        .n_trees(30)
-        .max_features(MaxFeatures::All)
-        .max_depth(Some(4));
+    let params = ForestParams {
+        trees: 30,
+        max_features: MaxFeatures::All,
+        max_depth: Some(4),
+        ..ForestParams::random_forest()
+    };
     let forest = fit(params, &x.into(), &csr(&y).into());
     let importances = forest.importances();
     assert!((importances.iter().sum::<f64>() - 1.0).abs() < 1e-9);
@@ -354,9 +468,13 @@ fn the_origin_of_outputs_does_not_matter() {
     let y = Array2::from_shape_fn((60, 3), |_| (8.0 * uniform()).floor() as f32 / 8.0);
     for projection in [None, gaussian(2)] {
         let structure = |offset: f32| {
-            let params = ForestParams::cart()
-                .min_samples_leaf(3)
-                .projection(projection.clone());
+            let params = projected(
+                ForestParams {
+                    min_samples_leaf: 3,
+                    ..ForestParams::cart()
+                },
+                projection.clone(),
+            );
             let forest = fit(params, &x, &y.mapv(|v| v + offset).into());
             forest.trees()[0].tree.structure().clone()
         };
@@ -372,9 +490,16 @@ fn the_origin_of_outputs_does_not_matter() {
 fn criteria_of_labels() {
     let (x, y) = labelled(6, 80);
     let rules = |criterion, least: f64| {
-        let params = ForestParams::random_forest().n_trees(5).criterion(criterion);
+        let params = ForestParams {
+            trees: 5,
+            criterion,
+            ..ForestParams::random_forest()
+        };
         let forest = fit(
-            params.min_impurity_decrease(least),
+            ForestParams {
+                min_impurity_decrease: least,
+                ..params
+            },
             &x.clone().into(),
             &csr(&y).into(),
         );
@@ -386,10 +511,10 @@ fn criteria_of_labels() {
     assert_eq!(variance, rules(CriterionKind::Gini, 0.008));
     assert_ne!(variance, rules(CriterionKind::Entropy, 0.004));
     for (dense, sparse) in layouts(&y).iter().zip(layouts(&y)) {
-        let params = || {
-            ForestParams::random_forest()
-                .n_trees(3)
-                .criterion(CriterionKind::Entropy)
+        let params = || ForestParams {
+            trees: 3,
+            criterion: CriterionKind::Entropy,
+            ..ForestParams::random_forest()
         };
         assert_eq!(
             fit(params(), &x.clone().into(), dense),
@@ -402,10 +527,16 @@ fn criteria_of_labels() {
 #[test]
 fn shares_of_rows_and_features() {
     let (x, y) = regression(7, 60);
-    let params = ForestParams::random_forest()
-        .n_trees(6)
-        .rows(RowSampling::Share(0.3));
-    let params = params.feature_share(0.4).max_features(MaxFeatures::All);
+    let params = ForestParams {
+        trees: 6,
+        row_share: Some(0.3),
+        ..ForestParams::random_forest()
+    };
+    let params = ForestParams {
+        feature_share: 0.4,
+        max_features: MaxFeatures::All,
+        ..params
+    };
     let forest = fit(params, &x.clone().into(), &y.clone().into());
     let (oob, counts) = forest.oob_predictions((&x).into()).unwrap();
     assert_eq!(counts.iter().sum::<u32>(), 6 * (60 - 18));

@@ -1,17 +1,17 @@
 //! Forests of single targets: what each of them would be by itself.
 
-use crate::common::{csr, gaussian, labelled, layouts, regression};
+use crate::common::{csr, gaussian, labelled, layouts, projected, regression};
 use ndarray::{Array2, Axis};
 use rpo_core::{MatrixView, ParameterError};
-use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, RowSampling, SingleTargetForest};
-use rpo_tree::{LeafKind, LeafModel};
+use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, LeafChoice, SingleTargetForest};
+use rpo_tree::LeafModel;
 
 fn fit(
     params: ForestParams,
     x: MatrixView<'_>,
     y: MatrixView<'_>,
 ) -> Result<SingleTargetForest, EnsembleError> {
-    params.check()?.fit_single_targets(x, y, FitOptions::default())
+    params.fit_single_targets(x, y, FitOptions::default())
 }
 
 #[test]
@@ -22,18 +22,29 @@ fn every_output_has_the_forest_of_its_column() {
         let mut bases = vec![ForestParams::random_forest(), ForestParams::extra_trees()];
         if is_label {
             bases.push(ForestParams::rf_cost());
-            bases.push(ForestParams::random_forest().criterion(CriterionKind::Gini));
+            bases.push(ForestParams {
+                criterion: CriterionKind::Gini,
+                ..ForestParams::random_forest()
+            });
         }
         for base in bases {
-            let params = || base.clone().n_trees(5).max_leaves(Some(7));
+            let params = || ForestParams {
+                trees: 5,
+                max_leaves: Some(7),
+                ..base.clone()
+            };
             for (x, y_given) in layouts(&x).iter().zip(layouts(&y)) {
-                let forests = fit(params().seed(3), x.view(), y_given.view()).unwrap();
+                let forests = fit(ForestParams { seed: 3, ..params() }, x.view(), y_given.view()).unwrap();
                 assert_eq!((forests.n_outputs(), forests.trees_per_output()), (8, 5));
                 let all = forests.predict(x.view()).unwrap();
                 for j in 0..8 {
                     let column = y.select(Axis(1), &[j]);
-                    let alone = params().seed(3).leaves(Some(LeafKind::Dense));
-                    let alone = alone.check().unwrap().fit(x.view(), (&column).into()).unwrap();
+                    let alone = ForestParams {
+                        seed: 3,
+                        leaves: LeafChoice::Dense,
+                        ..params()
+                    };
+                    let alone = alone.fit(x.view(), (&column).into()).unwrap();
                     assert_eq!(alone.trees(), &forests.forest().trees()[5 * j..5 * (j + 1)]);
                     let means = alone.predict(x.view()).unwrap();
                     assert!(means.iter().zip(all.column(j)).all(|(a, b)| (a - b).abs() < 1e-6));
@@ -66,28 +77,34 @@ fn missing_outputs_take_no_part_where_allowed() {
         missing_outputs: true,
         ..FitOptions::default()
     };
-    let base = ForestParams::random_forest().n_trees(4).rows(RowSampling::All);
+    let base = ForestParams {
+        trees: 4,
+        bootstrap: Some(false),
+        ..ForestParams::random_forest()
+    };
     let bases = [
         base.clone(),
-        base.criterion(CriterionKind::Entropy),
+        ForestParams {
+            criterion: CriterionKind::Entropy,
+            ..base
+        },
         ForestParams::random_forest(),
     ];
     for (params, y) in bases
         .into_iter()
         .flat_map(|b| layouts(&y).map(|y| (b.clone(), y)))
     {
-        let (whole, params) = (params.clone(), params.check().unwrap());
-        let forests = params.fit_single_targets((&x).into(), y.view(), options).unwrap();
+        let forests = params
+            .fit_single_targets((&x).into(), y.view(), options.clone())
+            .unwrap();
         let predictions = forests.predict((&x).into()).unwrap();
         assert!(predictions.iter().all(|v| v.is_finite()));
         // Nobody knows output 5.
         assert!(predictions.column(5).iter().all(|v| *v == 0.0));
         if forests.oob_predictions((&x).into()).is_err() {
             let (x_known, y_known) = (x.select(Axis(0), &known), y.view().select_rows(&known));
-            let alone = whole
-                .check()
-                .unwrap()
-                .fit_single_targets((&x_known).into(), y_known.view(), options);
+            let options = options.clone();
+            let alone = params.fit_single_targets((&x_known).into(), y_known.view(), options);
             let expected = alone.unwrap().predict((&x).into()).unwrap();
             assert_eq!(predictions.column(4).to_vec(), expected.column(4).to_vec());
         }
@@ -102,7 +119,10 @@ fn what_is_known_out_of_bag_alone_is_a_mean() {
     let (x, mut y) = labelled(5, 30);
     y.column_mut(2).fill(f32::NAN);
     (y[[4, 2]], y[[5, 2]]) = (1.0, 0.0);
-    let params = ForestParams::random_forest().n_trees(40).check().unwrap();
+    let params = ForestParams {
+        trees: 40,
+        ..ForestParams::random_forest()
+    };
     let options = FitOptions {
         missing_outputs: true,
         ..FitOptions::default()
@@ -127,11 +147,21 @@ fn what_is_known_out_of_bag_alone_is_a_mean() {
 #[test]
 fn parts_merge_into_the_whole() {
     let (x, y) = labelled(6, 40);
-    let grow = |params: ForestParams| fit(params.seed(4), (&x).into(), (&y).into()).unwrap();
+    let grow =
+        |params: ForestParams| fit(ForestParams { seed: 4, ..params }, (&x).into(), (&y).into()).unwrap();
     let base = ForestParams::rf_cost;
-    let parts = grow(base().n_trees(2)).merge(grow(base().first_tree(2).n_trees(3)));
-    assert_eq!(parts.unwrap(), grow(base().n_trees(5)));
-    let other = grow(base().n_trees(2)).merge(grow(base().n_trees(2).rows(RowSampling::Bootstrap)));
+    let parts = grow(ForestParams { trees: 2, ..base() }).merge(grow(ForestParams {
+        first_tree: 2,
+        trees: 3,
+        ..base()
+    }));
+    assert_eq!(parts.unwrap(), grow(ForestParams { trees: 5, ..base() }));
+    let other = grow(ForestParams { trees: 2, ..base() }).merge(grow(ForestParams {
+        trees: 2,
+        bootstrap: Some(true),
+        row_share: None,
+        ..base()
+    }));
     assert!(matches!(other, Err(EnsembleError::Merge(_))));
 }
 
@@ -143,7 +173,10 @@ fn threads_do_not_matter() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
         pool.install(|| {
             let forests = fit(
-                ForestParams::random_forest().n_trees(6),
+                ForestParams {
+                    trees: 6,
+                    ..ForestParams::random_forest()
+                },
                 (&x).into(),
                 MatrixView::Sparse(y.view()),
             );
@@ -159,12 +192,21 @@ fn threads_do_not_matter() {
 fn what_makes_no_sense_is_refused() {
     let (x, y) = labelled(4, 20);
     let name = |params: ForestParams| match fit(params, (&x).into(), (&y).into()) {
-        Err(EnsembleError::Parameter(ParameterError::OutOfRange { name, .. })) => name,
+        Err(EnsembleError::Parameter(ParameterError::Conflict { name, .. })) => name,
         other => panic!("{other:?}"),
     };
-    let base = || ForestParams::random_forest().n_trees(2);
-    assert_eq!(name(base().projection(gaussian(2))), "projection");
-    assert_eq!(name(base().leaves(Some(LeafKind::Samples))), "leaves");
+    let base = || ForestParams {
+        trees: 2,
+        ..ForestParams::random_forest()
+    };
+    assert_eq!(name(projected(base(), gaussian(2))), "projection");
+    assert_eq!(
+        name(ForestParams {
+            leaves: LeafChoice::Samples,
+            ..base()
+        }),
+        "leaves"
+    );
     let forests = fit(base(), (&x).into(), (&y).into()).unwrap();
     assert!(SingleTargetForest::from_forest(forests.forest().clone(), 8).is_ok());
     for n_outputs in [0, 3, 17] {

@@ -5,24 +5,10 @@ use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use rpo_core::{MatrixView, ParameterError, Seed};
 use rpo_ensemble::EnsembleError;
-use rpo_ensemble::structured::{NodeSplit, StructuredForest, StructuredForestParams, StructuredTree};
+use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, StructuredTree, Variant};
 use rpo_tree::leaves::DenseLeaves;
-use rpo_tree::oblique::{HellingerParams, LinearRule, ObliqueLogisticParams};
-use rpo_tree::structured::LabelWeighting;
+use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Leaves, Node, Structure, Tree, TreeError};
-
-fn splits() -> [NodeSplit; 3] {
-    let hellinger = HellingerParams {
-        descent_steps: 30,
-        batch_size: 40,
-        ..HellingerParams::default()
-    };
-    [
-        NodeSplit::InformationGain,
-        NodeSplit::Logistic(ObliqueLogisticParams::default()),
-        NodeSplit::Hellinger(hellinger),
-    ]
-}
 
 /// Labels that depend on sums of features, in a given number of rows.
 fn data(n: usize) -> (Array2<f32>, Array2<f32>) {
@@ -35,19 +21,33 @@ fn data(n: usize) -> (Array2<f32>, Array2<f32>) {
 }
 
 fn small() -> StructuredForestParams {
-    StructuredForestParams::soshf().n_trees(6).seed(3)
+    StructuredForestParams {
+        trees: 6,
+        seed: 3,
+        ..StructuredForestParams::default()
+    }
+}
+
+/// Small forests of one variant of each splitting method.
+fn variants() -> [StructuredForestParams; 3] {
+    let of = |variant| StructuredForestParams { variant, ..small() };
+    let hellinger = StructuredForestParams {
+        descent_steps: Some(30),
+        batch_size: Some(40),
+        ..small()
+    };
+    [of(Variant::SfCs), of(Variant::SfLrCs), hellinger]
 }
 
 fn fit(params: StructuredForestParams, x: &Array2<f32>, y: &Array2<f32>) -> StructuredForest {
-    params.check().unwrap().fit(x.into(), y.into()).unwrap()
+    params.fit(x.into(), y.into()).unwrap()
 }
 
 #[test]
 fn one_model_for_any_number_of_threads_and_either_layout() {
     let (x, y) = data(120);
     let (sparse_x, sparse_y) = (MatrixView::from(&x).to_csr(), MatrixView::from(&y).to_csr());
-    for split in splits() {
-        let params = small().split(split);
+    for params in variants() {
         let forest = fit(params.clone(), &x, &y);
         let scores = forest.predict((&x).into()).unwrap();
         for threads in [1, 2, 8] {
@@ -61,7 +61,7 @@ fn one_model_for_any_number_of_threads_and_either_layout() {
             MatrixView::Sparse(sparse_x.view()),
             MatrixView::Sparse(sparse_y.view()),
         );
-        assert_eq!(params.check().unwrap().fit(views.0, views.1).unwrap(), forest);
+        assert_eq!(params.fit(views.0, views.1).unwrap(), forest);
         assert_eq!(forest.predict(views.0).unwrap(), scores);
         // H-P10.
         assert!(scores.iter().all(|s| (0.0..=1.0).contains(s)));
@@ -72,12 +72,34 @@ fn one_model_for_any_number_of_threads_and_either_layout() {
 fn parts_merge_into_the_whole() {
     let (x, y) = data(60);
     let whole = fit(small(), &x, &y);
-    let first = fit(small().n_trees(4), &x, &y);
-    let rest = fit(small().first_tree(4).n_trees(2), &x, &y);
+    let first = fit(StructuredForestParams { trees: 4, ..small() }, &x, &y);
+    let rest = fit(
+        StructuredForestParams {
+            first_tree: 4,
+            trees: 2,
+            ..small()
+        },
+        &x,
+        &y,
+    );
     assert_eq!(first.clone().merge(rest).unwrap(), whole);
-    let other = fit(small().label_weight(2.0), &x, &y);
+    let other = fit(
+        StructuredForestParams {
+            label_weight: 2.0,
+            ..small()
+        },
+        &x,
+        &y,
+    );
     assert!(matches!(first.clone().merge(other), Err(EnsembleError::Merge(_))));
-    let other = fit(small().row_share(0.5), &x, &y);
+    let other = fit(
+        StructuredForestParams {
+            row_share: 0.5,
+            ..small()
+        },
+        &x,
+        &y,
+    );
     assert!(matches!(first.merge(other), Err(EnsembleError::Mismatch { .. })));
 }
 
@@ -113,8 +135,8 @@ fn assert_close(found: &Array2<f32>, expected: &Array2<f64>) {
 #[test]
 fn scores_are_weighted_means_in_and_out_of_bag() {
     let (x, y) = data(50);
-    for split in splits() {
-        let forest = fit(small().split(split), &x, &y);
+    for params in variants() {
+        let forest = fit(params, &x, &y);
         let scores = forest.predict((&x).into()).unwrap();
         assert_close(&scores, &naive_scores(&forest, &x, |_, _| true));
         let top = forest.predict_top_k((&x).into(), 2).unwrap();
@@ -143,8 +165,13 @@ fn out_of_bag(forest: &StructuredForest, x: &Array2<f32>, y: &Array2<f32>) -> Ve
     let labels = ndarray::concatenate![Axis(1), y.view(), marked];
     let mut out = Vec::new();
     for t in 0..forest.trees().len() {
-        let params = small().split(NodeSplit::InformationGain).first_tree(t).n_trees(1);
-        let tree = fit(params.weighting(None), x, &labels);
+        let params = StructuredForestParams {
+            variant: Variant::Sf,
+            first_tree: t,
+            trees: 1,
+            ..small()
+        };
+        let tree = fit(params, x, &labels);
         let mut seen = vec![false; x.nrows()];
         let leaves = tree.trees()[0].tree.leaves();
         for leaf in 0..leaves.n_leaves() {
@@ -180,7 +207,7 @@ fn labels_a_tree_clustered_count_five_times() {
 #[test]
 fn what_does_not_fit_is_refused() {
     let (x, y) = data(20);
-    let valid = small().check().unwrap();
+    let valid = small();
     let refused = |x: &Array2<f32>, y: &Array2<f32>| valid.fit(x.into(), y.into()).map(|_| ()).unwrap_err();
     let fewer = y.slice(ndarray::s![..19, ..]).to_owned();
     assert!(matches!(
@@ -213,7 +240,14 @@ fn what_does_not_fit_is_refused() {
     assert_eq!(refused(&missing, &y), hole);
 
     // One feature at a time has a side for it.
-    let forest = fit(small().split(NodeSplit::InformationGain), &missing, &y);
+    let forest = fit(
+        StructuredForestParams {
+            variant: Variant::SfCs,
+            ..small()
+        },
+        &missing,
+        &y,
+    );
     assert!(!forest.is_oblique());
     assert!(forest.predict((&missing).into()).is_ok());
     let forest = fit(small(), &x, &y);
@@ -235,7 +269,14 @@ fn what_does_not_fit_is_refused() {
             ..
         }))
     ));
-    let all_rows = fit(small().row_share(1.0), &x, &y);
+    let all_rows = fit(
+        StructuredForestParams {
+            row_share: 1.0,
+            ..small()
+        },
+        &x,
+        &y,
+    );
     assert_eq!(
         all_rows.oob_predictions((&x).into()).map(|_| ()),
         Err(EnsembleError::NoBootstrap)
@@ -246,8 +287,15 @@ fn what_does_not_fit_is_refused() {
 fn forests_of_nothing_to_learn_answer_means() {
     let x = Array2::zeros((8, 3));
     let y = Array2::from_shape_fn((8, 3), |(i, j)| [1.0, 0.0, f32::from(u8::from(i < 4))][j]);
-    for split in splits() {
-        let forest = fit(small().split(split).row_share(1.0), &x, &y);
+    for params in variants() {
+        let forest = fit(
+            StructuredForestParams {
+                row_share: 1.0,
+                ..params
+            },
+            &x,
+            &y,
+        );
         assert_eq!(
             forest
                 .predict((&x.slice(ndarray::s![..1, ..]).to_owned()).into())
@@ -270,10 +318,15 @@ proptest! {
     ) {
         let x = Array2::from_shape_fn((n, p), |(i, j)| cells[i * 4 + j]);
         let y = Array2::from_shape_fn((n, d), |(i, j)| f32::from(u8::from(labels[i * 4 + j])));
-        for split in splits() {
-            let fall_back = fall_back && split != NodeSplit::InformationGain;
-            let weighting = weighted.then(LabelWeighting::default);
-            let params = small().split(split).weighting(weighting).fall_back(fall_back).min_samples_leaf(1);
+        for params in variants() {
+            let variant = match params.variant {
+                Variant::SfCs if !weighted => Variant::Sf,
+                Variant::SfLrCs if !weighted => Variant::SfLr,
+                Variant::SfHCs if !weighted => Variant::SfH,
+                variant => variant,
+            };
+            let fall_back = variant.is_oblique().then_some(fall_back);
+            let params = StructuredForestParams { variant, fall_back, min_samples_leaf: 1, ..params };
             let forest = fit(params, &x, &y);
             let scores = forest.predict((&x).into()).unwrap();
             prop_assert!(scores.iter().all(|s| (0.0..=1.0).contains(s)));

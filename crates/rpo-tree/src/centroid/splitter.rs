@@ -11,17 +11,21 @@ use crate::products::{add_products, table_width};
 use crate::splitter::{NodeRows, ProposedSplit, Splitter};
 use rand::seq::index;
 use rayon::prelude::*;
-use rpo_core::{CsrView, MatrixView, ParameterError, Seed, check_count, csr_row, is_fraction};
+use rpo_core::{CsrView, MatrixView, ParameterError, Seed, check_count, check_fraction, csr_row};
 use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
-/// The rows of a node that are clustered, whose features make its centroids.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// Samples of a node that are clustered, and whose features make its centroids.
+///
+/// As text: a number, a fraction such as `0.6`, or `first:0.6`.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NodeSample {
     /// At most this many, drawn without replacement.
     Count(usize),
-    /// ⌊share · n⌋ of n but at least one, drawn without replacement; the share is in (0, 1].
+    /// ⌊fraction · n⌋ of n but at least one, drawn without replacement; the fraction is in (0, 1].
     Share(f64),
-    /// As many, the first of the node: no sample at all (kept to reproduce a published defect).
+    /// As many, the first of the node: no random sample (kept to reproduce a published defect).
     FirstShare(f64),
 }
 
@@ -32,7 +36,45 @@ impl NodeSample {
             Self::Share(share) | Self::FirstShare(share) => ((share * n as f64) as usize).clamp(1, n),
         }
     }
+
+    fn check(self) -> Result<(), ParameterError> {
+        match self {
+            Self::Count(count) => check_count("node_sample", count),
+            Self::Share(share) | Self::FirstShare(share) => check_fraction("node_sample", share),
+        }
+    }
 }
+
+impl fmt::Display for NodeSample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(count) => write!(f, "{count}"),
+            // Always with a point, so that a fraction of 1 does not read as one sample.
+            Self::Share(share) => write!(f, "{share:?}"),
+            Self::FirstShare(share) => write!(f, "first:{share:?}"),
+        }
+    }
+}
+
+impl FromStr for NodeSample {
+    type Err = ParameterError;
+
+    fn from_str(text: &str) -> Result<Self, ParameterError> {
+        let parsed = match text.strip_prefix("first:") {
+            Some(share) => share.parse().map(Self::FirstShare),
+            None => text
+                .parse()
+                .map(Self::Count)
+                .or_else(|_| text.parse().map(Self::Share)),
+        };
+        let expected = "a number of samples, or a fraction such as 0.6";
+        let sample = parsed.map_err(|_| ParameterError::out_of_range("node_sample", text, expected))?;
+        sample.check()?;
+        Ok(sample)
+    }
+}
+
+rpo_core::impl_text_serde!(NodeSample, ["integer", "number", "string"]);
 
 /// Parameters of [`CentroidSplitter`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -67,14 +109,7 @@ impl CentroidParams {
         self.kmeans.check()?;
         let k = self.kmeans.clusters;
         ParameterError::unless(k <= MAX_CHILDREN, "clusters", k, "at most 65535")?;
-        match self.node_sample {
-            NodeSample::Count(rows) => {
-                ParameterError::unless(rows > 0, "node_sample", rows, "at least 1 row")?
-            }
-            NodeSample::Share(share) | NodeSample::FirstShare(share) => {
-                ParameterError::unless(is_fraction(share), "node_sample", share, "a share in (0, 1]")?;
-            }
-        }
+        self.node_sample.check()?;
         check_count("centroid_entries", self.centroid_entries)?;
         Ok(check_count("attempts", self.attempts as usize)?)
     }

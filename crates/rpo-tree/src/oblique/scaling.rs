@@ -1,15 +1,17 @@
 //! Features in units of their spread.
 
 use rpo_core::MatrixView;
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The units in which hyperplanes are learned, features that are constant or 0 or 1 everywhere excepted: those stay as
 /// they are, the nominal features of Daniels and Metaxas (2017, section 4).
 ///
 /// ADAM moves every weight by about its learning rate per step, and penalties weigh all weights alike, so that
 /// solvers need features of about unit size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum FeatureScaling {
     /// As they are.
     Raw,

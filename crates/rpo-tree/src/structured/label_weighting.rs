@@ -2,11 +2,13 @@
 
 use crate::TreeError;
 use rpo_core::ParameterError;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a label's weight does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Use of a label's weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
 pub enum WeightMode {
     /// Multiplies the label: its squared difference counts with the squared weight. The default; the paper says
     /// "weigh each label".

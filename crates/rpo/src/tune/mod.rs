@@ -26,14 +26,16 @@
 //!     .parameter("min-samples-leaf", Law::integers(1, 5)?)?;
 //!
 //! let params = |setting: &Setting| -> Result<ForestParams, Box<dyn std::error::Error + Send + Sync>> {
-//!     Ok(ForestParams::random_forest()
-//!         .n_trees(10)
-//!         .max_features(setting.get("max-features")?)
-//!         .min_samples_leaf(setting.get("min-samples-leaf")?))
+//!     Ok(ForestParams {
+//!         trees: 10,
+//!         max_features: setting.get("max-features")?,
+//!         min_samples_leaf: setting.get("min-samples-leaf")?,
+//!         ..ForestParams::random_forest()
+//!     })
 //! };
 //! let score = |setting: &Setting, _: &mut Trial| {
 //!     let (train, validation) = (&holdout.train, &holdout.validation);
-//!     let forest = params(setting)?.check()?.fit(train.features().into(), train.outputs().into())?;
+//!     let forest = params(setting)?.fit(train.features().into(), train.outputs().into())?;
 //!     let scores = forest.predict(validation.features().into())?;
 //!     let evaluation = Evaluation::new(validation.outputs().into(), Scores::Dense(scores.view()));
 //!     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(evaluation.evaluate(&[Metric::R2])?[0])
@@ -41,7 +43,7 @@
 //! let found = Search::new(Metric::R2).budget(Budget::Trials(6)).run(space.random(seed), score)?;
 //! assert_eq!(found.history().len(), 6);
 //! let data = Refit::Everything.samples(&data, &holdout);
-//! let forest = params(found.best_setting())?.check()?.fit(data.features().into(), data.outputs().into())?;
+//! let forest = params(found.best_setting())?.fit(data.features().into(), data.outputs().into())?;
 //! assert_eq!(forest.n_train(), 120);
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```

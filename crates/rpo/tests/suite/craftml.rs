@@ -41,8 +41,8 @@ fn case() -> impl Strategy<Value = Case> {
 
 fn trees(case: &Case, data: &Dataset, first: usize, n: usize) -> Model {
     let preset = case.craftml.expect("a CRAFTML case");
-    let params = case.craftml_params(preset).first_tree(first).n_trees(n);
-    let forest = params.check().unwrap();
+    let params = case.craftml_params(preset).of_trees(first..first + n);
+    let forest = &params;
     let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
     let parameters = json!({"trees": n});
     let model = Model::new(forest, data).unwrap();
@@ -67,7 +67,7 @@ proptest! {
         let whole = trees(&case, &data, 0, 3);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("m.rpo");
-        let params = case.craftml_params(case.craftml.unwrap()).check().unwrap();
+        let params = case.craftml_params(case.craftml.unwrap());
         let trainer = params.trainer(data.features().into(), data.outputs().into()).unwrap();
         let mut file = CraftmlFile::create(&path).unwrap();
         for index in trainer.indices() {
@@ -97,7 +97,7 @@ fn parts_merge_into_the_file_of_the_whole() {
         assert_eq!(
             merged.to_bytes().unwrap(),
             trees(&case, &data, 0, 5).to_bytes().unwrap(),
-            "{preset}"
+            "{preset:?}"
         );
         let twice = trees(&case, &data, 0, 2).merge(trees(&case, &data, 1, 2));
         assert!(matches!(twice, Err(ModelError::Merge(_))), "tree 1 is in both");
@@ -136,8 +136,12 @@ fn naming_the_rows_that_taught_takes_less_room() {
     let y = ndarray::Array2::from_shape_fn((rows, 40), |(i, j)| f32::from(u8::from(mark(i, j, 7))));
     let data = Dataset::new(Matrix::Dense(x), Matrix::Dense(y), Task::MultiLabel).unwrap();
     let [small, large] = [CentroidKind::Rows, CentroidKind::Values].map(|kind| {
-        let params = CraftmlParams::original().n_trees(10).centroids(kind);
-        let forest = params.check().unwrap();
+        let params = CraftmlParams {
+            trees: 10,
+            centroids: kind,
+            ..CraftmlParams::original()
+        };
+        let forest = &params;
         let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
         let model = Model::new(forest, &data).unwrap();
         let scores = model.predict(data.features().into()).unwrap();

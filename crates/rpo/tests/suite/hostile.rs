@@ -133,7 +133,7 @@ fn prepared(case: &Case) -> Model {
     };
     let pipeline = steps.fit(&data).unwrap();
     let prepared = pipeline.apply(&data).unwrap();
-    let params = case.params().check().unwrap();
+    let params = case.params();
     let forest = params.fit(prepared.features().into(), prepared.outputs().into());
     Model::new(forest.unwrap(), &prepared)
         .unwrap()

@@ -123,7 +123,7 @@ fn names_kinds_parameters_and_thresholds_are_kept() {
         .and_then(|data| data.with_output_names(Names::from_iter(["", "0"])))
         .and_then(|data| data.with_nominal(nominal))
         .unwrap();
-    let forest = case.params().check().unwrap();
+    let forest = case.params();
     let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
     let parameters = json!({"trees": 3, "min_impurity_decrease": 1.1e-17, "projection": null});
     let model = Model::new(forest, &data)
@@ -318,8 +318,12 @@ fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
     let case = Case::default();
     let data = case.data();
     let part = |first: usize, n: usize| {
-        let params = ForestParams::random_forest().first_tree(first).n_trees(n);
-        let forest = params.check().unwrap();
+        let params = ForestParams {
+            first_tree: first,
+            trees: n,
+            ..ForestParams::random_forest()
+        };
+        let forest = params;
         let forest = forest.fit(data.features().into(), data.outputs().into()).unwrap();
         let parameters = json!({"seed": 0, "trees": n});
         Model::new(forest, &data)

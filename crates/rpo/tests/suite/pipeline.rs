@@ -35,12 +35,18 @@ fn data(seed: u64, missing: f32, layout: Layout) -> Dataset {
 /// Predictors of every kind; those that need all values only where there are all.
 fn predictors(data: &Dataset) -> Vec<Predictor> {
     let (x, y) = (|| data.features().view(), || data.outputs().view());
-    let forest = ForestParams::random_forest().n_trees(2).check().unwrap();
+    let forest = ForestParams {
+        trees: 2,
+        ..ForestParams::random_forest()
+    };
     let boosting = BoostingParams {
         iterations: 2,
         ..BoostingParams::new(Algorithm::Gbmort)
     };
-    let structured = StructuredForestParams::soshf().n_trees(2).check().unwrap();
+    let structured = StructuredForestParams {
+        trees: 2,
+        ..StructuredForestParams::default()
+    };
     let mut predictors: Vec<Predictor> = vec![
         forest.fit(x(), y()).unwrap().into(),
         forest
@@ -50,10 +56,10 @@ fn predictors(data: &Dataset) -> Vec<Predictor> {
         boosting.fit(x(), y()).unwrap().into(),
     ];
     if data.n_missing() == 0 {
-        let craftml = CraftmlParams::preset(CraftmlPreset::Original)
-            .n_trees(2)
-            .check()
-            .unwrap();
+        let craftml = CraftmlParams {
+            trees: 2,
+            ..CraftmlParams::preset(CraftmlPreset::Original)
+        };
         predictors.extend([
             Predictor::from(structured.fit(x(), y()).unwrap()),
             craftml.fit(x(), y()).unwrap().into(),
@@ -215,11 +221,12 @@ fn parts_merge_if_their_pipelines_are_one() {
             ..Steps::default()
         };
         let (pipeline, prepared) = fit(steps, &train);
-        let params = ForestParams::random_forest().n_trees(2).first_tree(first_tree);
-        let forest = params
-            .check()
-            .unwrap()
-            .fit(prepared.features().view(), prepared.outputs().view());
+        let params = ForestParams {
+            trees: 2,
+            first_tree,
+            ..ForestParams::random_forest()
+        };
+        let forest = params.fit(prepared.features().view(), prepared.outputs().view());
         Model::new(forest.unwrap(), &prepared)
             .unwrap()
             .with_pipeline(pipeline, &train)

@@ -1,10 +1,9 @@
 //! Structured forests and forests of single targets as models: files, thresholds, merging.
 
 use crate::common::Case;
-use rpo::ensemble::structured::{NodeSplit, StructuredForestParams};
+use rpo::ensemble::structured::{StructuredForestParams, Variant};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::ensemble::{EnsembleError, FitOptions, ForestParams};
-use rpo::tree::oblique::ObliqueLogisticParams;
 use rpo::{Model, ModelError};
 
 fn case() -> Case {
@@ -19,34 +18,43 @@ fn case() -> Case {
 fn structured(params: StructuredForestParams) -> Model {
     let data = case().data();
     let (x, y) = (data.features().view(), data.outputs().view());
-    Model::new(params.check().unwrap().fit(x, y).unwrap(), &data).unwrap()
+    Model::new(params.fit(x, y).unwrap(), &data).unwrap()
 }
 
 fn single_targets(params: ForestParams) -> Model {
     let data = case().data();
     let (x, y) = (data.features().view(), data.outputs().view());
-    let forests = params
-        .check()
-        .unwrap()
-        .fit_single_targets(x, y, FitOptions::default());
+    let forests = params.fit_single_targets(x, y, FitOptions::default());
     Model::new(forests.unwrap(), &data).unwrap()
 }
 
 fn small() -> StructuredForestParams {
-    StructuredForestParams::soshf().n_trees(3)
+    StructuredForestParams {
+        trees: 3,
+        ..StructuredForestParams::default()
+    }
 }
 
 fn models() -> Vec<Model> {
     vec![
         structured(small()),
-        structured(small().split(NodeSplit::InformationGain)),
-        structured(
-            small()
-                .split(NodeSplit::Logistic(ObliqueLogisticParams::default()))
-                .fall_back(true),
-        ),
-        single_targets(ForestParams::rf_cost().n_trees(3)),
-        single_targets(ForestParams::random_forest().n_trees(3)),
+        structured(StructuredForestParams {
+            variant: Variant::SfCs,
+            ..small()
+        }),
+        structured(StructuredForestParams {
+            variant: Variant::SfLrCs,
+            fall_back: Some(true),
+            ..small()
+        }),
+        single_targets(ForestParams {
+            trees: 3,
+            ..ForestParams::rf_cost()
+        }),
+        single_targets(ForestParams {
+            trees: 3,
+            ..ForestParams::random_forest()
+        }),
     ]
 }
 
@@ -87,7 +95,11 @@ fn thresholds_come_from_out_of_bag_scores() {
         assert_eq!(decided.thresholds(), Some(&expected.unwrap()[..]));
         assert_eq!(Model::from_bytes(&decided.to_bytes().unwrap()).unwrap(), decided);
     }
-    let all_rows = structured(small().row_share(1.0)).with_oob_thresholds(ThresholdRule::Rate, &data);
+    let all_rows = structured(StructuredForestParams {
+        row_share: 1.0,
+        ..small()
+    })
+    .with_oob_thresholds(ThresholdRule::Rate, &data);
     assert_eq!(all_rows, Err(ModelError::Ensemble(EnsembleError::NoBootstrap)));
 }
 
@@ -106,11 +118,23 @@ fn thresholds_come_from_scores_of_withheld_samples() {
 
 #[test]
 fn parts_of_forests_merge() {
-    let (first, rest) = (structured(small()), structured(small().first_tree(3)));
-    let whole = structured(small().n_trees(6));
+    let (first, rest) = (
+        structured(small()),
+        structured(StructuredForestParams {
+            first_tree: 3,
+            ..small()
+        }),
+    );
+    let whole = structured(StructuredForestParams { trees: 6, ..small() });
     assert_eq!(first.clone().merge(rest).unwrap(), whole);
     assert!(matches!(first.clone().merge(whole), Err(ModelError::Merge(_))));
-    let single = |first, n| single_targets(ForestParams::rf_cost().first_tree(first).n_trees(n));
+    let single = |first, n| {
+        single_targets(ForestParams {
+            first_tree: first,
+            trees: n,
+            ..ForestParams::rf_cost()
+        })
+    };
     let whole = single(0, 3);
     assert_eq!(single(0, 2).merge(single(2, 1)).unwrap(), whole);
     assert!(matches!(

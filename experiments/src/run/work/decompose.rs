@@ -24,6 +24,7 @@ use anyhow::Context;
 use ndarray::{Array2, Zip};
 use rpo::core::{Matrix, Seed};
 use rpo::data::Dataset;
+use rpo::ensemble::{FitOptions, ForestParams};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -108,20 +109,27 @@ fn grow(
 ) -> anyhow::Result<rpo::ensemble::Forest> {
     let (x, y) = (train.features().into(), train.outputs().into());
     let options = method.method_options()?;
-    let params = |seed: Seed| {
-        let fix = move |family| Arc::new(Fixed { family, seed }) as _;
-        Ok::<_, anyhow::Error>(options.forest(algorithm.value())?.map_projection(fix))
+    let params = options.forest(algorithm.value())?;
+    let fit = |params: &ForestParams, seed: Seed| {
+        let fix = |family| Arc::new(Fixed { family, seed }) as _;
+        let options = FitOptions {
+            projection: params.projection.family().map(fix),
+            ..FitOptions::default()
+        };
+        Ok::<_, anyhow::Error>(params.fit_with(x, y, options)?)
     };
     let value = |name| method.options.get(name).map(String::as_str);
     let per_tree = value("projection").is_some_and(|family| family != "none")
         && value("projection-scope") != Some("shared");
     if !per_tree {
-        return Ok(params(projections)?.check()?.fit(x, y)?);
+        return fit(&params, projections);
     }
     // Each tree with a projection of its own that does not depend on the run: grown apart, then merged.
     let tree = |index: usize| {
-        let params = params(projections.child(index as u64))?;
-        Ok::<_, anyhow::Error>(params.n_trees(1).first_tree(index).check()?.fit(x, y)?)
+        fit(
+            &params.of_trees(index..index + 1),
+            projections.child(index as u64),
+        )
     };
     let n_trees = method.number("trees").unwrap_or(1);
     (1..n_trees).try_fold(tree(0)?, |merged, index| Ok(merged.merge(tree(index)?)?))

@@ -1,11 +1,12 @@
 //! Options of boosting, and what they come to.
 
 use crate::error::CliError;
+use crate::methods::projection::BoostingProjection;
 use crate::methods::{Groups, Method, ProjectionOptions};
 use crate::options::Switch;
 use clap::Args;
+use rpo::ensemble::MaxFeatures;
 use rpo::ensemble::boosting::{Algorithm, BoostingParams, LineSearch, LossKind, StepScope};
-use rpo::ensemble::{MaxFeatures, OutputProjection};
 use rpo::metrics::Metric;
 use rpo::projections::ProjectionKind;
 use serde_json::{Value, json};
@@ -138,7 +139,7 @@ pub(super) struct Resolved {
     min_samples_split: usize,
     min_samples_leaf: usize,
     subsample: f64,
-    projection: Option<OutputProjection>,
+    projection: Option<BoostingProjection>,
     kind: ProjectionKind,
     line_search: LineSearch,
     step_scope: StepScope,

@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayViewMut2};
 use rand::RngCore;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
-use rpo_ensemble::{Forest, ForestParams, OutputProjection};
+use rpo_ensemble::{FitOptions, Forest, ForestParams, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 
 /// The entries of a matrix that differ from zero, missing values included.
@@ -48,7 +48,32 @@ pub(crate) fn regression(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
 }
 
 pub(crate) fn fit(params: ForestParams, x: &Matrix, y: &Matrix) -> Forest {
-    params.check().unwrap().fit(x.view(), y.view()).unwrap()
+    params.fit(x.view(), y.view()).unwrap()
+}
+
+/// The projection of a forest by name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutputProjection {
+    kind: ProjectionKind,
+    components: Components,
+    scope: ProjectionScope,
+}
+
+impl OutputProjection {
+    pub(crate) fn new(kind: ProjectionKind, components: Components) -> Self {
+        Self {
+            kind,
+            components,
+            scope: ProjectionScope::Tree,
+        }
+    }
+
+    pub(crate) fn shared(self) -> Self {
+        Self {
+            scope: ProjectionScope::Shared,
+            ..self
+        }
+    }
 }
 
 pub(crate) fn gaussian(m: usize) -> Option<OutputProjection> {
@@ -58,19 +83,38 @@ pub(crate) fn gaussian(m: usize) -> Option<OutputProjection> {
     ))
 }
 
+pub(crate) fn projected(params: ForestParams, projection: Option<OutputProjection>) -> ForestParams {
+    ForestParams {
+        projection: projection.map_or(ProjectionChoice::None, |p| p.kind.into()),
+        components: projection.map(|p| p.components),
+        projection_scope: projection.map(|p| p.scope),
+        ..params
+    }
+}
+
 /// Forests of every kind, small: of both base learners, unprojected and on one projection per tree or for all.
 pub(crate) fn every_kind() -> Vec<ForestParams> {
     let mut kinds = Vec::new();
     for base in [ForestParams::random_forest, ForestParams::extra_trees] {
         kinds.push(base());
-        kinds.push(base().projection(gaussian(3)));
-        kinds.push(base().projection(gaussian(3).map(OutputProjection::shared)));
+        kinds.push(projected(base(), gaussian(3)));
+        kinds.push(projected(base(), gaussian(3).map(OutputProjection::shared)));
         let sparse = OutputProjection::new(ProjectionKind::Achlioptas, Components::LnOutputs);
-        kinds.push(base().projection(Some(sparse)).max_leaves(Some(6)));
+        kinds.push(projected(
+            ForestParams {
+                max_leaves: Some(6),
+                ..base()
+            },
+            Some(sparse),
+        ));
     }
     kinds
         .into_iter()
-        .map(|params| params.n_trees(6).seed(3))
+        .map(|params| ForestParams {
+            trees: 6,
+            seed: 3,
+            ..params
+        })
         .collect()
 }
 
@@ -102,10 +146,13 @@ impl LinearMap for Given {
     }
 }
 
-/// A forest's projection by a given matrix.
-pub(crate) fn given(phi: Array2<f32>) -> Option<OutputProjection> {
-    let components = Components::Exact(phi.nrows());
-    let mut projection = OutputProjection::new(ProjectionKind::Identity, components);
-    projection.family = std::sync::Arc::new(Given(phi));
-    Some(projection)
+/// A forest on the projection by a given matrix.
+pub(crate) fn fit_given(params: ForestParams, phi: Array2<f32>, x: &Matrix, y: &Matrix) -> Forest {
+    let components = Some(Components::Exact(phi.nrows()));
+    let options = FitOptions {
+        projection: Some(std::sync::Arc::new(Given(phi))),
+        ..FitOptions::default()
+    };
+    let params = ForestParams { components, ..params };
+    params.fit_with(x.view(), y.view(), options).unwrap()
 }

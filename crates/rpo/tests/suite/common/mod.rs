@@ -5,10 +5,9 @@ use rpo::core::{CsrMatrix, Matrix, MatrixView};
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams, LossKind};
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams, CraftmlPreset, Width};
-use rpo::ensemble::{FitOptions, ForestParams, OutputProjection, RowSampling};
+use rpo::ensemble::{FitOptions, ForestParams, ProjectionChoice, Splitting};
 use rpo::projections::{Components, ProjectionKind};
 use rpo::tree::LeafKind;
-use rpo::tree::splitter::ThresholdSearch;
 use rpo::{Model, core::Seed};
 
 /// Names and values of a case.
@@ -86,37 +85,40 @@ impl Case {
     }
 
     pub(crate) fn params(&self) -> ForestParams {
-        let thresholds = if self.random_thresholds {
-            ThresholdSearch::Random
-        } else {
-            ThresholdSearch::Best
-        };
-        let projection = OutputProjection::new(ProjectionKind::Gaussian, Components::Exact(2));
-        ForestParams::random_forest()
-            .n_trees(3)
-            .rows(if self.bootstrap {
-                RowSampling::Bootstrap
+        ForestParams {
+            trees: 3,
+            bootstrap: Some(self.bootstrap),
+            splitter: if self.random_thresholds {
+                Splitting::Random
             } else {
-                RowSampling::All
-            })
-            .thresholds(thresholds)
-            .max_leaves(self.max_leaves)
-            .leaves(self.leaves)
-            .projection(self.projected.then_some(projection))
-            .seed(self.seed)
+                Splitting::Best
+            },
+            max_leaves: self.max_leaves,
+            leaves: self.leaves.into(),
+            projection: if self.projected {
+                ProjectionKind::Gaussian.into()
+            } else {
+                ProjectionChoice::None
+            },
+            components: self.projected.then_some(Components::Exact(2)),
+            seed: self.seed,
+            ..ForestParams::random_forest()
+        }
     }
 
     pub(crate) fn craftml_params(&self, preset: CraftmlPreset) -> CraftmlParams {
-        let params = CraftmlParams::preset(preset)
-            .n_trees(3)
-            .n_clusters(3)
-            .min_samples_split(4)
-            .feature_width(Width::Fixed(16))
-            .label_width(Width::Fixed(16))
-            .leaves(self.leaves)
-            .seed(self.seed);
+        let params = CraftmlParams {
+            trees: 3,
+            clusters: 3,
+            min_samples_split: 4,
+            feature_width: Width::Fixed(16),
+            label_width: Width::Fixed(16),
+            leaves: self.leaves.into(),
+            seed: self.seed,
+            ..CraftmlParams::preset(preset)
+        };
         match self.centroids {
-            Some(kind) => params.centroids(kind),
+            Some(centroids) => CraftmlParams { centroids, ..params },
             None => params,
         }
     }
@@ -124,7 +126,7 @@ impl Case {
     pub(crate) fn model(&self) -> Model {
         let data = self.data();
         if let Some(preset) = self.craftml {
-            let params = self.craftml_params(preset).check().unwrap();
+            let params = self.craftml_params(preset);
             let forest = params.fit(data.features().into(), data.outputs().into());
             return Model::new(forest.unwrap(), &data).unwrap();
         }
@@ -135,7 +137,7 @@ impl Case {
             weights: self.weights.then_some(weights.as_slice()),
             ..FitOptions::default()
         };
-        let params = self.params().check().unwrap();
+        let params = self.params();
         let forest = params.fit_with(data.features().into(), data.outputs().into(), options);
         Model::new(forest.unwrap(), &data).unwrap()
     }
@@ -164,11 +166,11 @@ pub(crate) fn boosted(case: &Case) -> Vec<Model> {
         Model::new(model.unwrap(), &data).unwrap()
     };
     let mut models: Vec<Model> = kinds.into_iter().map(fit).collect();
-    let forests = ForestParams::random_forest()
-        .n_trees(2)
-        .max_leaves(case.max_leaves)
-        .check()
-        .unwrap();
+    let forests = ForestParams {
+        trees: 2,
+        max_leaves: case.max_leaves,
+        ..ForestParams::random_forest()
+    };
     let (x, y) = (data.features().into(), data.outputs().into());
     let forests = forests.fit_single_targets(x, y, FitOptions::default()).unwrap();
     models.push(Model::new(forests, &data).unwrap());

@@ -1,0 +1,156 @@
+//! Targets on which the trees of a forest grow, and the criterion for them.
+
+use super::params::{CriterionKind, ForestParams};
+use crate::error::EnsembleError;
+use crate::missing;
+use crate::projection::{OutputProjection, ProjectionScope};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
+use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, ParameterError, Seed};
+use rpo_projections::ProjectionInput;
+
+/// The targets of a forest; dense numbers far from zero are centred.
+pub(super) enum Targets {
+    /// One output; NaN where it is missing.
+    Single(Vec<f32>),
+    /// Several outputs.
+    Outputs(Matrix),
+    /// Labels, for an entropy.
+    Labels(CsrMatrix),
+    /// Outputs to be projected for each tree.
+    Projected(OutputProjection, Matrix),
+    /// Outputs projected for all trees.
+    Shared(Array2<f32>),
+}
+
+/// The targets of one tree.
+#[derive(Clone, Copy)]
+pub(super) enum TreeTargets<'a> {
+    /// One output.
+    Single(&'a [f32]),
+    /// Several outputs.
+    Outputs(MatrixView<'a>),
+    /// Labels, for an entropy.
+    Labels(CsrView<'a>),
+    /// A projection of the outputs.
+    Projected(ArrayView2<'a, f32>),
+}
+
+impl Targets {
+    /// `weights` are those of the samples, `is_partial` is true if outputs are missing.
+    pub(super) fn new(
+        params: &ForestParams,
+        projection: Option<OutputProjection>,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        weights: Option<&[f32]>,
+        is_partial: bool,
+    ) -> Result<Self, EnsembleError> {
+        if y.n_cols() == 1 && projection.is_none() {
+            let mut target = Array1::zeros(y.n_rows());
+            for (row, target) in target.iter_mut().enumerate() {
+                y.copy_row(row, std::slice::from_mut(target));
+            }
+            let is_label = |v: &f32| *v == 0.0 || *v == 1.0 || v.is_nan();
+            if !target.iter().all(is_label) {
+                centre(target.view_mut());
+            }
+            return Ok(Self::Single(target.into_raw_vec_and_offset().0));
+        }
+        let entropy = params.criterion == CriterionKind::Entropy;
+        let mut targets = match y {
+            MatrixView::Dense(y) if !entropy => {
+                let mut centred = y.as_standard_layout().into_owned();
+                centred.axis_iter_mut(Axis(1)).for_each(centre);
+                Matrix::Dense(centred)
+            }
+            y => y.to_owned(),
+        };
+        if let Some(projection) = projection {
+            if is_partial {
+                let means = missing::known_means(targets.view(), weights);
+                missing::fill(&mut targets, &means);
+            }
+            return Ok(match projection.scope {
+                ProjectionScope::Shared => Self::Shared(project(params, &projection, x, &targets, 0)?),
+                ProjectionScope::Tree => Self::Projected(projection, targets),
+            });
+        }
+        match (entropy, is_partial) {
+            (false, _) => Ok(Self::Outputs(targets)),
+            (true, false) => Ok(Self::Labels(y.to_csr())),
+            (true, true) => {
+                let reason = "cannot be combined with missing labels, except in single-target forests";
+                Err(ParameterError::conflict("criterion", params.criterion, reason).into())
+            }
+        }
+    }
+
+    /// The targets of the tree with an index; `projected` is room for a projection.
+    pub(super) fn of_tree<'a>(
+        &'a self,
+        params: &ForestParams,
+        x: MatrixView<'_>,
+        index: usize,
+        projected: &'a mut Array2<f32>,
+    ) -> Result<TreeTargets<'a>, EnsembleError> {
+        Ok(match self {
+            Self::Single(target) => TreeTargets::Single(target),
+            Self::Outputs(y) => TreeTargets::Outputs(y.view()),
+            Self::Labels(y) => TreeTargets::Labels(y.view()),
+            Self::Shared(shared) => TreeTargets::Projected(shared.view()),
+            Self::Projected(projection, outputs) => {
+                *projected = project(params, projection, x, outputs, index)?;
+                TreeTargets::Projected(projected.view())
+            }
+        })
+    }
+}
+
+impl<'a> TreeTargets<'a> {
+    /// The targets as a matrix.
+    pub(super) fn view(self) -> MatrixView<'a> {
+        match self {
+            Self::Single(target) => {
+                let column = ArrayView2::from_shape((target.len(), 1), target);
+                MatrixView::Dense(column.expect("one value per sample"))
+            }
+            Self::Outputs(y) => y,
+            Self::Labels(y) => MatrixView::Sparse(y),
+            Self::Projected(y) => MatrixView::Dense(y),
+        }
+    }
+}
+
+/// Draws the projection of a tree and applies it. The shared projection is that of tree 0.
+fn project(
+    params: &ForestParams,
+    projection: &OutputProjection,
+    x: MatrixView<'_>,
+    targets: &Matrix,
+    index: usize,
+) -> Result<Array2<f32>, EnsembleError> {
+    let n_components = projection.components.resolve(targets.n_cols())?;
+    let seed = Seed::new(params.seed).purpose("projection").child(index as u64);
+    let data = ProjectionInput {
+        features: Some(x.reborrow()),
+        outputs: targets.view(),
+    };
+    let map = projection.family.fit(data, n_components, seed)?;
+    Ok(map.apply(targets.view())?)
+}
+
+/// Subtracts from a column far from zero its mean.
+///
+/// No split gain depends on it, and sums of such targets would lose the digits in which the targets differ. Where
+/// the mean is not several times the standard deviation nothing would be lost, and the targets stay as they are:
+/// subtracting rounds values that are not near the mean. Sparse targets keep their zeros and are left alone. What is
+/// missing stays so and has no part in the mean.
+fn centre(mut column: ArrayViewMut1<'_, f32>) {
+    let known = || column.iter().filter(|v| !v.is_nan()).map(|&v| f64::from(v));
+    let n = known().count() as f64;
+    let mean = known().sum::<f64>() / n;
+    let variance = known().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
+    if mean * mean > 16.0 * variance {
+        column.mapv_inplace(|v| (f64::from(v) - mean) as f32);
+    }
+}

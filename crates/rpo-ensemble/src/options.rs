@@ -1,0 +1,51 @@
+//! What a fit may be given beside parameters, features and outputs.
+
+use crate::error::EnsembleError;
+use rpo_core::ParameterError;
+use rpo_projections::Projection;
+use std::sync::Arc;
+
+/// Options of a fit of a forest that are not parameters: weights, observers and custom parts.
+#[derive(Clone, Default)]
+pub struct FitOptions<'a> {
+    /// One weight per sample, finite and not negative; `None` means 1. A bootstrap draws samples whatever their weight and
+    /// multiplies its counts by it. CRAFTML and structured forests refuse weights.
+    pub weights: Option<&'a [f32]>,
+    /// Allows missing outputs: NaN, in CSR a stored NaN, because entries that are not stored are 0. By default they are
+    /// refused: a NaN by mistake would silently change what is learned. CRAFTML and structured forests always refuse them.
+    ///
+    /// A missing output is left out of the statistics of its sample: splits are scored and leaves labelled by the samples in
+    /// which an output is observed. A projection z = Φy needs every entry: trees grow on z with missing outputs at their
+    /// mean over the samples in which they are observed. If outputs are missing at random, the mean of z stays the same, and
+    /// a constant has no variance to explain, so that a missing entry favours no split. Leaves then store means: they cannot
+    /// refer to training samples.
+    pub missing_outputs: bool,
+    /// Called whenever a tree is finished, from any thread.
+    pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// A custom family of projections, in place of the one that the parameters name. CRAFTML, structured forests and
+    /// single-target forests refuse it.
+    pub projection: Option<Arc<dyn Projection>>,
+}
+
+impl FitOptions<'_> {
+    /// Refuses options that a method has no use for: all but the observer.
+    pub(crate) fn check_plain(&self) -> Result<(), EnsembleError> {
+        for (name, is_given) in [
+            ("weights", self.weights.is_some()),
+            ("missing_outputs", self.missing_outputs),
+            ("projection", self.projection.is_some()),
+        ] {
+            if is_given {
+                let reason = "is not an option of this method";
+                return Err(ParameterError::conflict(name, "given", reason).into());
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish_step(&self) {
+        if let Some(on_step) = self.on_step {
+            on_step();
+        }
+    }
+}
