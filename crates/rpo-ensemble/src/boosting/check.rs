@@ -131,7 +131,7 @@ fn check_start(
             return mismatch(what, expected, given);
         }
     }
-    if start.link() != params.loss.loss().link() {
+    if start.inverse_link() != params.loss.loss().inverse_link() {
         return Err(EnsembleError::Merge(
             "the model to continue was fitted with another kind of loss",
         ));

@@ -49,7 +49,7 @@ impl<'a> EarlyStopping<'a> {
 
     /// Evaluates the metric, and returns it with the number of steps.
     pub(super) fn evaluate(&mut self, model: &Boosted, n_steps: usize) -> (usize, f64) {
-        model.link_into(&self.scores, &mut self.predictions);
+        model.predictions_into(&self.scores, &mut self.predictions);
         let value = (self.validation.metric)(self.predictions.view());
         if self
             .best

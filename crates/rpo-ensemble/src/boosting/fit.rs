@@ -94,7 +94,7 @@ impl BoostingParams {
             })
             .collect::<Result<_, EnsembleError>>()?;
         let (n_features, n_train) = (x.n_cols(), x.n_rows());
-        let link = params.loss.loss().link();
+        let link = params.loss.loss().inverse_link();
         let start = match options.start {
             Some(start) => start.clone(),
             None => Boosted::from_parts(initial, Vec::new(), parts.len(), link, n_features, n_train)?,

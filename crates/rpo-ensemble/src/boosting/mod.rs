@@ -71,8 +71,9 @@ mod step;
 mod store;
 
 pub use choices::{Algorithm, LineSearch, StepScope, TrainingForm};
-pub use loss::{Absolute, Direction, Link, Logistic, Loss, LossKind, Square, line_search};
+pub use loss::{Direction, Loss, LossKind};
 pub use model::Boosted;
 pub use options::{BoostingOptions, History, Metric, Observer, Progress, Stop, Validation};
+pub use rpo_core::InverseLink;
 pub use params::BoostingParams;
 pub use step::{BoostingStep, StepValues};

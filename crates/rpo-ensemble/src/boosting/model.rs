@@ -1,16 +1,16 @@
 //! The fitted model.
 
-use super::loss::Link;
+use super::loss::check_inverse_link;
 use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
-use rpo_core::check_count;
+use rpo_core::{InverseLink, check_count};
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
 
 /// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, and predictions that a
-/// [`Link`] makes of them.
+/// [`InverseLink`] makes of them.
 ///
 /// What leaves add includes the learning rate. A step is one tree, or, with single targets, one tree per output. A
 /// model may be cut at any step. Immutable otherwise.
@@ -19,7 +19,7 @@ pub struct Boosted {
     initial: Vec<f64>,
     trees: Vec<BoostingStep<AxisRule>>,
     trees_per_step: usize,
-    link: Link,
+    inverse_link: InverseLink,
     n_features: usize,
     n_train: usize,
 }
@@ -35,12 +35,13 @@ impl Boosted {
         initial: Vec<f64>,
         mut trees: Vec<BoostingStep<AxisRule>>,
         trees_per_step: usize,
-        link: Link,
+        inverse_link: InverseLink,
         n_features: usize,
         n_train: usize,
     ) -> Result<Self, EnsembleError> {
         let n_outputs = initial.len();
         check_count("the number of outputs", n_outputs)?;
+        check_inverse_link(inverse_link)?;
         let may_be_one = trees
             .iter()
             .all(|tree| !matches!(tree.values, StepValues::Single { .. }));
@@ -84,7 +85,7 @@ impl Boosted {
             initial,
             trees,
             trees_per_step,
-            link,
+            inverse_link,
             n_features,
             n_train,
         })
@@ -105,9 +106,9 @@ impl Boosted {
         self.trees_per_step
     }
 
-    /// How scores become predictions.
-    pub fn link(&self) -> Link {
-        self.link
+    /// The function from scores to predictions.
+    pub fn inverse_link(&self) -> InverseLink {
+        self.inverse_link
     }
 
     /// Number of steps M.

@@ -4,6 +4,7 @@
 //! every row of the group, step by step in `f64`. So a row's scores depend on that row alone, and those after m
 //! steps are those of the model cut at m, bit for bit.
 
+use super::loss::prediction;
 use super::model::Boosted;
 use crate::error::EnsembleError;
 use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, zeros};
@@ -28,10 +29,10 @@ impl Boosted {
     /// # Errors
     /// As [`predict`](Self::predict).
     pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-        self.sums(x, budget, |score| self.link().apply(score) as f32)
+        self.sums(x, budget, |score| prediction(self.inverse_link(), score) as f32)
     }
 
-    /// Scores f (n x d), before the [`link`](Self::link): rank labels as predictions do, and more finely where
+    /// Scores f (n x d), before the [inverse link](Self::inverse_link): rank labels as predictions do, and more finely where
     /// probabilities round to 0 or 1.
     ///
     /// # Errors
@@ -57,13 +58,13 @@ impl Boosted {
                 let mut rows = Vec::with_capacity(range.len());
                 self.for_each_row(x, range, |_, scores| {
                     // Chosen by score, as the probabilities of labels that are all but sure are equal.
-                    let prediction = |score| self.link().apply(score) as f32;
-                    let scores = (0..).zip(scores).filter(|(_, score)| prediction(**score) != 0.0);
+                    let converted = |score| prediction(self.inverse_link(), score) as f32;
+                    let scores = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
                     let mut top: Vec<(u32, f32)> = scores.map(|(j, &score)| (j, score as f32)).collect();
                     keep_top(&mut top, k);
                     rows.push(
                         top.into_iter()
-                            .map(|(j, score)| (j, prediction(f64::from(score))))
+                            .map(|(j, score)| (j, converted(f64::from(score))))
                             .collect(),
                     );
                 });
@@ -87,7 +88,7 @@ impl Boosted {
         let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET / 2)?;
         let mut scores = self.initial_scores(x.n_rows());
         for step in 0..=self.n_steps() {
-            self.link_into(&scores, &mut out);
+            self.predictions_into(&scores, &mut out);
             if see(step, out.view()).is_break() {
                 break;
             }
@@ -109,18 +110,18 @@ impl Boosted {
     }
 
     /// The predictions for scores.
-    pub(super) fn link_into(&self, scores: &Array2<f64>, out: &mut Array2<f32>) {
-        let link = self.link();
+    pub(super) fn predictions_into(&self, scores: &Array2<f64>, out: &mut Array2<f32>) {
+        let inverse_link = self.inverse_link();
         ndarray::Zip::from(out)
             .and(scores)
-            .par_for_each(|out, &score| *out = link.apply(score) as f32);
+            .par_for_each(|out, &score| *out = prediction(inverse_link, score) as f32);
     }
 
     fn sums(
         &self,
         x: MatrixView<'_>,
         budget: usize,
-        link: impl Fn(f64) -> f32 + Sync,
+        convert: impl Fn(f64) -> f32 + Sync,
     ) -> Result<Array2<f32>, EnsembleError> {
         self.check_features(x)?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
@@ -134,7 +135,7 @@ impl Boosted {
                     let out = out.row_mut(row - start);
                     out.into_iter()
                         .zip(scores)
-                        .for_each(|(out, &score)| *out = link(score));
+                        .for_each(|(out, &score)| *out = convert(score));
                 });
             });
         Ok(out)

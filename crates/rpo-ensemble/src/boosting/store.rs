@@ -14,7 +14,7 @@ const SINGLE: u32 = 3;
 
 impl Store for Boosted {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.field("link", self.link())?;
+        out.field("inverse_link", self.inverse_link())?;
         out.field("trees_per_step", self.trees_per_step())?;
         out.doubles("initial", self.initial())?;
         store_structures(self.trees().iter().map(|tree| &tree.structure), out)?;
@@ -32,7 +32,7 @@ impl Store for Boosted {
 
 impl Restore for Boosted {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let link = from.field("link")?;
+        let inverse_link = from.field("inverse_link")?;
         let per_step = from.field("trees_per_step")?;
         let initial = from.doubles("initial")?.of_length(sizes.n_outputs)?.to_vec();
         let structures: Vec<Structure<_>> = restore_structures(from, sizes.n_features)?;
@@ -49,7 +49,7 @@ impl Restore for Boosted {
         });
         let trees = trees.collect::<Result<_, StoreError>>()?;
         gains.finish()?;
-        let model = Self::from_parts(initial, trees, per_step, link, sizes.n_features, sizes.n_train);
+        let model = Self::from_parts(initial, trees, per_step, inverse_link, sizes.n_features, sizes.n_train);
         model.map_err(|e| StoreError::part("boosted model", e))
     }
 }

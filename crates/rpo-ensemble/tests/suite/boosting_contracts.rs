@@ -5,7 +5,7 @@ use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, History, LineSearch, Link, Loss,
+    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, History, InverseLink, LineSearch, Loss,
     LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionChoice, ProjectionScope};
@@ -804,7 +804,7 @@ fn models_are_put_together_of_parts_that_fit() {
     for params in every_kind() {
         let model = try_fit(params, &x, &y).unwrap();
         let with = |trees: Vec<BoostingStep<_>>, per_step, p| {
-            Boosted::from_parts(model.initial().to_vec(), trees, per_step, model.link(), p, 30)
+            Boosted::from_parts(model.initial().to_vec(), trees, per_step, model.inverse_link(), p, 30)
         };
         let per_step = model.trees_per_step();
         assert_eq!(with(model.trees().to_vec(), per_step, 5), Ok(model.clone()));
@@ -833,7 +833,7 @@ fn models_are_put_together_of_parts_that_fit() {
         trees[0].values = StepValues::Vectors(Array2::from_elem((n_leaves, 8), f32::NAN));
         assert_eq!(with(trees, per_step, 5), Err(EnsembleError::Diverged { step: 0 }));
     }
-    assert!(Boosted::from_parts(Vec::new(), Vec::new(), 1, Link::Identity, 5, 30).is_err());
+    assert!(Boosted::from_parts(Vec::new(), Vec::new(), 1, InverseLink::Identity, 5, 30).is_err());
 }
 
 /// Truncated leaf vectors are what the next step starts from, so that the loss the fit reports is the model's.

@@ -6,7 +6,7 @@ use super::{Direction, Loss};
 /// ℓ(y, f) = |y − f|: r = sign(y − f), 0 at a tie; ρ₀ the weighted median, the midpoint where two values share it;
 /// the step is the lower weighted median of (y − f)/g with weights w |g| over the rows with g ≠ 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Absolute;
+pub(crate) struct Absolute;
 
 impl Loss for Absolute {
     fn value(&self, y: f64, score: f64) -> f64 {
@@ -29,7 +29,7 @@ impl Loss for Absolute {
     }
 
     fn step(&self, direction: &Direction<'_>) -> f64 {
-        let moving = direction.rows().filter(|&(_, _, g, _)| g != 0.0);
+        let moving = direction.samples().filter(|&(_, _, g, _)| g != 0.0);
         let mut quotients = moving.map(|(y, f, g, w)| ((y - f) / g, w * g.abs())).peekable();
         if quotients.peek().is_none() {
             return 0.0;

@@ -1,6 +1,7 @@
 //! The logistic loss.
 
-use super::{Link, Loss};
+use super::Loss;
+use rpo_core::InverseLink;
 
 /// ℓ(y, f) = log(1 + exp(−2 y± f)) for labels y in {0, 1} and y± = 2y − 1, the binomial deviance:
 /// r = 2 y± / (1 + exp(2 y± f)), and the probability of the label is σ(2f).
@@ -13,7 +14,7 @@ use super::{Link, Loss};
 /// All formulas are evaluated in the form that neither overflows nor cancels, whatever the score. (Section 2.2 of
 /// the paper calls this "exponential loss"; its table gives the logistic one.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Logistic;
+pub(crate) struct Logistic;
 
 /// 1 / (1 + exp(−x)), by the sign of x.
 #[inline]
@@ -68,7 +69,7 @@ impl Loss for Logistic {
         (y != 0.0 && y != 1.0).then_some("0 or 1")
     }
 
-    fn link(&self) -> Link {
-        Link::Logistic
+    fn inverse_link(&self) -> InverseLink {
+        InverseLink::Logistic
     }
 }

@@ -1,8 +1,7 @@
-//! Losses: what boosting minimises.
+//! Losses that boosting minimizes.
 //!
-//! A loss is a sum over outputs of ℓ(y, f), convex in the score f, so that every line search falls apart into one
-//! problem per output. Boosting asks a loss for its negative gradient, on which trees grow, and for the length of
-//! a step.
+//! A loss is a sum over outputs of ℓ(y, f), convex in the score f, so that every line search is one problem per output.
+//! Boosting needs its negative gradient, on which trees grow, and the length of a step.
 
 mod absolute;
 mod logistic;
@@ -10,52 +9,49 @@ mod median;
 mod search;
 mod square;
 
-pub use absolute::Absolute;
-pub use logistic::Logistic;
-pub use search::line_search;
-pub use square::Square;
-
+pub(crate) use logistic::Logistic;
 pub(crate) use search::root_of_derivative;
 pub(crate) use square::quotient;
 
+use absolute::Absolute;
 use median::weighted_middle;
-use rpo_core::ParameterError;
+use rpo_core::{InverseLink, ParameterError};
 use schemars::JsonSchema;
+use search::line_search;
 use serde::{Deserialize, Serialize};
+use square::Square;
 use std::fmt;
 
-/// How scores f become predictions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Link {
-    /// Predictions are the scores, in the unit of the outputs.
-    Identity,
-    /// Predictions are probabilities of the label, σ(2f) = 1 / (1 + exp(−2f)). (The paper's section 3.1 says
-    /// "logit function", the inverse of what is meant.)
-    Logistic,
-}
-
-impl Link {
-    /// The prediction for a score.
-    #[inline]
-    pub fn apply(self, score: f64) -> f64 {
-        match self {
-            Self::Identity => score,
-            Self::Logistic => logistic::sigmoid(2.0 * score),
-        }
+/// The prediction for a score f: f itself, or for [`InverseLink::Logistic`] the probability of the label,
+/// σ(2f) = 1 / (1 + exp(−2f)), as f is half of the log-odds. (The paper's section 3.1 says "logit function", the inverse of
+/// what is meant.)
+#[inline]
+pub(crate) fn prediction(inverse_link: InverseLink, score: f64) -> f64 {
+    match inverse_link {
+        InverseLink::Logistic => logistic::sigmoid(2.0 * score),
+        InverseLink::Identity | InverseLink::Softmax => score,
     }
 }
 
-/// One output along a tree: which step ρ minimises Σ_i w_i ℓ(y_i, f_i + ρ g_i)?
+/// Checks that predictions follow from one score each.
+pub(crate) fn check_inverse_link(inverse_link: InverseLink) -> Result<(), ParameterError> {
+    let reason = "couples the outputs; boosting needs identity or logistic";
+    match inverse_link {
+        InverseLink::Softmax => Err(ParameterError::conflict("inverse_link", "softmax", reason)),
+        InverseLink::Identity | InverseLink::Logistic => Ok(()),
+    }
+}
+
+/// The line search of one output along a tree: min over the step ρ of Σ_i w_i ℓ(y_i, f_i + ρ g_i).
 ///
-/// The slices are of one length and hold the rows of positive weight only.
+/// The slices have one length and hold the samples of positive weight only.
 #[derive(Debug, Clone, Copy)]
 pub struct Direction<'a> {
     /// Targets y.
     pub targets: &'a [f64],
     /// Scores f so far.
     pub scores: &'a [f64],
-    /// What the tree answers, g.
+    /// Values of the tree, g.
     pub tree: &'a [f64],
     /// Weights w, positive.
     pub weights: &'a [f64],
@@ -64,13 +60,13 @@ pub struct Direction<'a> {
 impl Direction<'_> {
     /// Σ w ℓ(y, f + step · g).
     pub fn value<L: Loss + ?Sized>(&self, loss: &L, step: f64) -> f64 {
-        self.rows()
+        self.samples()
             .map(|(y, f, g, w)| w * loss.value(y, f + step * g))
             .sum()
     }
 
-    /// The rows as (y, f, g, w).
-    pub fn rows(&self) -> impl Iterator<Item = (f64, f64, f64, f64)> + '_ {
+    /// The samples as (y, f, g, w).
+    pub fn samples(&self) -> impl Iterator<Item = (f64, f64, f64, f64)> + '_ {
         let (y, f) = (self.targets.iter(), self.scores.iter());
         let pairs = y.zip(f).zip(self.tree.iter().zip(self.weights));
         pairs.map(|((&y, &f), (&g, &w))| (y, f, g, w))
@@ -79,8 +75,8 @@ impl Direction<'_> {
 
 /// A loss ℓ(y, f) of a target and a score: convex and finite in f.
 ///
-/// [`value`](Self::value) and [`residual`](Self::residual) are all that is needed; the rest has defaults that
-/// work for any such loss. What is known in closed form is best overridden.
+/// Only [`value`](Self::value) and [`residual`](Self::residual) are required; the defaults of the others work for any such
+/// loss. Override what is known in closed form.
 ///
 /// A custom loss, Huber's: quadratic near zero, linear beyond δ.
 ///
@@ -121,23 +117,23 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// The negative gradient r = −∂ℓ(y, f)/∂f; at a kink any value between the one-sided ones.
     fn residual(&self, y: f64, score: f64) -> f64;
 
-    /// ∂²ℓ(y, f)/∂f², for Newton steps; `None`, the default, where it is of no help.
+    /// The curvature ∂²ℓ(y, f)/∂f², for Newton steps; `None`, the default, if the loss has none.
     fn curvature(&self, _y: f64, _score: f64) -> Option<f64> {
         None
     }
 
-    /// Whether the curvature does not depend on the score, so that one Newton step is exact. Default no.
+    /// Returns true if the curvature does not depend on the score, so that one Newton step is exact. Default false.
     fn is_quadratic(&self) -> bool {
         false
     }
 
-    /// Largest move of a score in one step. Default none; needed where the minimum may be at infinity.
+    /// Largest change of a score in one step, needed where the minimum may be at infinity. Default infinite.
     fn largest_move(&self) -> f64 {
         f64::INFINITY
     }
 
-    /// The constant ρ₀ that minimises Σ w ℓ(y, ρ₀). `targets` is not empty, `weights` are positive. The default
-    /// searches from the median.
+    /// The constant ρ₀ that minimizes Σ w ℓ(y, ρ₀). `targets` is not empty, `weights` are positive. The default
+    /// searches from the median by Brent's method.
     fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
         let (low, high) = weighted_middle(targets.iter().copied().zip(weights.iter().copied()));
         let median = low + (high - low) / 2.0;
@@ -151,24 +147,25 @@ pub trait Loss: fmt::Debug + Send + Sync {
         median + line_search(self, &direction)
     }
 
-    /// The step ρ that minimises Σ w ℓ(y, f + ρ g); never one that is worse than 0. The default is
-    /// [`line_search`].
+    /// The step ρ that minimizes Σ w ℓ(y, f + ρ g); never one that is worse than 0. The default finds the root of the
+    /// derivative by Brent's method.
     fn step(&self, direction: &Direction<'_>) -> f64 {
         line_search(self, direction)
     }
 
-    /// What targets must be if `y` cannot be one: "0 or 1". Default: any finite value will do.
+    /// The values that targets must have if `y` cannot be one, such as "0 or 1". By default any finite value is accepted.
     fn refuses(&self, _y: f64) -> Option<&'static str> {
         None
     }
 
-    /// How scores become predictions. Default: as they are.
-    fn link(&self) -> Link {
-        Link::Identity
+    /// The function from scores to predictions, by whose name model files store it: [`InverseLink::Identity`], the default,
+    /// or [`InverseLink::Logistic`] of 2f.
+    fn inverse_link(&self) -> InverseLink {
+        InverseLink::Identity
     }
 }
 
-/// The losses by name: `square`, `absolute`, `logistic`.
+/// A named loss: `square`, `absolute` or `logistic`.
 ///
 /// ```
 /// use rpo_ensemble::boosting::LossKind;
@@ -179,16 +176,17 @@ pub trait Loss: fmt::Debug + Send + Sync {
 #[schemars(inline)]
 #[non_exhaustive]
 pub enum LossKind {
-    /// [`Square`].
+    /// ℓ(y, f) = ½ (y − f)².
     Square,
-    /// [`Absolute`].
+    /// ℓ(y, f) = |y − f|.
     Absolute,
-    /// [`Logistic`].
+    /// ℓ(y, f) = log(1 + exp(−2 y± f)) for labels y in {0, 1} and y± = 2y − 1, the binomial deviance; predictions are
+    /// probabilities.
     Logistic,
 }
 
 impl LossKind {
-    /// All of them.
+    /// All losses.
     pub const ALL: [Self; 3] = [Self::Square, Self::Absolute, Self::Logistic];
 
     /// The name.

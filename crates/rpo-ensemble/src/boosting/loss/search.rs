@@ -3,19 +3,20 @@
 use super::{Direction, Loss};
 use argmin::core::{CostFunction, Error, Executor, State};
 use argmin::solver::brent::BrentRoot;
-use std::cell::Cell;
 
-/// Largest number of evaluations of a bracket, and of iterations of Brent's method.
+/// Most evaluations while the root is bracketed, and most iterations of Brent's method.
 const MAX_TRIALS: u32 = 100;
 
 /// Relative precision of a step.
 const PRECISION: f64 = 1e-12;
 
-/// Finds the step t in [0, limit] where an increasing derivative D(t) with D(0) < 0 changes sign, or the limit
-/// where it does not.
+/// Finds the step t in [0, limit] where an increasing derivative D(t) with D(0) < 0 changes sign, or the limit where it
+/// does not.
 ///
-/// The root is bracketed by a Newton step from 0 (1 without a curvature) and doubling, then found by
-/// Brent's method (Brent 1973, chapter 4) to `PRECISION`; |D| ≤ `tolerance` counts as 0.
+/// The root is bracketed by `newton`, the Newton step from 0 (1 if it is none), and its doubles, then found by Brent's
+/// method (Brent 1973, chapter 4); |D| ≤ `tolerance` counts as 0. On yeast and emotions a fit with exact logistic steps
+/// takes the time that it took with safeguarded Newton steps, which need a curvature at every trial, and reaches the same
+/// loss.
 pub(crate) fn root_of_derivative(
     at_zero: f64,
     newton: f64,
@@ -24,12 +25,8 @@ pub(crate) fn root_of_derivative(
     derivative: impl Fn(f64) -> f64,
 ) -> f64 {
     let mut low = (0.0, at_zero);
-    let first = if newton > 0.0 && newton.is_finite() {
-        newton
-    } else {
-        1.0
-    };
-    let mut trial = first.min(limit);
+    let is_step = newton > 0.0 && newton.is_finite();
+    let mut trial = if is_step { newton } else { 1.0 }.min(limit);
     for _ in 0..MAX_TRIALS {
         let value = derivative(trial);
         if value.abs() <= tolerance {
@@ -47,29 +44,25 @@ pub(crate) fn root_of_derivative(
     low.0
 }
 
-/// The root in a bracket whose ends are known.
+/// The root between two points with their values.
 fn brent(low: (f64, f64), high: (f64, f64), tolerance: f64, derivative: impl Fn(f64) -> f64) -> f64 {
     let solver = BrentRoot::new(low.0, high.0, 2.0 * PRECISION * high.0);
     let problem = Bracketed {
-        ends: Cell::new(2),
-        values: [low.1, high.1],
+        ends: [low, high],
         tolerance,
         derivative,
     };
     let run = Executor::new(problem, solver)
         .ctrlc(false)
-        .configure(|state| state.max_iters(u64::from(MAX_TRIALS)));
-    let found = run
-        .run()
-        .ok()
-        .and_then(|result| result.state().get_best_param().copied());
-    found.unwrap_or(low.0)
+        .configure(|state| state.max_iters(u64::from(MAX_TRIALS)))
+        .run();
+    let best = run.ok().and_then(|run| run.state().get_best_param().copied());
+    best.unwrap_or(low.0)
 }
 
-/// A derivative whose values at the ends, which the solver asks for first, are known.
+/// A derivative whose values at the ends of a bracket, which the solver asks for first, are known.
 struct Bracketed<F> {
-    ends: Cell<usize>,
-    values: [f64; 2],
+    ends: [(f64, f64); 2],
     tolerance: f64,
     derivative: F,
 }
@@ -79,30 +72,20 @@ impl<F: Fn(f64) -> f64> CostFunction for Bracketed<F> {
     type Output = f64;
 
     fn cost(&self, step: &f64) -> Result<f64, Error> {
-        if self.ends.get() > 0 {
-            self.ends.set(self.ends.get() - 1);
-            return Ok(self.values[1 - self.ends.get()]);
+        if let Some((_, value)) = self.ends.iter().find(|(end, _)| end == step) {
+            return Ok(*value);
         }
         let value = (self.derivative)(*step);
         Ok(if value.abs() <= self.tolerance { 0.0 } else { value })
     }
 }
 
-/// The step ρ that minimises Σ w ℓ(y, f + ρ g) for a convex loss, by the sign of its derivative
-/// −Σ w g r(y, f + ρ g) and, where the loss has one, its curvature; 0 if nothing better is found.
-pub fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64 {
+/// The step ρ that minimizes Σ w ℓ(y, f + ρ g) for a convex loss: the root of its derivative −Σ w g r(y, f + ρ g), to 12
+/// digits or 1e-9 of Σ w |r g|; 0 if that is no improvement.
+pub(super) fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64 {
     let largest = direction.tree.iter().fold(0.0, |max: f64, g| max.max(g.abs()));
-    if largest == 0.0 {
-        return 0.0;
-    }
-    let slope = |step: f64| -> f64 {
-        direction
-            .rows()
-            .map(|(y, f, g, w)| -w * g * loss.residual(y, f + step * g))
-            .sum()
-    };
     let (mut derivative, mut scale, mut curvature) = (0.0, 0.0, Some(0.0));
-    for (y, f, g, w) in direction.rows() {
+    for (y, f, g, w) in direction.samples() {
         let term = w * g * loss.residual(y, f);
         derivative -= term;
         scale += term.abs();
@@ -111,16 +94,19 @@ pub fn line_search<L: Loss + ?Sized>(loss: &L, direction: &Direction<'_>) -> f64
             .map(|(sum, h)| sum + w * g * g * h);
     }
     let tolerance = 1e-9 * scale;
-    if derivative.abs() <= tolerance {
+    if largest == 0.0 || derivative.abs() <= tolerance {
         return 0.0;
     }
     let sign = -derivative.signum();
+    let slope = |t: f64| {
+        let terms = direction
+            .samples()
+            .map(|(y, f, g, w)| -w * g * loss.residual(y, f + sign * t * g));
+        sign * terms.sum::<f64>()
+    };
     let newton = curvature.map_or(1.0, |c| derivative.abs() / c);
     let limit = loss.largest_move() / largest;
-    let step = sign
-        * root_of_derivative(sign * derivative, newton, limit, tolerance, |t| {
-            sign * slope(sign * t)
-        });
+    let step = sign * root_of_derivative(sign * derivative, newton, limit, tolerance, slope);
     let improves = direction.value(loss, step) <= direction.value(loss, 0.0);
     if improves { step } else { 0.0 }
 }

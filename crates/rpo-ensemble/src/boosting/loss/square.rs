@@ -6,7 +6,7 @@ use super::{Direction, Loss};
 ///
 /// (Eqs. 20 and 23 of the paper print Σ g as denominator, which is 0 up to rounding for centred residuals.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Square;
+pub(crate) struct Square;
 
 /// The quotient of a quadratic step, 0 where the direction vanishes: a denominator that is nothing, or nothing
 /// beside `squares` = Σ w r².
@@ -43,7 +43,7 @@ impl Loss for Square {
 
     fn step(&self, direction: &Direction<'_>) -> f64 {
         let (mut numerator, mut denominator, mut squares) = (0.0, 0.0, 0.0);
-        for (y, f, g, w) in direction.rows() {
+        for (y, f, g, w) in direction.samples() {
             let r = y - f;
             numerator += w * r * g;
             denominator += w * g * g;

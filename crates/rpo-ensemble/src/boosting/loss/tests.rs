@@ -84,7 +84,7 @@ proptest! {
             let at = |c: f64| y.iter().zip(w).map(|(&y, w)| w * loss.value(y, c)).sum::<f64>();
             let constant = loss.initial(&y, w);
             let is_mixed = y.contains(&0.0) && y.contains(&1.0);
-            if loss.link() == Link::Logistic && !is_mixed {
+            if loss.inverse_link() == InverseLink::Logistic && !is_mixed {
                 // No finite minimum: away from 0 and 1, and better than not knowing.
                 prop_assert!(constant.is_finite() && at(constant) <= at(0.0));
                 continue;
@@ -92,9 +92,9 @@ proptest! {
             for other in [constant - delta, constant + delta] {
                 prop_assert!(at(constant) <= at(other) + 1e-9 * at(other), "{loss:?}: {constant} {other}");
             }
-            if loss.link() == Link::Logistic {
+            if loss.inverse_link() == InverseLink::Logistic {
                 let share = y.iter().zip(w).map(|(y, w)| y * w).sum::<f64>() / w.iter().sum::<f64>();
-                let p = Link::Logistic.apply(constant);
+                let p = prediction(InverseLink::Logistic, constant);
                 prop_assert!((p - share).abs() <= 1e-12, "{p} {share}");
             }
         }
@@ -128,8 +128,8 @@ proptest! {
                 let inside = (step + f64::from(k) * 0.05 * limit).abs() <= limit;
                 prop_assert!(!inside || found <= other + 1e-9 * (1.0 + other), "{loss:?}: {found} {other}");
             }
-            let slope: f64 = direction.rows().map(|(y, f, g, w)| w * g * loss.residual(y, f + step * g)).sum();
-            let scale: f64 = direction.rows().map(|(y, f, g, w)| w * (g * loss.residual(y, f)).abs()).sum();
+            let slope: f64 = direction.samples().map(|(y, f, g, w)| w * g * loss.residual(y, f + step * g)).sum();
+            let scale: f64 = direction.samples().map(|(y, f, g, w)| w * (g * loss.residual(y, f)).abs()).sum();
             let is_smooth = loss.curvature(0.0, 0.0).is_some();
             let is_inside = step.abs() < 0.999 * loss.largest_move() / largest;
             prop_assert!(!is_smooth || !is_inside || slope.abs() <= 2e-9 * scale.max(1e-9), "{loss:?}: {slope}");
@@ -177,7 +177,7 @@ fn logistic_formulas_hold_for_any_score() {
             assert!(value.is_finite() && value >= 0.0, "{y} {score}: {value}");
             assert!(r.is_finite() && r.abs() <= 2.0, "{y} {score}: {r}");
             assert!((0.0..=1.0).contains(&h), "{y} {score}: {h}");
-            let p = Link::Logistic.apply(score);
+            let p = prediction(InverseLink::Logistic, score);
             assert!((0.0..=1.0).contains(&p), "{score}: {p}");
             assert!((r - 2.0 * (y - p)).abs() < 1e-15);
         }

@@ -11,6 +11,7 @@ mod factored;
 mod form;
 mod leaf_index;
 mod odds;
+mod odds_search;
 mod outputs;
 mod scores;
 mod sums;

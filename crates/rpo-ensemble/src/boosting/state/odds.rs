@@ -4,14 +4,15 @@
 //! per cell. The probability of a label is o / (1 + o), its curvature (∂²ℓ/∂f²) 4 o / (1 + o)², and the residual
 //! R = 2 (Y − P), so that its projection is 2 Y φᵀ − 2 P φᵀ and the labels cost their number only.
 //!
-//! A step reads the n x d odds twice: to make the last move and project the next residual, and to sum
+//! A step reads the n x d odds twice: to apply the last update and project the next residual, and to sum
 //! probabilities and curvatures over the leaves of the new tree, which is all a Newton step needs. An exact step
-//! sums them again at each trial, all outputs side by side.
+//! then searches one output after the other.
 
+use super::odds_search::{Leaf, exact_step};
 use super::sums::{LeafSums, scale_columns};
 use super::{Coefficients, LeafIndex, Outputs, Pass, ROWS, Real};
 use crate::boosting::choices::{LineSearch, StepScope};
-use crate::boosting::loss::{Logistic, root_of_derivative};
+use crate::boosting::loss::Logistic;
 use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, csr_row};
@@ -94,8 +95,8 @@ impl<'a> OddsState<'a> {
         losses.iter().sum()
     }
 
-    /// Sums over the leaves after a trial move given by its factors, if any.
-    fn leaf_sums(&self, leaves: &LeafIndex, trial: Option<&Array2<f32>>) -> LeafSums {
+    /// Sums over the leaves.
+    fn leaf_sums(&self, leaves: &LeafIndex) -> LeafSums {
         let d = self.outputs.n_outputs();
         let labels = self.labels.view();
         let parts: Vec<LeafSums> = self
@@ -110,7 +111,6 @@ impl<'a> OddsState<'a> {
                 }
                 let mut narrow = NarrowSums::new(d);
                 for (leaf, rows) in rows.iter().enumerate() {
-                    let trial = trial.map(|t| t.row(leaf).to_slice().expect("made in row order"));
                     let mut p = sums.residual.row_mut(leaf);
                     let mut h = sums.curvature.row_mut(leaf);
                     let (p, h) = (p.as_slice_mut().expect("rows"), h.as_slice_mut().expect("rows"));
@@ -119,7 +119,7 @@ impl<'a> OddsState<'a> {
                         for &i in some {
                             let c = self.outputs.weights[chunk * ROWS + i];
                             weight += f64::from(c);
-                            narrow.add(&odds[i * d..][..d], trial, c);
+                            narrow.add(&odds[i * d..][..d], c);
                         }
                         narrow.flush(p, h);
                     }
@@ -142,7 +142,7 @@ impl<'a> OddsState<'a> {
     }
 
     pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
-        let sums = self.leaf_sums(leaves, None);
+        let sums = self.leaf_sums(leaves);
         match self.line_search {
             LineSearch::Newton => sums.newton(Logistic::LARGEST_MOVE, |leaf, _| g[leaf]),
             LineSearch::Exact => {
@@ -154,7 +154,7 @@ impl<'a> OddsState<'a> {
     }
 
     pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
-        let sums = self.leaf_sums(leaves, None);
+        let sums = self.leaf_sums(leaves);
         match self.line_search {
             LineSearch::Newton => sums.newton_vectors(self.scope, Logistic::LARGEST_MOVE),
             LineSearch::Exact => {
@@ -167,121 +167,48 @@ impl<'a> OddsState<'a> {
 
     /// The exact step of each output along leaf values g (L x d), to the precision of `f32` sums.
     fn search(&self, leaves: &LeafIndex, start: &LeafSums, g: &Array2<f64>) -> Vec<f64> {
-        let d = self.outputs.n_outputs();
         let members = leaves.members();
-        let n = self.outputs.n_rows();
-        let weights: Vec<f32> = members
-            .all_rows()
+        let order = members.all_rows();
+        let weights: Vec<f32> = order
             .iter()
             .map(|&i| self.outputs.weights[i as usize])
             .collect();
-        (0..d.div_ceil(STRIP))
-            .into_par_iter()
-            .map_init(
-                || vec![0.0_f32; n * STRIP],
-                |odds, strip| {
-                    let first = strip * STRIP;
-                    let width = STRIP.min(d - first);
-                    for (place, &i) in members.all_rows().iter().enumerate() {
-                        let row = &self.odds[i as usize * d + first..][..width];
-                        for (k, &o) in row.iter().enumerate() {
-                            odds[k * n + place] = o;
-                        }
+        let (n, d) = (order.len(), self.outputs.n_outputs());
+        let strips = (0..d.div_ceil(STRIP)).into_par_iter().map_init(
+            || vec![0.0_f32; n * STRIP],
+            |odds, strip| {
+                let outputs = strip * STRIP..((strip + 1) * STRIP).min(d);
+                for (place, &i) in order.iter().enumerate() {
+                    let row = &self.odds[i as usize * d..][outputs.clone()];
+                    for (k, &o) in row.iter().enumerate() {
+                        odds[k * n + place] = o;
                     }
-                    (0..width)
-                        .map(|k| {
-                            let j = first + k;
-                            self.search_one(&members, &weights, &odds[k * n..][..n], start, g, j)
-                        })
-                        .collect::<Vec<f64>>()
-                },
-            )
-            .collect::<Vec<_>>()
-            .concat()
-    }
-
-    fn search_one(
-        &self,
-        members: &rpo_tree::LeafMembers,
-        weights: &[f32],
-        odds: &[f32],
-        start: &LeafSums,
-        g: &Array2<f64>,
-        j: usize,
-    ) -> f64 {
-        let n_leaves = members.n_leaves();
-        let (mut derivative, mut curvature, mut tolerance, mut size) = (0.0, 0.0, 0.0, 0.0_f64);
-        for leaf in 0..n_leaves {
-            let g = g[[leaf, j]];
-            derivative -= g * start.residual[[leaf, j]];
-            curvature += g * g * start.curvature[[leaf, j]];
-            // Rounding in f32 may leave this much: sums of probabilities of up to 2 Σ w |g|.
-            tolerance += 1e-7 * g.abs() * start.weight[[leaf, j]];
-            size = size.max(g.abs());
-        }
-        if derivative.abs() <= tolerance {
-            return 0.0;
-        }
-        let (sign, limit) = (-derivative.signum(), Logistic::LARGEST_MOVE / size);
-        let probabilities = |step: f64| -> Vec<f64> {
-            let mut first = 0;
-            (0..n_leaves)
-                .map(|leaf| {
-                    let n = members.rows(leaf).len();
-                    let range = first..first + n;
-                    first += n;
-                    let factor = (2.0 * step * g[[leaf, j]]).exp() as f32;
-                    sum_of_probabilities(&odds[range.clone()], &weights[range], factor)
-                })
-                .collect()
-        };
-        // Σ c y by leaf, as Σ c r = 2 (Σ c y − Σ c p).
-        let ones: Vec<f64> = probabilities(0.0)
-            .iter()
-            .enumerate()
-            .map(|(leaf, p)| start.residual[[leaf, j]] / 2.0 + p)
-            .collect();
-        let slope = |step: f64| -> f64 {
-            let p = probabilities(step);
-            (0..n_leaves)
-                .map(|leaf| -2.0 * g[[leaf, j]] * (ones[leaf] - p[leaf]))
-                .sum()
-        };
-        let newton = derivative.abs() / curvature;
-        sign * root_of_derivative(sign * derivative, newton, limit, tolerance, |t| {
-            sign * slope(sign * t)
-        })
+                }
+                outputs
+                    .zip(odds.chunks(n))
+                    .map(|(j, odds)| {
+                        let leaves = (0..members.n_leaves()).map(|leaf| Leaf {
+                            n_samples: members.rows(leaf).len(),
+                            value: g[[leaf, j]],
+                            weight: start.weight[[leaf, j]],
+                            residual: start.residual[[leaf, j]],
+                            curvature: start.curvature[[leaf, j]],
+                        });
+                        exact_step(&leaves.collect::<Vec<_>>(), odds, &weights)
+                    })
+                    .collect::<Vec<f64>>()
+            },
+        );
+        strips.collect::<Vec<_>>().concat()
     }
 }
 
-/// Outputs whose odds are gathered together.
+/// Number of outputs whose odds are gathered together, so that the reads of a row share cache lines.
 const STRIP: usize = 16;
-
-/// Σ c p.
-fn sum_of_probabilities(odds: &[f32], weights: &[f32], factor: f32) -> f64 {
-    const LANES: usize = 16;
-    let mut total = 0.0;
-    for (odds, weights) in odds.chunks(LANES * 32).zip(weights.chunks(LANES * 32)) {
-        let mut sums = [0.0_f32; LANES];
-        let (o, w) = (odds.chunks_exact(LANES), weights.chunks_exact(LANES));
-        for (&o, &w) in o.remainder().iter().zip(w.remainder()) {
-            let o = bounded(o * factor);
-            total += f64::from(w * (o / (1.0 + o)));
-        }
-        for (o, w) in o.zip(w) {
-            for k in 0..LANES {
-                let o = bounded(o[k] * factor);
-                sums[k] += w[k] * (o / (1.0 + o));
-            }
-        }
-        total += sums.iter().map(|&s| f64::from(s)).sum::<f64>();
-    }
-    total
-}
 
 /// o into its range.
 #[inline(always)]
-fn bounded(o: f32) -> f32 {
+pub(super) fn bounded(o: f32) -> f32 {
     let o = if o > LARGEST { LARGEST } else { o };
     if o < SMALLEST { SMALLEST } else { o }
 }
@@ -350,20 +277,12 @@ impl NarrowSums {
         }
     }
 
-    fn add(&mut self, odds: &[f32], trial: Option<&[f32]>, weight: f32) {
-        let sums = self.p.iter_mut().zip(&mut self.h);
-        let add = |o: f32, (p, h): (&mut f32, &mut f32)| {
+    fn add(&mut self, odds: &[f32], weight: f32) {
+        for (&o, (p, h)) in odds.iter().zip(self.p.iter_mut().zip(&mut self.h)) {
             let q = 1.0 / (1.0 + o);
-            let share = weight * (o * q);
-            *p += share;
-            *h += share * q;
-        };
-        match trial {
-            None => odds.iter().zip(sums).for_each(|(&o, sums)| add(o, sums)),
-            Some(trial) => {
-                let moved = odds.iter().zip(trial).map(|(&o, &t)| bounded(o * t));
-                moved.zip(sums).for_each(|(o, sums)| add(o, sums));
-            }
+            let part = weight * (o * q);
+            *p += part;
+            *h += part * q;
         }
     }
 
