@@ -1,4 +1,4 @@
-//! What is checked of the data before anything is fitted.
+//! Checks of data and options before a fit.
 
 use super::choices::Algorithm;
 use super::model::Boosted;
@@ -34,7 +34,7 @@ pub(super) fn check(
         .map_or(Ok(()), |start| check_start(start, params, x, y))
 }
 
-/// Targets are NaN, or finite and known to the loss; so are the zeros that are not stored.
+/// Targets are NaN, or finite and accepted by the loss; so are the zeros that are not stored.
 fn check_targets(params: &Resolved, y: MatrixView<'_>) -> Result<(), EnsembleError> {
     let loss = params.loss.loss();
     for row in 0..y.n_rows() {
@@ -79,10 +79,10 @@ fn check_targets(params: &Resolved, y: MatrixView<'_>) -> Result<(), EnsembleErr
 
 fn check_cells(weights: ArrayView2<'_, f32>, y: MatrixView<'_>) -> Result<(), EnsembleError> {
     if weights.nrows() != y.n_rows() {
-        return mismatch("rows of cell weights", y.n_rows(), weights.nrows());
+        return mismatch("samples of the cell weights", y.n_rows(), weights.nrows());
     }
     if weights.ncols() != y.n_cols() {
-        return mismatch("outputs of cell weights", y.n_cols(), weights.ncols());
+        return mismatch("outputs of the cell weights", y.n_cols(), weights.ncols());
     }
     let bad = weights
         .indexed_iter()
@@ -94,7 +94,7 @@ fn check_cells(weights: ArrayView2<'_, f32>, y: MatrixView<'_>) -> Result<(), En
 
 fn check_validation(validation: &Validation<'_>, x: MatrixView<'_>) -> Result<(), EnsembleError> {
     check_features(validation.x, x.n_cols())?;
-    check_count("the number of validation rows", validation.x.n_rows())?;
+    check_count("the number of validation samples", validation.x.n_rows())?;
     check_count("every", validation.every)?;
     Ok(check_count("patience", validation.patience)?)
 }
@@ -117,7 +117,7 @@ fn check_start(
         ),
         ("outputs of the model to continue", y.n_cols(), start.n_outputs()),
         (
-            "training rows of the model to continue",
+            "training samples of the model to continue",
             x.n_rows(),
             start.n_train(),
         ),
@@ -133,7 +133,7 @@ fn check_start(
     }
     if start.inverse_link() != params.loss.loss().inverse_link() {
         return Err(EnsembleError::Merge(
-            "the model to continue was fitted with another kind of loss",
+            "the model to continue was fitted with a loss of another inverse link",
         ));
     }
     Ok(())

@@ -74,6 +74,6 @@ pub use choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 pub use loss::{Direction, Loss, LossKind};
 pub use model::Boosted;
 pub use options::{BoostingOptions, History, Metric, Observer, Progress, Stop, Validation};
-pub use rpo_core::InverseLink;
 pub use params::BoostingParams;
+pub use rpo_core::InverseLink;
 pub use step::{BoostingStep, StepValues};

@@ -9,11 +9,11 @@ use rpo_core::{InverseLink, check_count};
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
 
-/// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, and predictions that a
-/// [`InverseLink`] makes of them.
+/// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, from which an [`InverseLink`] computes
+/// predictions.
 ///
-/// What leaves add includes the learning rate. A step is one tree, or, with single targets, one tree per output. A
-/// model may be cut at any step. Immutable otherwise.
+/// Leaf values include the learning rate. A step is one tree, or, with single targets, one tree per output. A model can be
+/// truncated at any step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boosted {
     initial: Vec<f64>,
@@ -25,12 +25,13 @@ pub struct Boosted {
 }
 
 impl Boosted {
-    /// Puts a model together from its parts, as a model file holds them: ρ₀ for each output, the trees step by
-    /// step (one per step, or one per output), the link, and the numbers of features p and training rows n.
+    /// Assembles a model from its parts: ρ₀ for each output, the trees step by step (one per step, or one per output), the
+    /// inverse link, and the numbers of features p and training samples n.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`] if there is no output; [`EnsembleError::Mismatch`] if a tree does not fit the numbers of
-    /// leaves, features or outputs, or the trees are not whole steps; [`EnsembleError::Diverged`] for a number that is not finite, or a gain below 0.
+    /// [`EnsembleError::Parameter`] if there is no output or the inverse link couples them; [`EnsembleError::Mismatch`] if a
+    /// tree does not match the numbers of leaves, features or outputs, or the trees are not whole steps;
+    /// [`EnsembleError::Diverged`] for a number that is not finite, or a negative gain.
     pub fn from_parts(
         initial: Vec<f64>,
         mut trees: Vec<BoostingStep<AxisRule>>,
@@ -101,7 +102,7 @@ impl Boosted {
         &self.trees
     }
 
-    /// Trees of a step: 1, or, with single targets, as many as outputs.
+    /// Number of trees of a step: 1, or, with single targets, as many as outputs.
     pub fn trees_per_step(&self) -> usize {
         self.trees_per_step
     }
@@ -126,7 +127,7 @@ impl Boosted {
         self.initial.len()
     }
 
-    /// Number of training rows n.
+    /// Number of training samples n.
     pub fn n_train(&self) -> usize {
         self.n_train
     }
@@ -152,14 +153,14 @@ impl Boosted {
             .collect()
     }
 
-    /// The model after its first steps, all of them if it has no more.
+    /// The model after its first `n_steps` steps, or all of its steps if it has fewer.
     #[must_use]
     pub fn truncate(mut self, n_steps: usize) -> Self {
         self.trees.truncate(n_steps.saturating_mul(self.trees_per_step));
         self
     }
 
-    /// Adds the trees of a step that fits.
+    /// Adds the trees of a step.
     pub(super) fn push(&mut self, trees: Vec<BoostingStep<AxisRule>>) {
         self.trees.extend(trees);
     }

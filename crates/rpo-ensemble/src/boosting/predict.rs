@@ -1,8 +1,8 @@
-//! Predicting with a boosted model.
+//! Predictions of boosted models.
 //!
-//! Rows go in groups whose sums stay in a core's cache; each tree routes a block of rows, then adds its leaves to
-//! every row of the group, step by step in `f64`. So a row's scores depend on that row alone, and those after m
-//! steps are those of the model cut at m, bit for bit.
+//! Samples are predicted in groups whose sums stay in a core's cache: each tree routes a block of samples, then adds the
+//! values of its leaves to every sample of the group, step by step in `f64`. So the scores of a sample depend on that
+//! sample alone, and those after m steps are those of the model truncated at m, bit for bit.
 
 use super::loss::prediction;
 use super::model::Boosted;
@@ -19,12 +19,12 @@ impl Boosted {
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of features than the model was fitted to,
-    /// [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
+    /// [`EnsembleError::Predictions`] if the result exceeds [`DEFAULT_BUDGET`].
     pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
         self.predict_within(x, DEFAULT_BUDGET)
     }
 
-    /// [`predict`](Self::predict) with another limit on the bytes of the result.
+    /// [`predict`](Self::predict) with another memory limit, in bytes.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
@@ -32,8 +32,8 @@ impl Boosted {
         self.sums(x, budget, |score| prediction(self.inverse_link(), score) as f32)
     }
 
-    /// Scores f (n x d), before the [inverse link](Self::inverse_link): rank labels as predictions do, and more finely where
-    /// probabilities round to 0 or 1.
+    /// Scores f (n x d), before the [inverse link](Self::inverse_link). They rank labels as predictions do, and more finely
+    /// where probabilities round to 0 or 1.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
@@ -41,8 +41,8 @@ impl Boosted {
         self.sums(x, DEFAULT_BUDGET, |score| score as f32)
     }
 
-    /// The largest predictions of each row that are not 0, at most k of them, as CSR (n x d); of equal scores the
-    /// smaller output index first. Holds the scores of a few rows at a time.
+    /// The k largest predictions of each sample that are not 0, as CSR (n x d); of equal scores the smaller output index
+    /// first. Holds the scores of a few samples at a time.
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of features than the model was fitted to,
@@ -74,8 +74,8 @@ impl Boosted {
         Ok(csr_of_rows(blocks.iter().flatten(), (n, d)))
     }
 
-    /// Calls `see` with the predictions (n x d) of the constant, then after every step, until it breaks: what the
-    /// model cut at that step predicts.
+    /// Calls `see` with the predictions (n x d) of the constant, then of the model truncated after each step, until it
+    /// breaks.
     ///
     /// # Errors
     /// As [`predict`](Self::predict), for the memory of the scores, which are `f64`.
@@ -104,7 +104,7 @@ impl Boosted {
         Ok(())
     }
 
-    /// A row of constants per row.
+    /// The constants for each sample.
     pub(super) fn initial_scores(&self, n_rows: usize) -> Array2<f64> {
         Array2::from_shape_fn((n_rows, self.n_outputs()), |(_, j)| self.initial()[j])
     }
@@ -141,7 +141,7 @@ impl Boosted {
         Ok(out)
     }
 
-    /// Calls `see` with the scores of each of some rows.
+    /// Calls `see` with the scores of each sample in a range.
     fn for_each_row(&self, x: MatrixView<'_>, range: Range<usize>, mut see: impl FnMut(usize, &[f64])) {
         let (d, n_rows) = (self.n_outputs(), range.len());
         let mut block = RowBlock::new(x);

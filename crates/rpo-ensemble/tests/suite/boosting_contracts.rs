@@ -5,8 +5,8 @@ use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, History, InverseLink, LineSearch, Loss,
-    LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
+    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, History, InverseLink, LineSearch,
+    Loss, LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
@@ -804,7 +804,14 @@ fn models_are_put_together_of_parts_that_fit() {
     for params in every_kind() {
         let model = try_fit(params, &x, &y).unwrap();
         let with = |trees: Vec<BoostingStep<_>>, per_step, p| {
-            Boosted::from_parts(model.initial().to_vec(), trees, per_step, model.inverse_link(), p, 30)
+            Boosted::from_parts(
+                model.initial().to_vec(),
+                trees,
+                per_step,
+                model.inverse_link(),
+                p,
+                30,
+            )
         };
         let per_step = model.trees_per_step();
         assert_eq!(with(model.trees().to_vec(), per_step, 5), Ok(model.clone()));

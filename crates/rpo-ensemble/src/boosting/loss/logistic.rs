@@ -6,9 +6,9 @@ use rpo_core::InverseLink;
 /// ℓ(y, f) = log(1 + exp(−2 y± f)) for labels y in {0, 1} and y± = 2y − 1, the binomial deviance:
 /// r = 2 y± / (1 + exp(2 y± f)), and the probability of the label is σ(2f).
 ///
-/// The initial constant is ρ₀ = ½ log(p / (1 − p)) for a share p of ones (the paper's Table 1 lacks the ½, without
+/// The initial constant is ρ₀ = ½ log(p / (1 − p)) for a fraction p of ones (the paper's Table 1 lacks the ½, without
 /// which ρ₀ does not minimise the loss). For outputs of one class no finite constant does; p is then taken to be
-/// 1/(2n) or 1 − 1/(2n), n being the number of rows. Steps move a score by at most 10, as the minimum along a tree is
+/// 1/(2n) or 1 − 1/(2n), n being the number of samples. Steps move a score by at most 10, as the minimum along a tree is
 /// at infinity where all y± g have one sign.
 ///
 /// All formulas are evaluated in the form that neither overflows nor cancels, whatever the score. (Section 2.2 of
@@ -27,13 +27,13 @@ impl Logistic {
     /// Largest move of a score in one step.
     pub(crate) const LARGEST_MOVE: f64 = 10.0;
 
-    /// The constant for a share of ones among n rows.
-    pub(crate) fn constant(share: f64, n_rows: usize) -> f64 {
+    /// The constant for a fraction of ones among n samples.
+    pub(crate) fn constant(fraction: f64, n_rows: usize) -> f64 {
         let margin = 0.5 / n_rows as f64;
-        let p = if share > 0.0 && share < 1.0 {
-            share
+        let p = if fraction > 0.0 && fraction < 1.0 {
+            fraction
         } else {
-            share.clamp(margin, 1.0 - margin)
+            fraction.clamp(margin, 1.0 - margin)
         };
         0.5 * (p / (1.0 - p)).ln()
     }

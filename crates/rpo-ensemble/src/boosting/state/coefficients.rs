@@ -1,4 +1,4 @@
-//! A projection of the residual as the numbers themselves.
+//! Projections of residuals as matrices of coefficients.
 
 use crate::error::EnsembleError;
 use rpo_core::{CsrMatrix, MatrixView};
@@ -6,7 +6,7 @@ use rpo_projections::LinearMap;
 
 /// The matrix φ (q x d) of a linear map of d outputs.
 ///
-/// Maps are made for sparse rows; residuals are dense and made on the fly, so boosting reads φ off the map once per
+/// Maps are made for sparse rows; residuals are dense and computed on the fly, so boosting reads φ off the map once per
 /// step and takes dot products itself.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::boosting) enum Coefficients {
@@ -19,10 +19,10 @@ pub(in crate::boosting) enum Coefficients {
 }
 
 impl Coefficients {
-    /// More than one number in this many that is not zero makes a dense φ.
+    /// φ is stored dense if more than one in this many of its numbers is not 0.
     const SPARSE: usize = 8;
 
-    /// The matrix of a map: what it makes of the unit vectors.
+    /// The matrix of a map: the images of the unit vectors.
     pub(in crate::boosting) fn of(map: &dyn LinearMap) -> Result<Self, EnsembleError> {
         let (d, q) = (map.n_outputs(), map.n_components());
         let unit = CsrMatrix::new((d, d), (0..=d).collect(), (0..d as u32).collect(), vec![1.0; d]);

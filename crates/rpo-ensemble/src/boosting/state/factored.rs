@@ -1,8 +1,8 @@
 //! The square loss on sparse outputs without scores: F = 1 ρ₀ᵀ + Σ_m V_m[leaf_m(i)].
 //!
-//! With what step m adds kept as it is stored, V_m (leaves x outputs, of rank 1 for Algorithm 3), every question
-//! about the residual R = Y − F is one about Y, whose stored values are few, less one about each step, which takes
-//! few distinct values:
+//! With the values of step m as they are stored, V_m (leaves x outputs, of rank 1 for Algorithm 3), every sum over the
+//! residual R = Y − F is a sum over Y, which stores few values, minus a sum for each step, which takes few distinct
+//! values:
 //!
 //! ```text
 //! R φᵀ       = Y φᵀ − 1 (ρ₀·φ) − Σ_m (V_m φᵀ)[leaf_m]          cost nnz(Y) + M (n + d), times q
@@ -11,7 +11,7 @@
 //! ```
 //!
 //! with a_m the sums of c g, and N_m of c, over the leaves of step m (and, N_m, of the new tree). V_m of rank 1
-//! costs d where others cost L d. The loss follows from what each step takes off it.
+//! costs d where others cost L d. The loss follows from the decrease of each step.
 
 use super::{Coefficients, LeafIndex, Outputs, Pass, Real, StepUpdate};
 use crate::boosting::loss::quotient;
@@ -24,7 +24,7 @@ use rpo_tree::LeafModel;
 /// Number of outputs that a thread handles in one go.
 const STRIP: usize = 1024;
 
-/// Rows of which a thread projects the residual in one go.
+/// Number of samples whose residuals a thread projects in one go.
 const ROWS: usize = 4096;
 
 /// An earlier step.
@@ -43,7 +43,7 @@ pub(crate) struct FactoredResiduals<'a> {
     slopes: Option<Slopes>,
 }
 
-/// Σ w r (d x L, output by output) and Σ w (L) along a tree: what a move takes off the loss.
+/// Σ w r (d x L, output by output) and Σ w (L) along a tree, from which the decrease of the loss follows.
 struct Slopes {
     residual: Vec<f64>,
     weight: Vec<f64>,

@@ -1,19 +1,19 @@
-//! Which leaf each training row is in.
+//! The leaf of each training sample.
 
 use rpo_core::MatrixView;
 use rpo_tree::{Grown, LeafMembers, Rule, apply};
 
-/// The leaf of every training row of a step.
+/// The leaf of every training sample in the tree of a step.
 #[derive(Debug, Clone)]
 pub(in crate::boosting) struct LeafIndex {
-    /// By row.
+    /// By sample.
     pub(in crate::boosting) of_row: Vec<u32>,
     pub(in crate::boosting) n_leaves: usize,
 }
 
 impl LeafIndex {
-    /// From what was grown. Rows it was not grown on, those left out of a subsample, are routed; rows of no weight
-    /// count nowhere and are left in leaf 0.
+    /// The leaves of a grown tree. Samples left out of a subsample are routed; samples without weight count nowhere and stay
+    /// in leaf 0.
     pub(in crate::boosting) fn new<R: Rule>(grown: &Grown<R>, x: MatrixView<'_>, is_subsample: bool) -> Self {
         let n_leaves = grown.structure.n_leaves();
         if is_subsample {
@@ -29,7 +29,7 @@ impl LeafIndex {
         Self { of_row, n_leaves }
     }
 
-    /// The rows of each leaf.
+    /// The samples of each leaf.
     pub(in crate::boosting) fn members(&self) -> LeafMembers {
         LeafMembers::from_assignment(&self.of_row, self.n_leaves).expect("leaves are below their number")
     }

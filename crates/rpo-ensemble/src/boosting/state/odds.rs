@@ -169,10 +169,7 @@ impl<'a> OddsState<'a> {
     fn search(&self, leaves: &LeafIndex, start: &LeafSums, g: &Array2<f64>) -> Vec<f64> {
         let members = leaves.members();
         let order = members.all_rows();
-        let weights: Vec<f32> = order
-            .iter()
-            .map(|&i| self.outputs.weights[i as usize])
-            .collect();
+        let weights: Vec<f32> = order.iter().map(|&i| self.outputs.weights[i as usize]).collect();
         let (n, d) = (order.len(), self.outputs.n_outputs());
         let strips = (0..d.div_ceil(STRIP)).into_par_iter().map_init(
             || vec![0.0_f32; n * STRIP],

@@ -81,14 +81,19 @@ mod tests {
     #[test]
     fn sums_are_of_probabilities() {
         for n in [0, 1, 15, 16, 17, 511, 512, 1300] {
-            let odds: Vec<f32> = (0..n).map(|i| ((i * 37 % 101) as f32 / 20.0 - 2.5).exp()).collect();
+            let odds: Vec<f32> = (0..n)
+                .map(|i| ((i * 37 % 101) as f32 / 20.0 - 2.5).exp())
+                .collect();
             let weights: Vec<f32> = (0..n).map(|i| (i % 3) as f32).collect();
             let pairs = odds.iter().zip(&weights);
             let expected: f64 = pairs
                 .map(|(&o, &w)| f64::from(w) * (1.0 - 1.0 / (1.0 + 1.5 * f64::from(o))))
                 .sum();
             let found = sum_of_probabilities(&odds, &weights, 1.5);
-            assert!((found - expected).abs() <= 1e-6 * (1.0 + expected), "{n}: {found} for {expected}");
+            assert!(
+                (found - expected).abs() <= 1e-6 * (1.0 + expected),
+                "{n}: {found} for {expected}"
+            );
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Training outputs with their weights, row by row and column by column.
+//! Training outputs with their weights, by sample and by output.
 
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayView2, Axis};
@@ -7,17 +7,17 @@ use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_row};
 /// One output (n x 1), and the weights of its cells.
 pub(in crate::boosting) type Column = (Array2<f32>, Option<Array2<f32>>);
 
-/// What is to be fitted: outputs (n x d), NaN where missing, a weight per row and perhaps one per cell.
+/// Training outputs (n x d), NaN where missing, with a weight per sample and optionally one per cell.
 #[derive(Debug)]
 pub(in crate::boosting) struct Outputs<'a> {
     pub(in crate::boosting) y: MatrixView<'a>,
-    /// One per row, c.
+    /// One per sample, c.
     pub(in crate::boosting) weights: &'a [f32],
     /// One per cell, u.
     cells: Option<ArrayView2<'a, f32>>,
     /// Sparse outputs by columns.
     by_column: Option<CsrMatrix>,
-    /// Whether some output is missing.
+    /// True if an output is missing.
     has_missing: bool,
     total_weight: f64,
     n_weighted: usize,
@@ -55,12 +55,12 @@ impl<'a> Outputs<'a> {
         self.y.n_cols()
     }
 
-    /// Whether every cell of a row weighs the same.
+    /// Returns true if all outputs of a sample weigh the same, as none is missing and cells have no weights.
     pub(in crate::boosting) fn is_complete(&self) -> bool {
         self.cells.is_none() && !self.has_missing
     }
 
-    /// Copies the outputs of a row, and the weights u of its cells, 0 where missing.
+    /// Copies the outputs of a sample, and the weights u of its cells, 0 where missing.
     pub(in crate::boosting) fn copy_row(&self, row: usize, y: &mut [f64], cells: &mut [f64]) {
         match self.y {
             MatrixView::Dense(a) => y.iter_mut().zip(a.row(row)).for_each(|(y, &v)| *y = f64::from(v)),
@@ -120,7 +120,7 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Calls `f(row, value)` for the stored values of an output of sparse outputs, by row.
+    /// Calls `f(sample, value)` for the stored values of an output of sparse outputs, by sample.
     pub(in crate::boosting) fn for_each_in_column(&self, output: usize, mut f: impl FnMut(usize, f64)) {
         let columns = self
             .by_column
@@ -133,7 +133,7 @@ impl<'a> Outputs<'a> {
             .for_each(|(&i, &v)| f(i as usize, f64::from(v)));
     }
 
-    /// Whether outputs are sparse and every cell of a row weighs the same.
+    /// Returns true if outputs are sparse and [complete](Self::is_complete).
     pub(in crate::boosting) fn is_complete_and_sparse(&self) -> bool {
         self.by_column.is_some() && self.is_complete()
     }
@@ -145,7 +145,7 @@ impl<'a> Outputs<'a> {
         sum / self.total_weight
     }
 
-    /// Number of rows that weigh something.
+    /// Number of samples of positive weight.
     pub(in crate::boosting) fn n_weighted(&self) -> usize {
         self.n_weighted
     }

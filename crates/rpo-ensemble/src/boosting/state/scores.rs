@@ -8,7 +8,7 @@ use crate::boosting::params::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Scores of every row and output, beside which everything is computed when it is asked for.
+/// Scores of every sample and output; everything else is computed when it is needed.
 pub(crate) struct ScoreState<'a, T> {
     outputs: &'a Outputs<'a>,
     loss: &'a dyn Loss,
@@ -49,7 +49,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
         }
     }
 
-    /// Whether sums over leaves say which step is taken.
+    /// Returns true if steps follow from sums over leaves.
     fn steps_from_sums(&self) -> bool {
         self.line_search == LineSearch::Newton || self.loss.is_quadratic()
     }
@@ -151,7 +151,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
         }
     }
 
-    /// Copies what a step of one output needs: the rows that weigh, in the order given.
+    /// Copies the data of one output for a search: the samples of positive weight, in the given order.
     fn load(&self, output: usize, order: &[u32], column: &mut Column) {
         let (n, d) = (self.outputs.n_rows(), self.outputs.n_outputs());
         column.all_y.resize(n, 0.0);
@@ -184,7 +184,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
             .collect()
     }
 
-    /// The exact step of each leaf and output (L x d), 0 where nothing weighs.
+    /// The exact step of each leaf and output (L x d), 0 where no sample has weight.
     fn search_leaves(&self, leaves: &LeafIndex) -> Array2<f64> {
         let members = leaves.members();
         let order: Vec<u32> = (0..leaves.n_leaves)
@@ -214,7 +214,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
     }
 }
 
-/// One output of the rows that weigh.
+/// One output of the samples of positive weight.
 #[derive(Default)]
 struct Column {
     all_y: Vec<f64>,

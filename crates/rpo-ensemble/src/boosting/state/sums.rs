@@ -4,7 +4,7 @@ use crate::boosting::choices::StepScope;
 use crate::boosting::loss::quotient;
 use ndarray::{Array2, Zip};
 
-/// Sums over the rows of each leaf, per output (L x d).
+/// Sums over the samples of each leaf, per output (L x d).
 #[derive(Debug, Clone)]
 pub(super) struct LeafSums {
     /// Σ w r.
@@ -38,13 +38,13 @@ impl LeafSums {
             .for_each(|(a, b)| *a += b);
     }
 
-    /// Mean residuals: the labels of the leaves, 0 where nothing weighs.
+    /// Mean residuals: the values of the leaves, 0 where no sample has weight.
     pub(super) fn means(&self) -> Array2<f64> {
         let mean = |&r: &f64, &w: &f64| if w > 0.0 { r / w } else { 0.0 };
         Zip::from(&self.residual).and(&self.weight).map_collect(mean)
     }
 
-    /// One Newton step per output along a tree with these labels, exact for a quadratic loss:
+    /// One Newton step per output along a tree with these values, exact for a quadratic loss:
     /// ρ = Σ_l g Σ w r / Σ_l g² Σ w h, kept where it moves no score by more than `largest`.
     pub(super) fn newton(&self, largest: f64, g: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let (n_leaves, n_outputs) = self.residual.dim();
@@ -78,7 +78,7 @@ impl LeafSums {
         Zip::from(&self.residual).and(&self.curvature).map_collect(step)
     }
 
-    /// What leaves add after Newton steps: labels times a step per output, or a step per leaf.
+    /// The leaf values after Newton steps: mean residuals times a step per output, or a step per leaf.
     pub(super) fn newton_vectors(&self, scope: StepScope, largest: f64) -> Array2<f64> {
         match scope {
             StepScope::Output => {
@@ -100,7 +100,7 @@ fn limit(step: f64, largest: f64, size: f64) -> f64 {
     }
 }
 
-/// Leaf labels times the step of each output.
+/// Leaf values times the step of each output.
 pub(super) fn scale_columns(mut labels: Array2<f64>, steps: &[f64]) -> Array2<f64> {
     for mut row in labels.rows_mut() {
         row.iter_mut().zip(steps).for_each(|(v, step)| *v *= step);
