@@ -21,6 +21,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
             "--locked",
             "--workspace",
             "--all-targets",
+            "--all-features",
             "--",
             "-D",
             "warnings",
@@ -33,7 +34,16 @@ pub(crate) fn run() -> anyhow::Result<()> {
             &["check", "--locked", "--package", &package],
         )?;
     }
-    checks.cargo("tests", &["test", "--locked", "--workspace", "--no-fail-fast"])?;
+    checks.cargo(
+        "tests",
+        &[
+            "test",
+            "--locked",
+            "--workspace",
+            "--all-features",
+            "--no-fail-fast",
+        ],
+    )?;
     checks.cargo(
         "benches",
         &["test", "--locked", "--package", "rpo-benches", "--benches"],

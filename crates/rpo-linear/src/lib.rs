@@ -5,6 +5,8 @@ mod checks;
 mod embedding;
 mod error;
 mod expected_f1;
+#[cfg(feature = "linfa")]
+pub mod linfa;
 mod options;
 mod scores;
 mod store;

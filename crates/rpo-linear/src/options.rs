@@ -16,7 +16,7 @@ pub struct FitOptions<'a> {
     pub memory_limit: Option<usize>,
     /// Called once, when the model is fitted.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
-    /// Receives the course of the fit of a label embedding.
+    /// Receives the course of the fit, which is empty but for label embeddings.
     pub history: Option<&'a mut History>,
 }
 
@@ -33,9 +33,13 @@ impl FitOptions<'_> {
         self.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT)
     }
 
-    pub(crate) fn finished(&self) {
+    /// Reports the end of a fit.
+    pub(crate) fn finish(self, history: History) {
         if let Some(on_step) = self.on_step {
             on_step();
+        }
+        if let Some(out) = self.history {
+            *out = history;
         }
     }
 }

@@ -10,6 +10,9 @@ use crate::checks::check_features;
 /// Number of samples that are scored at once.
 const CHUNK: usize = 256;
 
+/// The outputs and scores that are kept of each sample.
+type TopScores = Vec<Vec<(u32, f32)>>;
+
 /// A model that scores samples.
 pub(crate) trait Scorer: Sync {
     /// Numbers of features p and outputs d.
@@ -45,7 +48,7 @@ pub(crate) trait Scorer: Sync {
         let ((p, d), n) = (self.shape(), x.n_rows());
         check_features(p, x)?;
         check_count("k", k)?;
-        let chunks: Vec<Result<Vec<Vec<(u32, f32)>>, LinearError>> = (0..n.div_ceil(CHUNK))
+        let chunks: Vec<Result<TopScores, LinearError>> = (0..n.div_ceil(CHUNK))
             .into_par_iter()
             .map(|chunk| {
                 let rows: Vec<usize> = (chunk * CHUNK..n.min((chunk + 1) * CHUNK)).collect();

@@ -7,6 +7,8 @@ mod kind;
 mod learned;
 pub mod least_squares;
 mod linalg;
+#[cfg(feature = "linfa")]
+pub mod linfa;
 mod maps;
 mod memory;
 mod random;

@@ -120,19 +120,19 @@ fn options_without_effect_are_refused() {
     for (options, expected) in [
         (
             "--method label-embedding --mode linear --features 10",
-            "--features has no effect with --mode linear",
+            "`features` = 10 has no effect with `mode` = linear",
         ),
         (
             "--method label-embedding --mode kernel --rank 3",
-            "--rank has no effect with --mode kernel",
+            "`rank` = 3 has no effect with `mode` = kernel",
         ),
         (
             "--method label-embedding --link-loss squared --epochs 3",
-            "--epochs has no effect with --link-loss squared",
+            "`epochs` = 3 has no effect with `link_loss` = squared",
         ),
         (
             "--method label-embedding --mode cs --embedding-passes 2",
-            "--embedding-passes has no effect with --mode cs",
+            "`embedding_passes` = 2 has no effect with `mode` = cs",
         ),
         ("--method ridge --epochs 3", "--epochs is no option of ridge"),
         (
@@ -145,7 +145,7 @@ fn options_without_effect_are_refused() {
         ),
         (
             "--method logistic-regression --lambda 0",
-            "lambda is 0; expected finite, above 0",
+            "lambda is 0; expected positive and finite",
         ),
     ] {
         let message = folder.fail(&format!("train {DATA} {options}"));
@@ -155,7 +155,7 @@ fn options_without_effect_are_refused() {
     for (options, expected) in [
         (
             "--method ridge --lambda variance:-1",
-            "lambda is -1; expected finite, 0 or more",
+            "`lambda` must be at least 0 and finite, got -1",
         ),
         ("--method ridge --lambda rows:1", "is no penalty"),
         ("--method label-embedding --rank 0", "is no rank"),

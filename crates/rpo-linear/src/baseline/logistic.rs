@@ -94,7 +94,7 @@ impl LogisticRegressionParams {
         check_labels(InverseLink::Logistic, y)?;
         let penalty = &self.lambda.on(&x);
         let shape = (x.n_cols(), y.n_cols());
-        fit_panels(shape, InverseLink::Logistic, x.n_rows(), &options, |first| {
+        fit_panels(shape, InverseLink::Logistic, x.n_rows(), options, |first| {
             let panel = Panel {
                 x: Design::new(&x, true),
                 y: PanelOutputs { y, first },

@@ -7,7 +7,7 @@ use rpo_projections::least_squares::{LANES, Lanes, Rows};
 
 use super::LinearModel;
 use crate::options::check_matrix;
-use crate::{FitOptions, LinearError};
+use crate::{FitOptions, History, LinearError};
 
 /// The outputs from `first` on, at most [`LANES`] of them.
 #[derive(Debug, Clone, Copy)]
@@ -53,7 +53,7 @@ pub(super) fn fit_panels(
     (p, d): (usize, usize),
     inverse_link: InverseLink,
     n_train: usize,
-    options: &FitOptions<'_>,
+    options: FitOptions<'_>,
     solve: impl Fn(usize) -> Result<Vec<Lanes>, LinearError> + Sync,
 ) -> Result<LinearModel, LinearError> {
     check_matrix::<f32>(
@@ -80,6 +80,6 @@ pub(super) fn fit_panels(
     if weights.iter().chain(&offset).any(|v: &f32| !v.is_finite()) {
         return Err(LinearError::Overflow { what: "W" });
     }
-    options.finished();
+    options.finish(History::default());
     LinearModel::new(weights, offset, inverse_link, n_train)
 }

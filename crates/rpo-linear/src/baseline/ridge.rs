@@ -65,7 +65,7 @@ impl RidgeParams {
         let identity: [Lanes; LANES] =
             std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }));
         let shape = (x.n_cols(), y.n_cols());
-        fit_panels(shape, InverseLink::Identity, x.n_rows(), &options, |first| {
+        fit_panels(shape, InverseLink::Identity, x.n_rows(), options, |first| {
             Ok(ridge.solve_panel(&PanelOutputs { y, first }, &identity)?)
         })
     }

@@ -87,10 +87,7 @@ impl LabelEmbeddingParams {
             }
         };
         drop(terms);
-        options.finished();
-        if let Some(out) = options.history {
-            *out = history;
-        }
+        options.finish(history);
         LinkModel::new(map, weights, inverse_link, x.n_rows())
     }
 

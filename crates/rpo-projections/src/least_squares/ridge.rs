@@ -62,7 +62,7 @@ impl RidgeSolver {
 }
 
 /// Regularised least squares on X (n x p), for as many targets as wanted:
-/// Z = argmin ‖B - X Z‖² + λ ‖Z‖² (or Σⱼ λⱼ ‖zⱼ‖², [`Penalty`]), with an intercept as a last row of Z that is not penalised if asked for.
+/// Z = argmin ‖B - X Z‖² + λ ‖Z‖² (or Σⱼ λⱼ ‖zⱼ‖², [`Penalty`](super::Penalty)), with an intercept as a last row of Z that is not penalised if asked for.
 ///
 /// What every solve needs, a factor or a diagonal, is computed once. Targets come as a product B = Y Q of a sparse
 /// matrix and a thin one, whose rows exist one at a time; they are solved for in panels of 16 columns, in parallel,
@@ -102,7 +102,7 @@ enum Method {
 }
 
 impl<'a, R: Rows + Sync> Ridge<'a, R> {
-    /// Prepares to solve on X with a number as absolute penalty of all weights, or what [`Penalty::on`] makes of X.
+    /// Prepares to solve on X with a number as absolute penalty of all weights, or what [`Penalty::on`](super::Penalty::on) makes of X.
     ///
     /// # Errors
     /// [`ProjectionError::Parameter`] for a penalty or a setting of the solver out of range,

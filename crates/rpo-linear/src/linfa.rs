@@ -1,0 +1,83 @@
+//! The estimators of this crate as those of linfa, with the feature `linfa`.
+//!
+//! Parameters are [`Fit`] on datasets of dense `f32` features and outputs; models are `Predict`. Their inherent methods of the
+//! same names take matrices instead, so call the traits' by name:
+//!
+//! ```
+//! use linfa::Dataset;
+//! use linfa::traits::{Fit, Predict};
+//! use ndarray::Array2;
+//! use rpo_linear::RidgeParams;
+//!
+//! let x = Array2::from_shape_fn((60, 2), |(i, j)| ((i * (j + 3)) % 17) as f32);
+//! let y = Array2::from_shape_fn((60, 3), |(i, k)| x[[i, 0]] * k as f32 - x[[i, 1]]);
+//! let data = Dataset::new(x, y);
+//! let model = Fit::fit(&RidgeParams::default(), &data)?;
+//! let predicted: Array2<f32> = Predict::predict(&model, &data);
+//! assert_eq!(predicted.dim(), (60, 3));
+//! # Ok::<(), rpo_linear::linfa::FitError>(())
+//! ```
+
+use ::linfa::DatasetBase;
+use ::linfa::traits::{Fit, PredictInplace};
+use ndarray::{Array2, ArrayBase, Data, Ix2};
+
+use crate::{
+    LabelEmbeddingParams, LinearError, LinearModel, LinkModel, LogisticRegressionParams, MatrixView,
+    RidgeParams,
+};
+
+/// The error of fitting through linfa.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// An error of this crate.
+    #[error(transparent)]
+    Linear(#[from] LinearError),
+    /// An error of linfa.
+    #[error(transparent)]
+    Linfa(#[from] ::linfa::Error),
+}
+
+macro_rules! impl_linfa {
+    ($params:ty, $model:ty) => {
+        impl<X, Y> Fit<ArrayBase<X, Ix2>, ArrayBase<Y, Ix2>, FitError> for $params
+        where
+            X: Data<Elem = f32>,
+            Y: Data<Elem = f32>,
+        {
+            type Object = $model;
+
+            fn fit(
+                &self,
+                data: &DatasetBase<ArrayBase<X, Ix2>, ArrayBase<Y, Ix2>>,
+            ) -> Result<$model, FitError> {
+                let (x, y) = (data.records.view(), data.targets.view());
+                Ok(self.fit(x.into(), y.into())?)
+            }
+        }
+    };
+}
+
+impl_linfa!(LabelEmbeddingParams, LinkModel);
+impl_linfa!(RidgeParams, LinearModel);
+impl_linfa!(LogisticRegressionParams, LinearModel);
+
+macro_rules! impl_predict {
+    ($model:ty) => {
+        /// Panics for features that [`predict`](Self::predict) refuses, because linfa's prediction cannot fail.
+        impl<X: Data<Elem = f32>> PredictInplace<ArrayBase<X, Ix2>, Array2<f32>> for $model {
+            fn predict_inplace(&self, x: &ArrayBase<X, Ix2>, y: &mut Array2<f32>) {
+                let predicted = self.predict(MatrixView::from(x.view()));
+                *y = predicted.unwrap_or_else(|error| panic!("prediction failed: {error}"));
+            }
+
+            fn default_target(&self, x: &ArrayBase<X, Ix2>) -> Array2<f32> {
+                Array2::zeros((x.nrows(), self.n_outputs()))
+            }
+        }
+    };
+}
+
+impl_predict!(LinkModel);
+impl_predict!(LinearModel);
