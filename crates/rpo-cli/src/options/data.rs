@@ -275,17 +275,20 @@ impl TrainingOptions {
         };
         let data = input.finish(data)?;
         if data.n_outputs() == 0 {
-            let problem =
-                "no column is an output; name them by --targets or --labels, or count them by --n-targets";
+            let problem = "there are no outputs; in ARFF and CSV files name them by --targets or --labels, or count them \
+                by --n-targets; other files mark labels themselves, and this one has none";
             return Err(input.problem(problem));
         }
         if data.n_features() == 0 {
             return Err(input.problem("every column is an output; there are no features"));
         }
-        if data.n_outputs() > MAX_OUTPUTS {
-            let n = data.n_outputs();
-            let problem = format!("there are {n} outputs, at most {MAX_OUTPUTS} are supported");
-            return Err(input.problem(&problem));
+        let (n_features, n_outputs) = (data.n_features(), data.n_outputs());
+        for (what, n) in [("features", n_features), ("outputs", n_outputs)] {
+            if n > MAX_OUTPUTS {
+                return Err(input.problem(&format!(
+                    "there are {n} {what}, at most {MAX_OUTPUTS} are supported"
+                )));
+            }
         }
         Ok(data)
     }

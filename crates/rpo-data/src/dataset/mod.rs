@@ -8,7 +8,6 @@ pub use error::DatasetError;
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
 use rpo_core::{Matrix, MatrixView, Mismatch};
-use select::check_range;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -381,6 +380,15 @@ fn label_matrix(outputs: Matrix, missing: bool) -> Result<Matrix, DatasetError> 
         builder.end_row();
     }
     Ok(builder.finish())
+}
+
+fn check_range(what: &'static str, indices: &[usize], count: usize) -> Result<(), DatasetError> {
+    indices
+        .iter()
+        .find(|&&index| index >= count)
+        .map_or(Ok(()), |&index| {
+            Err(DatasetError::OutOfRange { what, index, count })
+        })
 }
 
 fn check_names(what: &'static str, names: &Names, columns: usize) -> Result<(), DatasetError> {

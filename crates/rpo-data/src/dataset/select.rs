@@ -1,6 +1,6 @@
 //! Selections of samples and columns, joined sets, other layouts.
 
-use super::{AUTO_DENSITY, Dataset, DatasetError, Layout};
+use super::{AUTO_DENSITY, Dataset, DatasetError, Layout, check_range};
 use crate::builder::MatrixBuilder;
 use rpo_core::{Matrix, MatrixView};
 use std::sync::Arc;
@@ -96,15 +96,6 @@ impl Dataset {
         };
         Ok(self)
     }
-}
-
-pub(super) fn check_range(what: &'static str, indices: &[usize], count: usize) -> Result<(), DatasetError> {
-    indices
-        .iter()
-        .find(|&&index| index >= count)
-        .map_or(Ok(()), |&index| {
-            Err(DatasetError::OutOfRange { what, index, count })
-        })
 }
 
 fn sorted(columns: &[usize]) -> Vec<usize> {

@@ -4,6 +4,7 @@
 //! [`Seed`](rpo_core::Seed) alone, whatever the number of threads. Of two sets that differ in the number of samples only,
 //! the smaller is the start of the larger (except for permuted outputs).
 
+mod draw;
 mod friedman;
 mod multi_label;
 mod topics;

@@ -85,7 +85,7 @@ impl Imputer {
     }
 
     /// The value that fills each feature; `None` for one that was never observed, which is filled with 0.
-    pub fn fill(&self) -> &[Option<f32>] {
+    pub(super) fn fill(&self) -> &[Option<f32>] {
         &self.fill
     }
 

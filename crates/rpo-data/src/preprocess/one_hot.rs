@@ -103,67 +103,19 @@ impl OneHot {
     /// Features (n x p) with indicators in place of nominal ones.
     pub(super) fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.n_features, x.n_cols())?;
-        self.check_positions(x)?;
-        match x {
-            MatrixView::Dense(_) => self.dense(x),
-            MatrixView::Sparse(_) => Ok(self.sparse(x)),
-        }
-    }
-
-    /// Refuses values of features to be replaced that are not positions in their lists.
-    fn check_positions(&self, x: MatrixView<'_>) -> Result<(), PreprocessError> {
-        for row in 0..x.n_rows() {
-            let (mut rest, mut found) = (self.encoded.iter().peekable(), None);
-            x.for_each_in_row(row, |j, value| {
-                while rest.next_if(|e| e.feature < j as usize).is_some() {}
-                if let Some(e) = rest.next_if(|e| e.feature == j as usize)
-                    && !(value.is_nan() || is_position(value, e.n_values))
-                {
-                    found = found.or(Some((e, value)));
-                }
-            });
-            if let Some((e, value)) = found {
-                return Err(PreprocessError::Dataset(DatasetError::NotAPosition {
-                    sample: row,
-                    feature: e.feature,
-                    value,
-                    n_values: e.n_values,
-                }));
-            }
-        }
-        Ok(())
-    }
-
-    fn dense(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         let (rows, columns) = (x.n_rows(), self.n_columns());
-        check_dense(rows, columns, size_of::<f32>(), self.memory_limit)?;
-        let mut builder = MatrixBuilder::dense(columns);
+        let mut builder = match x {
+            MatrixView::Dense(_) => {
+                check_dense(rows, columns, size_of::<f32>(), self.memory_limit)?;
+                MatrixBuilder::dense(columns)
+            }
+            MatrixView::Sparse(_) => MatrixBuilder::sparse(columns),
+        };
         for row in 0..rows {
-            let mut rest = self.encoded.iter().peekable();
-            let mut column = 0;
-            x.for_each_in_row(row, |j, v| {
-                let n_values = rest.next_if(|e| e.feature == j as usize).map(|e| e.n_values);
-                for k in 0..n_values.unwrap_or(0) {
-                    builder.push(column, indicator(v, k));
-                    column += 1;
-                }
-                if n_values.is_none() {
-                    builder.push(column, v);
-                    column += 1;
-                }
-            });
-            builder.end_row();
-        }
-        Ok(builder.finish())
-    }
-
-    fn sparse(&self, x: MatrixView<'_>) -> Matrix {
-        let mut builder = MatrixBuilder::sparse(self.n_columns());
-        for row in 0..x.n_rows() {
             // A replaced feature that is not stored has its first value, so all of them are visited, in step with
             // those that are stored.
             let mut rest = self.encoded.iter().peekable();
-            let mut n_added = 0;
+            let (mut n_added, mut invalid) = (0, None);
             x.for_each_in_row(row, |j, v| {
                 let j = j as usize;
                 while let Some(absent) = rest.next_if(|e| e.feature < j) {
@@ -173,17 +125,28 @@ impl OneHot {
                 let Some(e) = rest.next_if(|e| e.feature == j) else {
                     return builder.push((j + n_added) as u32, v);
                 };
-                if v.is_nan() {
-                    (0..e.n_values).for_each(|k| builder.push((e.first + k) as u32, v));
-                } else {
-                    builder.push((e.first + v as usize) as u32, 1.0);
+                if !(v.is_nan() || is_position(v, e.n_values)) {
+                    invalid = invalid.or(Some((e, v)));
+                }
+                for k in 0..e.n_values {
+                    builder.push((e.first + k) as u32, indicator(v, k));
                 }
                 n_added += e.n_values - 1;
             });
             rest.for_each(|absent| builder.push(absent.first as u32, 1.0));
             builder.end_row();
+            if let Some((e, value)) = invalid {
+                let (sample, feature, n_values) = (row, e.feature, e.n_values);
+                let not_a_position = DatasetError::NotAPosition {
+                    sample,
+                    feature,
+                    value,
+                    n_values,
+                };
+                return Err(not_a_position.into());
+            }
         }
-        builder.finish()
+        Ok(builder.finish())
     }
 }
 

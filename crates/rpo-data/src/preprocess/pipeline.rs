@@ -75,13 +75,9 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Rebuilds a fitted pipeline from the number of features, the values of the nominal ones, and the results of
-    /// fitting: the [`Imputer::fill`] of each feature; whether nominal features become indicators; [`Standardizer::mean`]
-    /// and [`Standardizer::factor`] of each column after that.
-    ///
-    /// # Errors
-    /// [`PreprocessError::Mismatch`] for values of another number of features, [`PreprocessError::Kind`] for a nominal
-    /// feature that does not exist, [`PreprocessError::Fill`] and [`PreprocessError::Moment`] for invalid values.
-    pub fn new(
+    /// fitting: the value that fills each feature, whether nominal features become indicators, and mean and factor of
+    /// each column after that.
+    pub(super) fn new(
         n_features: usize,
         nominal: Nominal,
         fill: Option<Vec<Option<f32>>>,
@@ -151,7 +147,7 @@ impl Pipeline {
     }
 
     /// The standardizer, if features are standardized.
-    pub fn standardizer(&self) -> Option<&Standardizer> {
+    pub(super) fn standardizer(&self) -> Option<&Standardizer> {
         self.standardizer.as_ref()
     }
 

@@ -88,12 +88,12 @@ impl Standardizer {
     }
 
     /// Mean of each column in the set it was fitted on; 0 where values are left alone.
-    pub fn mean(&self) -> &[f64] {
+    pub(super) fn mean(&self) -> &[f64] {
         &self.mean
     }
 
     /// 1 / sd of each column in the set it was fitted on; 0 for a constant one, 1 where values are left alone.
-    pub fn factor(&self) -> &[f64] {
+    pub(super) fn factor(&self) -> &[f64] {
         &self.factor
     }
 

@@ -26,7 +26,7 @@ impl Store for Pipeline {
 }
 
 impl Pipeline {
-    /// Restores a pipeline of so many features, some of them nominal with these values; one without steps if none is
+    /// Restores a pipeline of this many features, some of them nominal with these values; one without steps if none is
     /// stored.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! Opens files, compressed or not, and tells formats apart.
 
 use super::error::{ReadError, ReadErrorKind};
+use super::format::Format;
 use super::line::LineReader;
-use super::options::Format;
 use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use super::xmlrepo::parse_header;
 use crate::message::lossy;

@@ -1,6 +1,6 @@
 //! What can be wrong with a file, and where.
 
-use super::Format;
+use super::format::Format;
 use super::number::NotANumber;
 use crate::dataset::DatasetError;
 use crate::message::{lossy, quoted};
@@ -142,24 +142,13 @@ pub enum ReadErrorKind {
     /// An attribute, by its name, without a type.
     #[error("attribute {} has no type; numeric or {{value,...}} expected", quoted(.0))]
     NoAttributeType(String),
-    /// A string, date or relational attribute.
+    /// An attribute that is neither numeric nor nominal.
     #[error(
-        "attribute {} has the unsupported type {found:?}; numeric and nominal attributes are supported",
-        quoted(name)
-    )]
-    UnsupportedType {
-        /// The attribute.
-        name: String,
-        /// Its type.
-        found: String,
-    },
-    /// An unknown type.
-    #[error(
-        "attribute {} has the unknown type {}; numeric, real, integer or {{value,...}} expected",
+        "attribute {} has the unsupported type {}; numeric, real, integer or {{value,...}} expected",
         quoted(name),
         quoted(found)
     )]
-    UnknownType {
+    UnsupportedType {
         /// The attribute.
         name: String,
         /// The text in place of the type.
@@ -374,13 +363,15 @@ pub enum ReadErrorKind {
         /// Columns of the file.
         columns: usize,
     },
-    /// A label column that is not declared `{0,1}`.
-    #[error("label {} is declared {found}; a label is declared {{0,1}}", quoted(name))]
-    NotALabelColumn {
+    /// A target whose declaration does not fit the task.
+    #[error("target {} is declared {found}; {expected}", quoted(name))]
+    WrongTarget {
         /// Its name.
         name: String,
         /// Its declaration.
         found: String,
+        /// The declarations of the task.
+        expected: &'static str,
     },
     /// A label that is neither 0 nor 1.
     #[error("label {} has the value {value}; 0 or 1 expected", quoted(name))]
@@ -389,17 +380,6 @@ pub enum ReadErrorKind {
         name: String,
         /// The value.
         value: f64,
-    },
-    /// A regression target that is not declared numeric.
-    #[error(
-        "target {} is declared {found}; regression needs numeric targets",
-        quoted(name)
-    )]
-    NotATarget {
-        /// Its name.
-        name: String,
-        /// Its declaration.
-        found: String,
     },
     /// Targets of which some are labels and others numbers.
     #[error(

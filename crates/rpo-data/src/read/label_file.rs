@@ -1,5 +1,6 @@
 //! MULAN label files: XML that names the label attributes of an ARFF file.
 
+use super::detect::open;
 use super::error::{ReadError, ReadErrorKind};
 use crate::message::lossy;
 use quick_xml::errors::{Error as XmlError, IllFormedError};
@@ -37,7 +38,7 @@ impl LabelFile {
     /// # Errors
     /// [`ReadError`] with path and line.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
-        let read = super::open(path).and_then(|mut reader| {
+        let read = open(path).and_then(|mut reader| {
             let mut text = Vec::new();
             std::io::Read::read_to_end(&mut reader, &mut text).map_err(|e| ReadErrorKind::from(&e))?;
             Self::parse(&text)

@@ -1,63 +1,29 @@
 //! What to read, and how.
 
+use super::format::Format;
 use super::line::DEFAULT_LONGEST_LINE;
-use super::svmlight::FirstFeature;
 use crate::dataset::Task;
 use rpo_core::Mismatch;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::path::PathBuf;
-use std::str::FromStr;
 
-/// File formats. Any of them may be compressed by gzip, which is recognised by its first bytes.
+/// The index of the first feature in an svmlight file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Format {
-    /// Detected by the extension of the file name (`.arff`, `.csv`, `.svm`, `.svmlight`, `.libsvm`; `.gz` stripped),
-    /// else by the first line.
+pub enum FirstFeature {
+    /// Features count from 0, as some writers do.
+    Zero,
+    /// Features count from 1, as svmlight and libsvm define.
     #[default]
-    Auto,
-    /// ARFF, see [`ArffReader`](super::ArffReader).
-    Arff,
-    /// The Extreme Classification Repository's format, see [`XmlRepoReader`](super::XmlRepoReader).
-    XmlRepo,
-    /// Multi-label svmlight, see [`SvmLightReader`](super::SvmLightReader).
-    SvmLight,
-    /// CSV, see [`CsvReader`](super::CsvReader).
-    Csv,
+    One,
 }
 
-impl Format {
-    /// All formats with their names on a command line.
-    pub const NAMES: [(Self, &'static str); 5] = [
-        (Self::Auto, "auto"),
-        (Self::Arff, "arff"),
-        (Self::XmlRepo, "xmlrepo"),
-        (Self::SvmLight, "svmlight"),
-        (Self::Csv, "csv"),
-    ];
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.iter().find(|(format, _)| format == self);
-        f.write_str(name.expect("every format is listed").1)
-    }
-}
-
-/// A name that is not a format.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format {0:?}; auto, arff, xmlrepo, svmlight or csv expected")]
-pub struct UnknownFormatName(pub String);
-
-impl FromStr for Format {
-    type Err = UnknownFormatName;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormatName> {
-        let found = Self::NAMES.iter().find(|(_, n)| *n == name);
-        found
-            .map(|(format, _)| *format)
-            .ok_or_else(|| UnknownFormatName(name.to_owned()))
+impl FirstFeature {
+    pub(crate) fn index(self) -> u64 {
+        match self {
+            Self::Zero => 0,
+            Self::One => 1,
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! Turns samples of labels and pairs into a data set.
 
 use super::error::{ReadError, ReadErrorKind};
+use super::format::Format;
 use super::line::LineReader;
-use super::options::{Format, ReadOptions, Targets};
+use super::options::{ReadOptions, Targets};
 use super::sample::Sample;
 use super::svmlight::SvmLightReader;
 use super::xmlrepo::XmlRepoReader;

@@ -2,29 +2,9 @@
 
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
+use super::options::FirstFeature;
 use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
-use serde::{Deserialize, Serialize};
 use std::io::BufRead;
-
-/// The index of the first feature in an svmlight file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FirstFeature {
-    /// Features count from 0, as some writers do.
-    Zero,
-    /// Features count from 1, as svmlight and libsvm define.
-    #[default]
-    One,
-}
-
-impl FirstFeature {
-    pub(crate) fn index(self) -> u64 {
-        match self {
-            Self::Zero => 0,
-            Self::One => 1,
-        }
-    }
-}
 
 /// A streaming reader of multi-label svmlight: a line per sample, `label,label index:value index:value`.
 ///

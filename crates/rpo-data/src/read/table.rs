@@ -135,11 +135,7 @@ fn label_file_columns(
             .collect();
         let mut targets = columns.iter().zip(&is_target).filter(|(_, target)| **target);
         if let Some((column, _)) = targets.find(|(column, _)| !is_label(column)) {
-            let (name, found) = (column.name.clone(), column.declaration());
-            return Err(error(
-                lines[name.as_str()],
-                ReadErrorKind::NotALabelColumn { name, found },
-            ));
+            return Err(error(lines[column.name.as_str()], wrong_target(column, LABEL)));
         }
     }
     Ok(is_target)
@@ -174,14 +170,15 @@ fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
 ) -> Result<Option<Task>, ReadErrorKind> {
     let is_number = |c: &Attribute| matches!(c.kind, AttributeKind::Numeric);
     let neither = targets().find(|c| !is_label(c) && !is_number(c));
-    let about = |column: &Attribute| (column.name.clone(), column.declaration());
     let task = match (options.task, &options.targets) {
         (None, Targets::LabelFile(_)) => Some(Task::MultiLabel),
         (task, _) => task,
     };
-    match (task, neither.map(about)) {
-        (Some(Task::Regression), Some((name, found))) => Err(ReadErrorKind::NotATarget { name, found }),
-        (_, Some((name, found))) => Err(ReadErrorKind::NotALabelColumn { name, found }),
+    match (task, neither) {
+        (Some(Task::Regression), Some(column)) => {
+            Err(wrong_target(column, "regression needs numeric targets"))
+        }
+        (_, Some(column)) => Err(wrong_target(column, LABEL)),
         (Some(task), None) => Ok(Some(task)),
         (None, None) if !typed => Ok(None),
         (None, None) => match (targets().find(|c| is_label(c)), targets().find(|c| is_number(c))) {
@@ -192,6 +189,17 @@ fn decide_task<'a, I: Iterator<Item = &'a Attribute>>(
             (None, Some(_)) => Ok(Some(Task::Regression)),
             (_, None) => Ok(Some(Task::MultiLabel)),
         },
+    }
+}
+
+const LABEL: &str = "a label is declared {0,1}";
+
+fn wrong_target(column: &Attribute, expected: &'static str) -> ReadErrorKind {
+    let (name, found) = (column.name.clone(), column.declaration());
+    ReadErrorKind::WrongTarget {
+        name,
+        found,
+        expected,
     }
 }
 

@@ -292,9 +292,10 @@ fn targets_are_found_and_their_task() {
     );
     assert_eq!(
         nominal,
-        ReadErrorKind::NotALabelColumn {
+        ReadErrorKind::WrongTarget {
             name: "y".into(),
-            found: "{1,0}".into()
+            found: "{1,0}".into(),
+            expected: "a label is declared {0,1}"
         }
     );
     let missing = kind("a,y\n1,\n", &with(Targets::Last(1)));

@@ -128,10 +128,7 @@ fn parse_attribute(line: &[u8], start: usize) -> Result<Attribute, Fault> {
             let found = lossy(&word.text);
             match &*word.text.to_ascii_lowercase() {
                 b"numeric" | b"real" | b"integer" => (AttributeKind::Numeric, word.end),
-                b"string" | b"date" | b"relational" => {
-                    return Err((at, ReadErrorKind::UnsupportedType { name, found }));
-                }
-                _ => return Err((at, ReadErrorKind::UnknownType { name, found })),
+                _ => return Err((at, ReadErrorKind::UnsupportedType { name, found })),
             }
         }
     };
