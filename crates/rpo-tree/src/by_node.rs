@@ -1,11 +1,11 @@
-//! Rows through a tree, node by node.
+//! Samples through a tree, node by node.
 
 use crate::partition::partition;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
 use std::ops::Range;
 
-/// What [`Structure::leaves_by_node`] works in.
+/// Buffers of [`Structure::leaves_by_node`].
 #[derive(Debug, Clone, Default)]
 pub struct ByNode {
     /// Rows, those of a node side by side.
@@ -20,10 +20,10 @@ pub struct ByNode {
 }
 
 impl<R: Rule> Structure<R> {
-    /// The leaf of each of `leaves.len()` rows, given which `child` a rule sends the row of a number to.
+    /// Writes the leaf of each of `leaves.len()` samples, given the `child` that a rule sends the i-th sample to.
     ///
-    /// All rows of a node are sent on before any goes further, so that a large rule is brought to the cache once for
-    /// all of them. Where rules are small, [`leaves`](Self::leaves) is faster.
+    /// All samples of a node are sent on before any goes further, so that a large rule is brought to the cache once for all
+    /// of them. Where rules are small, [`leaves`](Self::leaves) is faster.
     pub fn leaves_by_node(&self, child: impl Fn(&R, usize) -> usize, work: &mut ByNode, leaves: &mut [u32]) {
         let ByNode {
             order,

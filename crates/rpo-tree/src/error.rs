@@ -1,4 +1,4 @@
-//! What can go wrong when a tree is grown, labelled or asked.
+//! Errors of growing, labelling and applying trees.
 
 use rpo_core::{MatrixError, Mismatch, ParameterError};
 
@@ -6,18 +6,18 @@ use rpo_core::{MatrixError, Mismatch, ParameterError};
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// No rows or no columns.
-    #[error("the training set is empty: {rows} rows, {columns} columns")]
+    /// No samples or no features.
+    #[error("the training set is empty: {rows} samples, {columns} features")]
     Empty {
-        /// Number of rows given.
+        /// Number of samples given.
         rows: usize,
-        /// Number of columns given.
+        /// Number of features given.
         columns: usize,
     },
-    /// More rows, columns or stored values than 32-bit indices can name.
-    #[error("{what} is {given}, at most {limit} are supported")]
+    /// A count beyond the range of 32-bit indices.
+    #[error("{what} is {given}; at most {limit} are supported")]
     TooLarge {
-        /// What is counted.
+        /// What is counted, as in "the number of rows".
         what: &'static str,
         /// The count given.
         given: usize,
@@ -25,17 +25,17 @@ pub enum TreeError {
         limit: usize,
     },
     /// A sparse matrix that is stored by columns.
-    #[error("the sparse {what} are stored by columns; expected compressed sparse rows (CSR)")]
+    #[error("the sparse {what} must be stored by rows (CSR), not by columns")]
     NotCsr {
         /// Which matrix.
         what: &'static str,
     },
     /// A feature value that is infinite. NaN is allowed and means missing.
-    #[error("feature value {value} at row {row}, column {column} is infinite; use NaN for a missing value")]
+    #[error("the value of feature {column} of sample {row} is {value}; use NaN for a missing value")]
     InfiniteFeature {
-        /// Row, from 0.
+        /// The sample, from 0.
         row: usize,
-        /// Column, from 0.
+        /// The feature, from 0.
         column: usize,
         /// The value.
         value: f32,
@@ -43,31 +43,31 @@ pub enum TreeError {
     /// A value to be clustered that is NaN or infinite.
     #[error("rows to cluster: {0}")]
     NonFinite(#[source] MatrixError),
-    /// A missing feature value where the method has no side for it.
+    /// A missing feature value where the method needs all.
     #[error(
-        "the feature value at row {row}, column {column} is missing, and hyperplanes need all values; impute it first"
+        "the value of feature {column} of sample {row} is missing, but hyperplanes need all values; impute it first"
     )]
     MissingFeature {
-        /// Row, from 0.
+        /// The sample, from 0.
         row: usize,
-        /// Column, from 0.
+        /// The feature, from 0.
         column: usize,
     },
     /// Two sizes that must be equal are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
     /// A sample weight that is negative, NaN or infinite.
-    #[error("the weight of row {row} is {value}; weights are finite and not negative")]
+    #[error("the weight of sample {row} must be finite and not negative, got {value}")]
     Weight {
-        /// Row, from 0.
+        /// The sample, from 0.
         row: usize,
         /// The weight.
         value: f32,
     },
-    /// No row has a positive weight.
-    #[error("no row has a positive weight")]
+    /// No sample has a positive weight.
+    #[error("no sample has a positive weight")]
     NoWeight,
-    /// A parameter outside its range.
+    /// A parameter that cannot be used.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// A stored structure that is not a tree.
@@ -80,7 +80,7 @@ pub enum TreeError {
     },
 }
 
-/// [`TreeError::Mismatch`] unless all of some rows or columns exist, of which there are `n`.
+/// Returns [`TreeError::Mismatch`] unless all indices are below `n`.
 pub(crate) fn check_exist(what: &'static str, indices: &[u32], n: usize) -> Result<(), TreeError> {
     let needed = indices.iter().max().map_or(0, |&last| last as usize + 1);
     Ok(Mismatch::check(what, needed.max(n), n)?)

@@ -5,11 +5,11 @@ use crate::rule::AxisRule;
 use crate::structure::Node;
 
 impl Grown<AxisRule> {
-    /// Mean decrease of impurity: for each feature the gains |S| ΔI of its splits, summed, as a share of the sum
-    /// over all features (after Breiman, Friedman, Olshen, Stone 1984, chapter 5, without surrogate splits).
+    /// Mean decrease of impurity: for each feature the sum of the gains |S| ΔI of its splits, as a fraction of the sum over
+    /// all features (after Breiman, Friedman, Olshen, Stone 1984, chapter 5, without surrogate splits).
     ///
     /// One value in [0, 1] per feature, summing to 1, or all 0 if no split gains anything. The gains are those of
-    /// the targets the tree was grown on, projected ones if it was.
+    /// the split targets.
     ///
     /// # Panics
     /// If a rule has a feature of `n_features` or more.

@@ -1,4 +1,4 @@
-//! Input rows in blocks, ready for rules.
+//! Samples in blocks, as rules read them.
 
 use crate::TreeError;
 use crate::rule::Row;
@@ -6,7 +6,7 @@ use ndarray::s;
 use rpo_core::{MatrixView, csr_row};
 use std::ops::Range;
 
-/// Checks that a matrix, if sparse, is stored by rows: everything here walks rows.
+/// Refuses a sparse matrix that is stored by columns: everything here walks rows.
 ///
 /// # Errors
 /// [`TreeError::NotCsr`], naming the matrix as `what`.
@@ -17,10 +17,10 @@ pub fn check_csr(what: &'static str, matrix: MatrixView<'_>) -> Result<(), TreeE
     }
 }
 
-/// A block of consecutive rows of a matrix, each available as a [`Row`].
+/// A block of consecutive rows of a matrix, each of which is available as a [`Row`].
 ///
-/// Contiguous dense rows are used where they lie; sparse rows are spread out into a buffer that stays zero
-/// elsewhere, so that a block costs its stored values.
+/// Contiguous dense rows are used in place; sparse rows are spread out into a buffer that stays zero elsewhere, so that
+/// loading a block costs its stored values.
 #[derive(Debug)]
 pub struct RowBlock<'a> {
     x: MatrixView<'a>,
@@ -32,7 +32,7 @@ impl<'a> RowBlock<'a> {
     /// Bytes of spread rows that keep a block inside a core's cache.
     const BYTES: usize = 512 << 10;
 
-    /// Number of rows that make a good block of this matrix.
+    /// Number of rows of a block that fits in a core's cache.
     pub fn good_size(x: MatrixView<'_>) -> usize {
         (Self::BYTES / (size_of::<f32>() * x.n_cols().max(1))).clamp(1, 256)
     }
@@ -46,7 +46,7 @@ impl<'a> RowBlock<'a> {
         }
     }
 
-    /// Takes the given rows of the matrix.
+    /// Replaces the block by the given rows of the matrix.
     ///
     /// # Panics
     /// If the range goes past the last row.
@@ -83,7 +83,7 @@ impl<'a> RowBlock<'a> {
         self.range.len()
     }
 
-    /// Whether the block holds no row.
+    /// Returns true if the block holds no row.
     pub fn is_empty(&self) -> bool {
         self.range.is_empty()
     }

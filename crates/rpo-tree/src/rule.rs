@@ -1,9 +1,9 @@
-//! Rules: how a node routes a row to one of its children.
+//! Rules: how a node routes a sample to one of its children.
 
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
-/// One input row, as rules see it: all values, and which of them are stored if the matrix is sparse.
+/// A sample as rules read it: all its values, and which of them are stored if the matrix is sparse.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
     /// One value per feature; zero where nothing is stored, NaN where missing.
@@ -13,24 +13,24 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A dense row.
+    /// A row of a dense matrix.
     pub fn dense(values: &'a [f32]) -> Self {
         Self { values, stored: None }
     }
 }
 
-/// Routes any input row to one of `arity` children. The same function serves growing and predicting.
+/// Routes any sample to one of `arity` children. Growing and prediction use the same function.
 pub trait Rule: Debug + Clone + PartialEq + Send + Sync {
     /// Number of children, at least 1.
     fn arity(&self) -> usize;
-    /// The child of a row, below `arity`.
+    /// The child of a sample, below `arity`.
     fn child(&self, row: Row<'_>) -> usize;
-    /// Number of features that a row must have to be routed: one more than the largest that the rule reads.
+    /// Number of features that a sample must have to be routed: one more than the largest that the rule reads.
     fn n_features(&self) -> usize;
 }
 
-/// `x[feature] <= threshold` goes to child 0 (left), larger values to child 1 (right), missing ones where
-/// the rule says. Eight bytes.
+/// Sends `x[feature] <= threshold` to child 0 (left), larger values to child 1 (right), and missing values to the side
+/// that the rule stores. Eight bytes.
 #[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct AxisRule {
     threshold: f32,
@@ -41,7 +41,7 @@ pub struct AxisRule {
 impl AxisRule {
     const MISSING_LEFT: u32 = 1 << 31;
 
-    /// A rule. A threshold of infinity sends all present values left.
+    /// A rule. A threshold of infinity sends all observed values left.
     ///
     /// # Panics
     /// If `feature` is 2^31 or more.
@@ -63,7 +63,7 @@ impl AxisRule {
         self.threshold
     }
 
-    /// Whether missing values go left.
+    /// Returns true if missing values go left.
     pub fn missing_left(&self) -> bool {
         self.packed & Self::MISSING_LEFT != 0
     }

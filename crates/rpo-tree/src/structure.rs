@@ -1,4 +1,4 @@
-//! The structure of a tree: rules without outputs.
+//! The structure of a tree: rules without predictions.
 
 use crate::TreeError;
 use crate::rule::{Row, Rule};
@@ -17,10 +17,10 @@ pub enum Node<R> {
     Leaf(u32),
 }
 
-/// A grown tree before it is labelled: which rule at which node, and which leaf a row reaches.
+/// The rules of a tree, which send every sample to a leaf.
 ///
-/// Nodes lie in one vector, the children of a node side by side; node 0 is the root. A structure never
-/// changes once it exists; giving its leaves outputs makes a [`Tree`](crate::Tree).
+/// Nodes lie in one vector, the children of a node side by side; node 0 is the root. A structure is immutable; together
+/// with leaves it is a [`Tree`](crate::Tree).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Structure<R> {
     nodes: Vec<Node<R>>,
@@ -28,8 +28,8 @@ pub struct Structure<R> {
 }
 
 impl<R: Rule> Structure<R> {
-    /// Checks and takes nodes: every node but the root is the child of exactly one earlier node, and leaves
-    /// are numbered 0, 1, ... each once.
+    /// Makes a structure of nodes: every node but the root must be the child of exactly one earlier node, and leaves must be
+    /// numbered 0, 1, ... each once.
     ///
     /// # Errors
     /// [`TreeError::Structure`] with the first offending node.
@@ -39,7 +39,7 @@ impl<R: Rule> Structure<R> {
         let n_leaves = nodes.iter().filter(|n| matches!(n, Node::Leaf(_))).count();
         let mut seen = vec![false; n_leaves];
         if nodes.is_empty() {
-            return fail(0, "a tree has a root");
+            return fail(0, "a tree must have a root");
         }
         has_parent[0] = true;
         for (i, node) in nodes.iter().enumerate() {
@@ -49,16 +49,16 @@ impl<R: Rule> Structure<R> {
             match node {
                 Node::Leaf(leaf) => match seen.get_mut(*leaf as usize) {
                     Some(seen @ false) => *seen = true,
-                    _ => return fail(i, "leaves are numbered from 0 without gap or repetition"),
+                    _ => return fail(i, "leaves must be numbered from 0 without gap or repetition"),
                 },
                 Node::Split { rule, first_child } => {
                     let first = *first_child as usize;
                     if rule.arity() == 0 || first <= i || first.saturating_add(rule.arity()) > nodes.len() {
-                        return fail(i, "children lie behind their parent and inside the tree");
+                        return fail(i, "children must lie behind their parent and inside the tree");
                     }
                     for child in first..first + rule.arity() {
                         if std::mem::replace(&mut has_parent[child], true) {
-                            return fail(child, "a node has one parent");
+                            return fail(child, "a node must have one parent");
                         }
                     }
                 }
@@ -109,7 +109,7 @@ impl<R: Rule> Structure<R> {
         })
     }
 
-    /// Number of features that a row must have to reach its leaf: that of the rule that needs most.
+    /// Number of features that a sample must have to reach its leaf: the most that any rule needs.
     pub fn n_features(&self) -> usize {
         self.splits()
             .map(|(_, rule)| rule.n_features())
@@ -117,7 +117,7 @@ impl<R: Rule> Structure<R> {
             .unwrap_or(0)
     }
 
-    /// The leaf a row reaches.
+    /// The leaf that a sample reaches.
     pub fn leaf(&self, row: Row<'_>) -> u32 {
         let mut node = 0;
         loop {
@@ -128,10 +128,10 @@ impl<R: Rule> Structure<R> {
         }
     }
 
-    /// The leaf each row reaches, into `leaves`.
+    /// Writes the leaf that each sample reaches into `leaves`.
     ///
-    /// Several rows descend side by side: a step waits for its node to come from memory, and the steps of
-    /// different rows wait together.
+    /// Several samples descend side by side: a step waits for its node to come from memory, and the steps of different
+    /// samples wait together.
     ///
     /// # Panics
     /// If `leaves` is not as long as `rows`.

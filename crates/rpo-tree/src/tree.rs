@@ -1,4 +1,4 @@
-//! A structure with labelled leaves.
+//! Trees: a structure and the predictions of its leaves.
 
 use crate::error::TreeError;
 use crate::input::{RowBlock, check_csr};
@@ -9,7 +9,7 @@ use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Mismatch};
 use std::sync::Arc;
 
-/// A tree that predicts: a structure, and what its leaves answer in the original output space.
+/// A tree: a structure and the predictions of its leaves, in the original output space.
 ///
 /// The leaves are one of the storages of [`Leaves`] unless another [`LeafModel`] is named.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,25 +38,24 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
         &self.leaves
     }
 
-    /// The structure and the leaves, apart again.
+    /// Returns the structure and the leaves.
     pub fn into_parts(self) -> (Structure<R>, L) {
         (self.structure, self.leaves)
     }
 
-    /// The leaf of each row of `x` (rows x features, as many features as the tree was grown on, NaN for
-    /// missing).
+    /// Returns the leaf of each sample of `x` (samples x features, NaN for missing).
     ///
     /// # Panics
-    /// If a rule asks for a feature that `x` does not have, or `x` is sparse by columns.
+    /// If `x` has fewer [features](Structure::n_features) than the rules read, or is sparse by columns.
     pub fn apply(&self, x: MatrixView<'_>) -> Vec<u32> {
         apply(&self.structure, x)
     }
 
-    /// Predictions (rows x outputs) for the rows of `x`: the answers of their leaves, summed in `f64` and
+    /// Predicts the outputs (samples x outputs) of the samples of `x`: the values of their leaves, summed in `f64` and
     /// rounded to `f32`.
     ///
     /// # Panics
-    /// If a rule asks for a feature that `x` does not have, or `x` is sparse by columns.
+    /// As [`apply`](Self::apply).
     pub fn predict(&self, x: MatrixView<'_>) -> Array2<f32> {
         let mut out = Array2::zeros((x.n_rows(), self.leaves.n_outputs()));
         let mut sums = vec![0.0; self.leaves.n_outputs()];
@@ -78,7 +77,7 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     /// [`LeafKind`](crate::LeafKind) has those of [`Leaves::label`].
     ///
     /// # Panics
-    /// If a rule asks for a feature that `x` does not have.
+    /// If `x` has fewer [features](Structure::n_features) than the rules read.
     pub fn relabel<B: LeafBuilder>(
         self,
         builder: &B,
@@ -94,10 +93,10 @@ impl<R: Rule, L: LeafModel> Tree<R, L> {
     }
 }
 
-/// The leaf that each row of `x` (rows x features) reaches in a structure.
+/// Returns the leaf that each sample of `x` (samples x features) reaches in a structure.
 ///
 /// # Panics
-/// If a rule asks for a feature that `x` does not have, or `x` is sparse by columns.
+/// If `x` has fewer [features](Structure::n_features) than the rules read, or is sparse by columns.
 pub fn apply<R: Rule>(structure: &Structure<R>, x: MatrixView<'_>) -> Vec<u32> {
     let mut leaves = vec![0; x.n_rows()];
     let (mut block, size) = (RowBlock::new(x), RowBlock::good_size(x));

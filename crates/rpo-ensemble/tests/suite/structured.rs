@@ -192,7 +192,9 @@ fn labels_a_tree_clustered_count_five_times() {
     let leaf = |answer: f32, labels: &[u32], seed| StructuredTree {
         tree: Tree::new(
             Structure::<LinearRule>::new(vec![Node::Leaf(0)]).unwrap(),
-            Leaves::Dense(DenseLeaves::new(Array2::from_elem((1, 2), answer))),
+            Leaves::Dense(DenseLeaves {
+                values: Array2::from_elem((1, 2), answer),
+            }),
         )
         .unwrap(),
         seed: Seed::new(seed),

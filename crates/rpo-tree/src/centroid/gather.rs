@@ -6,13 +6,13 @@ use rpo_core::SparseAccumulator;
 
 /// How a child scores samples: offset + weights · x.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Centroid {
+pub(super) struct Centroid {
     /// What is added to the product.
-    pub offset: f32,
+    pub(super) offset: f32,
     /// The features with a weight, increasing.
-    pub features: Vec<u32>,
+    pub(super) features: Vec<u32>,
     /// Their weights.
-    pub weights: Vec<f32>,
+    pub(super) weights: Vec<f32>,
 }
 
 impl Centroid {

@@ -1,14 +1,14 @@
-//! Nodes of many children: rows go to the nearest of k centroids, found by clustering the targets.
+//! Splits into many children: samples go to the nearest of k centroids, found by clustering the targets.
 //!
-//! The node classifier of CRAFTML: the targets of a sample of the node's rows are clustered by k-means, the features
-//! of each cluster averaged to a centroid, and *every* row of the node goes to the centroid its features are nearest
-//! to, not to its own cluster, so that growing and predicting route by one rule. Children that no row reaches
-//! are dropped with their centroids.
+//! The node classifier of CRAFTML: the targets of some of the node's samples are clustered by k-means, the features of each
+//! cluster are averaged to a centroid, and *every* sample of the node goes to the centroid nearest to its features, not to
+//! its own cluster, so that growing and prediction use one rule. Children that no sample reaches are dropped with their
+//! centroids.
 //!
-//! The splitter sees features and targets through two seams, so that it knows nothing of projections: a
-//! [`ClusterTargets`] gives the target rows to be clustered, projected anew at every node if it likes, and a
-//! [`Routing`] makes of a cluster's mean what scores rows. Rows are routed by the features they come with: one
-//! projection of them per tree happens before, outside.
+//! The splitter uses features and targets through two traits and does not depend on projections: [`ClusterTargets`]
+//! appends the target rows to be clustered, which may be projected anew at every node, and [`Routing`] turns the mean of a
+//! cluster into the weights that score samples. Samples are routed by the features given; a projection of them per tree
+//! happens before.
 //!
 //! Source: Siblini, Kuntz, Meyer, ICML 2018, algorithms 1 and 2.
 
@@ -21,7 +21,6 @@ mod splitter;
 mod store;
 mod weights;
 
-pub use gather::Centroid;
 pub use rebuild::{TreeRecord, rebuild};
 pub use rule::CentroidRule;
 pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample};
@@ -30,36 +29,36 @@ use crate::cluster::Points;
 use rpo_core::Seed;
 use std::fmt::Debug;
 
-/// The targets whose rows are clustered.
+/// The targets that are clustered.
 pub trait ClusterTargets: Sync {
     /// Number of columns of the rows that [`push`](Self::push) appends.
     fn n_columns(&self) -> usize;
 
-    /// Appends the target rows of the given training rows to `points`, in their order, as a node with this seed sees
-    /// them.
+    /// Appends the target rows of the given training rows to `points`, in their order; a target may depend on the seed of
+    /// the node.
     fn push(&self, rows: &[u32], seed: Seed, points: &mut Points);
 
-    /// Whether all the given rows have the same targets: such a node is a leaf.
+    /// Returns true if all the given rows have the same targets: such a node is a leaf.
     fn all_equal(&self, rows: &[u32]) -> bool;
 }
 
-/// What near means when rows are routed.
+/// The distance by which samples are routed.
 pub trait Routing: Debug + Sync {
-    /// Whether every row counts as one of unit length in a cluster's mean.
+    /// Returns true if rows are scaled to unit length in the mean of a cluster.
     fn unit_rows(&self) -> bool;
 
-    /// How the node with this seed scores rows.
+    /// Returns the scoring of the node with this seed.
     fn at_node(&self, seed: Seed) -> Box<dyn Scoring + '_>;
 }
 
-/// Makes of a cluster's mean what scores rows.
+/// Turns the mean of a cluster into the weights that score samples.
 pub trait Scoring {
-    /// Replaces a mean by weights and returns an offset such that a row x is the nearer to the mean the larger
-    /// offset + weights · x.
+    /// Replaces a mean by weights and returns an offset such that offset + weights · x is larger for samples x nearer to
+    /// the mean.
     fn score(&self, mean: &mut SparseVector) -> f64;
 }
 
-/// A sparse vector being computed with.
+/// A sparse vector in `f64`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SparseVector {
     /// Increasing.
@@ -68,7 +67,7 @@ pub struct SparseVector {
     pub values: Vec<f64>,
 }
 
-/// Largest cosine: the mean scaled to unit length.
+/// Routing by the largest cosine: weights are the mean scaled to unit length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cosine;
 
@@ -89,7 +88,7 @@ impl Scoring for Cosine {
     }
 }
 
-/// Smallest distance: -‖x - μ‖² is 2 (μ · x - ‖μ‖²/2) less a term that all centroids share.
+/// Routing by the smallest distance: -‖x - μ‖² is 2 (μ · x - ‖μ‖²/2) minus a term that all centroids share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Euclidean;
 
@@ -111,12 +110,12 @@ impl Scoring for Euclidean {
 
 impl SparseVector {
     /// Squared length.
-    pub fn square(&self) -> f64 {
+    fn square(&self) -> f64 {
         self.values.iter().map(|v| v * v).sum()
     }
 
     /// Scales to unit length; the zero vector stays.
-    pub fn normalize(&mut self) {
+    fn normalize(&mut self) {
         let length = self.square().sqrt();
         if length > 0.0 {
             self.values.iter_mut().for_each(|v| *v /= length);

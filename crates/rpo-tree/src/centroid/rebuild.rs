@@ -1,9 +1,9 @@
 //! Trees of centroids stored as the training rows that each centroid averages.
 //!
-//! A centroid is a mean of training rows. Deep in a tree it is one of few rows, and to name these rows takes far less
-//! room than to list its entries: a byte per row and level of the tree, whatever the number of features. With the
-//! training rows at hand the centroids come back by averaging, bit for bit, as growing made them; what growing had to
-//! search for, the clusters, is what was noted.
+//! A centroid is a mean of training rows. Deep in a tree it is the mean of few rows, and storing their numbers takes far
+//! less memory than storing its entries: a byte per row and level of the tree, whatever the number of features. Given the
+//! training rows, averaging gives the centroids back as growing computed them, bit for bit; the clusters, which growing
+//! searches for, are what is stored.
 
 use super::gather::{Gather, check_entries};
 use super::means::{Means, MemberRows};
@@ -16,15 +16,15 @@ use crate::structure::{Node, Structure};
 use rpo_core::{CsrView, MatrixView, Mismatch, ParameterError};
 use std::borrow::Cow;
 
-/// What a tree of centroids that routes by [`Cosine`] can be made of again.
+/// The parts from which a tree of centroids that routes by [`Cosine`] is [rebuilt](rebuild).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeRecord<'a> {
     /// Nodes in preorder: their number of children, 0 for leaves.
     pub children: Vec<u32>,
     /// The training rows of each leaf, leaves in preorder.
     pub leaf_members: Cow<'a, LeafMembers>,
-    /// Splits in preorder, for each the rows of its node in increasing order: one more than the child whose centroid
-    /// the row is part of, or 0 if it is part of none.
+    /// For each split in preorder and each row of its node in increasing order: 1 + the child whose centroid averages the
+    /// row, or 0 if none does.
     pub centroid_members: Vec<u32>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> TreeRecord<'a> {
             next_child += arity;
             n_leaves += usize::from(arity == 0);
             if next_child > self.children.len() {
-                return fail(i, "children lie behind their parent and inside the tree");
+                return fail(i, "children must lie behind their parent and inside the tree");
             }
             stack.extend((first_child..next_child).rev());
         }
@@ -122,14 +122,14 @@ struct Place {
     leaves: std::ops::Range<usize>,
 }
 
-/// Makes the structure of a record again, from the rows it was grown on and the largest number of entries of its
-/// centroids: the same bits.
+/// Computes the structure of a record again, bit for bit, given the rows that it was grown on and the largest number of
+/// entries of its centroids.
 ///
 /// Cost: a pass over the stored values of the rows per level of the tree.
 ///
 /// # Errors
-/// [`TreeError`] for a record that contradicts itself or names rows that there are not, rows that are not CSR or not
-/// finite, and centroids of more than 2^32 entries in all.
+/// [`TreeError`] for a record that contradicts itself or refers to rows that do not exist, rows that are not CSR or not
+/// finite, and centroids of 2^32 entries or more in all.
 pub fn rebuild(
     record: &TreeRecord<'_>,
     x: CsrView<'_>,
@@ -183,9 +183,8 @@ pub fn rebuild(
 
 /// Checks that every child has a member, and that no member is of another child.
 fn check_codes(codes: &[u32], arity: usize) -> Result<(), TreeError> {
-    let wrong = |given, expected| {
-        Err(ParameterError::out_of_range("child whose centroid a row is part of", given, expected).into())
-    };
+    let wrong =
+        |given, expected| Err(ParameterError::out_of_range("centroid_members", given, expected).into());
     if arity > super::rule::MAX_CHILDREN {
         return wrong(arity.to_string(), "at most 65535 children");
     }

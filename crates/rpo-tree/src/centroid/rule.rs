@@ -1,20 +1,20 @@
 //! The nearest of several centroids.
 
-use super::gather::{Centroid, Gather, check_entries};
+use super::gather::{Centroid, Gather};
 use super::lookup::{BitIndex, advance};
 use super::weights::{MAX_TABLE, Weights};
 use crate::error::TreeError;
 use crate::rule::{Row, Rule};
 use rpo_core::{Mismatch, ParameterError};
 
-/// Sends a row to the child whose score, offset_c + w_c · x, is largest; of equal ones to the lowest.
+/// Sends a sample to the child with the largest score offset_c + w_c · x, of equal ones to the first.
 ///
-/// With unit vectors for weights and no offsets that is the nearest direction (largest cosine), with means for
-/// weights and offsets of -‖w‖²/2 the nearest mean (smallest distance). A row without any of the features goes to
-/// the largest offset. Features that are missing (NaN) have no place here.
+/// With unit vectors as weights and no offsets that is the nearest direction (largest cosine), with means as weights and
+/// offsets of -‖w‖²/2 the nearest mean (smallest distance). A sample without any of the features goes to the largest
+/// offset. Missing features (NaN) are not supported.
 ///
-/// Weights lie feature by feature. Scores are sums in `f32` in the order of the features, whichever way the
-/// features of row and rule are brought together, and so are the same wherever a row is routed.
+/// Weights are stored feature by feature. Scores are sums in `f32` in the order of the features, however the features of
+/// sample and rule are matched, and so do not depend on where a sample is routed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CentroidRule {
     pub(super) offsets: Box<[f32]>,
@@ -28,31 +28,8 @@ pub struct CentroidRule {
 pub(super) const MAX_CHILDREN: usize = u16::MAX as usize;
 
 impl CentroidRule {
-    /// A rule of one child per centroid.
-    ///
-    /// # Errors
-    /// [`TreeError::TooLarge`] for centroids of 2^32 entries or more in all.
-    ///
-    /// # Panics
-    /// If there is no centroid, or more than 65,535, if features do not increase, or are not as many as weights.
-    pub fn new(centroids: &[Centroid]) -> Result<Self, TreeError> {
-        assert!(
-            (1..=MAX_CHILDREN).contains(&centroids.len()),
-            "1 to {MAX_CHILDREN} centroids, not {}",
-            centroids.len()
-        );
-        let mut n_features = 0;
-        for c in centroids {
-            assert_eq!(c.features.len(), c.weights.len(), "one weight per feature");
-            assert!(c.features.is_sorted_by(|a, b| a < b), "features increase");
-            n_features = n_features.max(c.features.last().map_or(0, |&last| last as usize + 1));
-        }
-        let kept: Vec<Centroid> = centroids.iter().map(Centroid::without_zeros).collect();
-        check_entries(kept.iter().map(|c| c.features.len()).sum())?;
-        Ok(Self::gather(kept.iter(), &mut Gather::new(n_features)))
-    }
-
-    /// A rule of centroids without weights of 0, which have at most as many entries as [`check_entries`] accepts.
+    /// A rule of centroids without weights of 0, which have at most as many entries as
+    /// [`check_entries`](super::gather::check_entries) accepts.
     pub(super) fn gather<'a>(
         centroids: impl ExactSizeIterator<Item = &'a Centroid> + Clone,
         buffers: &mut Gather,
@@ -73,7 +50,7 @@ impl CentroidRule {
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] or [`TreeError::Parameter`] for parts that do not fit together.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         offsets: Vec<f32>,
         features: Vec<u32>,
         counts: &[u16],
@@ -83,18 +60,18 @@ impl CentroidRule {
         let wrong =
             |name, given: String, expected| Err(ParameterError::out_of_range(name, given, expected).into());
         if !(1..=MAX_CHILDREN).contains(&offsets.len()) {
-            return wrong("children of a node", offsets.len().to_string(), "1 to 65535");
+            return wrong("children", offsets.len().to_string(), "1 to 65535");
         }
         Mismatch::check("counts for the features of a node", features.len(), counts.len())?;
         Mismatch::check("weights for the entries of a node", children.len(), weights.len())?;
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
-            return wrong("feature of a node", pair[1].to_string(), "above the one before");
+            return wrong("features", pair[1].to_string(), "increasing");
         }
         if let Some(bad) = offsets.iter().find(|v| !v.is_finite()) {
-            return wrong("offset of a child", bad.to_string(), "finite");
+            return wrong("offsets", bad.to_string(), "finite");
         }
         if let Some(bad) = weights.iter().find(|v| !v.is_finite() || **v == 0.0) {
-            return wrong("weight of a centroid", bad.to_string(), "finite, not 0");
+            return wrong("weights", bad.to_string(), "finite and not 0");
         }
         let mut start = Vec::with_capacity(counts.len() + 1);
         let mut end = 0_usize;
@@ -107,20 +84,16 @@ impl CentroidRule {
             };
             if count == 0 || of_feature.windows(2).any(|w| w[0] >= w[1]) {
                 return wrong(
-                    "children of a feature",
+                    "children",
                     format!("{of_feature:?}"),
-                    "some, increasing",
+                    "one or more per feature, increasing",
                 );
             }
             start.push(end as u32);
         }
         Mismatch::check("entries of a node", end, children.len())?;
         if let Some(child) = children.iter().find(|c| usize::from(**c) >= offsets.len()) {
-            return wrong(
-                "child of a node",
-                child.to_string(),
-                "below the number of children",
-            );
+            return wrong("children", child.to_string(), "below the number of children");
         }
         Ok(Self {
             index: BitIndex::new(&features),
@@ -132,13 +105,13 @@ impl CentroidRule {
     }
 
     /// The offset of each child.
-    pub fn offsets(&self) -> &[f32] {
+    pub(crate) fn offsets(&self) -> &[f32] {
         &self.offsets
     }
 
     /// Of each training row of the node, in increasing order, one more than the child whose centroid it is part of, or
     /// 0 for rows of none. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_members) them.
-    pub fn members(&self) -> &[u16] {
+    pub(crate) fn members(&self) -> &[u16] {
         &self.members
     }
 
@@ -153,7 +126,7 @@ impl CentroidRule {
         self.weights.of(i)
     }
 
-    /// The child of a sparse row given by its features, increasing, and their values: that of [`child`](Rule::child).
+    /// The [child](Rule::child) of a sparse sample, given by its features, increasing, and their values.
     pub fn nearest(&self, features: &[u32], values: &[f32]) -> usize {
         self.largest_score(|scores| {
             if self.is_looked_up(features.len()) {
@@ -294,7 +267,8 @@ mod tests {
         fn routes_as_defined_for_dense_and_sparse_rows(seed in 0_u64..1 << 32, n in 1_usize..20, one_in in 1_u64..40, row_one_in in 1_u64..40) {
             let p = 200;
             let centroids = centroids(seed, n, p, one_in);
-            let rule = CentroidRule::new(&centroids).unwrap();
+            let kept: Vec<Centroid> = centroids.iter().map(Centroid::without_zeros).collect();
+            let rule = CentroidRule::gather(kept.iter(), &mut Gather::new(p as usize));
             let key = Seed::new(seed).purpose("row");
             let values: Vec<f32> = (0..p).map(|f| if key.hash(f.into()).is_multiple_of(row_one_in) { (key.child(1).hash(f.into()) % 7) as f32 - 3.0 } else { 0.0 }).collect();
             let stored: Vec<u32> = (0..p).filter(|f| values[*f as usize] != 0.0).collect();
@@ -316,7 +290,8 @@ mod tests {
 
     #[test]
     fn a_row_without_direction_goes_to_the_first() {
-        let rule = CentroidRule::new(&[Centroid::default(), Centroid::default()]).unwrap();
+        let none = [Centroid::default(), Centroid::default()];
+        let rule = CentroidRule::gather(none.iter(), &mut Gather::new(2));
         assert_eq!(rule.child(Row::dense(&[0.0, 1.0])), 0);
     }
 

@@ -1,4 +1,4 @@
-//! Splitting a node by clustering.
+//! Splitting nodes by clustering.
 
 use super::gather::{Centroid, Gather, check_entries};
 use super::means::{Means, MemberRows};
@@ -79,14 +79,14 @@ rpo_core::impl_text_serde!(NodeSample, ["integer", "number", "string"]);
 /// Parameters of [`CentroidSplitter`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct CentroidParams {
-    /// How the targets are clustered; at most 65,535 clusters, the number of children.
+    /// Clustering of the targets; at most 65,535 clusters, the number of children.
     pub kmeans: KMeansParams,
     /// The rows that are clustered. CRAFTML: 20,000.
     pub node_sample: NodeSample,
-    /// Largest number of features with a weight in a centroid: those largest in absolute value are kept, of equal
+    /// Largest number of features with a weight in a centroid: those with the largest absolute values are kept, of equal
     /// ones the first. `None`: all.
     pub centroid_entries: Option<usize>,
-    /// How often a node is tried whose rows all go to one child, each time from other random numbers, at least 1.
+    /// Number of attempts, at least 1, with different random numbers, at a node whose samples all go to one child.
     pub attempts: u32,
 }
 
@@ -117,10 +117,10 @@ impl CentroidParams {
 
 /// Splits by the nearest of the centroids of clusters of targets; see the [module](super).
 ///
-/// A node whose rows have all the same features or all the same targets is a leaf, and so is one whose rows go to
-/// one child whatever is tried. (CRAFTML's released code makes nodes of one child instead, up to five in
-/// succession; leaving them out changes no leaf.) A split's gain is its number of rows, so that best-first growth
-/// opens the largest node next.
+/// A node whose samples all have the same features or the same targets is a leaf, and so is one whose samples go to one
+/// child in all attempts. (CRAFTML's released code makes nodes of one child instead, up to five in succession; leaving
+/// them out changes no leaf.) The gain of a split is its number of samples, so that best-first growth splits the largest
+/// node next.
 #[derive(Debug)]
 pub struct CentroidSplitter<'a, T> {
     x: CsrView<'a>,
@@ -163,9 +163,9 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         })
     }
 
-    /// Grows with one routing and leaves another in the tree, made of the means of the rows that each child
+    /// Grows with one routing and stores another in the tree, computed from the means of the samples that each child
     /// received: the defect of a published implementation, kept to reproduce its figures. Such a tree does not send
-    /// training rows to the leaves that hold them.
+    /// training samples to the leaves that hold them.
     #[must_use]
     pub fn predict_by(self, routing: &'a dyn Routing) -> Self {
         Self {
@@ -174,8 +174,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         }
     }
 
-    /// Stores in every rule the members of its centroids ([`CentroidRule::members`]), from which
-    /// [`rebuild`](super::rebuild) computes the rule again. Rules that predict by another routing average other rows and
+    /// Stores in every rule the members of its centroids, from which [`rebuild`](super::rebuild) computes the rule again. Rules that predict by another routing average other rows and
     /// store none.
     #[must_use]
     pub fn keep_members(self) -> Self {

@@ -1,14 +1,13 @@
-//! Rows as k-means reads them.
+//! The rows that k-means clusters.
 
 use super::images::Images;
 use crate::error::TreeError;
 use crate::input::check_csr;
 use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, csr_row};
 
-/// Rows to be clustered: stored values only, and columns renumbered to those that occur.
+/// Rows to be clustered: stored values only, with the columns that occur renumbered.
 ///
-/// The renumbering makes a clustering of few rows cost what these rows store, whatever the number of columns. A
-/// set of points is made to be filled again and again.
+/// The renumbering makes a clustering of few rows cost what these rows store, whatever the number of columns.
 #[derive(Debug, Clone)]
 pub struct Points {
     /// Where each row begins, and the end.
@@ -120,9 +119,8 @@ impl Points {
         square
     }
 
-    /// From now on the rows at hand are compared by their images under a linear map, given by the entries of each
-    /// column's image: distances, cosines and means are those of the images, at the cost of the rows. To be called when
-    /// all rows are there.
+    /// Compares the rows by their images under a linear map, given by the entries of each column's image: distances,
+    /// cosines and means are those of the images, at the cost of the rows. To be called after all rows were appended.
     ///
     /// # Panics
     /// If an entry is not below `n_components`.
@@ -137,7 +135,7 @@ impl Points {
         self.images = Some(images);
     }
 
-    /// Takes the last row away.
+    /// Removes the last row.
     pub fn pop(&mut self) {
         if self.weights.pop().is_some() {
             self.start.pop();
@@ -148,7 +146,7 @@ impl Points {
         }
     }
 
-    /// Takes all rows away.
+    /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.images = None;
         for &column in &self.names {
@@ -187,7 +185,7 @@ impl Points {
     }
 }
 
-/// Checks what a user gives.
+/// Refuses a matrix, scales and weights that cannot be clustered.
 pub(super) fn check(
     x: MatrixView<'_>,
     scales: Option<&[f32]>,

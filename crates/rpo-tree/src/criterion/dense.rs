@@ -20,7 +20,7 @@ pub struct Variance<'a> {
 
 impl<'a> Variance<'a> {
     /// Targets (n x m, contiguous rows, finite) and one weight per row (finite, not negative); rows of weight 0
-    /// are never asked for. Values are not checked here: what is not finite makes scores NaN, and no split.
+    /// are never used. Values are not checked here: what is not finite makes scores NaN, and no split.
     ///
     /// # Panics
     /// If the targets are not contiguous in row order or not as many as the weights.

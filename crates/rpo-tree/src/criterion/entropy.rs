@@ -3,7 +3,7 @@
 use super::Criterion;
 use std::sync::Arc;
 
-/// k log₂ k, 0 for k = 0: of whole numbers up to a bound from a table, which clones share.
+/// k log₂ k, and 0 for k = 0: looked up in a table, which clones share, for whole numbers up to a bound.
 #[derive(Debug, Clone)]
 pub struct XLogXTable(Arc<[f64]>);
 
@@ -13,7 +13,7 @@ impl XLogXTable {
         Self((0..=most).map(|k| direct(k as f64)).collect())
     }
 
-    /// k log₂ k; `whole` says that k is a whole number.
+    /// k log₂ k; `whole` is true if k is a whole number.
     #[inline]
     pub(super) fn of(&self, k: f64, whole: bool) -> f64 {
         match self.0.get(k as usize) {
@@ -35,9 +35,8 @@ fn direct(k: f64) -> f64 {
 /// gain  = n H − n_l H_l − n_r H_r = |S| · (information gain),   score = −n_l H_l − n_r H_r
 /// ```
 ///
-/// (0 log 0 = 0.) The target may change from node to node: [`mark`](Self::mark). Weights are whole numbers, so that n
-/// and k are counted and the logarithms come from a table; [`WeightedEntropy`] serves other weights and
-/// [`LabelEntropy`](super::LabelEntropy) several targets. Cost: O(1) per moved row and per score.
+/// (0 log 0 = 0.) Weights are whole numbers, so that n and k are counted and the logarithms come from a table;
+/// [`WeightedEntropy`] takes other weights and [`LabelEntropy`](super::LabelEntropy) several targets. Cost: O(1) per moved row and per score.
 #[derive(Debug, Clone)]
 pub struct Entropy {
     rows: Vec<Counts>,
@@ -57,7 +56,7 @@ fn counts(positive: bool, weight: u32) -> Counts {
 }
 
 impl Entropy {
-    /// A target, by training row; rows count alike.
+    /// A target, by training sample; all samples have weight 1.
     ///
     /// # Panics
     /// If there are 2^32 rows or more.
@@ -67,8 +66,8 @@ impl Entropy {
         Self::weighted(positive.into_iter(), &weights, k_log_k).expect("the rows can be counted")
     }
 
-    /// A target and a weight per training row; rows of weight 0 are never asked for. `None` if a weight is not a whole
-    /// number from 0, or the table does not reach to their sum: [`WeightedEntropy`] serves those.
+    /// A target and a weight per training sample; samples of weight 0 are never used. `None` if a weight is not a whole
+    /// number from 0, or the table does not reach to their sum: use [`WeightedEntropy`] then.
     ///
     /// # Panics
     /// If there are not as many weights as targets.
@@ -93,7 +92,7 @@ impl Entropy {
     ///
     /// # Panics
     /// If a row is not among the training rows.
-    pub fn mark(&mut self, rows: &[u32], positive: &[bool]) {
+    pub(crate) fn mark(&mut self, rows: &[u32], positive: &[bool]) {
         for (&row, &positive) in rows.iter().zip(positive) {
             let place = &mut self.rows[row as usize];
             *place = counts(positive, *place as u32);
@@ -139,7 +138,7 @@ impl Criterion for Entropy {
     }
 }
 
-/// [`Entropy`] of rows of any weights; of whole ones the same scores, bit for bit.
+/// [`Entropy`] with any weights; with whole ones the same scores, bit for bit.
 #[derive(Debug, Clone)]
 pub struct WeightedEntropy {
     rows: Vec<Cell>,
@@ -152,7 +151,7 @@ pub struct WeightedEntropy {
 type Cell = [f32; 2];
 
 impl WeightedEntropy {
-    /// A target and a weight (finite, not negative) per training row; rows of weight 0 are never asked for.
+    /// A target and a weight (finite, not negative) per training sample; samples of weight 0 are never used.
     ///
     /// # Panics
     /// If there are not as many weights as targets.

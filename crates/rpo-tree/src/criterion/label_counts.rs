@@ -55,7 +55,8 @@ const GROUP: usize = 4;
 
 impl<'a> LabelCountVariance<'a> {
     /// CSR labels (n x d) and one weight per row. `None` if a stored label is not 1, a weight is not a whole
-    /// number from 0, or a sum could leave the integers that are exact in `f64`: the general criterion serves those.
+    /// number from 0, or a sum could leave the integers that are exact in `f64`: use [`SparseVariance`](super::SparseVariance)
+    /// then.
     ///
     /// # Panics
     /// If there are not as many rows as weights.

@@ -43,7 +43,7 @@ fn ones<'l>(labels: &'l CsrView<'_>, row: u32) -> impl Iterator<Item = usize> + 
 
 impl<'a> LabelEntropy<'a> {
     /// CSR labels (n x d), of which those stored count as 1 unless their value is 0, and one weight per row (finite,
-    /// not negative); rows of weight 0 are never asked for.
+    /// not negative); rows of weight 0 are never used.
     ///
     /// # Panics
     /// If there are not as many weights as rows.

@@ -1,9 +1,9 @@
-//! What makes a good split: node statistics over the split targets.
+//! Split criteria: node statistics over the split targets.
 //!
-//! A criterion is told the rows of a node, then rows are *moved* away from the rest one by one, and at any
-//! moment it scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
+//! A criterion starts with the rows of a node; then rows are *moved* away from the rest one by one, and at any moment it
+//! scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
 //!
-//! [`Entropy`], [`WeightedEntropy`] and [`LabelEntropy`] serve 0/1 targets. The others are the summed variance of all
+//! [`Entropy`], [`WeightedEntropy`] and [`LabelEntropy`] are for 0/1 targets. The others are the summed variance of all
 //! targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.1, eqs. 1 and 2). With one weight c and one row z of m
 //! targets per training row, |S| = Σ_S c and the weighted mean z̄_S = Σ_S c z / |S|,
 //!
@@ -48,12 +48,12 @@ pub use sparse::SparseVariance;
 /// Node statistics over the split targets, in `f64`.
 ///
 /// The contract: [`start`](Criterion::start) begins a node with nothing moved; [`clear`](Criterion::clear)
-/// moves everything back; [`score`](Criterion::score) is asked only while both sides hold a row, and does not
-/// depend on which of the two sides is the moved one. A clone is a workspace of its own over the same targets.
+/// moves everything back; [`score`](Criterion::score) is called only while both sides hold a row, and does not
+/// depend on which of the two sides is the moved one. A clone is a separate workspace over the same targets.
 ///
-/// A criterion of one's own, for one target that counts something. The Poisson deviance of a node of n rows whose
-/// counts sum to s is 2 Σ y ln y − 2 s ln(s/n) but for terms that cancel, so that a split is the better the larger the
-/// sum of s ln(s/n) over its sides:
+/// A custom criterion, for one target of counts. The Poisson deviance of a node of n rows whose
+/// counts sum to s is 2 Σ y ln y − 2 s ln(s/n) plus terms that cancel, so that a split is better if the sum of s ln(s/n)
+/// over its sides is larger:
 ///
 /// ```
 /// use ndarray::{Array2, array};
@@ -121,7 +121,7 @@ pub use sparse::SparseVariance;
 pub trait Criterion: Clone + Send {
     /// Begins a node with these rows, in increasing order; all have positive weight.
     fn start(&mut self, rows: &[u32]);
-    /// Whether the targets of the node count as equal, so that no split can gain.
+    /// Returns true if the targets of the node count as equal, so that no split can gain.
     fn is_pure(&self) -> bool;
     /// Moves every moved row back.
     fn clear(&mut self);

@@ -1,22 +1,22 @@
-//! Summed variance over targets some of which are missing.
+//! Summed variance over targets of which some are missing.
 //!
-//! A missing target (NaN) takes no part, and every other counts: the rows of output j are those that know it,
-//! with the weight |S|_j = Σ_{i∈S, z_ij observed} c_i of their own, so that
+//! A missing target (NaN) is left out: output j is summed over the rows in which it is observed, whose weight is
+//! |S|_j = Σ_{i∈S, z_ij observed} c_i, so that
 //!
 //! ```text
 //! |S| Var(S) = Σ_j Σ_{i∈S, z_ij observed} c_i (z_ij − z̄_j)²
 //! score      = Σ_j (Σ_{S_l} c z_j)² / |S_l|_j + (Σ_{S_r} c z_j)² / |S_r|_j,     observed targets only,
 //! ```
 //!
-//! where an output that nobody knows on a side adds 0 there. Without missing targets these are the sums of the
+//! where an output that is observed in no row of a side adds 0 there. Without missing targets these are the sums of the
 //! [module](crate::criterion), so that gains of both kinds compare. The decrease is never negative: that of each
-//! output is the one of its observed rows. A split is not rewarded for where it sends the missing ones.
+//! output is the one over the rows in which it is observed. A split is not rewarded for where it sends the others.
 
 use super::{Criterion, PURITY};
 use ndarray::ArrayView2;
 
-/// Share of a node's weight up to which the observed weight of an output counts as none: a side's weight is a difference
-/// of two sums, whose rounding must not be divided by.
+/// Fraction of a node's weight up to which the observed weight of an output counts as 0: the weight of a side is a
+/// difference of two sums, and dividing by their rounding errors would be wrong.
 const NO_WEIGHT: f64 = 1e-12;
 
 /// (Σ c z)² / Σ c of the observed rows; 0 where there are none.
@@ -31,8 +31,8 @@ pub(super) fn quotient(sum: f64, weight: f64, node_weight: f64) -> f64 {
 
 /// Summed variance over dense targets (n x m) with NaN where they are missing.
 ///
-/// Cost: O(m) per moved row and per score, about twice that of [`Variance`](super::Variance), which serves targets
-/// that are all observed. Sums are kept in `f64`.
+/// Cost: O(m) per moved row and per score, about twice that of [`Variance`](super::Variance), which is for targets without
+/// missing values. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
 pub struct ObservedVariance<'a> {
     targets: &'a [f32],
@@ -81,7 +81,7 @@ impl Sums {
 
 impl<'a> ObservedVariance<'a> {
     /// Targets (n x m, contiguous rows, finite or NaN) and one weight per row (finite, not negative); rows of
-    /// weight 0 are never asked for. Values are not checked here.
+    /// weight 0 are never used. Values are not checked here.
     ///
     /// # Panics
     /// If the targets are not contiguous in row order or not as many as the weights.

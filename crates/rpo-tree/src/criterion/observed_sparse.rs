@@ -1,8 +1,8 @@
-//! Summed variance over sparse targets some of which are missing.
+//! Summed variance over sparse targets of which some are missing.
 //!
-//! What is not stored is a observed 0, what is stored as NaN is missing. The outputs that no row of a node misses share
-//! the node's weight, so that their part of the score follows from two norms as in
-//! [`SparseVariance`](super::SparseVariance); only the others are summed one by one.
+//! What is not stored is an observed 0, what is stored as NaN is missing. The *complete* outputs of a node, observed in
+//! all of its rows, share its weight, so that their terms of the score follow from two norms as in
+//! [`SparseVariance`](super::SparseVariance); only the incomplete ones are summed one by one.
 
 use super::observed::quotient;
 use super::{Criterion, NodeSums, PURITY};
@@ -11,19 +11,19 @@ use rpo_core::{CsrView, csr_row};
 /// Summed variance over CSR targets (n x d) with stored NaN where they are missing, by the formula of
 /// [`ObservedVariance`](super::ObservedVariance).
 ///
-/// Cost: O(stored targets of the row) per moved row, O(outputs that some row of the node misses) per score.
+/// Cost: O(stored targets of the row) per moved row, O(incomplete outputs of the node) per score.
 #[derive(Debug, Clone)]
 pub struct SparseObservedVariance<'a> {
     targets: CsrView<'a>,
     weights: &'a [f32],
-    /// Of the outputs that all rows of the node know.
+    /// Of the complete outputs.
     sums: NodeSums,
-    /// Σ c z² over the other outputs.
+    /// Σ c z² over the incomplete outputs.
     incomplete_squares: f64,
     /// The score of the node unsplit.
     unsplit: f64,
     outputs: Vec<Output>,
-    /// The outputs that some row of the node misses.
+    /// The outputs that are missing in some row of the node.
     incomplete: Vec<u32>,
     node: Vec<u32>,
     moved: Vec<u32>,
@@ -37,10 +37,10 @@ struct Output {
     /// Σ c z.
     total: f64,
     moved: f64,
-    /// The weight of the rows that miss it.
+    /// The weight of the rows in which it is missing.
     missing: f64,
     moved_missing: f64,
-    /// Whether some row of the node misses it.
+    /// Whether it is missing in some row of the node.
     incomplete: bool,
 }
 

@@ -31,8 +31,8 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
     pub const MOST_LABELS: usize = WIDTH * BLOCKS - 1;
 
     /// CSR labels (n x d) and one weight per row. `None` if there are too many labels, a stored label is not 1, a
-    /// weight is not a whole number from 0, or a sum could leave the integers used: [`LabelCountVariance`](super::LabelCountVariance)
-    /// and the general criterion serve those.
+    /// weight is not a whole number from 0, or a sum could leave the integers used: use [`LabelCountVariance`](super::LabelCountVariance) or
+    /// [`SparseVariance`](super::SparseVariance) then.
     ///
     /// # Panics
     /// If there are not as many rows as weights.

@@ -3,8 +3,8 @@
 use super::{Criterion, NodeSums};
 use std::sync::Arc;
 
-/// The variance of the [module](crate::criterion) for a single target, for which vectors of sums would only be in the
-/// way: the same scores as [`Variance`](super::Variance) on one column, bit for bit.
+/// The variance of the [module](crate::criterion) for a single target, without vectors of sums: the same scores as
+/// [`Variance`](super::Variance) on one column, bit for bit.
 ///
 /// Cost: O(1) per moved row and per score. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
@@ -23,7 +23,7 @@ struct Cell {
 }
 
 impl SingleVariance {
-    /// One target and one weight per row (finite, weights not negative); rows of weight 0 are never asked for. Values
+    /// One target and one weight per row (finite, weights not negative); rows of weight 0 are never used. Values
     /// are not checked here: what is not finite makes scores NaN, and no split.
     ///
     /// # Panics

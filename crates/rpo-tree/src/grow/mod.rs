@@ -1,4 +1,4 @@
-//! Growers: the order in which nodes are split. They know splitters only by their trait.
+//! Growers: the order in which nodes are split. They use splitters through their trait alone.
 
 mod parallel;
 
@@ -15,18 +15,18 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// When growth stops, whatever the splitter.
+/// Limits of growth, whatever the splitter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct GrowParams {
     /// Largest depth of a leaf; the root has depth 0. Default none: trees are fully developed, as in the
     /// forests of Breiman (2001) and of Joly, Geurts, Wehenkel (2014).
     pub max_depth: Option<u32>,
-    /// Fewest distinct rows a node must hold to be split; values below 2 mean 2, as a single row cannot be
+    /// Fewest distinct samples of a node that is split; values below 2 mean 2, as a single sample cannot be
     /// split. Default 2. (The papers' `n_min = 1` with "nodes of at least `n_min`" reads the same.)
     pub min_samples_split: usize,
     /// Largest number of leaves. If set, growth is best-first: the leaf whose split has the largest gain
-    /// comes next. Default none: depth-first.
+    /// is split next. Default none: depth-first.
     pub max_leaves: Option<usize>,
 }
 
@@ -50,18 +50,18 @@ impl GrowParams {
     }
 }
 
-/// What growing gives: a structure, and what is known of its nodes from the training rows.
+/// The result of growing: a structure, and the gains and training samples of its nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Grown<R> {
     /// The structure.
     pub structure: Structure<R>,
     /// The gain of each node's split, 0 for leaves, in node order.
     pub gains: Vec<f64>,
-    /// The training rows of each leaf; every row grown on is in one.
+    /// The training samples of each leaf; every sample grown on is in one.
     pub members: LeafMembers,
 }
 
-/// Grows a structure on the given training rows, which should have positive weight.
+/// Grows a structure on the given rows of the training set, which should have positive weight.
 ///
 /// Depth-first without [`max_leaves`](GrowParams::max_leaves), otherwise best-first: the open node whose split has
 /// the largest gain is split next (of equal gains the one made first) as long as the number of leaves allows.

@@ -6,17 +6,13 @@ use ndarray::Array2;
 /// One `f32` per leaf and output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DenseLeaves {
-    values: Array2<f32>,
+    /// The values (leaves x outputs).
+    pub values: Array2<f32>,
 }
 
 impl DenseLeaves {
-    /// Takes values (leaves x outputs).
-    pub fn new(values: Array2<f32>) -> Self {
-        Self { values }
-    }
-
-    /// Writes out the answers of any leaf model, rounded to `f32`.
-    pub fn from_model(model: &impl LeafModel) -> Self {
+    /// Writes out the predictions of a leaf model, rounded to `f32`.
+    pub(super) fn from_model(model: &impl LeafModel) -> Self {
         let mut values = Array2::zeros((model.n_leaves(), model.n_outputs()));
         let mut sums = vec![0.0; model.n_outputs()];
         for (leaf, mut row) in values.rows_mut().into_iter().enumerate() {
@@ -27,11 +23,6 @@ impl DenseLeaves {
                 .for_each(|(out, &sum)| *out = sum as f32);
         }
         Self { values }
-    }
-
-    /// The values (leaves x outputs).
-    pub fn values(&self) -> &Array2<f32> {
-        &self.values
     }
 }
 

@@ -1,22 +1,22 @@
-//! How leaves answer: labels in the original output space.
+//! Predictions of leaves, in the original output space.
 //!
-//! A leaf answers the weighted mean of the outputs of its training rows, in all d outputs whatever the tree was
-//! grown on:
+//! A leaf predicts the weighted mean of the outputs of its training samples, in all d outputs whatever the tree was grown
+//! on:
 //!
 //! ```text
 //! ŷ_leaf = Σ_{i in leaf} c_i y_i / Σ_{i in leaf} c_i
 //! ```
 //!
-//! Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3.1. Its algorithms 1 and 2 read as if all rows
-//! label every tree; here it is the rows the tree was grown on with their weights c, so that a bootstrap counts
-//! as in Breiman's forests and in the authors' released code.
+//! Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 3.1. Its algorithms 1 and 2 read as if all
+//! samples label every tree; here the samples that the tree was grown on do, with their weights c, so that a bootstrap
+//! counts as in Breiman's forests and in the authors' released code.
 //!
-//! The mean is stored as a dense vector, as a sparse one, or not at all: as a reference to the training
-//! rows, whose outputs the whole ensemble keeps once. Then labelling costs nothing, the size of a tree does
-//! not depend on the number of outputs, and any relabelling is free.
+//! The mean is stored as a dense vector, as a sparse vector, or not at all: as references to the training samples, whose
+//! outputs the whole ensemble stores once. Then labelling costs nothing, the size of a tree does not depend on the number
+//! of outputs, and any relabelling is free.
 //!
-//! Where outputs may be missing, means are over the rows that know an output ([`Leaves::label_observed`]). Such leaves
-//! are dense or sparse: one row's share in an answer would differ from output to output.
+//! Where outputs may be missing, means are over the samples in which an output is observed ([`Leaves::label_observed`]).
+//! Such leaves are dense or sparse: the weight of a sample in a prediction differs from output to output.
 
 mod dense;
 mod means;
@@ -37,7 +37,7 @@ use rpo_core::{Matrix, Mismatch, ParameterError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Which training rows are in which leaf.
+/// The training samples of each leaf.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeafMembers {
     rows: Vec<u32>,
@@ -49,7 +49,7 @@ impl LeafMembers {
         Self { rows, start }
     }
 
-    /// Sorts rows into leaves: `leaf_of[i]` is the leaf of row i.
+    /// Sorts samples into leaves: `leaf_of[i]` is the leaf of sample i.
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] for a leaf that does not exist.
@@ -78,10 +78,10 @@ impl LeafMembers {
         Ok(Self { rows, start })
     }
 
-    /// Takes stored parts: the rows leaf by leaf, increasing inside a leaf, and the number of each leaf's.
+    /// Takes stored parts: the samples leaf by leaf, increasing inside a leaf, and the number of samples of each leaf.
     ///
     /// # Errors
-    /// [`TreeError::Mismatch`] if the sizes do not add up to the rows, [`TreeError::Parameter`] for a row that is out
+    /// [`TreeError::Mismatch`] if the sizes do not add up to the samples, [`TreeError::Parameter`] for a sample that is out
     /// of order, not below `n_rows`, or in two leaves.
     pub fn from_parts(rows: Vec<u32>, sizes: &[u32], n_rows: usize) -> Result<Self, TreeError> {
         let total: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
@@ -98,8 +98,8 @@ impl LeafMembers {
                     .get_mut(row as usize)
                     .is_some_and(|seen| !std::mem::replace(seen, true));
                 if !is_new || last > Some(row) {
-                    let expected = "rows of the training set, increasing inside a leaf, each in one leaf";
-                    return Err(ParameterError::out_of_range("row of a leaf", row, expected).into());
+                    let expected = "samples of the training set, increasing inside a leaf, each in one leaf";
+                    return Err(ParameterError::out_of_range("rows", row, expected).into());
                 }
                 last = Some(row);
             }
@@ -113,7 +113,7 @@ impl LeafMembers {
         self.start.len() - 1
     }
 
-    /// All rows, leaf by leaf.
+    /// All samples, leaf by leaf.
     pub fn all_rows(&self) -> &[u32] {
         &self.rows
     }
@@ -123,7 +123,7 @@ impl LeafMembers {
         self.start[leaf] as usize
     }
 
-    /// The rows of a leaf, increasing.
+    /// The samples of a leaf, increasing.
     pub fn rows(&self, leaf: usize) -> &[u32] {
         &self.rows[self.start[leaf] as usize..self.start[leaf + 1] as usize]
     }
@@ -230,14 +230,14 @@ impl LeafBuilder for LeafKind {
     }
 }
 
-/// Which storage leaves use. All give the same answers; memory and speed differ.
+/// The storage of leaves. All give the same predictions; memory and speed differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LeafKind {
-    /// One value per leaf and output: for few outputs, or leaves of many rows with dense outputs.
+    /// One value per leaf and output: for few outputs, or leaves of many samples with dense outputs.
     Dense,
     /// The non-zero values of each leaf: for large leaves with sparse outputs.
     Sparse,
-    /// The training rows of each leaf: for leaves of few rows, whose means are hardly smaller than the rows.
+    /// The training samples of each leaf: for leaves of few samples, whose means are hardly smaller than the samples.
     Samples,
 }
 
@@ -248,7 +248,7 @@ pub enum Leaves {
     Dense(DenseLeaves),
     /// The non-zero values of each leaf.
     Sparse(SparseLeaves),
-    /// The training rows of each leaf.
+    /// The training samples of each leaf.
     Samples(SampleLeaves),
 }
 
@@ -257,9 +257,9 @@ impl Leaves {
     /// weight per row of outputs. Means are summed in `f64`; [`Dense`](LeafKind::Dense) and
     /// [`Sparse`](LeafKind::Sparse) store them as `f32`.
     ///
-    /// A leaf whose members weigh nothing, as relabelling with other rows can leave it, answers the weighted
-    /// mean of all members. Among [`Samples`](LeafKind::Samples) it refers to all of them: where many leaves are so,
-    /// the other storages take far less room.
+    /// A leaf whose members weigh nothing, as relabelling with other samples can leave it, predicts the weighted mean of
+    /// all members. With [`Samples`](LeafKind::Samples) it refers to all of them: where many leaves do, the other storages
+    /// take far less room.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one
@@ -283,14 +283,14 @@ impl Leaves {
 
     /// [`label`](Self::label) where outputs may be missing: NaN, in a sparse matrix stored as NaN.
     ///
-    /// Output j of a leaf is the weighted mean over its members that know it, Σ c_i y_ij / Σ c_i over i with y_ij
-    /// known. Where no member knows it, or none weighs anything, it is that of the nearest ancestor in `structure`
-    /// where one does, and `fallback` (one value per output) where none of the tree does. Without missing outputs
-    /// the answers of leaves whose members have weight are those of [`label`](Self::label) up to rounding.
+    /// Output j of a leaf is the weighted mean Σ c_i y_ij / Σ c_i over the members i with y_ij observed. Where it is
+    /// observed in no member of positive weight, it is the mean of the nearest ancestor in `structure` that has such a
+    /// member, and `fallback` (one value per output) if there is none in the tree. Without missing outputs the predictions
+    /// of leaves whose members have weight are those of [`label`](Self::label) up to rounding.
     ///
     /// # Errors
-    /// As [`label`](Self::label); [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot answer
-    /// so, [`TreeError::Mismatch`] for members of another structure or another number of fallbacks than outputs.
+    /// As [`label`](Self::label); [`TreeError::Parameter`] for [`Samples`](LeafKind::Samples), which cannot store such
+    /// means, [`TreeError::Mismatch`] for members of another structure or another number of fallbacks than outputs.
     pub fn label_observed<R: Rule>(
         kind: LeafKind,
         structure: &Structure<R>,
@@ -307,8 +307,8 @@ impl Leaves {
         )?;
         Mismatch::check("fallbacks for the outputs", outputs.n_cols(), fallback.len())?;
         if kind == LeafKind::Samples {
-            let expected = "dense or sparse leaves, as outputs are missing";
-            return Err(ParameterError::out_of_range("leaves", "samples", expected).into());
+            let reason = "cannot be combined with missing outputs; use dense or sparse leaves";
+            return Err(ParameterError::conflict("leaves", "samples", reason).into());
         }
         if members.rows.iter().all(|&row| weights[row as usize] == 0.0) {
             return Err(TreeError::NoWeight);

@@ -1,16 +1,16 @@
 //! Labelling leaves where outputs may be missing.
 //!
-//! Output j of a leaf is the weighted mean over the leaf's rows that know it. Where none does, it is that of the
-//! nearest ancestor with a row that knows it, as the tree would have answered had it stopped there: the mean of the
-//! whole tree, the other choice, would pull every deep leaf towards it. What no row of the tree knows is given by
-//! the caller.
+//! Output j of a leaf is the weighted mean over the samples of the leaf in which it is observed. Where there are none, it is
+//! that of the nearest ancestor that has some, as the tree would have predicted had it stopped there: the mean of the
+//! whole tree, the other choice, would pull every deep leaf towards it. An output that is observed in no sample of the
+//! tree is given by the caller.
 
 use super::LeafMembers;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
 use rpo_core::{CsrMatrix, MatrixView};
 
-/// The answers of all leaves (leaves x outputs), zeros not stored.
+/// The values of all leaves (leaves x outputs), zeros not stored.
 ///
 /// Cost: O(stored outputs) for the leaves, and as much again for each level of the tree on which outputs are looked for
 /// among ancestors.
@@ -45,7 +45,7 @@ pub(super) fn observed_means<'a, R: Rule>(
         indptr.push(values.len());
     }
     if open.iter().any(|open| !open.is_empty()) {
-        let open = ask_ancestors(structure, members, open, &mut sums, &mut values);
+        let open = fill_from_ancestors(structure, members, open, &mut sums, &mut values);
         for Open { output, at } in open {
             values[at] = fallback[output as usize];
         }
@@ -54,7 +54,7 @@ pub(super) fn observed_means<'a, R: Rule>(
     MatrixView::Sparse(answers.view()).to_csr()
 }
 
-/// An answer that is not observed yet.
+/// A value that is still to be found.
 #[derive(Debug, Clone, Copy)]
 struct Open {
     output: u32,
@@ -62,15 +62,15 @@ struct Open {
     at: usize,
 }
 
-/// Fills open answers from below upwards; returns those that no row knows.
-fn ask_ancestors<R: Rule>(
+/// Fills open values from the leaves upwards; returns those of outputs that are observed in no sample.
+fn fill_from_ancestors<R: Rule>(
     structure: &Structure<R>,
     members: &LeafMembers,
     mut open: Vec<Vec<Open>>,
     sums: &mut ObservedSums<'_>,
     values: &mut [f32],
 ) -> Vec<Open> {
-    // Rows and open answers below each node; children come behind their parents.
+    // Rows and open values below each node; children come behind their parents.
     let mut below: Vec<(Vec<u32>, Vec<Open>)> = vec![Default::default(); structure.nodes().len()];
     for (i, node) in structure.nodes().iter().enumerate().rev() {
         below[i] = match node {
@@ -106,7 +106,7 @@ fn ask_ancestors<R: Rule>(
     std::mem::take(&mut below[0].1)
 }
 
-/// Sums over the rows of a node that know an output.
+/// Sums over the rows of a node in which an output is observed.
 struct ObservedSums<'a> {
     outputs: MatrixView<'a>,
     weights: &'a [f32],
@@ -118,9 +118,9 @@ struct ObservedSums<'a> {
 
 #[derive(Clone, Copy, Default)]
 struct OutputSum {
-    /// Σ c y of the rows that know it.
+    /// Σ c y of the rows in which it is observed.
     value: f64,
-    /// The weight of the rows that do not.
+    /// The weight of the rows in which it is missing.
     missing: f64,
     met: bool,
 }
@@ -165,10 +165,10 @@ impl<'a> ObservedSums<'a> {
         self.met.sort_unstable();
     }
 
-    /// The mean of an output; `None` if no row knows it.
+    /// The mean of an output; `None` if it is observed in no row.
     fn mean(&self, output: u32) -> Option<f64> {
         let OutputSum { value, missing, .. } = self.sums[output as usize];
-        // Exactly 0 if all rows miss it: both sums are then made of the same terms.
+        // Exactly 0 if it is missing in all rows: both sums then have the same terms.
         let observed = self.total - missing;
         (observed > 0.0).then(|| value / observed)
     }

@@ -1,4 +1,4 @@
-//! Leaves as references to training rows.
+//! Leaves as references to training samples.
 
 use super::{LeafMembers, LeafModel};
 use crate::error::{TreeError, check_exist};
@@ -6,10 +6,10 @@ use crate::input::check_csr;
 use rpo_core::{Matrix, Mismatch, ParameterError};
 use std::sync::Arc;
 
-/// The training rows of each leaf with their weights; the outputs are shared by all trees of an ensemble.
+/// The training samples of each leaf with their weights; the outputs are shared by all trees of an ensemble.
 ///
 /// A prediction is then a weighted sum of training outputs, ŷ(x) = Σ_i w_i(x) y_i (the reading of Joly, Wehenkel,
-/// Geurts 2019, appendix B). Memory: 4 bytes per row and leaf, 8 with weights, whatever the number of outputs.
+/// Geurts 2019, appendix B). Memory: 4 bytes per sample, 8 with weights, whatever the number of outputs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampleLeaves {
     start: Vec<u32>,
@@ -20,7 +20,7 @@ pub struct SampleLeaves {
 }
 
 impl SampleLeaves {
-    /// References the members of each leaf; one without weight references all members.
+    /// References the members of each leaf, or all members for a leaf without weight.
     pub(super) fn new(
         members: &LeafMembers,
         weights: &[f32],
@@ -47,7 +47,7 @@ impl SampleLeaves {
         Ok(Self::weigh(start, rows, weights, weighted.outputs))
     }
 
-    /// References the members of each leaf that weigh something, of some leaves perhaps none.
+    /// References the members of positive weight of each leaf, which may be none.
     pub(super) fn of_weighted(
         members: &LeafMembers,
         weights: &[f32],
@@ -76,7 +76,7 @@ impl SampleLeaves {
         }
     }
 
-    /// How many leaves refer to no row.
+    /// Number of leaves that refer to no row.
     pub(super) fn n_empty(&self) -> usize {
         self.start.windows(2).filter(|w| w[0] == w[1]).count()
     }
@@ -103,16 +103,14 @@ impl SampleLeaves {
         check_csr("outputs", outputs.view())?;
         if start.first() != Some(&0) {
             let given = start.first().map_or_else(|| "missing".to_owned(), u32::to_string);
-            return Err(ParameterError::out_of_range("start of the first leaf", given, "0").into());
+            return Err(ParameterError::out_of_range("start", given, "0 for the first leaf").into());
         }
         let end = start[start.len() - 1] as usize;
         Mismatch::check("end of the last leaf", rows.len(), end)?;
         if let Some(leaf) = start.windows(2).position(|w| w[0] >= w[1]) {
-            return Err(
-                ParameterError::out_of_range("end of a leaf", start[leaf + 1], "above its start").into(),
-            );
+            return Err(ParameterError::out_of_range("start", start[leaf + 1], "increasing").into());
         }
-        check_exist("rows of outputs for a leaf's row", &rows, outputs.n_rows())?;
+        check_exist("rows of outputs", &rows, outputs.n_rows())?;
         if let Some(weights) = &weights {
             Mismatch::check("weights of the leaves' rows", rows.len(), weights.len())?;
             let bad = weights
@@ -134,7 +132,7 @@ impl SampleLeaves {
         })
     }
 
-    /// The rows of a leaf and their weights (`None`: all 1): which training rows explain an answer.
+    /// The training samples of a leaf, which explain its prediction, and their weights (`None`: all 1).
     #[inline]
     pub fn members(&self, leaf: u32) -> (&[u32], Option<&[f32]>) {
         let range = self.start[leaf as usize] as usize..self.start[leaf as usize + 1] as usize;
@@ -144,7 +142,7 @@ impl SampleLeaves {
         )
     }
 
-    /// Calls `f(row, share)` for the training rows of a leaf; the shares sum to 1.
+    /// Calls `f(sample, fraction)` for the training samples of a leaf; the fractions sum to 1.
     #[inline]
     pub fn for_each_member(&self, leaf: u32, mut f: impl FnMut(u32, f64)) {
         let (rows, weights) = self.members(leaf);
@@ -164,12 +162,12 @@ impl SampleLeaves {
         }
     }
 
-    /// The training outputs the leaves refer to.
+    /// The training outputs that leaves refer to.
     pub fn outputs(&self) -> &Arc<Matrix> {
         &self.outputs
     }
 
-    /// Refers to the same rows of other outputs: a change of the target space without growing again.
+    /// Refers to the same samples of other outputs: a change of the target space without growing again.
     ///
     /// # Errors
     /// [`TreeError::Mismatch`] if the new outputs do not have as many rows, [`TreeError::NotCsr`] if they are

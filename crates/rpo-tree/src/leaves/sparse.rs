@@ -3,7 +3,7 @@
 use super::LeafModel;
 use rpo_core::{CsrMatrix, csr_row};
 
-/// The non-zero answers of each leaf, as CSR (leaves x outputs).
+/// The non-zero values of each leaf, as CSR (leaves x outputs).
 #[derive(Debug, Clone, PartialEq)]
 pub struct SparseLeaves {
     values: CsrMatrix,
@@ -11,14 +11,14 @@ pub struct SparseLeaves {
 
 impl SparseLeaves {
     /// Takes values (leaves x outputs), stored by rows.
-    pub fn new(values: CsrMatrix) -> Self {
+    pub(crate) fn new(values: CsrMatrix) -> Self {
         Self {
             values: if values.is_csr() { values } else { values.to_csr() },
         }
     }
 
-    /// Writes out the answers of any leaf model, rounded to `f32`; what rounds to 0 is not stored.
-    pub fn from_model(model: &impl LeafModel) -> Self {
+    /// Writes out the predictions of a leaf model, rounded to `f32`; what rounds to 0 is not stored.
+    pub(super) fn from_model(model: &impl LeafModel) -> Self {
         let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         let mut sums = vec![0.0; model.n_outputs()];
         let mut met: Vec<u32> = Vec::new();
@@ -47,7 +47,7 @@ impl SparseLeaves {
     }
 
     /// The values (leaves x outputs).
-    pub fn values(&self) -> &CsrMatrix {
+    pub(crate) fn values(&self) -> &CsrMatrix {
         &self.values
     }
 }

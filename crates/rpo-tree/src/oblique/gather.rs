@@ -1,4 +1,4 @@
-//! From training features to the matrix of a node.
+//! The matrix of a node, gathered from the training features.
 
 use super::design::{Batch, DenseDesign, DesignMatrix};
 use super::rule::ObliqueRule;
@@ -23,7 +23,7 @@ enum Values<'a> {
 }
 
 impl<'a> Features<'a> {
-    /// Checks and takes features (n x p), to be read in the given units.
+    /// Takes features (n x p) after checking them, to be scaled as given.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns,
@@ -53,14 +53,6 @@ impl<'a> Features<'a> {
             MatrixView::Sparse(x) => Values::Sparse(x),
         };
         Ok(Self { values, scaling })
-    }
-
-    /// Number of rows.
-    pub fn n_rows(&self) -> usize {
-        match &self.values {
-            Values::Dense(x) => x.nrows(),
-            Values::Sparse(x) => x.rows(),
-        }
     }
 
     /// Number of features.
@@ -117,7 +109,7 @@ impl<'a> Features<'a> {
     }
 }
 
-/// Checks that no value is missing or infinite: hyperplanes have no side for those.
+/// Refuses missing and infinite values, which hyperplanes have no side for.
 ///
 /// # Errors
 /// [`TreeError::MissingFeature`] and [`TreeError::InfiniteFeature`] with the first offender in row order.

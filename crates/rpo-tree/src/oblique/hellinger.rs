@@ -4,7 +4,7 @@ use crate::TreeError;
 use rpo_core::{ParameterError, check_count, check_not_negative, check_positive};
 use serde::{Deserialize, Serialize};
 
-/// How the sharpness α of the soft assignment grows with the steps: `start · growth^⌊step/every⌋`, at most `end`.
+/// Growth of the sharpness α of the soft assignment with the steps: `start · growth^⌊step/every⌋`, at most `end`.
 ///
 /// At a small α every row pulls at the hyperplane; at a large one only rows near it do. Default 0.1, then 1.5 times
 /// as much every 10 steps up to 4 (the paper's section 3.2).
@@ -50,14 +50,14 @@ pub struct HellingerParams {
     pub batch_size: usize,
     /// ADAM's learning rate, positive. Default 0.05.
     pub step_size: f64,
-    /// How α grows in the first stage.
+    /// Growth of α in the first stage.
     pub sharpness: Sharpness,
     /// The largest ρ, in [0, 1): γ = ρ d² / ‖w‖₁ with ρ = min(ln(1 + features/rows), `rho`), so that the penalty
-    /// starts at a share ρ of the distance (eq. 10). Default 0.4; 0 leaves the penalty out.
+    /// starts at a fraction ρ of the distance (eq. 10). Default 0.4; 0 leaves the penalty out.
     pub rho: f64,
     /// η of the penalty's smooth absolute value, positive. Default 10⁶.
     pub eta: f64,
-    /// Whether the bias is penalised with the other weights, as eq. 8 prints. Default true.
+    /// Penalises the bias with the other weights, as eq. 8 prints. Default true.
     pub penalize_bias: bool,
     /// λ of the least-squares start, relative to the mean diagonal of AᵀA; positive. Default 1e-6; the paper has
     /// none, but its system is singular where a node has fewer rows than features.

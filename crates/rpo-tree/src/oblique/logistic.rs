@@ -1,4 +1,4 @@
-//! Logistic regression, the plainest way to learn a hyperplane.
+//! Hyperplanes by logistic regression.
 
 use super::design::{Batch, DesignMatrix};
 use super::least_squares::{add, squared};
@@ -7,7 +7,7 @@ use crate::TreeError;
 use rpo_core::check_positive;
 use serde::{Deserialize, Serialize};
 
-/// Parameters of logistic regression.
+/// Parameters of hyperplanes by logistic regression.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ObliqueLogisticParams {

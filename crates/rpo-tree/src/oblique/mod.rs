@@ -1,16 +1,17 @@
-//! Splits by a sparse hyperplane.
+//! Splits by sparse hyperplanes.
 //!
-//! A node's rows x carry a binary surrogate u ∈ {−1, +1}; a hyperplane w sends a row right if `a·w ≥ 0`, a being the
-//! row's features and a last 1. [`HellingerParams`] learns w by maximising the soft Hellinger distance of Daniels and
+//! The rows x of a node have a binary target u ∈ {−1, +1}; a hyperplane w sends a row right if `a·w ≥ 0`, a being the
+//! features of the row followed by a 1. [`HellingerParams`] learn w by maximising the soft Hellinger distance of Daniels and
 //! Metaxas (*Addressing Imbalance in Multi-Label Classification Using Structured Hellinger Forests*, AAAI 2017),
-//! [`ObliqueLogisticParams`] by maximum likelihood; an [`ObliqueSplitter`] splits nodes with either. They work on the
-//! [node's matrix](NodeDesign), so that nearly all of the time goes into its products with vectors.
+//! [`ObliqueLogisticParams`] by maximum likelihood; an [`ObliqueSplitter`] splits nodes with either, or with custom
+//! [`Hyperplanes`]. They work on the [matrix of the node](NodeDesign), so that nearly all of the time goes into its products
+//! with vectors.
 //!
-//! Features are [scaled](FeatureScaling) on the way in, and the scaling is folded into the stored weights: a
-//! [`rule`](ObliqueRule) reads raw features, and one function of it decides the side for growing and predicting.
+//! Features are [scaled](FeatureScaling) before learning, and the scaling is folded into the stored weights: a
+//! [rule](ObliqueRule) reads raw features, and one function of it decides the side in growing and prediction.
 //!
-//! What the solvers need of a matrix is a [`DesignMatrix`]; what they do in `f32` can be done in `f64` too
-//! ([`Real`]), which is how their tests compare them with reference values.
+//! Solvers use a matrix through [`DesignMatrix`]; they run in `f32` and in `f64` ([`Real`]), in which tests compare them with
+//! reference values.
 
 mod adam;
 mod batches;

@@ -4,11 +4,11 @@ use crate::error::TreeError;
 use crate::rule::{AxisRule, Row, Rule};
 use rpo_core::{Mismatch, ParameterError};
 
-/// A sparse hyperplane: rows with `Σ w_j x_j + b ≥ 0` go to child 1 (right), others to child 0.
+/// A sparse hyperplane: samples with `Σ w_j x_j + b ≥ 0` go to child 1 (right), others to child 0.
 ///
-/// Only weights other than 0 are stored, by increasing feature. The sum is made in `f64` in that order, so that a row
-/// goes the same way whether it is dense or sparse, grown on or predicted. A row with a missing value in a feature of
-/// the hyperplane goes left; fits refuse missing values before.
+/// Only weights other than 0 are stored, by increasing feature. The sum is computed in `f64` in that order, so that a sample
+/// goes the same way in dense and sparse matrices, in growing and in prediction. A sample with a missing value in a feature
+/// of the hyperplane goes left; fits refuse missing values before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ObliqueRule {
     features: Box<[u32]>,
@@ -22,7 +22,7 @@ impl ObliqueRule {
     /// # Errors
     /// [`TreeError::Mismatch`] if there is not one weight per feature, [`TreeError::Parameter`] if features do not
     /// increase or a weight or the bias is not finite.
-    pub fn new(
+    pub(crate) fn new(
         features: impl Into<Box<[u32]>>,
         weights: impl Into<Box<[f32]>>,
         bias: f32,
@@ -31,14 +31,10 @@ impl ObliqueRule {
         Mismatch::check("weights of a hyperplane", features.len(), weights.len())?;
         if let Some(pair) = features.windows(2).find(|w| w[0] >= w[1]) {
             let given = format!("{} before {}", pair[0], pair[1]);
-            return Err(
-                ParameterError::out_of_range("the features of a hyperplane", given, "increasing").into(),
-            );
+            return Err(ParameterError::out_of_range("features", given, "increasing").into());
         }
         if let Some(bad) = weights.iter().chain([&bias]).find(|w| !w.is_finite()) {
-            return Err(
-                ParameterError::out_of_range("a weight of a hyperplane", bad, "a finite number").into(),
-            );
+            return Err(ParameterError::out_of_range("weights", bad, "finite").into());
         }
         Ok(Self {
             features,
@@ -53,18 +49,18 @@ impl ObliqueRule {
     }
 
     /// Their weights.
-    pub fn weights(&self) -> &[f32] {
+    pub(crate) fn weights(&self) -> &[f32] {
         &self.weights
     }
 
     /// The constant term.
-    pub fn bias(&self) -> f32 {
+    pub(crate) fn bias(&self) -> f32 {
         self.bias
     }
 
     /// `Σ w_j x_j + b`.
     #[inline]
-    pub fn margin(&self, values: &[f32]) -> f64 {
+    pub(crate) fn margin(&self, values: &[f32]) -> f64 {
         let terms = self.features.iter().zip(&self.weights);
         let sum: f64 = terms
             .map(|(&j, &w)| f64::from(w) * f64::from(values[j as usize]))
@@ -73,7 +69,7 @@ impl ObliqueRule {
     }
 }
 
-/// A split on one feature or on a weighted sum of several: what structured trees are made of.
+/// A split on one feature or on a weighted sum of several: the rule of structured trees.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LinearRule {
     /// One feature against a threshold.

@@ -10,13 +10,13 @@ use crate::criterion::information_gain;
 use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit};
 use rpo_core::{Seed, check_count};
 
-/// A way to learn hyperplanes for a binary problem.
+/// Learns hyperplanes for a binary problem.
 pub trait Hyperplanes: Sync {
-    /// Weights by column of the design, of several hyperplanes; the one to prefer first. None if the classes do not
-    /// part. `n_features` is how many features the tree uses, `seed` that of the node.
+    /// Returns the weights of hyperplanes by column of the design, the preferred one first; none if the classes cannot be
+    /// separated. `n_features` is the number of features that the tree uses, `seed` that of the node.
     fn learn(&self, design: &NodeDesign, positive: &[bool], n_features: usize, seed: Seed) -> Vec<Vec<f32>>;
 
-    /// Size up to which weights may be set to 0.
+    /// Largest absolute value of weights that may be set to 0.
     fn prune(&self) -> f64 {
         0.0
     }
@@ -38,7 +38,7 @@ impl Hyperplanes for ObliqueLogisticParams {
     }
 }
 
-/// Splits a node by the first hyperplane that leaves either child enough rows.
+/// Splits a node by the first hyperplane that leaves enough rows in both children.
 #[derive(Debug)]
 pub struct ObliqueSplitter<'a, 'x, H> {
     features: &'a Features<'x>,
@@ -48,7 +48,7 @@ pub struct ObliqueSplitter<'a, 'x, H> {
 }
 
 impl<'a, 'x, H: Hyperplanes> ObliqueSplitter<'a, 'x, H> {
-    /// Features, those of them that the tree uses, how hyperplanes are learned, and the fewest rows of a child.
+    /// Features, those that the tree uses, the method that learns hyperplanes, and the fewest rows of a child.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] for a child of no rows and for features that do not increase;

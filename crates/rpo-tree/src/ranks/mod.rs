@@ -2,7 +2,7 @@
 //!
 //! Every column is coded once into the ranks of its distinct values, so that growing compares integers and a
 //! strictly increasing transform of a feature changes no split. Zero is one of the values (where a row has
-//! it) in both layouts, and missing values rank after all present ones. Trees share the columns read-only.
+//! it) in both layouts, and missing values rank after all observed ones. Trees share the ranks read-only.
 //!
 //! The dense layout holds a rank per value, in 1, 2 or 4 bytes. The sparse layout holds the non-zero entries
 //! twice: by column in rank order, for nodes with many rows, and by row, for nodes with few. Where at least
@@ -20,7 +20,7 @@ use crate::TreeError;
 use crate::input::check_csr;
 use rpo_core::MatrixView;
 
-/// Ranked training features, dense or sparse after the layout of the matrix they were coded from.
+/// Training features coded as ranks, in the layout (dense or sparse) of their matrix.
 #[derive(Debug, Clone)]
 pub struct RankedFeatures(Layout);
 
@@ -74,7 +74,7 @@ impl ColumnValues {
 }
 
 impl RankedFeatures {
-    /// Codes a feature matrix. NaN means missing.
+    /// Codes a feature matrix (n x p). NaN means missing.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`] if sparse by columns, [`TreeError::Empty`] without rows or columns,

@@ -1,9 +1,9 @@
-//! One feature against a threshold.
+//! Splits of one feature at a threshold.
 //!
-//! For each candidate feature the best threshold (CART, random forests) or a random one (Extra-Trees) is
-//! scored, and the best candidate wins; of equal scores the feature drawn first, and inside a feature the
-//! smallest threshold. A split may gain nothing: an impure node with two distinct values is split, as fully
-//! developed trees need (think of exclusive or).
+//! For each candidate feature the best threshold (CART, random forests) or a random one (Extra-Trees) is scored, and the
+//! best candidate wins; of equal scores the feature drawn first, and inside a feature the smallest threshold. A split may
+//! gain nothing: an impure node with two distinct values is split, as fully developed trees need (exclusive or, for
+//! example).
 
 use super::candidates::{FeatureDraw, further_rank};
 use super::collect::{SparseCollector, dense_entries};
@@ -17,14 +17,14 @@ use crate::rule::AxisRule;
 use rpo_core::{Seed, check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
 
-/// How thresholds are chosen.
+/// Choice of the threshold of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdSearch {
-    /// The best midpoint between neighbouring distinct values of the node.
+    /// The midpoint between neighbouring distinct values of the node that scores best.
     #[default]
     Best,
-    /// One, uniform between the node's smallest and largest value (Geurts, Ernst, Wehenkel 2006).
+    /// One that is uniform between the node's smallest and largest value (Geurts, Ernst, Wehenkel 2006).
     Random,
 }
 
@@ -36,12 +36,12 @@ pub struct AxisParams {
     /// are, means all, in their own order. Default all (CART); forests draw fewer to make trees differ. If all k
     /// are constant in the node, it goes on until it meets one that is not.
     pub max_features: Option<usize>,
-    /// Fewest distinct rows of a child, whatever they weigh. Default 1: any split may be made.
+    /// Fewest distinct samples of a child, whatever their weight. Default 1: any split is allowed.
     pub min_samples_leaf: usize,
-    /// Smallest weighted impurity decrease |S| ΔI of a split, in the criterion's unit. Default 0: any split may
-    /// be made, also one that gains nothing.
+    /// Smallest weighted impurity decrease |S| ΔI of a split, in the criterion's unit. Default 0: any split is
+    /// allowed, also one that gains nothing.
     pub min_gain: f64,
-    /// How thresholds are chosen. Default best.
+    /// Choice of the threshold of a feature. Default best.
     pub thresholds: ThresholdSearch,
 }
 
@@ -68,7 +68,8 @@ impl AxisParams {
     }
 }
 
-/// The search with its buffers: composes with any [`Criterion`], also one whose targets change by node.
+/// The search for a split along one feature, with its buffers; combines with any [`Criterion`], also one whose targets
+/// change from node to node.
 #[derive(Debug, Clone)]
 pub struct AxisSearch {
     draw: FeatureDraw,
@@ -372,14 +373,14 @@ fn first_varying(columns: &SparseRanks, features: &[u32], node: NodeRows<'_>) ->
 /// Splits one feature against a threshold: of the features drawn, the one whose best (CART, random forests) or
 /// random (Extra-Trees: Geurts, Ernst, Wehenkel, Machine Learning 63, 2006, table 1) threshold scores highest.
 ///
-/// Present values up to the threshold go left. A best threshold is the midpoint of two neighbouring values of the
+/// Observed values up to the threshold go left. A best threshold is the midpoint of two neighbouring values of the
 /// node. With missing values (NaN) each threshold is tried with all of them left and all of them right, and best
-/// thresholds also against "present left, missing right". Where a node misses none, missing values will follow
+/// thresholds also against "observed left, missing right". Where a node has no missing value, missing values will follow
 /// the child of more rows. Ties: of equal scores the feature drawn first, then the smaller threshold, then
 /// missing values right. Nodes are leaves if they are pure or have fewer than `2 min_samples_leaf` rows.
 ///
 /// Cost per node of n rows and k features, m being the cost of moving a row: O(k n (m + log n)); of a sparse
-/// feature only the rows that hold it count. The same tree comes of dense and of sparse features.
+/// feature only the rows with a stored value count. Dense and sparse features give the same tree.
 #[derive(Debug, Clone)]
 pub struct AxisSplitter<'a, C> {
     columns: &'a RankedFeatures,
@@ -390,7 +391,7 @@ pub struct AxisSplitter<'a, C> {
 }
 
 impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
-    /// Ranked features (n x p), node statistics over the same n rows, and parameters.
+    /// Ranked features (n x p), a criterion over the same n rows, and parameters.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range.
@@ -404,7 +405,7 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
         })
     }
 
-    /// Chooses among some features only, increasing.
+    /// Restricts the search to some features, increasing.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] for features that do not increase, [`TreeError::Mismatch`] for one that does not exist.

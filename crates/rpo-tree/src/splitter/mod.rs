@@ -1,9 +1,9 @@
-//! The seam of the crate: a splitter proposes how a node is split.
+//! Splitters: how nodes are split.
 //!
-//! A splitter owns its view of the training set (features, split targets, weights, parameters) and shares it
-//! read-only between threads; what changes while it works is in a workspace, one per thread. Growers know
-//! only this trait, so any way to split fits: one feature against a threshold, a hyperplane, the nearest of
-//! k centroids. For everything a splitter decides by chance it draws from the node's seed.
+//! A splitter holds its view of the training set (features, split targets, weights, parameters) and shares it
+//! read-only between threads; its buffers are in a workspace, one per thread. Growers use this trait alone, so that any kind
+//! of split fits: one feature against a threshold, a hyperplane, the nearest of k centroids. A splitter draws all of its
+//! random numbers from the seed of the node.
 
 mod axis;
 mod binary;
@@ -19,34 +19,34 @@ use crate::error::{TreeError, check_exist};
 use crate::rule::Rule;
 use rpo_core::{ParameterError, Seed};
 
-/// The training rows of a node, and where its randomness comes from.
+/// The training rows of a node and its seed.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeRows<'a> {
     /// Distinct rows of positive weight, increasing.
     pub rows: &'a [u32],
     /// Depth of the node; the root has depth 0.
     pub depth: u32,
-    /// The node's seed.
+    /// The seed of the node's randomness.
     pub seed: Seed,
 }
 
 /// A proposed split.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProposedSplit<R> {
-    /// Routes any row to a child.
+    /// Routes any sample to a child.
     pub rule: R,
-    /// How much the split improves the node, in the splitter's own unit; for variance |S| ΔI. Best-first growth
+    /// The improvement of the node, in the unit of the splitter; for variance |S| ΔI. Best-first growth
     /// opens the node of the largest gain next.
     pub gain: f64,
 }
 
-/// Finds the split of a node. The growers know splitters by this trait alone.
+/// Finds the split of a node.
 ///
-/// The result may depend on the node and the splitter only, not on what the workspace was used for before:
-/// then trees do not depend on the order in which nodes are split, nor on threads.
+/// The result may depend on the node and the splitter only, not on earlier uses of the workspace: then trees depend
+/// neither on the order in which nodes are split nor on threads.
 ///
-/// A splitter of one's own, which makes a k-d tree: at depth t it parts the rows at the median of feature t mod p,
-/// whatever their targets.
+/// A custom splitter, which grows a k-d tree: at depth t it splits the rows at the median of feature t mod p, whatever
+/// their targets.
 ///
 /// ```
 /// use ndarray::{ArrayView2, array};
@@ -102,10 +102,10 @@ pub trait Splitter: Sync {
     /// Buffers and node statistics, one per thread.
     type Workspace: Send;
 
-    /// A workspace for a thread.
+    /// Makes a workspace for a thread.
     fn workspace(&self) -> Self::Workspace;
 
-    /// The split of a node, or `None` to make it a leaf.
+    /// Returns the split of a node, or `None` to make it a leaf.
     ///
     /// Writes the child of each row into `children` (as long as `node.rows`), consistent with the rule's
     /// routing, every child receiving at least one row. Called for nodes of at least two rows.
@@ -117,11 +117,11 @@ pub trait Splitter: Sync {
     ) -> Option<ProposedSplit<Self::Rule>>;
 }
 
-/// Checks that a choice of columns increases and is in range.
+/// Refuses a choice of columns that does not increase or is out of range.
 pub(crate) fn check_subset(subset: &[u32], n_columns: usize) -> Result<(), TreeError> {
     if let Some(pair) = subset.windows(2).find(|w| w[0] >= w[1]) {
         let given = format!("{} before {}", pair[0], pair[1]);
         return Err(ParameterError::out_of_range("subset", given, "increasing").into());
     }
-    check_exist("columns for the last of a subset", subset, n_columns)
+    check_exist("columns", subset, n_columns)
 }

@@ -21,7 +21,7 @@ impl StoreLeaves for Leaves {
             width = leaves.n_outputs();
             storages.push(match leaves {
                 Self::Dense(leaves) => {
-                    dense.extend(leaves.values().iter());
+                    dense.extend(leaves.values.iter());
                     DENSE
                 }
                 Self::Sparse(leaves) => {
@@ -75,7 +75,7 @@ impl StoreLeaves for Leaves {
                 _ => {
                     let values = dense.take(n.saturating_mul(width))?;
                     let values = Array2::from_shape_vec((n, width), values).map_err(|e| of_tree(i, e))?;
-                    Self::Dense(DenseLeaves::new(values))
+                    Self::Dense(DenseLeaves { values })
                 }
             });
         }

@@ -72,6 +72,9 @@ pub fn store_trees<'t, R: StoreRule + 't, L: LeafModel + StoreLeaves + 't>(
     L::store_all(&leaves, out)
 }
 
+/// Trees with the seeds they were grown from.
+type SeededTrees<R, L> = Vec<(Tree<R, L>, Seed)>;
+
 /// Restores trees with their seeds.
 ///
 /// # Errors
@@ -79,7 +82,7 @@ pub fn store_trees<'t, R: StoreRule + 't, L: LeafModel + StoreLeaves + 't>(
 pub fn restore_trees<R: StoreRule, L: LeafModel + StoreLeaves>(
     from: &mut Reader<'_>,
     sizes: Sizes,
-) -> Result<Vec<(Tree<R, L>, Seed)>, StoreError> {
+) -> Result<SeededTrees<R, L>, StoreError> {
     let structures = restore_structures(from, sizes.n_features)?;
     let seeds = from.longs("tree.seed")?.of_length(structures.len())?;
     let n_leaves: Vec<usize> = structures

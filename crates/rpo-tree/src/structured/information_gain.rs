@@ -8,7 +8,7 @@ use crate::splitter::{AxisParams, AxisSearch, BinarySplitter, NodeRows, Proposed
 
 /// The best threshold on one feature by information gain, over all features the tree uses.
 ///
-/// Ties: the smaller feature, then the smaller threshold. A missing value goes to the side that gained more.
+/// Ties: the smaller feature, then the smaller threshold. Missing values go to the side that gained more.
 #[derive(Debug, Clone)]
 pub struct InformationGain<'a> {
     columns: &'a RankedFeatures,
@@ -17,7 +17,7 @@ pub struct InformationGain<'a> {
 }
 
 impl<'a> InformationGain<'a> {
-    /// Ranked features, those of them that the tree uses, and the fewest rows of a child.
+    /// Ranked features, those that the tree uses, and the fewest rows of a child.
     ///
     /// # Errors
     /// [`TreeError::Parameter`] for a child of no rows and for features that do not increase;

@@ -1,4 +1,4 @@
-//! Weights that let rare labels shape clusters.
+//! Weights of labels that make rare ones count in clusters.
 
 use crate::TreeError;
 use rpo_core::ParameterError;
@@ -23,15 +23,15 @@ pub enum WeightMode {
 /// s_i = β a_i / max_j a_j + (1 − β) b_i / max_j b_j,    a_i = ln(1 + N_g/n_gi),   b_i = ln(1 + N_l/n_li)
 /// ```
 ///
-/// with N_g rows of the tree, n_gi of them with label i, and N_l and n_li those of the node. A label that no row of the
-/// node has (the formula would divide by 0) cannot part its rows: its weight is 0, and it does not count
-/// for the maxima.
+/// with N_g rows of the tree, n_gi of them with label i, and N_l and n_li those of the node. A label that no sample of
+/// the node has (the formula would divide by 0) cannot separate its samples: its weight is 0, and it does not count for the
+/// maxima.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LabelWeighting {
-    /// β, in [0, 1]: how much the tree's frequencies count beside the node's. Default 0.5.
+    /// β, in [0, 1]: the weight of the tree's frequencies, that of the node's being 1 − β. Default 0.5.
     pub beta: f64,
-    /// What the weight does. Default: it multiplies the label.
+    /// Use of the weight. Default: it multiplies the label.
     pub mode: WeightMode,
 }
 
@@ -46,11 +46,11 @@ impl Default for LabelWeighting {
 
 /// How often a label occurs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LabelFrequency {
+pub(super) struct LabelFrequency {
     /// n_gi: in the tree's rows.
-    pub tree: u32,
+    pub(super) tree: u32,
     /// n_li: in the node's rows.
-    pub node: u32,
+    pub(super) node: u32,
 }
 
 impl LabelWeighting {
@@ -65,7 +65,7 @@ impl LabelWeighting {
 
     /// What to multiply the labels by, given how often each occurs in the tree's and the node's rows and how many
     /// these are: s_i, or √s_i by the mode. In (0, 1] for labels that occur, 0 for others.
-    pub fn scales(&self, counts: &[LabelFrequency], tree_rows: usize, node_rows: usize) -> Vec<f64> {
+    pub(super) fn scales(&self, counts: &[LabelFrequency], tree_rows: usize, node_rows: usize) -> Vec<f64> {
         let occurs = |c: &LabelFrequency| c.tree > 0 && c.node > 0;
         let inverse = |rows: usize, count: u32| (rows as f64 / f64::from(count)).ln_1p();
         let of = |count: fn(&LabelFrequency) -> u32, rows: usize| -> Vec<f64> {

@@ -8,13 +8,13 @@ use crate::splitter::{BinarySplitter, NodeRows, ProposedSplit, Splitter, check_s
 use rpo_core::{CsrView, MatrixView, check_count, csr_row};
 use serde::{Deserialize, Serialize};
 
-/// How the two clusters of a node are found.
+/// Parameters of the clustering of a node's label sets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LabelClusteringParams {
-    /// Weights of the labels; `None` counts all alike. Default cost-sensitive with β = 0.5.
+    /// Weights of the labels; `None`: all 1. Default cost-sensitive with β = 0.5.
     pub weighting: Option<LabelWeighting>,
-    /// Starts of k-means, at least 1. Default 5: the paper does not say.
+    /// Starts of k-means, at least 1. Default 5; the paper does not give it.
     pub cluster_starts: usize,
     /// Passes of k-means, at least 1. Default 100.
     pub cluster_passes: usize,
@@ -50,11 +50,11 @@ impl LabelClusteringParams {
     }
 }
 
-/// Clusters a node's label sets in two and leaves the rest to a [`BinarySplitter`]; see the
+/// Clusters the label sets of a node in two and separates the clusters by a [`BinarySplitter`]; see the
 /// [module](crate::structured).
 ///
-/// A node is a leaf if all its rows have the same of the tree's labels, or the binary splitter finds nothing. The
-/// smaller cluster is the positive class.
+/// A node is a leaf if all its samples have the same labels among those that the tree uses, or the binary splitter finds no
+/// split. The smaller cluster is the positive class.
 #[derive(Debug)]
 pub struct StructuredSplitter<'a, B> {
     labels: CsrView<'a>,
@@ -69,8 +69,8 @@ pub struct StructuredSplitter<'a, B> {
 }
 
 impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
-    /// Labels (n x d; a stored value other than 0 is a label), those of them that the tree uses, increasing, the rows
-    /// the tree grows on, parameters, and what splits the binary problems.
+    /// Labels (n x d; a stored value other than 0 is a label), those that the tree uses, increasing, the rows that the tree
+    /// grows on, parameters, and the splitter of the binary problems.
     ///
     /// # Errors
     /// [`TreeError::NotCsr`], [`TreeError::Parameter`] with the first parameter out of range or for labels that do not
@@ -85,7 +85,7 @@ impl<'a, B: BinarySplitter> StructuredSplitter<'a, B> {
         params.check()?;
         check_csr("labels", MatrixView::Sparse(labels))?;
         check_subset(subset, labels.cols())?;
-        check_exist("rows of labels for the rows to grow on", rows, labels.rows())?;
+        check_exist("rows of labels", rows, labels.rows())?;
         let mut splitter = Self {
             labels,
             used: vec![false; labels.cols()],

@@ -196,7 +196,7 @@ fn a_leaf_without_rows_asks_its_ancestors() {
     );
     assert!(matches!(
         samples,
-        Err(TreeError::Parameter(ParameterError::OutOfRange {
+        Err(TreeError::Parameter(ParameterError::Conflict {
             name: "leaves",
             ..
         }))
