@@ -1,4 +1,4 @@
-//! Metrics of dense scores, by what they rest on: the order of all labels, the best few, or label sets.
+//! Metrics of dense scores: on the order of all labels, on the best few, and on label sets.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use ndarray::Array2;

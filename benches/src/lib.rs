@@ -1,4 +1,4 @@
-//! What the benchmarks share: generated inputs, the same in every run, and their names.
+//! Generated inputs of the benchmarks, the same in every run, and their names.
 
 pub mod measure;
 pub mod sets;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// The least times that something took.
+/// The shortest of several measured times.
 #[derive(Debug, Clone, Copy)]
 pub struct Times {
     /// Elapsed.

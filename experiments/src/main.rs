@@ -13,7 +13,6 @@ mod run;
 use analyse::Analysis;
 use anyhow::Context;
 use clap::Parser;
-use describe::Published;
 use plan::Selection;
 use run::{Limits, Store};
 use std::path::{Path, PathBuf};
@@ -108,8 +107,7 @@ fn reproduce(options: &Options) -> anyhow::Result<()> {
     };
     let outcome = run::run(&plan, &mut store, limits, options.fresh);
     // What is finished is reported even where cells failed.
-    let published = Published::load()?;
-    report::write(&Analysis::new(&description, &plan, &published, &store), &folder)?;
+    report::write(&Analysis::new(&description, &plan, &store), &folder)?;
     let n_run = outcome?;
     eprintln!(
         "{n_run} of {} cells run, {} kept from before",

@@ -1,12 +1,11 @@
-//! What boosting costs, and what it reaches: fits one model, and says what that took and how good it is on the
-//! test samples after some steps.
+//! Measures boosting: fits one model and reports time, memory, and scores on the test samples after some steps.
 //!
 //! ```text
 //! cargo run --release -p rpo-benches --bin boosting_speed -- bibtex --method gbrt-relabel-rpo --loss logistic \
 //!     --newton --iterations 600 --max-features 0.1
 //! ```
 //! Data as for `forest_speed`, or `growth` for 100,000 generated samples with 2,000 sparse features and about five
-//! of 100,000 labels each. Times are processor time of all threads; memory is the most that the process held while
+//! of 100,000 labels each. Times are processor time of all threads; memory is the peak of the process while
 //! fitting, the data included.
 
 use anyhow::Context;

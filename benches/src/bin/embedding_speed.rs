@@ -1,11 +1,11 @@
-//! What a label embedding costs: time and memory on generated sparse sets of any size, and the time of a least squares
+//! Measures a label embedding: time and memory on generated sparse sets of any size, and the time of a least squares
 //! solve beside that of its sparse products.
 //!
 //! ```text
 //! cargo run --release -p rpo-benches --bin embedding_speed -- --samples 1000000 --features 500000 --outputs 100000 \
 //!     --rank 100 --iterations 10
 //! ```
-//! Times are processor time of all threads; memory is the most that the process held, the data included.
+//! Times are processor time of all threads; memory is the peak of the process, the data included.
 
 use clap::Parser;
 use rpo::core::Seed;

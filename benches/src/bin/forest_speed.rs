@@ -1,4 +1,4 @@
-//! What a forest costs: fits and applies random forests to whole data sets, and says what that took.
+//! Measures forests: fits random forests to whole data sets, predicts, and reports time and memory.
 //!
 //! ```text
 //! cargo run --release -p rpo-benches --bin forest_speed -- [--threads N] [--repeats N] [SETTING...]
@@ -8,9 +8,9 @@
 //! whatever D is, and 500 further samples to predict; then, after a colon, the number of Gaussian components per
 //! tree, if outputs are projected.
 //!
-//! Every setting runs in a process of its own: 100 trees, ⌊√p⌋ features at a node, grown to pure leaves. Times are
-//! the least of the repeats, processor time of all threads, for `fit` and for `predict` alone. Memory is the most
-//! that the process held while fitting, the data included; the model is the size of its file.
+//! Every setting runs in its own process: 100 trees, ⌊√p⌋ features at a node, grown to pure leaves. Times are
+//! the least of the repeats, processor time of all threads, for `fit` and for `predict` alone. Memory is the
+//! peak of the process while fitting, the data included; the model is the size of its file.
 
 use anyhow::{Context, ensure};
 use clap::Parser;

@@ -4,7 +4,7 @@ pub(crate) mod claims;
 pub(crate) mod ranks;
 pub(crate) mod results;
 
-use crate::describe::{Description, Published};
+use crate::describe::Description;
 use crate::plan::Plan;
 use crate::run::Store;
 use claims::Claim;
@@ -13,7 +13,6 @@ use results::Results;
 
 /// An experiment as far as its cells are finished.
 pub(crate) struct Analysis<'a> {
-    /// Values, means and deviations.
     pub(crate) results: Results<'a>,
     /// Mean ranks over the data sets, by each metric that has some.
     pub(crate) ranks: Vec<Ranks>,
@@ -23,13 +22,8 @@ pub(crate) struct Analysis<'a> {
 
 impl<'a> Analysis<'a> {
     /// Analyses what a store has of a plan.
-    pub(crate) fn new(
-        description: &'a Description,
-        plan: &'a Plan,
-        published: &'a Published,
-        store: &Store,
-    ) -> Self {
-        let results = Results::new(description, plan, published, store);
+    pub(crate) fn new(description: &'a Description, plan: &'a Plan, store: &Store) -> Self {
+        let results = Results::new(description, plan, store);
         Self {
             ranks: Ranks::all(&results),
             claims: claims::check(&results),

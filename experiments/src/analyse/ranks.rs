@@ -10,13 +10,10 @@ pub(crate) const ALPHA: f64 = 0.05;
 
 /// Ranks of the methods over the data sets on which all of them ran.
 pub(crate) struct Ranks {
-    /// The label of what was ranked.
     pub(crate) metric: String,
-    /// The labels of the methods.
     pub(crate) names: Vec<String>,
     /// Scores, data sets x methods.
     scores: Array2<f64>,
-    /// Friedman's test.
     pub(crate) friedman: Friedman,
     /// The difference of mean ranks from which methods differ by Nemenyi's test.
     pub(crate) critical_difference: f64,
@@ -24,9 +21,7 @@ pub(crate) struct Ranks {
 
 /// Two methods compared by Wilcoxon's signed-rank test.
 pub(crate) struct Pair {
-    /// One method.
     pub(crate) first: usize,
-    /// Another.
     pub(crate) second: usize,
     /// Number of data sets on which the first has the larger value.
     pub(crate) larger: usize,

@@ -2,18 +2,16 @@
 
 use crate::describe::Description;
 use crate::describe::Published;
-use crate::plan::Plan;
+use crate::plan::{Column, Plan, PlannedSet};
 use crate::run::Store;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Mean and standard deviation of a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Summary {
-    /// The mean.
     pub(crate) mean: f64,
     /// The sample standard deviation (divisor n - 1); `None` for one repetition, or where none is printed.
     pub(crate) std: Option<f64>,
-    /// Number of repetitions.
     pub(crate) n: usize,
 }
 
@@ -68,26 +66,25 @@ pub(crate) struct Against {
     pub(crate) in_deviations: Option<f64>,
 }
 
+/// A data set and a column, with their positions in the plan.
+pub(crate) struct Place<'a> {
+    pub(crate) dataset: usize,
+    pub(crate) set: &'a PlannedSet,
+    pub(crate) column: usize,
+    pub(crate) method: &'a Column,
+}
+
 /// The results of an experiment as far as its cells are finished.
 pub(crate) struct Results<'a> {
-    /// What was to be run.
     pub(crate) description: &'a Description,
-    /// What was planned.
     pub(crate) plan: &'a Plan,
-    /// What was published.
-    pub(crate) published: &'a Published,
     /// Values by data set, column and measure, in order of repetition.
     values: BTreeMap<(usize, usize), BTreeMap<String, Vec<f64>>>,
 }
 
 impl<'a> Results<'a> {
     /// Collects what a store has of a plan.
-    pub(crate) fn new(
-        description: &'a Description,
-        plan: &'a Plan,
-        published: &'a Published,
-        store: &Store,
-    ) -> Self {
+    pub(crate) fn new(description: &'a Description, plan: &'a Plan, store: &Store) -> Self {
         let mut values: BTreeMap<_, BTreeMap<String, Vec<f64>>> = BTreeMap::new();
         for cell in &plan.cells {
             if let Some(outcome) = store.get(&cell.key) {
@@ -100,9 +97,21 @@ impl<'a> Results<'a> {
         Self {
             description,
             plan,
-            published,
             values,
         }
+    }
+
+    /// Every data set with every column.
+    pub(crate) fn places(&self) -> impl Iterator<Item = Place<'a>> {
+        let (datasets, columns) = (&self.plan.datasets, &self.plan.columns);
+        datasets.iter().enumerate().flat_map(move |(dataset, set)| {
+            columns.iter().enumerate().map(move |(column, method)| Place {
+                dataset,
+                set,
+                column,
+                method,
+            })
+        })
     }
 
     /// The values of a measure, one per repetition.
@@ -119,10 +128,10 @@ impl<'a> Results<'a> {
     /// What was published of a measure: in the experiment's table, or, of the score, elsewhere in the paper (figures
     /// without numbers show methods whose scores a table has).
     pub(crate) fn published(&self, dataset: usize, column: usize, measure: &str) -> Option<Summary> {
-        let paper = self.description.paper?;
+        let paper = self.description.paper.as_ref()?.get_ref();
         let set = self.plan.datasets[dataset].published.as_deref()?;
         let method = self.plan.columns[column].published.as_deref()?;
-        let get = |table| self.published.get(paper, table, set, method, measure);
+        let get = |table| Published::get().find(paper, table, set, method, measure);
         let elsewhere = || get(None).filter(|_| self.description.is_metric(measure));
         let figure = get(Some(&self.description.table)).or_else(elsewhere)?;
         Some(Summary {
@@ -180,7 +189,7 @@ impl<'a> Results<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::describe::{Figure, Paper};
+    use crate::describe::Figure;
 
     #[test]
     fn summaries() {
@@ -226,19 +235,19 @@ mod tests {
     /// m = ln d, and all but SCOP-GO for m = d. The rule must give these counts from the printed figures.
     #[test]
     fn the_rule_reproduces_the_counts_of_the_text() {
-        let published = Published::load().unwrap();
+        let published = Published::get();
         let of = |figure: &Figure| Summary {
             mean: figure.mean,
             std: figure.std,
             n: 0,
         };
-        let table = || published.table(Paper::Forests, "Table 1");
+        let table = || published.table("forests", "Table 1");
         let same = |method: &str| -> Vec<&str> {
             let column = table().filter(|figure| figure.method == method);
             let same = column.filter(|figure| {
                 let full = "Random Forest, full output space (m none)";
                 let base = published
-                    .get(Paper::Forests, Some("Table 1"), &figure.dataset, full, "lrap")
+                    .find("forests", Some("Table 1"), &figure.dataset, full, "lrap")
                     .unwrap();
                 of(figure).differs(of(base)) == Some(false)
             });

@@ -3,7 +3,8 @@
 use super::check_claims::{Known, check_claims};
 use super::read::Source;
 use super::{
-    DatasetText, DescribeError, Description, MethodText, PublishedName, SplitText, Values, measures,
+    DatasetText, DescribeError, Description, MethodText, Published, PublishedName, SplitText, Values,
+    measures,
 };
 use rpo::metrics::Metric;
 use std::collections::BTreeSet;
@@ -12,6 +13,10 @@ use std::str::FromStr;
 use toml::Spanned;
 
 pub(super) fn check(description: &Description, file: &Source<'_>) -> Result<(), DescribeError> {
+    if let Some(paper) = &description.paper {
+        let papers: Vec<String> = Published::get().papers.keys().cloned().collect();
+        one_of(paper, &papers, "paper", file)?;
+    }
     if description.repeats == 0 {
         return Err(file.error(0..0, "repeats is 0; at least 1 expected"));
     }

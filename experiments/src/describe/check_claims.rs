@@ -1,4 +1,4 @@
-//! Whether claims speak of what there is.
+//! Checks that claims name data sets, columns and measures that exist.
 
 use super::check::one_of;
 use super::read::Source;
@@ -128,7 +128,7 @@ fn check_numbers(claim: &ClaimText, at: usize, file: &Source<'_>) -> Result<(), 
         .flatten()
         .find(|share| !(0.0..=1.0).contains(share))
     {
-        Some(share) => Err(file.error(at..at, format!("share is {share}; 0 to 1 expected"))),
+        Some(share) => Err(file.error(at..at, format!("share must be in [0, 1], got {share}"))),
         None => Ok(()),
     }
 }

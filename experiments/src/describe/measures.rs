@@ -1,13 +1,5 @@
 //! What is measured of a cell besides its metrics, by name.
 
-/// A measure and how to show it.
-pub(crate) struct Measure {
-    /// Its name, in stored cells and descriptions.
-    pub(crate) name: &'static str,
-    /// As the label of an axis or the head of a column.
-    pub(crate) label: &'static str,
-}
-
 /// CPU seconds of the fit.
 pub(crate) const FIT_CPU: &str = "fit-cpu";
 /// Seconds of the fit.
@@ -60,92 +52,37 @@ pub(crate) const ERROR: &str = "error";
 /// The sum of the five terms, which the error equals but for the noise of the fresh samples.
 pub(crate) const SUM: &str = "sum";
 
-const SCORING: [Measure; 12] = [
-    Measure {
-        name: FIT_CPU,
-        label: "fit, CPU s",
-    },
-    Measure {
-        name: FIT_WALL,
-        label: "fit, s",
-    },
-    Measure {
-        name: PREDICT_CPU,
-        label: "predict, CPU s",
-    },
-    Measure {
-        name: PREDICT_WALL,
-        label: "predict, s",
-    },
-    Measure {
-        name: PROJECTION,
-        label: "projections, CPU s",
-    },
-    Measure {
-        name: PROJECTION_ONCE,
-        label: "one projection, CPU s",
-    },
-    Measure {
-        name: MODEL_BYTES,
-        label: "model file, bytes",
-    },
-    Measure {
-        name: TREES,
-        label: "trees",
-    },
-    Measure {
-        name: NODES,
-        label: "nodes",
-    },
-    Measure {
-        name: PEAK_MEMORY,
-        label: "peak memory, bytes",
-    },
-    Measure {
-        name: SEARCH_CPU,
-        label: "search, CPU s",
-    },
-    Measure {
-        name: TRIALS,
-        label: "settings tried",
-    },
+/// Measures and their labels in tables and figures.
+const SCORING: [(&str, &str); 12] = [
+    (FIT_CPU, "fit, CPU s"),
+    (FIT_WALL, "fit, s"),
+    (PREDICT_CPU, "predict, CPU s"),
+    (PREDICT_WALL, "predict, s"),
+    (PROJECTION, "projections, CPU s"),
+    (PROJECTION_ONCE, "one projection, CPU s"),
+    (MODEL_BYTES, "model file, bytes"),
+    (TREES, "trees"),
+    (NODES, "nodes"),
+    (PEAK_MEMORY, "peak memory, bytes"),
+    (SEARCH_CPU, "search, CPU s"),
+    (TRIALS, "settings tried"),
 ];
 
-const DECOMPOSITION: [Measure; 7] = [
-    Measure {
-        name: ERROR,
-        label: "error",
-    },
-    Measure {
-        name: SUM,
-        label: "sum of terms",
-    },
-    Measure {
-        name: RESIDUAL,
-        label: "residual",
-    },
-    Measure {
-        name: BIAS,
-        label: "bias²",
-    },
-    Measure {
-        name: V_LS,
-        label: "V_LS",
-    },
-    Measure {
-        name: V_ALGO,
-        label: "V_Algo",
-    },
-    Measure {
-        name: V_PROJ,
-        label: "V_Proj",
-    },
+/// Those of a decomposition.
+const DECOMPOSITION: [(&str, &str); 7] = [
+    (ERROR, "error"),
+    (SUM, "sum of terms"),
+    (RESIDUAL, "residual"),
+    (BIAS, "bias²"),
+    (V_LS, "V_LS"),
+    (V_ALGO, "V_Algo"),
+    (V_PROJ, "V_Proj"),
 ];
 
 /// The names that a kind of cell has beside its metrics.
 pub(crate) fn names(decomposition: bool) -> Vec<String> {
-    let measures: &[Measure] = if decomposition { &DECOMPOSITION } else { &SCORING };
-    measures.iter().map(|measure| measure.name.to_owned()).collect()
+    let measures: &[_] = if decomposition { &DECOMPOSITION } else { &SCORING };
+    measures.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
 /// A p-value as text.
@@ -168,9 +105,7 @@ pub(crate) fn p_relation(p: f64) -> String {
 
 /// How to show a measure or metric.
 pub(crate) fn label(name: &str) -> String {
-    let known = SCORING
-        .iter()
-        .chain(&DECOMPOSITION)
-        .find(|measure| measure.name == name);
-    known.map_or_else(|| name.to_uppercase(), |measure| measure.label.to_owned())
+    let mut measures = SCORING.iter().chain(&DECOMPOSITION);
+    let found = measures.find(|(measure, _)| *measure == name);
+    found.map_or_else(|| name.to_uppercase(), |(_, label)| (*label).to_owned())
 }

@@ -45,7 +45,7 @@ pub(crate) enum Targets {
     First,
     /// The mean of the outputs; its prediction is that of all.
     Mean,
-    /// Every output by itself, with a search of its own.
+    /// Every output by itself, each with its own search.
     Each,
 }
 

@@ -41,7 +41,7 @@ pub(crate) struct Description {
     /// One line.
     pub(crate) title: String,
     /// Which paper it is from.
-    pub(crate) paper: Option<Paper>,
+    pub(crate) paper: Option<Spanned<String>>,
     /// Which table, figure or section of the paper.
     pub(crate) table: String,
     /// How long it takes, in words.
@@ -128,6 +128,11 @@ pub(crate) struct Decompose {
 }
 
 impl Description {
+    /// The paper it is from.
+    pub(crate) fn paper(&self) -> Option<&'static Paper> {
+        Published::get().papers.get(self.paper.as_ref()?.get_ref())
+    }
+
     /// What the axis is called.
     pub(crate) fn axis_label(&self) -> &str {
         match self.axis.as_deref() {

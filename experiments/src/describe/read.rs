@@ -70,9 +70,7 @@ fn io_error(path: &Path, e: &std::io::Error) -> DescribeError {
 
 /// A file being read, to say where something in it is.
 pub(super) struct Source<'a> {
-    /// Its path.
     pub(crate) path: &'a Path,
-    /// Its text.
     pub(crate) text: &'a str,
 }
 
@@ -241,10 +239,10 @@ mod tests {
     /// do: each occurs with some other. (Not all do: cells of some tables are lost.)
     #[test]
     fn the_experiments_of_the_project_are_right() {
-        let published = Published::load().unwrap();
+        let published = Published::get();
         for description in list().unwrap() {
             assert_eq!(find(&description.name).unwrap().name, description.name);
-            let Some(paper) = description.paper else { continue };
+            let Some(paper) = &description.paper else { continue };
             let mut measures: Vec<&str> = description.metrics.iter().map(|m| m.get_ref().as_str()).collect();
             measures.push("fit-cpu");
             let sets = description
@@ -258,7 +256,11 @@ mod tests {
                 .flat_map(|m| m.published.names())
                 .collect();
             let found = |set: &str, method: &str| {
-                let at = |measure: &&str| published.get(paper, None, set, method, measure).is_some();
+                let at = |measure: &&str| {
+                    published
+                        .find(paper.get_ref(), None, set, method, measure)
+                        .is_some()
+                };
                 measures.iter().any(at)
             };
             for set in &sets {

@@ -1,20 +1,16 @@
 //! Values of parameters: numbers, words, and lists of them along an axis.
 
 use serde::Deserialize;
-use serde::de::{self, Deserializer, SeqAccess, Visitor};
-use std::fmt;
 
 /// A parameter's value, or a list of values for the axis. Kept as text: `25`, `ln`, `0.1`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "Given")]
 pub(crate) enum Values {
-    /// One value.
     One(String),
-    /// Values along the axis.
     Many(Vec<String>),
 }
 
 impl Values {
-    /// The values.
     pub(crate) fn as_slice(&self) -> &[String] {
         match self {
             Self::One(value) => std::slice::from_ref(value),
@@ -23,55 +19,39 @@ impl Values {
     }
 }
 
-impl<'de> Deserialize<'de> for Values {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ValuesVisitor)
-    }
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a number, a word, or a list of them")]
+enum Given {
+    One(Scalar),
+    Many(Vec<Scalar>),
 }
 
-/// A number or a word, as text.
-struct Scalar(String);
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Scalar {
+    Switch(bool),
+    Count(i64),
+    Number(f64),
+    Word(String),
+}
 
-impl<'de> Deserialize<'de> for Scalar {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match deserializer.deserialize_any(ValuesVisitor)? {
-            Values::One(value) => Ok(Self(value)),
-            Values::Many(_) => Err(de::Error::custom("a list within a list")),
+impl From<Given> for Values {
+    fn from(given: Given) -> Self {
+        match given {
+            Given::One(value) => Self::One(value.text()),
+            Given::Many(values) => Self::Many(values.into_iter().map(Scalar::text).collect()),
         }
     }
 }
 
-struct ValuesVisitor;
-
-impl<'de> Visitor<'de> for ValuesVisitor {
-    type Value = Values;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number, a word, or a list of them")
-    }
-
-    fn visit_str<E: de::Error>(self, value: &str) -> Result<Values, E> {
-        Ok(Values::One(value.to_owned()))
-    }
-
-    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Values, E> {
-        Ok(Values::One(value.to_string()))
-    }
-
-    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Values, E> {
-        Ok(Values::One(value.to_string()))
-    }
-
-    fn visit_f64<E: de::Error>(self, value: f64) -> Result<Values, E> {
-        // With a point, so that a share of 1.0 does not read as the number 1.
-        Ok(Values::One(format!("{value:?}")))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Values, A::Error> {
-        let mut values = Vec::new();
-        while let Some(Scalar(value)) = list.next_element()? {
-            values.push(value);
+impl Scalar {
+    fn text(self) -> String {
+        match self {
+            Self::Switch(value) => value.to_string(),
+            Self::Count(value) => value.to_string(),
+            // With a point, so that a fraction of 1.0 does not read as the number 1.
+            Self::Number(value) => format!("{value:?}"),
+            Self::Word(value) => value,
         }
-        Ok(Values::Many(values))
     }
 }

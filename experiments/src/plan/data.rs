@@ -131,7 +131,6 @@ pub(crate) struct Filtered {
     pub(crate) n_features: usize,
     /// The labels left.
     pub(crate) labels: LabelStatistics,
-    /// Distinct sets of those labels.
     pub(crate) n_distinct: usize,
 }
 

@@ -9,13 +9,9 @@ use std::fmt::Write as _;
 /// file or version invalidates exactly the cells that it changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Job {
-    /// Version of the workspace.
     pub(crate) version: String,
-    /// The data.
     pub(crate) source: Source,
-    /// Training samples.
     pub(crate) train: usize,
-    /// Test samples.
     pub(crate) test: usize,
     /// Seed of the split, or of the learning sets; shared by all methods.
     pub(crate) data_seed: u64,
@@ -25,9 +21,7 @@ pub(crate) struct Job {
     /// What is done to it.
     #[serde(default)]
     pub(crate) preprocess: Preprocess,
-    /// The method.
     pub(crate) method: MethodJob,
-    /// What to compute.
     pub(crate) work: Work,
 }
 
@@ -35,29 +29,21 @@ pub(crate) struct Job {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Source {
-    /// A set of the catalogue.
     Catalogue {
-        /// Its name.
         name: String,
         /// Hash of its files' hashes.
         sha256: String,
-        /// Whether nominal features of three or more values become indicators.
+        /// True if nominal features of three or more values become indicators.
         one_hot: bool,
         /// Names of features left out.
         without: Vec<String>,
     },
-    /// A generated multi-label set.
     MultiLabel {
-        /// Its parameters.
         set: MultiLabelText,
-        /// Its seed.
         seed: u64,
     },
-    /// A generated regression problem.
     Friedman {
-        /// Its parameters.
         problem: FriedmanText,
-        /// Its seed.
         seed: u64,
     },
 }
@@ -68,13 +54,11 @@ pub(crate) enum Source {
 pub(crate) enum Work {
     /// Fit on the training part, score on the test part.
     Score {
-        /// Names of metrics.
         metrics: Vec<String>,
         /// Resamples of the test samples for an interval around each.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         bootstrap: Option<usize>,
     },
-    /// Take the error apart.
     Decompose(Decompose),
 }
 

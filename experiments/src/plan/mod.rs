@@ -17,13 +17,10 @@ use rpo::projections::Components;
 pub(crate) struct Selection {
     /// Whether to reduce as the description's `quick` says.
     pub(crate) quick: bool,
-    /// Data sets to run; all if empty.
     pub(crate) datasets: Vec<String>,
-    /// Methods to run; all if empty.
     pub(crate) methods: Vec<String>,
     /// Whether boosting is limited by time.
     pub(crate) time_budget: bool,
-    /// Repetitions per cell.
     pub(crate) repeats: Option<usize>,
 }
 
@@ -32,7 +29,6 @@ pub(crate) struct Selection {
 pub(crate) struct Column {
     /// `method`, or `method@value`.
     pub(crate) id: String,
-    /// What tables call it.
     pub(crate) label: String,
     /// The method, by its position in the description.
     pub(crate) method: usize,
@@ -45,19 +41,12 @@ pub(crate) struct Column {
 /// A data set of the results.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PlannedSet {
-    /// Its name.
     pub(crate) name: String,
-    /// Its name in the paper.
     pub(crate) published: Option<String>,
-    /// What is worth knowing about it.
     pub(crate) note: Option<String>,
-    /// Number of training samples.
     pub(crate) train: usize,
-    /// Number of test samples.
     pub(crate) test: usize,
-    /// Number of features.
     pub(crate) n_features: usize,
-    /// Number of outputs.
     pub(crate) n_outputs: usize,
     /// What is left of it, if features or labels are left out.
     pub(crate) filtered: Option<Filtered>,
@@ -70,20 +59,16 @@ pub(crate) struct Cell {
     pub(crate) dataset: usize,
     /// Position of its column in the plan.
     pub(crate) column: usize,
-    /// Key of its job.
     pub(crate) key: String,
-    /// What is to be done.
     pub(crate) job: Job,
 }
 
 /// The cells of an experiment.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
-    /// Data sets that are run.
     pub(crate) datasets: Vec<PlannedSet>,
     /// Data sets that are not, and why.
     pub(crate) not_run: Vec<(String, String)>,
-    /// Columns.
     pub(crate) columns: Vec<Column>,
     /// Cells, by data set, then repetition, then column.
     pub(crate) cells: Vec<Cell>,

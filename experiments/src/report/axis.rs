@@ -6,9 +6,7 @@ use plotters::prelude::Ranged;
 /// The range of an axis, linear or logarithmic.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
-    /// The least value.
     pub(super) low: f64,
-    /// The largest value.
     pub(super) high: f64,
     log: bool,
 }

@@ -10,35 +10,25 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
-    /// What it shows.
     pub(crate) title: String,
-    /// The horizontal axis.
     pub(crate) x: Scale,
-    /// The vertical axis.
     pub(crate) y: Scale,
-    /// What is drawn, in order.
     pub(crate) series: Vec<Series>,
 }
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Scale {
-    /// What it measures.
     pub(crate) label: String,
-    /// Whether it is logarithmic.
     pub(crate) log: bool,
 }
 
 /// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Series {
-    /// Its name.
     pub(crate) name: String,
-    /// Number of its colour.
     pub(crate) colour: usize,
-    /// How it is drawn.
     pub(crate) mark: Mark,
-    /// Its points.
     pub(crate) points: Vec<Point>,
 }
 
@@ -47,7 +37,6 @@ pub(crate) struct Series {
 pub(crate) enum Mark {
     /// Dots joined by lines.
     Line,
-    /// Dots.
     Dots,
     /// A dashed line across the chart at the height of its only point.
     Level,
@@ -60,9 +49,7 @@ pub(crate) enum Mark {
 /// A point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Point {
-    /// Where.
     pub(crate) x: f64,
-    /// How high.
     pub(crate) y: f64,
     /// Standard deviation of the height, drawn as a bar.
     pub(crate) spread: f64,

@@ -2,44 +2,20 @@
 
 use crate::analyse::results::Results;
 
-pub(super) fn render(results: &Results<'_>) -> String {
-    let mut text = "dataset,method,repetition,measure,value\n".to_owned();
-    for (dataset, set) in results.plan.datasets.iter().enumerate() {
-        for (column, method) in results.plan.columns.iter().enumerate() {
-            for measure in results.measures() {
-                for (repetition, value) in results.values(dataset, column, &measure).iter().enumerate() {
-                    let fields = [
-                        &set.name,
-                        &method.id,
-                        &repetition.to_string(),
-                        &measure,
-                        &value.to_string(),
-                    ];
-                    text.push_str(&fields.map(|field| quoted(field)).join(","));
-                    text.push('\n');
-                }
+/// # Errors
+/// None: it writes into memory.
+pub(super) fn render(results: &Results<'_>) -> anyhow::Result<String> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(["dataset", "method", "repetition", "measure", "value"])?;
+    for place in results.places() {
+        for measure in results.measures() {
+            let values = results.values(place.dataset, place.column, &measure);
+            for (repetition, value) in values.iter().enumerate() {
+                let (repetition, value) = (repetition.to_string(), value.to_string());
+                let (set, method) = (&place.set.name, &place.method.id);
+                table.write_record([set, method, &repetition, &measure, &value])?;
             }
         }
     }
-    text
-}
-
-/// RFC 4180: a field with a comma, a quote or a line end in quotes, and quotes in it doubled.
-fn quoted(field: &str) -> String {
-    if field.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", field.replace('"', "\"\""))
-    } else {
-        field.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn fields_are_quoted_where_they_must() {
-        assert_eq!(quoted("a b"), "a b");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
-    }
+    Ok(String::from_utf8(table.into_inner()?)?)
 }

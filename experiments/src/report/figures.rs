@@ -8,11 +8,8 @@ use crate::describe::measures;
 
 /// A drawing.
 pub(super) struct Figure {
-    /// What its file is called.
     pub(super) file_name: String,
-    /// Its title.
     pub(super) title: String,
-    /// The drawing.
     pub(super) svg: String,
     /// What it says, where that is not plain.
     pub(super) note: String,

@@ -16,7 +16,7 @@ mod sets;
 mod table;
 
 use crate::analyse::Analysis;
-use crate::describe::{Description, Paper};
+use crate::describe::Description;
 use anyhow::Context;
 use std::path::Path;
 use table::Table;
@@ -39,7 +39,7 @@ pub(crate) fn write(analysis: &Analysis<'_>, folder: &Path) -> anyhow::Result<()
         (folder.join("report.html"), html::render(&document, &figures)),
         (folder.join("report.md"), markdown),
         (folder.join("tables.tex"), latex::render(&document)),
-        (folder.join("cells.csv"), csv::render(&analysis.results)),
+        (folder.join("cells.csv"), csv::render(&analysis.results)?),
         (folder.join("results.json"), json::render(analysis)?),
     ];
     for figure in figures {
@@ -55,7 +55,7 @@ pub(crate) fn write(analysis: &Analysis<'_>, folder: &Path) -> anyhow::Result<()
 pub(crate) fn listing(descriptions: &[Description]) -> String {
     let mut table = Table::new(["experiment", "paper", "table", "time on 2 cores", "what"]);
     for description in descriptions {
-        let paper = description.paper.map_or("", Paper::short);
+        let paper = description.paper().map_or("", |paper| &paper.short);
         table.row([
             description.name.as_str(),
             paper,

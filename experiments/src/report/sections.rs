@@ -15,8 +15,8 @@ pub(super) fn document(analysis: &Analysis<'_>) -> Document {
     let description = results.description;
     let mut blocks = Vec::new();
     let from = description
-        .paper
-        .map(|paper| format!("{}. {}.", paper.citation(), description.table));
+        .paper()
+        .map(|paper| format!("{}. {}.", paper.citation, description.table));
     blocks.extend(from.map(Block::Paragraph));
     blocks.extend(
         description
@@ -93,36 +93,29 @@ fn interval_section(results: &Results<'_>) -> Vec<Block> {
         "90 % interval",
         "published",
     ]);
-    for (dataset, set) in results.plan.datasets.iter().enumerate() {
-        for (column, planned) in results.plan.columns.iter().enumerate() {
-            for metric in &results.description.metrics {
-                let metric = metric.get_ref();
-                let mean = |measure: &str| results.summary(dataset, column, measure).map(|s| s.mean);
-                let bounds = mean(&measures::low(metric)).zip(mean(&measures::high(metric)));
-                let (Some(value), Some((low, high))) = (mean(metric), bounds) else {
-                    continue;
-                };
-                let published = results.published(dataset, column, metric);
-                table.row([
-                    set.name.clone(),
-                    planned.label.clone(),
-                    metric.clone(),
-                    format!("{value:.4}"),
-                    format!("[{low:.4}, {high:.4}]"),
-                    published.map_or_else(String::new, |p| {
-                        p.std.map_or_else(
-                            || format!("{}", p.mean),
-                            |std| {
-                                format!(
-                                    "[{:.4}, {:.4}]",
-                                    p.mean - NORMAL_95 * std,
-                                    p.mean + NORMAL_95 * std
-                                )
-                            },
-                        )
-                    }),
-                ]);
-            }
+    for place in results.places() {
+        for metric in &results.description.metrics {
+            let metric = metric.get_ref();
+            let summary = |measure: &str| results.summary(place.dataset, place.column, measure);
+            let mean = |measure: &str| summary(measure).map(|s| s.mean);
+            let bounds = mean(&measures::low(metric)).zip(mean(&measures::high(metric)));
+            let (Some(value), Some((low, high))) = (mean(metric), bounds) else {
+                continue;
+            };
+            let interval = |low: f64, high: f64| format!("[{low:.4}, {high:.4}]");
+            let published = results.published(place.dataset, place.column, metric);
+            let published = published.map_or_else(String::new, |p| match p.std.map(|std| NORMAL_95 * std) {
+                Some(half) => interval(p.mean - half, p.mean + half),
+                None => p.mean.to_string(),
+            });
+            table.row([
+                place.set.name.clone(),
+                place.method.label.clone(),
+                metric.clone(),
+                format!("{value:.4}"),
+                interval(low, high),
+                published,
+            ]);
         }
     }
     let explained = "Percentile intervals of the bootstrap over test samples, means over repetitions. Published intervals are \
@@ -279,45 +272,42 @@ fn published_section(results: &Results<'_>) -> Vec<Block> {
         .into_iter()
         .filter(|_| with_rule);
     let mut table = Table::new(head.into_iter().chain(rule));
-    for (dataset, set) in results.plan.datasets.iter().enumerate() {
-        for (column, method) in results.plan.columns.iter().enumerate() {
-            for measure in results.measures() {
-                let ours = results.summary(dataset, column, &measure);
-                let Some((ours, print)) = ours.zip(results.published(dataset, column, &measure)) else {
-                    continue;
+    for place in results.places() {
+        for measure in results.measures() {
+            let ours = results.summary(place.dataset, place.column, &measure);
+            let print = results.published(place.dataset, place.column, &measure);
+            let Some((ours, print)) = ours.zip(print) else {
+                continue;
+            };
+            let against = ours.against(print);
+            let is_score = results.description.is_metric(&measure);
+            let verdict = match (is_score, ours.agrees(print, SLACK)) {
+                (false, _) => "",
+                (true, true) => "agrees",
+                (true, false) => "differs",
+            };
+            let in_std = against.in_deviations;
+            let mut cells = vec![
+                place.set.name.clone(),
+                place.method.label.clone(),
+                measures::label(&measure),
+                show(print),
+                show(ours),
+                ours.n.to_string(),
+                format!("{:+}", Significant(against.difference)),
+                in_std.map_or_else(String::new, |z| format!("{z:+.1}")),
+                verdict.to_owned(),
+            ];
+            if with_rule {
+                let (here, print) = results.verdicts(place.dataset, place.column, &measure);
+                let word = |differs: Option<bool>| match differs.filter(|_| is_score) {
+                    None => "",
+                    Some(true) => "yes",
+                    Some(false) => "no",
                 };
-                let against = ours.against(print);
-                let is_score = results.description.is_metric(&measure);
-                let verdict = match (is_score, ours.agrees(print, SLACK)) {
-                    (false, _) => "",
-                    (true, true) => "agrees",
-                    (true, false) => "differs",
-                };
-                let in_std = against
-                    .in_deviations
-                    .map_or_else(String::new, |z| format!("{z:+.1}"));
-                let mut cells = vec![
-                    set.name.clone(),
-                    method.label.clone(),
-                    measures::label(&measure),
-                    show(print),
-                    show(ours),
-                    ours.n.to_string(),
-                    format!("{:+}", Significant(against.difference)),
-                    in_std,
-                    verdict.to_owned(),
-                ];
-                if with_rule {
-                    let (here, print) = results.verdicts(dataset, column, &measure);
-                    let word = |differs: Option<bool>| match differs.filter(|_| is_score) {
-                        None => "",
-                        Some(true) => "yes",
-                        Some(false) => "no",
-                    };
-                    cells.extend([word(print).to_owned(), word(here).to_owned()]);
-                }
-                table.row(cells);
+                cells.extend([word(print).to_owned(), word(here).to_owned()]);
             }
+            table.row(cells);
         }
     }
     let explained = format!(
@@ -346,18 +336,15 @@ fn cost_section(results: &Results<'_>) -> Vec<Block> {
     };
     let head = ["data set", "method"].map(str::to_owned).into_iter();
     let mut table = Table::new(head.chain(shown.iter().map(|measure| measures::label(measure))));
-    for (dataset, set) in results.plan.datasets.iter().enumerate() {
-        for (column, method) in results.plan.columns.iter().enumerate() {
-            let cells: Vec<String> = shown
-                .iter()
-                .map(|measure| {
-                    let summary = results.summary(dataset, column, measure);
-                    summary.map_or_else(String::new, |s| amount(measure, s))
-                })
-                .collect();
-            if cells.iter().any(|cell| !cell.is_empty()) {
-                table.row([set.name.clone(), method.label.clone()].into_iter().chain(cells));
-            }
+    for place in results.places() {
+        let cell = |measure: &String| {
+            let summary = results.summary(place.dataset, place.column, measure);
+            summary.map_or_else(String::new, |s| amount(measure, s))
+        };
+        let cells: Vec<String> = shown.iter().map(cell).collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            let names = [place.set.name.clone(), place.method.label.clone()];
+            table.row(names.into_iter().chain(cells));
         }
     }
     if results.description.decompose.is_some() {
@@ -367,8 +354,8 @@ fn cost_section(results: &Results<'_>) -> Vec<Block> {
             table,
         );
     }
-    let explained = "Means over repetitions. A cell runs on one thread in a process of its own; projections are the part \
-                     of the fit that draws and applies them; the model file is what `rpo` saves.";
+    let explained = "Means over repetitions. Each cell runs on one thread in its own process. Projections: the time of the fit in which \
+                     they are drawn and applied. Model file: the file that `rpo` saves.";
     section("Cost", explained, table)
 }
 

@@ -83,8 +83,7 @@ fn filtered_section(results: &Results<'_>) -> Vec<Block> {
             format!("{mean:.2}"),
         ]);
     }
-    let explained = "All samples, after labels and features were left out. Density: share of the labels that a sample has, on \
-                     average. Distinct sets: number of different label sets over the number of samples. Imbalance: the larger over \
+    let explained = "All samples, after labels and features were left out. Density: the mean fraction of the labels that a sample has. Distinct sets: number of different label sets over the number of samples. Imbalance: the larger over \
                      the smaller of the numbers of samples with and without a label.";
     if any {
         section("Data sets as filtered", explained, table)

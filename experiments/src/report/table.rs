@@ -3,7 +3,6 @@
 /// A head and rows of equal length. A column of figures is aligned right.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Table {
-    /// What the columns hold.
     pub(crate) head: Vec<String>,
     /// One cell per column each.
     pub(crate) rows: Vec<Vec<String>>,

@@ -1,4 +1,4 @@
-//! Runs cells side by side, each in a process of its own, within a number of threads and an amount of memory.
+//! Runs cells side by side, each in its own process, within a number of threads and an amount of memory.
 
 use super::store::{Outcome, Record, Store};
 use crate::plan::job::{Job, STEPS, Source, Work};
@@ -164,7 +164,7 @@ fn last<'a>(fit: &Fit<'a>) -> &'a Cell {
     fit[fit.len() - 1]
 }
 
-/// Runs jobs that one fit serves in a process of their own.
+/// Runs jobs that need one fit in their own process.
 fn run_apart(fit: &Fit<'_>) -> anyhow::Result<Vec<Outcome>> {
     let jobs: Vec<&Job> = fit.iter().map(|cell| &cell.job).collect();
     let mut child = Command::new(std::env::current_exe()?)

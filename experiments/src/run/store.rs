@@ -18,7 +18,6 @@ pub(crate) struct Outcome {
 /// A finished cell, as stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Record {
-    /// Key of the job.
     pub(crate) key: String,
     /// The job: parameters, seeds, version, hash of the data.
     pub(crate) job: Job,

@@ -14,11 +14,8 @@ use print::{same_verdict, within_published};
 /// Whether a claim is supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Finding {
-    /// It is.
     Supported,
-    /// It is not.
     NotSupported,
-    /// What it speaks of was not run.
     NotRun,
 }
 
@@ -36,11 +33,9 @@ impl Finding {
 /// A claim and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Claim {
-    /// The sentence.
     pub(crate) says: String,
     /// Where the paper says it.
     pub(crate) at: String,
-    /// Whether it is supported.
     pub(crate) finding: Finding,
     /// Why: on what it held, and by which figures it did not.
     pub(crate) why: String,

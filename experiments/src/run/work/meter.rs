@@ -1,4 +1,4 @@
-//! Time, memory, and the share of a fit that goes into projections.
+//! Time, memory, and the time of a fit that goes into projections.
 
 use ndarray::ArrayViewMut2;
 use rpo::core::{MatrixView, Seed};

@@ -1,4 +1,4 @@
-//! What a cell computes. It runs in a process of its own, so that CPU time and memory are its alone.
+//! The work of a cell, which runs in its own process, so that CPU time and memory are its alone.
 
 mod bootstrap;
 mod budget;

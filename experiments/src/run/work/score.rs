@@ -131,7 +131,7 @@ impl Fitting<'_> {
         Ok(model)
     }
 
-    /// Fits to a set and looks at the model after so many steps each. The time of looking is no cost.
+    /// Fits to a set and passes the model to `look` after each number of steps. The time of looking is no cost.
     fn fit_in_parts(
         &self,
         train: &Dataset,
