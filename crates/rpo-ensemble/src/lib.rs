@@ -23,7 +23,8 @@ pub use rpo_tree::LeafKind;
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{
-    CriterionKind, Forest, ForestParams, ForestTree, Importances, LeafChoice, SingleTargetForest, Splitting,
+    CriterionKind, Forest, ForestParams, ForestTree, Grower, Importances, LeafChoice, SingleTargetForest,
+    Splitting, TreeInput,
 };
 pub use inference::mean::DEFAULT_BUDGET;
 pub use inputs::MAX_OUTPUTS;

@@ -27,6 +27,11 @@ pub trait Rule: Debug + Clone + PartialEq + Send + Sync {
     fn child(&self, row: Row<'_>) -> usize;
     /// Number of features that a sample must have to be routed: one more than the largest that the rule reads.
     fn n_features(&self) -> usize;
+    /// Returns the comparison of one feature with a threshold that the rule is. Forests predict faster if all their rules
+    /// are one. Default: none.
+    fn as_axis(&self) -> Option<&AxisRule> {
+        None
+    }
 }
 
 /// Sends `x[feature] <= threshold` to child 0 (left), larger values to child 1 (right), and missing values to the side
@@ -96,6 +101,10 @@ impl Rule for AxisRule {
 
     fn n_features(&self) -> usize {
         self.feature() as usize + 1
+    }
+
+    fn as_axis(&self) -> Option<&AxisRule> {
+        Some(self)
     }
 }
 

@@ -320,6 +320,7 @@ pub(crate) struct Scratch<'x> {
 }
 
 impl Routed for Craftml {
+    type Leaves = Leaves;
     type Scratch<'x> = Scratch<'x>;
 
     fn n_trees(&self) -> usize {

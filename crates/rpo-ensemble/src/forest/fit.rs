@@ -1,6 +1,7 @@
 //! Fitting a forest.
 
 use super::grow::{Training, TrainingFeatures};
+use super::grower::{AxisGrower, Grower};
 use super::model::{Forest, ForestTree, Importances};
 use super::params::{CriterionKind, ForestParams};
 use crate::error::EnsembleError;
@@ -8,6 +9,12 @@ use crate::inputs::{check_binary, check_observed, check_partial};
 use crate::options::FitOptions;
 use rayon::prelude::*;
 use rpo_core::MatrixView;
+
+/// Trees, and the sums of their importances.
+type GrownTrees<G> = (
+    Vec<ForestTree<<G as Grower>::Rule, <G as Grower>::Leaves>>,
+    Importances,
+);
 
 impl ForestParams {
     /// Fits a forest to features `x` (n x p, NaN for missing) and outputs `y` (n x d).
@@ -37,27 +44,42 @@ impl ForestParams {
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<Forest, EnsembleError> {
+        self.fit_custom(x, y, options, &AxisGrower)
+    }
+
+    /// Fits a forest whose trees a custom [`Grower`] grows.
+    ///
+    /// # Errors
+    /// As [`fit_with`](Self::fit_with), and errors of the grower.
+    pub fn fit_custom<G: Grower>(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: FitOptions<'_>,
+        grower: &G,
+    ) -> Result<Forest<G::Rule, G::Leaves>, EnsembleError> {
         self.check_inputs(x, y, &options)?;
         let features = TrainingFeatures::new(self, x)?;
-        let (trees, importances) = self.grow_trees(&features, x.n_cols(), y, &options)?;
+        let (trees, importances) = self.grow_trees(&features, x.n_cols(), y, &options, grower)?;
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
         Forest::from_parts(trees, importances, self.bag(n), n, p, d)
     }
 
     /// Grows trees for outputs that were checked.
-    pub(super) fn grow_trees(
+    pub(super) fn grow_trees<G: Grower>(
         &self,
         features: &TrainingFeatures<'_>,
         n_features: usize,
         y: MatrixView<'_>,
         options: &FitOptions<'_>,
-    ) -> Result<(Vec<ForestTree>, Importances), EnsembleError> {
+        grower: &G,
+    ) -> Result<GrownTrees<G>, EnsembleError> {
         let training = Training::new(self, features, y, options)?;
-        let grown: Vec<(ForestTree, Importances)> = self
+        let grown: Vec<(ForestTree<G::Rule, G::Leaves>, Importances)> = self
             .indices()
             .into_par_iter()
             .map(|index| {
-                let tree = training.tree(index);
+                let tree = training.tree(grower, index);
                 options.finish_step();
                 tree
             })

@@ -1,21 +1,16 @@
 //! Growing the trees of a forest.
 
+use super::grower::{Grower, TreeInput};
 use super::model::{ForestTree, Importances};
 use super::params::{CriterionKind, ForestParams};
-use super::targets::{Targets, TreeTargets};
+use super::targets::Targets;
 use crate::error::EnsembleError;
 use crate::missing;
 use crate::options::FitOptions;
-use crate::sampling::subset::{size, subset};
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
-use rpo_tree::RankedFeatures;
-use rpo_tree::criterion::{
-    Criterion, Entropy, LabelCountVariance, LabelEntropy, ObservedVariance, PackedLabelVariance,
-    SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy, XLogXTable,
-};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-use rpo_tree::{AxisRule, Grown, LeafKind, Leaves, Tree, grow};
+use rpo_tree::criterion::XLogXTable;
+use rpo_tree::{LeafKind, RankedFeatures, Tree};
 use std::sync::Arc;
 
 /// The features of a training set, prepared for any outputs.
@@ -76,7 +71,7 @@ impl<'a, 'x> Training<'a, 'x> {
     }
 
     /// Grows the tree with an index.
-    pub(super) fn tree(&self, index: usize) -> Result<(ForestTree, Importances), EnsembleError> {
+    pub(super) fn tree<G: Grower>(&self, grower: &G, index: usize) -> Result<GrownTree<G>, EnsembleError> {
         let params = self.params;
         let seed = Seed::new(params.seed).purpose("tree").child(index as u64);
         let n_samples = self.features.ranked.n_rows();
@@ -93,6 +88,7 @@ impl<'a, 'x> Training<'a, 'x> {
         let mut projected = Array2::zeros((0, 0));
         let tree = TreeInput {
             params,
+            features: self.features.x.reborrow(),
             ranked: &self.features.ranked,
             x_log_x: &self.features.x_log_x,
             outputs: &self.outputs,
@@ -104,126 +100,19 @@ impl<'a, 'x> Training<'a, 'x> {
             weights: &weights,
             seed,
         };
-        let grown = tree.grow()?;
-        let leaves = tree.label(&grown)?;
+        let grown = grower.grow(&tree)?;
+        let leaves = grower.label(&tree, &grown)?;
         let importances = Importances::new(&grown.importances(self.features.ranked.n_features()));
         let tree = Tree::new(grown.structure, leaves)?;
         Ok((ForestTree { tree, seed }, importances))
     }
 }
 
-/// What one tree grows on.
-struct TreeInput<'a> {
-    params: &'a ForestParams,
-    ranked: &'a RankedFeatures,
-    x_log_x: &'a XLogXTable,
-    outputs: &'a Arc<Matrix>,
-    leaves: LeafKind,
-    observed_means: Option<&'a [f32]>,
-    targets: TreeTargets<'a>,
-    /// Multiplicities in the bag times weights.
-    weights: &'a [f32],
-    seed: Seed,
-}
-
-impl TreeInput<'_> {
-    /// Grows by the fastest criterion that fits the targets; all that fit give the same tree.
-    fn grow(&self) -> Result<Grown<AxisRule>, EnsembleError> {
-        let weights = self.weights;
-        let table = || self.x_log_x.clone();
-        let has_missing = self.observed_means.is_some();
-        match self.targets {
-            TreeTargets::Single(target) if self.params.criterion == CriterionKind::Entropy => {
-                let positive = target.iter().map(|&v| v == 1.0);
-                match Entropy::weighted(positive.clone(), weights, table()) {
-                    Some(entropy) => self.grow_by(entropy),
-                    None => self.grow_by(WeightedEntropy::new(positive, weights)),
-                }
-            }
-            TreeTargets::Single(target) => {
-                // A missing target counts only where none is observed, and then all must be equal.
-                let values = target.iter().map(|&v| if v.is_nan() { 0.0 } else { v });
-                self.grow_by(SingleVariance::new(values, weights))
-            }
-            TreeTargets::Labels(y) => self.grow_by(LabelEntropy::new(y, weights, table())),
-            TreeTargets::Outputs(MatrixView::Dense(y)) if has_missing => {
-                self.grow_by(ObservedVariance::new(y, weights))
-            }
-            TreeTargets::Outputs(MatrixView::Sparse(y)) if has_missing => {
-                self.grow_by(SparseObservedVariance::new(y, weights))
-            }
-            TreeTargets::Outputs(MatrixView::Dense(y)) | TreeTargets::Projected(y) => {
-                if y.ncols() == 1 {
-                    self.grow_by(SingleVariance::new(y.column(0).iter().copied(), weights))
-                } else {
-                    self.grow_by(Variance::new(y, weights))
-                }
-            }
-            TreeTargets::Outputs(MatrixView::Sparse(y)) => {
-                if let Some(packed) = PackedLabelVariance::<1>::new(y, weights) {
-                    self.grow_by(packed)
-                } else if let Some(packed) = PackedLabelVariance::<2>::new(y, weights) {
-                    self.grow_by(packed)
-                } else if let Some(packed) = PackedLabelVariance::<4>::new(y, weights) {
-                    self.grow_by(packed)
-                } else if let Some(counts) = LabelCountVariance::new(y, weights) {
-                    self.grow_by(counts)
-                } else {
-                    self.grow_by(SparseVariance::new(y, weights))
-                }
-            }
-        }
-    }
-
-    /// Grows with splits of one feature that a criterion scores.
-    fn grow_by<C: Criterion + Sync>(&self, criterion: C) -> Result<Grown<AxisRule>, EnsembleError> {
-        let (params, ranked) = (self.params, self.ranked);
-        let rows = self.rows();
-        let total: f64 = rows.iter().map(|&i| f64::from(self.weights[i as usize])).sum();
-        // The variance of 0/1 labels is half of Gini's impurity.
-        let unit = match params.criterion {
-            CriterionKind::Gini => 0.5,
-            CriterionKind::Variance | CriterionKind::Entropy => 1.0,
-        };
-        let p = ranked.n_features();
-        let n_features = size(params.feature_share, p);
-        let axis = AxisParams {
-            max_features: Some(params.max_features.resolve(n_features)),
-            min_samples_leaf: params.min_samples_leaf,
-            min_gain: params.min_impurity_decrease * unit * total * self.targets.view().n_cols() as f64,
-            thresholds: params.thresholds(),
-        };
-        let features = subset(p, n_features, self.seed.purpose("features"));
-        let mut splitter = AxisSplitter::new(ranked, criterion, axis)?;
-        if n_features < p {
-            splitter = splitter.on(&features)?;
-        }
-        Ok(grow(
-            &splitter,
-            &mut splitter.workspace(),
-            rows,
-            &params.grow_params(),
-            self.seed.purpose("grow"),
-        ))
-    }
-
-    /// The samples of positive weight.
-    fn rows(&self) -> Vec<u32> {
-        (0..self.weights.len() as u32)
-            .filter(|&i| self.weights[i as usize] > 0.0)
-            .collect()
-    }
-
-    /// Labels the leaves with the original outputs.
-    fn label(&self, grown: &Grown<AxisRule>) -> Result<Leaves, EnsembleError> {
-        let (kind, outputs) = (self.leaves, self.outputs);
-        let (structure, members) = (&grown.structure, &grown.members);
-        Ok(match self.observed_means {
-            None => Leaves::label(kind, members, self.weights, outputs),
-            Some(means) => Leaves::label_observed(kind, structure, members, self.weights, outputs, means),
-        }?)
-    }
-}
+/// A tree with its importances.
+type GrownTree<G> = (
+    ForestTree<<G as Grower>::Rule, <G as Grower>::Leaves>,
+    Importances,
+);
 
 /// Takes the samples in which a target is missing out of a bag, unless nothing would be left.
 fn leave_out_missing(target: &[f32], weights: &mut [f32]) {

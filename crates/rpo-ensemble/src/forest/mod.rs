@@ -2,6 +2,7 @@
 
 mod fit;
 mod grow;
+mod grower;
 mod model;
 mod params;
 mod predict;
@@ -9,6 +10,7 @@ mod single_target;
 mod store;
 mod targets;
 
+pub use grower::{Grower, TreeInput};
 pub(crate) use model::check_rules;
 pub use model::{Forest, ForestTree, Importances};
 pub use params::{CriterionKind, ForestParams, LeafChoice, Splitting};

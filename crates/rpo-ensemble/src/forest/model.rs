@@ -5,15 +5,16 @@ use crate::inference::label_sets::LabelSets;
 use crate::inference::traversal::Traversal;
 use crate::sampling::bag::Bag;
 use rpo_core::{Matrix, Seed, check_count};
-use rpo_tree::{AxisRule, LeafModel, Leaves, Structure, Tree};
+use rpo_tree::leaves::SampleLeaves;
+use rpo_tree::{AxisRule, LeafModel, Leaves, Rule, Structure, Tree};
 use std::sync::Arc;
 
 /// A tree of a forest with the seed it was grown from.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ForestTree {
+pub struct ForestTree<R = AxisRule, L = Leaves> {
     /// The tree.
-    pub tree: Tree<AxisRule>,
-    /// Where its randomness came from; tells which rows were out of its bag.
+    pub tree: Tree<R, L>,
+    /// Seed of the tree, from which the samples out of its bag are known.
     pub seed: Seed,
 }
 
@@ -53,12 +54,15 @@ impl Importances {
     }
 }
 
-/// A fitted forest: predicts the mean of its trees' answers. Immutable.
+/// A fitted forest, which predicts the mean over its trees. Immutable.
+///
+/// Trees have splits of one feature and one of the storages of [`Leaves`], unless they were grown by a custom
+/// [`Grower`](crate::Grower).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Forest {
-    trees: Vec<ForestTree>,
+pub struct Forest<R = AxisRule, L = Leaves> {
+    trees: Vec<ForestTree<R, L>>,
     traversal: Traversal,
-    /// What leaves answer, where that is mostly sets of labels.
+    /// The label sets that leaves predict, if most do.
     label_sets: Option<LabelSets>,
     importances: Importances,
     bag: Bag,
@@ -67,14 +71,14 @@ pub struct Forest {
     n_outputs: usize,
 }
 
-impl Forest {
+impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// Puts a forest together from its parts, as a model file holds them.
     ///
     /// # Errors
     /// [`EnsembleError::Parameter`] if there is no tree, [`EnsembleError::Mismatch`] if a tree, the importances or the bags
     /// do not fit the numbers of training rows n, features p and outputs d.
     pub fn from_parts(
-        trees: Vec<ForestTree>,
+        trees: Vec<ForestTree<R, L>>,
         importances: Importances,
         bag: Bag,
         n_train: usize,
@@ -94,7 +98,7 @@ impl Forest {
             if tree.leaves().n_outputs() != n_outputs {
                 return mismatch("outputs of a tree", n_outputs, tree.leaves().n_outputs());
             }
-            if let Leaves::Samples(leaves) = tree.leaves() {
+            if let Some(leaves) = tree.leaves().as_samples() {
                 let given = leaves.outputs().n_rows();
                 if given != n_train {
                     return mismatch("training rows that a tree refers to", n_train, given);
@@ -115,7 +119,7 @@ impl Forest {
     }
 
     /// The trees.
-    pub fn trees(&self) -> &[ForestTree] {
+    pub fn trees(&self) -> &[ForestTree<R, L>] {
         &self.trees
     }
 
@@ -162,10 +166,9 @@ impl Forest {
 
     /// The training outputs that sample-reference leaves share, if the forest has such leaves.
     pub fn training_outputs(&self) -> Option<&Arc<Matrix>> {
-        self.trees.iter().find_map(|t| match t.tree.leaves() {
-            Leaves::Samples(leaves) => Some(leaves.outputs()),
-            _ => None,
-        })
+        self.trees
+            .iter()
+            .find_map(|t| t.tree.leaves().as_samples().map(SampleLeaves::outputs))
     }
 
     /// One forest of the trees of both, in order. Forests grown apart with the same seed and successive
@@ -187,9 +190,7 @@ impl Forest {
             ("training rows of the other forest", self.n_train, other.n_train),
         ])?;
         if self.bag != other.bag {
-            return Err(EnsembleError::Merge(
-                "their trees grew on other samples of the rows",
-            ));
+            return Err(EnsembleError::Merge("their trees grew on different samples"));
         }
         let mine = self.training_outputs().cloned();
         if mine
@@ -211,11 +212,9 @@ impl Forest {
             for ForestTree { tree, seed } in second.by_ref().take(sizes[1]) {
                 // Keep one copy of the training outputs.
                 let (structure, leaves) = tree.into_parts();
-                let leaves = match (leaves, &mine) {
-                    (Leaves::Samples(leaves), Some(outputs)) => {
-                        Leaves::Samples(leaves.with_outputs(Arc::clone(outputs))?)
-                    }
-                    (leaves, _) => leaves,
+                let leaves = match &mine {
+                    Some(outputs) => leaves.with_shared_outputs(outputs)?,
+                    None => leaves,
                 };
                 let tree = Tree::new(structure, leaves)?;
                 self.trees.push(ForestTree { tree, seed });
@@ -227,18 +226,18 @@ impl Forest {
     }
 }
 
-fn traversal(trees: &[ForestTree], n_features: usize) -> Traversal {
+fn traversal(trees: &[ForestTree<impl Rule, impl LeafModel>], n_features: usize) -> Traversal {
     let structures: Vec<_> = trees.iter().map(|t| t.tree.structure()).collect();
     Traversal::new(&structures, n_features)
 }
 
-fn label_sets(trees: &[ForestTree], n_outputs: usize) -> Option<LabelSets> {
+fn label_sets(trees: &[ForestTree<impl Rule, impl LeafModel>], n_outputs: usize) -> Option<LabelSets> {
     let leaves: Vec<_> = trees.iter().map(|t| t.tree.leaves()).collect();
     LabelSets::new(&leaves, n_outputs)
 }
 
 /// Refuses rules that ask for features which do not exist.
-pub(crate) fn check_rules(structure: &Structure<AxisRule>, n_features: usize) -> Result<(), EnsembleError> {
+pub(crate) fn check_rules(structure: &Structure<impl Rule>, n_features: usize) -> Result<(), EnsembleError> {
     let needed = structure.n_features();
     if needed > n_features {
         return mismatch("features for the rules of a tree", needed, n_features);

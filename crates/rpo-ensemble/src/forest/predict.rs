@@ -12,10 +12,10 @@ use crate::sampling::bag::OutOfBag;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView};
-use rpo_tree::{LeafKind, Leaves};
+use rpo_tree::{LeafModel, Rule};
 use std::ops::Range;
 
-impl Forest {
+impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// Writes the leaves of the rows that `scratch` holds in some trees, by tree, then row.
     pub(super) fn write_leaves(
         &self,
@@ -69,7 +69,7 @@ impl Forest {
         let with_rows = self
             .trees()
             .iter()
-            .filter(|t| t.tree.leaves().kind() == LeafKind::Samples)
+            .filter(|t| t.tree.leaves().as_samples().is_some())
             .count();
         if with_rows < self.trees().len() {
             let what = "trees whose leaves refer to training rows";
@@ -144,7 +144,8 @@ impl Forest {
     }
 }
 
-impl Routed for Forest {
+impl<R: Rule, L: LeafModel> Routed for Forest<R, L> {
+    type Leaves = L;
     type Scratch<'x> = TraversalScratch<'x>;
 
     fn n_trees(&self) -> usize {
@@ -155,7 +156,7 @@ impl Routed for Forest {
         self.n_outputs()
     }
 
-    fn leaves(&self, tree: usize) -> &Leaves {
+    fn leaves(&self, tree: usize) -> &L {
         self.trees()[tree].tree.leaves()
     }
 

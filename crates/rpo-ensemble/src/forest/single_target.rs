@@ -1,6 +1,7 @@
 //! A forest for every output by itself.
 
 use super::grow::TrainingFeatures;
+use super::grower::AxisGrower;
 use super::model::{Forest, ForestTree, Importances};
 use super::params::{ForestParams, LeafChoice};
 use crate::error::{EnsembleError, check_lengths, mismatch};
@@ -76,7 +77,7 @@ impl ForestParams {
         };
         let forests: Vec<(Vec<ForestTree>, Importances)> = (0..y.n_cols())
             .into_par_iter()
-            .map(|j| of_one.grow_trees(&features, x.n_cols(), column(j).view(), &options))
+            .map(|j| of_one.grow_trees(&features, x.n_cols(), column(j).view(), &options, &AxisGrower))
             .collect::<Result<_, _>>()?;
         let mut importances = Importances::zero(x.n_cols());
         let mut trees = Vec::with_capacity(y.n_cols() * self.trees);

@@ -2,9 +2,10 @@
 
 use super::{Forest, ForestTree, Importances, SingleTargetForest};
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
-use rpo_tree::store::{restore_trees, store_trees};
+use rpo_tree::store::{StoreLeaves, StoreRule, restore_trees, store_trees};
+use rpo_tree::{AxisRule, LeafModel, Leaves};
 
-impl Store for Forest {
+impl<R: StoreRule, L: LeafModel + StoreLeaves> Store for Forest<R, L> {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         out.field("bag", self.bag())?;
         store_trees(self.trees().iter().map(|t| (&t.tree, t.seed)), out)?;
@@ -12,7 +13,7 @@ impl Store for Forest {
     }
 }
 
-impl Restore for Forest {
+impl<R: StoreRule, L: LeafModel + StoreLeaves> Restore for Forest<R, L> {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
         let bag = from.field("bag")?;
         let trees = restore_trees(from, sizes)?.into_iter();
@@ -33,7 +34,7 @@ impl Store for SingleTargetForest {
 
 impl Restore for SingleTargetForest {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let trees = Forest::restore(
+        let trees = Forest::<AxisRule, Leaves>::restore(
             from,
             Sizes {
                 n_outputs: 1,

@@ -106,17 +106,17 @@ impl Targets {
     }
 }
 
-impl<'a> TreeTargets<'a> {
+impl TreeTargets<'_> {
     /// The targets as a matrix.
-    pub(super) fn view(self) -> MatrixView<'a> {
+    pub(super) fn view(&self) -> MatrixView<'_> {
         match self {
             Self::Single(target) => {
-                let column = ArrayView2::from_shape((target.len(), 1), target);
+                let column = ArrayView2::from_shape((target.len(), 1), *target);
                 MatrixView::Dense(column.expect("one value per sample"))
             }
-            Self::Outputs(y) => y,
-            Self::Labels(y) => MatrixView::Sparse(y),
-            Self::Projected(y) => MatrixView::Dense(y),
+            Self::Outputs(y) => y.reborrow(),
+            Self::Labels(y) => MatrixView::Sparse(y.view()),
+            Self::Projected(y) => MatrixView::Dense(y.view()),
         }
     }
 }

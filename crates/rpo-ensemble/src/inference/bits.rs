@@ -5,7 +5,7 @@
 //! `rpo-benches` on delicious.
 
 use rpo_core::MatrixView;
-use rpo_tree::{AxisRule, Node, Structure};
+use rpo_tree::{Node, Rule, Structure};
 use std::ops::Range;
 
 /// The trees of a forest in which no feature has two thresholds.
@@ -36,11 +36,12 @@ impl BitNode {
 impl BitsetTraversal {
     /// The nodes of trees whose rules ask for features below `n_features`; `None` if a feature has two thresholds or
     /// one that is not finite.
-    pub(crate) fn new(structures: &[&Structure<AxisRule>], n_features: usize) -> Option<Self> {
+    pub(crate) fn new(structures: &[&Structure<impl Rule>], n_features: usize) -> Option<Self> {
         let all_nodes = || structures.iter().flat_map(|structure| structure.nodes());
         let mut thresholds = vec![None; n_features];
         for node in all_nodes() {
             if let Node::Split { rule, .. } = node {
+                let rule = rule.as_axis()?;
                 let threshold = rule.threshold();
                 let known = thresholds[rule.feature() as usize].get_or_insert(threshold);
                 if *known != threshold || !threshold.is_finite() {
@@ -59,7 +60,7 @@ impl BitsetTraversal {
                 next: *leaf,
             },
             Node::Split { rule, first_child } => BitNode {
-                feature: rule.feature(),
+                feature: rule.as_axis().expect("checked above").feature(),
                 next: *first_child,
             },
         }));

@@ -2,8 +2,8 @@
 
 use super::label_sets::{Counts, LabelSets};
 use rpo_core::{CsrView, Matrix, MatrixView, csr_row};
+use rpo_tree::LeafModel;
 use rpo_tree::leaves::SampleLeaves;
-use rpo_tree::{LeafModel, Leaves};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -12,6 +12,8 @@ const FEW_OUTPUTS: usize = 128;
 
 /// An ensemble as prediction sees it: trees that send rows to leaves.
 pub(crate) trait Routed: Sync {
+    /// The leaves of the trees.
+    type Leaves: LeafModel;
     /// What routing blocks of rows of a matrix works in.
     type Scratch<'x>;
     /// Number of trees, at least 1.
@@ -19,7 +21,7 @@ pub(crate) trait Routed: Sync {
     /// Number of outputs d.
     fn n_outputs(&self) -> usize;
     /// How the leaves of a tree answer.
-    fn leaves(&self, tree: usize) -> &Leaves;
+    fn leaves(&self, tree: usize) -> &Self::Leaves;
     /// What leaves answer, where that is mostly sets of labels.
     fn label_sets(&self) -> Option<&LabelSets> {
         None
@@ -84,11 +86,8 @@ impl<'f> TrainingOutputs<'f> {
 }
 
 /// The training outputs that leaves refer to.
-fn references(leaves: &Leaves) -> Option<&Arc<Matrix>> {
-    match leaves {
-        Leaves::Samples(leaves) => Some(leaves.outputs()),
-        _ => None,
-    }
+fn references(leaves: &impl LeafModel) -> Option<&Arc<Matrix>> {
+    leaves.as_samples().map(SampleLeaves::outputs)
 }
 
 impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A> {
@@ -147,7 +146,7 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         } = self;
         let for_each_leaf = |f: &mut dyn FnMut(usize, &SampleLeaves, u32)| {
             for i in 0..forest.n_trees() {
-                if let Leaves::Samples(samples) = forest.leaves(i) {
+                if let Some(samples) = forest.leaves(i).as_samples() {
                     for row in (0..n_rows).filter(|row| admit(i, *start + row)) {
                         f(row, samples, leaves[i * n_rows + row]);
                     }
@@ -226,11 +225,12 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
     #[inline]
     fn for_each_of(&self, tree: usize, row: usize, mut f: impl FnMut(u32, f64)) {
         let leaf = self.leaf(tree, row);
-        match (self.forest.leaves(tree), self.outputs) {
-            (Leaves::Samples(leaves), Some(outputs)) => leaves.for_each_member(leaf, |member, share| {
+        let leaves = self.forest.leaves(tree);
+        match (leaves.as_samples(), self.outputs) {
+            (Some(leaves), Some(outputs)) => leaves.for_each_member(leaf, |member, share| {
                 outputs.for_each(member, share, &mut f);
             }),
-            (leaves, _) => leaves.for_each(leaf, f),
+            _ => leaves.for_each(leaf, f),
         }
     }
 }

@@ -6,8 +6,8 @@
 //! Bench: `forest_speed` of `rpo-benches` on sets of few labels (yeast, scene, emotions).
 
 use rpo_core::{Matrix, MatrixView};
+use rpo_tree::LeafModel;
 use rpo_tree::leaves::SampleLeaves;
-use rpo_tree::{LeafModel, Leaves};
 use std::sync::Arc;
 
 /// The label sets that the leaves of a forest answer, 4 bytes per leaf.
@@ -31,7 +31,7 @@ impl LabelSets {
 
     /// The sets of all leaves. `None` for one output, too many of them or too many trees, and if so many leaves answer
     /// no set that nothing would be won.
-    pub(crate) fn new(leaves_of_trees: &[&Leaves], n_outputs: usize) -> Option<Self> {
+    pub(crate) fn new(leaves_of_trees: &[&impl LeafModel], n_outputs: usize) -> Option<Self> {
         if !(2..=Self::MOST_LABELS).contains(&n_outputs) || leaves_of_trees.len() > usize::from(u16::MAX) {
             return None;
         }
@@ -39,8 +39,8 @@ impl LabelSets {
         let mut known: Option<(&Arc<Matrix>, Vec<u32>)> = None;
         for leaves in leaves_of_trees {
             start.push(sets.len());
-            match leaves {
-                Leaves::Samples(leaves) => {
+            match leaves.as_samples() {
+                Some(leaves) => {
                     let outputs = leaves.outputs();
                     let (_, of_rows) = match known.take() {
                         Some(known) if Arc::ptr_eq(known.0, outputs) => known,
@@ -49,7 +49,7 @@ impl LabelSets {
                     sets.extend((0..leaves.n_leaves() as u32).map(|leaf| common_set(leaves, leaf, &of_rows)));
                     known = Some((outputs, of_rows));
                 }
-                leaves => sets.extend((0..leaves.n_leaves() as u32).map(|leaf| {
+                None => sets.extend((0..leaves.n_leaves() as u32).map(|leaf| {
                     let mut set = Some(0);
                     leaves.for_each(leaf, |j, v| set = set.and_then(|set| include(set, j, v)));
                     set.unwrap_or(MIXED)

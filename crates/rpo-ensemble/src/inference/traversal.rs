@@ -6,7 +6,7 @@
 use super::bits::BitsetTraversal;
 use super::values::BranchlessTraversal;
 use rpo_core::MatrixView;
-use rpo_tree::{AxisRule, RowBlock, Rule, Structure};
+use rpo_tree::{RowBlock, Rule, Structure};
 use std::ops::Range;
 
 /// Compact node layouts that make prediction faster.
@@ -16,12 +16,12 @@ pub(crate) enum Traversal {
     Bitset(BitsetTraversal),
     /// Elsewhere.
     Branchless(BranchlessTraversal),
-    /// None: trees too large for them.
+    /// None: rules of several features, or trees that are too large.
     Rules,
 }
 
 impl Traversal {
-    pub(crate) fn new(structures: &[&Structure<AxisRule>], n_features: usize) -> Self {
+    pub(crate) fn new(structures: &[&Structure<impl Rule>], n_features: usize) -> Self {
         match BitsetTraversal::new(structures, n_features) {
             Some(bits) => Self::Bitset(bits),
             None => BranchlessTraversal::new(structures).map_or(Self::Rules, Self::Branchless),
@@ -83,10 +83,10 @@ impl<'x> TraversalScratch<'x> {
     }
 
     /// Writes the leaves of the rows in some trees, by tree, then row; `structure` gives the structure of a tree.
-    pub(crate) fn leaves<'f>(
+    pub(crate) fn leaves<'f, R: Rule + 'f>(
         &self,
         traversal: &Traversal,
-        structure: impl Fn(usize) -> &'f Structure<AxisRule>,
+        structure: impl Fn(usize) -> &'f Structure<R>,
         trees: Range<usize>,
         leaves: &mut [u32],
     ) {

@@ -5,7 +5,7 @@
 //! them moves. Bench: `forest_speed` of `rpo-benches` on sets with numeric features.
 
 use rpo_core::MatrixView;
-use rpo_tree::{AxisRule, Node, RowBlock, Structure};
+use rpo_tree::{Node, RowBlock, Rule, Structure};
 use std::ops::Range;
 
 /// The nodes of a forest's trees for rows without missing values, 12 bytes each.
@@ -33,27 +33,31 @@ const LEAF: u32 = 0x7fc0_0000;
 const MOST_LEAVES: usize = 1 << 22;
 
 impl BranchlessTraversal {
-    /// The nodes of trees; `None` if one has more than four million leaves or a threshold that is not a number.
-    pub(crate) fn new(structures: &[&Structure<AxisRule>]) -> Option<Self> {
+    /// The nodes of trees; `None` if one has more than four million leaves, a rule of several features, or
+    /// a threshold that is not a number.
+    pub(crate) fn new(structures: &[&Structure<impl Rule>]) -> Option<Self> {
         let (mut nodes, mut start) = (Vec::new(), vec![0]);
         for structure in structures {
-            let is_nan =
-                |node: &_| matches!(node, Node::Split { rule, .. } if AxisRule::threshold(rule).is_nan());
-            if structure.n_leaves() > MOST_LEAVES || structure.nodes().iter().any(is_nan) {
+            if structure.n_leaves() > MOST_LEAVES {
                 return None;
             }
-            nodes.extend(structure.nodes().iter().zip(0..).map(|(node, place)| match node {
-                Node::Split { rule, first_child } => ValueNode {
-                    threshold: rule.threshold().to_bits(),
-                    feature: rule.feature(),
-                    next: *first_child,
-                },
-                Node::Leaf(leaf) => ValueNode {
-                    threshold: LEAF | leaf,
-                    feature: 0,
-                    next: place,
-                },
-            }));
+            for (node, place) in structure.nodes().iter().zip(0..) {
+                nodes.push(match node {
+                    Node::Split { rule, first_child } => {
+                        let rule = rule.as_axis().filter(|rule| !rule.threshold().is_nan())?;
+                        ValueNode {
+                            threshold: rule.threshold().to_bits(),
+                            feature: rule.feature(),
+                            next: *first_child,
+                        }
+                    }
+                    Node::Leaf(leaf) => ValueNode {
+                        threshold: LEAF | leaf,
+                        feature: 0,
+                        next: place,
+                    },
+                });
+            }
             start.push(nodes.len());
         }
         Some(Self { nodes, start })

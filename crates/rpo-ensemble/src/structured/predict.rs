@@ -192,6 +192,7 @@ impl StructuredForest {
 }
 
 impl Routed for StructuredForest {
+    type Leaves = Leaves;
     type Scratch<'x> = RowBlock<'x>;
 
     fn n_trees(&self) -> usize {

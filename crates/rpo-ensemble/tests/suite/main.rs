@@ -7,6 +7,7 @@ mod boosting_props;
 mod common;
 mod contracts;
 mod craftml;
+mod custom;
 mod fixtures;
 mod missing;
 mod predict;

@@ -197,6 +197,22 @@ pub trait LeafModel: Send + Sync {
     /// Calls `f(output, value)` for terms whose sum per output is the prediction of a leaf; an output that is not passed
     /// is 0, one that is passed more than once counts with the sum.
     fn for_each(&self, leaf: u32, f: impl FnMut(u32, f64));
+    /// Returns the leaves if they refer to training samples. Default: they do not.
+    fn as_samples(&self) -> Option<&SampleLeaves> {
+        None
+    }
+    /// Replaces the training outputs that leaves refer to by equal ones, so that trees share them. Default: leaves refer to
+    /// none.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] for outputs of another shape.
+    fn with_shared_outputs(self, outputs: &Arc<Matrix>) -> Result<Self, TreeError>
+    where
+        Self: Sized,
+    {
+        let _ = outputs;
+        Ok(self)
+    }
 }
 
 /// Makes the leaves of trees from their training samples; see the example of [`LeafModel`]. [`LeafKind`] makes
@@ -358,6 +374,21 @@ impl LeafModel for Leaves {
             Self::Dense(l) => l.n_outputs(),
             Self::Sparse(l) => l.n_outputs(),
             Self::Samples(l) => l.n_outputs(),
+        }
+    }
+
+    #[inline]
+    fn as_samples(&self) -> Option<&SampleLeaves> {
+        match self {
+            Self::Samples(leaves) => Some(leaves),
+            Self::Dense(_) | Self::Sparse(_) => None,
+        }
+    }
+
+    fn with_shared_outputs(self, outputs: &Arc<Matrix>) -> Result<Self, TreeError> {
+        match self {
+            Self::Samples(leaves) => Ok(Self::Samples(leaves.with_outputs(Arc::clone(outputs))?)),
+            leaves => Ok(leaves),
         }
     }
 

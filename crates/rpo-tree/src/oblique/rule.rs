@@ -97,6 +97,13 @@ impl Rule for LinearRule {
             Self::Oblique(rule) => rule.features.last().map_or(0, |&last| last as usize + 1),
         }
     }
+
+    fn as_axis(&self) -> Option<&AxisRule> {
+        match self {
+            Self::Axis(rule) => Some(rule),
+            Self::Oblique(_) => None,
+        }
+    }
 }
 
 #[cfg(test)]

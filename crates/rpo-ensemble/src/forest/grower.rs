@@ -1,0 +1,269 @@
+//! The seam for custom criteria, splitters and leaf models.
+
+use super::params::{CriterionKind, ForestParams};
+use super::targets::TreeTargets;
+use crate::error::EnsembleError;
+use crate::sampling::subset::{size, subset};
+use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_tree::criterion::{
+    Criterion, Entropy, LabelCountVariance, LabelEntropy, ObservedVariance, PackedLabelVariance,
+    SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy, XLogXTable,
+};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+use rpo_tree::{AxisRule, Grown, LeafKind, LeafModel, Leaves, RankedFeatures, Rule, grow};
+use std::sync::Arc;
+
+/// Grows and labels the trees of a forest: the seam for a custom criterion, splitter or leaf model.
+///
+/// [`ForestParams::fit_custom`] calls a grower once per tree, so that the search inside is compiled for its types. A grower
+/// replaces what it needs to and takes the rest from the [`TreeInput`].
+///
+/// A criterion that prefers balanced splits, whatever the targets:
+///
+/// ```
+/// use ndarray::Array2;
+/// use rpo_ensemble::{EnsembleError, FitOptions, ForestParams, Grower, TreeInput};
+/// use rpo_tree::criterion::Criterion;
+/// use rpo_tree::{AxisRule, Grown, Leaves};
+///
+/// /// Numbers of samples of the node, and on its left side.
+/// #[derive(Clone)]
+/// struct Balance {
+///     all: f64,
+///     moved: f64,
+/// }
+///
+/// impl Criterion for Balance {
+///     fn start(&mut self, rows: &[u32]) {
+///         *self = Self { all: rows.len() as f64, moved: 0.0 };
+///     }
+///     fn is_pure(&self) -> bool {
+///         false
+///     }
+///     fn clear(&mut self) {
+///         self.moved = 0.0;
+///     }
+///     fn move_row(&mut self, _: u32) {
+///         self.moved += 1.0;
+///     }
+///     fn score(&self) -> f64 {
+///         self.moved * (self.all - self.moved)
+///     }
+///     fn gain(&self, score: f64) -> f64 {
+///         score
+///     }
+/// }
+///
+/// struct Balanced;
+///
+/// impl Grower for Balanced {
+///     type Rule = AxisRule;
+///     type Leaves = Leaves;
+///
+///     fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<AxisRule>, EnsembleError> {
+///         tree.grow_by(Balance { all: 0.0, moved: 0.0 })
+///     }
+///
+///     fn label(&self, tree: &TreeInput<'_>, grown: &Grown<AxisRule>) -> Result<Leaves, EnsembleError> {
+///         tree.label(grown)
+///     }
+/// }
+///
+/// let x = Array2::from_shape_fn((64, 1), |(i, _)| i as f32);
+/// let y = x.mapv(|v| f32::from(u8::from(v > 40.0)));
+/// let params = ForestParams { max_depth: Some(3), ..ForestParams::cart() };
+/// let forest = params.fit_custom((&x).into(), (&y).into(), FitOptions::default(), &Balanced)?;
+/// assert_eq!(forest.trees()[0].tree.structure().n_leaves(), 8);
+/// # Ok::<(), EnsembleError>(())
+/// ```
+pub trait Grower: Sync {
+    /// The rules of the trees.
+    type Rule: Rule;
+    /// The leaves of the trees.
+    type Leaves: LeafModel;
+
+    /// Grows the structure of a tree.
+    ///
+    /// # Errors
+    /// Any that refuses the data.
+    fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<Self::Rule>, EnsembleError>;
+
+    /// Labels the leaves of a tree.
+    ///
+    /// # Errors
+    /// Any that refuses the data.
+    fn label(&self, tree: &TreeInput<'_>, grown: &Grown<Self::Rule>) -> Result<Self::Leaves, EnsembleError>;
+}
+
+/// Grows the trees that the parameters describe.
+pub(super) struct AxisGrower;
+
+impl Grower for AxisGrower {
+    type Rule = AxisRule;
+    type Leaves = Leaves;
+
+    fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<AxisRule>, EnsembleError> {
+        tree.grow()
+    }
+
+    fn label(&self, tree: &TreeInput<'_>, grown: &Grown<AxisRule>) -> Result<Leaves, EnsembleError> {
+        tree.label(grown)
+    }
+}
+
+/// What one tree of a forest grows on.
+pub struct TreeInput<'a> {
+    pub(super) params: &'a ForestParams,
+    pub(super) features: MatrixView<'a>,
+    pub(super) ranked: &'a RankedFeatures,
+    pub(super) x_log_x: &'a XLogXTable,
+    pub(super) outputs: &'a Arc<Matrix>,
+    pub(super) leaves: LeafKind,
+    pub(super) observed_means: Option<&'a [f32]>,
+    pub(super) targets: TreeTargets<'a>,
+    pub(super) weights: &'a [f32],
+    pub(super) seed: Seed,
+}
+
+impl TreeInput<'_> {
+    /// Returns the features (n x p).
+    pub fn features(&self) -> MatrixView<'_> {
+        self.features.reborrow()
+    }
+
+    /// Returns the features as ranks, as [`AxisSplitter`] needs them.
+    pub fn ranked_features(&self) -> &RankedFeatures {
+        self.ranked
+    }
+
+    /// Returns the targets to grow on (n x m): the outputs, dense ones far from zero centred, or their projection.
+    pub fn targets(&self) -> MatrixView<'_> {
+        self.targets.view()
+    }
+
+    /// Returns the outputs (n x d), which leaves predict.
+    pub fn outputs(&self) -> &Arc<Matrix> {
+        self.outputs
+    }
+
+    /// Returns the weight of each of the n samples: its multiplicity in the bag of the tree times its given weight.
+    pub fn weights(&self) -> &[f32] {
+        self.weights
+    }
+
+    /// Returns the samples of positive weight, increasing.
+    pub fn samples(&self) -> Vec<u32> {
+        (0..self.weights.len() as u32)
+            .filter(|&i| self.weights[i as usize] > 0.0)
+            .collect()
+    }
+
+    /// Returns the seed of the tree.
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Grows by the criterion of the parameters, in the form that is fastest for the targets; all forms give the same tree.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Tree`] for data that a splitter refuses.
+    pub fn grow(&self) -> Result<Grown<AxisRule>, EnsembleError> {
+        let weights = self.weights;
+        let table = || self.x_log_x.clone();
+        let has_missing = self.observed_means.is_some();
+        match self.targets {
+            TreeTargets::Single(target) if self.params.criterion == CriterionKind::Entropy => {
+                let positive = target.iter().map(|&v| v == 1.0);
+                match Entropy::weighted(positive.clone(), weights, table()) {
+                    Some(entropy) => self.grow_by(entropy),
+                    None => self.grow_by(WeightedEntropy::new(positive, weights)),
+                }
+            }
+            TreeTargets::Single(target) => {
+                // A missing target counts only where none is observed, and then all must be equal.
+                let values = target.iter().map(|&v| if v.is_nan() { 0.0 } else { v });
+                self.grow_by(SingleVariance::new(values, weights))
+            }
+            TreeTargets::Labels(y) => self.grow_by(LabelEntropy::new(y, weights, table())),
+            TreeTargets::Outputs(MatrixView::Dense(y)) if has_missing => {
+                self.grow_by(ObservedVariance::new(y, weights))
+            }
+            TreeTargets::Outputs(MatrixView::Sparse(y)) if has_missing => {
+                self.grow_by(SparseObservedVariance::new(y, weights))
+            }
+            TreeTargets::Outputs(MatrixView::Dense(y)) | TreeTargets::Projected(y) => {
+                if y.ncols() == 1 {
+                    self.grow_by(SingleVariance::new(y.column(0).iter().copied(), weights))
+                } else {
+                    self.grow_by(Variance::new(y, weights))
+                }
+            }
+            TreeTargets::Outputs(MatrixView::Sparse(y)) => {
+                if let Some(packed) = PackedLabelVariance::<1>::new(y, weights) {
+                    self.grow_by(packed)
+                } else if let Some(packed) = PackedLabelVariance::<2>::new(y, weights) {
+                    self.grow_by(packed)
+                } else if let Some(packed) = PackedLabelVariance::<4>::new(y, weights) {
+                    self.grow_by(packed)
+                } else if let Some(counts) = LabelCountVariance::new(y, weights) {
+                    self.grow_by(counts)
+                } else {
+                    self.grow_by(SparseVariance::new(y, weights))
+                }
+            }
+        }
+    }
+
+    /// Grows by a criterion, with the other parameters of the forest.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Tree`] for data that a splitter refuses.
+    pub fn grow_by<C: Criterion + Sync>(&self, criterion: C) -> Result<Grown<AxisRule>, EnsembleError> {
+        let params = self.params;
+        let samples = self.samples();
+        let total: f64 = samples.iter().map(|&i| f64::from(self.weights[i as usize])).sum();
+        // The variance of 0/1 labels is half of Gini's impurity.
+        let unit = match params.criterion {
+            CriterionKind::Gini => 0.5,
+            CriterionKind::Variance | CriterionKind::Entropy => 1.0,
+        };
+        let p = self.ranked.n_features();
+        let n_features = size(params.feature_share, p);
+        let axis = AxisParams {
+            max_features: Some(params.max_features.resolve(n_features)),
+            min_samples_leaf: params.min_samples_leaf,
+            min_gain: params.min_impurity_decrease * unit * total * self.targets.view().n_cols() as f64,
+            thresholds: params.thresholds(),
+        };
+        let features = subset(p, n_features, self.seed.purpose("features"));
+        let mut splitter = AxisSplitter::new(self.ranked, criterion, axis)?;
+        if n_features < p {
+            splitter = splitter.on(&features)?;
+        }
+        Ok(self.grow_with(&splitter))
+    }
+
+    /// Grows with a splitter, within the depth, leaves and samples that the parameters allow.
+    pub fn grow_with<S: Splitter>(&self, splitter: &S) -> Grown<S::Rule> {
+        grow(
+            splitter,
+            &mut splitter.workspace(),
+            self.samples(),
+            &self.params.grow_params(),
+            self.seed.purpose("grow"),
+        )
+    }
+
+    /// Labels the leaves with means of the outputs, in the storage of the parameters.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Tree`] for leaves that cannot be labelled.
+    pub fn label(&self, grown: &Grown<impl Rule>) -> Result<Leaves, EnsembleError> {
+        let (kind, outputs) = (self.leaves, self.outputs);
+        let (structure, members) = (&grown.structure, &grown.members);
+        Ok(match self.observed_means {
+            None => Leaves::label(kind, members, self.weights, outputs),
+            Some(means) => Leaves::label_observed(kind, structure, members, self.weights, outputs, means),
+        }?)
+    }
+}

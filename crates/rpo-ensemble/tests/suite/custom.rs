@@ -1,0 +1,203 @@
+//! Parts from outside: a whole forest with a custom criterion, a custom splitter with its own rule, custom leaves.
+
+use crate::common::{fit, labelled, regression};
+use ndarray::{Array2, ArrayView2};
+use rpo_core::MatrixView;
+use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, Grower, LeafChoice, TreeInput};
+use rpo_tree::criterion::SingleVariance;
+use rpo_tree::splitter::{NodeRows, ProposedSplit, Splitter};
+use rpo_tree::{AxisRule, Grown, LeafModel, Leaves, Row, Rule};
+
+/// The variance of the first output alone.
+struct FirstOutput;
+
+impl Grower for FirstOutput {
+    type Rule = AxisRule;
+    type Leaves = Leaves;
+
+    fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<AxisRule>, EnsembleError> {
+        let targets = tree
+            .targets()
+            .to_dense(usize::MAX)
+            .map_err(EnsembleError::Outputs)?;
+        let first = targets.column(0).to_vec();
+        tree.grow_by(SingleVariance::new(first.into_iter(), tree.weights()))
+    }
+
+    fn label(&self, tree: &TreeInput<'_>, grown: &Grown<AxisRule>) -> Result<Leaves, EnsembleError> {
+        tree.label(grown)
+    }
+}
+
+/// Splits by the interval in which a feature lies: three children.
+#[derive(Debug, Clone, PartialEq)]
+struct Interval {
+    feature: usize,
+    low: f32,
+    high: f32,
+}
+
+impl Rule for Interval {
+    fn arity(&self) -> usize {
+        3
+    }
+
+    fn child(&self, row: Row<'_>) -> usize {
+        let value = row.values[self.feature];
+        usize::from(value > self.low) + usize::from(value > self.high)
+    }
+
+    fn n_features(&self) -> usize {
+        self.feature + 1
+    }
+}
+
+/// Terciles of features in turn.
+struct Terciles<'a>(ArrayView2<'a, f32>);
+
+impl Splitter for Terciles<'_> {
+    type Rule = Interval;
+    type Workspace = Vec<f32>;
+
+    fn workspace(&self) -> Vec<f32> {
+        Vec::new()
+    }
+
+    fn split(
+        &self,
+        node: NodeRows<'_>,
+        values: &mut Vec<f32>,
+        children: &mut [u16],
+    ) -> Option<ProposedSplit<Interval>> {
+        let feature = node.depth as usize % self.0.ncols();
+        let value = |row: u32| self.0[[row as usize, feature]];
+        values.clear();
+        values.extend(node.rows.iter().map(|&row| value(row)));
+        values.sort_unstable_by(f32::total_cmp);
+        let n = values.len();
+        let (low, high) = (values[n / 3], values[2 * n / 3]);
+        if !(low < high && high < values[n - 1]) {
+            return None;
+        }
+        for (child, &row) in children.iter_mut().zip(node.rows) {
+            *child = u16::from(value(row) > low) + u16::from(value(row) > high);
+        }
+        let rule = Interval { feature, low, high };
+        Some(ProposedSplit { rule, gain: n as f64 })
+    }
+}
+
+/// The largest value of each output in a leaf.
+#[derive(Debug, Clone, PartialEq)]
+struct Largest(Array2<f32>);
+
+impl LeafModel for Largest {
+    fn n_leaves(&self) -> usize {
+        self.0.nrows()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.0.ncols()
+    }
+
+    fn for_each(&self, leaf: u32, mut f: impl FnMut(u32, f64)) {
+        let values = self.0.row(leaf as usize);
+        values.iter().zip(0..).for_each(|(&value, j)| f(j, value.into()));
+    }
+}
+
+struct Outside;
+
+impl Grower for Outside {
+    type Rule = Interval;
+    type Leaves = Largest;
+
+    fn grow(&self, tree: &TreeInput<'_>) -> Result<Grown<Interval>, EnsembleError> {
+        let MatrixView::Dense(x) = tree.features() else {
+            panic!("the features of this test are dense");
+        };
+        Ok(tree.grow_with(&Terciles(x)))
+    }
+
+    fn label(&self, tree: &TreeInput<'_>, grown: &Grown<Interval>) -> Result<Largest, EnsembleError> {
+        let members = &grown.members;
+        let mut largest = Array2::from_elem((members.n_leaves(), tree.outputs().n_cols()), f32::MIN);
+        for leaf in 0..members.n_leaves() {
+            for &sample in members.rows(leaf) {
+                tree.outputs()
+                    .view()
+                    .for_each_in_row(sample as usize, |j, value| {
+                        let cell = &mut largest[[leaf, j as usize]];
+                        *cell = cell.max(value);
+                    });
+            }
+        }
+        Ok(Largest(largest))
+    }
+}
+
+fn fit_custom<G: Grower>(
+    params: &ForestParams,
+    x: &Array2<f32>,
+    y: &Array2<f32>,
+    grower: &G,
+) -> Forest<G::Rule, G::Leaves> {
+    let forest = params.fit_custom(x.into(), y.into(), FitOptions::default(), grower);
+    forest.unwrap()
+}
+
+fn small() -> ForestParams {
+    ForestParams {
+        trees: 6,
+        min_samples_split: 5,
+        seed: 3,
+        ..ForestParams::random_forest()
+    }
+}
+
+/// A criterion of the first output grows the trees of that output; leaves predict all outputs.
+#[test]
+fn a_custom_criterion_grows_the_forest_of_its_targets() {
+    let (x, y) = regression(21, 70);
+    let first = y.slice(ndarray::s![.., ..1]).to_owned();
+    let custom = fit_custom(&small(), &x, &y, &FirstOutput);
+    let dense = ForestParams {
+        leaves: LeafChoice::Dense,
+        ..small()
+    };
+    let expected = fit(dense, &x.clone().into(), &first.into());
+    for (tree, expected) in custom.trees().iter().zip(expected.trees()) {
+        assert_eq!(tree.tree.structure(), expected.tree.structure());
+    }
+    assert_eq!(custom.predict((&x).into()).unwrap().ncols(), 8);
+}
+
+#[test]
+fn a_forest_of_custom_parts_predicts_leaves_samples_out_and_merges() {
+    let (x, y) = labelled(22, 80);
+    let forest = fit_custom(&small(), &x, &y, &Outside);
+    let mean = |row: usize| {
+        let values = x.row(row).to_vec();
+        let mut sums = [0.0; 8];
+        for tree in forest.trees() {
+            let leaf = tree.tree.structure().leaf(Row::dense(&values));
+            tree.tree.leaves().for_each(leaf, |j, v| sums[j as usize] += v);
+        }
+        sums.map(|sum| (sum * (1.0 / 6.0)) as f32)
+    };
+    let scores = forest.predict((&x).into()).unwrap();
+    let (oob, counts) = forest.oob_predictions((&x).into()).unwrap();
+    for row in 0..80 {
+        assert_eq!(scores.row(row).to_vec(), mean(row));
+        let out = oob.row(row);
+        assert!(out.iter().all(|v| v.is_nan() == (counts[row] == 0)));
+    }
+    assert!(counts.iter().any(|&count| count > 0));
+    let top = forest.predict_top_k((&x).into(), 3).unwrap();
+    assert_eq!(top.shape(), (80, 8));
+    assert_eq!(forest.apply((&x).into()).unwrap().dim(), (80, 6));
+
+    let parts = [0..2, 2..6].map(|trees| fit_custom(&small().of_trees(trees), &x, &y, &Outside));
+    let [first, rest] = parts;
+    assert_eq!(first.merge(rest).unwrap(), forest);
+}
