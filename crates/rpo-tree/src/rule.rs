@@ -72,6 +72,14 @@ impl AxisRule {
     pub fn missing_left(&self) -> bool {
         self.packed & Self::MISSING_LEFT != 0
     }
+
+    /// The child of a sample with this value of the feature.
+    #[inline]
+    pub(crate) fn child_of(&self, value: f32) -> usize {
+        // Without short-circuit: which way a row goes cannot be predicted, so no branch may depend on it.
+        let left = (value <= self.threshold) | (value.is_nan() & self.missing_left());
+        usize::from(!left)
+    }
 }
 
 impl Debug for AxisRule {
@@ -93,10 +101,7 @@ impl Rule for AxisRule {
 
     #[inline]
     fn child(&self, row: Row<'_>) -> usize {
-        let value = row.values[self.feature() as usize];
-        // Without short-circuit: which way a row goes cannot be predicted, so no branch may depend on it.
-        let left = (value <= self.threshold) | (value.is_nan() & self.missing_left());
-        usize::from(!left)
+        self.child_of(row.values[self.feature() as usize])
     }
 
     fn n_features(&self) -> usize {

@@ -1,7 +1,7 @@
 //! The structure of a tree: rules without predictions.
 
 use crate::TreeError;
-use crate::rule::{Row, Rule};
+use crate::rule::{AxisRule, Row, Rule};
 
 /// A node: a rule with children, or a leaf.
 #[derive(Debug, Clone, PartialEq)]
@@ -185,5 +185,23 @@ impl<R: Rule> Structure<R> {
     /// Largest depth of a leaf.
     pub fn depth(&self) -> usize {
         self.depths().into_iter().max().unwrap_or(0) as usize
+    }
+}
+
+impl Structure<AxisRule> {
+    /// The leaf of a sample of which only some values are stored: those of `features`, which increase; the others are 0.
+    /// Looks features up instead of spreading the sample out.
+    pub fn leaf_of_stored(&self, features: &[u32], values: &[f32]) -> u32 {
+        let mut node = 0;
+        loop {
+            match &self.nodes[node] {
+                Node::Split { rule, first_child } => {
+                    let place = features.binary_search(&rule.feature());
+                    let value = place.map_or(0.0, |place| values[place]);
+                    node = *first_child as usize + rule.child_of(value);
+                }
+                Node::Leaf(leaf) => return *leaf,
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::choices::Algorithm;
 use super::params::Resolved;
+use super::routing::apply;
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, keep_largest, narrow};
 use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
@@ -13,7 +14,7 @@ use rpo_projections::ProjectionInput;
 use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, SingleVariance, Variance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-use rpo_tree::{AxisRule, Grown, apply, grow};
+use rpo_tree::{AxisRule, Grown, grow};
 
 /// The features that all trees grow on.
 pub(super) struct Features<'a> {
@@ -294,7 +295,7 @@ impl<'a> Booster<'a> {
     }
 }
 
-/// Numbers of ordinary size unchanged, others times the power of 2 that brings the largest into [1, 2): only products
+/// Numbers of ordinary size unchanged, others times the power of 2 that moves the largest into [1, 2): only products
 /// with steps count, and where residuals have all but vanished, as of labels without any exception, the steps would leave
 /// the range of `f32`.
 fn ordinary(mut g: Vec<f64>) -> Vec<f64> {

@@ -46,7 +46,7 @@ pub enum LineSearch {
     Newton,
 }
 
-/// What has a step length of its own.
+/// Unit that has its own step length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]

@@ -2,11 +2,12 @@
 
 use super::model::Boosted;
 use super::options::Validation;
+use super::routing::apply;
 use super::step::BoostingStep;
 use crate::error::EnsembleError;
 use crate::inference::mean::{DEFAULT_BUDGET, zeros};
 use ndarray::Array2;
-use rpo_tree::{AxisRule, apply};
+use rpo_tree::AxisRule;
 
 /// The scores of a validation set, and the step that was best on it.
 pub(super) struct EarlyStopping<'a> {

@@ -66,6 +66,7 @@ mod model;
 mod options;
 mod params;
 mod predict;
+mod routing;
 mod state;
 mod step;
 mod store;

@@ -52,7 +52,7 @@ pub struct BoostingParams {
     ///
     /// Newton steps need a loss with a curvature: square or logistic.
     pub line_search: LineSearch,
-    /// What has a step length of its own: every output, or every leaf of every output.
+    /// Unit that has its own step length: every output, or every leaf of every output.
     ///
     /// The second is not for gbrt-rpo, whose trees are shared by all outputs.
     pub step_scope: StepScope,
@@ -93,8 +93,7 @@ pub struct BoostingParams {
     ///
     /// Algorithm gbrt-rpo has 1.
     pub components: Option<Components>,
-    /// Whether each step draws a projection, the default of random ones, or all steps share the first, that of
-    /// label-embedding.
+    /// Projections drawn: one for each step, or one shared by all. shared by default for label-embedding, tree for others.
     ///
     /// Residuals in directions that no projection of a model has are never grown on, so a shared projection needs as many
     /// components as the outputs do; gbrt-rpo, which has one, shares none.
@@ -246,7 +245,7 @@ impl Resolved {
             TrainingForm::Odds
                 if self.step_scope == StepScope::Leaf && self.line_search == LineSearch::Exact =>
             {
-                "needs Newton steps where every leaf has a step length of its own"
+                "needs `line_search` = newton if `step_scope` is leaf"
             }
             TrainingForm::Factored | TrainingForm::Odds if self.algorithm == Algorithm::SingleTarget => {
                 "cannot be combined with single targets"

@@ -6,12 +6,12 @@
 
 use super::loss::prediction;
 use super::model::Boosted;
+use super::routing::{Samples, apply};
 use crate::error::EnsembleError;
 use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, zeros};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, keep_top};
-use rpo_tree::{RowBlock, apply};
 use std::ops::{ControlFlow, Range};
 
 impl Boosted {
@@ -50,7 +50,7 @@ impl Boosted {
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_features(x)?;
         check_count("k", k)?;
-        let (n, d, block) = (x.n_rows(), self.n_outputs(), RowBlock::good_size(x));
+        let (n, d, block) = (x.n_rows(), self.n_outputs(), Samples::good_size(x));
         let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
             .into_par_iter()
             .map(|i| {
@@ -125,7 +125,7 @@ impl Boosted {
     ) -> Result<Array2<f32>, EnsembleError> {
         self.check_features(x)?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
-        let block = RowBlock::good_size(x);
+        let block = Samples::good_size(x);
         out.axis_chunks_iter_mut(Axis(0), block)
             .into_par_iter()
             .enumerate()
@@ -144,14 +144,11 @@ impl Boosted {
     /// Calls `see` with the scores of each sample in a range.
     fn for_each_row(&self, x: MatrixView<'_>, range: Range<usize>, mut see: impl FnMut(usize, &[f64])) {
         let (d, n_rows) = (self.n_outputs(), range.len());
-        let mut block = RowBlock::new(x);
-        block.load(range.clone());
-        let rows = block.rows();
-        // Leaves by tree, then row.
+        let mut samples = Samples::new(x);
+        samples.load(range.clone());
+        // Leaves by tree, then sample.
         let mut leaves = vec![0; n_rows * self.trees().len()];
-        for (tree, leaves) in self.trees().iter().zip(leaves.chunks_mut(n_rows)) {
-            tree.structure.leaves(&rows, leaves);
-        }
+        samples.leaves(self.trees().iter().map(|tree| &tree.structure), &mut leaves);
         let group = ((64 << 10) / (size_of::<f64>() * d)).clamp(1, n_rows.max(1));
         let mut sums = vec![0.0; group * d];
         for start in (0..n_rows).step_by(group) {

@@ -51,7 +51,7 @@ impl Coefficients {
         }
     }
 
-    /// Whether all numbers are 0, so that nothing can be grown.
+    /// Returns true if all numbers are 0, so that no tree can grow.
     pub(in crate::boosting) fn is_zero(&self) -> bool {
         match self {
             Self::Dense { phi, .. } => phi.iter().all(|v| *v == 0.0),

@@ -1,7 +1,8 @@
 //! The leaf of each training sample.
 
+use crate::boosting::routing::apply;
 use rpo_core::MatrixView;
-use rpo_tree::{Grown, LeafMembers, Rule, apply};
+use rpo_tree::{AxisRule, Grown, LeafMembers};
 
 /// The leaf of every training sample in the tree of a step.
 #[derive(Debug, Clone)]
@@ -14,7 +15,7 @@ pub(in crate::boosting) struct LeafIndex {
 impl LeafIndex {
     /// The leaves of a grown tree. Samples left out of a subsample are routed; samples without weight count nowhere and stay
     /// in leaf 0.
-    pub(in crate::boosting) fn new<R: Rule>(grown: &Grown<R>, x: MatrixView<'_>, is_subsample: bool) -> Self {
+    pub(in crate::boosting) fn new(grown: &Grown<AxisRule>, x: MatrixView<'_>, is_subsample: bool) -> Self {
         let n_leaves = grown.structure.n_leaves();
         if is_subsample {
             let of_row = apply(&grown.structure, x);

@@ -1,0 +1,111 @@
+//! Leaves of samples, whatever the number of features.
+
+use rpo_core::{CsrView, MatrixView, csr_row};
+use rpo_tree::{AxisRule, RowBlock, Structure};
+use std::ops::Range;
+
+/// More features than this are looked up among the stored values of a sparse sample; fewer are spread out, which costs as
+/// much memory as a sample has features.
+const WIDE: usize = 1 << 20;
+
+/// Consecutive samples, ready to be routed through trees.
+pub(super) enum Samples<'x> {
+    Spread(RowBlock<'x>),
+    Stored(CsrView<'x>, Range<usize>),
+}
+
+impl<'x> Samples<'x> {
+    pub(super) fn new(x: MatrixView<'x>) -> Self {
+        match x {
+            MatrixView::Sparse(x) if x.cols() > WIDE => Self::Stored(x, 0..0),
+            x => Self::Spread(RowBlock::new(x)),
+        }
+    }
+
+    /// Number of samples that are best routed together.
+    pub(super) fn good_size(x: MatrixView<'_>) -> usize {
+        match x {
+            MatrixView::Sparse(x) if x.cols() > WIDE => 256,
+            x => RowBlock::good_size(x),
+        }
+    }
+
+    /// Takes the samples in a range.
+    pub(super) fn load(&mut self, range: Range<usize>) {
+        match self {
+            Self::Spread(block) => block.load(range),
+            Self::Stored(_, samples) => *samples = range,
+        }
+    }
+
+    /// Writes the leaf of each sample, tree by tree.
+    pub(super) fn leaves<'t>(
+        &self,
+        trees: impl Iterator<Item = &'t Structure<AxisRule>>,
+        leaves: &mut [u32],
+    ) {
+        match self {
+            Self::Spread(block) => {
+                let rows = block.rows();
+                for (tree, leaves) in trees.zip(leaves.chunks_mut(rows.len().max(1))) {
+                    tree.leaves(&rows, leaves);
+                }
+            }
+            Self::Stored(x, range) => {
+                for (tree, leaves) in trees.zip(leaves.chunks_mut(range.len().max(1))) {
+                    for (leaf, sample) in leaves.iter_mut().zip(range.clone()) {
+                        let (features, values) = csr_row(x, sample);
+                        *leaf = tree.leaf_of_stored(features, values);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The leaf of each sample in a tree.
+pub(super) fn apply(tree: &Structure<AxisRule>, x: MatrixView<'_>) -> Vec<u32> {
+    let mut leaves = vec![0; x.n_rows()];
+    let size = Samples::good_size(x.reborrow());
+    let mut samples = Samples::new(x);
+    for (i, leaves) in leaves.chunks_mut(size).enumerate() {
+        samples.load(i * size..i * size + leaves.len());
+        samples.leaves(std::iter::once(tree), leaves);
+    }
+    leaves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpo_core::CsrMatrix;
+    use rpo_tree::Node;
+
+    #[test]
+    fn features_without_number_are_looked_up() {
+        let split = |feature, threshold, first_child| Node::Split {
+            rule: AxisRule::new(feature, threshold, true),
+            first_child,
+        };
+        let nodes = vec![
+            split(7, 0.5, 1),
+            split(2, -1.0, 3),
+            Node::Leaf(2),
+            Node::Leaf(0),
+            Node::Leaf(1),
+        ];
+        let tree = Structure::new(nodes).unwrap();
+        let rows = |p| {
+            CsrMatrix::new(
+                (4, p),
+                vec![0, 1, 2, 3, 3],
+                vec![7, 2, 7],
+                vec![1.0, -2.0, f32::NAN],
+            )
+        };
+        for p in [8, WIDE + 1, u32::MAX as usize] {
+            let x = rows(p);
+            assert_eq!(apply(&tree, MatrixView::Sparse(x.view())), [2, 0, 1, 1], "{p}");
+        }
+    }
+}
