@@ -3,8 +3,8 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rpo::data::Dataset;
 use rpo::ensemble::{ForestParams, ProjectionChoice};
+use rpo::metrics::Evaluation;
 use rpo::metrics::{Metric, Scores};
-use rpo::prelude::Evaluation;
 use rpo::projections::{Components, ProjectionKind};
 use rpo_benches::{measurements, name, texts};
 

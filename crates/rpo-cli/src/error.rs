@@ -1,14 +1,10 @@
 //! What ends a command.
 
-use rpo::ModelError;
-use rpo::TargetError;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::{CatalogueError, DatasetError};
-use rpo::ensemble::EnsembleError;
-use rpo::linear::LinearError;
-use rpo::metrics::MetricError;
 use rpo::model_file::ModelFileError;
-use rpo::tune::{HoldoutError, SearchError, SpaceError};
+use rpo::tune::TuneError;
+use rpo::{Method, MethodError, ModelError, Registry, TargetError};
 use std::error::Error;
 use std::fmt::Write;
 use std::io;
@@ -37,25 +33,15 @@ pub enum CliError {
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]
+    Method(#[from] MethodError),
+    #[error(transparent)]
     ModelFile(#[from] ModelFileError),
     #[error("training on {data}: {source}")]
-    Train {
-        data: String,
-        source: Box<dyn Error + Send + Sync>,
-    },
-    #[error(transparent)]
-    Ensemble(#[from] EnsembleError),
-    #[error(transparent)]
-    Linear(#[from] LinearError),
+    Train { data: String, source: ModelError },
     #[error("evaluating on {data}: {source}")]
-    Metric { data: String, source: MetricError },
-    #[error("{data}: {source}")]
-    Holdout { data: String, source: HoldoutError },
-    /// A parameter of `rpo tune` or its law.
-    #[error("--space {text}: {source}")]
-    Space { text: String, source: SpaceError },
-    #[error("{0}")]
-    Search(#[source] Box<SearchError<CliError>>),
+    Evaluate { data: String, source: ModelError },
+    #[error(transparent)]
+    Tune(#[from] TuneError),
     #[error("{}: {source}", path.display())]
     Merge { path: PathBuf, source: ModelError },
     #[error(transparent)]
@@ -72,22 +58,12 @@ impl CliError {
         matches!(self, Self::Output(e) if e.kind() == io::ErrorKind::BrokenPipe)
     }
 
-    /// The error with rows counted from the first of the data, where it came from a block that begins at `start`.
-    pub(crate) fn of_block(mut self, start: usize) -> Self {
-        if let Self::Model(ModelError::MissingFeature { row, .. }) = &mut self {
-            *row += start;
-        }
-        self
-    }
-
-    /// The error with the name of the data, if it is about what they hold.
-    pub(crate) fn about(self, data: &str) -> Self {
-        match self {
-            Self::Model(source @ ModelError::MissingFeature { .. }) => Self::Fit {
-                data: data.to_owned(),
-                source,
-            },
-            e => e,
+    /// The error of a model about data that it was evaluated on or predicts for.
+    pub(crate) fn of_data(source: ModelError, data: &str) -> Self {
+        let data = data.to_owned();
+        match source {
+            ModelError::Metric(_) | ModelError::MemoryLimit { .. } => Self::Evaluate { data, source },
+            source => Self::Fit { data, source },
         }
     }
 
@@ -99,6 +75,13 @@ impl CliError {
         } = self
         {
             return Some("rpo train --impute keeps in the model what to fill in");
+        }
+        if let Self::Evaluate {
+            source: ModelError::MemoryLimit { .. },
+            ..
+        } = self
+        {
+            return Some("--memory raises the limit");
         }
         let Self::Read(error) = self else { return None };
         Some(match &error.kind {
@@ -141,6 +124,20 @@ impl CliError {
         if let Some(advice) = self.advice() {
             let _ = writeln!(report, "  help: {advice}");
         }
-        report
+        as_options(report)
     }
+}
+
+/// Parameters in a message under the names of their options.
+fn as_options(mut message: String) -> String {
+    for entry in Registry::standard().methods() {
+        let method = Method::named(entry.name()).expect("the registry lists it");
+        for name in method.parameter_names() {
+            let quoted = format!("`{name}`");
+            if message.contains(&quoted) {
+                message = message.replace(&quoted, &format!("--{}", name.replace('_', "-")));
+            }
+        }
+    }
+    message
 }

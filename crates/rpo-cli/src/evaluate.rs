@@ -1,15 +1,13 @@
 //! `rpo evaluate`.
 
 use crate::error::CliError;
-use crate::methods::DecisionName;
 use crate::options::{DataOptions, MemoryOptions, ThreadOptions};
 use crate::output::{Report, note};
 use crate::resources::Stopwatch;
-use crate::scoring::Scoring;
 use clap::Args;
-use rpo::Model;
 use rpo::data::Task;
 use rpo::metrics::{Metric, Needs, Propensity, Score};
+use rpo::{Decision, EvaluateOptions, Model};
 use std::path::PathBuf;
 
 /// Score a model on a data set.
@@ -39,8 +37,8 @@ pub(crate) struct Evaluate {
 
     /// How labels are decided from scores, if not as the model says: threshold, or f1 for all samples at once by the
     /// expected F1 of each label. Scores must be probabilities for that.
-    #[arg(long, value_enum)]
-    decide: Option<DecisionName>,
+    #[arg(long, value_name = "RULE")]
+    decide: Option<Decision>,
 
     /// Print one JSON object.
     #[arg(long)]
@@ -62,7 +60,7 @@ impl Evaluate {
         let clock = Stopwatch::start();
         let mut model = Model::load(&self.model)?;
         if let Some(decide) = self.decide {
-            model = model.with_decision(decide.into());
+            model = model.with_decision(decide);
         }
         let metrics = self.metrics(model.schema().task());
         self.check_effect(model.schema().task(), &metrics)?;
@@ -72,19 +70,16 @@ impl Evaluate {
             b: self.propensity_b.unwrap_or(usual.b),
         };
         let data = self.data.load_evaluation(model.schema())?;
-        let x = self.data.align_features(model.schema(), &data)?;
-        let truth = self.data.align_outputs(model.schema(), &data)?;
         let load_seconds = clock.wall_seconds();
 
-        let scoring = Scoring {
+        let options = EvaluateOptions {
             propensity,
-            memory: self.memory.bytes(),
-            ..Scoring::new(&model, x.as_ref().into(), truth.as_ref(), self.data.name())
+            memory_limit: self.memory.bytes(),
         };
-        let evaluated = scoring.evaluate(&metrics);
-        let (values, predict_seconds) = evaluated.map_err(|e| e.about(self.data.name()))?;
+        let evaluated = model.evaluate_with(&data, &metrics, options);
+        let evaluated = evaluated.map_err(|e| CliError::of_data(e, self.data.name()))?;
         let mut report = Report::default();
-        for (metric, &value) in metrics.iter().zip(&values) {
+        for (metric, &value) in metrics.iter().zip(&evaluated.values) {
             if value.is_nan() {
                 note(&format!("{metric} is undefined on this data"));
             }
@@ -92,7 +87,7 @@ impl Evaluate {
         }
         report.set("n_samples", data.n_samples());
         report.set("load_seconds", load_seconds);
-        report.set("predict_seconds", predict_seconds);
+        report.set("predict_seconds", evaluated.predict_seconds);
         report.print(self.json)
     }
 

@@ -1,13 +1,10 @@
 //! `rpo inspect`.
 
 use crate::error::CliError;
-use crate::output::Report;
+use crate::output::{Report, print};
 use clap::Args;
 use rpo::data::Task;
-use rpo::ensemble::structured::StructuredForest;
-use rpo::tree::Node;
-use rpo::tree::oblique::LinearRule;
-use rpo::{Model, Predictor, TreeSize};
+use rpo::{Model, TreeSize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -24,6 +21,10 @@ pub(crate) struct Inspect {
     #[arg(long, value_name = "N", default_value_t = 10)]
     top_features: usize,
 
+    /// Print the parameters of the training alone, as a JSON object that `rpo train --params` reads.
+    #[arg(long, conflicts_with = "json")]
+    params: bool,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -32,6 +33,10 @@ pub(crate) struct Inspect {
 impl Inspect {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         let model = Model::load(&self.model)?;
+        if self.params {
+            let parameters = serde_json::to_string_pretty(model.parameters());
+            return print(&format!("{}\n", parameters.unwrap_or_default()));
+        }
         let mut report = Report::default();
         let method = model.parameters().get("method").cloned();
         report.set("method", method.unwrap_or_else(|| json!("forest")));
@@ -62,27 +67,19 @@ impl Inspect {
                 report.set(format!("parameter {key}"), value.clone());
             }
         }
-        if let Predictor::Boosted(boosted) = model.predictor() {
-            report.set("steps", boosted.n_steps());
+        let predictor = model.predictor();
+        for (key, value) in predictor.summary() {
+            report.set(key, value);
         }
-        if let Some(sizes) = model.predictor().tree_sizes() {
-            trees(&sizes, &mut report);
-        }
-        match model.predictor() {
-            Predictor::Forest(forest) => self.top_features(dense(&forest.importances()), &model, &mut report),
-            Predictor::SingleTargetForest(forests) => {
-                self.top_features(dense(&forests.forest().importances()), &model, &mut report);
-            }
-            Predictor::Boosted(boosted) => self.top_features(boosted.importances(), &model, &mut report),
-            Predictor::StructuredForest(forest) => hyperplanes(&mut report, forest),
-            _ => {}
-        }
+        trees(&predictor.tree_sizes(), &mut report);
+        self.top_features(&predictor.importances(), &model, &mut report);
         report.print(self.json)
     }
 
-    fn top_features(&self, mut importances: Vec<(u32, f64)>, model: &Model, report: &mut Report) {
-        importances.retain(|(_, importance)| *importance > 0.0);
-        importances.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    fn top_features(&self, importances: &[(u32, f64)], model: &Model, report: &mut Report) {
+        if importances.is_empty() {
+            return;
+        }
         let names = model.column_names();
         let important = importances
             .iter()
@@ -102,13 +99,11 @@ impl Inspect {
     }
 }
 
-/// Importances by feature.
-fn dense(importances: &[f64]) -> Vec<(u32, f64)> {
-    (0..).zip(importances.iter().copied()).collect()
-}
-
 /// Statistics of trees.
 fn trees(sizes: &[TreeSize], report: &mut Report) {
+    if sizes.is_empty() {
+        return;
+    }
     let nodes = sizes.iter().map(|size| size.nodes);
     let leaves = sizes.iter().map(|size| size.leaves);
     report.set("trees", sizes.len());
@@ -117,24 +112,6 @@ fn trees(sizes: &[TreeSize], report: &mut Report) {
     report.set("nodes_per_tree", spread(nodes));
     report.set("leaves_per_tree", spread(leaves));
     report.set("depth", spread(sizes.iter().map(|size| size.depth)));
-}
-
-/// Sizes of hyperplanes.
-fn hyperplanes(report: &mut Report, forest: &StructuredForest) {
-    let nodes = forest.trees().iter().flat_map(|t| t.tree.structure().nodes());
-    let sizes: Vec<usize> = nodes
-        .filter_map(|node| match node {
-            Node::Split {
-                rule: LinearRule::Oblique(plane),
-                ..
-            } => Some(plane.features().len()),
-            _ => None,
-        })
-        .collect();
-    report.set("hyperplanes", sizes.len());
-    if !sizes.is_empty() {
-        report.set("features_per_hyperplane", spread(sizes.iter().copied()));
-    }
 }
 
 /// The least, mean and largest of some numbers.

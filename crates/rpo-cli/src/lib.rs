@@ -1,20 +1,17 @@
 #![doc = include_str!("../README.md")]
 
-mod blocks;
 mod error;
 mod evaluate;
+mod help;
 mod inspect;
 mod merge;
-pub mod methods;
 mod options;
 mod output;
 mod predict;
 mod progress;
 mod resources;
-pub mod scoring;
 mod train;
 mod tune;
-pub mod tuning;
 
 use clap::{Parser, Subcommand};
 pub use error::CliError;
@@ -26,7 +23,12 @@ use std::process::ExitCode;
 /// Outputs may number in the hundreds of thousands: trees grow on random projections of them and answer in the
 /// original output space.
 #[derive(Debug, Parser)]
-#[command(name = "rpo", version, propagate_version = true)]
+#[command(
+    name = "rpo",
+    version,
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -40,6 +42,7 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     Inspect(inspect::Inspect),
     Merge(merge::Merge),
+    Help(help::Help),
 }
 
 impl Command {
@@ -51,6 +54,7 @@ impl Command {
             Self::Evaluate(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::Merge(command) => command.run(),
+            Self::Help(command) => command.run(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::output::Report;
 use clap::Args;
-use rpo::{FileTarget, Model, Predictor};
+use rpo::{FileTarget, Model};
 use std::path::PathBuf;
 
 /// Put forests that were grown apart on the same data together into one.
@@ -44,11 +44,7 @@ impl Merge {
         };
         let mut report = Report::default();
         report.set("models", self.models.len());
-        match model.predictor() {
-            Predictor::Forest(forest) => report.set("trees", forest.trees().len()),
-            Predictor::Craftml(forest) => report.set("trees", forest.trees().len()),
-            _ => {}
-        }
+        report.set("trees", model.predictor().tree_sizes().len());
         report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)
     }

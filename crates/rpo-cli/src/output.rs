@@ -1,7 +1,8 @@
 //! Results on standard output or in a file.
 
 use crate::error::CliError;
-use rpo::FileTarget;
+use rpo::data::preprocess::Pipeline;
+use rpo::{FileTarget, Model};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -50,6 +51,25 @@ pub(crate) fn print(text: &str) -> Result<(), CliError> {
 pub(crate) fn note(text: &str) {
     // A note that nobody can read is no reason to fail.
     let _ = writeln!(io::stderr(), "note: {text}");
+}
+
+/// Notes the features that imputation learned nothing for.
+pub(crate) fn note_unfilled(model: &Model) {
+    let Some(imputer) = model.pipeline().and_then(Pipeline::imputer) else {
+        return;
+    };
+    let mut empty = imputer.unobserved();
+    if let Some(first) = empty.next() {
+        let name = model.schema().feature_names().get(first).unwrap_or_default();
+        let others = match empty.count() {
+            0 => String::new(),
+            1 => ", nor has 1 other".to_owned(),
+            n => format!(", nor have {n} others"),
+        };
+        note(&format!(
+            "feature {name:?} has no value in any training sample{others}: 0 is filled in"
+        ));
+    }
 }
 
 /// What a command found, in order: one JSON object, or lines of text.

@@ -1,6 +1,5 @@
 //! `rpo predict`.
 
-use crate::blocks::for_each_block;
 use crate::error::CliError;
 use crate::options::{InputOptions, ThreadOptions};
 use crate::output::{Output, Report, quoted};
@@ -9,7 +8,7 @@ use clap::{Args, ValueEnum};
 use rpo::core::{CsrMatrix, MatrixView, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
-use rpo::{Decision, Model};
+use rpo::{Decision, Model, for_each_block};
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -94,7 +93,10 @@ impl Predict {
                 xmlrepo(&model, x, pick.unwrap_or(Pick::Best(model.n_outputs())), &mut out)
             }
         };
-        written.map_err(|e| e.about(self.input.name()))?;
+        written.map_err(|e| match e {
+            CliError::Model(source) => CliError::of_data(source, self.input.name()),
+            e => e,
+        })?;
         out.finish()?;
         let predict_seconds = clock.wall_seconds();
         if self.out.is_some() {
@@ -146,21 +148,27 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, out: &mut Output) -> Result<(), Cl
     out.put(header.join(",").as_bytes())?;
     out.put(b"\n")?;
     let mut line = Vec::new();
-    for_each_block(x, width(model, model.n_outputs()), BLOCK_BYTES, |_, block| {
-        let scores = model.predict_within(block, usize::MAX)?;
-        for row in scores.rows() {
-            line.clear();
-            for (j, score) in row.iter().enumerate() {
-                if j > 0 {
-                    line.push(b',');
+    for_each_block(
+        x,
+        width(model, model.n_outputs()),
+        BLOCK_BYTES,
+        |samples, block| {
+            let scores = model.predict_with_limit(block, usize::MAX);
+            let scores = scores.map_err(|e| e.in_block(samples.start))?;
+            for row in scores.rows() {
+                line.clear();
+                for (j, score) in row.iter().enumerate() {
+                    if j > 0 {
+                        line.push(b',');
+                    }
+                    add!(line, "{score}");
                 }
-                add!(line, "{score}");
+                line.push(b'\n');
+                out.put(&line)?;
             }
-            line.push(b'\n');
-            out.put(&line)?;
-        }
-        Ok(())
-    })
+            Ok(())
+        },
+    )
 }
 
 /// Which labels of a sample are written.
@@ -217,7 +225,8 @@ fn for_each_row(
             width(model, k.min(model.n_outputs())),
             BLOCK_BYTES,
             |rows, block| {
-                let top: CsrMatrix = model.predict_top_k(block, k)?;
+                let top = model.predict_top_k(block, k);
+                let top: CsrMatrix = top.map_err(|e| e.in_block(rows.start))?;
                 let view = top.view();
                 for (i, row) in rows.enumerate() {
                     let (labels, scores) = csr_row(&view, i);
@@ -234,7 +243,8 @@ fn for_each_row(
                 Decision::ExpectedF1 => usize::MAX,
             };
             for_each_block(x, width(model, model.n_outputs()), bytes, |rows, block| {
-                let scores = model.predict_within(block, usize::MAX)?;
+                let scores = model.predict_with_limit(block, usize::MAX);
+                let scores = scores.map_err(|e| e.in_block(rows.start))?;
                 let decided = model.decide(scores.view())?;
                 let view = decided.view();
                 for (i, row) in rows.enumerate() {

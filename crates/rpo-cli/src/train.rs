@@ -1,9 +1,8 @@
 //! `rpo train`.
 
 use crate::error::CliError;
-use crate::methods::{FitContext, Method, MethodOptions, Recipe, note_unknown};
-use crate::options::{ThreadOptions, TrainingOptions};
-use crate::output::{Report, note};
+use crate::options::{MethodOptions, ThreadOptions, TrainingOptions};
+use crate::output::{Report, note, note_unfilled};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
@@ -11,7 +10,7 @@ use ndarray::Axis;
 use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score, Scores};
-use rpo::{FileTarget, Model};
+use rpo::{Estimator, FileTarget, FitContext, Model, ModelError, StreamDestination};
 use std::path::PathBuf;
 
 /// Fit a model to a data set and save it.
@@ -24,11 +23,11 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Seed of all randomness: the same seed gives the same model.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
-    seed: u64,
+    /// Seed of all randomness: the same seed gives the same model; 0 by default.
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
 
-    /// Also score the model on samples out of the trees' bags: LRAP of labels, r2 in regression.
+    /// Also score the model on out-of-bag predictions: LRAP of labels, r2 of numbers.
     #[arg(long)]
     oob: bool,
 
@@ -55,47 +54,55 @@ impl Train {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         // Whatever can be found wrong before the data is read is found now.
-        let recipe = self.method.recipe(self.seed)?;
-        let stepwise = recipe.stepwise().filter(|_| self.low_memory);
-        if self.low_memory && stepwise.is_none() {
-            let message = if self.method.method() != Method::Craftml {
-                format!(
-                    "--low-memory is for craftml, not for {}",
-                    self.method.method().name()
-                )
-            } else if self.method.value("thresholds").is_some() {
+        let mut method = self.method.method()?;
+        if let Some(seed) = self.seed {
+            method = method.with_seed(seed);
+        }
+        let estimator = method.estimator(Task::MultiLabel)?;
+        if self.low_memory && estimator.streaming().is_none() {
+            return Err(CliError::Usage(if method.given("thresholds").is_some() {
                 "--low-memory saves trees as they grow; --thresholds needs the whole model".to_owned()
             } else {
-                "--low-memory takes features as they are: not with --impute, --nominal or --standardize"
-                    .to_owned()
-            };
-            return Err(CliError::Usage(message));
+                format!("--low-memory is for craftml, not for {}", method.name())
+            }));
         }
-        if self.oob && !recipe.has_oob() {
-            let message = "--oob needs bootstraps: without them no sample is out of a tree's bag";
+        if self.oob && !estimator.has_oob() {
+            let message = "--oob needs out-of-bag predictions: trees must grow on a part of the samples";
             return Err(CliError::Usage(message.to_owned()));
         }
         FileTarget::check(&self.model)?;
 
         let clock = Stopwatch::start();
         let data = self.data.load()?;
-        self.method.check_data(&data, self.data.name())?;
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
+        let estimator = method.estimator(data.task())?;
+        let checked = method.check_data(estimator.as_ref(), &data);
+        checked.map_err(|source| CliError::Train {
+            data: self.data.name().to_owned(),
+            source: source.into(),
+        })?;
         let mut oob = None;
-        let (model_bytes, fit_seconds, cpu_seconds) = if let Some(stepwise) = stepwise {
-            let bytes = with_progress(recipe.as_ref(), &self.data, |context| {
-                stepwise.fit_to_file(&data, context, &self.model)
+        let (model_bytes, fit_seconds, cpu_seconds) = if self.low_memory {
+            let streaming = estimator.streaming().expect("checked above, whatever the task");
+            let parameters = estimator.parameters();
+            let destination = StreamDestination {
+                path: &self.model,
+                parameters: &parameters,
+                pipeline: None,
+            };
+            let bytes = self.with_progress(estimator.as_ref(), |context| {
+                streaming.fit_to_file(&data, context, &destination)
             })?;
             (bytes, clock.wall_seconds(), clock.cpu_seconds())
         } else {
-            let model = with_progress(recipe.as_ref(), &self.data, |context| recipe.fit(&data, context))?;
+            let model = self.with_progress(estimator.as_ref(), |context| estimator.fit(&data, context))?;
             let (fit_seconds, cpu_seconds) = (clock.wall_seconds(), clock.cpu_seconds());
             if self.oob {
                 oob = Some(oob_score(&model, &data)?);
             }
-            note_unknown(&model);
+            note_unfilled(&model);
             (model.save(&self.model)?, fit_seconds, cpu_seconds)
         };
         let mut report = Report::default();
@@ -113,24 +120,26 @@ impl Train {
         }
         report.print(self.json)
     }
-}
 
-/// Fits with a progress bar.
-fn with_progress<T>(
-    recipe: &dyn Recipe,
-    data: &TrainingOptions,
-    fit: impl FnOnce(&FitContext<'_>) -> Result<T, CliError>,
-) -> Result<T, CliError> {
-    let bar = progress::bar(recipe.n_steps(), "fitting");
-    let on_step = || bar.inc(1);
-    let context = FitContext {
-        data: Some(data.name()),
-        on_step: Some(&on_step),
-        ..FitContext::default()
-    };
-    let fitted = fit(&context);
-    bar.finish_and_clear();
-    fitted
+    /// Fits with a progress bar.
+    fn with_progress<T>(
+        &self,
+        estimator: &dyn Estimator,
+        fit: impl FnOnce(&FitContext<'_>) -> Result<T, ModelError>,
+    ) -> Result<T, CliError> {
+        let bar = progress::bar(estimator.n_steps(), "fitting");
+        let on_step = || bar.inc(1);
+        let context = FitContext {
+            on_step: Some(&on_step),
+            ..FitContext::default()
+        };
+        let fitted = fit(&context);
+        bar.finish_and_clear();
+        fitted.map_err(|source| CliError::Train {
+            data: self.data.name().to_owned(),
+            source,
+        })
+    }
 }
 
 /// The score of predictions for each sample by the trees that did not see it.
@@ -153,10 +162,7 @@ fn oob_score(model: &Model, data: &Dataset) -> Result<OobScore, CliError> {
         };
         let evaluation = Evaluation::with_options(truth.view(), scores, options);
         let evaluated = metric.evaluate(&evaluation);
-        value = evaluated.map_err(|source| CliError::Metric {
-            data: "samples out of bag".to_owned(),
-            source,
-        })?;
+        value = evaluated.map_err(ModelError::from)?;
     }
     if rows.len() < counts.len() {
         note(&format!(

@@ -21,10 +21,11 @@ use crate::error::EnsembleError;
 use crate::error::check_lengths;
 use ndarray::ArrayView2;
 use rpo_core::MatrixView;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What thresholds are the best of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdRule {
     /// One per label, each of the largest F-measure 2TP/(2TP + FP + FN) of its label, which makes the mean of

@@ -1,15 +1,17 @@
 //! From scores to labels.
 
-use crate::{Model, ModelError};
+use crate::{MethodError, Model, ModelError};
 use ndarray::ArrayView2;
 use rpo_core::CsrMatrix;
 use rpo_data::Task;
 use rpo_linear::{Prevalence, f1_decisions};
 use rpo_metrics::{LabelSets, Thresholds};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::str::FromStr;
 
 /// How labels are decided from scores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
     /// A label is predicted from a score on: the model's threshold for it, or 0.5.
@@ -18,7 +20,24 @@ pub enum Decision {
     /// For each label the samples whose expected F1 is largest, with the label's frequency in training
     /// ([`f1_decisions`]). Scores must be probabilities. What is predicted for a sample depends on the others it
     /// comes with, so that all must be decided on at once.
+    #[serde(rename = "f1")]
     ExpectedF1,
+}
+
+impl FromStr for Decision {
+    type Err = MethodError;
+
+    fn from_str(name: &str) -> Result<Self, MethodError> {
+        match name {
+            "threshold" => Ok(Self::Threshold),
+            "f1" => Ok(Self::ExpectedF1),
+            _ => Err(MethodError::Value {
+                name: "decide".to_owned(),
+                given: name.to_owned(),
+                expected: "one of threshold, f1".to_owned(),
+            }),
+        }
+    }
 }
 
 impl Decision {

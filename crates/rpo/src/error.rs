@@ -1,7 +1,11 @@
 //! What can be wrong with a model and the data it is asked about.
 
-use rpo_data::Task;
+use crate::method::MethodError;
+use crate::model_file::ModelFileError;
+use rpo_core::{Mismatch, ParameterError};
 use rpo_data::preprocess::PreprocessError;
+use rpo_data::split::SplitError;
+use rpo_data::{DatasetError, Task};
 use rpo_ensemble::EnsembleError;
 use rpo_linear::LinearError;
 use rpo_metrics::MetricError;
@@ -10,16 +14,37 @@ use rpo_metrics::MetricError;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// Parts of a model that must agree in a length do not.
-    #[error("{what}: expected {expected}, given {given}")]
-    Mismatch {
-        /// Which length.
-        what: &'static str,
-        /// The length required.
-        expected: usize,
-        /// The length given.
-        given: usize,
+    /// A method that does not exist, parameters that it does not have, or data that it cannot take.
+    #[error(transparent)]
+    Method(#[from] MethodError),
+    /// A parameter that is out of range or contradicts another.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// Parts of a model that differ in size.
+    #[error(transparent)]
+    Mismatch(#[from] Mismatch),
+    /// A result that exceeds the memory limit.
+    #[error("{what} would take {bytes} bytes of memory; the limit is {limit}")]
+    MemoryLimit {
+        /// What would take the memory.
+        what: String,
+        /// The memory it would take.
+        bytes: usize,
+        /// The memory limit.
+        limit: usize,
     },
+    /// Samples that cannot be withheld or split into folds.
+    #[error(transparent)]
+    Split(#[from] SplitError),
+    /// A part of a data set that cannot be taken.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// A model file that cannot be written.
+    #[error(transparent)]
+    File(Box<ModelFileError>),
+    /// The error of a custom method.
+    #[error("{0}")]
+    Custom(String),
     /// A name that occurs twice.
     #[error("{what} name {name:?} is used twice")]
     DuplicateName {
@@ -131,6 +156,33 @@ pub enum ModelError {
     /// Scores that are none.
     #[error(transparent)]
     Metric(#[from] MetricError),
+}
+
+impl ModelError {
+    /// Checks that dense scores stay within a memory limit.
+    pub(crate) fn check_scores(n_samples: usize, n_outputs: usize, limit: usize) -> Result<(), Self> {
+        let bytes = crate::blocks::dense_bytes(n_samples, n_outputs);
+        if bytes <= limit {
+            return Ok(());
+        }
+        let what = format!("scores of {n_samples} samples and {n_outputs} outputs");
+        Err(Self::MemoryLimit { what, bytes, limit })
+    }
+
+    /// The error with samples counted from the first of the data, where it came from a block that begins at `start`.
+    #[must_use]
+    pub fn in_block(mut self, start: usize) -> Self {
+        if let Self::MissingFeature { row, .. } = &mut self {
+            *row += start;
+        }
+        self
+    }
+}
+
+impl From<ModelFileError> for ModelError {
+    fn from(e: ModelFileError) -> Self {
+        Self::File(Box::new(e))
+    }
 }
 
 fn name_of(task: Task) -> &'static str {

@@ -1,20 +1,34 @@
 #![doc = include_str!("../README.md")]
 
 mod align;
+mod blocks;
 mod decision;
 mod error;
+mod evaluate;
+mod method;
+mod methods;
 mod model;
 pub mod model_file;
+mod predict;
 mod schema;
 mod target;
 mod training;
 mod tree_size;
 pub mod tune;
 
+pub use blocks::for_each_block;
 pub use decision::Decision;
 pub use error::ModelError;
-pub use model::{Model, OobPredictions, Predictor};
+pub use evaluate::{CrossValidation, EvaluateOptions, Evaluated, cross_validate};
+pub use method::{
+    DecisionParams, Estimator, FeatureParams, FitContext, Method, MethodEntry, MethodError, Needs,
+    NominalEncoding, OnCheckpoint, ParameterInfo, Parameters, Registry, StreamDestination, StreamingFit,
+    WrapProjection, parameters_of,
+};
+pub use methods::baseline;
+pub use model::Model;
 pub use model_file::CraftmlFile;
+pub use predict::{OobPredictions, Predict};
 pub use rpo_core as core;
 pub use rpo_data as data;
 pub use rpo_ensemble as ensemble;
@@ -27,14 +41,21 @@ pub use target::{FileTarget, TargetError};
 pub use training::{OutputSummary, TrainingSummary};
 pub use tree_size::TreeSize;
 
+/// Largest number of bytes of dense results unless a function is given another: 4 GiB.
+pub const DEFAULT_MEMORY_LIMIT: usize = 4 << 30;
+
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{Decision, Model, ModelError, Predictor};
-    pub use rpo_core::{CsrMatrix, Matrix, MatrixView};
-    pub use rpo_data::read::{ReadOptions, Targets, read};
+    pub use crate::baseline::BaselineParams;
+    pub use crate::tune::{Holdout, Refit};
+    pub use crate::{Decision, EvaluateOptions, FitContext, Method, Model, ModelError, cross_validate};
+    pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+    pub use rpo_data::read::{ReadOptions, Targets};
     pub use rpo_data::{Dataset, Task};
-    pub use rpo_ensemble::{ForestParams, MaxFeatures, ProjectionChoice};
+    pub use rpo_ensemble::boosting::BoostingParams;
+    pub use rpo_ensemble::structured::StructuredForestParams;
+    pub use rpo_ensemble::{CraftmlParams, ForestParams, MaxFeatures};
     pub use rpo_linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
-    pub use rpo_metrics::{Evaluation, Metric, Scores};
+    pub use rpo_metrics::Metric;
     pub use rpo_projections::{Components, ProjectionKind};
 }

@@ -1,149 +1,23 @@
 //! A fitted model with what serving it needs.
 
-use crate::{Decision, ModelError, Schema, TrainingSummary};
+use crate::{
+    DEFAULT_MEMORY_LIMIT, Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema,
+    TrainingSummary,
+};
 use ndarray::{Array2, ArrayView2};
-use rpo_core::store::Store;
-use rpo_core::{CsrMatrix, MatrixError, MatrixView, Seed};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Names, Task};
-use rpo_ensemble::boosting::Boosted;
-use rpo_ensemble::craftml::CraftmlTree;
-use rpo_ensemble::structured::{StructuredForest, StructuredTree};
+use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::{self, ThresholdRule};
-use rpo_ensemble::{Craftml, DEFAULT_BUDGET, EnsembleError, Forest, ForestTree, SingleTargetForest};
-use rpo_linear::{LinearError, LinearModel, LinkModel};
+use rpo_linear::LinearError;
 use rpo_tree::TreeError;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// What writes model files.
 pub(crate) const SOFTWARE: &str = concat!("rpo ", env!("CARGO_PKG_VERSION"));
-
-/// A fitted predictor of any method.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Predictor {
-    /// Random forests, Extra-Trees and single trees.
-    Forest(Forest),
-    /// Gradient boosting.
-    Boosted(Boosted),
-    /// A forest for every output by itself.
-    SingleTargetForest(SingleTargetForest),
-    /// Label embeddings with a link, and links on the features themselves.
-    LabelEmbedding(LinkModel),
-    /// One linear model per output.
-    Linear(LinearModel),
-    /// CRAFTML forests.
-    Craftml(Craftml),
-    /// Structured Hellinger forests and their relatives.
-    StructuredForest(StructuredForest),
-}
-
-/// What every fitted predictor can do, whatever its method: the one place where methods meet a [`Model`].
-pub(crate) trait Predict: Store {
-    /// The kind of model, by which a file is restored.
-    fn kind(&self) -> &'static str;
-    /// Number of features p it was fitted to.
-    fn n_features(&self) -> usize;
-    /// Number of outputs d it predicts.
-    fn n_outputs(&self) -> usize;
-    /// Number of samples n it was fitted to.
-    fn n_train(&self) -> usize;
-    /// Predictions (rows x d) of at most `budget` bytes; of labels, numbers of which 0.5 is the natural threshold.
-    fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError>;
-    /// The k largest predictions of each row that are not 0, as CSR.
-    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError>;
-    /// Predictions for the training samples, each by the parts of the model that did not see it, and the number
-    /// of those parts; `None` if the method has no such thing.
-    fn oob_predictions(&self, _x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        Ok(None)
-    }
-}
-
-/// Predictions for the training samples (n x d), and for each sample how many parts of the model they come from.
-pub type OobPredictions = (Array2<f32>, Vec<u32>);
-
-/// The predictors: the variants that hold them, and their own functions, which are those of [`Predict`] by name; `oob`
-/// marks those that predict for samples out of their parts' bags.
-macro_rules! predictors {
-    ($($variant:ident($method:ty) = $kind:literal $($oob:ident)?),* $(,)?) => {
-        impl Predictor {
-            pub(crate) fn inner(&self) -> &dyn Predict {
-                match self {
-                    $(Self::$variant(method) => method,)*
-                }
-            }
-        }
-
-        $(
-            impl From<$method> for Predictor {
-                fn from(method: $method) -> Self {
-                    Self::$variant(method)
-                }
-            }
-
-            impl Predict for $method {
-                fn kind(&self) -> &'static str {
-                    $kind
-                }
-
-                fn n_features(&self) -> usize {
-                    self.n_features()
-                }
-
-                fn n_outputs(&self) -> usize {
-                    self.n_outputs()
-                }
-
-                fn n_train(&self) -> usize {
-                    self.n_train()
-                }
-
-                fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
-                    Ok(self.predict_within(x, budget)?)
-                }
-
-                fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-                    Ok(self.predict_top_k(x, k)?)
-                }
-
-                $(predictors!(@$oob);)?
-            }
-        )*
-    };
-    (@oob) => {
-        fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-            Ok(Some(self.oob_predictions(x)?))
-        }
-    };
-}
-
-predictors! {
-    Forest(Forest) = "forest" oob,
-    Boosted(Boosted) = "boosting",
-    SingleTargetForest(SingleTargetForest) = "single-target-forest" oob,
-    LabelEmbedding(LinkModel) = "label-embedding",
-    Linear(LinearModel) = "linear",
-    Craftml(Craftml) = "craftml",
-    StructuredForest(StructuredForest) = "structured-forest" oob,
-}
-
-impl Predictor {
-    /// Number of features it was fitted to.
-    pub fn n_features(&self) -> usize {
-        self.inner().n_features()
-    }
-
-    /// Number of outputs it predicts.
-    pub fn n_outputs(&self) -> usize {
-        self.inner().n_outputs()
-    }
-
-    /// Number of samples it was fitted to.
-    pub fn n_train(&self) -> usize {
-        self.inner().n_train()
-    }
-}
 
 /// A predictor with the names and kinds of its columns, a summary of its training set, and how it was made.
 ///
@@ -152,9 +26,9 @@ impl Predictor {
 /// ([`with_pipeline`](Self::with_pipeline)) and takes features as they were before it, everywhere.
 ///
 /// [`save`](Self::save) and [`load`](Self::load) keep it in a file (see [`model_file`](crate::model_file)).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone)]
 pub struct Model {
-    predictor: Predictor,
+    predictor: Arc<dyn Predict>,
     schema: Schema,
     pipeline: Option<Pipeline>,
     training: TrainingSummary,
@@ -164,14 +38,72 @@ pub struct Model {
     software: String,
 }
 
+impl PartialEq for Model {
+    fn eq(&self, other: &Self) -> bool {
+        self.predictor.equals(other.predictor.as_ref())
+            && self.schema == other.schema
+            && self.pipeline == other.pipeline
+            && self.training == other.training
+            && self.parameters == other.parameters
+            && self.thresholds == other.thresholds
+            && self.decision == other.decision
+            && self.software == other.software
+    }
+}
+
 impl Model {
+    /// Fits a method to a data set: parameters such as [`ForestParams`](rpo_ensemble::ForestParams), or a
+    /// [`Method`](crate::Method) by name.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::prelude::*;
+    ///
+    /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
+    /// let forest = Model::fit(&ForestParams { trees: 20, ..ForestParams::random_forest() }, &data)?;
+    /// let craftml = Model::fit(&Method::named("craftml")?.with("trees", "5")?, &data)?;
+    /// # assert_eq!(forest.n_outputs(), craftml.n_outputs());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Parameters that are out of range or contradict each other, and data that the method cannot be fitted to.
+    pub fn fit(estimator: &dyn Estimator, data: &Dataset) -> Result<Self, ModelError> {
+        Self::fit_with(estimator, data, &FitContext::default())
+    }
+
+    /// [`fit`](Self::fit) with a callback or withheld samples.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_with(
+        estimator: &dyn Estimator,
+        data: &Dataset,
+        context: &FitContext<'_>,
+    ) -> Result<Self, ModelError> {
+        estimator.needs().check(estimator.method(), data)?;
+        let model = estimator.fit(data, context)?;
+        Ok(match model.parameters.is_empty() {
+            true => model.with_parameters(estimator.parameters()),
+            false => model,
+        })
+    }
+
     /// A predictor fitted to a data set.
     ///
     /// # Errors
     /// [`ModelError::Mismatch`] if it was fitted to data of another shape.
-    pub fn new(predictor: impl Into<Predictor>, training: &Dataset) -> Result<Self, ModelError> {
+    pub fn new(predictor: impl Predict, training: &Dataset) -> Result<Self, ModelError> {
+        Self::of(Arc::new(predictor), training)
+    }
+
+    /// [`new`](Self::new) for a predictor of a type that is not known at compile time.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn of(predictor: Arc<dyn Predict>, training: &Dataset) -> Result<Self, ModelError> {
         Self::from_parts(
-            predictor.into(),
+            predictor,
             Schema::of(training),
             None,
             TrainingSummary::of(training),
@@ -180,7 +112,7 @@ impl Model {
     }
 
     pub(crate) fn from_parts(
-        predictor: Predictor,
+        predictor: Arc<dyn Predict>,
         schema: Schema,
         pipeline: Option<Pipeline>,
         training: TrainingSummary,
@@ -199,13 +131,7 @@ impl Model {
             ),
             ("training samples", predictor.n_train(), training.n_samples()),
         ] {
-            if expected != given {
-                return Err(ModelError::Mismatch {
-                    what,
-                    expected,
-                    given,
-                });
-            }
+            Mismatch::check(what, expected, given)?;
         }
         Ok(Self {
             predictor,
@@ -243,14 +169,11 @@ impl Model {
     /// [`ModelError::Mismatch`] if the predictor was not fitted to as many as it gives.
     pub fn with_pipeline(self, pipeline: Pipeline, training: &Dataset) -> Result<Self, ModelError> {
         pipeline.check(training)?;
-        let (expected, given) = (self.predictor.n_features(), pipeline.n_columns());
-        if expected != given {
-            return Err(ModelError::Mismatch {
-                what: "features that the pipeline gives",
-                expected,
-                given,
-            });
-        }
+        Mismatch::check(
+            "features after the pipeline",
+            self.predictor.n_features(),
+            pipeline.n_columns(),
+        )?;
         let schema = self.schema.with_features_of(training);
         let pipeline = Some(pipeline).filter(|pipeline| !pipeline.is_identity());
         Ok(Self {
@@ -272,14 +195,7 @@ impl Model {
     /// [`ModelError::Mismatch`] if there is not one per output, [`ModelError::Threshold`] for NaN.
     pub fn with_thresholds(self, thresholds: Option<Vec<f64>>) -> Result<Self, ModelError> {
         if let Some(thresholds) = &thresholds {
-            let (expected, given) = (self.n_outputs(), thresholds.len());
-            if expected != given {
-                return Err(ModelError::Mismatch {
-                    what: "decision thresholds",
-                    expected,
-                    given,
-                });
-            }
+            Mismatch::check("decision thresholds", self.n_outputs(), thresholds.len())?;
             if let Some(output) = thresholds.iter().position(|t| t.is_nan()) {
                 return Err(ModelError::Threshold { output });
             }
@@ -293,9 +209,9 @@ impl Model {
         Self { decision, ..self }
     }
 
-    /// What predicts.
-    pub fn predictor(&self) -> &Predictor {
-        &self.predictor
+    /// The fitted predictor; [`downcast_ref`](trait.Predict.html#method.downcast_ref) gives it as its own type.
+    pub fn predictor(&self) -> &dyn Predict {
+        self.predictor.as_ref()
     }
 
     /// Task, names and kinds of the columns.
@@ -366,15 +282,19 @@ impl Model {
     /// Another number of features; predictions of more than 4 GiB; features that the method or the pipeline does not
     /// take: missing ones, or values that are none of a nominal feature's.
     pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, ModelError> {
-        self.predict_within(x, DEFAULT_BUDGET)
+        self.predict_with_limit(x, DEFAULT_MEMORY_LIMIT)
     }
 
     /// [`predict`](Self::predict) with another limit on the bytes of the result.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
-    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, ModelError> {
-        self.ask(x, |predictor, x| predictor.predict_within(x, budget))
+    pub fn predict_with_limit(
+        &self,
+        x: MatrixView<'_>,
+        memory_limit: usize,
+    ) -> Result<Array2<f32>, ModelError> {
+        self.with_features(x, |predictor, x| predictor.predict_with_limit(x, memory_limit))
     }
 
     /// The k largest predictions of each row that are not 0, as CSR (n x d). Never holds all predictions.
@@ -382,7 +302,7 @@ impl Model {
     /// # Errors
     /// As [`predict`](Self::predict), and k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-        self.ask(x, |predictor, x| predictor.predict_top_k(x, k))
+        self.with_features(x, |predictor, x| predictor.predict_top_k(x, k))
     }
 
     /// Predictions for the training samples x, each by the parts of the model that did not see it in training,
@@ -391,20 +311,20 @@ impl Model {
     /// # Errors
     /// Other samples than those of the training set; predictions of more than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        self.ask(x, |predictor, x| predictor.oob_predictions(x))
+        self.with_features(x, |predictor, x| predictor.oob_predictions(x))
     }
 
-    /// Asks the predictor about features as the model takes them.
-    fn ask<T>(
+    /// Calls the predictor with the features that the pipeline makes of those of the model.
+    fn with_features<T>(
         &self,
         x: MatrixView<'_>,
-        ask: impl FnOnce(&dyn Predict, MatrixView<'_>) -> Result<T, ModelError>,
+        predict: impl FnOnce(&dyn Predict, MatrixView<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
-        let answer = match &self.pipeline {
-            None => ask(self.predictor.inner(), x),
-            Some(pipeline) => ask(self.predictor.inner(), pipeline.transform(x)?.view()),
+        let predicted = match &self.pipeline {
+            None => predict(self.predictor.as_ref(), x),
+            Some(pipeline) => predict(self.predictor.as_ref(), pipeline.transform(x)?.view()),
         };
-        answer.map_err(|e| match e {
+        predicted.map_err(|e| match e {
             ModelError::Linear(LinearError::Features(_))
             | ModelError::Ensemble(
                 EnsembleError::Features(_) | EnsembleError::Tree(TreeError::MissingFeature { .. }),
@@ -463,7 +383,7 @@ impl Model {
     }
 
     /// That the model predicts labels.
-    fn check_labels(&self) -> Result<(), ModelError> {
+    pub(crate) fn check_labels(&self) -> Result<(), ModelError> {
         match self.schema.task() {
             Task::MultiLabel => Ok(()),
             expected => Err(ModelError::Task {
@@ -499,32 +419,7 @@ impl Model {
         if self.thresholds.is_some() || other.thresholds.is_some() {
             return refuse("decision thresholds belong to the scores of one model");
         }
-        let predictor = match (self.predictor, other.predictor) {
-            (Predictor::Forest(mine), Predictor::Forest(theirs)) => {
-                let seed = |tree: &ForestTree| tree.seed;
-                check_apart(mine.trees().iter().map(seed), theirs.trees().iter().map(seed))?;
-                Predictor::Forest(mine.merge(theirs)?)
-            }
-            (Predictor::SingleTargetForest(mine), Predictor::SingleTargetForest(theirs)) => {
-                let seed = |tree: &ForestTree| tree.seed;
-                let (my_trees, their_trees) = (mine.forest().trees(), theirs.forest().trees());
-                check_apart(my_trees.iter().map(seed), their_trees.iter().map(seed))?;
-                Predictor::SingleTargetForest(mine.merge(theirs)?)
-            }
-            (Predictor::Craftml(mine), Predictor::Craftml(theirs)) => {
-                check_apart(
-                    mine.trees().iter().map(CraftmlTree::seed),
-                    theirs.trees().iter().map(CraftmlTree::seed),
-                )?;
-                Predictor::Craftml(mine.merge(theirs)?)
-            }
-            (Predictor::StructuredForest(mine), Predictor::StructuredForest(theirs)) => {
-                let seed = |tree: &StructuredTree| tree.seed;
-                check_apart(mine.trees().iter().map(seed), theirs.trees().iter().map(seed))?;
-                Predictor::StructuredForest(mine.merge(theirs)?)
-            }
-            _ => return refuse("only forests of one method are"),
-        };
+        let predictor = self.predictor.merge(other.predictor.as_ref())?;
         let mut parameters = self.parameters;
         let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);
         if let Some(trees) = count(&parameters).zip(count(&other.parameters)) {
@@ -536,18 +431,4 @@ impl Model {
             ..self
         })
     }
-}
-
-/// Refuses a tree that is in both of two ensembles.
-fn check_apart(
-    mine: impl Iterator<Item = Seed>,
-    mut theirs: impl Iterator<Item = Seed>,
-) -> Result<(), ModelError> {
-    let mut taken: Vec<u64> = mine.map(Seed::value).collect();
-    taken.sort_unstable();
-    if theirs.any(|seed| taken.binary_search(&seed.value()).is_ok()) {
-        let why = "both hold the same tree; grow them with another seed or first tree";
-        return Err(ModelError::Merge(why));
-    }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! How large the trees of a model are.
 
-use crate::Predictor;
 use rpo_tree::{Rule, Structure};
+use serde_json::{Value, json};
 
 /// The size of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,38 +15,18 @@ pub struct TreeSize {
 }
 
 impl TreeSize {
-    fn of<R: Rule>(structure: &Structure<R>) -> Self {
+    /// The smallest, mean and largest of some numbers, for reports.
+    pub(crate) fn spread(values: impl Iterator<Item = usize> + Clone) -> Value {
+        let n = values.clone().count().max(1) as f64;
+        let mean = values.clone().sum::<usize>() as f64 / n;
+        json!({"min": values.clone().min(), "mean": mean, "max": values.max()})
+    }
+
+    pub(crate) fn of<R: Rule>(structure: &Structure<R>) -> Self {
         Self {
             nodes: structure.nodes().len(),
             leaves: structure.n_leaves(),
             depth: structure.depth(),
         }
-    }
-}
-
-impl Predictor {
-    /// The sizes of its trees, in their order; `None` if it is not made of trees.
-    pub fn tree_sizes(&self) -> Option<Vec<TreeSize>> {
-        let of_forest = |forest: &rpo_ensemble::Forest| {
-            let trees = forest.trees().iter();
-            trees.map(|t| TreeSize::of(t.tree.structure())).collect()
-        };
-        Some(match self {
-            Self::Forest(forest) => of_forest(forest),
-            Self::SingleTargetForest(forests) => of_forest(forests.forest()),
-            Self::Boosted(boosted) => {
-                let trees = boosted.trees().iter();
-                trees.map(|t| TreeSize::of(&t.structure)).collect()
-            }
-            Self::Craftml(forest) => {
-                let trees = forest.trees().iter();
-                trees.map(|t| TreeSize::of(t.tree().structure())).collect()
-            }
-            Self::StructuredForest(forest) => {
-                let trees = forest.trees().iter();
-                trees.map(|t| TreeSize::of(t.tree.structure())).collect()
-            }
-            Self::LabelEmbedding(_) | Self::Linear(_) => return None,
-        })
     }
 }

@@ -6,6 +6,7 @@ use super::{
     DatasetText, DescribeError, Description, MethodText, Published, PublishedName, SplitText, Values,
     measures,
 };
+use rpo::Estimator;
 use rpo::metrics::Metric;
 use std::collections::BTreeSet;
 use std::fmt::Display;
@@ -146,7 +147,7 @@ fn check_methods(
 fn check_options(method: &MethodText, file: &Source<'_>) -> Result<(), DescribeError> {
     for (_, value) in method.columns() {
         let made = method.job(value.as_deref()).method_options().and_then(|options| {
-            options.recipe(0)?;
+            options.check()?;
             Ok(options)
         });
         let options = made.map_err(|e| {

@@ -2,12 +2,12 @@
 
 use super::{DatasetText, Values};
 use anyhow::bail;
-use clap::ValueEnum;
-use rpo::tune::Budget;
-use rpo_cli::methods::{Method, MethodOptions};
-use rpo_cli::tuning::{Order, Tuning};
+use rpo::Method;
+use rpo::metrics::{Metric, Score};
+use rpo::tune::{SearchLimit, SearchOrder, Tuning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use toml::Spanned;
 
 /// A method: a column of a table, or a curve where one of its parameters is a list.
@@ -153,27 +153,26 @@ pub(crate) struct Search {
 
 impl Search {
     /// The search of a method's options.
-    pub(crate) fn tuning(
-        &self,
-        method: MethodOptions,
-        seed: u64,
-        score: Option<&str>,
-    ) -> anyhow::Result<Tuning> {
+    pub(crate) fn tuning(&self, method: Method, seed: u64, score: Option<&str>) -> anyhow::Result<Tuning> {
         let metric = self.metric.as_deref().or(score);
-        let (order, budget) = match (self.trials, self.steps) {
-            (None, None) => (Order::Grid, Budget::Everything),
-            (Some(trials), None) => (Order::Random, Budget::Trials(trials)),
-            (None, Some(steps)) => (Order::Random, Budget::Steps(steps)),
+        let (order, limit) = match (self.trials, self.steps) {
+            (None, None) => (SearchOrder::Grid, SearchLimit::Everything),
+            (Some(trials), None) => (SearchOrder::Random, SearchLimit::Trials(trials)),
+            (None, Some(steps)) => (SearchOrder::Random, SearchLimit::Steps(steps)),
             (Some(_), Some(_)) => bail!("trials or steps expected, both given"),
         };
         Ok(Tuning {
             order,
-            budget,
-            metric: metric.map(str::parse).transpose()?,
+            limit,
+            metric: metric.map(named_metric).transpose()?,
             validation: self.validation,
-            ..Tuning::new(method, self.space.clone(), seed)
+            ..Tuning::new(method, &self.space, seed)
         })
     }
+}
+
+fn named_metric(name: &str) -> anyhow::Result<Arc<dyn Score>> {
+    Ok(Arc::new(name.parse::<Metric>()?))
 }
 
 /// A method with a value for every option that is given.
@@ -198,9 +197,8 @@ pub(crate) struct MethodJob {
 
 impl MethodJob {
     /// The method with its options.
-    pub(crate) fn method_options(&self) -> anyhow::Result<MethodOptions> {
-        let method = Method::from_str(&self.algorithm, false).map_err(anyhow::Error::msg)?;
-        let mut options = MethodOptions::new(method);
+    pub(crate) fn method_options(&self) -> anyhow::Result<Method> {
+        let mut options = Method::named(&self.algorithm)?;
         for (name, value) in &self.options {
             options = options.with(name, value)?;
         }

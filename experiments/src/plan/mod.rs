@@ -249,9 +249,8 @@ fn job(
     if selection.time_budget
         && method
             .method_options()?
-            .method()
-            .option_names()
-            .contains(&"time-limit".to_owned())
+            .parameter_names()
+            .contains(&"time_limit".to_owned())
     {
         method.time_budget = description.time_budget;
     }

@@ -316,24 +316,6 @@ impl DataOptions {
         self.input.finish(data)
     }
 
-    /// The features in the order of a model.
-    pub(crate) fn align_features<'a>(
-        &self,
-        schema: &Schema,
-        data: &'a Dataset,
-    ) -> Result<Cow<'a, Matrix>, CliError> {
-        self.input.align(schema, data)
-    }
-
-    /// The outputs in the order of a model.
-    pub(crate) fn align_outputs<'a>(
-        &self,
-        schema: &Schema,
-        data: &'a Dataset,
-    ) -> Result<Cow<'a, Matrix>, CliError> {
-        schema.align_outputs(data).map_err(|e| self.input.misfit(e))
-    }
-
     fn options(&self) -> ReadOptions {
         ReadOptions {
             missing_targets: self.missing_outputs.then_some(Missing::Keep),

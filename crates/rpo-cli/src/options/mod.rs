@@ -1,10 +1,10 @@
 //! Options that several commands or methods share.
 
 mod data;
-mod switch;
+mod method;
 
 pub(crate) use data::{DataOptions, InputOptions, TrainingOptions};
-pub(crate) use switch::Switch;
+pub(crate) use method::{MethodOptions, argument};
 
 use crate::error::CliError;
 use clap::Args;

@@ -2,9 +2,8 @@
 
 use crate::error::CliError;
 use crate::output::{self, Output, quoted};
-use crate::tuning::Tuned;
-use rpo::metrics::Score;
-use rpo::tune::{Outcome, Record, Setting, Space};
+use rpo::ModelError;
+use rpo::tune::{Outcome, Record, Setting, Space, Tuned};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -25,15 +24,15 @@ impl Report<'_> {
     }
 
     fn json(&self, model_bytes: Option<u64>) -> Value {
-        let best = self.tuned.found.best();
+        let best = self.tuned.result.best();
         let mut object = json!({
-            "metric": self.tuned.metric.to_string(),
+            "metric": self.tuned.metric.name(),
             "best": {
                 "index": best.index,
                 "parameters": parameters(&best.setting),
-                "score": self.tuned.found.best_score(),
+                "score": self.tuned.result.best_score(),
             },
-            "trials": self.tuned.found.history().iter().map(trial).collect::<Vec<_>>(),
+            "trials": self.tuned.result.history().iter().map(trial).collect::<Vec<_>>(),
             "n_train": self.tuned.holdout.train.n_samples(),
             "n_validation": self.tuned.holdout.validation.n_samples(),
             "search_seconds": self.search_seconds,
@@ -47,7 +46,9 @@ impl Report<'_> {
     fn table(&self, model_bytes: Option<u64>) -> String {
         let mut text = format!(
             "{:>10}  {:>8}  {:>7}  setting\n",
-            self.tuned.metric, "seconds", "steps"
+            self.tuned.metric.name(),
+            "seconds",
+            "steps"
         );
         for record in self.ranked() {
             let (score, remark) = match &record.outcome {
@@ -66,9 +67,9 @@ impl Report<'_> {
         let _ = writeln!(
             text,
             "\n{} settings in {:.2} s, fitted to {train} samples and scored on {validation}; best: {}",
-            self.tuned.found.history().len(),
+            self.tuned.result.history().len(),
             self.search_seconds,
-            self.tuned.found.best_setting()
+            self.tuned.result.best_setting()
         );
         if let Some(bytes) = model_bytes {
             let _ = writeln!(text, "model of {bytes} bytes saved");
@@ -77,10 +78,10 @@ impl Report<'_> {
     }
 
     /// The winner, then whole trials, stopped ones and failures, each by score, equal ones in order.
-    fn ranked(&self) -> Vec<&Record<CliError>> {
-        let mut ranked: Vec<_> = self.tuned.found.history().iter().collect();
+    fn ranked(&self) -> Vec<&Record<ModelError>> {
+        let mut ranked: Vec<_> = self.tuned.result.history().iter().collect();
         ranked.sort_by(|a, b| {
-            let class = |record: &Record<CliError>| match record.outcome {
+            let class = |record: &Record<ModelError>| match record.outcome {
                 Outcome::Scored(_) => 0,
                 Outcome::Stopped(_) => 1,
                 Outcome::Failed(_) => 2,
@@ -100,7 +101,7 @@ impl Report<'_> {
         let mut out = Output::new(Some(path))?;
         let names: String = space.names().map(|name| format!(",{}", quoted(name))).collect();
         out.put(format!("index,score,steps,seconds,status,error{names}\n").as_bytes())?;
-        for record in self.tuned.found.history() {
+        for record in self.tuned.result.history() {
             let score = record.score().map_or_else(String::new, |score| score.to_string());
             let (index, steps, seconds) = (record.index, record.steps, record.seconds);
             let (status, error) = status(record);
@@ -118,7 +119,7 @@ impl Report<'_> {
     }
 }
 
-fn status(record: &Record<CliError>) -> (&'static str, Option<String>) {
+fn status(record: &Record<ModelError>) -> (&'static str, Option<String>) {
     match &record.outcome {
         Outcome::Scored(_) => ("scored", None),
         Outcome::Stopped(_) => ("stopped", None),
@@ -133,7 +134,7 @@ fn parameters(setting: &Setting) -> Map<String, Value> {
     values.collect()
 }
 
-fn trial(record: &Record<CliError>) -> Value {
+fn trial(record: &Record<ModelError>) -> Value {
     let (status, error) = status(record);
     let mut trial = json!({
         "index": record.index,

@@ -3,17 +3,17 @@
 mod history;
 
 use crate::error::CliError;
-use crate::methods::{FitContext, MethodOptions, note_unknown};
-use crate::options::{MemoryOptions, ThreadOptions, TrainingOptions};
+use crate::options::{MemoryOptions, MethodOptions, ThreadOptions, TrainingOptions};
+use crate::output::note_unfilled;
 use crate::progress;
 use crate::resources::Stopwatch;
-use crate::tuning::{self, Order, Tuning};
 use clap::Args;
 use history::Report;
-use rpo::FileTarget;
 use rpo::metrics::Metric;
-use rpo::tune::{Budget, Refit};
+use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Tuning};
+use rpo::{FileTarget, FitContext};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Search the parameters of a method that score best on samples withheld from training.
@@ -39,8 +39,8 @@ pub(crate) struct Tune {
     hold_out: f64,
 
     /// All combinations, the last parameter varying fastest, or random ones, none twice.
-    #[arg(long, value_enum, default_value_t = Order::Grid, help_heading = "Search")]
-    search: Order,
+    #[arg(long, value_name = "ORDER", default_value_t = SearchOrder::Grid, help_heading = "Search")]
+    search: SearchOrder,
 
     /// Try so many settings; by default a grid is tried in full, and 20 random settings. The first settings of a
     /// longer search are those of a shorter one.
@@ -77,9 +77,9 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 
-    /// Seed of all randomness: of the validation part, of the settings drawn, and of every fit.
-    #[arg(long, value_name = "SEED", default_value_t = 0)]
-    seed: u64,
+    /// Seed of all randomness: of the withheld samples, of the settings drawn, and of every fit; 0 by default.
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
 
     /// Print one JSON object.
     #[arg(long)]
@@ -102,14 +102,19 @@ impl Tune {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         // Whatever can be found wrong before the data is read is found now.
+        let mut method = self.method.method()?;
+        if let Some(seed) = self.seed {
+            method = method.with_seed(seed);
+        }
+        let seed = method.seed();
         let tuning = Tuning {
             order: self.search,
-            budget: self.budget()?,
+            limit: self.limit()?,
             stop_early: self.stop_early,
-            metric: self.metric,
+            metric: self.metric.map(|metric| Arc::new(metric) as _),
             validation: self.hold_out,
-            memory: self.memory.bytes(),
-            ..Tuning::new(self.method.clone(), self.space.clone(), self.seed)
+            memory_limit: self.memory.bytes(),
+            ..Tuning::new(method, &self.space, seed)
         };
         let space = tuning.space()?;
         for path in [&self.model, &self.history].into_iter().flatten() {
@@ -122,7 +127,7 @@ impl Tune {
             Some(n) => progress::bar(n, "trying settings"),
             None => progress::count("trying settings"),
         };
-        let tuned = tuning.run(&data, self.data.name(), &|| bar.inc(1));
+        let tuned = tuning.run(&data, &|| bar.inc(1));
         bar.finish_and_clear();
         let tuned = tuned?;
         let search_seconds = clock.wall_seconds();
@@ -138,24 +143,20 @@ impl Tune {
             None => None,
             Some(path) => {
                 let refit = if self.refit { Refit::Everything } else { Refit::No };
-                let context = FitContext {
-                    data: Some(self.data.name()),
-                    ..FitContext::default()
-                };
-                let model = tuning.fit_best(&tuned, &data, refit, &context)?;
-                note_unknown(&model);
+                let model = tuning.fit_best(&tuned, &data, refit, &FitContext::default())?;
+                note_unfilled(&model);
                 Some(model.save(path)?)
             }
         };
         report.print(self.json, model_bytes)
     }
 
-    fn budget(&self) -> Result<Budget, CliError> {
+    fn limit(&self) -> Result<SearchLimit, CliError> {
         if let Some(n) = self.trials {
-            return Ok(Budget::Trials(n));
+            return Ok(SearchLimit::Trials(n));
         }
         if let Some(steps) = self.steps {
-            return Ok(Budget::Steps(steps));
+            return Ok(SearchLimit::Steps(steps));
         }
         if let Some(seconds) = self.time {
             let time = Duration::try_from_secs_f64(seconds).map_err(|_| {
@@ -163,11 +164,11 @@ impl Tune {
                     "--time {seconds}: a number of seconds of at least 0 is expected"
                 ))
             })?;
-            return Ok(Budget::WallClock(time));
+            return Ok(SearchLimit::WallClock(time));
         }
         Ok(match self.search {
-            Order::Grid => Budget::Everything,
-            Order::Random => Budget::Trials(tuning::RANDOM_TRIALS),
+            SearchOrder::Grid => SearchLimit::Everything,
+            SearchOrder::Random => SearchLimit::Trials(RANDOM_TRIALS),
         })
     }
 }

@@ -7,6 +7,7 @@ mod craftml;
 mod decisions;
 mod features;
 mod linear;
+mod methods;
 mod missing;
 mod real;
 mod refusals;

@@ -2,7 +2,7 @@
 
 use crate::common::{Folder, arff, number};
 use rpo::data::read::{ReadOptions, Targets, read};
-use rpo_cli::methods::{FitContext, Method, MethodOptions};
+use rpo::{FitContext, Method};
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -101,25 +101,25 @@ fn forests_grow_in_parts() {
         ..ReadOptions::default()
     };
     let data = read(folder.path("train.arff"), &options).unwrap();
-    for method in [
-        Method::StructuredForest,
-        Method::BinaryRelevanceForest,
-        Method::SingleTargetForest,
-        Method::RandomForest,
+    for name in [
+        "structured-forest",
+        "binary-relevance-forest",
+        "single-target-forest",
+        "random-forest",
     ] {
-        let options = MethodOptions::new(method).with("trees", "5").unwrap();
-        let options = options.with("thresholds", "macro-f").unwrap();
-        let recipe = options.recipe(3).unwrap();
+        let method = Method::named(name).unwrap().with("trees", "5").unwrap();
+        let method = method.with("thresholds", "macro-f").unwrap().with_seed(3);
+        let estimator = method.estimator(data.task()).unwrap();
         let context = FitContext::default();
         let mut shown = Vec::new();
-        let whole = recipe.fit_in_parts(&data, &context, &[1, 3], &mut |step, model| {
+        let whole = estimator.fit_in_parts(&data, &context, &[1, 3], &mut |step, model| {
             assert!(model.thresholds().is_some());
             shown.push(step);
             Ok(std::ops::ControlFlow::Continue(()))
         });
         let whole = whole.unwrap();
         assert_eq!(shown, [1, 3, 5]);
-        assert_eq!(whole, recipe.fit(&data, &context).unwrap());
+        assert_eq!(whole, estimator.fit(&data, &context).unwrap());
     }
 }
 

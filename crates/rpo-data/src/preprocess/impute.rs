@@ -5,9 +5,12 @@ use crate::builder::MatrixBuilder;
 use crate::dataset::Dataset;
 use ndarray::Axis;
 use rpo_core::{Matrix, MatrixView, Mismatch};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// The value that fills a numeric feature where it is missing; a nominal one always gets its most frequent value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Fill {
     /// The median, of an even number of values the mean of the two in the middle; outliers do not move it.
     #[default]

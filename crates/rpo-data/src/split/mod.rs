@@ -11,6 +11,7 @@
 //! # Ok::<(), rpo_data::split::SplitError>(())
 //! ```
 
+mod dataset;
 mod stratified;
 
 pub use stratified::{stratified_k_fold, stratified_partitions, stratified_split};

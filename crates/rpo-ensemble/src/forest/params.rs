@@ -260,6 +260,22 @@ impl ForestParams {
         }
     }
 
+    /// The same parameters with trees that grow on a projection of the outputs to a number of components.
+    ///
+    /// ```
+    /// use rpo_ensemble::{ForestParams, ProjectionKind};
+    /// let params = ForestParams::random_forest().project(ProjectionKind::Gaussian, 20);
+    /// assert!(params.check().is_ok());
+    /// ```
+    #[must_use]
+    pub fn project(self, projection: impl Into<ProjectionChoice>, components: usize) -> Self {
+        Self {
+            projection: projection.into(),
+            components: Some(Components::Exact(components)),
+            ..self
+        }
+    }
+
     /// Returns true if trees do not see all samples, so that forests have out-of-bag predictions.
     pub fn has_oob(&self) -> bool {
         match self.row_share {

@@ -107,14 +107,17 @@ impl Description {
 
     /// The columns described, as many as there are.
     pub(super) fn schema(&mut self) -> Result<Schema, ModelError> {
-        let names = |what, names: Option<Vec<String>>, expected: usize| match names {
-            None => Ok(Names::Numbered(expected)),
-            Some(names) if names.len() == expected => Ok(Names::Given(names)),
-            Some(names) => Err(ModelError::Mismatch {
-                what,
-                expected,
-                given: names.len(),
-            }),
+        let names = |what, names: Option<Vec<String>>, expected: usize| -> Result<_, ModelError> {
+            match names {
+                None => Ok(Names::Numbered(expected)),
+                Some(names) if names.len() == expected => Ok(Names::Given(names)),
+                Some(names) => Err(rpo_core::Mismatch {
+                    what,
+                    expected,
+                    given: names.len(),
+                }
+                .into()),
+            }
         };
         let feature_names = names("names of features", self.feature_names.take(), self.n_features)?;
         let output_names = names("names of outputs", self.output_names.take(), self.n_outputs)?;

@@ -14,14 +14,13 @@
 mod container;
 mod description;
 mod error;
-mod kinds;
 mod stepwise;
 
 pub use description::FORMAT_VERSION;
 pub use error::{ModelFileError, ModelFileErrorKind};
 pub use stepwise::CraftmlFile;
 
-use crate::{Decision, FileTarget, Model, TrainingSummary};
+use crate::{Decision, FileTarget, Model, Registry, TrainingSummary};
 use container::Container;
 use description::Description;
 use error::ModelFileErrorKind as Kind;
@@ -52,6 +51,14 @@ impl Model {
     /// # Errors
     /// [`ModelFileError`] if the file cannot be read, is damaged, of another version, or not a model.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelFileError> {
+        Self::load_with(path, Registry::standard())
+    }
+
+    /// Loads a model of a kind that a registry knows, for models of custom methods.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn load_with(path: impl AsRef<Path>, registry: &Registry) -> Result<Self, ModelFileError> {
         let path = path.as_ref();
         let bytes = std::fs::read(path).map_err(|e| {
             ModelFileError::from(Kind::Read {
@@ -60,7 +67,7 @@ impl Model {
             })
             .in_file(path)
         })?;
-        Self::from_bytes(&bytes).map_err(|e| e.in_file(path))
+        Self::from_bytes_with(&bytes, registry).map_err(|e| e.in_file(path))
     }
 
     /// The bytes of the model's file.
@@ -81,7 +88,15 @@ impl Model {
     /// # Errors
     /// As [`load`](Self::load).
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelFileError> {
-        Ok(decode(bytes)?)
+        Self::from_bytes_with(bytes, Registry::standard())
+    }
+
+    /// A model of a kind that a registry knows, from the bytes of its file.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn from_bytes_with(bytes: &[u8], registry: &Registry) -> Result<Self, ModelFileError> {
+        Ok(decode(bytes, registry)?)
     }
 }
 
@@ -94,7 +109,7 @@ fn encode(model: &Model) -> Result<Container, Kind> {
     if let Some(pipeline) = model.pipeline() {
         pipeline.store(&mut out)?;
     }
-    let predictor = model.predictor().inner();
+    let predictor = model.predictor();
     predictor.store(&mut out)?;
     let stored = out.finish()?;
     let mut description = Description::new(
@@ -109,7 +124,7 @@ fn encode(model: &Model) -> Result<Container, Kind> {
     Container::new(&description, stored.arrays)
 }
 
-fn decode(bytes: &[u8]) -> Result<Model, Kind> {
+fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     let (mut description, mut from) = container::open(bytes)?;
     let mut sizes = Sizes {
         n_train: description.n_train,
@@ -128,7 +143,16 @@ fn decode(bytes: &[u8]) -> Result<Model, Kind> {
     if from.has(THRESHOLDS) {
         thresholds = Some(from.doubles(THRESHOLDS)?.to_vec());
     }
-    let predictor = kinds::restore(&description.kind, &mut from, sizes)?;
+    let Some(kind) = registry.kinds().find(|kind| kind.name == description.kind) else {
+        let mut supported: Vec<&str> = registry.kinds().map(|kind| kind.name).collect();
+        supported.sort_unstable();
+        supported.dedup();
+        return Err(Kind::UnknownKind {
+            found: description.kind,
+            supported: supported.join(", "),
+        });
+    };
+    let predictor = (kind.restore)(&mut from, sizes)?;
     from.finish()?;
     let pipeline = Some(pipeline).filter(|pipeline| !pipeline.is_identity());
     let model = Model::from_parts(predictor, schema, pipeline, training, description.software)?

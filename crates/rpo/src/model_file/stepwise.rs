@@ -5,11 +5,10 @@ use super::container::Index;
 use super::description::Description;
 use super::error::ModelFileErrorKind as Kind;
 use crate::model::SOFTWARE;
-use crate::{FileTarget, ModelError, Schema, TrainingSummary};
+use crate::{FileTarget, ModelError, Schema, StreamDestination, TrainingSummary};
 use rpo_core::store::{Array, Store, Writer};
 use rpo_data::Dataset;
 use rpo_ensemble::craftml::{CraftmlTree, TrainingSet, TreeByTree};
-use serde_json::{Map, Value};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -63,17 +62,22 @@ impl CraftmlFile {
         self.put(arrays)
     }
 
-    /// Completes the model with its training set, or what is known of it, and the parameters it was trained with, and gives
-    /// the file its name. Returns the number of bytes written.
+    /// Completes the model with its training set, parameters and pipeline, and gives the file its name. Returns the number
+    /// of bytes written.
     ///
     /// # Errors
     /// As [`push`](Self::push).
     pub fn finish(
         mut self,
         training: &Dataset,
-        parameters: &Map<String, Value>,
+        destination: &StreamDestination<'_>,
     ) -> Result<u64, ModelFileError> {
-        let (schema, summary) = (Schema::of(training), TrainingSummary::of(training));
+        let summary = TrainingSummary::of(training);
+        let mut schema = Schema::of(training);
+        if let Some((pipeline, unprepared)) = destination.pipeline {
+            schema = schema.with_features_of(unprepared);
+            pipeline.store(&mut self.writer)?;
+        }
         let (trees, mut writer) = (std::mem::take(&mut self.trees), std::mem::take(&mut self.writer));
         let mut set = None;
         if trees.needs_training() {
@@ -85,7 +89,14 @@ impl CraftmlFile {
         trees.finish(set.as_ref(), &mut writer)?;
         let stored = writer.finish()?;
         self.put(stored.arrays)?;
-        let description = Description::new("craftml", &schema, &summary, SOFTWARE, parameters, stored.fields);
+        let description = Description::new(
+            "craftml",
+            &schema,
+            &summary,
+            SOFTWARE,
+            destination.parameters,
+            stored.fields,
+        );
         let Self {
             path,
             mut target,

@@ -1,55 +1,36 @@
-//! The samples that settings are scored on, and what becomes of them in the end.
+//! The samples that settings are scored on, and those that the winner is fitted to.
 
 use rpo_core::Seed;
-use rpo_data::split::{SplitError, TestSize, random_split, stratified_split};
-use rpo_data::{Dataset, DatasetError, Task};
+use rpo_data::Dataset;
+use rpo_data::split::SplitError;
 
-/// A set divided into a part to train on and a part to score settings on.
+/// A data set split into samples to train on and samples to score settings on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Holdout {
-    /// What settings are fitted to.
+    /// The samples that settings are fitted to.
     pub train: Dataset,
-    /// What they are scored on.
+    /// The samples that they are scored on.
     pub validation: Dataset,
 }
 
-/// Why no samples can be withheld.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum HoldoutError {
-    /// The share, or a set too small for it.
-    #[error(transparent)]
-    Split(#[from] SplitError),
-    /// The parts.
-    #[error(transparent)]
-    Dataset(#[from] DatasetError),
-}
-
 impl Holdout {
-    /// Withholds a share of the samples, strictly between 0 and 1: of labels so that each keeps its frequency
-    /// (iterative stratification, Sechidis, Tsoumakas, Vlahavas 2011), of numbers at random. Depends on the
-    /// set and the seed alone.
+    /// Withholds a fraction of the samples as [`Dataset::split`] does.
     ///
     /// # Errors
-    /// [`HoldoutError::Split`] for another share, or where a part would be empty.
-    pub fn new(data: &Dataset, share: f64, seed: Seed) -> Result<Self, HoldoutError> {
-        let seed = seed.purpose("holdout");
-        let split = match data.task() {
-            Task::MultiLabel => stratified_split(data.outputs().view(), share, seed)?,
-            Task::Regression => random_split(data.n_samples(), TestSize::Fraction(share), seed)?,
-        };
-        let (train, validation) = split.apply(data)?;
+    /// As [`Dataset::split`].
+    pub fn new(data: &Dataset, fraction: f64, seed: Seed) -> Result<Self, SplitError> {
+        let (train, validation) = data.split(fraction, seed.purpose("holdout"))?;
         Ok(Self { train, validation })
     }
 }
 
-/// What the winner of a search is fitted to.
+/// The samples that the winner of a search is fitted to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Refit {
-    /// The training part, as when it was scored.
+    /// The training samples, as when it was scored.
     #[default]
     No,
-    /// All samples, the validation part too.
+    /// All samples.
     Everything,
 }
 

@@ -1,20 +1,20 @@
-//! Hyper-parameter search: a space of settings, a budget, and a score that the caller computes.
+//! Hyper-parameter search: a space of settings, a limit, and a score that the caller computes.
 //!
 //! - [`Space`] names the parameters and says which values each may take; [`Space::grid`] lists all combinations,
 //!   [`Space::random`] draws them (Bergstra, Bengio, JMLR 2012).
-//! - [`Search`] scores settings in parallel on the current rayon pool, within a [`Budget`], and keeps the best.
+//! - [`Search`] scores settings in parallel on the current rayon pool, within a [`SearchLimit`], and keeps the best.
 //! - [`Holdout`] withholds a share of the samples to score on; [`Refit`] says what the winner is fitted to in the
 //!   end. The boosting paper (Joly, Wehenkel, Geurts, section 4.1.2) withholds 20 % of the learning samples and
 //!   does not say whether its winners see them afterwards; its figures agree with no refit, the default here.
 //!
-//! **Determinism.** With a budget in trials or in steps, the history, all but its seconds, and the winner are the
-//! same for any number of threads if the objective is; ties go to the earlier setting. A budget in wall-clock time
+//! **Determinism.** With a limit in trials or in steps, the history, all but its seconds, and the winner are the
+//! same for any number of threads if the objective is; ties go to the earlier setting. A limit in wall-clock time
 //! ends where the machine got to.
 //!
 //! ```
 //! use rpo::core::Seed;
 //! use rpo::prelude::*;
-//! use rpo::tune::{Budget, Holdout, Law, Refit, Search, Setting, Space, Trial};
+//! use rpo::tune::{SearchLimit, Holdout, ParamDistribution, Refit, Search, Setting, Space, Trial};
 //!
 //! # let features = ndarray::Array2::from_shape_fn((120, 3), |(i, j)| ((i * (7 * j + 3)) % 101) as f32 / 101.0);
 //! # let outputs = ndarray::Array2::from_shape_fn((120, 2), |(i, j)| features[[i, j]] * features[[i, 2]]);
@@ -23,7 +23,7 @@
 //! let holdout = Holdout::new(&data, 0.2, seed)?;
 //! let space = Space::default()
 //!     .parameter("max-features", "all,sqrt,0.5".parse()?)?
-//!     .parameter("min-samples-leaf", Law::integers(1, 5)?)?;
+//!     .parameter("min-samples-leaf", ParamDistribution::integers(1, 5)?)?;
 //!
 //! let params = |setting: &Setting| -> Result<ForestParams, Box<dyn std::error::Error + Send + Sync>> {
 //!     Ok(ForestParams {
@@ -40,7 +40,7 @@
 //!     let evaluation = Evaluation::new(validation.outputs().into(), Scores::Dense(scores.view()));
 //!     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(evaluation.evaluate(&[Metric::R2])?[0])
 //! };
-//! let found = Search::new(Metric::R2).budget(Budget::Trials(6)).run(space.random(seed), score)?;
+//! let found = Search::new(Metric::R2).limit(SearchLimit::Trials(6)).run(space.random(seed), score)?;
 //! assert_eq!(found.history().len(), 6);
 //! let data = Refit::Everything.samples(&data, &holdout);
 //! let forest = params(found.best_setting())?.fit(data.features().into(), data.outputs().into())?;
@@ -48,14 +48,16 @@
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 
+mod distribution;
 mod holdout;
-mod law;
 mod search;
 mod space;
 mod trial;
+mod tuning;
 
-pub use holdout::{Holdout, HoldoutError, Refit};
-pub use law::{Law, Value};
-pub use search::{Budget, Direction, Found, Search, SearchError, Stopping};
+pub use distribution::{ParamDistribution, Value};
+pub use holdout::{Holdout, Refit};
+pub use search::{Direction, Pruner, Search, SearchError, SearchLimit, SearchResult};
 pub use space::{Grid, Random, Setting, Space, SpaceError};
-pub use trial::{Failure, Outcome, Record, Trial};
+pub use trial::{Outcome, Record, Trial, TrialError};
+pub use tuning::{RANDOM_TRIALS, SearchOrder, TuneError, Tuned, Tuning};

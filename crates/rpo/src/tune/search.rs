@@ -1,7 +1,7 @@
-//! The driver: rounds of trials within a budget.
+//! The driver: rounds of trials within a limit.
 
 use super::trial::best_until;
-use super::{Failure, Outcome, Record, Setting, Trial};
+use super::{Outcome, Record, Setting, Trial, TrialError};
 use rayon::prelude::*;
 use rpo_metrics::Score;
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ impl<S: Score> From<S> for Direction {
 
 /// How much a search may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Budget {
+pub enum SearchLimit {
     /// Every setting given. The default; endless for random settings of an infinite space.
     Everything,
     /// The first so many settings.
@@ -51,7 +51,7 @@ pub enum Budget {
 
 /// When a trial is stopped before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stopping {
+pub enum Pruner {
     /// Never. The default.
     Never,
     /// When its best score so far is strictly worse than the median, over the whole trials of earlier rounds, of
@@ -69,8 +69,8 @@ pub enum Stopping {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Search {
     direction: Direction,
-    budget: Budget,
-    stopping: Stopping,
+    limit: SearchLimit,
+    pruner: Pruner,
     round: usize,
 }
 
@@ -80,22 +80,22 @@ impl Search {
     pub fn new(direction: impl Into<Direction>) -> Self {
         Self {
             direction: direction.into(),
-            budget: Budget::Everything,
-            stopping: Stopping::Never,
+            limit: SearchLimit::Everything,
+            pruner: Pruner::Never,
             round: 8,
         }
     }
 
-    /// What it may use. Default [`Budget::Everything`].
+    /// What it may use. Default [`SearchLimit::Everything`].
     #[must_use]
-    pub fn budget(self, budget: Budget) -> Self {
-        Self { budget, ..self }
+    pub fn limit(self, limit: SearchLimit) -> Self {
+        Self { limit, ..self }
     }
 
-    /// When trials are stopped. Default [`Stopping::Never`].
+    /// When trials are stopped. Default [`Pruner::Never`].
     #[must_use]
-    pub fn stopping(self, stopping: Stopping) -> Self {
-        Self { stopping, ..self }
+    pub fn pruner(self, pruner: Pruner) -> Self {
+        Self { pruner, ..self }
     }
 
     /// How many trials run at the same time, 0 meaning 1; a trial is compared with those of earlier rounds. Default
@@ -118,18 +118,18 @@ impl Search {
         &self,
         settings: impl IntoIterator<Item = Setting>,
         objective: impl Fn(&Setting, &mut Trial<'_>) -> Result<f64, E> + Sync,
-    ) -> Result<Found<E>, SearchError<E>> {
+    ) -> Result<SearchResult<E>, SearchError<E>> {
         let mut settings = settings.into_iter().fuse();
-        let deadline = match self.budget {
-            Budget::WallClock(time) => Instant::now().checked_add(time),
+        let deadline = match self.limit {
+            SearchLimit::WallClock(time) => Instant::now().checked_add(time),
             _ => None,
         };
         let mut history: Vec<Record<E>> = Vec::new();
         let mut rule = Rule::new(self, deadline);
         while !(rule.is_late() || self.is_spent(&history)) {
             let first = history.len();
-            let n = match self.budget {
-                Budget::Trials(trials) => self.round.min(trials - first),
+            let n = match self.limit {
+                SearchLimit::Trials(trials) => self.round.min(trials - first),
                 _ => self.round,
             };
             let round: Vec<Setting> = settings.by_ref().take(n).collect();
@@ -156,18 +156,18 @@ impl Search {
     }
 
     fn is_spent<E>(&self, history: &[Record<E>]) -> bool {
-        match self.budget {
-            Budget::Trials(trials) => history.len() >= trials,
-            Budget::Steps(steps) => {
+        match self.limit {
+            SearchLimit::Trials(trials) => history.len() >= trials,
+            SearchLimit::Steps(steps) => {
                 let used = history.iter().map(|record| record.steps);
                 used.fold(0, u64::saturating_add) >= steps
             }
-            Budget::Everything | Budget::WallClock(_) => false,
+            SearchLimit::Everything | SearchLimit::WallClock(_) => false,
         }
     }
 
     /// The best of the whole trials, or of the stopped ones if there are no others.
-    fn choose<E>(&self, history: Vec<Record<E>>) -> Result<Found<E>, SearchError<E>> {
+    fn choose<E>(&self, history: Vec<Record<E>>) -> Result<SearchResult<E>, SearchError<E>> {
         let best_of = |of: fn(&Outcome<E>) -> Option<f64>| {
             let scores = history.iter().enumerate();
             let scores = scores.filter_map(|(i, record)| Some((i, of(&record.outcome)?)));
@@ -190,7 +190,7 @@ impl Search {
             })
         });
         if let Some((best, score)) = best {
-            return Ok(Found { history, best, score });
+            return Ok(SearchResult { history, best, score });
         }
         let n_trials = history.len();
         match history.into_iter().next() {
@@ -210,13 +210,13 @@ impl Search {
 
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found<E> {
+pub struct SearchResult<E> {
     history: Vec<Record<E>>,
     best: usize,
     score: f64,
 }
 
-impl<E> Found<E> {
+impl<E> SearchResult<E> {
     /// Every setting that was tried, in order.
     pub fn history(&self) -> &[Record<E>] {
         &self.history
@@ -243,7 +243,7 @@ impl<E> Found<E> {
 #[non_exhaustive]
 pub enum SearchError<E> {
     /// No setting was tried.
-    #[error("no setting was tried: the budget or the space is empty")]
+    #[error("no setting was tried: the limit is 0 or the space is empty")]
     NoTrial,
     /// No setting has a score.
     #[error("all {n_trials} settings failed; the first, {setting}: {failure}")]
@@ -253,7 +253,7 @@ pub enum SearchError<E> {
         /// The first.
         setting: Setting,
         /// Why it failed.
-        failure: Failure<E>,
+        failure: TrialError<E>,
     },
 }
 
@@ -261,7 +261,7 @@ pub enum SearchError<E> {
 #[derive(Debug)]
 pub(super) struct Rule {
     direction: Direction,
-    stopping: Stopping,
+    pruner: Pruner,
     deadline: Option<Instant>,
     /// Reports of the whole trials of earlier rounds.
     earlier: Vec<Vec<(u64, f64)>>,
@@ -271,14 +271,14 @@ impl Rule {
     fn new(search: &Search, deadline: Option<Instant>) -> Self {
         Self {
             direction: search.direction,
-            stopping: search.stopping,
+            pruner: search.pruner,
             deadline,
             earlier: Vec::new(),
         }
     }
 
     fn learn<E>(&mut self, record: &Record<E>) {
-        if self.stopping != Stopping::Never && matches!(record.outcome, Outcome::Scored(_)) {
+        if self.pruner != Pruner::Never && matches!(record.outcome, Outcome::Scored(_)) {
             self.earlier.push(record.reports.clone());
         }
     }
@@ -293,8 +293,7 @@ impl Rule {
     }
 
     fn is_hopeless(&self, reports: &[(u64, f64)]) -> bool {
-        let (Stopping::Median { warm_up, min_trials }, Some(&(step, _))) = (self.stopping, reports.last())
-        else {
+        let (Pruner::Median { warm_up, min_trials }, Some(&(step, _))) = (self.pruner, reports.last()) else {
             return false;
         };
         let Some(own) = best_until(reports, step, self.direction) else {

@@ -1,6 +1,6 @@
 //! Spaces of settings: grids and random draws.
 
-use super::{Law, Value};
+use super::{ParamDistribution, Value};
 use rpo_core::Seed;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,6 +13,12 @@ pub enum SpaceError {
     /// A law without values, or with an empty one between its commas.
     #[error("a value is missing; at least one is expected, and none between two commas")]
     NoValue,
+    /// A text that is not a parameter and its values.
+    #[error("expected NAME=VALUES")]
+    NotAParameter,
+    /// A parameter that has no effect on how good a model is.
+    #[error("the first tree has no effect on how good a forest is")]
+    NotTunable,
     /// A value given twice.
     #[error("the value {0} is given twice")]
     Repeated(Value),
@@ -103,7 +109,7 @@ pub struct Space(Vec<Parameter>);
 #[derive(Debug, Clone, PartialEq)]
 struct Parameter {
     name: String,
-    law: Law,
+    distribution: ParamDistribution,
     /// Another parameter, earlier in the list, and its value that leaves this one without meaning.
     unless: Option<(usize, Value)>,
 }
@@ -113,8 +119,8 @@ impl Space {
     ///
     /// # Errors
     /// [`SpaceError::RepeatedParameter`].
-    pub fn parameter(self, name: &str, law: Law) -> Result<Self, SpaceError> {
-        self.add(name, law, None)
+    pub fn parameter(self, name: &str, distribution: ParamDistribution) -> Result<Self, SpaceError> {
+        self.add(name, distribution, None)
     }
 
     /// Adds a parameter that has no meaning where another, added before, has a value: settings with that value
@@ -125,21 +131,30 @@ impl Space {
     pub fn parameter_unless(
         self,
         name: &str,
-        law: Law,
+        distribution: ParamDistribution,
         other: &str,
         value: impl Into<Value>,
     ) -> Result<Self, SpaceError> {
         let position = self.0.iter().position(|p| p.name == other);
         let other = position.ok_or_else(|| SpaceError::NoParameter(other.to_owned()))?;
-        self.add(name, law, Some((other, value.into())))
+        self.add(name, distribution, Some((other, value.into())))
     }
 
-    fn add(mut self, name: &str, law: Law, unless: Option<(usize, Value)>) -> Result<Self, SpaceError> {
+    fn add(
+        mut self,
+        name: &str,
+        distribution: ParamDistribution,
+        unless: Option<(usize, Value)>,
+    ) -> Result<Self, SpaceError> {
         if self.0.iter().any(|p| p.name == name) {
             return Err(SpaceError::RepeatedParameter(name.to_owned()));
         }
         let name = name.to_owned();
-        self.0.push(Parameter { name, law, unless });
+        self.0.push(Parameter {
+            name,
+            distribution,
+            unless,
+        });
         Ok(self)
     }
 
@@ -155,7 +170,7 @@ impl Space {
     /// # Errors
     /// [`SpaceError::Continuous`].
     pub fn grid(&self) -> Result<Grid<'_>, SpaceError> {
-        match self.0.iter().find(|p| p.law.n_values().is_none()) {
+        match self.0.iter().find(|p| p.distribution.n_values().is_none()) {
             Some(p) => Err(SpaceError::Continuous(p.name.clone())),
             None => Ok(Grid {
                 space: self,
@@ -168,7 +183,7 @@ impl Space {
     pub fn draw(&self, seed: Seed, i: u64) -> Setting {
         let seed = seed.purpose("random search").child(i);
         // Keyed by name, so that a parameter more leaves the draws of the others as they are.
-        self.setting(|_, p| Some(p.law.draw(seed.purpose(&p.name))))
+        self.setting(|_, p| Some(p.distribution.draw(seed.purpose(&p.name.replace('_', "-")))))
     }
 
     /// Random settings, endlessly, each once: draws 0, 1, 2, ... without those that came before. Ends when
@@ -177,7 +192,7 @@ impl Space {
         let combinations = self
             .0
             .iter()
-            .try_fold(1_u64, |n, p| n.checked_mul(p.law.n_values()?));
+            .try_fold(1_u64, |n, p| n.checked_mul(p.distribution.n_values()?));
         let left = match self.grid() {
             Ok(grid) if combinations.is_some_and(|n| n <= MOST_COUNTED) => Some(grid.count()),
             _ => None,
@@ -218,7 +233,7 @@ pub struct Grid<'a> {
 impl Grid<'_> {
     /// The setting at some indices, if it stands for all that differ where a parameter has no meaning.
     fn at(&self, indices: &[u64]) -> Option<Setting> {
-        let setting = self.space.setting(|j, p| p.law.value(indices[j]));
+        let setting = self.space.setting(|j, p| p.distribution.value(indices[j]));
         let mut parameters = self.space.0.iter().zip(indices);
         parameters
             .all(|(p, &k)| k == 0 || setting.value(&p.name).is_some())
@@ -228,7 +243,7 @@ impl Grid<'_> {
     fn advance(&self, mut indices: Vec<u64>) -> Option<Vec<u64>> {
         for (k, p) in indices.iter_mut().zip(&self.space.0).rev() {
             *k += 1;
-            if Some(*k) < p.law.n_values() {
+            if Some(*k) < p.distribution.n_values() {
                 return Some(indices);
             }
             *k = 0;

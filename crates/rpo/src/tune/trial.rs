@@ -17,7 +17,7 @@ pub struct Trial<'a> {
 impl Trial<'_> {
     /// Reports the score reached after so many steps, counted from the beginning of the trial: trees, boosting
     /// rounds, whatever costs alike in every setting. `Break` asks the objective to return what it has: the trial
-    /// is not promising ([`Stopping`](super::Stopping)) or the time is up. For scores on the way; the one at the
+    /// is not promising ([`Pruner`](super::Pruner)) or the time is up. For scores on the way; the one at the
     /// end is returned.
     pub fn report(&mut self, step: u64, score: f64) -> ControlFlow<()> {
         self.used(step);
@@ -70,8 +70,8 @@ impl<E> Record<E> {
             stopped: false,
         };
         let outcome = match objective(&setting, &mut trial) {
-            Err(e) => Outcome::Failed(Failure::Error(e)),
-            Ok(score) if score.is_nan() => Outcome::Failed(Failure::NotANumber),
+            Err(e) => Outcome::Failed(TrialError::Error(e)),
+            Ok(score) if score.is_nan() => Outcome::Failed(TrialError::NotANumber),
             Ok(score) if trial.stopped => Outcome::Stopped(score),
             Ok(score) => Outcome::Scored(score),
         };
@@ -102,12 +102,12 @@ pub enum Outcome<E> {
     /// It was asked to stop, and had this score by then.
     Stopped(f64),
     /// It has no score.
-    Failed(Failure<E>),
+    Failed(TrialError<E>),
 }
 
 /// Why a setting has no score.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum Failure<E> {
+pub enum TrialError<E> {
     /// The objective's error.
     #[error("{0}")]
     Error(E),

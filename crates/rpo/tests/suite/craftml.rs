@@ -8,7 +8,7 @@ use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::{CentroidKind, CraftmlParams};
 use rpo::metrics::{LabelSets, MissingTruth, TopK, precision_at_k};
 use rpo::tree::LeafKind;
-use rpo::{CraftmlFile, Model, ModelError};
+use rpo::{CraftmlFile, Model, ModelError, StreamDestination};
 use serde_json::json;
 
 const PRESETS: [(CraftmlPreset, CentroidKind); 4] = [
@@ -74,7 +74,12 @@ proptest! {
             file.push(&trainer.tree(index).unwrap()).unwrap();
             prop_assert!(!path.exists());
         }
-        let n_bytes = file.finish(&data, whole.parameters()).unwrap();
+        let destination = StreamDestination {
+            path: &path,
+            parameters: whole.parameters(),
+            pipeline: None,
+        };
+        let n_bytes = file.finish(&data, &destination).unwrap();
         let bytes = std::fs::read(&path).unwrap();
         prop_assert_eq!(n_bytes, bytes.len() as u64);
         prop_assert_eq!(bytes, whole.to_bytes().unwrap());

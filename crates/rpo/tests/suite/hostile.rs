@@ -6,10 +6,11 @@ use rpo::core::CsrMatrix;
 use rpo::data::preprocess::{Fill, PreprocessError, Steps, Transform};
 use rpo::data::{DatasetError, Task};
 use rpo::ensemble::CraftmlPreset;
+use rpo::ensemble::Forest;
 use rpo::ensemble::craftml::CentroidKind;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
-use rpo::{Model, ModelError, Predictor};
+use rpo::{Model, ModelError};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -219,7 +220,7 @@ proptest! {
         if parts.load().is_ok() {
             // No array has an entry per training row: leaves may refer to other rows. Nor has one of a model other
             // than a forest an entry per feature: any number above those of its rules will do.
-            let is_forest = matches!(model.predictor(), Predictor::Forest(_));
+            let is_forest = model.predictor().downcast_ref::<Forest>().is_some();
             prop_assert!(field == "n_train" || (field == "n_features" && !is_forest), "{field}");
         }
     }

@@ -11,7 +11,8 @@ use rpo::linear::{
 };
 use rpo::model_file::ModelFileErrorKind;
 use rpo::projections::{Rank, SpectralLaw};
-use rpo::{Decision, Model, ModelError, Predictor};
+use rpo::{Decision, Model, ModelError, Predict};
+use std::sync::Arc;
 
 /// Sixty samples of five features; labels that all of them decide, or a number each.
 fn data(task: Task) -> Dataset {
@@ -33,9 +34,9 @@ fn models(data: &Dataset) -> Vec<Model> {
     } else {
         vec![LinkLoss::Squared]
     };
-    let mut predictors: Vec<Predictor> = vec![RidgeParams::default().fit(x, y).unwrap().into()];
+    let mut predictors: Vec<Arc<dyn Predict>> = vec![Arc::new(RidgeParams::default().fit(x, y).unwrap())];
     if data.task() == Task::MultiLabel {
-        predictors.push(LogisticRegressionParams::default().fit(x, y).unwrap().into());
+        predictors.push(Arc::new(LogisticRegressionParams::default().fit(x, y).unwrap()));
     }
     for (mode, rank, kernel) in [
         (
@@ -55,12 +56,12 @@ fn models(data: &Dataset) -> Vec<Model> {
                 link_loss,
                 ..LabelEmbeddingParams::default()
             };
-            predictors.push(params.fit(x, y).unwrap().into());
+            predictors.push(Arc::new(params.fit(x, y).unwrap()));
         }
     }
     predictors
         .into_iter()
-        .map(|p| Model::new(p, data).unwrap())
+        .map(|p| Model::of(p, data).unwrap())
         .collect()
 }
 

@@ -276,9 +276,8 @@ fn values_that_cannot_be_read_back_are_not_written() {
         ..Case::default()
     };
     let (data, model) = (case.data(), case.model());
-    let rpo::Predictor::Forest(forest) = model.predictor() else {
-        panic!("a forest was fitted")
-    };
+    let forest = model.predictor().downcast_ref::<rpo::ensemble::Forest>();
+    let forest = forest.expect("a forest was fitted");
     let with_outputs = |trees: std::ops::Range<usize>, outputs: Matrix| {
         let changed = forest.trees().iter().enumerate().map(|(i, t)| {
             let kind = LeafKind::Samples;

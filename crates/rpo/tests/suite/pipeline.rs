@@ -11,8 +11,9 @@ use rpo::ensemble::craftml::{CraftmlParams, CraftmlPreset};
 use rpo::ensemble::structured::StructuredForestParams;
 use rpo::ensemble::{FitOptions, ForestParams};
 use rpo::linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
-use rpo::{Model, ModelError, Predictor};
+use rpo::{Model, ModelError, Predict};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Forty samples: a number, features of five and of two values, a number; a share of them missing.
 fn data(seed: u64, missing: f32, layout: Layout) -> Dataset {
@@ -32,8 +33,12 @@ fn data(seed: u64, missing: f32, layout: Layout) -> Dataset {
         .unwrap()
 }
 
+fn arc(predictor: impl Predict) -> Arc<dyn Predict> {
+    Arc::new(predictor)
+}
+
 /// Predictors of every kind; those that need all values only where there are all.
-fn predictors(data: &Dataset) -> Vec<Predictor> {
+fn predictors(data: &Dataset) -> Vec<Arc<dyn Predict>> {
     let (x, y) = (|| data.features().view(), || data.outputs().view());
     let forest = ForestParams {
         trees: 2,
@@ -47,13 +52,14 @@ fn predictors(data: &Dataset) -> Vec<Predictor> {
         trees: 2,
         ..StructuredForestParams::default()
     };
-    let mut predictors: Vec<Predictor> = vec![
-        forest.fit(x(), y()).unwrap().into(),
-        forest
-            .fit_single_targets(x(), y(), FitOptions::default())
-            .unwrap()
-            .into(),
-        boosting.fit(x(), y()).unwrap().into(),
+    let mut predictors: Vec<Arc<dyn Predict>> = vec![
+        arc(forest.fit(x(), y()).unwrap()),
+        Arc::new(
+            forest
+                .fit_single_targets(x(), y(), FitOptions::default())
+                .unwrap(),
+        ),
+        arc(boosting.fit(x(), y()).unwrap()),
     ];
     if data.n_missing() == 0 {
         let craftml = CraftmlParams {
@@ -61,11 +67,11 @@ fn predictors(data: &Dataset) -> Vec<Predictor> {
             ..CraftmlParams::preset(CraftmlPreset::Original)
         };
         predictors.extend([
-            Predictor::from(structured.fit(x(), y()).unwrap()),
-            craftml.fit(x(), y()).unwrap().into(),
-            RidgeParams::default().fit(x(), y()).unwrap().into(),
-            LogisticRegressionParams::default().fit(x(), y()).unwrap().into(),
-            LabelEmbeddingParams::default().fit(x(), y()).unwrap().into(),
+            arc(structured.fit(x(), y()).unwrap()),
+            arc(craftml.fit(x(), y()).unwrap()),
+            arc(RidgeParams::default().fit(x(), y()).unwrap()),
+            arc(LogisticRegressionParams::default().fit(x(), y()).unwrap()),
+            arc(LabelEmbeddingParams::default().fit(x(), y()).unwrap()),
         ]);
     }
     predictors
@@ -98,7 +104,7 @@ proptest! {
         let (pipeline, prepared) = fit(Steps { impute: fill, one_hot, standardize }, &train);
         let other_prepared = pipeline.apply(&other).unwrap();
         for predictor in predictors(&prepared) {
-            let plain = Model::new(predictor, &prepared).unwrap();
+            let plain = Model::of(predictor, &prepared).unwrap();
             let model = plain.clone().with_pipeline(pipeline.clone(), &train).unwrap();
             prop_assert_eq!(model.n_features(), 4);
             prop_assert_eq!(model.schema().nominal(), train.nominal());
@@ -133,7 +139,7 @@ proptest! {
 fn a_pipeline_without_steps_leaves_no_trace() {
     let train = data(1, 0.0, Layout::Dense);
     for predictor in predictors(&train) {
-        let plain = Model::new(predictor, &train).unwrap();
+        let plain = Model::of(predictor, &train).unwrap();
         let nothing = Steps::default().fit(&train).unwrap();
         let model = plain.clone().with_pipeline(nothing, &train).unwrap();
         assert!(model.pipeline().is_none());
@@ -168,11 +174,11 @@ fn what_does_not_fit_is_refused() {
         plain
             .clone()
             .with_pipeline(only_filled.fit(&train).unwrap(), &train),
-        Err(ModelError::Mismatch {
+        Err(ModelError::Mismatch(Mismatch {
             expected: 8,
             given: 4,
             ..
-        })
+        }))
     ));
     // What is missing is named as the data name it.
     let (pipeline, prepared) = fit(

@@ -3,7 +3,7 @@
 
 use crate::plan::job::{Job, STEPS};
 use rpo::data::Dataset;
-use rpo_cli::methods::{FitContext, Method, MethodOptions};
+use rpo::{FitContext, Method};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ const TIMED: usize = 10;
 const MOST_STEPS: usize = 10_000;
 
 /// The options of a job's method, with a limit on its time if the job has such a budget.
-pub(super) fn limited(job: &Job, train: &Dataset) -> anyhow::Result<MethodOptions> {
+pub(super) fn limited(job: &Job, train: &Dataset) -> anyhow::Result<Method> {
     let options = job.method.method_options()?;
     let Some(times) = job.method.time_budget else {
         return Ok(options);
@@ -25,7 +25,7 @@ pub(super) fn limited(job: &Job, train: &Dataset) -> anyhow::Result<MethodOption
 }
 
 fn seconds_of_a_step(train: &Dataset) -> anyhow::Result<f64> {
-    let mut options = MethodOptions::new(Method::Gbmort);
+    let mut options = Method::named("gbmort")?;
     let steps = (1 + TIMED).to_string();
     for (name, value) in [
         ("loss", "square"),
@@ -38,7 +38,7 @@ fn seconds_of_a_step(train: &Dataset) -> anyhow::Result<f64> {
     let mut seen = Vec::new();
     let stages = [1, 1 + TIMED];
     options
-        .recipe(0)?
+        .estimator(train.task())?
         .fit_in_parts(train, &FitContext::default(), &stages, &mut |_, _| {
             seen.push(Instant::now());
             Ok(ControlFlow::Continue(()))

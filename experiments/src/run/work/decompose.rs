@@ -24,8 +24,8 @@ use anyhow::Context;
 use ndarray::{Array2, Zip};
 use rpo::core::{Matrix, Seed};
 use rpo::data::Dataset;
-use rpo::ensemble::{FitOptions, ForestParams};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
+use rpo::{FitContext, Method, Model};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ pub(super) fn run(job: &Job, sizes: Decompose) -> anyhow::Result<BTreeMap<String
             for run in 0..sizes.runs {
                 let algorithm = projections.purpose("run").child(run as u64);
                 let forest = grow(&job.method, &train, projections, algorithm)?;
-                let predicted = forest.predict(test.features().into())?.mapv(f64::from);
+                let predicted = forest.predict(test.features().view())?.mapv(f64::from);
                 error += sum_of_squares(&(&predicted - &noisy));
                 runs.add(predicted);
             }
@@ -101,35 +101,29 @@ fn dense(data: &Dataset) -> anyhow::Result<(&Array2<f32>, &Array2<f32>)> {
 }
 
 /// The ensemble of a draw of the projections and a run of the algorithm: the two seeds are independent.
-fn grow(
-    method: &MethodJob,
-    train: &Dataset,
-    projections: Seed,
-    algorithm: Seed,
-) -> anyhow::Result<rpo::ensemble::Forest> {
-    let (x, y) = (train.features().into(), train.outputs().into());
-    let options = method.method_options()?;
-    let params = options.forest(algorithm.value())?;
-    let fit = |params: &ForestParams, seed: Seed| {
-        let fix = |family| Arc::new(Fixed { family, seed }) as _;
-        let options = FitOptions {
-            projection: params.projection.family().map(fix),
-            ..FitOptions::default()
+fn grow(method: &MethodJob, train: &Dataset, projections: Seed, algorithm: Seed) -> anyhow::Result<Model> {
+    let options = method.method_options()?.with_seed(algorithm.value());
+    let fit = |method: &Method, seed: Seed| {
+        let fix = move |family| Arc::new(Fixed { family, seed }) as _;
+        let context = FitContext {
+            wrap_projection: Some(&fix),
+            ..FitContext::default()
         };
-        Ok::<_, anyhow::Error>(params.fit_with(x, y, options)?)
+        Model::fit_with(method, train, &context)
     };
     let value = |name| method.options.get(name).map(String::as_str);
     let per_tree = value("projection").is_some_and(|family| family != "none")
         && value("projection-scope") != Some("shared");
     if !per_tree {
-        return fit(&params, projections);
+        return Ok(fit(&options, projections)?);
     }
     // Each tree with a projection of its own that does not depend on the run: grown apart, then merged.
     let tree = |index: usize| {
-        fit(
-            &params.of_trees(index..index + 1),
-            projections.child(index as u64),
-        )
+        let one = options
+            .clone()
+            .with("trees", "1")?
+            .with("first_tree", &index.to_string())?;
+        Ok::<_, anyhow::Error>(fit(&one, projections.child(index as u64))?)
     };
     let n_trees = method.number("trees").unwrap_or(1);
     (1..n_trees).try_fold(tree(0)?, |merged, index| Ok(merged.merge(tree(index)?)?))

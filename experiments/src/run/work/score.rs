@@ -10,8 +10,7 @@ use rpo::Model;
 use rpo::data::Dataset;
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::tune::Refit;
-use rpo_cli::methods::{FitContext, MethodOptions};
-use rpo_cli::scoring::Scoring;
+use rpo::{Estimator, EvaluateOptions, FitContext, Method};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -71,7 +70,7 @@ pub(super) fn run(jobs: &[Job], metrics: &[String], bootstrap: Option<usize>) ->
 struct Fitting<'a> {
     job: &'a Job,
     metrics: &'a [Metric],
-    options: MethodOptions,
+    options: Method,
     projections: Arc<ProjectionTime>,
     cost: Cost,
 }
@@ -102,23 +101,23 @@ impl Fitting<'_> {
     fn fit(&mut self, train: &Dataset) -> anyhow::Result<Model> {
         let wrap = timed(&self.projections);
         let context = FitContext {
-            wrap: Some(&wrap),
+            wrap_projection: Some(&wrap),
             ..FitContext::default()
         };
         let seed = self.job.method.seed;
         let Some(search) = &self.job.method.search else {
-            let recipe = self.options.recipe(seed)?;
+            let method = self.options.clone().with_seed(seed);
             let watch = Stopwatch::start();
-            let model = recipe.fit(train, &context)?;
+            let model = method.fit(train, &context)?;
             self.cost.fitted(watch.read(), &self.projections);
             return Ok(model);
         };
         let score = self.metrics.first().map(ToString::to_string);
         let tuning = search.tuning(self.options.clone(), seed, score.as_deref())?;
         let watch = Stopwatch::start();
-        let tuned = tuning.run(train, train.name(), &|| ())?;
+        let tuned = tuning.run(train, &|| ())?;
         let (cpu, trials) = self.cost.search.unwrap_or_default();
-        let found = tuned.found.history().len();
+        let found = tuned.result.history().len();
         self.cost.search = Some((cpu + watch.read().0, trials + found));
         let refit = if search.refit {
             Refit::Everything
@@ -140,10 +139,11 @@ impl Fitting<'_> {
     ) -> anyhow::Result<()> {
         let wrap = timed(&self.projections);
         let context = FitContext {
-            wrap: Some(&wrap),
+            wrap_projection: Some(&wrap),
             ..FitContext::default()
         };
-        let recipe = self.options.recipe(self.job.method.seed)?;
+        let method = self.options.clone().with_seed(self.job.method.seed);
+        let estimator = method.estimator(train.task())?;
         let mut failure = None;
         let watch = Stopwatch::start();
         let mut looked = (0.0, 0.0);
@@ -162,7 +162,7 @@ impl Fitting<'_> {
             looked = (looked.0 + then.0 - now.0, looked.1 + then.1 - now.1);
             Ok(flow)
         };
-        recipe.fit_in_parts(train, &context, steps, &mut show)?;
+        estimator.fit_in_parts(train, &context, steps, &mut show)?;
         failure.map_or(Ok(()), Err)
     }
 }
@@ -204,8 +204,8 @@ impl Score<'_> {
             (measures::PROJECTION, cost.projections.0),
             (measures::MODEL_BYTES, bytes as f64),
         ];
-        let sizes: Option<Vec<_>> = models.iter().map(|m| m.predictor().tree_sizes()).collect();
-        if let Some(trees) = sizes.map(|sizes| sizes.concat()) {
+        let trees: Vec<_> = models.iter().flat_map(|m| m.predictor().tree_sizes()).collect();
+        if !trees.is_empty() {
             let nodes = trees.iter().map(|tree| tree.nodes).sum::<usize>();
             measured.push((measures::TREES, trees.len() as f64));
             measured.push((measures::NODES, nodes as f64));
@@ -233,8 +233,9 @@ impl Score<'_> {
         let (x, truth) = (self.test.features().view(), self.test.outputs());
         match (self.job.method.targets, models) {
             (None, [model]) => {
-                let scoring = Scoring::new(model, x, truth, self.test.name());
-                Ok(scoring.evaluate(self.metrics)?)
+                let options = EvaluateOptions::default();
+                let evaluated = model.evaluate_with(self.test, self.metrics, options)?;
+                Ok((evaluated.values, evaluated.predict_seconds))
             }
             _ => {
                 let watch = Stopwatch::start();

@@ -54,27 +54,25 @@ pub(super) fn predict(models: &[Model], x: MatrixView<'_>, n_outputs: usize) -> 
 mod tests {
     use super::*;
     use ndarray::array;
-    use rpo_cli::methods::{FitContext, Method, MethodOptions};
+    use rpo::Method;
 
     #[test]
     fn targets_are_the_first_output_their_mean_or_each() {
         let x = array![[0.0_f32], [1.0], [2.0], [3.0]];
         let y = array![[1.0_f32, 3.0], [1.0, 3.0], [5.0, 9.0], [5.0, 9.0]];
         let data = Dataset::new(x.into(), y.into(), Task::Regression).unwrap();
-        let options = MethodOptions::new(Method::Gbmort)
-            .with("learning-rate", "1")
+        let method = Method::named("gbmort")
+            .unwrap()
+            .with("learning_rate", "1")
             .unwrap();
-        let recipe = options.with("iterations", "1").unwrap().recipe(0).unwrap();
+        let method = method.with("iterations", "1").unwrap();
         for (targets, first, second) in [
             (Targets::First, [1.0, 5.0], [1.0, 5.0]),
             (Targets::Mean, [2.0, 7.0], [2.0, 7.0]),
             (Targets::Each, [1.0, 5.0], [3.0, 9.0]),
         ] {
             let sets = targets.of(&data).unwrap();
-            let models: Vec<Model> = sets
-                .iter()
-                .map(|set| recipe.fit(set, &FitContext::default()).unwrap())
-                .collect();
+            let models: Vec<Model> = sets.iter().map(|set| Model::fit(&method, set).unwrap()).collect();
             let found = predict(&models, data.features().view(), 2).unwrap();
             let expected = [first, second].map(|[low, high]| [low, low, high, high]);
             assert_eq!(

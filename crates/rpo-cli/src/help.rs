@@ -1,0 +1,50 @@
+//! `rpo help`: of commands, and of the methods with their options.
+
+use crate::error::CliError;
+use crate::options::argument;
+use clap::{Args, CommandFactory};
+use rpo::Method;
+
+/// Print help on a command or a method.
+///
+/// `rpo help train` describes the command, `rpo help craftml` the options of the method.
+#[derive(Debug, Args)]
+pub(crate) struct Help {
+    /// A command or a method; without it, the commands are listed.
+    topic: Option<String>,
+}
+
+impl Help {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        let mut program = crate::Cli::command();
+        program.build();
+        let Some(topic) = &self.topic else {
+            return crate::output::print(&program.render_long_help().to_string());
+        };
+        if let Some(command) = program.find_subcommand_mut(topic) {
+            return crate::output::print(&command.render_long_help().to_string());
+        }
+        crate::output::print(&of_method(&Method::named(topic)?))
+    }
+}
+
+/// The page of a method.
+fn of_method(method: &Method) -> String {
+    let entry = method.entry();
+    let name = entry.name();
+    let mut own = entry.parameters();
+    own.retain(|parameter| parameter.name != "seed");
+    let common = method.parameters().into_iter();
+    let common = common.filter(|p| p.name != "seed" && own.iter().all(|own| own.name != p.name));
+    let mut page = clap::Command::new("method")
+        .about(format!("{name}: {}", entry.summary()))
+        .disable_help_flag(true)
+        .override_usage(format!(
+            "rpo train --method {name} [OPTIONS] --model <FILE> --data <FILE|@NAME>"
+        ))
+        .next_help_heading("Options of the method")
+        .args(own.iter().map(argument))
+        .next_help_heading("Options of all methods")
+        .args(common.map(|parameter| argument(&parameter)));
+    page.render_help().to_string()
+}

@@ -1,0 +1,194 @@
+//! The options of methods, which come from the registry: their names, help and ranges are those of the parameters.
+
+use crate::error::CliError;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rpo::{Method, ParameterInfo, Registry};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A method and the options given for it, as text; the others have the method's defaults.
+#[derive(Debug, Clone)]
+pub(crate) struct MethodOptions {
+    method: Option<String>,
+    params: Option<PathBuf>,
+    given: Vec<(String, String)>,
+}
+
+/// The method unless one is named.
+const DEFAULT_METHOD: &str = "random-forest";
+
+/// Options that `rpo help train` shows; the others are on the page of each method.
+const COMMON: [&str; 12] = [
+    "trees",
+    "max_features",
+    "max_depth",
+    "min_samples_leaf",
+    "projection",
+    "components",
+    "iterations",
+    "learning_rate",
+    "loss",
+    "thresholds",
+    "impute",
+    "standardize",
+];
+
+impl MethodOptions {
+    /// The method with the options given; those of the command line replace those of a file.
+    ///
+    /// # Errors
+    /// [`CliError`] for a file that cannot be read, a method or options that do not exist, and values that they cannot
+    /// have.
+    pub(crate) fn method(&self) -> Result<Method, CliError> {
+        let mut method = match (&self.params, &self.method) {
+            (Some(path), named) => {
+                let mut parameters = read_parameters(path)?;
+                let default = named.as_deref().unwrap_or(DEFAULT_METHOD);
+                let in_file = parameters.entry("method").or_insert_with(|| default.into());
+                if named.as_ref().is_some_and(|name| *in_file != **name) {
+                    return Err(CliError::Usage(format!(
+                        "--method {} contradicts {}, which is for {in_file}",
+                        named.as_deref().unwrap_or_default(),
+                        path.display()
+                    )));
+                }
+                Method::from_parameters(&parameters)?
+            }
+            (None, named) => Method::named(named.as_deref().unwrap_or(DEFAULT_METHOD))?,
+        };
+        for (name, value) in &self.given {
+            method = method.with(name, value)?;
+        }
+        Ok(method)
+    }
+}
+
+/// Parameters from a JSON or TOML file.
+fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliError> {
+    let problem = |problem: String| CliError::Data {
+        data: path.display().to_string(),
+        problem,
+    };
+    let text = std::fs::read_to_string(path).map_err(|e| problem(e.to_string()))?;
+    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+    let parsed = if is_toml {
+        toml::from_str(&text).map_err(|e| e.to_string())
+    } else {
+        serde_json::from_str(&text).map_err(|e| e.to_string())
+    };
+    parsed.map_err(problem)
+}
+
+/// The parameters of all methods by name; of one name the first method's.
+fn all_parameters() -> BTreeMap<String, ParameterInfo> {
+    let mut all = BTreeMap::new();
+    for entry in Registry::standard().methods() {
+        let method = Method::named(entry.name()).expect("the registry lists it");
+        for parameter in method.parameters() {
+            all.entry(parameter.name.clone()).or_insert(parameter);
+        }
+    }
+    // An option of the commands themselves.
+    all.remove("seed");
+    all
+}
+
+/// The option of a parameter.
+pub(crate) fn argument(parameter: &ParameterInfo) -> Arg {
+    let argument = Arg::new(parameter.name.clone())
+        .long(parameter.name.replace('_', "-"))
+        .help(help(parameter))
+        .hide_possible_values(true);
+    if parameter.is_switch {
+        return argument
+            .value_name("BOOL")
+            .num_args(0..=1)
+            .default_missing_value("true")
+            .require_equals(true);
+    }
+    argument.value_name("VALUE").allow_negative_numbers(true)
+}
+
+/// The text of an option: what it does, its choices or range, and its default.
+fn help(parameter: &ParameterInfo) -> String {
+    let mut remarks = Vec::new();
+    if !parameter.choices.is_empty() {
+        remarks.push(format!("one of {}", parameter.choices.join(", ")));
+    }
+    if !parameter.range.is_empty() {
+        remarks.push(parameter.range.clone());
+    }
+    match &parameter.default {
+        Value::Null => {}
+        Value::String(text) => remarks.push(format!("default {text}")),
+        value => remarks.push(format!("default {value}")),
+    }
+    match remarks.is_empty() {
+        true => parameter.help.clone(),
+        false => format!("{} [{}]", parameter.help, remarks.join("; ")),
+    }
+}
+
+impl FromArgMatches for MethodOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut given = Vec::new();
+        for name in all_parameters().into_keys() {
+            let is_given = matches.value_source(&name) == Some(clap::parser::ValueSource::CommandLine);
+            if let Some(value) = matches.get_one::<String>(&name).filter(|_| is_given) {
+                given.push((name, value.clone()));
+            }
+        }
+        Ok(Self {
+            method: matches.get_one::<String>("method").cloned(),
+            params: matches.get_one::<PathBuf>("params").cloned(),
+            given,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Args for MethodOptions {
+    fn augment_args(command: Command) -> Command {
+        let names: Vec<_> = Registry::standard().methods().map(|entry| entry.name()).collect();
+        let method = Arg::new("method")
+            .long("method")
+            .value_name("METHOD")
+            .help(format!(
+                "The method, {DEFAULT_METHOD} by default. `rpo help METHOD` lists the options of each: {}",
+                names.join(", ")
+            ));
+        let params = Arg::new("params")
+            .long("params")
+            .value_name("FILE")
+            .value_parser(clap::value_parser!(PathBuf))
+            .help(
+                "Parameters of the method from a JSON or TOML file, such as `rpo inspect --params` writes; options \
+                 replace them",
+            );
+        let options = all_parameters().into_values().map(|parameter| {
+            let is_common = COMMON.contains(&parameter.name.as_str());
+            argument(&parameter).hide(!is_common)
+        });
+        let heading = command
+            .get_next_help_heading()
+            .map(|heading| clap::builder::Str::from(heading.to_owned()));
+        let command = command
+            .next_help_heading("Method")
+            .arg(method)
+            .arg(params)
+            .args(options);
+        match heading {
+            Some(heading) => command.next_help_heading(heading),
+            None => command.next_help_heading(None),
+        }
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}

@@ -1,0 +1,177 @@
+//! Every registered method works with every command, and its parameters are one vocabulary everywhere.
+
+use crate::common::{Folder, arff, csv, label_file};
+use serde_json::{Map, Value};
+
+const SMALL: &str = "--trees 3 --iterations 3 --epochs 2 --features 20";
+
+/// The options of [`SMALL`] that a method has.
+fn small(method: &rpo::Method) -> String {
+    let options: Vec<&str> = SMALL.split_whitespace().collect();
+    let pairs = options.chunks(2);
+    let names = method.parameter_names();
+    let taken = pairs.filter(|pair| names.iter().any(|name| *name == pair[0][2..]));
+    taken.map(|pair| pair.join(" ")).collect::<Vec<_>>().join(" ")
+}
+
+fn methods() -> impl Iterator<Item = rpo::Method> {
+    let names = rpo::Registry::standard().methods().map(rpo::MethodEntry::name);
+    names.map(|name| rpo::Method::named(name).unwrap())
+}
+
+#[test]
+fn every_method_trains_predicts_evaluates_tunes_and_explains_itself() {
+    let folder = Folder::new();
+    folder
+        .write("a.arff", arff(80, 0))
+        .write("b.arff", arff(40, 80))
+        .write("l.xml", label_file());
+    let data = "--data a.arff --labels l.xml";
+    for method in methods() {
+        let name = method.name();
+        let options = small(&method);
+        let trained = folder.json(&format!("train {data} --method {name} {options} --model m.rpo"));
+        assert_eq!(trained["n_samples"], 80, "{name}");
+        let scores = folder.json("evaluate --model m.rpo --data b.arff --metrics lrap,hamming");
+        assert!(scores["lrap"].as_f64().unwrap() > 0.3, "{name}: {scores}");
+        let predicted = folder.ok("predict --model m.rpo --data b.arff");
+        assert_eq!(predicted.lines().count(), 41, "{name}");
+        let inspected = folder.json("inspect --model m.rpo");
+        assert_eq!(inspected["method"], name);
+        let tuned = folder.json(&format!(
+            "tune {data} --method {name} {options} --space impute=none,median"
+        ));
+        assert_eq!(tuned["trials"].as_array().unwrap().len(), 2, "{name}");
+        let page = folder.ok(&format!("help {name}"));
+        for parameter in method.parameters().iter().filter(|p| p.name != "seed") {
+            let option = format!("--{}", parameter.name.replace('_', "-"));
+            assert!(page.contains(&option), "rpo help {name} should list {option}");
+            assert!(!parameter.help.is_empty(), "{name}: {option} has no help");
+        }
+    }
+}
+
+#[test]
+fn parameters_of_a_model_train_the_same_model_again() {
+    let folder = Folder::new();
+    folder.write("a.arff", arff(80, 0)).write("l.xml", label_file());
+    let data = "--data a.arff --labels l.xml";
+    for method in methods() {
+        let (name, options) = (method.name(), small(&method));
+        folder.ok(&format!(
+            "train {data} --method {name} {options} --seed 3 --model m.rpo"
+        ));
+        let parameters = folder.ok("inspect --model m.rpo --params");
+        let record: Map<String, Value> = serde_json::from_str(&parameters).unwrap();
+        let mut expected = method.parameter_names();
+        expected.push("method".to_owned());
+        expected.sort();
+        let mut recorded: Vec<String> = record.keys().cloned().collect();
+        recorded.sort();
+        assert_eq!(
+            recorded, expected,
+            "{name} records each of its parameters under its name"
+        );
+        folder.write("p.json", &parameters);
+        folder.ok(&format!("train {data} --params p.json --model again.rpo"));
+        let bytes = |file: &str| std::fs::read(folder.path(file)).unwrap();
+        assert!(bytes("m.rpo") == bytes("again.rpo"), "{name}");
+    }
+}
+
+#[test]
+fn parameters_are_read_from_toml_and_options_replace_them() {
+    let folder = Folder::new();
+    folder.write("a.arff", arff(80, 0)).write("l.xml", label_file());
+    let data = "--data a.arff --labels l.xml";
+    folder.write(
+        "p.toml",
+        "method = \"extra-trees\"\ntrees = 4\nmax_features = 0.5\nseed = 9\n",
+    );
+    folder.ok(&format!(
+        "train {data} --params p.toml --min-samples-leaf 2 --model m.rpo"
+    ));
+    let record: Value = serde_json::from_str(&folder.ok("inspect --model m.rpo --params")).unwrap();
+    for (name, value) in [
+        ("method", Value::from("extra-trees")),
+        ("trees", 4.into()),
+        ("max_features", 0.5.into()),
+        ("min_samples_leaf", 2.into()),
+        ("seed", 9.into()),
+    ] {
+        assert_eq!(record[name], value, "{name}");
+    }
+    let message = folder.fail(&format!(
+        "train {data} --params p.toml --method craftml --model m.rpo"
+    ));
+    assert!(
+        message.contains("--method craftml contradicts p.toml"),
+        "{message}"
+    );
+    folder.write("bad.toml", "method = \"extra-trees\"\ntres = 4\n");
+    let message = folder.fail(&format!("train {data} --params bad.toml --model m.rpo"));
+    assert!(message.contains("did you mean trees?"), "{message}");
+}
+
+#[test]
+fn wrong_methods_options_and_values_are_named() {
+    let folder = Folder::new();
+    folder.write("a.arff", arff(80, 0)).write("l.xml", label_file());
+    for (options, words) in [
+        ("--method basline", "did you mean baseline?"),
+        (
+            "--method baseline --statistic mode",
+            "--statistic must be one of mean, median, got \"mode\"",
+        ),
+        (
+            "--method baseline --trees 3",
+            "--trees is not a parameter of baseline",
+        ),
+        ("--trees 0", "--trees must be at least 1, got 0"),
+        ("--trees many", "--trees must be a whole number"),
+        ("--trees -1", "--trees must be"),
+        ("--method ridge --lambda nonsense", "--lambda must be"),
+    ] {
+        let message = folder.fail(&format!(
+            "train --data a.arff --labels l.xml {options} --model m.rpo"
+        ));
+        assert!(message.contains(words), "{options}: {message}");
+    }
+}
+
+#[test]
+fn the_baseline_predicts_frequencies_means_and_medians() {
+    let folder = Folder::new();
+    folder
+        .write("a.arff", arff(80, 0))
+        .write("l.xml", label_file())
+        .write("n.csv", csv(5, 0));
+    folder.ok("train --data a.arff --labels l.xml --method baseline --model m.rpo");
+    let predicted = folder.ok("predict --model m.rpo --data a.arff");
+    let lines: Vec<&str> = predicted.lines().skip(1).collect();
+    assert!(lines.iter().all(|line| *line == lines[0]), "{predicted}");
+    let number = |text: &str| text.split(',').next_back().unwrap().parse::<f64>().unwrap();
+    for (statistic, expected) in [("mean", mean as fn(&[f64]) -> f64), ("median", median)] {
+        folder.ok(&format!(
+            "train --data n.csv --targets edge --method baseline --statistic {statistic} --model n.rpo"
+        ));
+        let edges: Vec<f64> = folder.read("n.csv").lines().skip(1).map(number).collect();
+        let predicted = folder.ok("predict --model n.rpo --data n.csv");
+        let value: f64 = predicted.lines().nth(1).unwrap().parse().unwrap();
+        assert!(
+            (value - expected(&edges)).abs() < 1e-6,
+            "{statistic}: {value}, {edges:?}"
+        );
+    }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Of an odd number of values.
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[sorted.len() / 2]
+}

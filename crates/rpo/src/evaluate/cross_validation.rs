@@ -1,0 +1,87 @@
+//! Cross-validation: every sample is predicted by a model that was fitted without it.
+
+use super::EvaluateOptions;
+use crate::Model;
+use crate::ModelError;
+use crate::method::{Estimator, FitContext};
+use rpo_core::Seed;
+use rpo_data::split::{k_fold, stratified_k_fold};
+use rpo_data::{Dataset, Task};
+use rpo_metrics::Score;
+
+/// The values of metrics on the folds of a cross-validation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CrossValidation {
+    /// The names of the metrics.
+    pub metrics: Vec<String>,
+    /// For each fold the value of each metric, NaN where it is undefined.
+    pub folds: Vec<Vec<f64>>,
+}
+
+impl CrossValidation {
+    /// The mean of each metric over the folds where it is defined; NaN where it is defined in none.
+    pub fn means(&self) -> Vec<f64> {
+        self.over_folds(|values| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The standard deviation of each metric over the folds where it is defined, with divisor n − 1.
+    pub fn standard_deviations(&self) -> Vec<f64> {
+        self.over_folds(|values| {
+            let n = values.len() as f64;
+            let mean = values.iter().sum::<f64>() / n;
+            let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+            (squares / (n - 1.0)).sqrt()
+        })
+    }
+
+    fn over_folds(&self, summary: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+        let of_metric = |j: usize| {
+            let values = self.folds.iter().map(|fold| fold[j]).filter(|v| !v.is_nan());
+            summary(&values.collect::<Vec<_>>())
+        };
+        (0..self.metrics.len()).map(of_metric).collect()
+    }
+}
+
+/// Evaluates a method by k-fold cross-validation: folds keep the frequency of each label (iterative stratification,
+/// Sechidis, Tsoumakas, Vlahavas 2011), and are random where outputs are numbers. The result depends on the arguments
+/// alone.
+///
+/// ```
+/// use rpo::data::generate::MultiLabelSet;
+/// use rpo::prelude::*;
+///
+/// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
+/// let forest = ForestParams { trees: 20, ..ForestParams::random_forest() };
+/// let result = cross_validate(&forest, &data, 5, &[Metric::Lrap], Seed::new(7))?;
+/// assert_eq!(result.folds.len(), 5);
+/// assert!(result.means()[0] > 0.3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// Fewer than two folds or fewer samples than folds, and what fitting and evaluating refuse.
+pub fn cross_validate<S: Score>(
+    estimator: &dyn Estimator,
+    data: &Dataset,
+    k: usize,
+    metrics: &[S],
+    seed: Seed,
+) -> Result<CrossValidation, ModelError> {
+    let seed = seed.purpose("cross-validation");
+    let splits = match data.task() {
+        Task::MultiLabel => stratified_k_fold(data.outputs().view(), k, seed)?,
+        Task::Regression => k_fold(data.n_samples(), k, seed)?,
+    };
+    let fold = |split: rpo_data::split::Split| {
+        let (train, test) = split.apply(data)?;
+        let model: Model = estimator.fit(&train, &FitContext::default())?;
+        Ok(model
+            .evaluate_with(&test, metrics, EvaluateOptions::default())?
+            .values)
+    };
+    Ok(CrossValidation {
+        metrics: metrics.iter().map(Score::name).collect(),
+        folds: splits.into_iter().map(fold).collect::<Result<_, ModelError>>()?,
+    })
+}

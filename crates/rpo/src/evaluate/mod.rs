@@ -1,0 +1,301 @@
+//! Evaluating a model on a data set: all scores at once, or in blocks of samples where memory is limited.
+
+mod cross_validation;
+
+pub use cross_validation::{CrossValidation, cross_validate};
+
+use crate::blocks::{dense_bytes, for_each_block};
+use crate::{DEFAULT_MEMORY_LIMIT, Decision, Model, ModelError};
+use rpo_core::{Matrix, MatrixView};
+use rpo_data::{Dataset, Task};
+use rpo_metrics::{
+    EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs,
+    Propensity, Score, Scores, Thresholds, TopK, coverage_error, lrap, ranking_loss,
+};
+use std::time::Instant;
+
+/// Options of an evaluation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EvaluateOptions {
+    /// The propensity model of metrics that weight rare labels (Jain, Prabhu, Varma 2016).
+    pub propensity: Propensity,
+    /// Largest number of bytes of dense scores; larger ones are computed in blocks of samples where the metrics allow it.
+    /// Default 4 GiB.
+    pub memory_limit: usize,
+}
+
+impl Default for EvaluateOptions {
+    fn default() -> Self {
+        Self {
+            propensity: Propensity::default(),
+            memory_limit: DEFAULT_MEMORY_LIMIT,
+        }
+    }
+}
+
+/// The result of an evaluation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluated {
+    /// The value of each metric, NaN where it is undefined.
+    pub values: Vec<f64>,
+    /// The seconds that prediction took.
+    pub predict_seconds: f64,
+}
+
+impl Model {
+    /// The metric that a model for a task is judged by unless another is chosen: LRAP of labels, R² of numbers.
+    pub fn default_metric(task: Task) -> Metric {
+        match task {
+            Task::MultiLabel => Metric::Lrap,
+            Task::Regression => Metric::R2,
+        }
+    }
+
+    /// Evaluates the model on a data set, whose columns are found by name: the value of each metric, NaN where it is
+    /// undefined. Missing outputs are left out.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::prelude::*;
+    ///
+    /// let data = MultiLabelSet::new(300, 40, 20).generate(Seed::new(1))?;
+    /// let (train, test) = data.split(0.3, Seed::new(2))?;
+    /// let model = Model::fit(&ForestParams::random_forest(), &train)?;
+    /// let values = model.evaluate(&test, &[Metric::Lrap, Metric::PrecisionAt(1)])?;
+    /// assert!(values[0] > 0.4, "{values:?}");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Data that lack columns of the model, metrics for another task, and scores that exceed the memory limit.
+    pub fn evaluate<S: Score>(&self, data: &Dataset, metrics: &[S]) -> Result<Vec<f64>, ModelError> {
+        Ok(self
+            .evaluate_with(data, metrics, EvaluateOptions::default())?
+            .values)
+    }
+
+    /// [`evaluate`](Self::evaluate) with options.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    pub fn evaluate_with<S: Score>(
+        &self,
+        data: &Dataset,
+        metrics: &[S],
+        options: EvaluateOptions,
+    ) -> Result<Evaluated, ModelError> {
+        let x = self.schema().align_features(data)?;
+        let truth = self.schema().align_outputs(data)?;
+        let inverse = self.inverse_propensities(metrics, options.propensity)?;
+        let means = self.training().output_means();
+        let work = Work {
+            model: self,
+            x: x.as_ref().into(),
+            truth: truth.as_ref(),
+            memory_limit: options.memory_limit,
+            inverse: inverse.as_deref(),
+            train_means: &means,
+        };
+        work.evaluate(metrics)
+    }
+
+    /// 1/p per label by the label counts of the training set, if a metric needs it.
+    fn inverse_propensities<S: Score>(
+        &self,
+        metrics: &[S],
+        propensity: Propensity,
+    ) -> Result<Option<Vec<f64>>, ModelError> {
+        if !metrics.iter().any(Score::needs_propensities) {
+            return Ok(None);
+        }
+        self.check_labels()?;
+        let counts = self.training().label_counts().expect("the outputs are labels");
+        Ok(Some(propensity.inverse(counts, self.training().n_samples())?))
+    }
+
+    fn metric_thresholds(&self) -> Thresholds {
+        self.thresholds()
+            .map_or_else(Thresholds::default, |t| Thresholds::PerLabel(t.to_vec()))
+    }
+}
+
+/// A model, the aligned data, and what metrics need besides.
+struct Work<'a> {
+    model: &'a Model,
+    x: MatrixView<'a>,
+    truth: &'a Matrix,
+    memory_limit: usize,
+    inverse: Option<&'a [f64]>,
+    train_means: &'a [f64],
+}
+
+impl Work<'_> {
+    fn evaluate<S: Score>(&self, metrics: &[S]) -> Result<Evaluated, ModelError> {
+        let needs_dense = metrics.iter().any(|m| !matches!(m.needs(), Needs::TopK(_)));
+        let bytes = dense_bytes(self.x.n_rows(), self.model.n_outputs());
+        if needs_dense && bytes > self.memory_limit {
+            return self.evaluate_in_blocks(metrics, bytes);
+        }
+        let clock = Instant::now();
+        if !needs_dense {
+            let top = self.best_labels(metrics)?;
+            let predict_seconds = clock.elapsed().as_secs_f64();
+            let evaluation = Evaluation::with_options(self.truth.view(), Scores::TopK(&top), self.options());
+            return Ok(Evaluated {
+                values: evaluation.evaluate(metrics)?,
+                predict_seconds,
+            });
+        }
+        let scores = self.model.predict_with_limit(self.x, self.memory_limit)?;
+        let predict_seconds = clock.elapsed().as_secs_f64();
+        let mut options = self.options();
+        let decided;
+        let sets;
+        if self.decides_at_once(metrics) {
+            decided = self.model.decide(scores.view())?;
+            sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
+            options.label_sets = Some(&sets);
+        }
+        let evaluation = Evaluation::with_options(self.truth.view(), Scores::Dense(scores.view()), options);
+        Ok(Evaluated {
+            values: evaluation.evaluate(metrics)?,
+            predict_seconds,
+        })
+    }
+
+    /// Returns true if a metric compares label sets that are decided for all samples at once.
+    fn decides_at_once<S: Score>(&self, metrics: &[S]) -> bool {
+        self.model.decision() == Decision::ExpectedF1
+            && metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets))
+    }
+
+    /// Computes means over samples from dense scores of a block at a time, collects label sets from the same blocks, and
+    /// finds the best labels without dense scores.
+    fn evaluate_in_blocks<S: Score>(&self, metrics: &[S], bytes: usize) -> Result<Evaluated, ModelError> {
+        let at_once = self.decides_at_once(metrics);
+        let whole = metrics
+            .iter()
+            .find(|m| !in_blocks(*m) || at_once && matches!(m.needs(), Needs::LabelSets));
+        if let Some(metric) = whole {
+            return Err(ModelError::MemoryLimit {
+                what: format!(
+                    "{}, which needs the scores of all samples at once,",
+                    metric.name()
+                ),
+                bytes,
+                limit: self.memory_limit,
+            });
+        }
+        let clock = Instant::now();
+        let top = self.best_labels(metrics)?;
+        let mut predict_seconds = clock.elapsed().as_secs_f64();
+        let mut sets: Vec<Vec<u32>> = Vec::with_capacity(self.x.n_rows());
+        let mut sums = SampleSums::default();
+        for_each_block(
+            self.x,
+            self.model.n_outputs(),
+            self.memory_limit,
+            |samples, block| {
+                let clock = Instant::now();
+                let start = samples.start;
+                let scores = self.model.predict_with_limit(block, usize::MAX);
+                let scores = scores.map_err(|e| e.in_block(start))?;
+                predict_seconds += clock.elapsed().as_secs_f64();
+                let truth = self.truth.view().select_rows(&samples.collect::<Vec<_>>());
+                let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
+                let predicted = LabelSets::from_scores(scores.view(), &self.model.metric_thresholds())?;
+                sets.extend((0..predicted.n_samples()).map(|i| predicted.labels(i).to_vec()));
+                sums.add(&truth, scores.view()).map_err(ModelError::from)
+            },
+        )?;
+        let sets = LabelSets::from_lists(self.model.n_outputs(), &sets)?;
+        let options = EvaluationOptions {
+            label_sets: Some(&sets),
+            ..self.options()
+        };
+        let evaluation = Evaluation::with_options(self.truth.view(), Scores::TopK(&top), options);
+        let value = |metric: &S| match sums.mean(&metric.name()) {
+            Some(mean) => Ok(mean),
+            None => metric.evaluate(&evaluation),
+        };
+        Ok(Evaluated {
+            values: metrics.iter().map(value).collect::<Result<_, MetricError>>()?,
+            predict_seconds,
+        })
+    }
+
+    fn best_labels<S: Score>(&self, metrics: &[S]) -> Result<TopK, ModelError> {
+        let largest = metrics.iter().filter_map(|m| match m.needs() {
+            Needs::TopK(k) => Some(k),
+            _ => None,
+        });
+        // As many more as may have to be skipped.
+        let missing = if self.truth.view().has_missing() {
+            LabelSets::new(self.truth.view(), MissingTruth::Skip)?.most_missing()
+        } else {
+            0
+        };
+        let k = largest.max().unwrap_or(1) + missing;
+        let scores = self.model.predict_top_k(self.x, k)?;
+        Ok(TopK::from_csr(scores.view(), k)?)
+    }
+
+    fn options(&self) -> EvaluationOptions<'_> {
+        EvaluationOptions {
+            thresholds: self.model.metric_thresholds(),
+            train_means: Some(self.train_means),
+            missing: MissingTruth::Skip,
+            inverse_propensities: self.inverse,
+            ..EvaluationOptions::default()
+        }
+    }
+}
+
+/// Returns true for a metric that can be computed from the scores of a block of samples at a time.
+fn in_blocks(metric: &impl Score) -> bool {
+    match metric.needs() {
+        Needs::TopK(_) | Needs::LabelSets => true,
+        _ => SampleSums::default().mean(&metric.name()).is_some(),
+    }
+}
+
+/// Sums over samples of the metrics that are means over samples.
+#[derive(Default)]
+struct SampleSums {
+    lrap: f64,
+    coverage: f64,
+    ranking_loss: f64,
+    observed: usize,
+    labelled: usize,
+}
+
+impl SampleSums {
+    fn add(
+        &mut self,
+        truth: &LabelSets<'_>,
+        scores: ndarray::ArrayView2<'_, f32>,
+    ) -> Result<(), MetricError> {
+        let precision = lrap(truth, scores, EmptySamples::Skip)?;
+        if precision.n_used > 0 {
+            self.lrap += precision.value * precision.n_used as f64;
+            self.labelled += precision.n_used;
+        }
+        let observed = (0..truth.n_samples()).filter(|&i| !truth.all_missing(i)).count();
+        if observed > 0 {
+            self.coverage += coverage_error(truth, scores)? * observed as f64;
+            self.ranking_loss += ranking_loss(truth, scores)? * observed as f64;
+            self.observed += observed;
+        }
+        Ok(())
+    }
+
+    /// The mean, if the metric is one of these.
+    fn mean(&self, metric: &str) -> Option<f64> {
+        match metric.parse().ok()? {
+            Metric::Lrap => Some(self.lrap / self.labelled as f64),
+            Metric::Coverage => Some(self.coverage / self.observed as f64),
+            Metric::RankingLoss => Some(self.ranking_loss / self.observed as f64),
+            _ => None,
+        }
+    }
+}

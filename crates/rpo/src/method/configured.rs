@@ -1,0 +1,175 @@
+//! The estimator of a method as configured: it prepares features, fits, and finds thresholds.
+
+use super::decision::{DecisionParams, WITHHELD};
+use super::{Estimator, FitContext, Needs, OnCheckpoint, StreamDestination, StreamingFit};
+use crate::tune::Holdout;
+use crate::{Model, ModelError};
+use rpo_core::Seed;
+use rpo_data::Dataset;
+use rpo_data::preprocess::{Pipeline, Steps, Transform};
+use rpo_ensemble::thresholds::ThresholdRule;
+use serde_json::{Map, Value};
+
+/// An estimator with what surrounds it in every method.
+#[derive(Debug)]
+pub(super) struct Configured {
+    pub(super) inner: Box<dyn Estimator>,
+    pub(super) method: &'static str,
+    /// All parameters, for the record.
+    pub(super) parameters: Map<String, Value>,
+    pub(super) steps: Steps,
+    pub(super) decision: DecisionParams,
+    pub(super) seed: Seed,
+}
+
+impl Configured {
+    /// Calls `fit` with the pipeline fitted to the data, the prepared data and the matching context.
+    fn prepare<T>(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        fit: impl FnOnce(&Pipeline, &Dataset, &FitContext<'_>) -> Result<T, ModelError>,
+    ) -> Result<T, ModelError> {
+        let pipeline = self.steps.fit(data)?;
+        if pipeline.is_identity() {
+            return fit(&pipeline, data, context);
+        }
+        let prepared = pipeline.apply(data)?;
+        let validation = context.validation.map(|data| pipeline.apply(data)).transpose()?;
+        let context = FitContext {
+            validation: validation.as_ref(),
+            ..*context
+        };
+        fit(&pipeline, &prepared, &context)
+    }
+
+    /// Fits by a function of the inner estimator, data and a completion that gives models their pipeline, record and
+    /// decisions.
+    fn fit_by(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<Model, ModelError>,
+    ) -> Result<Model, ModelError> {
+        let found = match self.decision.thresholds {
+            Some(rule) if !self.has_oob() => Some(self.withheld_thresholds(rule, data, context)?),
+            _ => None,
+        };
+        self.prepare(data, context, |pipeline, prepared, context| {
+            let complete = |model: Model| {
+                let model = model.with_pipeline(pipeline.clone(), data)?;
+                let model = model
+                    .with_parameters(self.parameters.clone())
+                    .with_decision(self.decision.decide);
+                match (self.decision.thresholds, &found) {
+                    (None, _) => Ok(model),
+                    (Some(_), Some(found)) => model.with_thresholds(Some(found.clone())),
+                    (Some(rule), None) => model.with_oob_thresholds(rule, data),
+                }
+            };
+            complete(fit(prepared, context, &complete)?)
+        })
+    }
+
+    /// Thresholds by a first fit to a part of the samples, where the model has no out-of-bag predictions.
+    fn withheld_thresholds(
+        &self,
+        rule: ThresholdRule,
+        data: &Dataset,
+        context: &FitContext<'_>,
+    ) -> Result<Vec<f64>, ModelError> {
+        let fraction = self.decision.threshold_share.unwrap_or(WITHHELD);
+        let parts = Holdout::new(data, fraction, self.seed.purpose("decision thresholds"))?;
+        let first = FitContext {
+            on_step: None,
+            ..*context
+        };
+        let model = self.prepare(&parts.train, &first, |pipeline, prepared, context| {
+            let model = self.inner.fit(prepared, context)?;
+            model.with_pipeline(pipeline.clone(), &parts.train)
+        })?;
+        let withheld = &parts.validation;
+        let decided =
+            model.with_withheld_thresholds(rule, withheld.features().view(), withheld.outputs().view())?;
+        Ok(decided.thresholds().expect("they were just set").to_vec())
+    }
+}
+
+/// Completes a model of the inner estimator.
+type Complete<'a> = dyn Fn(Model) -> Result<Model, ModelError> + 'a;
+
+impl Estimator for Configured {
+    fn method(&self) -> &str {
+        self.method
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        self.parameters.clone()
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        self.inner.check()
+    }
+
+    fn needs(&self) -> Needs {
+        let needs = self.inner.needs();
+        Needs {
+            observed_features: needs.observed_features && self.steps.impute.is_none(),
+            ..needs
+        }
+    }
+
+    fn n_steps(&self) -> usize {
+        self.inner.n_steps()
+    }
+
+    fn has_oob(&self) -> bool {
+        self.inner.has_oob()
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        self.fit_by(data, context, |prepared, context, _| {
+            self.inner.fit(prepared, context)
+        })
+    }
+
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Model, ModelError> {
+        self.fit_by(data, context, |prepared, context, complete| {
+            let mut on_complete = |step: usize, model: &Model| on_checkpoint(step, &complete(model.clone())?);
+            self.inner
+                .fit_in_parts(prepared, context, steps, &mut on_complete)
+        })
+    }
+
+    fn streaming(&self) -> Option<&dyn StreamingFit> {
+        let streams = self.decision == DecisionParams::default() && self.inner.streaming().is_some();
+        streams.then_some(self)
+    }
+}
+
+impl StreamingFit for Configured {
+    fn fit_to_file(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        destination: &StreamDestination<'_>,
+    ) -> Result<u64, ModelError> {
+        let inner = self
+            .inner
+            .streaming()
+            .expect("only methods that stream are asked to");
+        self.prepare(data, context, |pipeline, prepared, context| {
+            let destination = StreamDestination {
+                pipeline: Some((pipeline, data)).filter(|(pipeline, _)| !pipeline.is_identity()),
+                ..*destination
+            };
+            inner.fit_to_file(prepared, context, &destination)
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! Errors of methods and their parameters by name.
+
+use rpo_core::ParameterError;
+
+/// A method or a parameter that cannot be used as named.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MethodError {
+    /// A method that is not registered.
+    #[error("{name:?} is not a method{}; the methods are {}", did_you_mean(.nearest), .known.join(", "))]
+    UnknownMethod {
+        /// The name given.
+        name: String,
+        /// The most similar name, if one is similar.
+        nearest: Option<String>,
+        /// The names of all methods.
+        known: Vec<String>,
+    },
+    /// A parameter that the method does not have.
+    #[error("`{name}` is not a parameter of {method}{}; its parameters are {}", did_you_mean(.nearest), .known.join(", "))]
+    UnknownParameter {
+        /// The method.
+        method: String,
+        /// The name given.
+        name: String,
+        /// The most similar name, if one is similar.
+        nearest: Option<String>,
+        /// The names of all parameters.
+        known: Vec<String>,
+    },
+    /// A value that a parameter cannot have.
+    #[error("`{name}` must be {expected}, got {given}")]
+    Value {
+        /// The parameter.
+        name: String,
+        /// The value given.
+        given: String,
+        /// The values it may have.
+        expected: String,
+    },
+    /// Parameters that are not an object of names and values.
+    #[error("the parameters of a method must be a table of names and values with a `method`, got {given}")]
+    NotATable {
+        /// What was given.
+        given: String,
+    },
+    /// A parameter out of range or in conflict with another.
+    #[error(transparent)]
+    Parameter(#[from] ParameterError),
+    /// Data that the method cannot take.
+    #[error("{method} {problem}")]
+    Data {
+        /// The method.
+        method: String,
+        /// What it needs and what the data lack.
+        problem: String,
+    },
+}
+
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest
+        .as_ref()
+        .map_or_else(String::new, |name| format!(" (did you mean {name}?)"))
+}
+
+/// The name most similar to a misspelt one.
+pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let scored = known
+        .into_iter()
+        .map(|known| (strsim::jaro_winkler(name, known), known));
+    let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (score > 0.8).then(|| best.to_owned())
+}

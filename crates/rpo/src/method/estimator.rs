@@ -1,0 +1,226 @@
+//! What a method has to do: fit a model to a data set.
+
+use super::MethodError;
+use crate::{Model, ModelError};
+use rpo_core::{MatrixError, MatrixView};
+use rpo_data::preprocess::Pipeline;
+use rpo_data::{Dataset, Task};
+use rpo_projections::Projection;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The parameters of a method, which fit a model to a data set.
+///
+/// The parameters of every method of this workspace are one, as is a [`Method`](super::Method). Implement it for the
+/// parameters of a custom method, and register them ([`Registry::with`](super::Registry::with)), to train, tune,
+/// evaluate and store the method like any other; `examples/extension` in the repository does so.
+pub trait Estimator: fmt::Debug + Send + Sync {
+    /// The name of the method, under which the parameters are recorded.
+    fn method(&self) -> &str;
+
+    /// The parameters by name, as a model records them.
+    fn parameters(&self) -> Map<String, Value>;
+
+    /// Checks every parameter that can be checked without data.
+    ///
+    /// # Errors
+    /// The first parameter that is out of range or contradicts another.
+    fn check(&self) -> Result<(), ModelError>;
+
+    /// What the method requires of the data. Default: nothing.
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    /// Number of steps of a fit: trees or boosting iterations. Default 1.
+    fn n_steps(&self) -> usize {
+        1
+    }
+
+    /// Returns true if models have out-of-bag predictions for training samples. Default false.
+    fn has_oob(&self) -> bool {
+        false
+    }
+
+    /// Fits a model.
+    ///
+    /// # Errors
+    /// Parameters that [`check`](Self::check) refuses, and data that the method cannot be fitted to.
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError>;
+
+    /// Fits a model in steps and passes the model to `on_checkpoint` after each of the given numbers of steps, in
+    /// increasing order, and at the end; stops where the callback breaks. Default: one checkpoint at the end.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and errors of the callback.
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Model, ModelError> {
+        let _ = steps;
+        let model = self.fit(data, context)?;
+        let _ = on_checkpoint(self.n_steps(), &model)?;
+        Ok(model)
+    }
+
+    /// The method as one that writes its model to a file while it grows. Default: none.
+    fn streaming(&self) -> Option<&dyn StreamingFit> {
+        None
+    }
+}
+
+/// A method whose models can be written while they grow, so that memory never holds a whole model.
+pub trait StreamingFit {
+    /// Fits a model and writes it to a file; returns the number of bytes written. The file equals that of a model that
+    /// was fitted and then saved.
+    ///
+    /// # Errors
+    /// As [`Estimator::fit`], and a file that cannot be written.
+    fn fit_to_file(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        destination: &StreamDestination<'_>,
+    ) -> Result<u64, ModelError>;
+}
+
+/// The file that a [`StreamingFit`] writes, and what the model keeps beside what was fitted.
+#[derive(Debug, Clone, Copy)]
+pub struct StreamDestination<'a> {
+    /// The file.
+    pub path: &'a Path,
+    /// The parameters to record.
+    pub parameters: &'a Map<String, Value>,
+    /// The pipeline that prepared the features, and the data before it.
+    pub pipeline: Option<(&'a Pipeline, &'a Dataset)>,
+}
+
+/// What a method requires of the data.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Features must not be missing.
+    pub observed_features: bool,
+    /// Outputs must not be missing.
+    pub observed_outputs: bool,
+    /// Outputs must be labels. The text says with which parameters numbers can be learned, and is empty if with none.
+    pub labels: Option<&'static str>,
+}
+
+impl Needs {
+    /// Checks that the data have what the method needs.
+    ///
+    /// # Errors
+    /// [`MethodError::Data`] for missing values where the method needs all, and for numbers where it needs labels.
+    pub fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
+        let refuse = |problem: String| {
+            let method = method.to_owned();
+            Err(MethodError::Data { method, problem })
+        };
+        let impute = "set `impute` to fill them in, or use a forest or boosting, which take missing values";
+        let others = "use a forest or boosting, which take missing outputs";
+        for (what, needed, values, names, help) in [
+            (
+                "feature",
+                self.observed_features,
+                data.features(),
+                data.feature_names(),
+                impute,
+            ),
+            (
+                "output",
+                self.observed_outputs,
+                data.outputs(),
+                data.output_names(),
+                others,
+            ),
+        ] {
+            let values = MatrixView::from(values);
+            if needed && let Err(MatrixError::NonFinite { row, column, .. }) = values.check_finite() {
+                let name = names.get(column).unwrap_or_default();
+                return refuse(format!(
+                    "needs every {what}, but some are missing, the first is {name:?} of sample {row}; {help}"
+                ));
+            }
+        }
+        match self.labels.filter(|_| data.task() == Task::Regression) {
+            None => Ok(()),
+            Some("") => refuse("is for labels: the outputs are numbers".to_owned()),
+            Some(hint) => refuse(format!(
+                "is for labels with these parameters: the outputs are numbers; {hint}"
+            )),
+        }
+    }
+}
+
+/// Options of a fit. None of them changes the model, except for withheld samples.
+#[derive(Clone, Copy, Default)]
+pub struct FitContext<'a> {
+    /// Called after every step, from any thread.
+    pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// Wraps the family of output projections, for example to time it.
+    pub wrap_projection: Option<&'a WrapProjection<'a>>,
+    /// Samples that were withheld from the data to choose among settings. A method that withholds samples to choose its
+    /// number of steps takes these instead, as the number of steps is a setting like any other.
+    pub validation: Option<&'a Dataset>,
+}
+
+impl FitContext<'_> {
+    /// The wrapped family, if families are to be wrapped.
+    pub(crate) fn wrapped(&self, family: Option<Arc<dyn Projection>>) -> Option<Arc<dyn Projection>> {
+        Some(self.wrap_projection?(family?))
+    }
+}
+
+impl fmt::Debug for FitContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let validation = self.validation.map(Dataset::n_samples);
+        f.debug_struct("FitContext")
+            .field("validation", &validation)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Receives the model after a number of steps; [`ControlFlow::Break`] stops the fit.
+pub type OnCheckpoint<'a> = dyn FnMut(usize, &Model) -> Result<ControlFlow<()>, ModelError> + 'a;
+
+/// Returns a projection family that wraps another.
+pub type WrapProjection<'a> = dyn Fn(Arc<dyn Projection>) -> Arc<dyn Projection> + Sync + 'a;
+
+/// Grows a forest in parts that merge into exactly the whole, so that no tree is grown twice, with a checkpoint after
+/// each of the given numbers of trees and at the end.
+///
+/// # Errors
+/// Those of `grow` and of the callback.
+pub(crate) fn grow_in_parts(
+    trees: Range<usize>,
+    steps: &[usize],
+    grow: impl Fn(Range<usize>) -> Result<Model, ModelError>,
+    on_checkpoint: &mut OnCheckpoint<'_>,
+) -> Result<Model, ModelError> {
+    let mut grown: Option<(usize, Model)> = None;
+    let before = steps.iter().copied().filter(|&end| end < trees.len());
+    for end in before.chain([trees.len()]) {
+        let start = grown.as_ref().map_or(0, |(n, _)| *n);
+        if end <= start {
+            continue;
+        }
+        let part = grow(trees.start + start..trees.start + end)?;
+        let model = match grown.take() {
+            None => part,
+            Some((_, earlier)) => earlier.merge(part)?,
+        };
+        let stop = on_checkpoint(end, &model)?.is_break();
+        grown = Some((end, model));
+        if stop {
+            break;
+        }
+    }
+    let (_, model) = grown.expect("a checked forest has at least one tree");
+    Ok(model)
+}

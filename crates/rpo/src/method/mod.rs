@@ -1,0 +1,355 @@
+//! Methods by name, with parameters as data: what the command line, searches, experiments and bindings share.
+//!
+//! A [`Method`] is the name of a registered method with the parameters that were set; the others have the method's
+//! defaults. Parameters are plain serde structures ([`ForestParams`](rpo_ensemble::ForestParams) and its kin) whose
+//! field names are the options of the command, the keys in model files and the words of errors. Beside its own
+//! parameters every method has `seed` and those of [`FeatureParams`] and [`DecisionParams`].
+//!
+//! ```
+//! use rpo::data::generate::MultiLabelSet;
+//! use rpo::prelude::*;
+//!
+//! let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
+//! let method = Method::named("extra-trees")?.with("trees", "20")?.with("max-features", "0.5")?;
+//! let model = Model::fit(&method, &data)?;
+//! assert_eq!(model.parameters()["trees"], 20);
+//! // The record of a model describes the method that fits it again.
+//! let again = Method::from_parameters(model.parameters())?;
+//! assert_eq!(Model::fit(&again, &data)?, model);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod configured;
+mod decision;
+mod error;
+mod estimator;
+mod features;
+mod parameter;
+mod registry;
+
+pub use decision::DecisionParams;
+pub use error::MethodError;
+pub use estimator::{
+    Estimator, FitContext, Needs, OnCheckpoint, StreamDestination, StreamingFit, WrapProjection,
+};
+pub use features::{FeatureParams, NominalEncoding};
+pub use parameter::ParameterInfo;
+pub use registry::{MethodEntry, Parameters, Registry};
+
+pub(crate) use error::nearest;
+pub(crate) use estimator::grow_in_parts;
+
+use crate::{Model, ModelError};
+use configured::Configured;
+use rpo_core::Seed;
+use rpo_data::{Dataset, Task};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// A registered method with the parameters that were set; the others have the method's defaults.
+#[derive(Debug, Clone)]
+pub struct Method {
+    entry: Arc<MethodEntry>,
+    /// What was set, by name.
+    given: Map<String, Value>,
+}
+
+impl Method {
+    /// A method of this workspace with its defaults.
+    ///
+    /// # Errors
+    /// [`MethodError::UnknownMethod`].
+    pub fn named(name: &str) -> Result<Self, MethodError> {
+        Self::of(Registry::standard(), name)
+    }
+
+    /// A method of a registry with its defaults.
+    ///
+    /// # Errors
+    /// [`MethodError::UnknownMethod`].
+    pub fn of(registry: &Registry, name: &str) -> Result<Self, MethodError> {
+        Ok(Self {
+            entry: Arc::clone(registry.method(name)?),
+            given: Map::new(),
+        })
+    }
+
+    /// A method of this workspace from parameters that name it under `method`, as models record them
+    /// ([`Model::parameters`]) and parameter files hold them.
+    ///
+    /// # Errors
+    /// [`MethodError`] for a method or parameters that do not exist, and values that they cannot have.
+    pub fn from_parameters(parameters: &Map<String, Value>) -> Result<Self, MethodError> {
+        Self::from_parameters_of(Registry::standard(), parameters)
+    }
+
+    /// A method of a registry from parameters that name it.
+    ///
+    /// # Errors
+    /// As [`from_parameters`](Self::from_parameters).
+    pub fn from_parameters_of(
+        registry: &Registry,
+        parameters: &Map<String, Value>,
+    ) -> Result<Self, MethodError> {
+        let name = parameters.get("method").and_then(Value::as_str);
+        let name = name.ok_or_else(|| MethodError::NotATable {
+            given: Value::Object(parameters.clone()).to_string(),
+        })?;
+        let mut method = Self::of(registry, name)?;
+        for (name, value) in parameters.iter().filter(|(name, _)| *name != "method") {
+            method = method.with_value(name, value.clone())?;
+        }
+        Ok(method)
+    }
+
+    /// The name of the method.
+    pub fn name(&self) -> &'static str {
+        self.entry.name()
+    }
+
+    /// The registered method.
+    pub fn entry(&self) -> &MethodEntry {
+        &self.entry
+    }
+
+    /// Names of all its parameters.
+    pub fn parameter_names(&self) -> Vec<String> {
+        self.parameters().into_iter().map(|p| p.name).collect()
+    }
+
+    /// Sets a parameter to a value given as text, as on the command line. `-` in the name stands for `_`.
+    ///
+    /// # Errors
+    /// [`MethodError`] for a parameter that does not exist and a value that it cannot have.
+    pub fn with(self, name: &str, text: &str) -> Result<Self, MethodError> {
+        let scalar = match serde_json::from_str(text) {
+            Ok(value @ (Value::Bool(_) | Value::Number(_))) => Some(value),
+            _ => None,
+        };
+        let none = (text == "none").then_some(Value::Null);
+        let candidates = scalar.into_iter().chain([Value::from(text)]).chain(none);
+        let mut refused = None;
+        for value in candidates {
+            match self.clone().with_value(name, value) {
+                Ok(method) => return Ok(method),
+                Err(e @ MethodError::UnknownParameter { .. }) => return Err(e),
+                Err(e) => refused = refused.or(Some(e)),
+            }
+        }
+        Err(refused.expect("the text itself is a candidate"))
+    }
+
+    /// Sets a parameter.
+    ///
+    /// # Errors
+    /// As [`with`](Self::with).
+    pub fn with_value(mut self, name: &str, value: Value) -> Result<Self, MethodError> {
+        let name = name.replace('-', "_");
+        let known = self.parameter_names();
+        if !known.contains(&name) {
+            return Err(MethodError::UnknownParameter {
+                method: self.name().to_owned(),
+                nearest: nearest(&name, known.iter().map(String::as_str)),
+                name,
+                known,
+            });
+        }
+        self.given.insert(name.clone(), value.clone());
+        self.entry.defaults(&self.given, None)?;
+        // The other values were read before, so that a failure is about this one.
+        match self.read(None) {
+            Ok(_) => Ok(self),
+            Err(problem) => Err(MethodError::Value {
+                expected: self.expectation(&name, &problem.to_string()),
+                given: shown(&value),
+                name,
+            }),
+        }
+    }
+
+    /// The values that a parameter may have, in words.
+    fn expectation(&self, name: &str, problem: &str) -> String {
+        let info = self.parameters().into_iter().find(|info| info.name == name);
+        let info = info.expect("only parameters of the method are set");
+        let known = match problem.rsplit_once("expected ") {
+            _ if info.is_switch => "true or false",
+            _ if !info.choices.is_empty() => return format!("one of {}", info.choices.join(", ")),
+            Some((_, "usize" | "u64" | "u32")) => "a whole number",
+            Some((_, "f64" | "f32")) => "a number",
+            Some((_, text)) => text,
+            None => problem,
+        };
+        match info.range.as_str() {
+            "" => known.to_owned(),
+            range => format!("{known}, {range}"),
+        }
+    }
+
+    /// Removes the value that was set for a parameter, which then has its default.
+    pub fn reset(&mut self, name: &str) {
+        self.given.remove(&name.replace('-', "_"));
+    }
+
+    /// The value that was set for a parameter.
+    pub fn given(&self, name: &str) -> Option<&Value> {
+        self.given.get(&name.replace('-', "_"))
+    }
+
+    /// The method with another seed.
+    #[must_use]
+    pub fn with_seed(mut self, seed: u64) -> Self {
+        self.given.insert("seed".to_owned(), seed.into());
+        self
+    }
+
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.given.get("seed").and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// The estimator that the parameters describe, for outputs of a task.
+    ///
+    /// # Errors
+    /// Parameters that are out of range or contradict each other.
+    pub fn estimator(&self, task: Task) -> Result<Box<dyn Estimator>, ModelError> {
+        let Parts {
+            own,
+            features,
+            decision,
+        } = self
+            .read(Some(task))
+            .expect("every value was read when it was set");
+        own.check()?;
+        decision.check(own.as_ref())?;
+        Ok(Box::new(Configured {
+            inner: own,
+            method: self.name(),
+            parameters: self.parameter_values(Some(task)),
+            steps: features.steps(self.entry.encodes_one_hot()),
+            decision,
+            seed: Seed::new(self.seed()),
+        }))
+    }
+
+    /// Every parameter with its documentation: those of the method, then those of all methods.
+    pub fn parameters(&self) -> Vec<ParameterInfo> {
+        let own = self.entry.parameters().into_iter().filter(|p| p.name != "seed");
+        own.chain(common_parameters(&self.entry)).collect()
+    }
+
+    /// Every parameter by name with its value, defaults included; defaults may depend on the task.
+    pub fn parameter_values(&self, task: Option<Task>) -> Map<String, Value> {
+        let mut all = Map::new();
+        all.insert("method".to_owned(), self.name().into());
+        all.extend(self.parameters().into_iter().map(|p| (p.name, p.default)));
+        let own = self.own_defaults(task).into_iter();
+        all.extend(own.filter(|(name, _)| !self.entry.hides(name)));
+        all.extend(self.given.clone());
+        all
+    }
+
+    fn own_defaults(&self, task: Option<Task>) -> Map<String, Value> {
+        let defaults = self.entry.defaults(&self.given, task);
+        defaults.expect("a preset is checked when it is set")
+    }
+
+    /// Reads the parameters into their structures.
+    fn read(&self, task: Option<Task>) -> Result<Parts, serde_json::Error> {
+        let mut own = self.own_defaults(task);
+        let (mut features, mut decision) = (Map::new(), Map::new());
+        for (name, value) in &self.given {
+            let group = if FeatureParams::has(name) {
+                &mut features
+            } else if DecisionParams::has(name) {
+                &mut decision
+            } else if own.contains_key(name) {
+                &mut own
+            } else {
+                // The seed of a method without randomness: thresholds may need it.
+                continue;
+            };
+            group.insert(name.clone(), value.clone());
+        }
+        Ok(Parts {
+            own: self.entry.build(own)?,
+            features: serde_json::from_value(Value::Object(features))?,
+            decision: serde_json::from_value(Value::Object(decision))?,
+        })
+    }
+}
+
+/// The parameters of a method in their structures.
+struct Parts {
+    own: Box<dyn Estimator>,
+    features: FeatureParams,
+    decision: DecisionParams,
+}
+
+/// The parameters that every method has.
+fn common_parameters(entry: &MethodEntry) -> Vec<ParameterInfo> {
+    let mut all = vec![ParameterInfo::seed()];
+    all.extend(registry::infos_of(&FeatureParams::defaults(
+        entry.encodes_one_hot(),
+    )));
+    all.extend(registry::infos_of(&DecisionParams::default()));
+    all
+}
+
+/// The fields of a structure of parameters by name.
+///
+/// # Panics
+/// If the structure has no named fields.
+pub fn parameters_of(parameters: &impl serde::Serialize) -> Map<String, Value> {
+    match serde_json::to_value(parameters) {
+        Ok(Value::Object(fields)) => fields,
+        _ => panic!("parameters are a structure with named fields"),
+    }
+}
+
+/// A JSON value as a user writes it.
+fn shown(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), |text| format!("{text:?}"))
+}
+
+/// A method is fitted as the estimator that it describes for the task of the data.
+impl Estimator for Method {
+    fn method(&self) -> &str {
+        self.name()
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        self.parameter_values(None)
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        self.estimator(Task::MultiLabel).map(drop)
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        let estimator = self.estimator(data.task())?;
+        self.check_data(estimator.as_ref(), data)?;
+        estimator.fit(data, context)
+    }
+}
+
+impl Method {
+    /// Checks that the data have what the method needs.
+    ///
+    /// # Errors
+    /// [`MethodError::Data`] for data with missing values where the method needs all, and for numbers where the method or
+    /// its parameters are for labels.
+    pub fn check_data(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
+        let for_labels = ["decide", "thresholds"]
+            .into_iter()
+            .find(|name| self.given.contains_key(*name));
+        if let Some(name) = for_labels.filter(|_| data.task() == Task::Regression) {
+            return Err(MethodError::Data {
+                method: self.name().to_owned(),
+                problem: format!("cannot use `{name}`, which is for labels: the outputs are numbers"),
+            });
+        }
+        estimator.needs().check(self.name(), data)
+    }
+}

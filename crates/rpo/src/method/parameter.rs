@@ -1,0 +1,88 @@
+//! What help texts, forms and searches need to know of a parameter, from the schema of its structure.
+
+use serde_json::Value;
+
+/// A parameter of a method: its documentation, default and range.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ParameterInfo {
+    /// The name of the field, which is the option's name with `_` for `-`.
+    pub name: String,
+    /// The first paragraph of its documentation.
+    pub help: String,
+    /// The default; null where there is none.
+    pub default: Value,
+    /// The values it may have, if they are a list of names.
+    pub choices: Vec<String>,
+    /// The range of a number, such as "at least 1"; empty where it is not limited.
+    pub range: String,
+    /// True for a parameter that is true or false.
+    pub is_switch: bool,
+}
+
+impl ParameterInfo {
+    /// The seed, which every method has.
+    pub(super) fn seed() -> Self {
+        Self {
+            name: "seed".to_owned(),
+            help: "Seed of all randomness: the same seed gives the same model.".to_owned(),
+            default: 0.into(),
+            choices: Vec::new(),
+            range: String::new(),
+            is_switch: false,
+        }
+    }
+}
+
+/// Describes a field by its schema.
+pub(super) fn describe(schema: &Value, name: &str, default: &Value) -> ParameterInfo {
+    let property = &schema["properties"][name];
+    let text = property["description"].as_str().unwrap_or_default();
+    let help = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    let is_boolean = |kind: &Value| {
+        kind == "boolean"
+            || kind
+                .as_array()
+                .is_some_and(|kinds| kinds.iter().any(|k| k == "boolean"))
+    };
+    ParameterInfo {
+        name: name.to_owned(),
+        help,
+        default: default.clone(),
+        choices: choices(property),
+        range: range(property),
+        is_switch: is_boolean(&property["type"]),
+    }
+}
+
+/// The names that a property lists.
+fn choices(property: &Value) -> Vec<String> {
+    let list = |key: &str| property[key].as_array().into_iter().flatten();
+    let names = list("enum").chain(list("oneOf").chain(list("anyOf")).flat_map(|variant| {
+        let several = variant["enum"].as_array().into_iter().flatten();
+        let nested = variant["oneOf"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .map(|v| &v["const"]);
+        several.chain(nested).chain([&variant["const"]])
+    }));
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// The bounds that a property states.
+fn range(property: &Value) -> String {
+    let bound = |key: &str| property[key].as_number().map(ToString::to_string);
+    let is_count = bound("minimum").as_deref() == Some("0")
+        && property["format"].as_str().is_some_and(|f| f.starts_with("uint"));
+    let low = bound("minimum")
+        .filter(|_| !is_count)
+        .map(|low| format!("at least {low}"));
+    let above = bound("exclusiveMinimum").map(|low| format!("above {low}"));
+    let high = bound("maximum")
+        .filter(|_| property["format"] != "uint32")
+        .map(|high| format!("at most {high}"));
+    let below = bound("exclusiveMaximum").map(|high| format!("below {high}"));
+    let bounds: Vec<String> = low.or(above).into_iter().chain(high.or(below)).collect();
+    bounds.join(" and ")
+}

@@ -1,0 +1,295 @@
+//! The methods and the kinds of models that a program knows.
+
+use super::error::{MethodError, nearest};
+use super::estimator::Estimator;
+use super::parameter::{ParameterInfo, describe};
+use crate::Predict;
+use rpo_core::store::{Reader, Restore, Sizes, StoreError};
+use rpo_data::Task;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::sync::{Arc, LazyLock};
+
+/// Parameters that a registered method is made of: an [`Estimator`] that is a plain serde structure.
+///
+/// Implemented by every such type.
+pub trait Parameters: Estimator + Serialize + DeserializeOwned + JsonSchema + 'static {}
+
+impl<P: Estimator + Serialize + DeserializeOwned + JsonSchema + 'static> Parameters for P {}
+
+/// A method by name: its parameters, their defaults, and how to build its [`Estimator`].
+pub struct MethodEntry {
+    name: &'static str,
+    aliases: &'static [&'static str],
+    summary: &'static str,
+    without: &'static [&'static str],
+    model: Option<ModelKind>,
+    one_hot: bool,
+    replaced: Option<(&'static str, &'static str)>,
+    presets: Vec<(&'static str, Value)>,
+    label_defaults: &'static [(&'static str, &'static str)],
+    defaults: Value,
+    schema: fn() -> Value,
+    build: fn(Value) -> Result<Box<dyn Estimator>, serde_json::Error>,
+}
+
+impl MethodEntry {
+    /// A method whose parameters start from `defaults`.
+    ///
+    /// # Panics
+    /// If the parameters are not a JSON object.
+    pub fn new<P: Parameters>(name: &'static str, summary: &'static str, defaults: P) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            summary,
+            without: &[],
+            model: None,
+            one_hot: false,
+            replaced: None,
+            presets: Vec::new(),
+            label_defaults: &[],
+            defaults: object(defaults),
+            schema: schema_of::<P>,
+            build: |value| Ok(Box::new(serde_json::from_value::<P>(value)?)),
+        }
+    }
+
+    /// Fields of the parameters that the method has no use for: they keep their defaults and are not options.
+    #[must_use]
+    pub fn without(self, without: &'static [&'static str]) -> Self {
+        Self { without, ..self }
+    }
+
+    /// The model that the method fits, and the name of its kind in model files.
+    #[must_use]
+    pub fn model<M: Predict + Restore>(self, kind: &'static str) -> Self {
+        Self {
+            model: Some(ModelKind::of::<M>(kind)),
+            ..self
+        }
+    }
+
+    /// Other names of the method.
+    #[must_use]
+    pub fn alias(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    /// Encodes nominal features as indicators by default, as linear methods need.
+    #[must_use]
+    pub fn one_hot(self) -> Self {
+        Self {
+            one_hot: true,
+            ..self
+        }
+    }
+
+    /// A parameter that takes the place of the default of another when it is set.
+    #[must_use]
+    pub fn replacing(self, set: &'static str, replaced: &'static str) -> Self {
+        Self {
+            replaced: Some((set, replaced)),
+            ..self
+        }
+    }
+
+    /// Another set of defaults, which the parameter `preset` selects.
+    #[must_use]
+    pub fn preset<P: Parameters>(mut self, name: &'static str, defaults: P) -> Self {
+        self.presets.push((name, object(defaults)));
+        self
+    }
+
+    /// Parameters with another default where the outputs are labels.
+    #[must_use]
+    pub fn for_labels(self, label_defaults: &'static [(&'static str, &'static str)]) -> Self {
+        Self {
+            label_defaults,
+            ..self
+        }
+    }
+
+    /// The name of the method.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// One line that describes the method.
+    pub fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    pub(super) fn encodes_one_hot(&self) -> bool {
+        self.one_hot
+    }
+
+    /// Every field of the parameters with its default where others are given: of a preset if one is, and for a task.
+    pub(super) fn defaults(
+        &self,
+        given: &Map<String, Value>,
+        task: Option<Task>,
+    ) -> Result<Map<String, Value>, MethodError> {
+        let mut defaults = match given.get("preset") {
+            None => &self.defaults,
+            Some(given) => {
+                let preset = self.presets.iter().find(|(name, _)| given == name);
+                let known = || self.presets.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+                let unknown = || MethodError::Value {
+                    name: "preset".to_owned(),
+                    given: given.to_string(),
+                    expected: format!("one of {}", known().join(", ")),
+                };
+                &preset.ok_or_else(unknown)?.1
+            }
+        }
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
+        if task == Some(Task::MultiLabel) {
+            let replaced = self.label_defaults.iter();
+            defaults.extend(replaced.map(|(name, value)| ((*name).to_owned(), Value::from(*value))));
+        }
+        if let Some((set, replaced)) = self.replaced
+            && given.contains_key(set)
+        {
+            defaults.insert(replaced.to_owned(), Value::Null);
+        }
+        Ok(defaults)
+    }
+
+    /// Returns true if a field of the parameters is not an option of the method.
+    pub(super) fn hides(&self, field: &str) -> bool {
+        self.without.contains(&field)
+    }
+
+    pub(super) fn build(
+        &self,
+        parameters: Map<String, Value>,
+    ) -> Result<Box<dyn Estimator>, serde_json::Error> {
+        (self.build)(Value::Object(parameters))
+    }
+
+    /// The parameters of the method, in the order of its structure.
+    pub fn parameters(&self) -> Vec<ParameterInfo> {
+        let all = described(&(self.schema)(), &self.defaults);
+        all.into_iter().filter(|p| !self.hides(&p.name)).collect()
+    }
+}
+
+impl fmt::Debug for MethodEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MethodEntry")
+            .field("name", &self.name)
+            .field("defaults", &self.defaults)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A kind of model: its name in model files and how it is restored.
+#[derive(Clone, Copy)]
+pub(crate) struct ModelKind {
+    pub(crate) name: &'static str,
+    pub(crate) restore: fn(&mut Reader<'_>, Sizes) -> Result<Arc<dyn Predict>, StoreError>,
+}
+
+impl ModelKind {
+    fn of<M: Predict + Restore>(name: &'static str) -> Self {
+        Self {
+            name,
+            restore: |from, sizes| Ok(Arc::new(M::restore(from, sizes)?)),
+        }
+    }
+}
+
+fn object<P: Serialize>(parameters: P) -> Value {
+    Value::Object(super::parameters_of(&parameters))
+}
+
+fn schema_of<P: JsonSchema>() -> Value {
+    let settings = schemars::generate::SchemaSettings::draft2020_12().with(|s| s.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<P>().to_value()
+}
+
+/// The fields of a structure of parameters.
+pub(super) fn infos_of<P: Serialize + JsonSchema>(defaults: &P) -> Vec<ParameterInfo> {
+    described(&schema_of::<P>(), &object(defaults))
+}
+
+fn described(schema: &Value, defaults: &Value) -> Vec<ParameterInfo> {
+    let defaults = defaults.as_object().into_iter().flatten();
+    defaults
+        .map(|(name, default)| describe(schema, name, default))
+        .collect()
+}
+
+/// The methods and the kinds of models that a program knows, by name.
+#[derive(Clone)]
+pub struct Registry {
+    methods: Vec<Arc<MethodEntry>>,
+    kinds: Vec<ModelKind>,
+}
+
+impl fmt::Debug for Registry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list()
+            .entries(self.methods().map(MethodEntry::name))
+            .finish()
+    }
+}
+
+impl Registry {
+    /// The methods of this workspace.
+    pub fn standard() -> &'static Self {
+        static STANDARD: LazyLock<Registry> = LazyLock::new(|| Registry {
+            methods: crate::methods::all().into_iter().map(Arc::new).collect(),
+            kinds: Vec::new(),
+        });
+        &STANDARD
+    }
+
+    /// The registry with one more method; a method of the same name is replaced.
+    #[must_use]
+    pub fn with(mut self, entry: MethodEntry) -> Self {
+        self.methods.retain(|known| known.name != entry.name);
+        self.methods.push(Arc::new(entry));
+        self
+    }
+
+    /// The registry with one more kind of model, for models that no registered method fits.
+    #[must_use]
+    pub fn with_kind<M: Predict + Restore>(mut self, kind: &'static str) -> Self {
+        self.kinds.push(ModelKind::of::<M>(kind));
+        self
+    }
+
+    /// The kinds of models, those of custom methods first.
+    pub(crate) fn kinds(&self) -> impl Iterator<Item = ModelKind> {
+        let of_methods = self.methods.iter().rev().filter_map(|entry| entry.model);
+        self.kinds.iter().copied().chain(of_methods)
+    }
+
+    /// All methods.
+    pub fn methods(&self) -> impl Iterator<Item = &MethodEntry> {
+        self.methods.iter().map(Arc::as_ref)
+    }
+
+    /// The method of a name or alias.
+    ///
+    /// # Errors
+    /// [`MethodError::UnknownMethod`].
+    pub fn method(&self, name: &str) -> Result<&Arc<MethodEntry>, MethodError> {
+        let is_it = |entry: &&Arc<MethodEntry>| entry.name == name || entry.aliases.contains(&name);
+        self.methods.iter().find(is_it).ok_or_else(|| {
+            let names = || self.methods.iter().map(|entry| entry.name);
+            MethodError::UnknownMethod {
+                name: name.to_owned(),
+                nearest: nearest(name, names()),
+                known: names().map(str::to_owned).collect(),
+            }
+        })
+    }
+}

@@ -1,0 +1,97 @@
+//! Fitting the baseline.
+
+use super::{Baseline, BaselineParams, Statistic};
+use crate::method::{Estimator, FitContext, parameters_of};
+use crate::{Model, ModelError};
+use rpo_data::{Dataset, Task};
+use serde_json::{Map, Value};
+
+impl Estimator for BaselineParams {
+    fn method(&self) -> &str {
+        "baseline"
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        parameters_of(self)
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        Ok(())
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        let values = observed_values(data);
+        let statistic = match (data.task(), self.statistic) {
+            (Task::Regression, Statistic::Median) => median,
+            _ => mean,
+        };
+        let values = values
+            .iter()
+            .map(|(stored, n)| statistic(stored, *n) as f32)
+            .collect();
+        let model = Baseline::new(values, data.n_features(), data.n_samples());
+        context.on_step.iter().for_each(|on_step| on_step());
+        Model::new(model, data)
+    }
+}
+
+/// For each output its observed values other than 0, increasing, and the number of samples where it is observed.
+fn observed_values(data: &Dataset) -> Vec<(Vec<f32>, usize)> {
+    let outputs = data.outputs().view();
+    let mut values = vec![(Vec::new(), data.n_samples()); data.n_outputs()];
+    for sample in 0..data.n_samples() {
+        outputs.for_each_in_row(sample, |j, value| {
+            let (stored, n) = &mut values[j as usize];
+            if value.is_nan() {
+                *n -= 1;
+            } else if value != 0.0 {
+                stored.push(value);
+            }
+        });
+    }
+    values
+        .iter_mut()
+        .for_each(|(stored, _)| stored.sort_by(f32::total_cmp));
+    values
+}
+
+/// The mean of n values, of which those other than 0 are given; 0 if there are none.
+fn mean(stored: &[f32], n: usize) -> f64 {
+    stored.iter().map(|&v| f64::from(v)).sum::<f64>() / n.max(1) as f64
+}
+
+/// The median of n values, of which those other than 0 are given in increasing order; 0 if there are none.
+fn median(stored: &[f32], n: usize) -> f64 {
+    let negative = stored.partition_point(|v| *v < 0.0);
+    let zeros = n - stored.len();
+    let at = |rank: usize| match rank {
+        rank if rank < negative => f64::from(stored[rank]),
+        rank if rank < negative + zeros => 0.0,
+        rank => f64::from(stored[rank - zeros]),
+    };
+    match n {
+        0 => 0.0,
+        n => at((n - 1) / 2).midpoint(at(n / 2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_count_the_zeros_that_are_not_stored() {
+        for (values, expected) in [
+            (vec![], 0.0),
+            (vec![3.0], 3.0),
+            (vec![-2.0, 0.0, 5.0], 0.0),
+            (vec![-2.0, -1.0, 0.0, 5.0], -0.5),
+            (vec![0.0, 0.0, 1.0, 2.0], 0.5),
+            (vec![1.0, 2.0, 3.0, 0.0, 4.0], 2.0),
+        ] {
+            let mut stored: Vec<f32> = values.iter().copied().filter(|v| *v != 0.0).collect();
+            stored.sort_by(f32::total_cmp);
+            assert_eq!(median(&stored, values.len()), expected, "{values:?}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Fitting boosting: withholding samples, stopping, fitting again.
+
+use super::params::{Boosting, Withholding};
+use crate::method::{Estimator, FitContext, OnCheckpoint, parameters_of};
+use crate::tune::Holdout;
+use crate::{Model, ModelError};
+use ndarray::ArrayView2;
+use rpo_core::Seed;
+use rpo_data::{Dataset, Task};
+use rpo_ensemble::boosting::{
+    Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind, Progress, Validation,
+};
+use rpo_metrics::{Evaluation, Metric, Score, Scores};
+use rpo_projections::ProjectionKind;
+use serde_json::{Map, Value};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Boosting {
+    /// Stops a fit that begins now at the time limit.
+    fn until_limit(&self) -> impl FnMut(&Progress<'_>) -> ControlFlow<()> + use<> {
+        let (start, limit) = (Instant::now(), self.time_limit);
+        move |_| match limit {
+            Some(limit) if start.elapsed().as_secs_f64() >= limit => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+/// Fits to samples, scores steps on withheld ones if there are any, and calls `observe` after every step.
+fn boost(
+    params: &BoostingParams,
+    data: &Dataset,
+    withheld: Option<(&Dataset, Withholding)>,
+    context: &FitContext<'_>,
+    observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+) -> Result<Boosted, ModelError> {
+    let scorer = withheld.map(|(samples, how)| Scorer::new(samples, how.metric));
+    let score = |predictions: ArrayView2<'_, f32>| {
+        scorer
+            .as_ref()
+            .map_or(f64::NAN, |scorer| scorer.score(predictions))
+    };
+    let validation = withheld.map(|(samples, how)| Validation {
+        x: samples.features().view(),
+        metric: &score,
+        patience: how.patience,
+        every: 1,
+    });
+    let family = match params.projection {
+        Some(projection) => projection.family(),
+        None => params
+            .algorithm
+            .projects()
+            .then(|| Arc::new(ProjectionKind::Gaussian) as _),
+    };
+    let options = BoostingOptions {
+        validation,
+        on_step: context.on_step,
+        observer: Some(observe),
+        missing_outputs: data.n_missing_outputs() > 0,
+        projection: context.wrapped(family),
+        ..BoostingOptions::default()
+    };
+    let (x, y) = (data.features().view(), data.outputs().view());
+    Ok(params.fit_with(x, y, options)?)
+}
+
+impl Estimator for Boosting {
+    fn method(&self) -> &str {
+        Estimator::method(&self.params)
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        parameters_of(self)
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        self.params.check()?;
+        Ok(self.check_stopping()?)
+    }
+
+    fn n_steps(&self) -> usize {
+        self.params.iterations
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        let mut until_limit = self.until_limit();
+        let Some(how) = self.withholding() else {
+            let boosted = boost(&self.params, data, None, context, &mut until_limit)?;
+            return Model::new(boosted, data);
+        };
+        if let Some(samples) = context.validation {
+            // Whoever withheld these samples decides what is fitted to all in the end.
+            let withheld = Some((samples, how));
+            let boosted = boost(&self.params, data, withheld, context, &mut until_limit)?;
+            return Model::new(boosted, data);
+        }
+        let holdout = Holdout::new(data, how.fraction, Seed::new(self.params.seed))?;
+        let withheld = Some((&holdout.validation, how));
+        let boosted = boost(&self.params, &holdout.train, withheld, context, &mut until_limit)?;
+        if !how.refit {
+            return Model::new(boosted, &holdout.train);
+        }
+        let n_steps = boosted.n_steps();
+        let params = BoostingParams {
+            iterations: n_steps.max(1),
+            ..self.params.clone()
+        };
+        let go_on = &mut |_: &Progress<'_>| ControlFlow::Continue(());
+        let again = boost(&params, data, None, context, go_on)?;
+        Model::new(again.truncate(n_steps), data)
+    }
+
+    /// One fit with checkpoints on the way; samples withheld to choose the number of steps leave one at the end.
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Model, ModelError> {
+        if self.withholding().is_some() {
+            let model = self.fit(data, context)?;
+            let _ = on_checkpoint(self.n_steps(), &model)?;
+            return Ok(model);
+        }
+        let mut failure = None;
+        let mut until_limit = self.until_limit();
+        let mut observe = |progress: &Progress<'_>| {
+            let at_limit = until_limit(progress);
+            let is_last = progress.step == self.params.iterations || at_limit.is_break();
+            if !is_last && !steps.contains(&progress.step) {
+                return at_limit;
+            }
+            let model = Model::new(progress.model.clone(), data);
+            match model.and_then(|model| on_checkpoint(progress.step, &model)) {
+                Ok(ControlFlow::Continue(())) => at_limit,
+                Ok(stop) => stop,
+                Err(error) => {
+                    failure = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
+        };
+        let boosted = boost(&self.params, data, None, context, &mut observe)?;
+        failure.map_or(Ok(()), Err)?;
+        Model::new(boosted, data)
+    }
+}
+
+/// The loss that is not set is logistic for labels and square for numbers.
+impl Estimator for BoostingParams {
+    fn method(&self) -> &str {
+        match self.algorithm {
+            Algorithm::SingleTarget => "single-target-gbrt",
+            Algorithm::Gbmort => "gbmort",
+            Algorithm::GbrtRpo => "gbrt-rpo",
+            Algorithm::GbrtRelabelRpo => "gbrt-relabel-rpo",
+        }
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        parameters_of(self)
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        Ok(self.check()?)
+    }
+
+    fn n_steps(&self) -> usize {
+        self.iterations
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        let mut params = self.clone();
+        if data.task() == Task::MultiLabel {
+            params.loss.get_or_insert(LossKind::Logistic);
+        }
+        Estimator::fit(&Boosting::new(params), data, context)
+    }
+}
+
+/// Scores predictions for withheld samples; larger is better.
+struct Scorer<'a> {
+    samples: &'a Dataset,
+    metric: Metric,
+    sign: f64,
+}
+
+impl<'a> Scorer<'a> {
+    fn new(samples: &'a Dataset, metric: Option<Metric>) -> Self {
+        let metric = metric.unwrap_or_else(|| Model::default_metric(samples.task()));
+        let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
+        Self {
+            samples,
+            metric,
+            sign,
+        }
+    }
+
+    /// NaN, which never counts as better, where the metric is undefined or not for such outputs.
+    fn score(&self, predictions: ArrayView2<'_, f32>) -> f64 {
+        let outputs = self.samples.outputs().view();
+        let evaluation = Evaluation::new(outputs, Scores::Dense(predictions.view()));
+        self.metric
+            .evaluate(&evaluation)
+            .map_or(f64::NAN, |value| self.sign * value)
+    }
+}

@@ -1,0 +1,54 @@
+//! Gradient boosting.
+
+mod fit;
+mod params;
+
+use crate::method::MethodEntry;
+use params::Boosting;
+use rpo_ensemble::boosting::{Algorithm, Boosted, BoostingParams};
+
+/// The algorithm is the method.
+const ALGORITHM: &str = "algorithm";
+/// Parameters of algorithms that project the outputs.
+const PROJECTION: [&str; 3] = ["projection", "components", "projection_scope"];
+
+pub(super) fn entries() -> Vec<MethodEntry> {
+    let entry = |name, summary, algorithm, without| {
+        MethodEntry::new(name, summary, Boosting::new(BoostingParams::new(algorithm)))
+            .without(without)
+            .for_labels(&[("loss", "logistic")])
+            .model::<Boosted>("boosting")
+    };
+    vec![
+        entry(
+            "single-target-gbrt",
+            "Boosting of each output alone",
+            Algorithm::SingleTarget,
+            &[
+                ALGORITHM,
+                PROJECTION[0],
+                PROJECTION[1],
+                PROJECTION[2],
+                "leaf_values",
+            ],
+        ),
+        entry(
+            "gbmort",
+            "Boosting with trees of all outputs",
+            Algorithm::Gbmort,
+            &[ALGORITHM, PROJECTION[0], PROJECTION[1], PROJECTION[2]],
+        ),
+        entry(
+            "gbrt-rpo",
+            "Boosting with trees on one random projection of the outputs, fitted to each output",
+            Algorithm::GbrtRpo,
+            &[ALGORITHM, "leaf_values"],
+        ),
+        entry(
+            "gbrt-relabel-rpo",
+            "Boosting with trees on random projections of the outputs, relabelled with all outputs",
+            Algorithm::GbrtRelabelRpo,
+            &[ALGORITHM],
+        ),
+    ]
+}

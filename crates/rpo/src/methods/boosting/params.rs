@@ -1,0 +1,104 @@
+//! Parameters of boosting: those of the algorithm, and when it stops.
+
+use rpo_core::{ParameterError, check_count, check_positive};
+use rpo_ensemble::boosting::BoostingParams;
+use rpo_metrics::Metric;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Boosting that may stop by the score on withheld samples, or after a time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(super) struct Boosting {
+    #[serde(flatten)]
+    pub(super) params: BoostingParams,
+    /// Stops after a number of seconds, but not before the first step; the model then depends on the machine.
+    pub(super) time_limit: Option<f64>,
+    /// Fraction of the samples to withhold and score every step on, between 0 and 1; the model ends with the best step.
+    /// With `early_stopping` it is 0.2 by default, otherwise no samples are withheld. A search scores steps on the samples
+    /// that it withholds itself.
+    pub(super) validation: Option<f64>,
+    /// Stops after a number of steps without a better score on the withheld samples.
+    #[schemars(range(min = 1))]
+    pub(super) early_stopping: Option<usize>,
+    /// The score on withheld samples; lrap for labels and r2 for numbers by default.
+    #[schemars(with = "Option<String>")]
+    #[serde(with = "metric_name")]
+    pub(super) validation_metric: Option<Metric>,
+    /// After withholding samples, fits again to all samples with as many steps as were best.
+    pub(super) refit_all: bool,
+}
+
+/// Samples to withhold to choose the number of steps.
+#[derive(Clone, Copy)]
+pub(super) struct Withholding {
+    pub(super) fraction: f64,
+    pub(super) patience: Option<usize>,
+    pub(super) metric: Option<Metric>,
+    pub(super) refit: bool,
+}
+
+impl Boosting {
+    pub(super) fn new(params: BoostingParams) -> Self {
+        Self {
+            params,
+            time_limit: None,
+            validation: None,
+            early_stopping: None,
+            validation_metric: None,
+            refit_all: false,
+        }
+    }
+
+    /// Checks the parameters beside those of the algorithm.
+    pub(super) fn check_stopping(&self) -> Result<(), ParameterError> {
+        if let Some(limit) = self.time_limit {
+            check_positive("time_limit", limit)?;
+        }
+        if let Some(fraction) = self.validation {
+            let in_range = fraction > 0.0 && fraction < 1.0;
+            ParameterError::unless(in_range, "validation", fraction, "between 0 and 1")?;
+        }
+        check_count("early_stopping", self.early_stopping)?;
+        if self.withholding().is_some() {
+            return Ok(());
+        }
+        let reason = "needs samples withheld by `validation` or `early_stopping`";
+        match (self.validation_metric, self.refit_all) {
+            (Some(metric), _) => Err(ParameterError::conflict("validation_metric", metric, reason)),
+            (None, true) => Err(ParameterError::conflict("refit_all", true, reason)),
+            (None, false) => Ok(()),
+        }
+    }
+
+    /// The samples to withhold, if any.
+    pub(super) fn withholding(&self) -> Option<Withholding> {
+        let default = self.early_stopping.map(|_| 0.2);
+        self.validation.or(default).map(|fraction| Withholding {
+            fraction,
+            patience: self.early_stopping,
+            metric: self.validation_metric,
+            refit: self.refit_all,
+        })
+    }
+}
+
+/// Metrics under their names.
+mod metric_name {
+    use rpo_metrics::Metric;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+    pub(super) fn serialize<S: Serializer>(
+        metric: &Option<Metric>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        metric.map(|metric| metric.to_string()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Metric>, D::Error> {
+        let name: Option<String> = Option::deserialize(deserializer)?;
+        name.map(|name| name.parse().map_err(de::Error::custom))
+            .transpose()
+    }
+}

@@ -1,0 +1,83 @@
+//! Label embeddings with a link, ridge regression, and logistic regression.
+
+use crate::method::{Estimator, FitContext, MethodEntry, Needs, parameters_of};
+use crate::{Model, ModelError};
+use rpo_data::Dataset;
+use rpo_linear::{
+    LabelEmbeddingParams, LinearModel, LinkLoss, LinkModel, LogisticRegressionParams, RidgeParams,
+};
+use serde_json::{Map, Value};
+
+pub(super) fn entries() -> Vec<MethodEntry> {
+    vec![
+        MethodEntry::new(
+            "label-embedding",
+            "A randomized label embedding with a link of random features",
+            LabelEmbeddingParams::default(),
+        )
+        .one_hot()
+        .model::<LinkModel>("label-embedding"),
+        MethodEntry::new(
+            "ridge",
+            "Least squares with an L2 penalty, for each output",
+            RidgeParams::default(),
+        )
+        .one_hot()
+        .model::<LinearModel>("linear"),
+        MethodEntry::new(
+            "logistic-regression",
+            "Logistic regression with an L2 penalty, for each label",
+            LogisticRegressionParams::default(),
+        )
+        .one_hot()
+        .model::<LinearModel>("linear"),
+    ]
+}
+
+/// Linear methods take no missing values; `labels` as in [`Needs`].
+const fn needs(labels: Option<&'static str>) -> Needs {
+    Needs {
+        observed_features: true,
+        observed_outputs: true,
+        labels,
+    }
+}
+
+/// Implements [`Estimator`] for parameters with `check` and `fit`.
+macro_rules! estimator {
+    ($params:ty, $name:literal, |$this:ident| $labels:expr) => {
+        impl Estimator for $params {
+            fn method(&self) -> &str {
+                $name
+            }
+
+            fn parameters(&self) -> Map<String, Value> {
+                parameters_of(self)
+            }
+
+            fn check(&self) -> Result<(), ModelError> {
+                Ok(self.check()?)
+            }
+
+            fn needs(&self) -> Needs {
+                let $this = self;
+                needs($labels)
+            }
+
+            fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+                let fitted = self.fit(data.features().view(), data.outputs().view())?;
+                context.on_step.iter().for_each(|on_step| on_step());
+                Model::new(fitted, data)
+            }
+        }
+    };
+}
+
+estimator!(LabelEmbeddingParams, "label-embedding", |params| {
+    let is_squared = params.link_loss == LinkLoss::Squared;
+    (!is_squared).then_some("set `link_loss` to squared")
+});
+estimator!(RidgeParams, "ridge", |_params| None);
+estimator!(LogisticRegressionParams, "logistic-regression", |_params| Some(
+    ""
+));

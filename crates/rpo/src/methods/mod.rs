@@ -1,0 +1,24 @@
+//! The methods of this workspace: a folder each, and a line in the registry.
+
+pub mod baseline;
+mod boosting;
+mod craftml;
+mod forest;
+mod linear;
+mod models;
+mod structured;
+
+use crate::method::MethodEntry;
+
+/// Every method, in the order in which help lists them.
+pub(crate) fn all() -> Vec<MethodEntry> {
+    let methods = [
+        forest::entries(),
+        boosting::entries(),
+        structured::entries(),
+        craftml::entries(),
+        linear::entries(),
+        baseline::entries(),
+    ];
+    methods.into_iter().flatten().collect()
+}

@@ -1,0 +1,199 @@
+//! What fitted models of the layers predict, as [`Predict`].
+
+use crate::predict::{OobPredictions, ranked};
+use crate::{ModelError, Predict, TreeSize};
+use ndarray::Array2;
+use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_ensemble::boosting::Boosted;
+use rpo_ensemble::craftml::CraftmlTree;
+use rpo_ensemble::structured::StructuredForest;
+use rpo_ensemble::{Craftml, Forest, SingleTargetForest};
+use rpo_linear::{LinearModel, LinkModel};
+use rpo_tree::Node;
+use rpo_tree::oblique::LinearRule;
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The functions that every model has under the same name.
+macro_rules! delegated {
+    ($kind:literal) => {
+        fn kind(&self) -> &'static str {
+            $kind
+        }
+
+        fn n_features(&self) -> usize {
+            self.n_features()
+        }
+
+        fn n_outputs(&self) -> usize {
+            self.n_outputs()
+        }
+
+        fn n_train(&self) -> usize {
+            self.n_train()
+        }
+
+        fn predict_with_limit(
+            &self,
+            x: MatrixView<'_>,
+            memory_limit: usize,
+        ) -> Result<Array2<f32>, ModelError> {
+            Ok(self.predict_within(x, memory_limit)?)
+        }
+
+        fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+            Ok(self.predict_top_k(x, k)?)
+        }
+
+        fn equals(&self, other: &dyn Predict) -> bool {
+            other.downcast_ref() == Some(self)
+        }
+    };
+    (oob) => {
+        fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
+            Ok(Some(self.oob_predictions(x)?))
+        }
+    };
+    (merge, $seeds:expr) => {
+        fn merge(self: Arc<Self>, other: &dyn Predict) -> Result<Arc<dyn Predict>, ModelError> {
+            let Some(other) = other.downcast_ref::<Self>() else {
+                return Err(ModelError::Merge(
+                    "only forests of one method can be merged",
+                ));
+            };
+            let seeds: fn(&Self) -> Vec<Seed> = $seeds;
+            check_disjoint(seeds(&self), seeds(other))?;
+            Ok(Arc::new(Arc::unwrap_or_clone(self).merge(other.clone())?))
+        }
+    };
+}
+
+/// Refuses a tree that is in both of two forests.
+fn check_disjoint(mut ours: Vec<Seed>, theirs: Vec<Seed>) -> Result<(), ModelError> {
+    ours.sort_unstable_by_key(|seed| seed.value());
+    let shared = theirs
+        .iter()
+        .any(|seed| ours.binary_search_by_key(&seed.value(), |s| s.value()).is_ok());
+    if shared {
+        let why = "both hold the same tree; grow them with another seed or first tree";
+        return Err(ModelError::Merge(why));
+    }
+    Ok(())
+}
+
+impl Predict for Forest {
+    delegated!("forest");
+    delegated!(oob);
+    delegated!(merge, |forest| forest
+        .trees()
+        .iter()
+        .map(|tree| tree.seed)
+        .collect());
+
+    fn tree_sizes(&self) -> Vec<TreeSize> {
+        self.trees()
+            .iter()
+            .map(|t| TreeSize::of(t.tree.structure()))
+            .collect()
+    }
+
+    fn importances(&self) -> Vec<(u32, f64)> {
+        let all = self.importances();
+        let positive = all.iter().enumerate().filter(|(_, v)| **v > 0.0);
+        ranked(positive.map(|(j, &v)| (j as u32, v)).collect())
+    }
+}
+
+impl Predict for SingleTargetForest {
+    delegated!("single-target-forest");
+    delegated!(oob);
+    delegated!(merge, |forests| forests
+        .forest()
+        .trees()
+        .iter()
+        .map(|tree| tree.seed)
+        .collect());
+
+    fn tree_sizes(&self) -> Vec<TreeSize> {
+        Predict::tree_sizes(self.forest())
+    }
+
+    fn importances(&self) -> Vec<(u32, f64)> {
+        Predict::importances(self.forest())
+    }
+}
+
+impl Predict for Boosted {
+    delegated!("boosting");
+
+    fn tree_sizes(&self) -> Vec<TreeSize> {
+        self.trees().iter().map(|t| TreeSize::of(&t.structure)).collect()
+    }
+
+    fn importances(&self) -> Vec<(u32, f64)> {
+        ranked(self.importances())
+    }
+
+    fn summary(&self) -> Vec<(&'static str, Value)> {
+        vec![("steps", json!(self.n_steps()))]
+    }
+}
+
+impl Predict for Craftml {
+    delegated!("craftml");
+    delegated!(merge, |forest| forest
+        .trees()
+        .iter()
+        .map(CraftmlTree::seed)
+        .collect());
+
+    fn tree_sizes(&self) -> Vec<TreeSize> {
+        self.trees()
+            .iter()
+            .map(|t| TreeSize::of(t.tree().structure()))
+            .collect()
+    }
+}
+
+impl Predict for StructuredForest {
+    delegated!("structured-forest");
+    delegated!(oob);
+    delegated!(merge, |forest| forest
+        .trees()
+        .iter()
+        .map(|tree| tree.seed)
+        .collect());
+
+    fn tree_sizes(&self) -> Vec<TreeSize> {
+        self.trees()
+            .iter()
+            .map(|t| TreeSize::of(t.tree.structure()))
+            .collect()
+    }
+
+    fn summary(&self) -> Vec<(&'static str, Value)> {
+        let nodes = self.trees().iter().flat_map(|t| t.tree.structure().nodes());
+        let sizes: Vec<usize> = nodes
+            .filter_map(|node| match node {
+                Node::Split {
+                    rule: LinearRule::Oblique(plane),
+                    ..
+                } => Some(plane.features().len()),
+                _ => None,
+            })
+            .collect();
+        let mut summary = vec![("hyperplanes", json!(sizes.len()))];
+        if !sizes.is_empty() {
+            summary.push(("features_per_hyperplane", TreeSize::spread(sizes.iter().copied())));
+        }
+        summary
+    }
+}
+
+impl Predict for LinkModel {
+    delegated!("label-embedding");
+}
+
+impl Predict for LinearModel {
+    delegated!("linear");
+}

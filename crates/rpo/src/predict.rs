@@ -1,0 +1,109 @@
+//! What a model does, whatever its method.
+
+use crate::{ModelError, TreeSize};
+use ndarray::Array2;
+use rpo_core::store::Store;
+use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, top_of};
+use serde_json::Value;
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+/// A fitted predictor: the part of a [`Model`](crate::Model) that depends on the method. Immutable.
+///
+/// Implement it for a custom method, with [`Restore`](rpo_core::store::Restore) to load what its [`Store`] wrote, and
+/// register the kind ([`Registry::with_kind`](crate::Registry::with_kind)).
+pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
+    /// The name of the kind of model, under which a file stores it.
+    fn kind(&self) -> &'static str;
+
+    /// Number of features p.
+    fn n_features(&self) -> usize;
+
+    /// Number of outputs d.
+    fn n_outputs(&self) -> usize;
+
+    /// Number of training samples n.
+    fn n_train(&self) -> usize;
+
+    /// Predictions (samples x d) of at most `memory_limit` bytes. The natural threshold of labels is 0.5.
+    ///
+    /// # Errors
+    /// Another number of features, features that the method does not take, and results above the limit.
+    fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError>;
+
+    /// The k largest predictions of each sample that are not 0, as CSR (samples x d). Default: of all predictions, sample
+    /// by sample.
+    ///
+    /// # Errors
+    /// As [`predict_with_limit`](Self::predict_with_limit), and k = 0.
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+        check_count("top_k", k)?;
+        let mut best = Vec::with_capacity(x.n_rows());
+        for sample in 0..x.n_rows() {
+            let scores = self.predict_with_limit(x.select_rows(&[sample]).view(), usize::MAX);
+            let scores = scores.map_err(|e| e.in_block(sample))?;
+            best.push(top_of(scores.row(0), k));
+        }
+        Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
+    }
+
+    /// Predictions for the training samples, each by the parts of the model that did not see it, and the number of
+    /// those parts. Default: none.
+    ///
+    /// # Errors
+    /// Other samples than those of the training set.
+    fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
+        let _ = x;
+        Ok(None)
+    }
+
+    /// One predictor of this one and another, for forests that were grown in parts. Default: refused.
+    ///
+    /// # Errors
+    /// Predictors that do not belong together.
+    fn merge(self: Arc<Self>, other: &dyn Predict) -> Result<Arc<dyn Predict>, ModelError> {
+        let _ = other;
+        Err(ModelError::Merge("only forests of one method can be merged"))
+    }
+
+    /// The sizes of the trees, in their order; empty if there are none.
+    fn tree_sizes(&self) -> Vec<TreeSize> {
+        Vec::new()
+    }
+
+    /// Features with a positive importance, which sum to 1, most important first; empty if the method has none.
+    fn importances(&self) -> Vec<(u32, f64)> {
+        Vec::new()
+    }
+
+    /// What else a report on the model shows, by name.
+    fn summary(&self) -> Vec<(&'static str, Value)> {
+        Vec::new()
+    }
+
+    /// Returns true if another predictor is of the same kind and equal.
+    fn equals(&self, other: &dyn Predict) -> bool;
+}
+
+impl dyn Predict {
+    /// The predictor as its own type, if it is of that type.
+    pub fn downcast_ref<P: Predict>(&self) -> Option<&P> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+impl PartialEq for dyn Predict {
+    fn eq(&self, other: &Self) -> bool {
+        self.equals(other)
+    }
+}
+
+/// Out-of-bag predictions for the training samples (n x d), and for each sample the number of trees they come from.
+pub type OobPredictions = (Array2<f32>, Vec<u32>);
+
+/// The most important features first, of equal ones the first.
+pub(crate) fn ranked(mut ranked: Vec<(u32, f64)>) -> Vec<(u32, f64)> {
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    ranked
+}

@@ -1,0 +1,196 @@
+//! The values a parameter may take.
+
+use super::SpaceError;
+use rand::Rng;
+use rpo_core::Seed;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+
+/// The value of a parameter. Its text reads back as the same value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// A name, or anything else that parses from text.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.write_str(text),
+            Self::Integer(i) => write!(f, "{i}"),
+            // Always with a point or an exponent, so that a share of 1 does not read as a number of 1.
+            Self::Real(x) => write!(f, "{x:?}"),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<i64> for Value {
+    fn from(i: i64) -> Self {
+        Self::Integer(i)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(x: f64) -> Self {
+        Self::Real(x)
+    }
+}
+
+/// Which values a parameter may take, and how they are drawn.
+///
+/// As text: values between commas, `integers:LOW:HIGH`, `uniform:LOW:HIGH` or `log-uniform:LOW:HIGH`.
+///
+/// ```
+/// use rpo::tune::ParamDistribution;
+/// assert_eq!("sqrt,0.5".parse::<ParamDistribution>()?, ParamDistribution::values(["sqrt", "0.5"])?);
+/// assert_eq!("log-uniform:0.01:1".parse::<ParamDistribution>()?, ParamDistribution::log_uniform(0.01, 1.0)?);
+/// assert_eq!("integers:2:8".parse::<ParamDistribution>()?.n_values(), Some(7));
+/// assert!("uniform:1:0".parse::<ParamDistribution>().is_err());
+/// # Ok::<(), rpo::tune::SpaceError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParamDistribution(Kind);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Kind {
+    Values(Vec<Value>),
+    Integers(i64, i64),
+    Uniform(f64, f64),
+    LogUniform(f64, f64),
+}
+
+impl ParamDistribution {
+    /// One of these values, each with the same probability.
+    ///
+    /// # Errors
+    /// [`SpaceError::NoValue`], [`SpaceError::Repeated`].
+    pub fn values<V: Into<Value>>(values: impl IntoIterator<Item = V>) -> Result<Self, SpaceError> {
+        let values: Vec<Value> = values.into_iter().map(Into::into).collect();
+        if values.is_empty() {
+            return Err(SpaceError::NoValue);
+        }
+        let mut seen = BTreeSet::new();
+        for value in &values {
+            // By text, where NaN too equals itself.
+            if !seen.insert(value.to_string()) {
+                return Err(SpaceError::Repeated(value.clone()));
+            }
+        }
+        Ok(Self(Kind::Values(values)))
+    }
+
+    /// A whole number from `low` to `high`, both included, each with the same probability.
+    ///
+    /// # Errors
+    /// [`SpaceError::Bounds`] unless low <= high.
+    pub fn integers(low: i64, high: i64) -> Result<Self, SpaceError> {
+        if low <= high {
+            Ok(Self(Kind::Integers(low, high)))
+        } else {
+            Err(bounds("integers", low as f64, high as f64, "low <= high"))
+        }
+    }
+
+    /// A number x ~ U[low, high).
+    ///
+    /// # Errors
+    /// [`SpaceError::Bounds`] unless low < high, both finite and high - low too.
+    pub fn uniform(low: f64, high: f64) -> Result<Self, SpaceError> {
+        if low < high && (high - low).is_finite() {
+            Ok(Self(Kind::Uniform(low, high)))
+        } else {
+            Err(bounds("uniform", low, high, "finite numbers with low < high"))
+        }
+    }
+
+    /// A number whose logarithm is uniform: ln x ~ U[ln low, ln high). For learning rates and other scales.
+    ///
+    /// # Errors
+    /// [`SpaceError::Bounds`] unless 0 < low < high, both finite.
+    pub fn log_uniform(low: f64, high: f64) -> Result<Self, SpaceError> {
+        if 0.0 < low && low < high && high.is_finite() {
+            Ok(Self(Kind::LogUniform(low, high)))
+        } else {
+            Err(bounds(
+                "log-uniform",
+                low,
+                high,
+                "finite numbers with 0 < low < high",
+            ))
+        }
+    }
+
+    /// How many values there are; `None` for a continuous law.
+    pub fn n_values(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::Values(values) => Some(values.len() as u64),
+            // All of i64 has one value more than u64 counts.
+            Kind::Integers(low, high) => Some(high.abs_diff(*low).saturating_add(1)),
+            Kind::Uniform(..) | Kind::LogUniform(..) => None,
+        }
+    }
+
+    /// Value k of a law that has so many: in the order given, or increasing.
+    pub(super) fn value(&self, k: u64) -> Option<Value> {
+        match &self.0 {
+            Kind::Values(values) => values.get(usize::try_from(k).ok()?).cloned(),
+            Kind::Integers(low, high) => low
+                .checked_add_unsigned(k)
+                .filter(|v| v <= high)
+                .map(Value::Integer),
+            Kind::Uniform(..) | Kind::LogUniform(..) => None,
+        }
+    }
+
+    pub(super) fn draw(&self, seed: Seed) -> Value {
+        let mut rng = seed.rng();
+        match &self.0 {
+            Kind::Values(values) => values[rng.gen_range(0..values.len() as u64) as usize].clone(),
+            Kind::Integers(low, high) => Value::Integer(rng.gen_range(*low..=*high)),
+            Kind::Uniform(low, high) => Value::Real(rng.gen_range(*low..*high)),
+            // The exponential of a logarithm may round past a bound.
+            Kind::LogUniform(low, high) => {
+                Value::Real(rng.gen_range(low.ln()..high.ln()).exp().clamp(*low, *high))
+            }
+        }
+    }
+}
+
+impl FromStr for ParamDistribution {
+    type Err = SpaceError;
+
+    fn from_str(text: &str) -> Result<Self, SpaceError> {
+        let unreadable = || SpaceError::Unreadable(text.to_owned());
+        let real = |text: &str| text.parse::<f64>().map_err(|_| unreadable());
+        let whole = |text: &str| text.parse::<i64>().map_err(|_| unreadable());
+        let parts: Vec<&str> = text.split(':').collect();
+        match parts[..] {
+            ["integers", low, high] => Self::integers(whole(low)?, whole(high)?),
+            ["uniform", low, high] => Self::uniform(real(low)?, real(high)?),
+            ["log-uniform", low, high] => Self::log_uniform(real(low)?, real(high)?),
+            ["integers" | "uniform" | "log-uniform", ..] => Err(unreadable()),
+            _ if text.split(',').any(|value| value.trim().is_empty()) => Err(SpaceError::NoValue),
+            _ => Self::values(text.split(',').map(str::trim)),
+        }
+    }
+}
+
+fn bounds(law: &'static str, low: f64, high: f64, expected: &'static str) -> SpaceError {
+    SpaceError::Bounds {
+        law,
+        low,
+        high,
+        expected,
+    }
+}

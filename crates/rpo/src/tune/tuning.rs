@@ -1,0 +1,364 @@
+//! Searching the parameters of a method on samples that are withheld from training.
+
+use super::{
+    Holdout, ParamDistribution, Pruner, Refit, Search, SearchError, SearchLimit, SearchResult, Setting,
+    Space, SpaceError, Trial,
+};
+use crate::evaluate::EvaluateOptions;
+use crate::method::{Estimator, FitContext, Method, MethodError};
+use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use rpo_core::Seed;
+use rpo_data::Dataset;
+use rpo_metrics::Score;
+use std::fmt;
+use std::ops::ControlFlow;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// Trials of a random search unless a limit is given.
+pub const RANDOM_TRIALS: usize = 20;
+
+/// Settings that are checked before any is tried.
+const CHECKED: usize = 1000;
+
+/// The order of the settings of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchOrder {
+    /// All combinations, the last parameter varying fastest.
+    Grid,
+    /// Random settings, none twice.
+    Random,
+}
+
+impl fmt::Display for SearchOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Grid => "grid",
+            Self::Random => "random",
+        })
+    }
+}
+
+impl FromStr for SearchOrder {
+    type Err = SpaceError;
+
+    fn from_str(text: &str) -> Result<Self, SpaceError> {
+        match text {
+            "grid" => Ok(Self::Grid),
+            "random" => Ok(Self::Random),
+            _ => Err(SpaceError::Unreadable(text.to_owned())),
+        }
+    }
+}
+
+/// A search of the parameters of a method.
+///
+/// ```
+/// use rpo::data::generate::MultiLabelSet;
+/// use rpo::prelude::*;
+/// use rpo::tune::Tuning;
+///
+/// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
+/// let method = Method::named("random-forest")?.with("trees", "10")?;
+/// let tuning = Tuning::new(method, ["max_features=sqrt,0.5", "min_samples_leaf=1,3"], 7);
+/// let tuned = tuning.run(&data, &|| ())?;
+/// assert_eq!(tuned.result.history().len(), 4);
+/// let model = tuning.fit_best(&tuned, &data, Refit::Everything, &FitContext::default())?;
+/// # assert_eq!(model.training().n_samples(), 200);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Tuning {
+    /// The method, with the parameters that do not vary.
+    pub method: Method,
+    /// The parameters that vary, each as `NAME=V1,V2,...` or `NAME=DISTRIBUTION:LOW:HIGH`.
+    pub space: Vec<String>,
+    /// The order of the settings.
+    pub order: SearchOrder,
+    /// The end of the search.
+    pub limit: SearchLimit,
+    /// Scores models after a quarter and a half of their steps and stops those that are then worse than the median of
+    /// earlier ones.
+    pub stop_early: bool,
+    /// The metric to choose by; `None` for LRAP of labels and R² of numbers.
+    pub metric: Option<Arc<dyn Score>>,
+    /// Fraction of the samples that settings are scored on.
+    pub validation: f64,
+    /// Seed of the withheld samples, of the settings drawn, and of every fit.
+    pub seed: u64,
+    /// Largest number of bytes of dense scores.
+    pub memory_limit: usize,
+}
+
+/// The result of a [`Tuning`].
+#[derive(Debug)]
+pub struct Tuned {
+    /// The metric it chose by.
+    pub metric: Arc<dyn Score>,
+    /// The trials.
+    pub result: SearchResult<ModelError>,
+    /// The samples that settings were fitted to and scored on.
+    pub holdout: Holdout,
+}
+
+impl Tuning {
+    /// A full grid, scored on 20 % of the samples.
+    pub fn new<S: Into<String>>(method: Method, space: impl IntoIterator<Item = S>, seed: u64) -> Self {
+        Self {
+            method,
+            space: space.into_iter().map(Into::into).collect(),
+            order: SearchOrder::Grid,
+            limit: SearchLimit::Everything,
+            stop_early: false,
+            metric: None,
+            validation: 0.2,
+            seed,
+            memory_limit: DEFAULT_MEMORY_LIMIT,
+        }
+    }
+
+    /// Runs the search on the current rayon pool and calls `on_trial` after every trial.
+    ///
+    /// # Errors
+    /// A space with parameters or values that the method does not have, too few samples to withhold some, and a search
+    /// without any scored setting.
+    pub fn run(&self, data: &Dataset, on_trial: &(dyn Fn() + Sync)) -> Result<Tuned, TuneError> {
+        let space = self.space()?;
+        let first = self.settings(&space)?.next();
+        let method = first.map_or_else(|| Ok(self.method.clone()), |setting| self.set(&setting))?;
+        method.check_data(method.estimator(data.task())?.as_ref(), data)?;
+        let default = || Arc::new(Model::default_metric(data.task())) as Arc<dyn Score>;
+        let metric = self.metric.clone().unwrap_or_else(default);
+        let holdout = Holdout::new(data, self.validation, Seed::new(self.seed)).map_err(ModelError::from)?;
+        let objective = Objective {
+            metric: metric.as_ref(),
+            stop_early: self.stop_early,
+            memory_limit: self.memory_limit,
+            holdout: &holdout,
+        };
+        let mut search = Search::new(metric.as_ref()).limit(self.limit);
+        if self.stop_early {
+            search = search.pruner(Pruner::Median {
+                warm_up: 0,
+                min_trials: 4,
+            });
+        }
+        let result = search.run(self.settings(&space)?, |setting, trial| {
+            let estimator = self.set(setting).map_err(ModelError::from);
+            let estimator = estimator.and_then(|method| method.estimator(data.task()));
+            let score = estimator.and_then(|estimator| objective.score(estimator.as_ref(), trial));
+            on_trial();
+            score
+        })?;
+        Ok(Tuned {
+            metric,
+            result,
+            holdout,
+        })
+    }
+
+    /// Fits the best setting to the training samples or to all samples. A number of steps that was chosen on the withheld
+    /// samples is kept.
+    ///
+    /// # Errors
+    /// None that the search would not have met.
+    pub fn fit_best(
+        &self,
+        tuned: &Tuned,
+        everything: &Dataset,
+        refit: Refit,
+        context: &FitContext<'_>,
+    ) -> Result<Model, ModelError> {
+        let method = self.set(tuned.result.best_setting())?;
+        let (method, validation) = match refit {
+            Refit::No => (method, Some(&tuned.holdout.validation)),
+            // Samples that it withholds itself with the same fraction and seed are those of the search.
+            Refit::Everything if chooses_steps(&method) => {
+                let method = method.with_value("validation", self.validation.into())?;
+                (method.with_value("refit_all", true.into())?, None)
+            }
+            Refit::Everything => (method, None),
+        };
+        let context = FitContext {
+            validation,
+            ..*context
+        };
+        method.fit(refit.samples(everything, &tuned.holdout), &context)
+    }
+
+    /// The number of trials, where the limit and the order determine it.
+    ///
+    /// # Errors
+    /// As [`space`](Self::space).
+    pub fn n_trials(&self, space: &Space) -> Result<Option<usize>, TuneError> {
+        Ok(match (self.limit, self.order) {
+            (SearchLimit::Trials(n), SearchOrder::Random) => Some(n),
+            (SearchLimit::Trials(n), SearchOrder::Grid) => Some(self.settings(space)?.take(n).count()),
+            (SearchLimit::Everything, SearchOrder::Grid) => Some(self.settings(space)?.count()),
+            _ => None,
+        })
+    }
+
+    /// The method with a setting, its components removed where the setting has no projection. Settings and steps are
+    /// chosen on the same samples.
+    fn set(&self, setting: &Setting) -> Result<Method, MethodError> {
+        let mut method = self.method.clone();
+        for (name, value) in setting.iter() {
+            method = method.with(name, &value.to_string())?;
+        }
+        if setting
+            .value("projection")
+            .is_some_and(|v| v.to_string() == "none")
+        {
+            method.reset("components");
+            method.reset("projection_scope");
+        }
+        match method.given("validation") {
+            Some(fraction) if *fraction != self.validation => Err(MethodError::Value {
+                name: "validation".to_owned(),
+                given: fraction.to_string(),
+                expected: format!("{}, the fraction that the search withholds", self.validation),
+            }),
+            _ => Ok(method.with_seed(self.seed)),
+        }
+    }
+
+    /// The space. Parameters that only have an effect with a projection come last.
+    ///
+    /// # Errors
+    /// Parameters that the method does not have and values that they cannot have, as far as the first settings show.
+    pub fn space(&self) -> Result<Space, TuneError> {
+        let mut parameters: Vec<(String, &str)> = Vec::with_capacity(self.space.len());
+        for text in &self.space {
+            let refuse = |source| TuneError::space(text, source);
+            let (name, values) = text
+                .split_once('=')
+                .ok_or_else(|| refuse(SpaceError::NotAParameter))?;
+            if name.replace('-', "_") == "first_tree" {
+                return Err(refuse(SpaceError::NotTunable));
+            }
+            parameters.push((name.replace('-', "_"), values));
+        }
+        let tuned = parameters.iter().any(|(name, _)| name == "projection");
+        let dependent = |name: &str| tuned && matches!(name, "components" | "projection_scope");
+        parameters.sort_by_key(|(name, _)| dependent(name));
+        let mut space = Space::default();
+        for (name, values) in parameters {
+            let add = |space: Space| {
+                let distribution: ParamDistribution = values.parse()?;
+                if dependent(&name) {
+                    space.parameter_unless(&name, distribution, "projection", "none")
+                } else {
+                    space.parameter(&name, distribution)
+                }
+            };
+            space = add(space).map_err(|e| TuneError::space(format!("{name}={values}"), e))?;
+        }
+        for setting in self.settings(&space)?.take(CHECKED) {
+            let method = self.set(&setting).map_err(|e| TuneError::Setting(e.into()))?;
+            method.check().map_err(TuneError::Setting)?;
+        }
+        Ok(space)
+    }
+
+    fn settings<'a>(&self, space: &'a Space) -> Result<Box<dyn Iterator<Item = Setting> + 'a>, TuneError> {
+        Ok(match self.order {
+            SearchOrder::Random => Box::new(space.random(Seed::new(self.seed))),
+            SearchOrder::Grid => Box::new(
+                space
+                    .grid()
+                    .map_err(|e| TuneError::space(self.space.join(" "), e))?,
+            ),
+        })
+    }
+}
+
+/// A search that cannot be made, or found nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TuneError {
+    /// A parameter that cannot vary as described.
+    #[error("the search space {text}: {source}")]
+    Space {
+        /// The description.
+        text: String,
+        /// What is wrong with it.
+        source: SpaceError,
+    },
+    /// A setting that the method refuses.
+    #[error("a setting of the search space: {0}")]
+    Setting(#[source] ModelError),
+    /// Data that cannot be searched on.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// No setting was scored.
+    #[error(transparent)]
+    Search(#[from] SearchError<ModelError>),
+}
+
+impl TuneError {
+    fn space(text: impl Into<String>, source: SpaceError) -> Self {
+        Self::Space {
+            text: text.into(),
+            source,
+        }
+    }
+}
+
+impl From<MethodError> for TuneError {
+    fn from(e: MethodError) -> Self {
+        Self::Setting(e.into())
+    }
+}
+
+/// The score of a setting: a model fitted to the training samples, evaluated on the withheld ones.
+struct Objective<'a> {
+    metric: &'a dyn Score,
+    stop_early: bool,
+    memory_limit: usize,
+    holdout: &'a Holdout,
+}
+
+impl Objective<'_> {
+    /// Fits at once, or in parts with a report after each.
+    fn score(&self, estimator: &dyn Estimator, trial: &mut Trial<'_>) -> Result<f64, ModelError> {
+        let n_steps = estimator.n_steps();
+        let train = &self.holdout.train;
+        let context = FitContext {
+            validation: Some(&self.holdout.validation),
+            ..FitContext::default()
+        };
+        if !self.stop_early {
+            let model = estimator.fit(train, &context)?;
+            trial.used(n_steps as u64);
+            return self.evaluate(&model);
+        }
+        let mut score = f64::NAN;
+        let checkpoints = [n_steps / 4, n_steps / 2];
+        estimator.fit_in_parts(train, &context, &checkpoints, &mut |steps, model| {
+            score = self.evaluate(model)?;
+            if steps < n_steps {
+                return Ok(trial.report(steps as u64, score));
+            }
+            trial.used(n_steps as u64);
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(score)
+    }
+
+    fn evaluate(&self, model: &Model) -> Result<f64, ModelError> {
+        let options = EvaluateOptions {
+            memory_limit: self.memory_limit,
+            ..EvaluateOptions::default()
+        };
+        let evaluated = model.evaluate_with(&self.holdout.validation, &[self.metric], options)?;
+        Ok(evaluated.values[0])
+    }
+}
+
+/// Returns true if a method chooses its number of steps on withheld samples.
+fn chooses_steps(method: &Method) -> bool {
+    ["validation", "early_stopping"]
+        .iter()
+        .any(|name| method.given(name).is_some())
+}
