@@ -5,8 +5,8 @@ use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::{
-    Algorithm, Boosted, BoostingOptions, BoostingParams, BoostingStep, History, InverseLink, LineSearch,
-    Loss, LossKind, Progress, StepScope, StepValues, Stop, TrainingForm, Validation,
+    Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, StepScope,
+    StepValues, Stop, TrainingForm, Validation,
 };
 use rpo_ensemble::{EnsembleError, MaxFeatures, ProjectionChoice, ProjectionScope};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
@@ -796,51 +796,6 @@ fn projections_of_zero_are_drawn_again() {
         with(usize::MAX).unwrap_err(),
         EnsembleError::ZeroProjection { step: 0 }
     );
-}
-
-#[test]
-fn models_are_put_together_of_parts_that_fit() {
-    let (x, y) = labelled(14, 30);
-    for params in every_kind() {
-        let model = try_fit(params, &x, &y).unwrap();
-        let with = |trees: Vec<BoostingStep<_>>, per_step, p| {
-            Boosted::from_parts(
-                model.initial().to_vec(),
-                trees,
-                per_step,
-                model.inverse_link(),
-                p,
-                30,
-            )
-        };
-        let per_step = model.trees_per_step();
-        assert_eq!(with(model.trees().to_vec(), per_step, 5), Ok(model.clone()));
-        let mismatch = |result: Result<Boosted, EnsembleError>| {
-            assert!(
-                matches!(result, Err(EnsembleError::Mismatch { .. })),
-                "{result:?}"
-            );
-        };
-        mismatch(with(model.trees().to_vec(), 3, 5));
-        mismatch(with(model.trees().to_vec(), per_step, 1));
-        let mut trees = model.trees().to_vec();
-        trees[0].gains[0] = f64::NAN;
-        assert_eq!(
-            with(trees.clone(), per_step, 5),
-            Err(EnsembleError::Diverged { step: 0 })
-        );
-        trees[0].gains.clear();
-        mismatch(with(trees, per_step, 5));
-        let mut trees = model.trees().to_vec();
-        trees[0].values = StepValues::Vectors(Array2::zeros((1, 8)));
-        mismatch(with(trees.clone(), per_step, 5));
-        let n_leaves = trees[0].structure.n_leaves();
-        trees[0].values = StepValues::Vectors(Array2::zeros((n_leaves, 7)));
-        mismatch(with(trees.clone(), per_step, 5));
-        trees[0].values = StepValues::Vectors(Array2::from_elem((n_leaves, 8), f32::NAN));
-        assert_eq!(with(trees, per_step, 5), Err(EnsembleError::Diverged { step: 0 }));
-    }
-    assert!(Boosted::from_parts(Vec::new(), Vec::new(), 1, InverseLink::Identity, 5, 30).is_err());
 }
 
 /// Truncated leaf vectors are what the next step starts from, so that the loss the fit reports is the model's.

@@ -224,4 +224,5 @@ impl std::str::FromStr for LossKind {
 }
 
 #[cfg(test)]
+#[path = "../../../tests/unit/boosting_loss.rs"]
 mod tests;

@@ -2,8 +2,9 @@
 //!
 //! Along a step ρ the derivative of the loss is −2 Σ_l g_l (Σ c y − Σ c p(ρ)): labels count once, and a trial sums
 //! probabilities over the odds of the samples, gathered leaf by leaf. One output after the other needs fewer sums than all
-//! outputs side by side, which go on until the slowest search ends: with argmin's Brent method, 100 steps of
-//! gbrt-relabel-rpo on bibtex (159 labels) take 25 % less processor time than with Newton steps on all outputs at once.
+//! outputs side by side, which go on until the slowest search ends: 100 steps
+//! of gbrt-relabel-rpo on bibtex (159 labels) take 22 % less processor time than with safeguarded Newton steps for all
+//! outputs at once (1.70 s for 2.18 s, four pairs of `rpo train`), for a training loss that differs by 2e-7 of itself.
 
 use super::odds::bounded;
 use crate::boosting::loss::{Logistic, root_of_derivative};
