@@ -3,7 +3,7 @@
 mod ci;
 mod tidy;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::process::Command;
@@ -48,10 +48,10 @@ fn reproduce(options: &[OsString]) -> anyhow::Result<()> {
         "--",
     ];
     let status = cargo(&arguments).args(options).status();
-    if !status.context("cargo does not run")?.success() {
-        bail!("the experiment failed");
+    match status.context("cargo does not run")?.code() {
+        Some(0) => Ok(()),
+        code => std::process::exit(code.unwrap_or(1)),
     }
-    Ok(())
 }
 
 /// The cargo that runs this.

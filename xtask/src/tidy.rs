@@ -168,7 +168,7 @@ fn rust(text: &str) -> Vec<Prose> {
         if let Some(doc) = doc.filter(|_| !in_string) {
             if doc.trim_start().starts_with("```") {
                 code = !code;
-            } else if !code && (trimmed.starts_with("//!") || !is_private(&lines[at..end])) {
+            } else if !code && (trimmed.starts_with("//!") || is_public(&lines[..end], at)) {
                 prose.push(Prose {
                     line: at + 1,
                     text: doc.trim_start().to_owned(),
@@ -192,17 +192,20 @@ fn rust(text: &str) -> Vec<Prose> {
     prose
 }
 
-/// True if the item below its documentation is not public.
-fn is_private(lines: &[&str]) -> bool {
-    const PRIVATE: [&str; 10] = [
-        "pub(", "fn ", "struct ", "enum ", "const ", "static ", "mod ", "type ", "trait ", "impl",
-    ];
-    let mut lines = lines.iter().map(|line| (*line, line.trim_start()));
-    let item = lines.find(|(_, text)| !text.starts_with("///") && !text.starts_with("#[") && *text != ")]");
-    // Within a trait or an enum items are as public as it is.
-    item.is_some_and(|(line, text)| {
-        PRIVATE.iter().any(|start| text.starts_with(start)) && (text.starts_with("pub(") || line == text)
-    })
+/// Returns true if the item below a line of documentation is public: within a public enum or trait whatever there is,
+/// elsewhere items that begin with `pub`.
+fn is_public(lines: &[&str], at: usize) -> bool {
+    let is_item =
+        |line: &&&str| !line.trim_start().starts_with("///") && !line.trim_start().starts_with("#[");
+    let item = lines[at..]
+        .iter()
+        .find(is_item)
+        .map_or("", |line| line.trim_start());
+    let begins = |line: &&&str| line.starts_with(|c: char| c.is_ascii_alphabetic());
+    let around = lines[..at].iter().rev().find(begins);
+    let within = lines[at].starts_with(' ');
+    let inherits = around.is_some_and(|line| line.starts_with("pub enum") || line.starts_with("pub trait"));
+    item.starts_with("pub ") || within && inherits
 }
 
 /// What a line holds of string literals; `open` where one goes on from line to line.
@@ -265,6 +268,7 @@ mod tests {
         let page = "`the share of` what --row-share, label_share and time-budget name; metrics share work.\n";
         assert_eq!(found(&markdown(page)), [""; 0]);
         let source = "/// Whether it answers.\nfn f() {}\n/// Whether.\n#[inline]\npub(crate) fn g() {}\n// answers\n\
+                      pub struct S {\n    /// Whether.\n    field: bool,\n}\n\
                       let c = '\"'; // budget\n#[cfg(test)]\nmod tests { fn f() -> &str { \"the budget of it\" } }\n";
         assert_eq!(found(&rust(source)), [""; 0]);
     }

@@ -4,6 +4,7 @@ use crate::labels::check_not_empty;
 use crate::{LabelSets, MetricError};
 use ndarray::{ArrayView1, ArrayView2};
 use rayon::prelude::*;
+use rpo_core::{CsrView, csr_row};
 use std::cmp::Ordering;
 
 mod sealed {
@@ -78,6 +79,31 @@ pub(crate) fn check_values<S: Real>(
         })
     });
     offender.map_or(Ok(()), Err)
+}
+
+/// Checks that a sparse matrix is compressed by rows, that there is something to score, and that every stored value is
+/// allowed; names the first that is not.
+pub(crate) fn check_csr(
+    what: &'static str,
+    matrix: &CsrView<'_>,
+    allowed: impl Fn(f32) -> bool,
+) -> Result<(), MetricError> {
+    check_not_empty(matrix.shape())?;
+    if !matrix.is_csr() {
+        return Err(MetricError::NotRowMajor);
+    }
+    for sample in 0..matrix.rows() {
+        let (columns, values) = csr_row(matrix, sample);
+        if let Some(at) = values.iter().position(|&v| !allowed(v)) {
+            return Err(MetricError::NonFinite {
+                what,
+                sample,
+                column: columns[at] as usize,
+                value: values[at].into(),
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Checks that the scores have the truth's shape and are finite.

@@ -1,7 +1,7 @@
 //! Metrics of multi-output regression: r², relative RMSE, MSE, MAE, RMSE.
 
-use crate::labels::{check_label_values, check_not_empty};
-use crate::real::{check_finite, check_values};
+use crate::labels::check_label_values;
+use crate::real::{check_csr, check_finite, check_values};
 use crate::{Mean, MetricError, MissingTruth, Real};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
@@ -97,22 +97,7 @@ impl RegressionSums {
         missing: MissingTruth,
     ) -> Result<Self, MetricError> {
         let skip = missing == MissingTruth::Skip;
-        check_not_empty(truth.shape())?;
-        if !truth.is_csr() {
-            return Err(MetricError::NotRowMajor);
-        }
-        for row in 0..truth.rows() {
-            let (columns, values) = csr_row(&truth, row);
-            let allowed = |v: &f32| v.is_finite() || (skip && v.is_nan());
-            if let Some(at) = values.iter().position(|v| !allowed(v)) {
-                return Err(MetricError::NonFinite {
-                    what: "true values",
-                    sample: row,
-                    column: columns[at] as usize,
-                    value: values[at].into(),
-                });
-            }
-        }
+        check_csr("true values", &truth, |v| v.is_finite() || (skip && v.is_nan()))?;
         Self::reduce(truth.shape(), predicted, |row, block, out| {
             out.fill(0.0);
             let (columns, values) = csr_row(&truth, row);

@@ -1,7 +1,7 @@
 //! The best k labels of each sample, with their scores.
 
 use crate::labels::{check_labels, check_not_empty};
-use crate::real::{check_finite, row_slice};
+use crate::real::{check_csr, check_finite, row_slice};
 use crate::{MetricError, Real};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
@@ -169,21 +169,7 @@ impl TopK<f32> {
     /// k = 0, no sample or no column, a matrix compressed by columns, scores that are not finite.
     pub fn from_csr(scores: CsrView<'_>, k: usize) -> Result<Self, MetricError> {
         check_count("k", k)?;
-        check_not_empty(scores.shape())?;
-        if !scores.is_csr() {
-            return Err(MetricError::NotRowMajor);
-        }
-        for row in 0..scores.rows() {
-            let (columns, values) = csr_row(&scores, row);
-            if let Some(at) = values.iter().position(|v| !v.is_finite()) {
-                return Err(MetricError::NonFinite {
-                    what: "scores",
-                    sample: row,
-                    column: columns[at] as usize,
-                    value: values[at].into(),
-                });
-            }
-        }
+        check_csr("scores", &scores, f32::is_finite)?;
         let (n_labels, kept) = (scores.cols(), k.min(scores.cols()));
         Ok(Self::collect(scores.shape(), k, |i, found| {
             let (columns, values) = csr_row(&scores, i);

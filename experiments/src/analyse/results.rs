@@ -5,6 +5,7 @@ use crate::describe::Published;
 use crate::plan::{Column, Plan, PlannedSet};
 use crate::run::Store;
 use std::collections::{BTreeMap, BTreeSet};
+use toml::Spanned;
 
 /// Mean and standard deviation of a measure.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -99,6 +100,11 @@ impl<'a> Results<'a> {
             plan,
             values,
         }
+    }
+
+    /// The measure that a claim names, or the score.
+    pub(crate) fn measure(&self, of: Option<&'a Spanned<String>>) -> &'a str {
+        of.map_or(self.description.score(), |of| of.get_ref())
     }
 
     /// Every data set with every column.

@@ -16,10 +16,7 @@ pub(super) fn compared(
     dataset: usize,
     set: &PlannedSet,
 ) -> Option<Case> {
-    let measure = compare
-        .of
-        .as_ref()
-        .map_or(results.description.score(), |of| of.get_ref());
+    let measure = results.measure(compare.of.as_ref());
     let higher = results.description.higher_is_better(measure);
     let left = column(results, dataset, compare.left.get_ref())?;
     let right = column(results, dataset, compare.right.get_ref())?;
@@ -76,10 +73,7 @@ pub(super) fn tested(
     dataset: usize,
     set: &PlannedSet,
 ) -> Vec<Case> {
-    let score = significant
-        .of
-        .as_ref()
-        .map_or(results.description.score(), |of| of.get_ref());
+    let score = results.measure(significant.of.as_ref());
     let higher = results.description.higher_is_better(score);
     let ids: Vec<&String> = significant.among.iter().map(Spanned::get_ref).collect();
     let mut cases = Vec::new();
@@ -142,10 +136,7 @@ fn pair_by_pair(left: &[f64], right: &[f64]) -> String {
 
 /// One case for all data sets together.
 pub(super) fn ranked(ahead: &Ahead, results: &Results<'_>) -> Option<Case> {
-    let metric = ahead
-        .of
-        .as_ref()
-        .map_or(results.description.score(), |of| of.get_ref());
+    let metric = results.measure(ahead.of.as_ref());
     let ranks = Ranks::of(results, metric)?;
     let mean = |ids: &[Spanned<String>]| -> Option<Vec<(f64, String)>> {
         let rank = |id: &Spanned<String>| {

@@ -11,10 +11,7 @@ pub(super) fn within_published(
     dataset: usize,
     set: &PlannedSet,
 ) -> Vec<Case> {
-    let score = within
-        .of
-        .as_ref()
-        .map_or(results.description.score(), |of| of.get_ref());
+    let score = results.measure(within.of.as_ref());
     let asked = |id: &str| match &within.columns {
         None => true,
         Some(columns) => columns.iter().any(|column| column.get_ref() == id),
