@@ -6,6 +6,8 @@ mod error;
 mod forest;
 mod inference;
 mod inputs;
+#[cfg(feature = "linfa")]
+pub mod linfa;
 mod missing;
 mod options;
 mod projection;

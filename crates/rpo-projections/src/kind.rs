@@ -27,7 +27,7 @@ pub enum ProjectionKind {
     Gaussian,
     /// [`Rademacher::new`] with this s.
     Rademacher {
-        /// One over the share of entries that are not zero.
+        /// One over the fraction of entries that are not zero.
         s: f64,
     },
     /// [`Rademacher::achlioptas`]: s = 3.

@@ -23,7 +23,7 @@ use std::fmt::Debug;
 
 use ndarray::{Array2, ArrayViewMut2};
 
-/// What outputs come in, and what maps are a function of.
+/// Outputs and seeds.
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use components::Components;
@@ -41,22 +41,22 @@ pub use random::{Gaussian, Hadamard, Hashing, HashingMap, Identity, Rademacher, 
 /// Z is `f32`. A row of Z is a sum over the values stored in the row of Y, in increasing column order and in
 /// `f32`: with the few dozen labels of a multi-label row its relative rounding error is about 1e-6, far below
 /// the distortion of any projection. A row's result depends on that row alone, and no instruction set is chosen
-/// at run time, so a random map gives the same bits on every machine (the logarithms and exponentials of the
+/// at run time, so a random map has the same bits on every machine (the logarithms and exponentials of the
 /// standard library, used when some families are drawn, permitting).
 pub trait LinearMap: Debug + Send + Sync {
-    /// Number of outputs d that the map takes.
+    /// Number of outputs d.
     fn n_outputs(&self) -> usize;
 
-    /// Number of components m that it gives.
+    /// Number of components m.
     fn n_components(&self) -> usize;
 
     /// Writes Z (n x m, row-major and contiguous, overwritten) for Y (n x d).
     ///
     /// # Errors
-    /// If a shape or a layout does not fit ([`ProjectionError::OutputMismatch`],
+    /// For a wrong size, shape or layout ([`ProjectionError::Mismatch`],
     /// [`ProjectionError::TargetShape`], [`ProjectionError::TargetLayout`], [`ProjectionError::NotCsr`]), if a
     /// value of Y is not finite ([`ProjectionError::Matrix`]) or one of Z would not be
-    /// ([`ProjectionError::Overflow`]). What Z holds after an error is not specified.
+    /// ([`ProjectionError::Overflow`]). The content of Z after an error is unspecified.
     fn apply_into(&self, y: MatrixView<'_>, z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError>;
 
     /// Z (n x m) for Y (n x d).
@@ -100,7 +100,7 @@ impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
 ///
 /// ```
 /// use ndarray::{ArrayViewMut2, array};
-/// use rpo_core::{MatrixView, Seed};
+/// use rpo_core::{MatrixView, Mismatch, Seed};
 /// use rpo_projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 ///
 /// /// Sums of neighbours: output j of d goes to component ⌊j m / d⌋ of m.
@@ -123,9 +123,7 @@ impl<'a> From<MatrixView<'a>> for ProjectionInput<'a> {
 ///     }
 ///
 ///     fn apply_into(&self, y: MatrixView<'_>, mut z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-///         if y.n_cols() != self.d {
-///             return Err(ProjectionError::OutputMismatch { expected: self.d, found: y.n_cols() });
-///         }
+///         Mismatch::check("outputs", self.d, y.n_cols())?;
 ///         z.fill(0.0);
 ///         for i in 0..y.n_rows() {
 ///             y.for_each_in_row(i, |j, value| z[[i, j as usize * self.m / self.d]] += value);
@@ -149,7 +147,7 @@ pub trait Projection: Debug + Send + Sync {
     /// Fits the map from the d outputs of `data` to `n_components` components, a function of the arguments alone.
     ///
     /// # Errors
-    /// If there are no outputs or components, or more components than the family can give;
+    /// If there are no outputs or components, or more components than the family has;
     /// [`ProjectionError::NoFeatures`] if the family learns from features and there are none.
     fn fit(
         &self,
@@ -198,7 +196,7 @@ impl<R: RandomProjection + ?Sized> Projection for R {
     }
 }
 
-/// Checks what all families ask: something to project, onto something, within 32-bit indices.
+/// Checks that there are outputs and components, within 32-bit indices.
 fn check_sizes(n_outputs: usize, n_components: usize) -> Result<(), ProjectionError> {
     let limit = u32::MAX as usize - 1;
     if n_outputs == 0 {

@@ -176,11 +176,11 @@ fn parameters_out_of_range() {
         ("--min-impurity-decrease=-1", &["--min-impurity-decrease is -1"]),
         (
             "--projection subsample --components 4",
-            &["a.arff", "4 components were asked for", "at most 3"],
+            &["a.arff", "at most 3 components here, got 4"],
         ),
         (
             "--projection pca --components 4",
-            &["4 components were asked for"],
+            &["at most 3 components here, got 4"],
         ),
         ("--components 2", &["--components", "--projection"]),
         (

@@ -9,7 +9,7 @@ use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayViewMut2};
 use rand::Rng;
 use rand::seq::index;
-use rpo_core::{MatrixView, Seed, check_positive};
+use rpo_core::{MatrixView, Mismatch, Seed, check_positive};
 
 use crate::{ProjectionError, memory};
 use cosine::add_phases_and_cosine;
@@ -60,15 +60,9 @@ impl RandomFeatures {
     /// Features with given frequencies (k x s) and phases (s).
     ///
     /// # Errors
-    /// [`ProjectionError::FactorColumns`] if there is not one phase per column.
+    /// [`ProjectionError::Mismatch`] unless there is one phase per column.
     pub fn new(frequencies: Array2<f32>, phases: Array1<f32>) -> Result<Self, ProjectionError> {
-        if frequencies.ncols() != phases.len() {
-            return Err(ProjectionError::FactorColumns {
-                name: "the frequencies of random features",
-                expected: phases.len(),
-                found: frequencies.ncols(),
-            });
-        }
+        Mismatch::check("phases of the random features", frequencies.ncols(), phases.len())?;
         let frequencies = if frequencies.is_standard_layout() {
             frequencies
         } else {
@@ -99,21 +93,16 @@ impl RandomFeatures {
 
     /// Writes the features of rows (h x k, sparse or dense) to `out` (h x s). Cost: s times the values stored.
     ///
-    /// Phases beyond 10⁷ or so have lost their cosine in `f32`; what they give stays within [-1, 1].
+    /// Phases beyond 10⁷ or so have lost their cosine in `f32`; their features stay within [-1, 1].
     ///
     /// # Errors
-    /// [`ProjectionError::OutputMismatch`] for rows of another length than k, [`ProjectionError::TargetShape`].
+    /// [`ProjectionError::Mismatch`] for rows of another length than k, [`ProjectionError::TargetShape`].
     pub fn apply_into(
         &self,
         rows: MatrixView<'_>,
         mut out: ArrayViewMut2<'_, f32>,
     ) -> Result<(), ProjectionError> {
-        if rows.n_cols() != self.n_inputs() {
-            return Err(ProjectionError::OutputMismatch {
-                expected: self.n_inputs(),
-                found: rows.n_cols(),
-            });
-        }
+        Mismatch::check("inputs of the random features", self.n_inputs(), rows.n_cols())?;
         let (expected, found) = ((rows.n_rows(), self.n_features()), out.dim());
         if expected != found {
             return Err(ProjectionError::TargetShape { expected, found });
@@ -137,7 +126,7 @@ impl RandomFeatures {
     pub const BANDWIDTH_ROWS: usize = 1000;
 
     /// D: the median of the squared distances between pairs of up to 1,000 rows of Z (n x k), drawn without
-    /// replacement; in the square of the units of Z. Of an even number of pairs the upper one. Where it is 0, as most
+    /// replacement; in the square of the units of Z. The upper one for an even number of pairs. Where it is 0, because most
     /// rows are the same, the mean in its place, and 1 where that is 0 too or there is no pair.
     ///
     /// # Errors

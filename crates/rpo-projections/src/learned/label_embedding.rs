@@ -1,7 +1,7 @@
 //! Label embeddings: directions of the outputs that the features can predict.
 
 use ndarray::{Array1, Array2, ArrayView2, s};
-use rpo_core::Seed;
+use rpo_core::{Mismatch, Seed};
 
 use super::Rank;
 use crate::least_squares::{Penalty, Ridge, RidgeSolver, Rows, by_panels, panel_product};
@@ -12,8 +12,8 @@ use crate::maps::{TableMap, check_csr};
 use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes};
 
 /// The randomized label embedding: the leading eigenvectors of G = Yᵀ Π Y, where Π = X (XᵀX + λ̄I)⁻¹ Xᵀ fits to the
-/// features X (n x p). Of all maps of the outputs Y (n x d) to k dimensions, the best for predicting Y from X by a
-/// matrix of rank k; PCA knows Y alone, and spends its directions on what no feature predicts.
+/// features X (n x p). Among all maps of the outputs Y (n x d) to k dimensions it is the best for predicting Y from X by a
+/// matrix of rank k; PCA sees Y alone, and spends directions on variance that no feature predicts.
 ///
 /// G is multiplied with thin blocks only: a sparse product, a regularised least squares solve ([`Ridge`]), and two
 /// sparse products back, for 16 columns at a time. Nothing of size d x d, p x p (above the 2,000 columns that the
@@ -21,7 +21,7 @@ use crate::{LinearMap, Projection, ProjectionError, ProjectionInput, check_sizes
 ///
 /// Source: Karampatziakis, Mineiro, *Scalable Multilabel Prediction via Randomized Methods*, 2015, Algorithm 1. The
 /// paper's formulas are lost in the text available; this follows its prose, Halko, Martinsson, Tropp (SIAM Review
-/// 53, 2011) and, for the basis, Gram matrices in place of reflections. The last step takes the left singular vectors
+/// 53, 2011) and, for the basis, Gram matrices in place of reflections. The last step computes the left singular vectors
 /// of G Q from an orthonormal basis of it, where the reconstruction divides by singular values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LabelEmbedding {
@@ -78,7 +78,7 @@ impl LabelEmbedding {
     /// all zero) the others are orthogonal to it, with eigenvalue 0.
     ///
     /// # Errors
-    /// [`ProjectionError::RowMismatch`] if X and Y differ in rows, [`ProjectionError::TooFewRows`] for none,
+    /// [`ProjectionError::Mismatch`] if X and Y have different numbers of rows, [`ProjectionError::TooFewRows`] for none,
     /// [`ProjectionError::NoComponents`] or [`ProjectionError::TooManyComponents`] for a rank of 0 or above d,
     /// [`ProjectionError::Parameter`] for a fraction or penalty out of range, [`ProjectionError::FactorValue`] for
     /// values that are not finite, [`ProjectionError::OutOfMemory`].
@@ -105,11 +105,8 @@ impl LabelEmbedding {
         seed: Seed,
     ) -> Result<Embedding, ProjectionError> {
         let (design, d) = (ridge.design(), y.column_count());
-        let (features, outputs) = (design.row_count(), y.row_count());
-        if features != outputs {
-            return Err(ProjectionError::RowMismatch { features, outputs });
-        }
-        if outputs == 0 {
+        Mismatch::check("samples of the outputs", design.row_count(), y.row_count())?;
+        if y.row_count() == 0 {
             return Err(ProjectionError::TooFewRows {
                 family: "a label embedding",
                 found: 0,

@@ -28,7 +28,7 @@ const EXACT_OUTPUTS: usize = 256;
 ///
 /// The same arguments give the same bits for any number of threads, but only on one kind of processor: the
 /// products of `ndarray` choose their kernels by its instruction set, which changes the rounding. Where
-/// parts of one forest are grown on several kinds of machines, take a random family.
+/// the trees of one forest are grown on several kinds of machines, choose a random family.
 ///
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2 and figure 3c; Halko, Martinsson, Tropp, SIAM Review
 /// 53, 2011, algorithms 4.4 and 5.3.

@@ -15,12 +15,12 @@ use crate::linalg::{orthonormal, standard_normal, symmetric_eigen, thin_gram};
 const EXACT_OUTPUTS: usize = 512;
 /// Directions probed at first where they are not.
 const FIRST_PROBES: usize = 64;
-/// Shares within rounding of the one asked for count.
+/// Fractions within this rounding of the requested one count as reached.
 const ROUNDING: f64 = 1e-12;
 
 /// A rule for the number of dimensions k of a label embedding.
 ///
-/// As text, on a command line or in a file: a whole number, `labels:SHARE` or `captured:SHARE:AT_MOST`.
+/// As text, on a command line or in a file: a whole number, `labels:FRACTION` or `captured:FRACTION:AT_MOST`.
 ///
 /// ```
 /// use rpo_projections::Rank;
@@ -32,16 +32,16 @@ const ROUNDING: f64 = 1e-12;
 pub enum Rank {
     /// This many.
     Exact(usize),
-    /// The fewest whose eigenvalues of YᵀY (not centred) make up this share of its trace, in (0, 1]. Above 512 outputs
-    /// the eigenvalues are those of a randomized range finder that grows until the share is reached, which may
-    /// take a few directions more.
+    /// The fewest whose eigenvalues of YᵀY (not centred) make up this fraction of its trace, in (0, 1]. Above 512 outputs
+    /// the eigenvalues are those of a randomized range finder that grows until the fraction is reached, which may
+    /// need a few directions more.
     ///
     /// Source: Karampatziakis, Mineiro, 2015, section 7.1: 0.9.
     LabelShare(f64),
-    /// The fewest whose eigenvalues make up this share, in (0, 1], of what an embedding with `at_most` dimensions
-    /// captures.
+    /// The fewest whose eigenvalues make up this fraction, in (0, 1], of the sum of those of an embedding with `at_most`
+    /// dimensions.
     CapturedShare {
-        /// The share.
+        /// The fraction.
         share: f64,
         /// The most dimensions, which are all computed.
         at_most: usize,
@@ -56,21 +56,19 @@ impl Default for Rank {
 }
 
 impl Rank {
-    /// Refuses 0 dimensions and shares outside (0, 1].
+    /// Refuses 0 dimensions and fractions outside (0, 1].
     ///
     /// # Errors
     /// [`ProjectionError::NoComponents`], [`ProjectionError::Parameter`].
     pub fn check(self) -> Result<(), ProjectionError> {
         match self {
             Self::Exact(0) | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
-            Self::LabelShare(share) | Self::CapturedShare { share, .. } => {
-                Ok(check_fraction("the share of a rank", share)?)
-            }
+            Self::LabelShare(share) | Self::CapturedShare { share, .. } => Ok(check_fraction("rank", share)?),
             Self::Exact(_) => Ok(()),
         }
     }
 
-    /// The number of dimensions to compute for outputs Y: the most, where a share decides later.
+    /// The number of dimensions to compute for outputs Y: the largest, where a fraction decides later.
     ///
     /// # Errors
     /// As [`check`](Self::check), and [`ProjectionError::OutOfMemory`].
@@ -83,7 +81,7 @@ impl Rank {
         }
     }
 
-    /// Cuts an embedding off where its eigenvalues reach the share.
+    /// Truncates an embedding where its eigenvalues reach the fraction.
     pub(super) fn truncate(self, found: Embedding) -> Embedding {
         let Self::CapturedShare { share, .. } = self else {
             return found;

@@ -2,18 +2,19 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, LinalgScalar, s};
 use rayon::prelude::*;
+use rpo_core::Mismatch;
 
 use crate::ProjectionError;
 use crate::linalg::check_finite;
 
-/// Rows and columns of a block: what is not a product of blocks is a share of about BLOCK / size of the work.
+/// Rows and columns of a block: about BLOCK / size of the work is not a product of blocks.
 const BLOCK: usize = 96;
 /// Rows of right-hand sides that one task solves for.
 const RIGHT_SIDES: usize = 32;
 
 /// The factor L of A = L Lᵀ, in blocks, made to solve for many right-hand sides.
 ///
-/// Factored in `f64`; [`to_f32`](Cholesky::to_f32) gives a copy that solves in `f32`, at half the memory and twice
+/// Factored in `f64`; [`to_f32`](Cholesky::to_f32) returns a copy that solves in `f32`, at half the memory and twice
 /// the speed, for a preconditioner. Work is split in a fixed way, so that results are the same bits for any number
 /// of threads.
 #[derive(Debug, Clone)]
@@ -31,18 +32,12 @@ impl Cholesky<f64> {
     ///
     /// # Errors
     /// [`ProjectionError::NotPositiveDefinite`] at the first pivot that is not above rounding,
-    /// [`ProjectionError::FactorRows`] if the matrix is not square, [`ProjectionError::FactorValue`] for values that
+    /// [`ProjectionError::Mismatch`] if the matrix is not square, [`ProjectionError::FactorValue`] for values that
     /// are not finite.
     pub fn new(mut a: Array2<f64>) -> Result<Self, ProjectionError> {
         let (rows, columns) = a.dim();
         let name = "the matrix of a Cholesky factor";
-        if rows != columns {
-            return Err(ProjectionError::FactorRows {
-                name,
-                expected: columns,
-                found: rows,
-            });
-        }
+        Mismatch::check("rows of a symmetric matrix", columns, rows)?;
         check_finite(a.view(), name)?;
         let mut inverses = Vec::with_capacity(rows.div_ceil(BLOCK));
         for first in (0..rows).step_by(BLOCK) {
@@ -84,15 +79,9 @@ impl<T: LinalgScalar + Send + Sync> Cholesky<T> {
     /// Replaces every row b of a matrix (m x s) by A⁻¹ b. Cost: 2 m s² operations, in parallel over rows.
     ///
     /// # Errors
-    /// [`ProjectionError::FactorColumns`] if the matrix has not s columns.
+    /// [`ProjectionError::Mismatch`] unless the matrix has s columns.
     pub fn solve_rows(&self, mut b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
-        if b.ncols() != self.size() {
-            return Err(ProjectionError::FactorColumns {
-                name: "the right-hand sides of a system",
-                expected: self.size(),
-                found: b.ncols(),
-            });
-        }
+        Mismatch::check("columns of right-hand sides", self.size(), b.ncols())?;
         b.axis_chunks_iter_mut(Axis(0), RIGHT_SIDES)
             .into_par_iter()
             .for_each(|rows| self.solve_chunk(rows));
@@ -129,7 +118,7 @@ fn factor_block(mut a: ArrayViewMut2<'_, f64>, first: usize, size: usize) -> Res
         let mut row = above.index_axis_move(Axis(0), j);
         let given = row[j];
         let pivot = given - row.slice(s![..j]).dot(&row.slice(s![..j]));
-        // What rounding leaves of a pivot that is 0.
+        // The rounding error of a pivot that is 0.
         let rounding = size as f64 * f64::EPSILON * given.abs();
         if pivot <= rounding || pivot.is_nan() {
             return Err(ProjectionError::NotPositiveDefinite {
@@ -217,18 +206,18 @@ mod tests {
             "{found:?}"
         );
         let wide = Cholesky::new(Array2::zeros((2, 3))).map(|_| ());
-        assert!(matches!(wide, Err(ProjectionError::FactorRows { .. })));
+        assert!(matches!(wide, Err(ProjectionError::Mismatch(_))));
         let nan = Cholesky::new(Array2::from_elem((1, 1), f64::NAN)).map(|_| ());
         assert!(matches!(nan, Err(ProjectionError::FactorValue { .. })));
         let mut b = Array2::zeros((1, 2));
         let found = Cholesky::new(positive(3)).unwrap().solve_rows(b.view_mut());
         assert!(matches!(
             found,
-            Err(ProjectionError::FactorColumns {
+            Err(ProjectionError::Mismatch(Mismatch {
                 expected: 3,
-                found: 2,
+                given: 2,
                 ..
-            })
+            }))
         ));
     }
 }

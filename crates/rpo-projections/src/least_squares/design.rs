@@ -15,7 +15,7 @@ impl<'a, R> Design<'a, R> {
         Self { rows, intercept }
     }
 
-    /// Whether the last column is the intercept's.
+    /// Returns true if the last column is the intercept's.
     pub const fn intercept(&self) -> bool {
         self.intercept
     }

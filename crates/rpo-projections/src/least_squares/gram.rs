@@ -10,7 +10,7 @@ use crate::{ProjectionError, memory};
 const STRIPE: usize = 128;
 /// Rows of X that are multiplied at once where it is dense.
 const BLOCK: usize = 256;
-/// From this share of stored values on, a dense product is faster than one entry after the other.
+/// From this fraction of stored values on, a dense product is faster than one entry after the other.
 const DENSE_SHARE: f64 = 0.15;
 
 /// The lower triangle of XᵀX (p x p), in `f64`; nothing stands above it. Rows are summed in their order, whatever

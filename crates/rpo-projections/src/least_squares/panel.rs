@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
+use rpo_core::Mismatch;
 
 use super::Rows;
 use crate::{ProjectionError, memory};
@@ -12,14 +13,14 @@ pub const LANES: usize = 16;
 pub type Lanes = [f64; LANES];
 
 /// Aᵀ M(B Z) for A (n x a), B (n x b) and a panel Z (b x [`LANES`]), in one pass over the rows of both: the n rows
-/// of B Z exist one at a time. `middle` gets the number of a row and B Z there, and may change it.
+/// of B Z exist one at a time. `middle` receives the number of a row and B Z there, and may change it.
 ///
 /// The one kernel behind everything learned from sparse X and Y here: Xᵀ(Y Q), Xᵀ(X P), Yᵀ(X Z) and, with a
 /// `middle` that applies a derivative, gradients and curvatures of losses. A panel is computed by one thread in
 /// row order, so that results do not depend on the number of threads; work in parallel over panels.
 ///
 /// # Errors
-/// [`ProjectionError::FactorRows`] if A, B and Z do not fit, [`ProjectionError::OutOfMemory`] if the product does
+/// [`ProjectionError::Mismatch`] if the sizes of A, B and Z do not match, [`ProjectionError::OutOfMemory`] if the product does
 /// not fit in memory.
 pub fn panel_product(
     left: &impl Rows,
@@ -27,12 +28,12 @@ pub fn panel_product(
     z: &[Lanes],
     mut middle: impl FnMut(usize, &mut Lanes),
 ) -> Result<Vec<Lanes>, ProjectionError> {
-    check_rows(
-        "the right factor of a panel product",
-        right.row_count(),
+    Mismatch::check(
+        "rows of the right factor of a product",
         left.row_count(),
+        right.row_count(),
     )?;
-    check_rows("the panel of a product", z.len(), right.column_count())?;
+    Mismatch::check("rows of the panel of a product", right.column_count(), z.len())?;
     let mut out = memory::filled([0.0; LANES], left.column_count(), 1)?;
     for i in 0..left.row_count() {
         let mut t = [0.0; LANES];
@@ -43,7 +44,7 @@ pub fn panel_product(
     Ok(out)
 }
 
-/// Applies `f` to all columns of Q (r x k), a panel at a time and in parallel, and puts the panels that it gives
+/// Applies `f` to all columns of Q (r x k), a panel at a time and in parallel, and puts the panels that it returns
 /// (c rows each) side by side: c x k. The last panel is filled up with columns of zeros.
 ///
 /// # Errors
@@ -60,7 +61,7 @@ pub(crate) fn by_panels(
         .collect::<Result<_, _>>()?;
     let mut out = memory::zeros(n_rows, q.ncols())?;
     for (first, panel) in (0..).step_by(LANES).zip(panels) {
-        check_rows("the result of a panel", panel.len(), n_rows)?;
+        Mismatch::check("rows of the result of a panel", n_rows, panel.len())?;
         let width = LANES.min(q.ncols() - first);
         let mut target = out.slice_mut(s![.., first..first + width]);
         for (mut row, lanes) in target.rows_mut().into_iter().zip(panel) {
@@ -86,17 +87,5 @@ fn panel_of(q: ArrayView2<'_, f64>, panel: usize) -> Result<Vec<Lanes>, Projecti
 pub(super) fn add_scaled(out: &mut Lanes, v: f64, t: &Lanes) {
     for lane in 0..LANES {
         out[lane] += v * t[lane];
-    }
-}
-
-fn check_rows(name: &'static str, found: usize, expected: usize) -> Result<(), ProjectionError> {
-    if found == expected {
-        Ok(())
-    } else {
-        Err(ProjectionError::FactorRows {
-            name,
-            expected,
-            found,
-        })
     }
 }

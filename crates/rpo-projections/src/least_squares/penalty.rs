@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rpo_core::check_not_negative;
+use rpo_core::{Mismatch, check_not_negative};
 
 use super::Rows;
 use crate::ProjectionError;
@@ -23,7 +23,7 @@ const DENSE_SHARE: f64 = 0.25;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Penalty {
     /// λ tr(XᵀX)/p on every weight, in units of the mean diagonal of XᵀX: that of Karampatziakis and Mineiro (2015).
-    /// What is right depends on n and p: with λ fixed, weights have less freedom the more samples there are.
+    /// The right value depends on n and p: with λ fixed, weights have less freedom the more samples there are.
     Relative(f64),
     /// α Σⱼ vⱼ on every weight, with the variances vⱼ of the features: α times the mean squared distance of a row to
     /// the mean row. Seen as prior, activations deviate from the intercept with variance 1/α (times that of the noise,
@@ -91,14 +91,8 @@ impl PenaltyDiagonal {
     pub(super) fn check(&self, n_features: usize) -> Result<(), ProjectionError> {
         match self {
             Self::Uniform(penalty) => Ok(check_not_negative("lambda", *penalty)?),
-            Self::PerFeature(penalties) if penalties.len() != n_features => {
-                Err(ProjectionError::FactorRows {
-                    name: "the penalties of a regression",
-                    expected: n_features,
-                    found: penalties.len(),
-                })
-            }
             Self::PerFeature(penalties) => {
+                Mismatch::check("penalties of a regression", n_features, penalties.len())?;
                 let mut penalties = penalties.iter();
                 Ok(penalties.try_for_each(|&penalty| check_not_negative("lambda", penalty))?)
             }
@@ -145,7 +139,7 @@ fn variance_penalty(x: &impl Rows, alpha: f64) -> PenaltyDiagonal {
     let total: f64 = variances.iter().sum();
     let dense = present.iter().sum::<usize>() as f64 >= DENSE_SHARE * n as f64 * p as f64;
     if !dense || total <= 0.0 {
-        // Features that do not vary have nothing to say, at any penalty.
+        // Features that do not vary explain nothing, at any penalty.
         return PenaltyDiagonal::Uniform(if total > 0.0 { alpha * total } else { alpha });
     }
     let penalty =

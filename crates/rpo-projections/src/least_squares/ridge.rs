@@ -9,7 +9,7 @@ use crate::{ProjectionError, memory};
 
 /// Up to this many columns of X, intercept included, [`RidgeSolver::Auto`] factors XᵀX.
 const DIRECT_COLUMNS: usize = 2000;
-/// Above this fraction of stored values [`RidgeSolver::Auto`] takes X for dense.
+/// Above this fraction of stored values [`RidgeSolver::Auto`] treats X as dense.
 const DENSE_SHARE: f64 = 0.5;
 
 /// The solver of a [`Ridge`].
@@ -25,9 +25,9 @@ pub enum RidgeSolver {
     ConjugateGradients {
         /// Most iterations; each costs two products with X.
         iterations: usize,
-        /// A column is done when its squared residual ‖Xᵀb - (XᵀX + Λ)z‖² is this share of the first.
+        /// A column is done when its squared residual ‖Xᵀb - (XᵀX + Λ)z‖² is this fraction of the first.
         tolerance: f64,
-        /// Whether to divide by the diagonal of XᵀX + Λ, which helps with columns of very different frequency: text.
+        /// Divides by the diagonal of XᵀX + Λ, which helps with columns of very different frequency, as in text.
         jacobi: bool,
     },
 }
@@ -62,9 +62,10 @@ impl RidgeSolver {
 }
 
 /// Regularised least squares on X (n x p), for as many targets as wanted:
-/// Z = argmin ‖B - X Z‖² + λ ‖Z‖² (or Σⱼ λⱼ ‖zⱼ‖², [`Penalty`](super::Penalty)), with an intercept as a last row of Z that is not penalised if asked for.
+/// Z = argmin ‖B - X Z‖² + λ ‖Z‖² (or Σⱼ λⱼ ‖zⱼ‖², [`Penalty`](super::Penalty)), optionally with an intercept as a last row
+/// of Z that is not penalized.
 ///
-/// What every solve needs, a factor or a diagonal, is computed once. Targets come as a product B = Y Q of a sparse
+/// A factor or a diagonal, which every solve needs, is computed once. Targets come as a product B = Y Q of a sparse
 /// matrix and a thin one, whose rows exist one at a time; they are solved for in panels of 16 columns, in parallel,
 /// with results that do not depend on the number of threads.
 ///
@@ -96,17 +97,18 @@ enum Method {
     ConjugateGradients {
         iterations: usize,
         tolerance: f64,
-        /// What residuals are multiplied with.
+        /// The factors of the residuals.
         preconditioner: Option<Vec<f64>>,
     },
 }
 
 impl<'a, R: Rows + Sync> Ridge<'a, R> {
-    /// Prepares to solve on X with a number as absolute penalty of all weights, or what [`Penalty::on`](super::Penalty::on) makes of X.
+    /// Prepares to solve on X with a number as absolute penalty of all weights, or the
+    /// penalties that [`Penalty::on`](super::Penalty::on) computes for X.
     ///
     /// # Errors
     /// [`ProjectionError::Parameter`] for a penalty or a setting of the solver out of range,
-    /// [`ProjectionError::FactorRows`] for another number of penalties than features, and with
+    /// [`ProjectionError::Mismatch`] for another number of penalties than features, and with
     /// [`RidgeSolver::Cholesky`] [`ProjectionError::NotPositiveDefinite`] if columns depend on each other and λ is 0.
     pub fn new(
         rows: &'a R,
@@ -157,7 +159,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
     /// For targets Y themselves, Q is the identity.
     ///
     /// # Errors
-    /// [`ProjectionError::FactorRows`] if X, Y and Q do not fit, [`ProjectionError::OutOfMemory`] if Z does not
+    /// [`ProjectionError::Mismatch`] if the sizes of X, Y and Q do not match, [`ProjectionError::OutOfMemory`] if Z does not
     /// fit in memory, [`ProjectionError::FactorValue`] if sums overflow.
     pub fn solve(
         &self,

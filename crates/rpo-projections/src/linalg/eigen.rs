@@ -1,6 +1,7 @@
 //! Eigenvalues of symmetric matrices: Householder tridiagonalisation and implicit QL.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, azip, s};
+use rpo_core::Mismatch;
 
 use super::qr::reflector;
 use super::svd::{check_finite, decreasing, fix_row_signs, magnitude};
@@ -24,17 +25,11 @@ pub(crate) struct SymmetricEigen {
 /// of EISPACK's `tql2`.
 ///
 /// # Errors
-/// [`ProjectionError::FactorRows`] if the matrix is not square, [`ProjectionError::FactorValue`] for a value that
+/// [`ProjectionError::Mismatch`] if the matrix is not square, [`ProjectionError::FactorValue`] for a value that
 /// is not finite.
 pub(crate) fn symmetric_eigen(a: ArrayView2<'_, f64>) -> Result<SymmetricEigen, ProjectionError> {
     let name = "the matrix of an eigenvalue problem";
-    if a.nrows() != a.ncols() {
-        return Err(ProjectionError::FactorRows {
-            name,
-            expected: a.ncols(),
-            found: a.nrows(),
-        });
-    }
+    Mismatch::check("rows of a symmetric matrix", a.ncols(), a.nrows())?;
     check_finite(a, name)?;
     let scale = magnitude(a);
     let (mut diagonal, mut beside, mut vectors) = tridiagonal(a.mapv(|v| v / scale));
@@ -185,7 +180,7 @@ mod tests {
 
     #[test]
     fn large_and_of_low_rank() {
-        // 0/1 rows as labels give them: most of the tridiagonal matrix is rounding.
+        // 0/1 rows, as labels are: most of the tridiagonal matrix is rounding.
         for (n, rank) in [(100, 4), (300, 3), (200, 150)] {
             let rows = Array2::from_shape_fn((rank, n), |(i, j)| {
                 f64::from(u8::from((i * 31 + j * 17) % 23 == 0))

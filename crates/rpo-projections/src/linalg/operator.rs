@@ -1,6 +1,7 @@
-//! Matrices known by their products with thin blocks.
+//! Matrices that are only multiplied with thin blocks.
 
 use ndarray::{Array1, Array2, ArrayView2};
+use rpo_core::Mismatch;
 
 use crate::least_squares::Rows;
 use crate::{ProjectionError, memory};
@@ -18,7 +19,7 @@ pub(crate) trait LinearOperator {
     /// A X (r x k) for X (c x k).
     ///
     /// # Errors
-    /// [`ProjectionError::FactorRows`] if X has another number of rows, [`ProjectionError::OutOfMemory`] if the
+    /// [`ProjectionError::Mismatch`] if X has another number of rows, [`ProjectionError::OutOfMemory`] if the
     /// product does not fit.
     fn apply(&self, x: ArrayView2<'_, f64>) -> Result<Array2<f64>, ProjectionError>;
 
@@ -147,13 +148,6 @@ impl<R: Rows> LinearOperator for Covariance<'_, R> {
 }
 
 fn checked_factor(x: ArrayView2<'_, f64>, expected: usize) -> Result<ArrayView2<'_, f64>, ProjectionError> {
-    if x.nrows() == expected {
-        Ok(x)
-    } else {
-        Err(ProjectionError::FactorRows {
-            name: "the factor of a product",
-            expected,
-            found: x.nrows(),
-        })
-    }
+    Mismatch::check("rows of the factor of a product", expected, x.nrows())?;
+    Ok(x)
 }

@@ -6,7 +6,7 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut1, Axis, s};
 /// rounding, and no square of what is left underflows.
 const NEGLIGIBLE: f64 = 1e-30;
 
-/// Replaces x by a v such that (I - β v vᵀ) x = α e₁, and gives (α, β).
+/// Replaces x by a v such that (I - β v vᵀ) x = α e₁, and returns (α, β).
 pub(super) fn reflector(mut x: ArrayViewMut1<'_, f64>) -> (f64, f64) {
     let norm = x.dot(&x).sqrt();
     if norm < NEGLIGIBLE {

@@ -46,13 +46,13 @@ pub(crate) fn orthonormal_basis(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, P
 /// An orthonormal basis Q (r x k', k' <= k) that approximately spans the range of the operator A (r x c), from a
 /// probe Ω (c x k): Q = orth(A Ω), then `power_iterations` times Q = orth(A orth(Aᵀ Q)).
 ///
-/// Take k a little larger than the rank wanted (10 more, say) and one or two iterations where singular values
+/// Choose k a little larger than the wanted rank (10 more, say) and one or two iterations where singular values
 /// fall slowly. Cost: 1 + 2 q products of A with k columns.
 ///
 /// Source: Halko, Martinsson, Tropp, SIAM Review 53, 2011, algorithms 4.1 and 4.4.
 ///
 /// # Errors
-/// [`ProjectionError::FactorRows`] if Ω has not c rows, those of the operator, and
+/// [`ProjectionError::Mismatch`] unless Ω has c rows, like the operator, and
 /// [`ProjectionError::FactorValue`] if a product is not finite.
 pub(crate) fn range_finder(
     a: &impl LinearOperator,

@@ -93,7 +93,7 @@ fn normalise(rows: &mut Array2<f64>, lengths: &Array1<f64>) {
             rows.row_mut(k).mapv_inplace(|v| v / lengths[k]);
             continue;
         }
-        // Of n axes, one at least keeps a length of 1/√n outside the k < n directions taken.
+        // At least one of n axes keeps a length of 1/√n outside the k < n directions.
         loop {
             let axis = axes.next().expect("some axis is not spanned yet");
             let (taken, mut rest) = rows.view_mut().split_at(Axis(0), k);
@@ -173,7 +173,7 @@ mod tests {
     use rpo_core::Seed;
 
     proptest! {
-        /// Of all shapes, ranks and scales, with many zeros: labels look like that.
+        /// All shapes, ranks and scales, with many zeros, as labels have.
         #[test]
         fn factors_are_orthonormal_and_make_up_the_matrix(
             r in 1_usize..30, c in 1_usize..30, rank in 1_usize..30, density in 0.02..1.0, seed in any::<u64>(),

@@ -8,7 +8,7 @@ use crate::ProjectionError;
 
 /// Rows that one task multiplies: fixed, so that sums do not depend on the number of threads.
 const CHUNK: usize = 4096;
-/// Directions whose squared length is below this share of the largest are dropped.
+/// Directions whose squared length is below this fraction of the largest are dropped.
 const NEGLIGIBLE: f64 = 1e-14;
 
 /// AᵀB for two matrices of as many rows (d x a, d x b).

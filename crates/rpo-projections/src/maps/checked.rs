@@ -1,7 +1,7 @@
-//! What every map does before and after its sums: check the outputs, their target and the result.
+//! The checks of every map before and after its sums: of the outputs, their target and the result.
 
 use ndarray::ArrayViewMut2;
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, Mismatch};
 
 use crate::{LinearMap, ProjectionError};
 
@@ -13,12 +13,7 @@ pub(crate) fn checked(
     mut z: ArrayViewMut2<'_, f32>,
     project: impl FnOnce(&mut [f32]) -> Result<(), ProjectionError>,
 ) -> Result<(), ProjectionError> {
-    if y.n_cols() != map.n_outputs() {
-        return Err(ProjectionError::OutputMismatch {
-            expected: map.n_outputs(),
-            found: y.n_cols(),
-        });
-    }
+    Mismatch::check("outputs", map.n_outputs(), y.n_cols())?;
     let (found, expected) = (z.dim(), (y.n_rows(), map.n_components()));
     if found != expected {
         return Err(ProjectionError::TargetShape { expected, found });

@@ -19,7 +19,7 @@ pub(crate) trait LabelRows: Debug + Send + Sync {
 /// A map with one dense row of m numbers per output, times a common scale.
 ///
 /// With d = 100,000 outputs of which few occur, drawing them all would cost more than projecting: the table is
-/// filled for the outputs seen when the map is made, and a later matrix with others brings its own table.
+/// filled for the outputs that occur when the map is made, and a later matrix with others gets its own table.
 #[derive(Debug)]
 pub(crate) struct DenseMap<R> {
     rows: R,

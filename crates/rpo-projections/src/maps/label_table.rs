@@ -102,7 +102,7 @@ impl LabelTable {
             .map(move |block| (block, block_width(m, block)))
     }
 
-    /// Whether every output stored in `y` has a row.
+    /// Returns true if every output stored in `y` has a row.
     pub(crate) fn covers(&self, y: MatrixView<'_>) -> bool {
         match (&self.slots, y) {
             (None, _) => true,

@@ -20,7 +20,7 @@ const BUTTERFLIES_PER_SUM: usize = 2;
 /// Shapes: Y (n x d), Φ (m x d), Z (n x m); m may exceed d. Units: those of Y; E‖Φu‖² = ‖u‖², as HᵀH = N I and
 /// every row of H is as likely. Cost: O(N) to draw; per row O(N log N), or O(m) per stored value where that is
 /// less. H is never formed: a row is transformed, or the m signs of the outputs that occur are added up. For
-/// 0/1 outputs both give the same bits, for others they differ by rounding.
+/// 0/1 outputs both have the same bits, for others they differ by rounding.
 ///
 /// Source: Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.2; Candes, Plan, IEEE Trans. Inf. Theory 57, 2011.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -64,7 +64,7 @@ impl HadamardMap {
         Ok(Self { order, rows, columns })
     }
 
-    /// Whether adding up the signs of the values stored in a row costs less than a transform.
+    /// Returns true if adding up the signs of the values stored in a row costs less than a transform.
     fn is_short(&self, y: MatrixView<'_>, row: usize) -> bool {
         let stored_here = match y {
             MatrixView::Dense(a) => a.ncols(),
@@ -126,7 +126,7 @@ impl LinearMap for HadamardMap {
             for i in long {
                 buffer.fill(0.0);
                 y.for_each_in_row(i, |j, v| buffer[self.columns[j as usize] as usize] = v);
-                fwht(&mut buffer).expect("the order is a power of two");
+                fwht(&mut buffer);
                 for (z, &a) in z[i * m..][..m].iter_mut().zip(&self.rows) {
                     *z = buffer[a as usize] * scale;
                 }

@@ -7,11 +7,11 @@ use crate::maps::{DenseMap, LabelRows};
 use crate::maps::{Entry, SparseMap};
 use crate::{LinearMap, ProjectionError, RandomProjection, check_sizes};
 
-/// Whether to store the rows of outputs with their zeros.
+/// Returns true where the rows of outputs are better stored with their zeros.
 ///
 /// Rows are added four lanes at a time and without branches, single entries one by one and a varying number
 /// of them per output. Measured: with few entries per output rows win up to s = 64, where drawing them begins
-/// to tell; with four or more only below s = 8.
+/// to dominate; with four or more only below s = 8.
 fn store_rows(s: f64, n_components: usize) -> bool {
     s < 8.0 || (s < 64.0 && (n_components as f64) < 4.0 * s)
 }
@@ -39,7 +39,7 @@ enum Sparsity {
 }
 
 impl Rademacher {
-    /// Entries that are 0 with probability 1 - 1/s; s = 1 gives ±1/√m throughout.
+    /// Entries that are 0 with probability 1 - 1/s; with s = 1, all are ±1/√m.
     ///
     /// # Errors
     /// [`ProjectionError::Sparsity`] unless s is at least 1 and at most 2⁵³, where probabilities of 1/s reach the
@@ -60,7 +60,7 @@ impl Rademacher {
         }
     }
 
-    /// s = √d for d outputs: a share of 1/√d of the entries is not zero (Li, Hastie, Church 2006). For the 983
+    /// s = √d for d outputs: a fraction 1/√d of the entries is not zero (Li, Hastie, Church 2006). For the 983
     /// outputs of the delicious set that is 3.19 %, not the "about 2 %" of section 4.5 of the forest paper.
     pub const fn sqrt_outputs() -> Self {
         Self {
@@ -87,7 +87,7 @@ impl Rademacher {
         )
     }
 
-    /// One over the share of entries that are not zero.
+    /// One over the fraction of entries that are not zero.
     fn s(self, n_outputs: usize) -> f64 {
         match self.sparsity {
             Sparsity::Fixed(s) => s,

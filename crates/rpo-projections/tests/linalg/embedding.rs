@@ -3,7 +3,7 @@
 use super::common::{csr, outputs, sparse};
 use ndarray::{Array1, Array2, Axis, s};
 use proptest::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, MatrixView, Mismatch, Seed};
 use rpo_projections::least_squares::{Penalty, Ridge, RidgeSolver, Rows};
 use rpo_projections::linalg::{dense_svd, standard_normal, symmetric_eigen};
 use rpo_projections::{
@@ -301,11 +301,14 @@ fn impossible_requests_are_refused() {
             assert!(matches!(fit(&x, &y, rank), Err(ProjectionError::Parameter(_))));
         }
     }
-    let (features, outputs) = (9, 8);
     let short = y.slice(s![..8, ..]).to_owned();
     assert_eq!(
         fit(&x, &short, Rank::Exact(2)),
-        Err(ProjectionError::RowMismatch { features, outputs })
+        Err(ProjectionError::Mismatch(Mismatch {
+            what: "samples of the outputs",
+            expected: 9,
+            given: 8
+        }))
     );
     let none = (Array2::zeros((0, 3)), Array2::zeros((0, 4)));
     assert!(matches!(
@@ -359,7 +362,7 @@ fn it_is_a_projection_of_samples_with_features() {
     let other = outputs(39, 9, 0.3, true, 4);
     assert!(matches!(
         project(Some(&x), &other),
-        Err(ProjectionError::RowMismatch { .. })
+        Err(ProjectionError::Mismatch(_))
     ));
 }
 

@@ -1,6 +1,7 @@
 //! Matrices that cannot be factored.
 
 use ndarray::Array2;
+use rpo_core::Mismatch;
 use rpo_projections::{ProjectionError, linalg};
 
 #[test]
@@ -10,11 +11,11 @@ fn factors_that_do_not_fit() {
     let found = linalg::range_finder(&a.view(), omega.view(), 0);
     assert!(matches!(
         found,
-        Err(ProjectionError::FactorRows {
+        Err(ProjectionError::Mismatch(Mismatch {
             expected: 3,
-            found: 4,
+            given: 4,
             ..
-        })
+        }))
     ));
     let mut bad = a.clone();
     bad[[2, 1]] = f64::NAN;
@@ -29,10 +30,10 @@ fn factors_that_do_not_fit() {
     let found = linalg::symmetric_eigen(a.view());
     assert!(matches!(
         found,
-        Err(ProjectionError::FactorRows {
+        Err(ProjectionError::Mismatch(Mismatch {
             expected: 3,
-            found: 4,
+            given: 4,
             ..
-        })
+        }))
     ));
 }

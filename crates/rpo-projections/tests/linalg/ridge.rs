@@ -2,7 +2,7 @@
 
 use super::common::{csr, outputs};
 use ndarray::{Array2, Axis, concatenate, s};
-use rpo_core::{MatrixView, ParameterError, Seed};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
 use rpo_projections::least_squares::{LANES, Penalty, PenaltyDiagonal, Ridge, RidgeSolver, relative_penalty};
 use rpo_projections::{ProjectionError, standard_normal};
 
@@ -110,11 +110,11 @@ fn penalties_by_variance_undo_units() {
     let few = PenaltyDiagonal::PerFeature(vec![1.0; 6]);
     assert!(matches!(
         Ridge::new(&MatrixView::from(&scaled), few, true, RidgeSolver::Cholesky).map(|_| ()),
-        Err(ProjectionError::FactorRows {
+        Err(ProjectionError::Mismatch(Mismatch {
             expected: 7,
-            found: 6,
+            given: 6,
             ..
-        })
+        }))
     ));
 }
 
@@ -202,10 +202,10 @@ fn impossible_settings_are_refused() {
     let found = ridge.solve(&MatrixView::from(&y), Array2::eye(2).view());
     assert!(matches!(
         found,
-        Err(ProjectionError::FactorRows {
+        Err(ProjectionError::Mismatch(Mismatch {
             expected: 4,
-            found: 5,
+            given: 5,
             ..
-        })
+        }))
     ));
 }

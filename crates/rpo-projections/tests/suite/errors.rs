@@ -2,7 +2,7 @@
 
 use crate::common::{all_families, csr, sparse};
 use ndarray::{Array2, array, s};
-use rpo_core::{CsrMatrix, MatrixError, MatrixView, Seed};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch, Seed};
 use rpo_projections::{
     Gaussian, Hashing, Pca, Projection, ProjectionError, ProjectionInput, ProjectionKind, RandomProjection,
 };
@@ -102,10 +102,11 @@ fn outputs_and_targets_that_do_not_fit() {
     for (name, family) in all_families() {
         let map = family.draw(4, 4, Seed::new(1)).unwrap();
         let wide = Array2::ones((3, 5));
-        let mismatch = ProjectionError::OutputMismatch {
+        let mismatch = ProjectionError::Mismatch(Mismatch {
+            what: "outputs",
             expected: 4,
-            found: 5,
-        };
+            given: 5,
+        });
         assert_eq!(map.apply(MatrixView::from(&wide)), Err(mismatch), "{name}");
         let mut z = Array2::zeros((2, 4));
         let shape = ProjectionError::TargetShape {
@@ -214,12 +215,12 @@ fn messages_say_what_was_given_and_what_is_needed() {
     };
     assert_eq!(
         shape.to_string(),
-        "the projected outputs go to a 2 x 5 matrix, 3 x 4 is needed"
+        "the projected outputs need a 3 x 4 matrix, got 2 x 5"
     );
     let unknown = "gauss".parse::<ProjectionKind>().unwrap_err();
     assert!(
         unknown
             .to_string()
-            .starts_with("no projection is called \"gauss\"; there are gaussian, rademacher")
+            .starts_with("\"gauss\" is no projection: expected gaussian, rademacher")
     );
 }

@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView1, s};
 use rand::Rng;
-use rpo_core::{MatrixView, Seed};
+use rpo_core::{MatrixView, Mismatch, Seed};
 use rpo_projections::{ProjectionError, RandomFeatures, SpectralLaw};
 
 const LAWS: [SpectralLaw; 5] = [
@@ -126,11 +126,12 @@ fn impossible_features_are_refused() {
     let map = RandomFeatures::draw(SpectralLaw::Gaussian, 1.0, 2, 3, Seed::new(1)).unwrap();
     let z = Array2::<f32>::zeros((4, 3));
     let mut out = Array2::zeros((4, 3));
-    let (expected, found) = (2, 3);
-    assert_eq!(
-        map.apply_into((&z).into(), out.view_mut()),
-        Err(ProjectionError::OutputMismatch { expected, found })
-    );
+    let mismatch = Mismatch {
+        what: "inputs of the random features",
+        expected: 2,
+        given: 3,
+    };
+    assert_eq!(map.apply_into((&z).into(), out.view_mut()), Err(mismatch.into()));
     let z = Array2::<f32>::zeros((5, 2));
     let (expected, found) = ((5, 3), (4, 3));
     assert_eq!(
@@ -140,6 +141,6 @@ fn impossible_features_are_refused() {
     let phases = Array1::zeros(4);
     assert!(matches!(
         RandomFeatures::new(map.frequencies().clone(), phases),
-        Err(ProjectionError::FactorColumns { .. })
+        Err(ProjectionError::Mismatch(_))
     ));
 }

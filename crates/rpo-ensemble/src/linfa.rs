@@ -1,0 +1,61 @@
+//! Forests as estimators of linfa, with the feature `linfa`.
+//!
+//! [`ForestParams`] is [`Fit`] on datasets of dense `f32` features and outputs; [`Forest`] is `Predict`. Their inherent methods
+//! of the same names take matrices instead, so call the traits' by name:
+//!
+//! ```
+//! use linfa::Dataset;
+//! use linfa::traits::{Fit, Predict};
+//! use ndarray::Array2;
+//! use rpo_ensemble::ForestParams;
+//!
+//! let x = Array2::from_shape_fn((60, 2), |(i, j)| ((i * (j + 3)) % 17) as f32);
+//! let y = Array2::from_shape_fn((60, 3), |(i, k)| f32::from(x[[i, 0]] > 4.0 * k as f32));
+//! let data = Dataset::new(x, y);
+//! let forest = Fit::fit(&ForestParams { trees: 10, ..ForestParams::default() }, &data)?;
+//! let predicted: Array2<f32> = Predict::predict(&forest, &data);
+//! assert_eq!(predicted.dim(), (60, 3));
+//! # Ok::<(), rpo_ensemble::linfa::FitError>(())
+//! ```
+
+use crate::{EnsembleError, Forest, ForestParams};
+use ::linfa::DatasetBase;
+use ::linfa::traits::{Fit, PredictInplace};
+use ndarray::{Array2, ArrayBase, Data, Ix2};
+
+/// The error of fitting through linfa.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FitError {
+    /// An error of this crate.
+    #[error(transparent)]
+    Ensemble(#[from] EnsembleError),
+    /// An error of linfa.
+    #[error(transparent)]
+    Linfa(#[from] ::linfa::Error),
+}
+
+impl<X, Y> Fit<ArrayBase<X, Ix2>, ArrayBase<Y, Ix2>, FitError> for ForestParams
+where
+    X: Data<Elem = f32>,
+    Y: Data<Elem = f32>,
+{
+    type Object = Forest;
+
+    fn fit(&self, data: &DatasetBase<ArrayBase<X, Ix2>, ArrayBase<Y, Ix2>>) -> Result<Forest, FitError> {
+        let (x, y) = (data.records.view(), data.targets.view());
+        Ok(self.fit(x.into(), y.into())?)
+    }
+}
+
+/// Panics for features that [`Forest::predict`] refuses, because linfa's prediction cannot fail.
+impl<X: Data<Elem = f32>> PredictInplace<ArrayBase<X, Ix2>, Array2<f32>> for Forest {
+    fn predict_inplace(&self, x: &ArrayBase<X, Ix2>, y: &mut Array2<f32>) {
+        let predicted = self.predict(x.view().into());
+        *y = predicted.unwrap_or_else(|error| panic!("prediction failed: {error}"));
+    }
+
+    fn default_target(&self, x: &ArrayBase<X, Ix2>) -> Array2<f32> {
+        Array2::zeros((x.nrows(), self.n_outputs()))
+    }
+}
