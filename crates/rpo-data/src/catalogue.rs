@@ -54,7 +54,7 @@ pub enum CatalogueError {
         path: PathBuf,
         /// By the manifest.
         expected: String,
-        /// Of the file.
+        /// The checksum of the file.
         found: String,
     },
     /// A set with other dimensions than the manifest says.

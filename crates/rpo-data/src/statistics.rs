@@ -117,7 +117,7 @@ mod tests {
         let missing = f32::NAN;
         let outputs = array![[1., 0.], [missing, missing], [0., missing], [0., 1.]];
         let features = array![[0.0], [0.0], [0.0], [0.0]];
-        let data = Dataset::partial(features.into(), outputs.into(), Task::MultiLabel).unwrap();
+        let data = Dataset::with_missing(features.into(), outputs.into(), Task::MultiLabel).unwrap();
         let found = data.label_statistics();
         assert_eq!(
             (&found.counts[..], &found.missing[..]),

@@ -155,7 +155,7 @@ mod tests {
             })
         );
         let outputs = array![[1.0, 0.0], [0.0, f32::NAN]];
-        let partial = Dataset::partial(array![[1.0], [1.0]].into(), outputs.into(), Task::MultiLabel);
+        let partial = Dataset::with_missing(array![[1.0], [1.0]].into(), outputs.into(), Task::MultiLabel);
         assert_eq!(
             xmlrepo(&partial.unwrap(), Vec::new()),
             Err(WriteError::MissingLabel { sample: 1, label: 1 })

@@ -159,7 +159,7 @@ mod tests {
         const M: f32 = f32::NAN;
         let summary = |y: ndarray::Array2<f32>, task| {
             let x = array![[0.0], [1.0], [2.0]];
-            TrainingSummary::of(&Dataset::partial(x.into(), y.into(), task).unwrap())
+            TrainingSummary::of(&Dataset::with_missing(x.into(), y.into(), task).unwrap())
         };
         let numbers = summary(array![[1.0, M, M], [M, 4.0, M], [2.0, 6.0, M]], Task::Regression);
         assert_eq!(numbers.output_means(), [1.5, 5.0, 0.0]);

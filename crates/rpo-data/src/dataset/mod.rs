@@ -56,7 +56,7 @@ pub enum FeatureKind<'a> {
 /// or 1 and stored as CSR whose stored values are all 1; regression targets are finite; a nominal feature holds
 /// positions in its list of values, as `f32`.
 ///
-/// Outputs may be missing only in a set made by [`Dataset::partial`]. A missing output is NaN, among labels an explicitly
+/// Outputs may be missing only in a set made by [`Dataset::with_missing`]. A missing output is NaN, among labels an explicitly
 /// stored NaN, as labels that are not stored are 0. Missing outputs take no part in statistics, splits, training and
 /// metrics.
 ///
@@ -99,7 +99,7 @@ impl Dataset {
     /// use ndarray::array;
     /// use rpo_data::{Dataset, Task};
     /// let outputs = array![[1.0, f32::NAN], [0.0, 1.0]]; // label 1 of sample 0 is missing
-    /// let data = Dataset::partial(array![[0.5], [0.1]].into(), outputs.into(), Task::MultiLabel)?;
+    /// let data = Dataset::with_missing(array![[0.5], [0.1]].into(), outputs.into(), Task::MultiLabel)?;
     /// assert_eq!(data.n_missing_outputs(), 1);
     /// assert_eq!(data.label_statistics().counts, [1, 1]);
     /// # Ok::<(), rpo_data::DatasetError>(())
@@ -107,7 +107,7 @@ impl Dataset {
     ///
     /// # Errors
     /// As [`new`](Self::new), except for outputs that are NaN.
-    pub fn partial(features: Matrix, outputs: Matrix, task: Task) -> Result<Self, DatasetError> {
+    pub fn with_missing(features: Matrix, outputs: Matrix, task: Task) -> Result<Self, DatasetError> {
         Self::checked(features, outputs, task, true)
     }
 
@@ -218,7 +218,7 @@ impl Dataset {
         &self.features
     }
 
-    /// Outputs, n_samples x n_outputs; NaN where missing, in a [`partial`](Self::partial) set.
+    /// Outputs, n_samples x n_outputs; NaN where missing, in a set made by [`with_missing`](Self::with_missing).
     pub fn outputs(&self) -> &Matrix {
         &self.outputs
     }
@@ -270,7 +270,7 @@ impl Dataset {
         count_missing(&self.features)
     }
 
-    /// Number of missing outputs; 0 except in a [`partial`](Self::partial) set.
+    /// Number of missing outputs; 0 except in a set made by [`with_missing`](Self::with_missing).
     pub fn n_missing_outputs(&self) -> usize {
         count_missing(&self.outputs)
     }
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_partial_set_has_missing_outputs() {
+    fn outputs_are_missing_only_where_allowed() {
         let x = || Matrix::from(array![[1.0], [2.0]]);
         let y = array![[f32::NAN, 1.0, 0.0], [0.0, f32::NAN, 1.0]];
         for outputs in [
@@ -429,20 +429,20 @@ mod tests {
         ] {
             for task in [Task::MultiLabel, Task::Regression] {
                 assert!(Dataset::new(x(), outputs.clone(), task).is_err());
-                let data = Dataset::partial(x(), outputs.clone(), task).unwrap();
+                let data = Dataset::with_missing(x(), outputs.clone(), task).unwrap();
                 assert_eq!((data.n_missing(), data.n_missing_outputs()), (0, 2));
                 let other = data.select_outputs(&[0, 2]).unwrap();
                 let joined = other.concat(&other).unwrap();
                 assert_eq!(joined.n_missing_outputs(), 2);
             }
-            let found = Dataset::partial(x(), outputs, Task::MultiLabel).unwrap();
+            let found = Dataset::with_missing(x(), outputs, Task::MultiLabel).unwrap();
             assert!(matches!(found.outputs(), Matrix::Sparse(a) if a.nnz() == 4));
         }
         let infinite = array![[f32::NAN], [f32::INFINITY]];
         let (row, column, value) = (1, 0, f32::INFINITY);
         let (sample, output) = (row, column);
         assert_eq!(
-            Dataset::partial(x(), infinite.clone().into(), Task::MultiLabel),
+            Dataset::with_missing(x(), infinite.clone().into(), Task::MultiLabel),
             Err(DatasetError::NotALabel {
                 sample,
                 output,
@@ -450,7 +450,7 @@ mod tests {
             })
         );
         assert_eq!(
-            Dataset::partial(x(), infinite.into(), Task::Regression),
+            Dataset::with_missing(x(), infinite.into(), Task::Regression),
             Err(DatasetError::Output(MatrixError::NonFinite {
                 row,
                 column,

@@ -49,7 +49,7 @@ pub struct Friedman {
     /// Number of outputs before any permuted ones.
     pub n_outputs: usize,
     /// Number of uniform inputs that no output depends on, after the others. Common generators of friedman1 have 5,
-    /// which brings the scores on the group problem to those published.
+    /// and with them the scores on the group problem are those published.
     pub n_irrelevant: usize,
     /// Starts the chain from an already noisy target, y1 = f(x) + e0 + e1. It explains the published scores on the
     /// chain problem, for which nothing else does.

@@ -74,7 +74,7 @@ impl Imputer {
         })
     }
 
-    /// An imputer of known values.
+    /// An imputer from the values that fill each feature.
     pub(super) fn new(fill: Vec<Option<f32>>, nominal: Nominal) -> Result<Self, PreprocessError> {
         check_features(&nominal, fill.len())?;
         for (feature, value) in fill.iter().enumerate() {

@@ -58,7 +58,7 @@ impl Standardizer {
         })
     }
 
-    /// A standardizer of features with known mean and factor 1 / sd of each (0 for a constant one), and the nominal
+    /// A standardizer of features from mean and factor 1 / sd of each (0 for a constant one), and the nominal
     /// features, which have mean 0 and factor 1.
     pub(super) fn new(mean: Vec<f64>, factor: Vec<f64>, nominal: Nominal) -> Result<Self, PreprocessError> {
         Mismatch::check("features", mean.len(), factor.len())?;

@@ -164,7 +164,7 @@ struct QuotedLines<R> {
     lines: LineReader<R>,
     /// Bytes of the current line that have not been read yet.
     rest: VecDeque<u8>,
-    /// Whether those before have opened quotes that they do not close.
+    /// True if the bytes before have opened quotes that they do not close.
     inside: bool,
     /// Why there are no more lines: an error, or the end of the file.
     failed: Option<Option<ReadError>>,
@@ -230,7 +230,7 @@ impl<R: BufRead> Read for QuotedLines<R> {
     }
 }
 
-/// Whether names are the values of a row: numbers (or missing), not all of which are whole and distinct.
+/// Returns true if names are the values of a row: numbers (or missing), not all of which are whole and distinct.
 fn is_row(names: &Names) -> bool {
     let Names::Given(texts) = names else { return false };
     let is_missing = |text: &String| matches!(text.as_str(), "" | "NA");

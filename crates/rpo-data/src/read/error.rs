@@ -266,7 +266,7 @@ pub enum ReadErrorKind {
         count: u64,
     },
     /// An index that implies more columns than a file may have without declaring them.
-    #[error("a {what} index implies more than {limit} {what}s; if there are so many, give their number")]
+    #[error("a {what} index implies more than {limit} {what}s; if that is right, give their number")]
     TooManyImplied {
         /// "feature" or "label".
         what: &'static str,

@@ -15,7 +15,7 @@ pub(crate) enum NotANumber {
 /// before the exponent, and its length. The value is the f64 nearest to the decimal text.
 #[inline]
 pub(crate) fn scan(text: &[u8]) -> Option<(f64, usize)> {
-    // One digit, the usual value of labels and counts, is worth a path of its own.
+    // One digit, the usual value of labels and counts, takes a faster path.
     if let [digit @ b'0'..=b'9', b',' | b' ', ..] = text {
         return Some((f64::from(digit - b'0'), 1));
     }

@@ -86,7 +86,7 @@ pub struct ReadOptions {
     pub missing: Missing,
     /// What to do about missing targets: `?` in ARFF, an empty cell or `NA` in CSV. Refused by default, as a target
     /// that is missing by mistake would silently change what is learnt and measured; kept, they make a
-    /// [`Dataset::partial`](crate::Dataset::partial). The formats of sparse labels have no missing labels and refuse
+    /// [`Dataset::with_missing`](crate::Dataset::with_missing). The formats of sparse labels have no missing labels and refuse
     /// the option.
     pub missing_targets: Option<Missing>,
     /// The index of the first feature in an svmlight file; 1 by default.

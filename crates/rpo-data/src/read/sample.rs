@@ -20,9 +20,9 @@ pub struct Sample {
 pub(super) struct Syntax {
     /// Index of the first feature: 0 or 1.
     pub(super) first_feature: u64,
-    /// Whether features that do not increase are an error; else they are sorted.
+    /// True if features that do not increase are an error; else they are sorted.
     pub(super) sorted: bool,
-    /// Whether a field `qid:INTEGER` may stand before the features. It is ignored.
+    /// True if a field `qid:INTEGER` may stand before the features. It is ignored.
     pub(super) query: bool,
     /// Number of features.
     pub(super) n_features: u64,

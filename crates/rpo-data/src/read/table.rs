@@ -225,7 +225,7 @@ fn assemble(
     }
     let (features, outputs, task) = table.finish();
     let new = if options.missing_targets == Some(Missing::Keep) {
-        Dataset::partial
+        Dataset::with_missing
     } else {
         Dataset::new
     };

@@ -12,7 +12,7 @@ pub(crate) type Fault = (usize, ReadErrorKind);
 pub(crate) struct Field<'a> {
     /// Its text, unquoted.
     pub(crate) text: Cow<'a, [u8]>,
-    /// Whether it was quoted; a quoted `?` or empty text is a value like any other.
+    /// True if it was quoted; a quoted `?` or empty text is a value like any other.
     pub(crate) quoted: bool,
     /// Position after it.
     pub(crate) end: usize,

@@ -14,7 +14,7 @@ use rpo_core::Mismatch;
 #[derive(Debug)]
 pub(super) enum Cell {
     Numeric,
-    /// Declared `{0,1}`, as labels and indicators are: worth a path of its own.
+    /// Declared `{0,1}`, as labels and indicators are, and parsed by a faster path.
     Binary,
     /// Positions of the values in the declaration, in increasing order of their text.
     Nominal(Box<[u32]>),
