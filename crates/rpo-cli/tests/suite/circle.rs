@@ -219,7 +219,7 @@ fn predictions_need_the_features_alone_and_by_name() {
     assert!(
         folder
             .fail("predict --data q.txt --model n.rpo")
-            .contains("q.txt: line 1: the file has 2 features")
+            .contains("q.txt: line 1: features: expected 3, got 2")
     );
 }
 

@@ -37,7 +37,7 @@ fn data_that_cannot_be_trained_on() {
             "d.arff",
             format!("{header}1,0\n1\n"),
             "--n-targets 1",
-            &["d.arff: line 6", "1 values, 2 are expected"],
+            &["d.arff: line 6", "values of the row: expected 2, got 1"],
         ),
         (
             "d.arff",
@@ -334,10 +334,15 @@ fn options_that_no_metric_heeds() {
 fn labels_beyond_number() {
     let folder = ready();
     folder.write("d.svm", "3000000000 1:1\n1 2:1\n");
-    let words = ["d.svm: there are 3000000001 outputs, at most 134217728"];
+    let words = ["d.svm: line 1: a label index implies more than 134217728 labels"];
     check(&folder, "train --data d.svm --model m.rpo", &words);
-    let tune = "tune --data d.svm --trees 2 --space max-depth=1,2";
-    check(&folder, tune, &words);
+    for (header, what) in [("1 3 3000000000", "outputs"), ("1 3000000000 3", "features")] {
+        folder.write("d.txt", format!("{header}\n1 2:1\n"));
+        let words = format!("d.txt: there are 3000000000 {what}, at most 134217728");
+        check(&folder, "train --data d.txt --model m.rpo", &[&words]);
+        let tune = "tune --data d.txt --trees 2 --space max-depth=1,2";
+        check(&folder, tune, &[&words]);
+    }
 }
 
 #[test]
@@ -427,13 +432,13 @@ fn data_that_does_not_fit_the_model() {
     check(
         &folder,
         "predict --data w.txt --model m.rpo",
-        &["w.txt: line 1: the file has 4 features", "3"],
+        &["w.txt: line 1: features: expected 3, got 4", "3"],
     );
     folder.write("d.txt", "1 3 4\n0 0:1\n");
     check(
         &folder,
         "evaluate --data d.txt --model m.rpo",
-        &["d.txt: line 1: the file has 4", "3"],
+        &["d.txt: line 1: outputs: expected 3, got 4"],
     );
     check(
         &folder,

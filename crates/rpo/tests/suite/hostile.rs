@@ -347,11 +347,11 @@ fn what_is_wrong_with_a_pipeline_is_named() {
     );
     check(
         &|p| p.array("standardize.mean").3[..8].copy_from_slice(&first(f64::NAN)),
-        "NaN is no mean or factor of feature 0",
+        "NaN is not a valid mean or factor of feature 0",
     );
     check(
         &|p| p.array("standardize.factor").3[..8].copy_from_slice(&first(-1.0)),
-        "-1 is no mean or factor of feature 0",
+        "-1 is not a valid mean or factor of feature 0",
     );
     check(
         &|p| p.arrays.retain(|a| a.0 != "standardize.factor"),
