@@ -5,6 +5,7 @@ use crate::builder::MatrixBuilder;
 use crate::dataset::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError};
 use crate::names::Names;
 use rpo_core::{Matrix, MatrixView, Mismatch, check_dense};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Replaces each nominal feature of three or more values by one indicator per value, nominal `{0,1}` and named
@@ -73,14 +74,25 @@ impl OneHot {
 
     /// Names of the features in the result, from the names before.
     pub(super) fn feature_names(&self, names: &Names) -> Names {
-        let mut encoded = Vec::with_capacity(self.n_columns());
-        for (j, name) in names.iter().enumerate() {
-            match self.nominal.get(&j).filter(|values| values.len() > 2) {
-                Some(values) => encoded.extend(values.iter().map(|value| format!("{name}={value}"))),
-                None => encoded.push(name.into_owned()),
+        let columns = 0..self.n_columns();
+        Names::Given(
+            columns
+                .filter_map(|column| self.feature_name(names, column))
+                .collect(),
+        )
+    }
+
+    /// Name of a feature in the result, from the names before; `None` beyond the last.
+    pub(super) fn feature_name(&self, names: &Names, column: usize) -> Option<String> {
+        let after = self.encoded.partition_point(|e| e.first <= column);
+        let mut feature = column;
+        if let Some(e) = after.checked_sub(1).map(|i| &self.encoded[i]) {
+            if let Some(value) = self.nominal[&e.feature].get(column - e.first) {
+                return names.get(e.feature).map(|name| format!("{name}={value}"));
             }
+            feature = column - (e.first + e.n_values) + e.feature + 1;
         }
-        Names::Given(encoded)
+        names.get(feature).map(Cow::into_owned)
     }
 
     /// The nominal features of the result and their values.

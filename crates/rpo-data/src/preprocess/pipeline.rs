@@ -136,6 +136,14 @@ impl Pipeline {
             .map_or_else(|| names.clone(), |one_hot| one_hot.feature_names(names))
     }
 
+    /// Name of a feature after the steps, from the names before; `None` beyond the last.
+    pub fn feature_name(&self, names: &Names, column: usize) -> Option<String> {
+        match &self.one_hot {
+            Some(one_hot) => one_hot.feature_name(names, column),
+            None => names.get(column).map(Cow::into_owned),
+        }
+    }
+
     /// The imputer, if missing features are filled in.
     pub fn imputer(&self) -> Option<&Imputer> {
         self.imputer.as_ref()
