@@ -25,7 +25,7 @@ pub use rpo_tree::LeafKind;
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{
-    CriterionKind, Forest, ForestParams, ForestTree, Grower, Importances, LeafChoice, SingleTargetForest,
+    CriterionKind, Forest, ForestParams, ForestTree, Grower, LeafChoice, SingleTargetForest,
     Splitting, TreeInput,
 };
 pub use inference::mean::DEFAULT_BUDGET;
@@ -33,3 +33,7 @@ pub use inputs::MAX_OUTPUTS;
 pub use options::FitOptions;
 pub use projection::{ProjectionChoice, ProjectionScope};
 pub use sampling::{Bag, MaxFeatures};
+
+#[cfg(test)]
+#[path = "../tests/unit/parts.rs"]
+mod tests;

@@ -43,7 +43,6 @@ pub use fit::CraftmlTrainer;
 pub use hashed::FeatureMap;
 pub use model::{Craftml, CraftmlTree};
 pub use params::{CentroidEntries, CentroidKind, CraftmlParams, CraftmlPreset, Width};
-pub use record::CraftmlRecord;
 pub use rpo_tree::centroid::NodeSample;
 pub use store::TreeByTree;
 pub use training_set::TrainingSet;

@@ -34,7 +34,11 @@ impl CraftmlTree {
     /// # Errors
     /// [`EnsembleError::Mismatch`] if a rule asks for a column that hashing does not give,
     /// [`EnsembleError::Parameter`] for more components than [`Width`](super::Width) allows.
-    pub fn new(features: FeatureMap, tree: Tree<CentroidRule>, seed: Seed) -> Result<Self, EnsembleError> {
+    pub(crate) fn new(
+        features: FeatureMap,
+        tree: Tree<CentroidRule>,
+        seed: Seed,
+    ) -> Result<Self, EnsembleError> {
         let hasher = match features {
             FeatureMap::Identity => None,
             FeatureMap::Hashed(map) => {

@@ -12,7 +12,7 @@ use rpo_tree::{LeafKind, Tree};
 
 /// What a tree can be made of again, given the training set.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CraftmlRecord<'a> {
+pub(crate) struct CraftmlRecord<'a> {
     /// How features are hashed.
     pub hashing: HashingMap,
     /// Nodes, and which rows are in which leaf and taught which centroid.
@@ -27,7 +27,7 @@ pub struct CraftmlRecord<'a> {
 
 impl CraftmlTree {
     /// What the tree can be made of again, if it [keeps](super::CentroidKind::Rows) that.
-    pub fn record(&self) -> Option<CraftmlRecord<'_>> {
+    pub(crate) fn record(&self) -> Option<CraftmlRecord<'_>> {
         let (Some(kept), FeatureMap::Hashed(hashing)) = (self.members(), self.features()) else {
             return None;
         };
@@ -47,7 +47,7 @@ impl CraftmlRecord<'_> {
     ///
     /// # Errors
     /// [`EnsembleError`] for a record that contradicts itself or is not of this training set.
-    pub fn rebuild(self, training: &TrainingSet) -> Result<CraftmlTree, EnsembleError> {
+    pub(crate) fn rebuild(self, training: &TrainingSet) -> Result<CraftmlTree, EnsembleError> {
         let map = self.hashing;
         if map.n_outputs() != training.features().cols() {
             return Err(EnsembleError::Mismatch {

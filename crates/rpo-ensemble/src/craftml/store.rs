@@ -2,7 +2,8 @@
 //!
 //! A tree is stored as the training rows that its centroids average, if it keeps them, and with its centroids otherwise.
 
-use super::{Craftml, CraftmlRecord, CraftmlTree, FeatureMap, TrainingSet};
+use super::record::CraftmlRecord;
+use super::{Craftml, CraftmlTree, FeatureMap, TrainingSet};
 use rayon::prelude::*;
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_core::{MatrixView, Seed};

@@ -10,8 +10,10 @@ mod single_target;
 mod store;
 mod targets;
 
+#[cfg(test)]
+pub(crate) use model::Importances;
 pub use grower::{Grower, TreeInput};
 pub(crate) use model::check_rules;
-pub use model::{Forest, ForestTree, Importances};
+pub use model::{Forest, ForestTree};
 pub use params::{CriterionKind, ForestParams, LeafChoice, Splitting};
 pub use single_target::SingleTargetForest;

@@ -22,7 +22,7 @@ pub struct ForestTree<R = AxisRule, L = Leaves> {
 ///
 /// Integers, so that a sum does not depend on how a forest was put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Importances(Vec<u64>);
+pub(crate) struct Importances(Vec<u64>);
 
 impl Importances {
     const UNIT: f64 = (1_u64 << 40) as f64;
@@ -44,12 +44,12 @@ impl Importances {
     }
 
     /// Takes stored units.
-    pub fn from_units(units: Vec<u64>) -> Self {
+    pub(crate) fn from_units(units: Vec<u64>) -> Self {
         Self(units)
     }
 
     /// The units, for storage.
-    pub fn units(&self) -> &[u64] {
+    pub(crate) fn units(&self) -> &[u64] {
         &self.0
     }
 }
@@ -77,7 +77,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// # Errors
     /// [`EnsembleError::Parameter`] if there is no tree, [`EnsembleError::Mismatch`] if a tree, the importances or the bags
     /// do not fit the numbers of training rows n, features p and outputs d.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         trees: Vec<ForestTree<R, L>>,
         importances: Importances,
         bag: Bag,
@@ -152,7 +152,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     }
 
     /// Stored sums of importances.
-    pub fn importance_sums(&self) -> &Importances {
+    pub(crate) fn importance_sums(&self) -> &Importances {
         &self.importances
     }
 

@@ -97,7 +97,7 @@ impl SingleTargetForest {
     /// # Errors
     /// [`EnsembleError::Mismatch`] if the forest is not one of one output, or its trees are not as many for each of
     /// at least one output.
-    pub fn from_forest(trees: Forest, n_outputs: usize) -> Result<Self, EnsembleError> {
+    pub(crate) fn from_forest(trees: Forest, n_outputs: usize) -> Result<Self, EnsembleError> {
         let n_trees = trees.trees().len();
         let per_output = n_trees / n_outputs.max(1);
         check_lengths([

@@ -1,6 +1,7 @@
 //! Forests as arrays, and back.
 
-use super::{Forest, ForestTree, Importances, SingleTargetForest};
+use super::model::{Forest, ForestTree, Importances};
+use super::single_target::SingleTargetForest;
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_tree::store::{StoreLeaves, StoreRule, restore_trees, store_trees};
 use rpo_tree::{AxisRule, LeafModel, Leaves};

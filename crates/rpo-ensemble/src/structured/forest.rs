@@ -36,7 +36,7 @@ impl StructuredForest {
     /// # Errors
     /// [`EnsembleError::Mismatch`] if a tree does not fit the numbers, [`EnsembleError::Parameter`] if there is none, for a
     /// weight that is below 1 or not finite, or labels that do not increase.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         trees: Vec<StructuredTree>,
         label_weight: f64,
         rows_per_tree: usize,

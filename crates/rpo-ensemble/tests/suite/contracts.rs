@@ -6,8 +6,7 @@ use rpo_core::{CsrMatrix, MatrixError, MatrixView, ParameterError};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
-    Bag, CraftmlParams, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, ForestTree,
-    Importances, LeafChoice,
+    CraftmlParams, CriterionKind, EnsembleError, FitOptions, Forest, ForestParams, LeafChoice,
 };
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
 use rpo_tree::TreeError;
@@ -414,62 +413,6 @@ fn forests_that_do_not_fit_together_are_not_merged() {
     let expected = (dense.predict((&x).into()).unwrap() + first.predict((&x).into()).unwrap()) / 2.0;
     let errors = merged.predict((&x).into()).unwrap() - expected;
     assert!(errors.iter().all(|e| e.abs() < 1e-6));
-}
-
-#[test]
-fn parts_of_a_forest_are_checked() {
-    let (x, y) = labelled(7, 20);
-    let forest = fit(
-        ForestParams {
-            trees: 2,
-            ..ForestParams::random_forest()
-        },
-        &x.into(),
-        &csr(&y).into(),
-    );
-    let bag = Bag::Bootstrap;
-    let from_parts = |trees: Vec<ForestTree>, importances: usize, n_features, n_outputs| {
-        let importances = Importances::from_units(vec![0; importances]);
-        Forest::from_parts(trees, importances, bag, 20, n_features, n_outputs)
-    };
-    let trees = || forest.trees().to_vec();
-    let rebuilt = Forest::from_parts(trees(), forest.importance_sums().clone(), bag, 20, 5, 8).unwrap();
-    assert_eq!(rebuilt, forest);
-    assert!(matches!(
-        from_parts(vec![], 5, 5, 8),
-        Err(EnsembleError::Parameter(ParameterError::OutOfRange {
-            name: "the number of trees",
-            ..
-        }))
-    ));
-    for (found, numbers) in [
-        (from_parts(trees(), 4, 5, 8), (5, 4)),
-        (from_parts(trees(), 5, 5, 9), (9, 8)),
-        // Leaves that refer to training rows that are not there.
-        (
-            Forest::from_parts(trees(), forest.importance_sums().clone(), bag, 19, 5, 8),
-            (19, 20),
-        ),
-        // Bags of more rows than there are.
-        (
-            Forest::from_parts(
-                trees(),
-                forest.importance_sums().clone(),
-                Bag::Subsample(21),
-                20,
-                5,
-                8,
-            ),
-            (21, 20),
-        ),
-        // Rules that ask for features that are not there.
-        (from_parts(trees(), 1, 1, 8), (5, 1)),
-    ] {
-        match found {
-            Err(EnsembleError::Mismatch { expected, given, .. }) => assert_eq!((expected, given), numbers),
-            other => panic!("{other:?}"),
-        }
-    }
 }
 
 #[test]

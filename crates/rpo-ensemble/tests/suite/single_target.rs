@@ -208,14 +208,6 @@ fn what_makes_no_sense_is_refused() {
         "leaves"
     );
     let forests = fit(base(), (&x).into(), (&y).into()).unwrap();
-    assert!(SingleTargetForest::from_forest(forests.forest().clone(), 8).is_ok());
-    for n_outputs in [0, 3, 17] {
-        let found = SingleTargetForest::from_forest(forests.forest().clone(), n_outputs);
-        assert!(
-            matches!(found, Err(EnsembleError::Mismatch { .. })),
-            "{n_outputs}"
-        );
-    }
     let narrow = Array2::<f32>::zeros((3, 4));
     assert!(matches!(
         forests.predict((&narrow).into()),

@@ -5,10 +5,8 @@ use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use rpo_core::{MatrixView, ParameterError, Seed};
 use rpo_ensemble::EnsembleError;
-use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, StructuredTree, Variant};
-use rpo_tree::leaves::DenseLeaves;
-use rpo_tree::oblique::LinearRule;
-use rpo_tree::{LeafModel, Leaves, Node, Structure, Tree, TreeError};
+use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, Variant};
+use rpo_tree::{LeafModel, TreeError};
 
 /// Labels that depend on sums of features, in a given number of rows.
 fn data(n: usize) -> (Array2<f32>, Array2<f32>) {
@@ -184,26 +182,6 @@ fn out_of_bag(forest: &StructuredForest, x: &Array2<f32>, y: &Array2<f32>) -> Ve
         out.push(seen.into_iter().map(|seen| !seen).collect());
     }
     out
-}
-
-/// H-P15.
-#[test]
-fn labels_a_tree_clustered_count_five_times() {
-    let leaf = |answer: f32, labels: &[u32], seed| StructuredTree {
-        tree: Tree::new(
-            Structure::<LinearRule>::new(vec![Node::Leaf(0)]).unwrap(),
-            Leaves::Dense(DenseLeaves {
-                values: Array2::from_elem((1, 2), answer),
-            }),
-        )
-        .unwrap(),
-        seed: Seed::new(seed),
-        labels: labels.to_vec(),
-    };
-    let (a, b) = (0.75, 0.25);
-    let forest = StructuredForest::from_parts(vec![leaf(a, &[0], 0), leaf(b, &[], 1)], 5.0, 3, 4, 1).unwrap();
-    let scores = forest.predict((&array![[0.0]]).into()).unwrap();
-    assert_eq!(scores, array![[(5.0 * a + b) / 6.0, (a + b) / 2.0]]);
 }
 
 #[test]

@@ -266,53 +266,6 @@ fn links_permissions_and_devices_are_respected() {
 }
 
 #[test]
-fn values_that_cannot_be_read_back_are_not_written() {
-    use rpo::core::store::StoreError;
-    use rpo::core::{Matrix, Seed};
-    use rpo::ensemble::{Bag, Forest, ForestTree};
-    let case = Case {
-        task: Task::Regression,
-        leaves: Some(LeafKind::Dense),
-        ..Case::default()
-    };
-    let (data, model) = (case.data(), case.model());
-    let forest = model.predictor().downcast_ref::<rpo::ensemble::Forest>();
-    let forest = forest.expect("a forest was fitted");
-    let with_outputs = |trees: std::ops::Range<usize>, outputs: Matrix| {
-        let changed = forest.trees().iter().enumerate().map(|(i, t)| {
-            let kind = LeafKind::Samples;
-            let weights = vec![1.0; case.rows];
-            let outputs = if trees.contains(&i) {
-                outputs.clone()
-            } else {
-                data.outputs().clone()
-            };
-            let tree = t.tree.clone();
-            let tree = tree.relabel(&kind, data.features().into(), &weights, &outputs.into());
-            ForestTree {
-                tree: tree.unwrap(),
-                seed: Seed::new(i as u64),
-            }
-        });
-        let importances = forest.importance_sums().clone();
-        let (n, p, d) = (case.rows, case.features, case.outputs);
-        let forest = Forest::from_parts(changed.collect(), importances, Bag::Bootstrap, n, p, d).unwrap();
-        Model::new(forest, &data).unwrap().to_bytes().map_err(|e| e.kind)
-    };
-    assert!(with_outputs(0..3, data.outputs().clone()).is_ok());
-    let other_outputs = |tree: usize| {
-        let problem = "refers to other training outputs than the trees before it";
-        Kind::Store(StoreError::part(format_args!("tree {tree}"), problem))
-    };
-    let mut other = data.outputs().view().to_dense(usize::MAX).unwrap();
-    other[[3, 1]] += 1.0;
-    assert_eq!(with_outputs(2..3, other.clone().into()), Err(other_outputs(2)));
-    other.fill(f32::NAN);
-    let found = with_outputs(0..3, other.into());
-    assert_eq!(found, Err(other_outputs(1)), "NaN differs from itself");
-}
-
-#[test]
 fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
     let case = Case::default();
     let data = case.data();
