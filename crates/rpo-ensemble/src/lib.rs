@@ -25,8 +25,8 @@ pub use rpo_tree::LeafKind;
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{
-    CriterionKind, Forest, ForestParams, ForestTree, Grower, LeafChoice, SingleTargetForest,
-    Splitting, TreeInput,
+    CriterionKind, Forest, ForestParams, ForestTree, Grower, LeafChoice, SingleTargetForest, Splitting,
+    TreeInput,
 };
 pub use inference::mean::DEFAULT_BUDGET;
 pub use inputs::MAX_OUTPUTS;

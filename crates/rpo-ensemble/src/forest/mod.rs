@@ -10,9 +10,9 @@ mod single_target;
 mod store;
 mod targets;
 
+pub use grower::{Grower, TreeInput};
 #[cfg(test)]
 pub(crate) use model::Importances;
-pub use grower::{Grower, TreeInput};
 pub(crate) use model::check_rules;
 pub use model::{Forest, ForestTree};
 pub use params::{CriterionKind, ForestParams, LeafChoice, Splitting};
