@@ -32,7 +32,7 @@ impl Boosted {
     /// [`EnsembleError::Parameter`] if there is no output or the inverse link couples them; [`EnsembleError::Mismatch`] if a
     /// tree does not match the numbers of leaves, features or outputs, or the trees are not whole steps;
     /// [`EnsembleError::Diverged`] for a number that is not finite, or a negative gain.
-    pub(crate) fn from_parts(
+    pub(super) fn from_parts(
         initial: Vec<f64>,
         mut trees: Vec<BoostingStep<AxisRule>>,
         trees_per_step: usize,

@@ -1,6 +1,5 @@
 //! Ensembles are put together of parts that fit, as training makes them or storage holds them.
 
-use crate::boosting::{Algorithm, Boosted, BoostingParams, BoostingStep, InverseLink, LossKind, StepValues};
 use crate::forest::Importances;
 use crate::sampling::bag::Bag;
 use crate::structured::{StructuredForest, StructuredTree};
@@ -118,50 +117,6 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
             "{n_outputs}"
         );
     }
-}
-
-#[test]
-fn parts_of_a_boosted_model_are_checked() {
-    let (x, y) = labelled(14, 30);
-    let kinds = |algorithm| {
-        LossKind::ALL.map(|loss| BoostingParams {
-            loss: Some(loss),
-            iterations: 4,
-            ..BoostingParams::new(algorithm)
-        })
-    };
-    for params in Algorithm::ALL.into_iter().flat_map(kinds) {
-        let model = params.fit((&x).into(), (&y).into()).unwrap();
-        let with = |trees: Vec<BoostingStep<_>>, per_step, p| {
-            let (initial, link) = (model.initial().to_vec(), model.inverse_link());
-            Boosted::from_parts(initial, trees, per_step, link, p, 30)
-        };
-        let (trees, per_step) = (model.trees().to_vec(), model.trees_per_step());
-        assert_eq!(with(trees.clone(), per_step, 5), Ok(model.clone()));
-        let mismatch = |result: Result<Boosted, EnsembleError>| {
-            assert!(
-                matches!(result, Err(EnsembleError::Mismatch { .. })),
-                "{result:?}"
-            );
-        };
-        mismatch(with(trees.clone(), 3, 5));
-        mismatch(with(trees.clone(), per_step, 1));
-        let changed = |change: &dyn Fn(&mut BoostingStep<_>)| {
-            let mut trees = trees.clone();
-            change(&mut trees[0]);
-            with(trees, per_step, 5)
-        };
-        let diverged = Err(EnsembleError::Diverged { step: 0 });
-        assert_eq!(changed(&|step| step.gains[0] = f64::NAN), diverged);
-        mismatch(changed(&|step| step.gains.clear()));
-        let n_leaves = trees[0].structure.n_leaves();
-        let vectors =
-            |values: Array2<f32>| changed(&|step| step.values = StepValues::Vectors(values.clone()));
-        mismatch(vectors(Array2::zeros((1, 8))));
-        mismatch(vectors(Array2::zeros((n_leaves, 7))));
-        assert_eq!(vectors(Array2::from_elem((n_leaves, 8), f32::NAN)), diverged);
-    }
-    assert!(Boosted::from_parts(Vec::new(), Vec::new(), 1, InverseLink::Identity, 5, 30).is_err());
 }
 
 /// H-P15.
