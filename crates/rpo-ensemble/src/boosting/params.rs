@@ -192,7 +192,6 @@ impl Resolved {
             max_depth: params.max_depth,
             max_leaves: params.max_leaves.or(eight),
             min_samples_split: params.min_samples_split,
-            ..GrowParams::default()
         };
         grow.check()?;
         check_count("min_samples_leaf", params.min_samples_leaf)?;

@@ -57,17 +57,25 @@ impl Setup {
     ) -> Result<Fitted, EnsembleError> {
         let mut history = History::default();
         // Views do not shorten their lifetimes by themselves.
-        let validation = options.validation.as_ref().map(|v| Validation {
+        let BoostingOptions {
+            weights,
+            cell_weights,
+            missing_outputs,
+            validation,
+            start,
+            ..
+        } = options;
+        let validation = validation.as_ref().map(|v| Validation {
             x: v.x.reborrow(),
             metric: v.metric,
             ..*v
         });
         let options = BoostingOptions {
-            weights: options.weights,
-            cell_weights: options.cell_weights.as_ref().map(ArrayView2::view),
-            missing_outputs: options.missing_outputs,
+            weights,
+            cell_weights: cell_weights.as_ref().map(ArrayView2::view),
+            missing_outputs,
             validation,
-            start: options.start,
+            start,
             training_form: self.form,
             projection: self.projection.clone(),
             history: Some(&mut history),
