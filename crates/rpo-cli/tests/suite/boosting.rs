@@ -69,7 +69,6 @@ fn boosting_grows_on_a_label_embedding() {
     assert!(number(&scores, "lrap") > 0.9, "{scores}");
     let about = folder.json("inspect --model m.rpo --top-features 2");
     assert_eq!(about["parameters"]["projection"], "label-embedding");
-    assert_eq!(about["parameters"]["projection_scope"], "shared");
     assert_eq!(number(&about, "steps"), 40.0);
     let features = about["top_features"].as_array().unwrap();
     let weights: Vec<f64> = features.iter().map(|f| number(f, "importance")).collect();
@@ -111,7 +110,7 @@ fn early_stopping_ends_with_the_best_step() {
         let about = folder.json("inspect --model m.rpo");
         (
             number(&report, "n_samples"),
-            about["parameters"]["steps"].as_u64().unwrap(),
+            about["steps"].as_u64().unwrap(),
             about,
         )
     };
@@ -130,7 +129,7 @@ fn a_time_limit_leaves_a_model() {
     let train = "train --data train.arff --labels l.xml --method gbmort --iterations 500 --model m.rpo";
     let steps = |options: &str| {
         folder.json(&format!("{train} {options}"));
-        folder.json("inspect --model m.rpo")["parameters"]["steps"].as_u64()
+        folder.json("inspect --model m.rpo")["steps"].as_u64()
     };
     assert_eq!(steps("--time-limit 1e-9"), Some(1));
     assert_eq!(steps("--time-limit 600"), Some(500));
@@ -147,66 +146,69 @@ fn what_does_not_go_together_is_refused() {
     for (options, said) in [
         (
             "--method gbmort --iterations 0",
-            "iterations is 0; expected at least 1",
+            "--iterations must be at least 1, got 0",
         ),
         (
             "--method gbmort --learning-rate 1.5",
-            "--learning-rate is 1.5; expected in (0, 1]",
+            "--learning-rate must be in (0, 1], got 1.5",
         ),
         (
             "--method gbmort --learning-rate NaN",
-            "--learning-rate is NaN; expected in (0, 1]",
+            "--learning-rate must be a number, above 0 and at most 1, got \"NaN\"",
         ),
         (
             "--method gbmort --projection gaussian",
-            "--projection is no option of gbmort",
+            "--projection is not a parameter of gbmort",
         ),
         (
             "--method gbrt-rpo --components 3",
-            "`components` = 3 cannot be combined with gbrt-rpo",
+            "--components = 3 cannot be combined with gbrt-rpo",
         ),
-        (
-            "--method gbrt-rpo --projection none",
-            "this method projects the outputs",
-        ),
+        ("--method gbrt-rpo --projection none", "--projection"),
         (
             "--method gbrt-rpo --projection-scope shared",
-            "`projection_scope` = shared cannot be combined with gbrt-rpo",
+            "--projection-scope = shared cannot be combined with gbrt-rpo",
         ),
         (
             "--method gbmort --loss absolute --line-search newton",
-            "`line_search` = newton needs a loss with a curvature",
+            "--line-search = newton needs a loss with a curvature",
         ),
         (
             "--method gbmort --validation 1",
-            "--validation is 1; expected a share between 0 and 1",
+            "--validation must be between 0 and 1, got 1",
         ),
         (
             "--method gbmort --early-stopping 0",
-            "--early-stopping is 0; expected at least 1",
+            "--early-stopping must be at least 1, got 0",
         ),
         (
             "--method gbmort --time-limit 0",
-            "--time-limit is 0; a positive number of seconds expected",
+            "--time-limit must be positive and finite, got 0",
         ),
         (
             "--method random-forest --time-limit 1",
-            "--time-limit is no option of random-forest",
+            "--time-limit is not a parameter of random-forest",
         ),
         (
             "--method gbrt-rpo --projection label-embedding",
-            "--projection label-embedding is for gbrt-relabel-rpo",
+            "--projection = label-embedding",
         ),
         (
             "--method gbrt-rpo --leaf-values 2",
-            "--leaf-values is no option of gbrt-rpo",
+            "--leaf-values is not a parameter of gbrt-rpo",
         ),
-        ("--method gbmort --refit-all", "need --validation"),
+        (
+            "--method gbmort --refit-all",
+            "--refit-all = true needs samples withheld by --validation",
+        ),
         ("--method gbmort --validation 0.001", "train.arff"),
-        ("--method gbmort --trees 5", "--trees is no option of gbmort"),
+        (
+            "--method gbmort --trees 5",
+            "--trees is not a parameter of gbmort",
+        ),
         (
             "--method random-forest --loss square",
-            "--loss is no option of random-forest",
+            "--loss is not a parameter of random-forest",
         ),
         ("--method gbmort --oob", "--oob needs"),
     ] {

@@ -27,7 +27,7 @@ fn from_a_file_to_scores_and_best_labels() {
     let inspected = folder.json("inspect --model m.rpo");
     assert_eq!(inspected["method"], "craftml");
     assert_eq!(number(&inspected, "trees"), 6.0);
-    assert_eq!(inspected["parameters"]["kmeans"]["n_clusters"], 4);
+    assert_eq!(inspected["parameters"]["clusters"], 4);
     assert_eq!(inspected["parameters"]["preset"], "original");
 }
 
@@ -57,8 +57,8 @@ fn presets_and_their_options() {
         let inspected = folder.json("inspect --model r.rpo");
         let parameters = &inspected["parameters"];
         assert_eq!(parameters["preset"], preset);
-        assert_eq!(parameters["kmeans"]["max_passes"], 7);
-        assert_eq!(parameters["max_entries"], 2);
+        assert_eq!(parameters["passes"], 7);
+        assert_eq!(parameters["centroid_entries"], 2);
     }
 }
 
@@ -80,7 +80,7 @@ fn centroids_are_kept_as_rows_or_as_values() {
     assert_eq!(folder.read("rows.csv"), folder.read("values.csv"));
     let message = folder.fail(&format!("{TRAIN} --preset report --centroids rows --model x.rpo"));
     assert!(
-        message.contains("centroids") && message.contains("values"),
+        message.contains("--centroids = rows cannot be combined"),
         "{message}"
     );
 }
@@ -96,8 +96,8 @@ fn files_that_break_off_or_contradict_themselves_are_refused_with_the_line() {
         ("2 5 3\n0,0 1:1\n1 2:1\n", ["line 2", "0"]),
         ("2 5 3\n0 1:1\n3 2:1\n", ["line 3", "label index 3"]),
         ("2 5 3\n0 5:1\n1 2:1\n", ["line 2", "feature index 5"]),
-        ("2 5 3\n0 1:1\n1 2:1\n1 3:1\n", ["line 4", "2 rows"]),
-        ("3 5 3\n0 1:1\n1 2:1\n", ["line 3", "3 rows"]),
+        ("2 5 3\n0 1:1\n1 2:1\n1 3:1\n", ["line 4", "2 samples"]),
+        ("3 5 3\n0 1:1\n1 2:1\n", ["line 3", "3 samples"]),
         ("2 5 3\n0 1:1\n1 2:", ["line 3", "2"]),
     ] {
         folder.write("bad.txt", text);
@@ -140,19 +140,19 @@ fn what_does_not_fit_is_refused() {
             );
         }
     };
-    check("--method craftml --clusters 0", &["--clusters is 0"]);
+    check("--method craftml --clusters 0", &["--clusters must be"]);
     check("--method craftml --node-sample 1.5", &["sample", "1.5"]);
     check(
         "--method craftml --max-features sqrt",
-        &["--max-features", "no option of craftml"],
+        &["--max-features is not a parameter of craftml"],
     );
     check(
         "--method random-forest --clusters 3",
-        &["--clusters", "no option of random-forest"],
+        &["--clusters is not a parameter of random-forest"],
     );
     check("--low-memory", &["--low-memory", "random-forest"]);
     folder.write("gap.csv", "a,b,y\n1,,0\n2,3,1\n");
     let message =
         folder.fail("train --data gap.csv --n-targets 1 --task multi-label --model m.rpo --method craftml");
-    assert!(message.contains("\"b\" of row 0"), "{message}");
+    assert!(message.contains("\"b\" of sample 0"), "{message}");
 }

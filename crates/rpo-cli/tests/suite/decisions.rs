@@ -42,6 +42,9 @@ fn thresholds_are_for_labels() {
     for method in ["random-forest", "gbmort"] {
         let train = format!("train --method {method} --data numbers.csv --n-targets 1 --model m.rpo");
         let message = folder.fail(&format!("{train} --thresholds macro-f"));
-        assert!(message.contains("--thresholds is for labels"), "{message}");
+        assert!(
+            message.contains("cannot use --thresholds, which is for labels"),
+            "{message}"
+        );
     }
 }

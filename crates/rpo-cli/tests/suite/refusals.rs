@@ -37,7 +37,7 @@ fn data_that_cannot_be_trained_on() {
             "d.arff",
             format!("{header}1,0\n1\n"),
             "--n-targets 1",
-            &["d.arff: line 6", "values of the row: expected 2, got 1"],
+            &["d.arff: line 6", "expected 2, got 1"],
         ),
         (
             "d.arff",
@@ -164,16 +164,22 @@ fn data_that_cannot_be_trained_on() {
 fn parameters_out_of_range() {
     let folder = ready();
     for (options, words) in [
-        ("--trees 0", &["--trees is 0; expected at least 1"][..]),
+        ("--trees 0", &["--trees must be at least 1, got 0"][..]),
+        ("--first-tree 18446744073709551615", &["--first-tree must be"]),
+        ("--row-share 0", &["--row-share must be in (0, 1], got 0"]),
+        ("--max-leaves 0", &["--max-leaves must be at least 1, got 0"]),
         (
-            "--first-tree 18446744073709551615",
-            &["--first-tree is 18446744073709551615"],
+            "--min-samples-leaf 0",
+            &["--min-samples-leaf must be at least 1, got 0"],
         ),
-        ("--row-share 0", &["--row-share is 0; expected in (0, 1]"]),
-        ("--max-leaves 0", &["--max-leaves is 0"]),
-        ("--min-samples-leaf 0", &["--min-samples-leaf is 0"]),
-        ("--min-impurity-decrease nan", &["--min-impurity-decrease is NaN"]),
-        ("--min-impurity-decrease=-1", &["--min-impurity-decrease is -1"]),
+        (
+            "--min-impurity-decrease nan",
+            &["--min-impurity-decrease must be a number, at least 0, got \"nan\""],
+        ),
+        (
+            "--min-impurity-decrease=-1",
+            &["--min-impurity-decrease must be at least 0 and finite, got -1"],
+        ),
         (
             "--projection subsample --components 4",
             &["a.arff", "at most 3 components here, got 4"],
@@ -183,12 +189,19 @@ fn parameters_out_of_range() {
             &["at most 3 components here, got 4"],
         ),
         ("--components 2", &["--components", "--projection"]),
+        ("--projection fourier", &["--projection must be"]),
+        ("--projection gaussian --components 0", &["--components"]),
+        ("--max-features 0", &["--max-features must be"]),
+        ("--max-features 1.5", &["--max-features must be"]),
         (
             "--projection none --projection-scope shared",
             &["--projection-scope"],
         ),
-        ("--bootstrap=false --oob", &["--oob needs bootstraps"]),
-        ("--method extra-trees --oob", &["--oob needs bootstraps"]),
+        ("--bootstrap=false --oob", &["--oob needs out-of-bag predictions"]),
+        (
+            "--method extra-trees --oob",
+            &["--oob needs out-of-bag predictions"],
+        ),
     ] {
         check(
             &folder,
@@ -200,10 +213,6 @@ fn parameters_out_of_range() {
     for arguments in [
         "train --data a.arff --n-targets 3 --labels l.xml --model m.rpo",
         "train --data a.arff --targets-first --model m.rpo",
-        "train --data a.arff --labels l.xml --model m.rpo --projection fourier",
-        "train --data a.arff --labels l.xml --model m.rpo --projection gaussian --components 0",
-        "train --data a.arff --labels l.xml --model m.rpo --max-features 0",
-        "train --data a.arff --labels l.xml --model m.rpo --max-features 1.5",
         "train --data a.arff --labels l.xml --model m.rpo --threads 0",
         "train --data a.arff --labels l.xml --model m.rpo --threads 1000000",
         "train --data a.arff --labels l.xml --targets red --model m.rpo",
@@ -227,19 +236,19 @@ fn parameters_out_of_range() {
 fn parameters_go_by_the_names_of_options() {
     let folder = ready();
     for (options, word) in [
-        ("soshf --descent-steps 0", "--descent-steps is 0"),
-        ("soshf --step-size 0", "--step-size is 0"),
-        ("soshf --rho 1", "--rho is 1"),
-        ("soshf --cluster-starts 0", "--cluster-starts is 0"),
-        ("craftml --starts 0", "--starts is 0"),
-        ("craftml --passes 0", "--passes is 0"),
-        ("craftml --clusters 0", "--clusters is 0"),
-        ("craftml --node-sample 0", "--node-sample is 0"),
-        ("craftml --centroid-entries 0", "--centroid-entries is 0"),
-        ("label-embedding --withhold 1", "--withhold is 1"),
-        ("label-embedding --bandwidth 0", "--bandwidth is 0"),
-        ("gbmort --iterations 0", "--iterations is 0"),
-        ("gbmort --leaf-values 0", "--leaf-values is 0"),
+        ("soshf --descent-steps 0", "--descent-steps must be"),
+        ("soshf --step-size 0", "--step-size must be"),
+        ("soshf --rho 1", "--rho must be"),
+        ("soshf --cluster-starts 0", "--cluster-starts must be"),
+        ("craftml --starts 0", "--starts must be"),
+        ("craftml --passes 0", "--passes must be"),
+        ("craftml --clusters 0", "--clusters must be"),
+        ("craftml --node-sample 0", "--node-sample must be"),
+        ("craftml --centroid-entries 0", "--centroid-entries must be"),
+        ("label-embedding --withhold 1", "--withhold must be"),
+        ("label-embedding --bandwidth 0", "--bandwidth must be"),
+        ("gbmort --iterations 0", "--iterations must be"),
+        ("gbmort --leaf-values 0", "--leaf-values must be"),
     ] {
         let arguments = format!("train --data a.arff --labels l.xml --model m.rpo --method {options}");
         check(&folder, &arguments, &[word]);
@@ -256,15 +265,18 @@ fn what_is_for_labels_alone() {
             "--method logistic-regression",
             "logistic-regression is for labels",
         ),
+        ("--method binary-relevance-forest", "set --criterion to variance"),
+        ("--method label-embedding", "set --link-loss to squared"),
         (
-            "--method binary-relevance-forest",
-            "but with --criterion variance",
+            "--method ridge --decide f1",
+            "cannot use --decide, which is for labels",
         ),
-        ("--method label-embedding", "but with --link-loss squared"),
-        ("--method ridge --decide f1", "--decide is for labels"),
-        ("--thresholds rate", "--thresholds is for labels"),
+        (
+            "--thresholds rate",
+            "cannot use --thresholds, which is for labels",
+        ),
     ] {
-        let words = [word, "the outputs of c.csv are numbers"];
+        let words = [word, "training on c.csv: ", "the outputs are numbers"];
         let arguments = format!("train --data c.csv --n-targets 2 --model m.rpo {options}");
         check(&folder, &arguments, &words);
     }
@@ -293,13 +305,17 @@ fn methods_that_need_every_value_say_so() {
         .write("x.csv", "a,b,y\n1,0,0\n2,,1\n,4,1\n5,6,0\n")
         .write("y.csv", "a,b,y\n1,2,0\n2,3,\n3,4,1\n5,6,0\n");
     for method in ["craftml", "label-embedding", "ridge", "logistic-regression"] {
-        let needs = format!("{method} needs all values of the features");
-        let words = [needs.as_str(), "x.csv lacks some: the first is \"b\" of row 1"];
+        let needs = format!("{method} needs every feature");
+        let words = [
+            needs.as_str(),
+            "training on x.csv: ",
+            "the first is \"b\" of sample 1",
+        ];
         let train = format!("train --data x.csv --n-targets 1 --model m.rpo --method {method}");
         check(&folder, &train, &words);
     }
     for method in ["craftml", "ridge", "structured-forest"] {
-        let words = ["needs all values of the outputs", "the first is \"y\" of row 1"];
+        let words = ["needs every output", "the first is \"y\" of sample 1"];
         let train =
             format!("train --data y.csv --n-targets 1 --missing-outputs --model m.rpo --method {method}");
         check(&folder, &train, &words);
@@ -325,7 +341,7 @@ fn options_that_no_metric_heeds() {
     check(
         &folder,
         &format!("{evaluate},psp@1 --propensity-b -1"),
-        &["B = -1"],
+        &["`b` must be positive and finite, got -1"],
     );
 }
 
@@ -432,7 +448,7 @@ fn data_that_does_not_fit_the_model() {
     check(
         &folder,
         "predict --data w.txt --model m.rpo",
-        &["w.txt: line 1: features: expected 3, got 4", "3"],
+        &["w.txt: line 1: features: expected 3, got 4"],
     );
     folder.write("d.txt", "1 3 4\n0 0:1\n");
     check(

@@ -128,39 +128,45 @@ fn options_without_effect_are_refused() {
     let folder = folder();
     let refused = |options: &str| folder.fail(&format!("train {DATA} --method {options}"));
     for (options, named) in [
-        ("soshf --variant sf-h --beta 0.5", "--beta has no effect"),
-        ("soshf --variant sf --rho 0.1", "--rho has no effect"),
-        ("soshf --l2 0.1", "--l2 has no effect"),
-        ("soshf --beta 1.5", "beta is 1.5"),
-        ("soshf --row-share 0", "--row-share is 0"),
+        (
+            "soshf --variant sf-h --beta 0.5",
+            "--beta = 0.5 is for the -cs variants only",
+        ),
+        ("soshf --variant sf --rho 0.1", "--rho = 0.1"),
+        ("soshf --l2 0.1", "--l2 = 0.1"),
+        ("soshf --beta 1.5", "--beta must be"),
+        ("soshf --row-share 0", "--row-share must be in (0, 1], got 0"),
         (
             "soshf --max-features all",
-            "--max-features is no option of structured-forest",
+            "--max-features is not a parameter of structured-forest",
         ),
-        ("binary-relevance-forest --leaves dense", "--leaves is no option"),
+        (
+            "binary-relevance-forest --leaves dense",
+            "--leaves is not a parameter of binary-relevance-forest",
+        ),
         (
             "random-forest --bootstrap --row-share 0.5",
-            "--row-share draws samples without replacement",
+            "--row-share, which draws samples without replacement",
         ),
         (
             "random-forest --projection gaussian --criterion gini",
-            "criterion is gini; expected variance with a projection",
+            "--criterion = gini",
         ),
         (
             "soshf --threshold-share 0.3 --thresholds rate",
-            "--threshold-share is for methods that have no out-of-bag predictions",
+            "--threshold-share = 0.3 is for methods without out-of-bag predictions",
         ),
         (
             "gbmort --thresholds rate --threshold-share 1",
-            "--threshold-share is 1; expected a share between 0 and 1",
+            "--threshold-share must be between 0 and 1, got 1",
         ),
         (
             "gbmort --threshold-share 0.5",
-            "--threshold-share needs --thresholds",
+            "--threshold-share = 0.5 needs --thresholds",
         ),
         (
             "label-embedding --decide f1 --thresholds macro-f",
-            "--decide f1 predicts labels without thresholds",
+            "--decide = f1 decides without thresholds",
         ),
         (
             "craftml --low-memory --thresholds macro-f",

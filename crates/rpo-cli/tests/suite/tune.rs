@@ -37,14 +37,14 @@ fn a_grid_is_tried_in_order_and_the_winner_is_the_model_that_train_makes() {
     let folder = ready();
     let space = "--space components=1,ln --space projection=none,gaussian --space min-samples-leaf=40,1";
     let found = folder.json(&format!("{TUNE} {space} --model m.rpo --history h.csv --refit"));
-    // Components vary fastest, and without a projection there are none. Keys of an object are in order of name.
+    // Components vary fastest, and without a projection there are none.
     let expected = [
-        "min-samples-leaf=40 projection=none",
-        "min-samples-leaf=1 projection=none",
-        "components=1 min-samples-leaf=40 projection=gaussian",
-        "components=ln min-samples-leaf=40 projection=gaussian",
-        "components=1 min-samples-leaf=1 projection=gaussian",
-        "components=ln min-samples-leaf=1 projection=gaussian",
+        "projection=none min_samples_leaf=40",
+        "projection=none min_samples_leaf=1",
+        "projection=gaussian min_samples_leaf=40 components=1",
+        "projection=gaussian min_samples_leaf=40 components=ln",
+        "projection=gaussian min_samples_leaf=1 components=1",
+        "projection=gaussian min_samples_leaf=1 components=ln",
     ];
     assert_eq!(settings(&found), expected);
     assert_eq!(
@@ -62,7 +62,7 @@ fn a_grid_is_tried_in_order_and_the_winner_is_the_model_that_train_makes() {
     let parameters = found["best"]["parameters"].as_object().unwrap();
     let options: Vec<String> = parameters
         .iter()
-        .map(|(name, value)| format!("--{name} {}", value.as_str().unwrap()))
+        .map(|(name, value)| format!("--{} {}", name.replace('_', "-"), value.as_str().unwrap()))
         .collect();
     let train = TUNE.replace("tune", "train");
     folder.ok(&format!("{train} {} --model t.rpo", options.join(" ")));
@@ -73,7 +73,7 @@ fn a_grid_is_tried_in_order_and_the_winner_is_the_model_that_train_makes() {
     let lines: Vec<&str> = history.lines().collect();
     assert_eq!(
         lines[0],
-        "index,score,steps,seconds,status,error,projection,min-samples-leaf,components"
+        "index,score,steps,seconds,status,error,projection,min_samples_leaf,components"
     );
     assert_eq!(lines.len(), 7);
     assert!(lines[1].starts_with("0,") && lines[1].ends_with(",scored,,none,40,"));
@@ -107,7 +107,7 @@ fn poor_settings_are_given_up() {
     let last = &found["trials"][8];
     assert_eq!((&last["status"], &last["steps"]), (&"stopped".into(), &2.into()));
     let text = folder.ok(&format!("{TUNE} {space} --stop-early"));
-    assert!(text.contains("min-samples-leaf=70 (stopped early)"), "{text}");
+    assert!(text.contains("min_samples_leaf=70 (stopped early)"), "{text}");
     let best = text.lines().nth(1).unwrap().split_whitespace().next_back();
     assert!(
         text.ends_with(&format!("best: {}\n", best.unwrap())),
@@ -143,7 +143,7 @@ fn steps_of_boosting_are_scored_on_what_is_held_out() {
     let run = |options: &str| {
         let found = folder.json(&format!("{tune} {options}"));
         let about = folder.json("inspect --model m.rpo");
-        let steps = about["parameters"]["steps"].as_u64().unwrap();
+        let steps = about["steps"].as_u64().unwrap();
         (found, about["n_train"].clone(), steps)
     };
     let (found, n_train, steps) = run("");
@@ -158,7 +158,7 @@ fn steps_of_boosting_are_scored_on_what_is_held_out() {
     );
     let message = folder.fail(&format!("{tune} --validation 0.3"));
     assert!(
-        message.contains("a search scores steps too on the share of 0.2 that it holds out"),
+        message.contains("--validation must be 0.2, the fraction that the search withholds, got 0.3"),
         "{message}"
     );
 }
@@ -190,27 +190,27 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
     for (arguments, words) in [
         (
             "--space depth=1,2",
-            "--space: --depth is no option of random-forest; its options are trees, first-tree",
+            "`depth` is not a parameter of random-forest; its parameters are trees, first_tree",
         ),
         (
             "--space bootstrap=true,maybe",
-            "invalid value 'maybe' for '--bootstrap",
+            "--bootstrap must be true or false, got \"maybe\"",
         ),
         (
             "--space first-tree=1",
-            "--space first-tree: where a forest begins",
+            "first-tree=1: the first tree has no effect",
         ),
         (
             "--space min-samples-leaf=1,two",
-            "invalid value 'two' for '--min-samples-leaf <N>'",
+            "--min-samples-leaf must be a whole number, at least 1, got \"two\"",
         ),
-        ("--space min-samples-leaf=1,0", "--space: --min-samples-leaf is 0"),
-        ("--space max-features=sqrt,1.5", "1.5"),
-        ("--space max-features", "NAME=VALUES is expected"),
         (
-            "--space max-features=",
-            "--space max-features=: a value is missing",
+            "--space min-samples-leaf=1,0",
+            "--min-samples-leaf must be at least 1, got 0",
         ),
+        ("--space max-features=sqrt,1.5", "1.5"),
+        ("--space max-features", "expected NAME=VALUES"),
+        ("--space max-features=", "max_features=: a value is missing"),
         ("--space trees=5,5", "the value 5 is given twice"),
         (
             "--space trees=5 --space trees=6",
@@ -219,15 +219,15 @@ fn what_cannot_be_tuned_is_refused_before_anything_is_written() {
         ("--space trees=integers:5:1", "integers from 5 to 1"),
         (
             "--space max-features=uniform:0:1",
-            "max-features has a continuous law",
+            "max_features has a continuous",
         ),
         (
             "--space components=1,2",
-            "--components and --projection-scope need a --projection",
+            "--components = 1 cannot be combined with --projection = none",
         ),
         ("--space trees=5 --time=-1", "--time -1"),
         ("--space trees=5 --trials 0", "no setting was tried"),
-        ("--space trees=5 --hold-out 1", "share 1 of the samples"),
+        ("--space trees=5 --hold-out 1", "got 1"),
         ("--space trees=5 --model no/m.rpo", "no/m.rpo"),
     ] {
         let message = folder.fail(&format!("{TUNE} {arguments} --history h.csv"));

@@ -177,7 +177,7 @@ impl Method {
             Some((_, "usize" | "u64" | "u32")) => "a whole number",
             Some((_, "f64" | "f32")) => "a number",
             Some((_, text)) => text,
-            None => problem,
+            None => between(problem, "must be ", ", got").unwrap_or(problem),
         };
         match info.range.as_str() {
             "" => known.to_owned(),
@@ -304,6 +304,12 @@ pub fn parameters_of(parameters: &impl serde::Serialize) -> Map<String, Value> {
         Ok(Value::Object(fields)) => fields,
         _ => panic!("parameters are a structure with named fields"),
     }
+}
+
+/// The text between two others.
+fn between<'a>(text: &'a str, before: &str, after: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(before)?;
+    Some(rest.rsplit_once(after)?.0)
 }
 
 /// A JSON value as a user writes it.

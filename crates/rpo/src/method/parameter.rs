@@ -72,7 +72,8 @@ fn choices(property: &Value) -> Vec<String> {
 
 /// The bounds that a property states.
 fn range(property: &Value) -> String {
-    let bound = |key: &str| property[key].as_number().map(ToString::to_string);
+    // A whole number without the decimals of its type.
+    let bound = |key: &str| property[key].as_f64().map(|bound| bound.to_string());
     let is_count = bound("minimum").as_deref() == Some("0")
         && property["format"].as_str().is_some_and(|f| f.starts_with("uint"));
     let low = bound("minimum")
