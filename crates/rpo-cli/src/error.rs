@@ -129,15 +129,12 @@ impl CliError {
 }
 
 /// Parameters in a message under the names of their options.
-fn as_options(mut message: String) -> String {
-    for entry in Registry::standard().methods() {
-        let method = Method::named(entry.name()).expect("the registry lists it");
-        for name in method.parameter_names() {
-            let quoted = format!("`{name}`");
-            if message.contains(&quoted) {
-                message = message.replace(&quoted, &format!("--{}", name.replace('_', "-")));
-            }
-        }
-    }
-    message
+fn as_options(message: String) -> String {
+    let methods = Registry::standard().methods();
+    let methods = methods.filter_map(|entry| Method::named(entry.name()).ok());
+    let names = methods.flat_map(|method| method.parameter_names());
+    let others = ["propensity_a", "propensity_b"].map(str::to_owned);
+    names.chain(others).fold(message, |message, name| {
+        message.replace(&format!("`{name}`"), &format!("--{}", name.replace('_', "-")))
+    })
 }

@@ -30,8 +30,8 @@ impl Propensity {
     /// A or B out of range, fewer than 3 training samples (C would not be positive), a count above `n_train`.
     pub fn inverse(self, label_counts: &[usize], n_train: usize) -> Result<Vec<f64>, MetricError> {
         let Self { a, b } = self;
-        check_not_negative("a", a)?;
-        check_positive("b", b)?;
+        check_not_negative("propensity_a", a)?;
+        check_positive("propensity_b", b)?;
         ParameterError::unless(n_train >= 3, "n_train", n_train, "at least 3")?;
         let counts: Vec<f64> = label_counts.iter().map(|&count| count as f64).collect();
         let most = "at most the number of training samples";

@@ -341,7 +341,7 @@ fn options_that_no_metric_heeds() {
     check(
         &folder,
         &format!("{evaluate},psp@1 --propensity-b -1"),
-        &["`b` must be positive and finite, got -1"],
+        &["--propensity-b must be positive and finite, got -1"],
     );
 }
 

@@ -1,10 +1,11 @@
 //! Hyper-parameter search: a space of settings, a limit, and a score that the caller computes.
 //!
-//! - [`Space`] names the parameters and says which values each may take; [`Space::grid`] lists all combinations,
-//!   [`Space::random`] draws them (Bergstra, Bengio, JMLR 2012).
+//! - [`Tuning`] searches the parameters of a method on a data set.
+//! - [`Space`] has the parameters and their values; [`Space::grid`] lists all combinations, [`Space::random`] draws them
+//!   (Bergstra, Bengio, JMLR 2012).
 //! - [`Search`] scores settings in parallel on the current rayon pool, within a [`SearchLimit`], and keeps the best.
-//! - [`Holdout`] withholds a share of the samples to score on; [`Refit`] says what the winner is fitted to in the
-//!   end. The boosting paper (Joly, Wehenkel, Geurts, section 4.1.2) withholds 20 % of the learning samples and
+//! - [`Holdout`] withholds a fraction of the samples to score on; [`Refit`] chooses the samples that the winner is fitted
+//!   to. The boosting paper (Joly, Wehenkel, Geurts, section 4.1.2) withholds 20 % of the learning samples and
 //!   does not say whether its winners see them afterwards; its figures agree with no refit, the default here.
 //!
 //! **Determinism.** With a limit in trials or in steps, the history, all but its seconds, and the winner are the
@@ -12,9 +13,8 @@
 //! ends where the machine got to.
 //!
 //! ```
-//! use rpo::core::Seed;
 //! use rpo::prelude::*;
-//! use rpo::tune::{SearchLimit, Holdout, ParamDistribution, Refit, Search, Setting, Space, Trial};
+//! use rpo::tune::{ParamDistribution, Search, SearchLimit, Setting, Space, Trial};
 //!
 //! # let features = ndarray::Array2::from_shape_fn((120, 3), |(i, j)| ((i * (7 * j + 3)) % 101) as f32 / 101.0);
 //! # let outputs = ndarray::Array2::from_shape_fn((120, 2), |(i, j)| features[[i, j]] * features[[i, 2]]);
@@ -22,29 +22,26 @@
 //! let seed = Seed::new(7);
 //! let holdout = Holdout::new(&data, 0.2, seed)?;
 //! let space = Space::default()
-//!     .parameter("max-features", "all,sqrt,0.5".parse()?)?
-//!     .parameter("min-samples-leaf", ParamDistribution::integers(1, 5)?)?;
+//!     .parameter("max_features", "all,sqrt,0.5".parse()?)?
+//!     .parameter("min_samples_leaf", ParamDistribution::integers(1, 5)?)?;
 //!
-//! let params = |setting: &Setting| -> Result<ForestParams, Box<dyn std::error::Error + Send + Sync>> {
+//! type Error = Box<dyn std::error::Error + Send + Sync>;
+//! let params = |setting: &Setting| -> Result<ForestParams, Error> {
 //!     Ok(ForestParams {
 //!         trees: 10,
-//!         max_features: setting.get("max-features")?,
-//!         min_samples_leaf: setting.get("min-samples-leaf")?,
+//!         max_features: setting.get("max_features")?,
+//!         min_samples_leaf: setting.get("min_samples_leaf")?,
 //!         ..ForestParams::random_forest()
 //!     })
 //! };
-//! let score = |setting: &Setting, _: &mut Trial| {
-//!     let (train, validation) = (&holdout.train, &holdout.validation);
-//!     let forest = params(setting)?.fit(train.features().into(), train.outputs().into())?;
-//!     let scores = forest.predict(validation.features().into())?;
-//!     let evaluation = Evaluation::new(validation.outputs().into(), Scores::Dense(scores.view()));
-//!     Ok::<_, Box<dyn std::error::Error + Send + Sync>>(evaluation.evaluate(&[Metric::R2])?[0])
+//! let score = |setting: &Setting, _: &mut Trial| -> Result<f64, Error> {
+//!     let model = Model::fit(&params(setting)?, &holdout.train)?;
+//!     Ok(model.evaluate(&holdout.validation, &[Metric::R2])?[0])
 //! };
-//! let found = Search::new(Metric::R2).limit(SearchLimit::Trials(6)).run(space.random(seed), score)?;
-//! assert_eq!(found.history().len(), 6);
-//! let data = Refit::Everything.samples(&data, &holdout);
-//! let forest = params(found.best_setting())?.fit(data.features().into(), data.outputs().into())?;
-//! assert_eq!(forest.n_train(), 120);
+//! let result = Search::new(Metric::R2).limit(SearchLimit::Trials(6)).run(space.random(seed), score)?;
+//! assert_eq!(result.history().len(), 6);
+//! let model = Model::fit(&params(result.best_setting())?, Refit::Everything.samples(&data, &holdout))?;
+//! assert_eq!(model.training().n_samples(), 120);
 //! # Ok::<(), Box<dyn std::error::Error + Send + Sync>>(())
 //! ```
 

@@ -291,7 +291,7 @@ fn what_is_wrong_is_named() {
         &|p| {
             p.description.insert("kind".into(), json!("garden"));
         },
-        "unknown kind of model \"garden\"; this program reads forest, boosting, ",
+        "unknown kind of model \"garden\"; this program reads baseline, boosting, ",
     );
     check(
         &|p| {

@@ -180,7 +180,7 @@ fn files_without_what_they_need_say_so() {
                 "{found:?}"
             );
         }
-        let found = changed("\\\"response\\\"", "\\\"responds\\\"").unwrap();
+        let found = changed("\\\"memory_limit\\\"", "\\\"other_link\\\"").unwrap();
         assert!(matches!(
             found,
             ModelFileErrorKind::Store(StoreError::Field { .. })
