@@ -141,7 +141,13 @@ mod tests {
     #[test]
     fn the_packages_are_those_of_the_workspace() {
         let packages = packages().unwrap();
-        for expected in ["rpo", "rpo-benches", "rpo-cli", "rpo-experiments", "xtask"] {
+        for expected in [
+            "rpo-learn",
+            "rpo-benches",
+            "rpo-learn-cli",
+            "rpo-experiments",
+            "xtask",
+        ] {
             assert!(packages.iter().any(|p| p == expected), "{packages:?}");
         }
     }

@@ -23,6 +23,12 @@ pub enum ModelError {
     /// Parts of a model that differ in size.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// A metric of labels for a model that predicts numbers.
+    #[error("{metric} is for labels; the model predicts numbers")]
+    MetricForLabels {
+        /// The metric.
+        metric: String,
+    },
     /// A result that exceeds the memory limit.
     #[error("{what} would take {bytes} bytes of memory; the limit is {limit}")]
     MemoryLimit {

@@ -31,7 +31,7 @@ const ARROWS: [(&str, &[&str]); 10] = [
 /// Packages outside `crates/`, which nothing depends on.
 const TOOLS: [(&str, &[&str]); 3] = [
     ("benches", &["rpo"]),
-    ("experiments", &["rpo", "rpo-cli", "rpo-stats"]),
+    ("experiments", &["rpo", "rpo-stats"]),
     ("xtask", &[]),
 ];
 

@@ -105,11 +105,13 @@ impl Model {
         metrics: &[S],
         propensity: Propensity,
     ) -> Result<Option<Vec<f64>>, ModelError> {
-        if !metrics.iter().any(Score::needs_propensities) {
+        let Some(metric) = metrics.iter().find(|metric| metric.needs_propensities()) else {
             return Ok(None);
-        }
-        self.check_labels()?;
-        let counts = self.training().label_counts().expect("the outputs are labels");
+        };
+        let counts = self.training().label_counts();
+        let counts = counts.ok_or_else(|| ModelError::MetricForLabels {
+            metric: metric.name(),
+        })?;
         Ok(Some(propensity.inverse(counts, self.training().n_samples())?))
     }
 

@@ -297,7 +297,7 @@ fn what_is_wrong_is_named() {
         &|p| {
             p.description.insert("feature_names".into(), json!(["a"]));
         },
-        "names of features: expected 5, given 1",
+        "names of features: expected 5, got 1",
     );
     check(
         &|p| {
@@ -365,7 +365,7 @@ fn what_is_wrong_with_a_pipeline_is_named() {
             p.description["fields"]["one_hot"] = json!(true);
             p.array("impute.fill").3.fill(0);
         },
-        "fitted on 8",
+        "expected 8, got",
     );
 }
 

@@ -180,7 +180,7 @@ fn files_without_what_they_need_say_so() {
                 "{found:?}"
             );
         }
-        let found = changed("\\\"memory_limit\\\"", "\\\"other_link\\\"").unwrap();
+        let found = changed("\\\"inverse_link\\\"", "\\\"another_link\\\"").unwrap();
         assert!(matches!(
             found,
             ModelFileErrorKind::Store(StoreError::Field { .. })
