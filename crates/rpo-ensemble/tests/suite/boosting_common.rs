@@ -49,6 +49,7 @@ impl Setup {
         self.fit_with(x, y, BoostingOptions::default())
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "called as the library's function")]
     pub(crate) fn fit_with(
         &self,
         x: MatrixView<'_>,
