@@ -95,7 +95,7 @@ impl Evaluate {
     fn check_effect(&self, task: Task, metrics: &[Metric]) -> Result<(), CliError> {
         let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
         let given = self.propensity_a.or(self.propensity_b).is_some();
-        if given && !metrics.iter().any(|m| m.needs_propensities()) {
+        if given && !metrics.iter().any(Score::needs_propensities) {
             return refuse(
                 "--propensity-a and --propensity-b are for psp@K and psndcg@K, of which none is asked for",
             );

@@ -311,7 +311,7 @@ impl Model {
     /// # Errors
     /// Other samples than those of the training set; predictions of more than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        self.with_features(x, |predictor, x| predictor.oob_predictions(x))
+        self.with_features(x, Predict::oob_predictions)
     }
 
     /// Calls the predictor with the features that the pipeline makes of those of the model.
@@ -402,6 +402,7 @@ impl Model {
     /// # Errors
     /// [`ModelError::Merge`] if columns or training sets differ, decision thresholds are set (they belong to
     /// the scores of one model), or a tree is in both; [`ModelError::Ensemble`] if the forests do not fit.
+    #[expect(clippy::needless_pass_by_value, reason = "the two models become one")]
     pub fn merge(self, other: Self) -> Result<Self, ModelError> {
         let refuse = |why| Err(ModelError::Merge(why));
         if self.schema != other.schema {

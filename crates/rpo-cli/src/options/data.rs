@@ -191,7 +191,7 @@ impl InputOptions {
     fn read_table(
         &self,
         schema: &Schema,
-        options: ReadOptions,
+        options: &ReadOptions,
         targets: Targets,
     ) -> Result<Dataset, ReadError> {
         let task = Some(schema.task());
@@ -200,7 +200,7 @@ impl InputOptions {
             &ReadOptions {
                 targets,
                 task,
-                ..options
+                ..options.clone()
             },
         )
     }
@@ -216,7 +216,7 @@ impl InputOptions {
         with_outputs: bool,
     ) -> Result<Dataset, CliError> {
         if !matches!(self.format, Format::XmlRepo | Format::SvmLight) {
-            match self.read_table(schema, options.clone(), targets) {
+            match self.read_table(schema, &options, targets) {
                 Err(e) if takes_no_targets(&e.kind) => {}
                 result => return Ok(result?),
             }
@@ -305,7 +305,7 @@ impl DataOptions {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
             None => match self.targets() {
-                Some(targets) => self.input.read_table(schema, self.options(), targets)?,
+                Some(targets) => self.input.read_table(schema, &self.options(), targets)?,
                 None => {
                     let names = schema.output_names().iter().map(Cow::into_owned).collect();
                     self.input

@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use rpo::{Method, ParameterInfo, Registry};
+use rpo::{Method, MethodEntry, ParameterInfo, Registry};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -154,7 +154,7 @@ impl FromArgMatches for MethodOptions {
 
 impl Args for MethodOptions {
     fn augment_args(command: Command) -> Command {
-        let names: Vec<_> = Registry::standard().methods().map(|entry| entry.name()).collect();
+        let names: Vec<_> = Registry::standard().methods().map(MethodEntry::name).collect();
         let method = Arg::new("method")
             .long("method")
             .value_name("METHOD")

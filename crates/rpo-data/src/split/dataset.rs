@@ -24,7 +24,6 @@ impl Dataset {
             Task::MultiLabel => stratified_split(self.outputs().view(), test_fraction, seed)?,
             Task::Regression => random_split(self.n_samples(), TestSize::Fraction(test_fraction), seed)?,
         };
-        let parts = split.apply(self);
-        Ok(parts.expect("a split of the set's own samples names no others"))
+        Ok(split.apply(self)?)
     }
 }

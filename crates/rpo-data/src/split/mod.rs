@@ -27,6 +27,9 @@ pub enum SplitError {
     /// A fraction, number of folds or weight that is out of range.
     #[error(transparent)]
     Parameter(#[from] ParameterError),
+    /// A sample that the set does not have.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
     /// More samples requested than there are.
     #[error("{train} training and {test} test samples requested, there are {n_samples}")]
     Sizes {

@@ -105,7 +105,7 @@ impl Model {
         metrics: &[S],
         propensity: Propensity,
     ) -> Result<Option<Vec<f64>>, ModelError> {
-        let Some(metric) = metrics.iter().find(|metric| metric.needs_propensities()) else {
+        let Some(metric) = metrics.iter().find(Score::needs_propensities) else {
             return Ok(None);
         };
         let counts = self.training().label_counts();

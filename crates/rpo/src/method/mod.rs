@@ -97,7 +97,7 @@ impl Method {
         })?;
         let mut method = Self::of(registry, name)?;
         for (name, value) in parameters.iter().filter(|(name, _)| *name != "method") {
-            method = method.with_value(name, value.clone())?;
+            method = method.with_value(name, value)?;
         }
         Ok(method)
     }
@@ -127,23 +127,21 @@ impl Method {
             _ => None,
         };
         let none = (text == "none").then_some(Value::Null);
-        let candidates = scalar.into_iter().chain([Value::from(text)]).chain(none);
-        let mut refused = None;
-        for value in candidates {
-            match self.clone().with_value(name, value) {
-                Ok(method) => return Ok(method),
-                Err(e @ MethodError::UnknownParameter { .. }) => return Err(e),
-                Err(e) => refused = refused.or(Some(e)),
-            }
+        let readings = scalar.into_iter().chain([Value::from(text)]).chain(none);
+        let mut results = readings.map(|value| self.clone().with_value(name, &value));
+        // The error is that of the most likely reading.
+        let first = results.next().unwrap_or_else(|| Ok(self.clone()));
+        match first {
+            Err(MethodError::Value { .. }) => results.find(Result::is_ok).unwrap_or(first),
+            found => found,
         }
-        Err(refused.expect("the text itself is a candidate"))
     }
 
     /// Sets a parameter.
     ///
     /// # Errors
     /// As [`with`](Self::with).
-    pub fn with_value(mut self, name: &str, value: Value) -> Result<Self, MethodError> {
+    pub fn with_value(mut self, name: &str, value: &Value) -> Result<Self, MethodError> {
         let name = name.replace('-', "_");
         let known = self.parameter_names();
         if !known.contains(&name) {
@@ -161,7 +159,7 @@ impl Method {
             Ok(_) => Ok(self),
             Err(problem) => Err(MethodError::Value {
                 expected: self.expectation(&name, &problem.to_string()),
-                given: shown(&value),
+                given: shown(value),
                 name,
             }),
         }
@@ -218,7 +216,7 @@ impl Method {
             decision,
         } = self
             .read(Some(task))
-            .expect("every value was read when it was set");
+            .map_err(|e| ModelError::Custom(e.to_string()))?;
         own.check()?;
         decision.check(own.as_ref())?;
         Ok(Box::new(Configured {

@@ -193,8 +193,10 @@ impl fmt::Debug for MethodEntry {
 #[derive(Clone, Copy)]
 pub(crate) struct ModelKind {
     pub(crate) name: &'static str,
-    pub(crate) restore: fn(&mut Reader<'_>, Sizes) -> Result<Arc<dyn Predict>, StoreError>,
+    pub(crate) restore: RestoreFn,
 }
+
+type RestoreFn = fn(&mut Reader<'_>, Sizes) -> Result<Arc<dyn Predict>, StoreError>;
 
 impl ModelKind {
     fn of<M: Predict + Restore>(name: &'static str) -> Self {

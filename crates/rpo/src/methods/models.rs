@@ -62,14 +62,14 @@ macro_rules! delegated {
                 ));
             };
             let seeds: fn(&Self) -> Vec<Seed> = $seeds;
-            check_disjoint(seeds(&self), seeds(other))?;
+            check_disjoint(seeds(&self), &seeds(other))?;
             Ok(Arc::new(Arc::unwrap_or_clone(self).merge(other.clone())?))
         }
     };
 }
 
 /// Refuses a tree that is in both of two forests.
-fn check_disjoint(mut ours: Vec<Seed>, theirs: Vec<Seed>) -> Result<(), ModelError> {
+fn check_disjoint(mut ours: Vec<Seed>, theirs: &[Seed]) -> Result<(), ModelError> {
     ours.sort_unstable_by_key(|seed| seed.value());
     let shared = theirs
         .iter()

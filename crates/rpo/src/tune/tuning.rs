@@ -174,8 +174,8 @@ impl Tuning {
             Refit::No => (method, Some(&tuned.holdout.validation)),
             // Samples that it withholds itself with the same fraction and seed are those of the search.
             Refit::Everything if chooses_steps(&method) => {
-                let method = method.with_value("validation", self.validation.into())?;
-                (method.with_value("refit_all", true.into())?, None)
+                let method = method.with_value("validation", &self.validation.into())?;
+                (method.with_value("refit_all", &true.into())?, None)
             }
             Refit::Everything => (method, None),
         };
@@ -293,7 +293,7 @@ pub enum TuneError {
     Model(#[from] ModelError),
     /// No setting was scored.
     #[error(transparent)]
-    Search(#[from] SearchError<ModelError>),
+    Search(Box<SearchError<ModelError>>),
 }
 
 impl TuneError {
@@ -302,6 +302,12 @@ impl TuneError {
             text: text.into(),
             source,
         }
+    }
+}
+
+impl From<SearchError<ModelError>> for TuneError {
+    fn from(e: SearchError<ModelError>) -> Self {
+        Self::Search(Box::new(e))
     }
 }
 

@@ -15,13 +15,13 @@ fn case() -> Case {
     }
 }
 
-fn structured(params: StructuredForestParams) -> Model {
+fn structured(params: &StructuredForestParams) -> Model {
     let data = case().data();
     let (x, y) = (data.features().view(), data.outputs().view());
     Model::new(params.fit(x, y).unwrap(), &data).unwrap()
 }
 
-fn single_targets(params: ForestParams) -> Model {
+fn single_targets(params: &ForestParams) -> Model {
     let data = case().data();
     let (x, y) = (data.features().view(), data.outputs().view());
     let forests = params.fit_single_targets(x, y, FitOptions::default());
@@ -37,21 +37,21 @@ fn small() -> StructuredForestParams {
 
 fn models() -> Vec<Model> {
     vec![
-        structured(small()),
-        structured(StructuredForestParams {
+        structured(&small()),
+        structured(&StructuredForestParams {
             variant: Variant::SfCs,
             ..small()
         }),
-        structured(StructuredForestParams {
+        structured(&StructuredForestParams {
             variant: Variant::SfLrCs,
             fall_back: Some(true),
             ..small()
         }),
-        single_targets(ForestParams {
+        single_targets(&ForestParams {
             trees: 3,
             ..ForestParams::rf_cost()
         }),
-        single_targets(ForestParams {
+        single_targets(&ForestParams {
             trees: 3,
             ..ForestParams::random_forest()
         }),
@@ -95,7 +95,7 @@ fn thresholds_come_from_out_of_bag_scores() {
         assert_eq!(decided.thresholds(), Some(&expected.unwrap()[..]));
         assert_eq!(Model::from_bytes(&decided.to_bytes().unwrap()).unwrap(), decided);
     }
-    let all_rows = structured(StructuredForestParams {
+    let all_rows = structured(&StructuredForestParams {
         row_share: 1.0,
         ..small()
     })
@@ -119,17 +119,17 @@ fn thresholds_come_from_scores_of_withheld_samples() {
 #[test]
 fn parts_of_forests_merge() {
     let (first, rest) = (
-        structured(small()),
-        structured(StructuredForestParams {
+        structured(&small()),
+        structured(&StructuredForestParams {
             first_tree: 3,
             ..small()
         }),
     );
-    let whole = structured(StructuredForestParams { trees: 6, ..small() });
+    let whole = structured(&StructuredForestParams { trees: 6, ..small() });
     assert_eq!(first.clone().merge(rest).unwrap(), whole);
     assert!(matches!(first.clone().merge(whole), Err(ModelError::Merge(_))));
     let single = |first, n| {
-        single_targets(ForestParams {
+        single_targets(&ForestParams {
             first_tree: first,
             trees: n,
             ..ForestParams::rf_cost()

@@ -1,8 +1,8 @@
 //! The fitted baseline.
 
 use crate::{ModelError, Predict};
-use ndarray::{Array1, Array2};
-use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
+use ndarray::{Array1, Array2, ArrayView1};
+use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, check_count, csr_of_rows, top_of};
 
 /// A fitted baseline: the same values for every sample.
@@ -26,8 +26,8 @@ impl Baseline {
     }
 
     /// The value that is predicted for each output.
-    pub fn values(&self) -> &[f32] {
-        self.values.as_slice().expect("an owned vector is contiguous")
+    pub fn values(&self) -> ArrayView1<'_, f32> {
+        self.values.view()
     }
 }
 
@@ -74,8 +74,9 @@ impl Predict for Baseline {
 
 impl Store for Baseline {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        rpo_core::store::check_finite("baseline.value", self.values())?;
-        out.floats("baseline.value", self.values())
+        let values = self.values.to_vec();
+        check_finite("baseline.value", &values)?;
+        out.floats("baseline.value", &values)
     }
 }
 
