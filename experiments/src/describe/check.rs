@@ -153,12 +153,7 @@ fn check_options(method: &MethodText, file: &Source<'_>) -> Result<(), DescribeE
         let options = made.map_err(|e| {
             let message = e.to_string();
             // At the option that the message names first, if it names one.
-            let named = |name: &str| {
-                let option = message
-                    .find(&format!("--{name} "))
-                    .or(message.find(&format!("--{name}'")));
-                option.or(message.find(&name.replace('-', "_")))
-            };
+            let named = |name: &str| message.find(&format!("`{}`", name.replace('-', "_")));
             let options = method.options.iter();
             let option = options
                 .filter_map(|(name, values)| Some((named(name)?, values)))

@@ -149,13 +149,13 @@ mod tests {
                 "projection = \"gaussian\"",
                 "",
                 "method.options.components",
-                "need a --projection",
+                "cannot be combined with `projection` = none",
             ),
             (
                 "trees = 1\n",
                 "trunks = 1\n",
                 "method.options.trunks",
-                "no option of random-forest",
+                "is not a parameter of random-forest",
             ),
             (
                 "max-features = \"all\"",

@@ -471,7 +471,7 @@ fn data_that_does_not_fit_the_model() {
     check(
         &folder,
         "evaluate --data c.csv --model r.rpo --metrics lrap",
-        &["evaluating on c.csv", "only 0 and 1"],
+        &["evaluating on c.csv", "must be 0 or 1"],
     );
     check(
         &folder,

@@ -645,7 +645,7 @@ fn options_are_checked() {
     ));
     let metric = |_: ArrayView2<'_, f32>| 0.0;
     for (rows, columns, patience, every, expected) in [
-        (0, 5, None, 1, "the number of validation rows"),
+        (0, 5, None, 1, "the number of validation samples"),
         (3, 4, None, 1, "features"),
         (3, 5, Some(0), 1, "patience"),
         (3, 5, None, 0, "every"),
