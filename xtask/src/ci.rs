@@ -1,4 +1,4 @@
-//! Everything that continuous integration checks: formatting, lints, tests, documentation, dependencies.
+//! Everything that continuous integration checks: formatting, words, lints, tests, documentation, dependencies.
 
 use anyhow::{Context, bail};
 use std::process::Command;
@@ -14,6 +14,7 @@ use std::time::Instant;
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut checks = Checks::default();
     checks.cargo("formatting", &["fmt", "--all", "--check"])?;
+    checks.words();
     checks.cargo(
         "lints",
         &[
@@ -65,6 +66,17 @@ struct Checks(Vec<(String, bool, f64)>);
 impl Checks {
     fn cargo(&mut self, name: &str, arguments: &[&str]) -> anyhow::Result<()> {
         self.check(name, &mut cargo(arguments))
+    }
+
+    fn words(&mut self) {
+        println!("== words");
+        let start = Instant::now();
+        let outcome = crate::tidy::run();
+        if let Err(e) = &outcome {
+            println!("{e}");
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        self.0.push(("words".to_owned(), outcome.is_ok(), seconds));
     }
 
     fn documentation(&mut self) -> anyhow::Result<()> {

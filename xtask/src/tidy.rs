@@ -120,9 +120,20 @@ fn hits(prose: &Prose, anywhere: &[Matcher], opening: &[Matcher]) -> Vec<String>
         .collect()
 }
 
-/// Text without what is in backticks, and without words joined by `-` or `_`.
+/// Text without what is in backticks or in the braces of a format, and without words joined by `-` or `_`.
 fn without_code(text: &str) -> String {
-    let prose: String = text.split('`').step_by(2).collect::<Vec<_>>().join("…");
+    let plain = |text: &str| {
+        text.split('}')
+            .map(|text| text.split('{').next().unwrap_or_default())
+            .collect::<Vec<_>>()
+            .join("…")
+    };
+    let prose = text
+        .split('`')
+        .step_by(2)
+        .map(plain)
+        .collect::<Vec<_>>()
+        .join("…");
     let name = |word: &str| {
         word.trim_matches(|c: char| !c.is_alphanumeric())
             .contains(['-', '_'])

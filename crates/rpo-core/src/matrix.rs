@@ -23,7 +23,7 @@ pub enum MatrixError {
         value: f32,
     },
     /// A dense matrix that would need more memory than the caller allows.
-    #[error("a dense {rows} x {columns} matrix needs {bytes} bytes, the budget is {budget}")]
+    #[error("a dense {rows} x {columns} matrix needs {bytes} bytes, the memory limit is {budget}")]
     OverBudget {
         /// Number of rows.
         rows: usize,
@@ -36,7 +36,7 @@ pub enum MatrixError {
     },
 }
 
-/// Refuses a dense matrix that would take more than `budget` bytes, at so many for each entry.
+/// Refuses a dense matrix that would take more than `budget` bytes, at the given number per entry.
 ///
 /// # Errors
 /// [`MatrixError::OverBudget`].
@@ -268,7 +268,7 @@ impl<'a> MatrixView<'a> {
         CsrMatrix::new((self.n_rows(), self.n_cols()), indptr, columns, values)
     }
 
-    /// Whether a stored value is NaN: a missing one, where the caller lets values be missing.
+    /// Returns true if a stored value is NaN, that is missing where the caller allows missing values.
     pub fn has_missing(self) -> bool {
         match self {
             Self::Dense(a) => a.iter().any(|v| v.is_nan()),

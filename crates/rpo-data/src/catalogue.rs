@@ -52,7 +52,7 @@ pub enum CatalogueError {
     Checksum {
         /// The file.
         path: PathBuf,
-        /// By the manifest.
+        /// The checksum in the manifest.
         expected: String,
         /// The checksum of the file.
         found: String,

@@ -66,7 +66,7 @@ const NAMES: [(&str, ProjectionKind); 11] = [
 ];
 
 impl ProjectionKind {
-    /// The kinds that have a name of their own, in the order of the list above.
+    /// The kinds that have their own names, in the order of the list above.
     pub fn named() -> impl Iterator<Item = Self> {
         NAMES.into_iter().map(|(_, kind)| kind)
     }

@@ -21,8 +21,8 @@ pub(crate) const SOFTWARE: &str = concat!("rpo ", env!("CARGO_PKG_VERSION"));
 
 /// A predictor with the names and kinds of its columns, a summary of its training set, and how it was made.
 ///
-/// A predictor may have been fitted to what a [`Pipeline`] made of the features: missing values filled in, indicators in
-/// place of nominal features, numbers standardized. The model then keeps the pipeline
+/// A predictor may have been fitted to what a [`Pipeline`] made of the features: missing values filled in, indicators
+/// in place of nominal features, numbers standardized. The model then keeps the pipeline
 /// ([`with_pipeline`](Self::with_pipeline)) and takes features as they were before it, everywhere.
 ///
 /// [`save`](Self::save) and [`load`](Self::load) keep it in a file (see [`model_file`](crate::model_file)).
@@ -145,8 +145,8 @@ impl Model {
         })
     }
 
-    /// The model of the features before a pipeline. It was made for the set that the pipeline gave, and `training` is the
-    /// set that it was given; a pipeline without steps leaves features as they are.
+    /// The model of the features before a pipeline. It was made for the set that the pipeline gave, and `training` is
+    /// the set that it was given; a pipeline without steps leaves features as they are.
     ///
     /// ```
     /// use ndarray::array;
@@ -243,7 +243,7 @@ impl Model {
         &self.parameters
     }
 
-    /// From which score on each label is predicted, if the model says.
+    /// The score from which each label is predicted, if the model has thresholds.
     pub fn thresholds(&self) -> Option<&[f64]> {
         self.thresholds.as_deref()
     }

@@ -103,7 +103,7 @@ impl TrainingSummary {
         }
     }
 
-    /// The mean of each output: for labels, the share of samples that were known to have them.
+    /// The mean of each output: for labels, the fraction of observed samples that have them.
     pub fn output_means(&self) -> Vec<f64> {
         match &self.outputs {
             OutputSummary::LabelCounts(counts) => {

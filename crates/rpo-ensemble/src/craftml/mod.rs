@@ -19,8 +19,9 @@
 //! cosine. [`CraftmlParams::report`] is a re-implementation described in a student report: sparse Rademacher
 //! projections of both at every node, Euclidean k-means and routing, four trees with leaves of up to 200 rows.
 //!
-//! Forests of the original preset keep which training rows taught each centroid ([`CentroidKind::Rows`]), so that a file can
-//! hold these names and the training rows once instead of the centroids: their size is then a byte or two per row, level and tree.
+//! Forests of the original preset keep which training samples taught each centroid ([`CentroidKind::Rows`]), so that a
+//! file can hold these names and the training samples once instead of the centroids: their size is then a byte or two
+//! per row, level and tree.
 //!
 //! A tree depends on the data, the parameters, the seed and its index alone, not on threads. Labels may be any finite
 //! outputs; scores are means of them.

@@ -1,6 +1,7 @@
 //! CRAFTML forests as arrays, and back: a part for each tree, so that trees can be written as they are grown.
 //!
-//! A tree is stored as the training rows that its centroids average, if it keeps them, and with its centroids otherwise.
+//! A tree is stored as the training samples that its centroids average, if it keeps them, and with its centroids
+//! otherwise.
 
 use super::record::CraftmlRecord;
 use super::{Craftml, CraftmlTree, FeatureMap, TrainingSet};

@@ -20,15 +20,15 @@ impl ForestParams {
     /// Fits a forest to features `x` (n x p, NaN for missing) and outputs `y` (n x d).
     ///
     /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree j draws its
-    /// bootstrap, its projection and its features from streams of its own, keyed by the seed and j. In-bag samples with
+    /// bootstrap, its projection and its features from its own streams, keyed by the seed and j. In-bag samples with
     /// their multiplicities grow the tree and label its leaves.
     ///
-    /// Memory beside the forest: the ranked features, the outputs, and what one tree needs per thread, with a projection m
-    /// values per sample. Nothing of n x d is made from sparse outputs.
+    /// Memory beside the forest: the ranked features, the outputs, and what one tree needs per thread, with a
+    /// projection m values per sample. Nothing of n x d is made from sparse outputs.
     ///
     /// # Errors
-    /// [`EnsembleError`] for parameters that [`check`](Self::check) refuses, shapes that do not fit, values that are not
-    /// finite, or parameters that the data make impossible (more components than a projection allows).
+    /// [`EnsembleError`] for parameters that [`check`](Self::check) refuses, shapes that do not fit, values that are
+    /// not finite, or parameters that the data make impossible (more components than a projection allows).
     pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<Forest, EnsembleError> {
         self.fit_with(x, y, FitOptions::default())
     }
@@ -36,8 +36,8 @@ impl ForestParams {
     /// Fits a forest with weights, missing outputs, an observer or a custom projection.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit); weights that are not finite, negative, or all zero, or zero for all samples that a bootstrap
-    /// draws ([`EnsembleError::EmptyBag`]); leaves that refer to training samples where outputs are missing.
+    /// As [`fit`](Self::fit); weights that are not finite, negative, or all zero, or zero for all samples that a
+    /// bootstrap draws ([`EnsembleError::EmptyBag`]); leaves that refer to training samples where outputs are missing.
     pub fn fit_with(
         &self,
         x: MatrixView<'_>,

@@ -27,7 +27,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         scratch.leaves(self.traversal(), structure, trees, leaves);
     }
 
-    /// Predictions (n x d): the mean of the trees' answers. For 0/1 labels values in [0, 1] that rank the
+    /// Returns the predictions (n x d), means over the trees. For 0/1 labels they are values in [0, 1] that rank the
     /// labels.
     ///
     /// # Errors
@@ -57,13 +57,13 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         top_k(self, x, k)
     }
 
-    /// How much each training row counts in the predictions for each row of `x`, as CSR (n x training rows):
-    /// a prediction is the sum of the training outputs with these weights, which sum to 1 (boosting paper,
-    /// appendix B). Says which training rows explain a prediction, and gives quantiles of an output.
+    /// Returns the weight of each training sample in the prediction of each sample of `x`, as CSR (n x training
+    /// samples): a prediction is the sum of the training outputs with these weights, which sum to 1 (boosting paper,
+    /// appendix B). The weights explain a prediction by training samples and give quantiles of an output.
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to, and if the
-    /// leaves do not refer to training rows.
+    /// leaves do not refer to training samples.
     pub fn training_weights(&self, x: MatrixView<'_>) -> Result<CsrMatrix, EnsembleError> {
         check_features(x, self.n_features())?;
         let with_rows = self
@@ -72,7 +72,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
             .filter(|t| t.tree.leaves().as_samples().is_some())
             .count();
         if with_rows < self.trees().len() {
-            let what = "trees whose leaves refer to training rows";
+            let what = "trees whose leaves refer to training samples";
             return mismatch(what, self.trees().len(), with_rows);
         }
         let n_train = self.n_train();
@@ -92,8 +92,8 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         ))
     }
 
-    /// Predictions for the training rows, each by the trees that did not see it, and how many those are. A
-    /// row that every tree saw has NaN in all outputs.
+    /// Predictions for the training samples, each by the trees that did not see it, and how many those are. A
+    /// sample that every tree saw has NaN in all outputs.
     ///
     /// `x` are the features the forest was fitted to.
     ///

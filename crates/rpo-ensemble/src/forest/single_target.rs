@@ -31,14 +31,14 @@ pub struct SingleTargetForest {
 impl ForestParams {
     /// Fits a forest to each output alone, on the same ranked features.
     ///
-    /// The forest of output j is that of [`fit_with`](Self::fit_with) on column j, with the same seed: the t-th trees of all
-    /// outputs have the same bag, so that a sample is out of bag for all of them or none. A missing output (see
+    /// The forest of output j is that of [`fit_with`](Self::fit_with) on column j, with the same seed: the t-th trees
+    /// of all outputs have the same bag, so that a sample is out of bag for all of them or none. A missing output (see
     /// [`FitOptions::missing_outputs`]) is left out of its forest; where an output is observed nowhere in a bag, leaves
     /// predict its mean over all samples in which it is observed.
     ///
     /// # Errors
-    /// As [`fit_with`](Self::fit_with); [`EnsembleError::Parameter`] for a projection, which one output does not need, and
-    /// for leaves other than dense ones.
+    /// As [`fit_with`](Self::fit_with); [`EnsembleError::Parameter`] for a projection, which one output does not need,
+    /// and for leaves other than dense ones.
     pub fn fit_single_targets(
         &self,
         x: MatrixView<'_>,
@@ -127,7 +127,7 @@ impl SingleTargetForest {
         self.n_outputs
     }
 
-    /// Number of training rows n.
+    /// Number of training samples n.
     pub fn n_train(&self) -> usize {
         self.trees.n_train()
     }
@@ -151,7 +151,7 @@ impl SingleTargetForest {
         Ok(Self { trees, n_outputs })
     }
 
-    /// Predictions (n x d): for every output the mean of its trees' answers.
+    /// Returns the predictions (n x d): for every output the mean of its trees.
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of features than the forests were fitted to,
@@ -193,8 +193,8 @@ impl SingleTargetForest {
         Ok(csr_of_rows(blocks.iter().flatten(), (n, self.n_outputs)))
     }
 
-    /// Predictions for the training rows, each by the trees that did not see it, and how many of each output those are. A
-    /// row that every tree saw has NaN in all outputs.
+    /// Predictions for the training samples, each by the trees that did not see it, and how many of each output those
+    /// are. A sample that every tree saw has NaN in all outputs.
     ///
     /// `x` are the features the forests were fitted to.
     ///

@@ -1,9 +1,9 @@
-//! Leaves that answer sets of labels, summed by counting.
+//! Leaves that are sets of labels, summed by counting.
 //!
-//! Trees on few 0/1 labels that are grown to the end have leaves whose rows all have the same labels. What such a leaf
-//! answers is a set, and a set is a word of bits: summing the answers of many trees is counting bits, in a vector of
-//! counters that a processor adds to at once. Counts are exact, so that nothing depends on their order.
-//! Bench: `forest_speed` of `rpo-benches` on sets of few labels (yeast, scene, emotions).
+//! Trees on few 0/1 labels that are grown to the end have leaves whose samples all have the same labels. Such a leaf is
+//! a set, and a set is a word of bits: summing the leaves of many trees is counting bits, in a vector of counters that
+//! a processor adds to at once. Counts are exact, so that nothing depends on their order. Bench: `forest_speed` of
+//! `rpo-benches` on sets of few labels (yeast, scene, emotions).
 
 use rpo_core::{Matrix, MatrixView};
 use rpo_tree::LeafModel;

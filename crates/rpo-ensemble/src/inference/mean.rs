@@ -1,7 +1,7 @@
-//! Predicting with the trees of any forest: means of their answers, dense or the largest.
+//! Predictions of the trees of any forest: means of their leaves, dense or the largest.
 //!
 //! Rows go in blocks: every tree routes the whole block while its nodes are in the cache, then each row sums
-//! its leaves' answers, tree by tree in `f64`; leaves that answer sets of labels are counted, which is exact. A row's
+//! its leaves, tree by tree in `f64`; leaves that are sets of labels are counted, which is exact. A row's
 //! result depends on that row alone. Bench: `cargo bench -p rpo-benches --bench forest -- predict`.
 
 use super::block::{BlockPredictor, Routed};

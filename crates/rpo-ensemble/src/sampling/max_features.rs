@@ -5,9 +5,9 @@ use rpo_core::{ParameterError, is_fraction};
 use std::fmt;
 use std::str::FromStr;
 
-/// How many features a node draws.
+/// The number of features that a node draws.
 ///
-/// As text: `all`, `sqrt`, `log2`, a whole number, or a share such as `0.1`.
+/// As text: `all`, `sqrt`, `log2`, a whole number, or a fraction such as `0.1`.
 ///
 /// ```
 /// use rpo_ensemble::MaxFeatures;
@@ -25,7 +25,7 @@ pub enum MaxFeatures {
     Log2,
     /// This many, at most p.
     Count(usize),
-    /// ⌊share · p⌋, with the share in (0, 1].
+    /// ⌊f · p⌋, with the fraction f in (0, 1].
     Share(f64),
 }
 

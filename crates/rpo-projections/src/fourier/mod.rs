@@ -31,7 +31,7 @@ pub struct RandomFeatures {
 impl RandomFeatures {
     /// Draws `n_features` features of k inputs; the frequencies are those of the law times `inverse_bandwidth`, σ⁻¹.
     ///
-    /// Feature t draws from a stream of its own, so that more features leave the first ones as they are.
+    /// Feature t draws from its own stream, so that more features leave the first ones as they are.
     ///
     /// # Errors
     /// [`ProjectionError::NoComponents`] for no features, [`ProjectionError::NoOutputs`] for no inputs,

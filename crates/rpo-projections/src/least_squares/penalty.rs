@@ -29,8 +29,8 @@ pub enum Penalty {
     /// the mean row. Seen as prior, activations deviate from the intercept with variance 1/α (times that of the noise,
     /// for the squared loss), whatever n, p and the units of X are; so that one α suits sets of any shape.
     ///
-    /// Where at least a quarter of all values are not 0, features are taken for measurements on scales of their own, and
-    /// weight j has the penalty α p vⱼ: that of features divided by their standard deviations. A constant feature,
+    /// Where at least a quarter of all values are not 0, features are taken for measurements, each on its own scale,
+    /// and weight j has the penalty α p vⱼ: that of features divided by their standard deviations. A constant feature,
     /// which the intercept makes superfluous, has the mean of the others.
     Variance(f64),
 }

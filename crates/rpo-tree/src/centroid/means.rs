@@ -1,4 +1,4 @@
-//! Centroids as means of training rows.
+//! Centroids as means of training samples.
 
 use super::gather::Centroid;
 use super::{Scoring, SparseVector};
@@ -46,8 +46,8 @@ impl Means {
         }
     }
 
-    /// Replaces `centroids` by those of clusters 0 to `n_clusters`, given the cluster and the number of each member. Sums are made in the
-    /// order in which rows are given.
+    /// Replaces `centroids` by those of clusters 0 to `n_clusters`, given the cluster and the number of each member.
+    /// Sums are made in the order in which rows are given.
     pub(super) fn compute(
         &mut self,
         rows: &MemberRows<'_>,

@@ -1,14 +1,14 @@
 //! Splits into many children: samples go to the nearest of k centroids, found by clustering the targets.
 //!
-//! The node classifier of CRAFTML: the targets of some of the node's samples are clustered by k-means, the features of each
-//! cluster are averaged to a centroid, and *every* sample of the node goes to the centroid nearest to its features, not to
-//! its own cluster, so that growing and prediction use one rule. Children that no sample reaches are dropped with their
-//! centroids.
+//! The node classifier of CRAFTML: the targets of some of the node's samples are clustered by k-means, the features of
+//! each cluster are averaged to a centroid, and *every* sample of the node goes to the centroid nearest to its
+//! features, not to its own cluster, so that growing and prediction use one rule. Children that no sample reaches are
+//! dropped with their centroids.
 //!
 //! The splitter uses features and targets through two traits and does not depend on projections: [`ClusterTargets`]
-//! appends the target rows to be clustered, which may be projected anew at every node, and [`Routing`] turns the mean of a
-//! cluster into the weights that score samples. Samples are routed by the features given; a projection of them per tree
-//! happens before.
+//! appends the target rows to be clustered, which may be projected anew at every node, and [`Routing`] turns the mean
+//! of a cluster into the weights that score samples. Samples are routed by the features given; a projection of them per
+//! tree happens before.
 //!
 //! Source: Siblini, Kuntz, Meyer, ICML 2018, algorithms 1 and 2.
 
@@ -34,8 +34,8 @@ pub trait ClusterTargets: Sync {
     /// Number of columns of the rows that [`push`](Self::push) appends.
     fn n_columns(&self) -> usize;
 
-    /// Appends the target rows of the given training rows to `points`, in their order; a target may depend on the seed of
-    /// the node.
+    /// Appends the target rows of the given training samples to `points`, in their order; a target may depend on the
+    /// seed of the node.
     fn push(&self, rows: &[u32], seed: Seed, points: &mut Points);
 
     /// Returns true if all the given rows have the same targets: such a node is a leaf.
@@ -53,8 +53,8 @@ pub trait Routing: Debug + Sync {
 
 /// Turns the mean of a cluster into the weights that score samples.
 pub trait Scoring {
-    /// Replaces a mean by weights and returns an offset such that offset + weights · x is larger for samples x nearer to
-    /// the mean.
+    /// Replaces a mean by weights and returns an offset such that offset + weights · x is larger for samples x nearer
+    /// to the mean.
     fn score(&self, mean: &mut SparseVector) -> f64;
 }
 

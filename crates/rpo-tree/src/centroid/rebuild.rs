@@ -1,9 +1,9 @@
-//! Trees of centroids stored as the training rows that each centroid averages.
+//! Trees of centroids stored as the training samples that each centroid averages.
 //!
-//! A centroid is a mean of training rows. Deep in a tree it is the mean of few rows, and storing their numbers takes far
-//! less memory than storing its entries: a byte per row and level of the tree, whatever the number of features. Given the
-//! training rows, averaging gives the centroids back as growing computed them, bit for bit; the clusters, which growing
-//! searches for, are what is stored.
+//! A centroid is a mean of training samples. Deep in a tree it is the mean of few rows, and storing their numbers takes
+//! far less memory than storing its entries: a byte per row and level of the tree, whatever the number of features.
+//! Given the training samples, averaging gives the centroids back as growing computed them, bit for bit; the clusters,
+//! which growing searches for, are what is stored.
 
 use super::gather::{Gather, check_entries};
 use super::means::{Means, MemberRows};
@@ -21,10 +21,10 @@ use std::borrow::Cow;
 pub struct TreeRecord<'a> {
     /// Nodes in preorder: their number of children, 0 for leaves.
     pub children: Vec<u32>,
-    /// The training rows of each leaf, leaves in preorder.
+    /// The training samples of each leaf, leaves in preorder.
     pub leaf_members: Cow<'a, LeafMembers>,
-    /// For each split in preorder and each row of its node in increasing order: 1 + the child whose centroid averages the
-    /// row, or 0 if none does.
+    /// For each split in preorder and each row of its node in increasing order: 1 + the child whose centroid averages
+    /// the row, or 0 if none does.
     pub centroid_members: Vec<u32>,
 }
 
@@ -94,7 +94,7 @@ impl<'a> TreeRecord<'a> {
     fn checked_places(&self, n_rows: usize) -> Result<Vec<Place>, TreeError> {
         let (places, n_leaves) = self.places()?;
         Mismatch::check(
-            "leaves with training rows",
+            "leaves with training samples",
             n_leaves,
             self.leaf_members.n_leaves(),
         )?;

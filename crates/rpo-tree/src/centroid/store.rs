@@ -1,4 +1,4 @@
-//! Centroids as arrays, and back: as they are, or as the training rows that they average.
+//! Centroids as arrays, and back: as they are, or as the training samples that they average.
 //!
 //! The kind of a split is its number of children.
 
@@ -12,8 +12,8 @@ use std::borrow::Cow;
 
 const KINDS: &str = "at most 65535";
 
-/// A rule is stored by the columns of its features, so that `n_features` is not checked here: a tree that hashes features
-/// has other columns.
+/// A rule is stored by the columns of its features, so that `n_features` is not checked here: a tree that hashes
+/// features has other columns.
 impl StoreRule for CentroidRule {
     const KINDS: &'static str = KINDS;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub struct XLogXTable(Arc<[f64]>);
 
 impl XLogXTable {
-    /// The table up to `most`, for instance the number of training rows: 8 bytes per number.
+    /// The table up to `most`, for instance the number of training samples: 8 bytes per number.
     pub fn up_to(most: usize) -> Self {
         Self((0..=most).map(|k| direct(k as f64)).collect())
     }
@@ -36,7 +36,8 @@ fn direct(k: f64) -> f64 {
 /// ```
 ///
 /// (0 log 0 = 0.) Weights are whole numbers, so that n and k are counted and the logarithms come from a table;
-/// [`WeightedEntropy`] takes other weights and [`LabelEntropy`](super::LabelEntropy) several targets. Cost: O(1) per moved row and per score.
+/// [`WeightedEntropy`] takes other weights and [`LabelEntropy`](super::LabelEntropy) several targets. Cost: O(1) per
+/// moved row and per score.
 #[derive(Debug, Clone)]
 pub struct Entropy {
     rows: Vec<Counts>,
@@ -91,7 +92,7 @@ impl Entropy {
     /// Sets the target of the given rows.
     ///
     /// # Panics
-    /// If a row is not among the training rows.
+    /// If a row is not among the training samples.
     pub(crate) fn mark(&mut self, rows: &[u32], positive: &[bool]) {
         for (&row, &positive) in rows.iter().zip(positive) {
             let place = &mut self.rows[row as usize];

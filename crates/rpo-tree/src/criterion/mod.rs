@@ -1,11 +1,11 @@
 //! Split criteria: node statistics over the split targets.
 //!
-//! A criterion starts with the rows of a node; then rows are *moved* away from the rest one by one, and at any moment it
-//! scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
+//! A criterion starts with the rows of a node; then rows are *moved* away from the rest one by one, and at any moment
+//! it scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
 //!
 //! [`Entropy`], [`WeightedEntropy`] and [`LabelEntropy`] are for 0/1 targets. The others are the summed variance of all
 //! targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.1, eqs. 1 and 2). With one weight c and one row z of m
-//! targets per training row, |S| = Σ_S c and the weighted mean z̄_S = Σ_S c z / |S|,
+//! targets per training sample, |S| = Σ_S c and the weighted mean z̄_S = Σ_S c z / |S|,
 //!
 //! ```text
 //! Var(S) = Σ_S c ‖z − z̄_S‖² / |S|
@@ -51,9 +51,9 @@ pub use sparse::SparseVariance;
 /// moves everything back; [`score`](Criterion::score) is called only while both sides hold a row, and does not
 /// depend on which of the two sides is the moved one. A clone is a separate workspace over the same targets.
 ///
-/// A custom criterion, for one target of counts. The Poisson deviance of a node of n rows whose
-/// counts sum to s is 2 Σ y ln y − 2 s ln(s/n) plus terms that cancel, so that a split is better if the sum of s ln(s/n)
-/// over its sides is larger:
+/// A custom criterion, for one target of counts. The Poisson deviance of a node of n rows whose counts sum to s is 2 Σ
+/// y ln y − 2 s ln(s/n) plus terms that cancel, so that a split is better if the sum of s ln(s/n) over its sides is
+/// larger:
 ///
 /// ```
 /// use ndarray::{Array2, array};

@@ -1,6 +1,6 @@
 //! Growing the subtrees of a tree on several threads.
 //!
-//! Every large node, and every subtree below one that is small, is a task of its own, which leaves a part behind; the
+//! Every large node, and every subtree below one that is small, is its own task, which leaves a part behind; the
 //! parts are joined in the end. Tasks wait for none of the others, so that no stack grows with the depth of the
 //! tree, which can be as many nodes as there are rows.
 
@@ -18,8 +18,8 @@ const WORTH_IT: usize = 4096;
 
 /// [`grow`] with subtrees in parallel on the current rayon pool: the same result, for any number of threads.
 ///
-/// For few trees on many samples; an ensemble of many trees grows faster with a thread per tree. Best-first growth has an
-/// order to keep and stays on one thread.
+/// For few trees on many samples; an ensemble of many trees grows faster with a thread per tree. Best-first growth has
+/// an order to keep and stays on one thread.
 ///
 /// # Panics
 /// As [`grow`].

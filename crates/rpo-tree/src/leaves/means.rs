@@ -1,4 +1,4 @@
-//! The answers of leaves, to be written out.
+//! Leaves as weighted means of their members.
 
 use super::{LeafMembers, LeafModel, SampleLeaves};
 use crate::TreeError;

@@ -62,7 +62,7 @@ pub struct HellingerParams {
     /// λ of the least-squares start, relative to the mean diagonal of AᵀA; positive. Default 1e-6; the paper has
     /// none, but its system is singular where a node has fewer rows than features.
     pub ridge: f64,
-    /// Size up to which weights (of standardised features) are set to 0 afterwards, if no training row of the node
+    /// Size up to which weights (of standardised features) are set to 0 afterwards, if no training sample of the node
     /// changes its side by it; otherwise half of that is tried, a few times over. Not negative, 0 leaves them. Default
     /// 0.01: ADAM at a fixed rate swings about 0 by as much and never reaches it, so that without this no hyperplane is
     /// sparse.

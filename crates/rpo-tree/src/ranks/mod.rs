@@ -118,7 +118,7 @@ impl RankedFeatures {
         &self.0
     }
 
-    /// Number of training rows.
+    /// Number of training samples.
     pub fn n_rows(&self) -> usize {
         match &self.0 {
             Layout::Dense(c) => c.n_rows(),

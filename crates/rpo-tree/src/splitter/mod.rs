@@ -1,8 +1,8 @@
 //! Splitters: how nodes are split.
 //!
-//! A splitter holds its view of the training set (features, split targets, weights, parameters) and shares it
-//! read-only between threads; its buffers are in a workspace, one per thread. Growers use this trait alone, so that any kind
-//! of split fits: one feature against a threshold, a hyperplane, the nearest of k centroids. A splitter draws all of its
+//! A splitter holds its view of the training set (features, split targets, weights, parameters) and shares it read-only
+//! between threads; its buffers are in a workspace, one per thread. Growers use this trait alone, so that any kind of
+//! split fits: one feature against a threshold, a hyperplane, the nearest of k centroids. A splitter draws all of its
 //! random numbers from the seed of the node.
 
 mod axis;
@@ -19,7 +19,7 @@ use crate::error::{TreeError, check_exist};
 use crate::rule::Rule;
 use rpo_core::{ParameterError, Seed};
 
-/// The training rows of a node and its seed.
+/// The training samples of a node and its seed.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeRows<'a> {
     /// Distinct rows of positive weight, increasing.

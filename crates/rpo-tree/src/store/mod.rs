@@ -1,7 +1,8 @@
 //! Trees as named arrays, and back.
 //!
-//! The arrays of all trees of a model are one behind the other, so that their number does not grow with that of the trees.
-//! A rule or a leaf model that implements [`StoreRule`] or [`StoreLeaves`] says how many of it are stored together.
+//! The arrays of all trees of a model are one behind the other, so that their number does not grow with that of the
+//! trees. A rule or a leaf model that implements [`StoreRule`] or [`StoreLeaves`] says how many of it are stored
+//! together.
 
 mod axis;
 mod leaves;
@@ -18,7 +19,7 @@ use rpo_core::store::{Reader, Sizes, StoreError, Writer};
 /// A rule that can be stored.
 ///
 /// The array `node.kind` holds a number for each node: 0 for a leaf, for a split the [kind](Self::kind) of its rule.
-/// Everything else about a rule goes into arrays of its own type.
+/// Everything else about a rule goes into arrays of the rule's type.
 pub trait StoreRule: Rule {
     /// The numbers that stand for a split, in words.
     const KINDS: &'static str;

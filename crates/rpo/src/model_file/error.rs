@@ -99,9 +99,9 @@ pub enum ModelFileErrorKind {
     /// Bytes that are not those that were written.
     #[error("the file is damaged: its checksum is {found}, and {expected} was written")]
     Checksum {
-        /// By the file.
+        /// The checksum in the file.
         expected: String,
-        /// Of the file.
+        /// The checksum of its contents.
         found: String,
     },
     /// Arrays or fields that do not make a model, or cannot be stored.

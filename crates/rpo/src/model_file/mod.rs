@@ -6,7 +6,7 @@
 //!
 //! * **Written atomically**: into a temporary file in the target's folder, flushed to the disk, then renamed. A
 //!   failure leaves an earlier file as it was.
-//! * **Loaded without trust**: a damaged file is found by its checksum, and whatever the file says is checked
+//! * **Loaded without trust**: a damaged file is found by its checksum, and everything in the file is checked
 //!   before it is used, so that a hostile one ends in a typed error. Memory stays within a small multiple of
 //!   the file's size, as nothing is allocated by what the file merely promises.
 //! * **Exact**: a model that was saved and loaded is equal to the original and predicts the same bits.

@@ -16,7 +16,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether one score is strictly better than another.
+    /// Returns true if one score is strictly better than another.
     pub fn is_better(self, score: f64, than: f64) -> bool {
         match self {
             Self::Maximize => score > than,
@@ -40,9 +40,9 @@ impl<S: Score> From<S> for Direction {
 pub enum SearchLimit {
     /// Every setting given. The default; endless for random settings of an infinite space.
     Everything,
-    /// The first so many settings.
+    /// The number of settings to try.
     Trials(usize),
-    /// So many steps: a setting is tried if those before it have used fewer. The one that crosses the limit is
+    /// The number of steps: a setting is tried if those before it have used fewer. The one that crosses the limit is
     /// finished, so that the result depends on no machine.
     Steps(u64),
     /// So much time: no trial starts afterwards, and those that run are asked to stop at their next report.
@@ -58,7 +58,7 @@ pub enum Pruner {
     /// their best score up to the same step: the median rule of Golovin et al., KDD 2017, section 3.2, with
     /// the best in the place of the running mean. A stopped trial cannot win while another has been finished.
     Median {
-        /// No trial is stopped before so many steps.
+        /// Number of steps before which no trial is stopped.
         warm_up: u64,
         /// Nor while fewer earlier trials have reported by that step.
         min_trials: usize,
@@ -98,9 +98,9 @@ impl Search {
         Self { pruner, ..self }
     }
 
-    /// How many trials run at the same time, 0 meaning 1; a trial is compared with those of earlier rounds. Default
-    /// 8, whatever the threads, for the result depends on it where trials are stopped. What trials hold in
-    /// memory, they hold so many times.
+    /// Sets the number of trials that run at the same time, 0 meaning 1; a trial is compared with those of earlier
+    /// rounds. Default 8, whatever the threads, for the result depends on it where trials are stopped. Memory grows
+    /// with it.
     #[must_use]
     pub fn round(self, round: usize) -> Self {
         let round = round.max(1);

@@ -5,7 +5,7 @@ use super::{Direction, Setting};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// One evaluation of the objective: takes reports and answers whether to go on.
+/// One evaluation of the objective: takes reports and decides whether the trial goes on.
 #[derive(Debug)]
 pub struct Trial<'a> {
     rule: &'a Rule,
@@ -15,7 +15,7 @@ pub struct Trial<'a> {
 }
 
 impl Trial<'_> {
-    /// Reports the score reached after so many steps, counted from the beginning of the trial: trees, boosting
+    /// Reports the score reached after a number of steps, counted from the beginning of the trial: trees, boosting
     /// rounds, whatever costs alike in every setting. `Break` asks the objective to return what it has: the trial
     /// is not promising ([`Pruner`](super::Pruner)) or the time is up. For scores on the way; the one at the
     /// end is returned.

@@ -1,12 +1,13 @@
 //! The work of a cell, which runs in its own process, so that CPU time and memory are its alone.
 
 mod bootstrap;
-mod budget;
+
 mod decompose;
 mod friedman;
 mod meter;
 mod score;
 mod targets;
+mod time_limit;
 
 use super::store::Outcome;
 use crate::plan::job::{Job, Work};

@@ -1,7 +1,7 @@
 //! Fit on a training part, score on a test part.
 
 use super::meter::{ProjectionTime, Stopwatch, Timed, peak_memory};
-use super::{bootstrap, budget, targets};
+use super::{bootstrap, targets, time_limit};
 use crate::describe::measures;
 use crate::plan::data;
 use crate::plan::job::{Job, STEPS};
@@ -29,7 +29,7 @@ pub(super) fn run(jobs: &[Job], metrics: &[String], bootstrap: Option<usize>) ->
     let mut fitting = Fitting {
         job,
         metrics: &metrics,
-        options: budget::limited(job, &train)?,
+        options: time_limit::limited(job, &train)?,
         projections: Arc::default(),
         cost: Cost::default(),
     };

@@ -1,5 +1,5 @@
-//! The time budget of Joly, Wehenkel and Geurts (2019), section 4.1.2: a fit of boosting may take so many times the time of
-//! one step of gbmort with stumps and the square loss on the same samples. What it gives depends on the machine.
+//! The time limit of Joly, Wehenkel and Geurts (2019), section 4.1.2: a fit of boosting takes at most a multiple of the
+//! time of one step of gbmort with stumps and the square loss on the same samples. Its results depend on the machine.
 
 use crate::plan::job::{Job, STEPS};
 use rpo::data::Dataset;
