@@ -17,7 +17,7 @@ pub enum FeatureStyle {
         /// Mean number of features per sample that do not depend on labels.
         noise: f64,
     },
-    /// Dense: the sum, over the labels of a sample, of their own vector and that of their topic, both of
+    /// Dense: the sum, over the labels of a sample, of the vectors of the labels and of their topics, both of
     /// random signs and length 1 per feature over the square root of 2, plus normal noise.
     Dense {
         /// Standard deviation of the noise.

@@ -76,7 +76,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     ///
     /// # Errors
     /// [`EnsembleError::Parameter`] if there is no tree, [`EnsembleError::Mismatch`] if a tree, the importances or the bags
-    /// do not fit the numbers of training rows n, features p and outputs d.
+    /// do not fit the numbers of training samples n, features p and outputs d.
     pub(crate) fn from_parts(
         trees: Vec<ForestTree<R, L>>,
         importances: Importances,
@@ -92,7 +92,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         if let Bag::Subsample(rows) = bag
             && !(1..=n_train).contains(&rows)
         {
-            return mismatch("training rows for the rows of a tree", rows, n_train);
+            return mismatch("training samples for the rows of a tree", rows, n_train);
         }
         for ForestTree { tree, .. } in &trees {
             if tree.leaves().n_outputs() != n_outputs {
@@ -101,7 +101,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
             if let Some(leaves) = tree.leaves().as_samples() {
                 let given = leaves.outputs().n_rows();
                 if given != n_train {
-                    return mismatch("training rows that a tree refers to", n_train, given);
+                    return mismatch("training samples that a tree refers to", n_train, given);
                 }
             }
             check_rules(tree.structure(), n_features)?;
@@ -141,7 +141,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         self.n_outputs
     }
 
-    /// Number of training rows n.
+    /// Number of training samples n.
     pub fn n_train(&self) -> usize {
         self.n_train
     }
@@ -187,7 +187,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         check_lengths([
             ("features of the other forest", self.n_features, other.n_features),
             ("outputs of the other forest", self.n_outputs, other.n_outputs),
-            ("training rows of the other forest", self.n_train, other.n_train),
+            ("training samples of the other forest", self.n_train, other.n_train),
         ])?;
         if self.bag != other.bag {
             return Err(EnsembleError::Merge("their trees grew on different samples"));
