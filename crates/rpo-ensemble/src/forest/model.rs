@@ -187,7 +187,11 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         check_lengths([
             ("features of the other forest", self.n_features, other.n_features),
             ("outputs of the other forest", self.n_outputs, other.n_outputs),
-            ("training samples of the other forest", self.n_train, other.n_train),
+            (
+                "training samples of the other forest",
+                self.n_train,
+                other.n_train,
+            ),
         ])?;
         if self.bag != other.bag {
             return Err(EnsembleError::Merge("their trees grew on different samples"));
