@@ -134,6 +134,7 @@ mod tests {
     use super::*;
     use ndarray::{Array2, array};
     use proptest::prelude::*;
+    use rpo_core::Mismatch;
 
     fn f_measure(pairs: &[(f32, bool)], threshold: f64) -> f64 {
         let predicted = |score: f32| f64::from(score) >= threshold;
@@ -208,11 +209,11 @@ mod tests {
         let refused = find(ThresholdRule::Rate, scores.view(), (&fewer).into());
         assert!(matches!(
             refused,
-            Err(EnsembleError::Mismatch {
+            Err(EnsembleError::Mismatch(Mismatch {
                 expected: 2,
                 given: 1,
                 ..
-            })
+            }))
         ));
     }
 }

@@ -8,7 +8,7 @@ use crate::error::check_lengths;
 use crate::inference::block::Routed;
 use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, mean_of_trees, top_k};
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed, csr_row};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, Seed, csr_row};
 use rpo_projections::LinearMap;
 use rpo_tree::centroid::CentroidRule;
 use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Tree};
@@ -96,11 +96,11 @@ impl CraftmlTree {
     fn check_width(&self, width: usize) -> Result<(), EnsembleError> {
         let needed = self.tree.structure().n_features();
         if needed > width {
-            return Err(EnsembleError::Mismatch {
+            return Err(EnsembleError::Mismatch(Mismatch {
                 what: "columns of the features for the rules of a tree",
                 expected: needed,
                 given: width,
-            });
+            }));
         }
         Ok(())
     }
@@ -131,19 +131,19 @@ impl Craftml {
         n_outputs: usize,
     ) -> Result<Self, EnsembleError> {
         let same = |what, expected, given| {
-            let mismatch = EnsembleError::Mismatch {
+            let mismatch = EnsembleError::Mismatch(Mismatch {
                 what,
                 expected,
                 given,
-            };
+            });
             (expected == given).then_some(()).ok_or(mismatch)
         };
         if trees.is_empty() {
-            return Err(EnsembleError::Mismatch {
+            return Err(EnsembleError::Mismatch(Mismatch {
                 what: "number of trees of at least",
                 expected: 1,
                 given: 0,
-            });
+            }));
         }
         if let Some(training) = &training {
             same("training rows", n_train, training.features().rows())?;

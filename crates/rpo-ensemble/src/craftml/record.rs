@@ -5,7 +5,7 @@ use super::model::CraftmlTree;
 use super::params::Width;
 use super::training_set::{TrainingSet, TreeMembers, label};
 use crate::error::EnsembleError;
-use rpo_core::Seed;
+use rpo_core::{Mismatch, Seed};
 use rpo_projections::{HashingMap, LinearMap};
 use rpo_tree::centroid::{TreeRecord, rebuild};
 use rpo_tree::{LeafKind, Tree};
@@ -50,11 +50,11 @@ impl CraftmlRecord<'_> {
     pub(crate) fn rebuild(self, training: &TrainingSet) -> Result<CraftmlTree, EnsembleError> {
         let map = self.hashing;
         if map.n_outputs() != training.features().cols() {
-            return Err(EnsembleError::Mismatch {
+            return Err(EnsembleError::Mismatch(Mismatch {
                 what: "features that a tree hashes",
                 expected: training.features().cols(),
                 given: map.n_outputs(),
-            });
+            }));
         }
         Width::Fixed(map.n_components()).check("feature_width")?;
         let hasher = Hasher::new(map);

@@ -11,9 +11,7 @@ mod store;
 mod targets;
 
 pub use grower::{Grower, TreeInput};
-#[cfg(test)]
-pub(crate) use model::Importances;
-pub(crate) use model::check_rules;
 pub use model::{Forest, ForestTree};
+pub(crate) use model::{Importances, check_rules};
 pub use params::{CriterionKind, ForestParams, LeafChoice, Splitting};
 pub use single_target::SingleTargetForest;

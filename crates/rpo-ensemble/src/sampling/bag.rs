@@ -94,6 +94,7 @@ impl OutOfBag {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rpo_core::Mismatch;
 
     #[test]
     fn rows_are_in_bags_or_out_of_them() {
@@ -119,11 +120,11 @@ mod tests {
         let fewer = OutOfBag::new(Bag::Bootstrap, seeds(), 8, 7).map(|_| ());
         assert!(matches!(
             fewer,
-            Err(EnsembleError::Mismatch {
+            Err(EnsembleError::Mismatch(Mismatch {
                 expected: 8,
                 given: 7,
                 ..
-            })
+            }))
         ));
     }
 }

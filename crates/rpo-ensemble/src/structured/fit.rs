@@ -1,10 +1,12 @@
 //! Growing a structured forest.
 
-use super::forest::{StructuredForest, StructuredTree};
+use super::model::StructuredForest;
 use super::params::{NodeSplit, StructuredForestParams};
 use crate::error::EnsembleError;
+use crate::forest::{Forest, ForestTree, Importances};
 use crate::inputs::check_labels;
 use crate::options::FitOptions;
+use crate::sampling::bag::Bag;
 use crate::sampling::subset::{rows, size, subset};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
@@ -75,18 +77,16 @@ impl StructuredForestParams {
                 Ok(tree)
             })
             .collect::<Result<Vec<_>, EnsembleError>>()?;
-        StructuredForest::from_parts(
-            trees,
-            params.label_weight,
-            size(params.row_share, x.n_rows()),
-            x.n_rows(),
-            x.n_cols(),
-        )
+        let (trees, clustered) = trees.into_iter().unzip();
+        let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
+        let bag = Bag::of_fraction(params.row_share, n);
+        let forest = Forest::from_parts(trees, Importances::zero(p), bag, n, p, d)?;
+        StructuredForest::from_forest(forest, clustered, params.label_weight)
     }
 }
 
 impl Training<'_, '_> {
-    fn tree(&self, index: usize, p: usize) -> Result<StructuredTree, EnsembleError> {
+    fn tree(&self, index: usize, p: usize) -> Result<(ForestTree<LinearRule>, Vec<u32>), EnsembleError> {
         let params = self.params;
         let seed = Seed::new(params.seed)
             .purpose("structured tree")
@@ -107,7 +107,7 @@ impl Training<'_, '_> {
             NodeSplit::Logistic(logistic) => view.grow_oblique(logistic),
             NodeSplit::Hellinger(hellinger) => view.grow_oblique(hellinger),
         }?;
-        Ok(StructuredTree { tree, seed, labels })
+        Ok((ForestTree { tree, seed }, labels))
     }
 }
 

@@ -13,12 +13,12 @@
 //! on another scale than predictions.) Decisions come from [`thresholds`](crate::thresholds) on out-of-bag scores.
 
 mod fit;
-mod forest;
+mod model;
 mod params;
 mod predict;
 mod store;
 
-pub use forest::{StructuredForest, StructuredTree};
+pub use model::StructuredForest;
 pub use params::{StructuredForestParams, Variant};
 pub use rpo_tree::oblique::FeatureScaling;
 pub use rpo_tree::structured::WeightMode;

@@ -2,15 +2,13 @@
 
 use super::StructuredForest;
 use crate::error::EnsembleError;
-use crate::inference::block::{BlockPredictor, Routed};
+use crate::inference::block::BlockPredictor;
 use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, spans, sparse_rows, zeros};
-use crate::inference::traversal::route_block;
-use crate::sampling::bag::{Bag, OutOfBag};
+use crate::sampling::bag::OutOfBag;
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, check_count};
-use rpo_tree::{LeafModel, Leaves, RowBlock};
-use std::ops::Range;
+use rpo_tree::LeafModel;
 
 /// ω_tj, by tree and label.
 struct LabelWeights {
@@ -24,8 +22,8 @@ impl LabelWeights {
     fn new(forest: &StructuredForest) -> Self {
         let d = forest.n_outputs();
         let mut clustered = vec![false; forest.trees().len() * d];
-        for (tree, clustered) in forest.trees().iter().zip(clustered.chunks_mut(d)) {
-            tree.labels.iter().for_each(|&j| clustered[j as usize] = true);
+        for (labels, clustered) in forest.clustered_labels().iter().zip(clustered.chunks_mut(d)) {
+            labels.iter().for_each(|&j| clustered[j as usize] = true);
         }
         Self {
             clustered,
@@ -101,7 +99,7 @@ impl StructuredForest {
         let weights = LabelWeights::new(self);
         let totals = weights.totals(|_| true);
         Ok(sparse_rows(
-            self,
+            self.forest(),
             x,
             self.n_outputs(),
             k,
@@ -127,13 +125,8 @@ impl StructuredForest {
     /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         self.check_input(x)?;
-        let bag = if self.rows_per_tree() == self.n_train() {
-            Bag::All
-        } else {
-            Bag::Subsample(self.rows_per_tree())
-        };
         let seeds = self.trees().iter().map(|t| t.seed);
-        let out_of_bag = OutOfBag::new(bag, seeds, self.n_train(), x.n_rows())?;
+        let out_of_bag = OutOfBag::new(self.forest().bag(), seeds, self.n_train(), x.n_rows())?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET)?;
         let weights = LabelWeights::new(self);
         let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
@@ -156,12 +149,12 @@ impl StructuredForest {
         out: &mut Array2<f32>,
         finish: impl Fn(usize, ArrayViewMut1<'_, f32>, &[f64]) + Sync,
     ) {
-        let (span, block) = spans(self, x);
+        let (span, block) = spans(self.forest(), x);
         out.axis_chunks_iter_mut(Axis(0), span)
             .into_par_iter()
             .enumerate()
             .for_each(|(i, mut out)| {
-                let mut router = BlockPredictor::new(self, x, &admit);
+                let mut router = BlockPredictor::new(self.forest(), x, &admit);
                 let mut sums = vec![0.0; self.n_outputs()];
                 for (k, mut out) in out.axis_chunks_iter_mut(Axis(0), block).enumerate() {
                     let first = i * span + k * block;
@@ -188,36 +181,5 @@ impl StructuredForest {
             rpo_tree::oblique::check_present(x)?;
         }
         Ok(())
-    }
-}
-
-impl Routed for StructuredForest {
-    type Leaves = Leaves;
-    type Scratch<'x> = RowBlock<'x>;
-
-    fn n_trees(&self) -> usize {
-        self.trees().len()
-    }
-
-    fn n_outputs(&self) -> usize {
-        self.n_outputs()
-    }
-
-    fn leaves(&self, tree: usize) -> &Leaves {
-        self.trees()[tree].tree.leaves()
-    }
-
-    fn block_size(&self, x: MatrixView<'_>) -> usize {
-        RowBlock::good_size(x)
-    }
-
-    fn scratch<'x>(&self, x: MatrixView<'x>) -> RowBlock<'x> {
-        RowBlock::new(x)
-    }
-
-    fn route(&self, block: &mut RowBlock<'_>, rows: Range<usize>, leaves: &mut [u32]) {
-        block.load(rows);
-        let structures = self.trees().iter().map(|t| t.tree.structure());
-        route_block(structures, block, leaves);
     }
 }

@@ -1,6 +1,8 @@
 //! Structured forests as arrays, and back.
 
-use super::{StructuredForest, StructuredTree};
+use super::StructuredForest;
+use crate::forest::{Forest, ForestTree, Importances};
+use crate::sampling::bag::Bag;
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_tree::store::{restore_trees, store_trees};
 
@@ -9,32 +11,30 @@ impl Store for StructuredForest {
         out.field("rows_per_tree", self.rows_per_tree())?;
         out.field("label_weight", self.label_weight())?;
         store_trees(self.trees().iter().map(|t| (&t.tree, t.seed)), out)?;
-        let labels = self.trees().iter().map(|t| &t.labels);
-        let sizes: Vec<u32> = labels.clone().map(|labels| labels.len() as u32).collect();
+        let labels = self.clustered_labels();
+        let sizes: Vec<u32> = labels.iter().map(|labels| labels.len() as u32).collect();
         out.integers("tree.label_count", &sizes)?;
-        out.integers("tree.label", &labels.flatten().copied().collect::<Vec<u32>>())
+        out.integers("tree.label", &labels.concat())
     }
 }
 
 impl Restore for StructuredForest {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let rows_per_tree = from.field("rows_per_tree")?;
+        let rows_per_tree: usize = from.field("rows_per_tree")?;
         let label_weight = from.field("label_weight")?;
         let trees = restore_trees(from, sizes)?;
         let counts = from.integers("tree.label_count")?.of_length(trees.len())?;
         let mut labels = from.integers("tree.label")?.of_length(counts.total())?;
-        let trees = trees.into_iter().zip(counts.iter()).map(|((tree, seed), count)| {
-            let labels = labels.take(count as usize)?;
-            Ok(StructuredTree { tree, seed, labels })
-        });
-        let trees = trees.collect::<Result<_, StoreError>>()?;
-        let forest = Self::from_parts(
-            trees,
-            label_weight,
-            rows_per_tree,
-            sizes.n_train,
-            sizes.n_features,
-        );
-        forest.map_err(|e| StoreError::part("forest", e))
+        let clustered = counts.iter().map(|count| labels.take(count as usize));
+        let clustered = clustered.collect::<Result<_, StoreError>>()?;
+        let trees = trees.into_iter().map(|(tree, seed)| ForestTree { tree, seed });
+        let (n, p, d) = (sizes.n_train, sizes.n_features, sizes.n_outputs);
+        let bag = match rows_per_tree {
+            all if all == n => Bag::All,
+            some => Bag::Subsample(some),
+        };
+        let forest = Forest::from_parts(trees.collect(), Importances::zero(p), bag, n, p, d);
+        let structured = forest.and_then(|forest| Self::from_forest(forest, clustered, label_weight));
+        structured.map_err(|e| StoreError::part("forest", e))
     }
 }

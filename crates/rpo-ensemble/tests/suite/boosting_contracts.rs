@@ -3,7 +3,7 @@
 use crate::boosting_common::{Setup, try_fit};
 use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
-use rpo_core::{MatrixError, MatrixView, ParameterError};
+use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, StepScope,
     StepValues, Stop, TrainingForm, Validation,
@@ -520,11 +520,11 @@ fn training_sets_are_checked() {
         let short = y.slice(ndarray::s![..9, ..]).to_owned();
         assert!(matches!(
             refusal(&params, &x, &short),
-            EnsembleError::Mismatch {
+            EnsembleError::Mismatch(Mismatch {
                 expected: 10,
                 given: 9,
                 ..
-            }
+            })
         ));
         assert!(matches!(
             refusal(&params, &x, &Array2::zeros((10, 0))),
@@ -663,7 +663,7 @@ fn options_are_checked() {
         };
         match refusal(options) {
             EnsembleError::Parameter(ParameterError::OutOfRange { name, .. }) => assert_eq!(name, expected),
-            EnsembleError::Mismatch { what, .. } => assert_eq!(what, expected),
+            EnsembleError::Mismatch(Mismatch { what, .. }) => assert_eq!(what, expected),
             other => panic!("{other}"),
         }
     }
@@ -734,11 +734,11 @@ fn training_beyond_the_budget_is_refused() {
     let narrow = x.slice(ndarray::s![.., ..4]);
     assert!(matches!(
         model.predict(narrow.into()),
-        Err(EnsembleError::Mismatch {
+        Err(EnsembleError::Mismatch(Mismatch {
             expected: 5,
             given: 4,
             ..
-        })
+        }))
     ));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, MatrixError, MatrixView, ParameterError};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch, ParameterError};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
@@ -79,11 +79,11 @@ fn training_sets_are_checked() {
     let (x, y) = (Array2::<f32>::ones((3, 2)), Array2::<f32>::ones((3, 4)));
     assert!(matches!(
         refusal(&x, &Array2::ones((2, 4))),
-        EnsembleError::Mismatch {
+        EnsembleError::Mismatch(Mismatch {
             expected: 3,
             given: 2,
             ..
-        }
+        })
     ));
     assert!(matches!(
         refusal(&x, &Array2::ones((3, 0))),
@@ -187,11 +187,11 @@ fn weights_are_checked() {
     assert!(fit(&[0.0, 0.5, 1.0, 1e30]).is_ok());
     assert!(matches!(
         fit(&[1.0; 3]),
-        Err(EnsembleError::Mismatch {
+        Err(EnsembleError::Mismatch(Mismatch {
             expected: 4,
             given: 3,
             ..
-        })
+        }))
     ));
     for value in [-1.0, f32::NAN, f32::INFINITY] {
         let found = fit(&[1.0, 1.0, value, 1.0]);
@@ -275,7 +275,7 @@ fn rows_to_predict_are_checked() {
                 forest.training_weights(x.view()).unwrap_err(),
                 forest.oob_predictions(x.view()).unwrap_err(),
             ] {
-                let EnsembleError::Mismatch { expected, given, .. } = error else {
+                let EnsembleError::Mismatch(Mismatch { expected, given, .. }) = error else {
                     panic!("{error:?}");
                 };
                 assert_eq!((expected, given), (5, p));
@@ -291,11 +291,11 @@ fn rows_to_predict_are_checked() {
     ));
     assert!(matches!(
         forest.oob_predictions((&Array2::zeros((19, 5))).into()),
-        Err(EnsembleError::Mismatch {
+        Err(EnsembleError::Mismatch(Mismatch {
             expected: 20,
             given: 19,
             ..
-        })
+        }))
     ));
     let all_seen = fit(
         ForestParams {
@@ -332,11 +332,11 @@ fn weights_of_training_rows_need_leaves_that_refer_to_them() {
     let forest = fit(params, &x.clone().into(), &y.into());
     assert!(matches!(
         forest.training_weights((&x).into()),
-        Err(EnsembleError::Mismatch {
+        Err(EnsembleError::Mismatch(Mismatch {
             expected: 2,
             given: 0,
             ..
-        })
+        }))
     ));
 }
 
@@ -377,7 +377,9 @@ fn forests_that_do_not_fit_together_are_not_merged() {
         let x = x.slice(ndarray::s![..rows, ..features]).to_owned();
         let y = y.slice(ndarray::s![..rows, ..outputs]).to_owned();
         match first.clone().merge(forest(&x, &y)) {
-            Err(EnsembleError::Mismatch { expected, given, .. }) => assert_eq!((expected, given), numbers),
+            Err(EnsembleError::Mismatch(Mismatch { expected, given, .. })) => {
+                assert_eq!((expected, given), numbers)
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -4,7 +4,7 @@ use crate::common::{csr, layouts};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Stored, Writer};
-use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
+use rpo_core::{Matrix, MatrixView, Mismatch, ParameterError, Seed};
 use rpo_ensemble::craftml::{CentroidEntries, CentroidKind, FeatureMap, Width};
 use rpo_ensemble::{Craftml, CraftmlParams, CraftmlPreset, EnsembleError};
 use rpo_tree::{LeafKind, LeafModel, Rule, TreeError, apply};
@@ -412,11 +412,11 @@ fn what_does_not_fit_is_refused() {
     let refused = |x: &Array2<f32>, y: &Array2<f32>| params.fit(x.into(), y.into()).unwrap_err();
     assert!(matches!(
         refused(&x, &y.select(Axis(0), &[0, 1])),
-        EnsembleError::Mismatch {
+        EnsembleError::Mismatch(Mismatch {
             expected: 50,
             given: 2,
             ..
-        }
+        })
     ));
     let mut bad = x.clone();
     bad[[3, 4]] = f32::NAN;
@@ -430,11 +430,11 @@ fn what_does_not_fit_is_refused() {
     assert!(matches!(refused(&x, &bad_y), EnsembleError::Outputs(_)));
     let forest = params.fit((&x).into(), (&y).into()).unwrap();
     let narrow = Array2::zeros((2, 29));
-    let expected = EnsembleError::Mismatch {
+    let expected = EnsembleError::Mismatch(Mismatch {
         what: "features",
         expected: 30,
         given: 29,
-    };
+    });
     assert_eq!(forest.predict((&narrow).into()).unwrap_err(), expected);
     assert!(matches!(
         forest.predict((&bad).into()),
@@ -458,7 +458,7 @@ fn what_does_not_fit_is_refused() {
     ));
     assert!(matches!(
         Craftml::from_parts(vec![], None, 1, 1, 1),
-        Err(EnsembleError::Mismatch { .. })
+        Err(EnsembleError::Mismatch(_))
     ));
     let trees = forest.trees().to_vec();
     let set = forest.training().cloned();
@@ -470,6 +470,6 @@ fn what_does_not_fit_is_refused() {
         build(&set, 50, 30, 25),
         build(&None, 50, 30, 24),
     ] {
-        assert!(matches!(wrong, Err(EnsembleError::Mismatch { .. })));
+        assert!(matches!(wrong, Err(EnsembleError::Mismatch(_))));
     }
 }

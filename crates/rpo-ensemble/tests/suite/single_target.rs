@@ -211,7 +211,7 @@ fn what_makes_no_sense_is_refused() {
     let narrow = Array2::<f32>::zeros((3, 4));
     assert!(matches!(
         forests.predict((&narrow).into()),
-        Err(EnsembleError::Mismatch { .. })
+        Err(EnsembleError::Mismatch(_))
     ));
     assert!(matches!(
         forests.predict_within((&x).into(), 10),

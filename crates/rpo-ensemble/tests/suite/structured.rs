@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis, array};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rpo_core::{MatrixView, ParameterError, Seed};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, Variant};
 use rpo_tree::{LeafModel, TreeError};
@@ -98,7 +98,7 @@ fn parts_merge_into_the_whole() {
         &x,
         &y,
     );
-    assert!(matches!(first.merge(other), Err(EnsembleError::Mismatch { .. })));
+    assert!(matches!(first.merge(other), Err(EnsembleError::Merge(_))));
 }
 
 /// What the formula says, tree by tree.
@@ -112,7 +112,7 @@ fn naive_scores(
     for (t, tree) in forest.trees().iter().enumerate() {
         let answers = tree.tree.predict(x.into());
         for ((i, j), answer) in answers.indexed_iter().filter(|((i, _), _)| admit(t, *i)) {
-            let weight = if tree.labels.contains(&(j as u32)) {
+            let weight = if forest.clustered_labels()[t].contains(&(j as u32)) {
                 5.0
             } else {
                 1.0
@@ -192,11 +192,11 @@ fn what_does_not_fit_is_refused() {
     let fewer = y.slice(ndarray::s![..19, ..]).to_owned();
     assert!(matches!(
         refused(&x, &fewer),
-        EnsembleError::Mismatch {
+        EnsembleError::Mismatch(Mismatch {
             expected: 20,
             given: 19,
             ..
-        }
+        })
     ));
     let none = Array2::zeros((20, 0));
     assert!(matches!(
@@ -236,7 +236,7 @@ fn what_does_not_fit_is_refused() {
     let wide = Array2::zeros((2, 9));
     assert!(matches!(
         forest.predict((&wide).into()),
-        Err(EnsembleError::Mismatch { .. })
+        Err(EnsembleError::Mismatch(_))
     ));
     assert!(matches!(
         forest.predict_within((&x).into(), 100),

@@ -2,11 +2,11 @@
 
 use crate::forest::Importances;
 use crate::sampling::bag::Bag;
-use crate::structured::{StructuredForest, StructuredTree};
+use crate::structured::StructuredForest;
 use crate::{EnsembleError, FitOptions, Forest, ForestParams, ForestTree, SingleTargetForest};
 use ndarray::{Array2, array};
 use rpo_core::store::{Store, StoreError, Writer};
-use rpo_core::{ParameterError, Seed};
+use rpo_core::{Mismatch, ParameterError, Seed};
 use rpo_tree::leaves::DenseLeaves;
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafKind, Leaves, Node, Structure, Tree};
@@ -33,7 +33,9 @@ fn forest(x: &Array2<f32>, y: &Array2<f32>) -> Forest {
 
 fn sizes_differ<T: std::fmt::Debug>(found: Result<T, EnsembleError>, numbers: (usize, usize)) {
     match found {
-        Err(EnsembleError::Mismatch { expected, given, .. }) => assert_eq!((expected, given), numbers),
+        Err(EnsembleError::Mismatch(Mismatch { expected, given, .. })) => {
+            assert_eq!((expected, given), numbers)
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -112,17 +114,14 @@ fn forests_of_single_targets_have_as_many_trees_of_each() {
     assert!(with(8).is_ok());
     for n_outputs in [0, 3, 17] {
         let found = with(n_outputs);
-        assert!(
-            matches!(found, Err(EnsembleError::Mismatch { .. })),
-            "{n_outputs}"
-        );
+        assert!(matches!(found, Err(EnsembleError::Mismatch(_))), "{n_outputs}");
     }
 }
 
 /// H-P15.
 #[test]
 fn labels_a_tree_clustered_count_five_times() {
-    let leaf = |answer: f32, labels: &[u32], seed| StructuredTree {
+    let leaf = |answer: f32, seed| ForestTree {
         tree: Tree::new(
             Structure::<LinearRule>::new(vec![Node::Leaf(0)]).unwrap(),
             Leaves::Dense(DenseLeaves {
@@ -131,10 +130,11 @@ fn labels_a_tree_clustered_count_five_times() {
         )
         .unwrap(),
         seed: Seed::new(seed),
-        labels: labels.to_vec(),
     };
     let (a, b) = (0.75, 0.25);
-    let forest = StructuredForest::from_parts(vec![leaf(a, &[0], 0), leaf(b, &[], 1)], 5.0, 3, 4, 1).unwrap();
+    let trees = vec![leaf(a, 0), leaf(b, 1)];
+    let forest = Forest::from_parts(trees, Importances::zero(1), Bag::Subsample(3), 4, 1, 2).unwrap();
+    let forest = StructuredForest::from_forest(forest, vec![vec![0], vec![]], 5.0).unwrap();
     let scores = forest.predict((&array![[0.0]]).into()).unwrap();
     assert_eq!(scores, array![[(5.0 * a + b) / 6.0, (a + b) / 2.0]]);
 }

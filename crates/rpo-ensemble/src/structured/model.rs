@@ -1,0 +1,127 @@
+//! The fitted structured forest.
+
+use super::params::check_label_weight;
+use crate::error::{EnsembleError, mismatch};
+use crate::forest::{Forest, ForestTree};
+use crate::sampling::bag::Bag;
+use rpo_core::ParameterError;
+use rpo_tree::Node;
+use rpo_tree::oblique::LinearRule;
+
+/// A fitted structured forest; see the [module](crate::structured). Immutable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StructuredForest {
+    forest: Forest<LinearRule>,
+    /// The labels that each tree clustered, increasing.
+    clustered: Vec<Vec<u32>>,
+    label_weight: f64,
+}
+
+impl StructuredForest {
+    /// Joins trees, the labels that each of them clustered, and the weight of their predictions of these labels.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] if there are not labels for each tree, or labels that do not exist;
+    /// [`EnsembleError::Parameter`] for labels that do not increase, and a weight that is below 1 or not finite.
+    pub(crate) fn from_forest(
+        forest: Forest<LinearRule>,
+        clustered: Vec<Vec<u32>>,
+        label_weight: f64,
+    ) -> Result<Self, EnsembleError> {
+        check_label_weight(label_weight)?;
+        if clustered.len() != forest.trees().len() {
+            return mismatch("label sets of trees", forest.trees().len(), clustered.len());
+        }
+        for labels in &clustered {
+            if let Some(pair) = labels.windows(2).find(|w| w[0] >= w[1]) {
+                let given = format!("{} before {}", pair[0], pair[1]);
+                return Err(ParameterError::out_of_range("the labels of a tree", given, "increasing").into());
+            }
+            if let Some(&label) = labels
+                .last()
+                .filter(|label| **label as usize >= forest.n_outputs())
+            {
+                let needed = label as usize + 1;
+                return mismatch("outputs for the labels of a tree", needed, forest.n_outputs());
+            }
+        }
+        Ok(Self {
+            forest,
+            clustered,
+            label_weight,
+        })
+    }
+
+    /// The trees as a forest whose predictions of all labels weigh the same.
+    pub fn forest(&self) -> &Forest<LinearRule> {
+        &self.forest
+    }
+
+    /// The trees.
+    pub fn trees(&self) -> &[ForestTree<LinearRule>] {
+        self.forest.trees()
+    }
+
+    /// The labels that each tree clustered, increasing.
+    pub fn clustered_labels(&self) -> &[Vec<u32>] {
+        &self.clustered
+    }
+
+    /// Weight of a tree's predictions of the labels that it clustered, relative to its predictions of others.
+    pub fn label_weight(&self) -> f64 {
+        self.label_weight
+    }
+
+    /// Number of samples that each tree grew on.
+    pub fn rows_per_tree(&self) -> usize {
+        match self.forest.bag() {
+            Bag::Subsample(samples) => samples,
+            Bag::All | Bag::Bootstrap => self.n_train(),
+        }
+    }
+
+    /// Number of features p.
+    pub fn n_features(&self) -> usize {
+        self.forest.n_features()
+    }
+
+    /// Number of labels d.
+    pub fn n_outputs(&self) -> usize {
+        self.forest.n_outputs()
+    }
+
+    /// Number of training samples n.
+    pub fn n_train(&self) -> usize {
+        self.forest.n_train()
+    }
+
+    /// Returns true if any tree has a hyperplane, so that no feature value may be missing.
+    pub fn is_oblique(&self) -> bool {
+        let oblique = |node: &Node<LinearRule>| {
+            matches!(
+                node,
+                Node::Split {
+                    rule: LinearRule::Oblique(_),
+                    ..
+                }
+            )
+        };
+        let nodes = self.trees().iter().flat_map(|t| t.tree.structure().nodes());
+        nodes.into_iter().any(oblique)
+    }
+
+    /// One forest of the trees of both, in order. Forests grown apart with the same seed and successive
+    /// [`first_tree`](super::StructuredForestParams::first_tree) give exactly the forest one fit would have grown.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] or [`EnsembleError::Merge`] if they were not fitted to data of the same shape with
+    /// the same fractions and label weight.
+    pub fn merge(mut self, other: Self) -> Result<Self, EnsembleError> {
+        if self.label_weight != other.label_weight {
+            return Err(EnsembleError::Merge("their trees weight labels differently"));
+        }
+        self.forest = self.forest.merge(other.forest)?;
+        self.clustered.extend(other.clustered);
+        Ok(self)
+    }
+}
