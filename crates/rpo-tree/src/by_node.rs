@@ -68,7 +68,7 @@ mod tests {
     use crate::rule::Row;
     use proptest::prelude::*;
 
-    /// Sends a row to the child that the digit of its number says.
+    /// Sends a row to the child that is a digit of its number.
     #[derive(Debug, Clone, PartialEq)]
     struct Digit(u32);
 

@@ -75,7 +75,7 @@ pub enum TreeError {
     Structure {
         /// The node, in storage order.
         node: usize,
-        /// What is wrong with it.
+        /// Why it is invalid.
         why: &'static str,
     },
 }

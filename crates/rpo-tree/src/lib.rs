@@ -20,7 +20,7 @@ mod structure;
 pub mod structured;
 mod tree;
 
-/// What features and targets come in, and what growth is a function of.
+/// The types of features, targets and seeds.
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use by_node::ByNode;

@@ -27,7 +27,7 @@ where
     }
 }
 
-/// The width of a table for `n` vectors: one that [`add_products`] is fast for. What is added are zeros.
+/// The width of a table for `n` vectors: one that [`add_products`] is fast for, filled up with zeros.
 pub(crate) fn table_width(n: usize) -> usize {
     match n {
         0..=2 => 2,

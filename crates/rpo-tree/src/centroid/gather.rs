@@ -7,7 +7,7 @@ use rpo_core::SparseAccumulator;
 /// How a child scores samples: offset + weights · x.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Centroid {
-    /// What is added to the product.
+    /// Added to the product.
     pub(super) offset: f32,
     /// The features with a weight, increasing.
     pub(super) features: Vec<u32>,

@@ -45,7 +45,7 @@ impl BitIndex {
     }
 }
 
-/// Moves `from` to the first of the increasing features that is not below `feature`; says whether it is that one.
+/// Moves `from` to the first of the increasing features that is not below `feature`; returns true if it is that one.
 ///
 /// Gallops, so that a walk through sorted lookups costs the logarithm of the steps it takes.
 #[inline]

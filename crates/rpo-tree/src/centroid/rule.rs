@@ -109,8 +109,8 @@ impl CentroidRule {
         &self.offsets
     }
 
-    /// Of each training row of the node, in increasing order, one more than the child whose centroid it is part of, or
-    /// 0 for rows of none. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_members) them.
+    /// For each training row of the node, in increasing order, 1 + the child whose centroid averages it, or 0 if none
+    /// does. Empty if the splitter was not asked to [keep](super::CentroidSplitter::keep_members) them.
     pub(crate) fn members(&self) -> &[u16] {
         &self.members
     }
@@ -134,13 +134,13 @@ impl CentroidRule {
             } else {
                 let mut at = 0;
                 let value = |feature| advance(features, &mut at, feature).then(|| values[at]);
-                self.ask(value, scores);
+                self.read(value, scores);
             }
         })
     }
 
-    /// Whether to look up the features that a row stores, so many, or to ask the row for the features of the node:
-    /// those that are few beside the others.
+    /// Whether to look up the features that a row stores among those of the node, or the other way round: the fewer ones
+    /// are looked up.
     fn is_looked_up(&self, n_stored: usize) -> bool {
         match self.index {
             Some(_) => n_stored < 2 * self.features.len(),
@@ -148,7 +148,7 @@ impl CentroidRule {
         }
     }
 
-    /// Adds to the scores what a row brings that stores these features.
+    /// Adds the products of a row that stores these features to the scores.
     fn look_up(&self, features: &[u32], values: impl Iterator<Item = f32>, scores: &mut [f32]) {
         let entries = features.iter().zip(values);
         match &self.index {
@@ -161,8 +161,8 @@ impl CentroidRule {
         }
     }
 
-    /// Adds to the scores what a row brings that has this value of a feature, if it is not 0.
-    fn ask(&self, mut value: impl FnMut(u32) -> Option<f32>, scores: &mut [f32]) {
+    /// Adds the products of a row to the scores, given its value of a feature if that is not 0.
+    fn read(&self, mut value: impl FnMut(u32) -> Option<f32>, scores: &mut [f32]) {
         let features = self.features.iter().zip(0..);
         let entry = |(&feature, place): (&u32, u32)| {
             let value = value(feature);
@@ -218,7 +218,7 @@ impl Rule for CentroidRule {
             Some(stored) if self.is_looked_up(stored.len()) => {
                 self.look_up(stored, stored.iter().map(|&f| value(f)), scores);
             }
-            _ => self.ask(|feature| Some(value(feature)).filter(|v| *v != 0.0), scores),
+            _ => self.read(|feature| Some(value(feature)).filter(|v| *v != 0.0), scores),
         })
     }
 

@@ -129,7 +129,7 @@ pub struct CentroidSplitter<'a, T> {
     predict_by: Option<&'a dyn Routing>,
     params: CentroidParams,
     member_rows: MemberRows<'a>,
-    /// Whether rules keep the members of their centroids.
+    /// True if rules store the members of their centroids.
     keeps_members: bool,
 }
 
@@ -336,7 +336,7 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
     }
 }
 
-/// What a thread works in.
+/// Buffers of a thread.
 #[derive(Debug)]
 pub struct CentroidWorkspace {
     sample: Vec<u32>,
@@ -373,7 +373,7 @@ fn keep_reached(children: &mut [u16], n_centroids: usize) -> Reached {
     Reached { n, names }
 }
 
-/// Of each row of a node, one more than the child whose centroid it is part of, or 0 if it is of none.
+/// For each row of a node, 1 + the child whose centroid averages it, or 0 if none does.
 fn members_of(rows: &[u32], sample: &[u32], labels: &[u32], reached: &Reached) -> Box<[u16]> {
     let mut drawn = sample.iter().zip(labels).peekable();
     let code = |row: &u32| {

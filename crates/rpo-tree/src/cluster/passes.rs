@@ -9,7 +9,7 @@ use rpo_core::Seed;
 
 impl KMeansParams {
     /// Clusters points from random starts; the result is in the workspace and depends on nothing that was there
-    /// before. Rows without weight are assigned but have no say; if no row has weight there are no clusters.
+    /// before. Rows without weight are assigned but do not move centres; if no row has weight there are no clusters.
     pub(crate) fn run(&self, points: &Points, seed: Seed, work: &mut Workspace) {
         for start in 0..self.starts {
             self.seed_centres(points, seed.child(start as u64), work);

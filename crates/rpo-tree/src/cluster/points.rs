@@ -24,7 +24,7 @@ pub struct Points {
     numbers: Vec<u32>,
     /// Per number, where it was stored last: repeated columns of a row are summed.
     last: Vec<usize>,
-    /// What rows are compared by, if not by themselves.
+    /// The map whose images of the rows are compared, if any.
     pub(super) images: Option<Images>,
 }
 

@@ -6,7 +6,7 @@ use super::{Geometry, KMeansParams, length};
 use rand::Rng;
 use rpo_core::{Seed, StreamRng};
 
-/// Differences below this share of what they are the difference of are rounding: the rows coincide.
+/// Differences below this fraction of their terms are rounding errors: the rows coincide.
 const ROUNDING: f64 = 1e-14;
 
 impl KMeansParams {

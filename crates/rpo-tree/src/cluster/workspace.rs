@@ -3,7 +3,7 @@
 use super::points::Points;
 use crate::products::{add_products, table_width};
 
-/// Products, and objectives, that differ by less than this share of their size are equal: rows of few whole numbers
+/// Products, and objectives, that differ by less than this fraction of their size are equal: rows of few whole numbers
 /// often lie midway between two centres, and rounding, which depends on the order of the columns, shall not decide.
 pub(super) const TIE: f64 = 1e-12;
 
@@ -26,11 +26,11 @@ pub(crate) struct Workspace {
 pub(super) struct Run {
     pub(super) labels: Vec<u32>,
     pub(super) n_clusters: usize,
-    /// What rows are multiplied by, centre by centre: column that occurs x `width`, zero from `n_clusters` on. These
-    /// are the centres, or where rows are compared by their images Pᵀ times theirs.
+    /// The factors of rows (columns that occur x `width`, zero from `n_clusters` on): the centres, or Pᵀ times the centres
+    /// of images.
     pub(super) centres: Vec<f64>,
     pub(super) width: usize,
-    /// What is added to a row's product with each centre before they are compared: -‖μ‖²/2 for distances.
+    /// Added to the products of a row with the centres before they are compared: -‖μ‖²/2 for distances.
     pub(super) offsets: Vec<f64>,
     pub(super) history: Vec<f64>,
     pub(super) n_updates: usize,
@@ -51,8 +51,7 @@ impl Run {
         (self.n_updates, self.is_stable) = (0, false);
     }
 
-    /// Products of a row of the given size with all centres and their offsets; the first of equal ones, which is
-    /// to say within [`TIE`], comes first.
+    /// Products of a row of the given size with all centres and their offsets; of products equal within [`TIE`] the first wins.
     #[inline]
     pub(super) fn nearest(
         &self,

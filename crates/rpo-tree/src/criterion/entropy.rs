@@ -148,7 +148,7 @@ pub struct WeightedEntropy {
     moved: [f64; 2],
 }
 
-/// What a row brings: weight, and that of ones.
+/// The weight of a row, and that of its ones.
 type Cell = [f32; 2];
 
 impl WeightedEntropy {

@@ -19,7 +19,7 @@ use std::borrow::Cow;
 #[derive(Debug, Clone)]
 pub struct LabelCountVariance<'a> {
     labels: Cow<'a, [u32]>,
-    /// Whether each row's labels are filled up to whole groups.
+    /// True if the labels of each row are filled up to whole groups.
     in_groups: bool,
     rows: Vec<LabelRow>,
     sums: NodeSums,
@@ -49,7 +49,7 @@ const TOTAL: u64 = 1 << 32;
 const MOVED: u64 = TOTAL - 1;
 /// Up to this many labels all counts are cleared at once.
 const FEW_LABELS: usize = 64;
-/// Labels are counted in groups of so many, filled up with labels that do not exist: where a row has several,
+/// Labels are counted in groups of this size, filled up with labels that do not exist: where a row has several,
 /// how many cannot be predicted, and a loop over groups guesses its end wrong less often.
 const GROUP: usize = 4;
 

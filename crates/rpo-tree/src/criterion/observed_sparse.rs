@@ -40,7 +40,7 @@ struct Output {
     /// The weight of the rows in which it is missing.
     missing: f64,
     moved_missing: f64,
-    /// Whether it is missing in some row of the node.
+    /// True if it is missing in some row of the node.
     incomplete: bool,
 }
 

@@ -15,7 +15,7 @@ pub struct SingleVariance {
     moved: f64,
 }
 
-/// What a row brings.
+/// The weight and target of a row.
 #[derive(Debug, Clone, Copy)]
 struct Cell {
     weight: f32,

@@ -218,7 +218,7 @@ pub trait LeafModel: Send + Sync {
 /// Makes the leaves of trees from their training samples; see the example of [`LeafModel`]. [`LeafKind`] makes
 /// [`Leaves`] of means.
 pub trait LeafBuilder: Sync {
-    /// What it makes.
+    /// The leaf model that it makes.
     type Leaves: LeafModel;
 
     /// Leaves with these members, given a weight and the outputs of every training sample.

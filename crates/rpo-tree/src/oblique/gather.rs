@@ -133,7 +133,7 @@ pub fn check_present(x: MatrixView<'_>) -> Result<(), TreeError> {
 /// In [`NodeDesign::place`]: a feature the tree does not use.
 const OUTSIDE: u32 = u32::MAX;
 
-/// A matrix is gathered densely if at least one value in so many is not 0: a product over a dense row then takes no
+/// A matrix is gathered densely if at least one value in this many is not 0: a product over a dense row then takes no
 /// longer than one over its entries.
 const DENSE_SHARE: usize = 6;
 
@@ -154,7 +154,7 @@ pub struct NodeDesign {
     sparse: SparseDesign<f32>,
 }
 
-/// What a pass over a node's rows finds of a feature.
+/// The values of a feature in the rows of a node.
 #[derive(Debug, Clone, Copy, Default)]
 struct Seen {
     value: f32,

@@ -86,7 +86,7 @@ struct Problem<'a, D> {
     lambda: f64,
 }
 
-/// What is known of the objective at a point.
+/// The objective at a point.
 struct Point<T> {
     value: f64,
     gradient: Vec<T>,

@@ -15,7 +15,7 @@
 
 use super::real::Real;
 
-/// Soft shares of the rows that go right, by class.
+/// Soft fractions of the rows that go right, by class.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SoftRates {
     /// t̃: of the positive rows.

@@ -1,4 +1,4 @@
-//! The two-stage solve: first where the classes part, then with fewer weights.
+//! The two-stage solve: first a hyperplane that separates the classes, then one with fewer weights.
 
 use super::adam::Adam;
 use super::batches::Batches;
@@ -10,15 +10,15 @@ use super::penalty::SmoothAbs;
 use super::real::Real;
 use rpo_core::Seed;
 
-/// Hyperplanes that part the positive rows from the others, the most developed first: of the second stage, of the
-/// first, of least squares. Empty if the classes do not part: a class without rows, or a first stage that ends
-/// without any distance between them.
+/// Hyperplanes that separate the positive rows from the others, the final one first: of the second stage, of the first, of
+/// least squares. Empty if the classes cannot be separated: a class without rows, or a first stage that ends without any
+/// distance between them.
 ///
 /// `n_features` is |F| of ρ, the features that the tree uses. Batches are drawn from the seed.
 ///
 /// 1. w from [`least_squares`] on u = ±1.
 /// 2. ADAM on L with α growing (eq. 6).
-/// 3. ADAM on L + γ Σ_j Φ(w_j) with α at its end (eqs. 8 to 10), from a fresh state. The paper does not say whether α
+/// 3. ADAM on L + γ Σ_j Φ(w_j) with α at its end (eqs. 8 to 10), from a fresh state. The paper leaves open whether α
 ///    starts again: it would make the distance vanish against the penalty and drive w to 0. Of the last w and those
 ///    of every 20th step, that of the smallest objective over all rows is taken.
 ///
@@ -171,7 +171,7 @@ mod tests {
     use super::super::design::DenseDesign;
     use super::*;
 
-    /// Two clouds that the first of many features parts, the others being noise.
+    /// Two clouds that the first of many features separates, the others being noise.
     fn clouds(n: usize, p: usize) -> (DenseDesign<f32>, Vec<bool>) {
         let positive: Vec<bool> = (0..n).map(|i| i % 5 == 0).collect();
         let noise = |i: usize, j: usize| {

@@ -34,7 +34,7 @@ pub(crate) fn set(words: &mut [u64], bit: usize) {
     words[bit / 64] |= 1 << (bit % 64);
 }
 
-/// Whether a bit is set.
+/// Returns true if a bit is set.
 pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
     words[bit / 64] >> (bit % 64) & 1 == 1
 }

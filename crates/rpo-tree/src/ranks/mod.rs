@@ -39,7 +39,7 @@ pub(crate) struct ColumnValues {
     pub(crate) values: Vec<f32>,
     /// Number of negative values: the rank of zero, or of the first positive value if there is no zero.
     pub(crate) n_negative: u32,
-    /// Whether some row holds zero.
+    /// True if some row holds zero.
     pub(crate) has_zero: bool,
 }
 

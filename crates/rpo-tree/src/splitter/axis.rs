@@ -234,7 +234,7 @@ struct Evaluator<'a, C> {
 }
 
 impl<C: Criterion> Evaluator<'_, C> {
-    /// Whether any split is the best: two rows are separated in one way only, and of equal scores the first stays.
+    /// Returns true if any split is the best: two rows are separated in one way only, and of equal scores the first wins.
     fn is_settled(&self) -> bool {
         self.node.rows.len() == 2
     }

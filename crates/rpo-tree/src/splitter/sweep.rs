@@ -13,9 +13,9 @@ use std::ops::Range;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SplitCandidate {
     pub(super) score: f64,
-    /// Present values up to this one go left.
+    /// Observed values up to this one go left.
     pub(super) threshold: f32,
-    /// Whether missing values go left; decided by the sizes of the children if the node misses none.
+    /// True if missing values go left; decided by the sizes of the children if the node has no missing value.
     pub(super) missing_left: bool,
     /// Number of distinct rows that go left.
     pub(super) n_left: usize,
@@ -32,7 +32,7 @@ pub(super) struct Feature<'a> {
     min_leaf: usize,
 }
 
-/// What a row holds in a feature.
+/// The entry of a row in a feature.
 pub(super) fn entry(rank: u32, row: u32) -> u64 {
     u64::from(rank) << 32 | u64::from(row)
 }
@@ -45,7 +45,7 @@ pub(super) fn row_of(entry: u64) -> u32 {
     entry as u32
 }
 
-/// Whether sorted entries, at least one, are all of the same value.
+/// Returns true if sorted entries, at least one, all hold the same value.
 fn hold_one_value(entries: &[u64]) -> bool {
     rank_of(entries[0]) == rank_of(entries[entries.len() - 1])
 }
@@ -112,7 +112,7 @@ impl<'a> Feature<'a> {
         Some((low, high))
     }
 
-    /// Whether all rows of the node hold the same value, missing being one.
+    /// Returns true if all rows of the node hold the same value, or all miss it.
     pub(super) fn is_constant(&self) -> bool {
         match self.rank_range() {
             None => true,
@@ -122,7 +122,7 @@ impl<'a> Feature<'a> {
 
     /// The best threshold: the largest score, of equal ones the smallest threshold. With missing values each
     /// threshold is tried with all of them left and all of them right (which wins between equals), and
-    /// "present left, missing right" as the largest threshold of all.
+    /// "observed left, missing right" as the largest threshold of all.
     pub(super) fn best_split(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         let mut best = None;
         for with_missing in [false, true] {
@@ -140,9 +140,9 @@ impl<'a> Feature<'a> {
         best
     }
 
-    /// One threshold drawn between the smallest and the largest present value by `uniform` in [0, 1).
+    /// One threshold drawn between the smallest and the largest observed value by `uniform` in [0, 1).
     ///
-    /// Missing values go to the better side. If all present values are equal, they part from the missing ones.
+    /// Missing values go to the better side. If all observed values are equal, they are separated from the missing ones.
     pub(super) fn random_split(
         &self,
         criterion: &mut impl Criterion,
@@ -212,7 +212,7 @@ impl<'a> Feature<'a> {
     ) {
         self.begin(criterion, with_missing);
         let entries = &self.entries[self.negative.clone()];
-        // With no zero and nothing positive, the last value has no neighbour to part from.
+        // With no zero and nothing positive, the last value has no neighbour above it.
         let to_the_end = self.n_zero() > 0 || !self.positive.is_empty();
         let found = self.sweep(
             criterion,
@@ -270,8 +270,8 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Moves entries, which hold one value or are moved one by one, and scores between different values, and at the end
-    /// if told: the best score with the number of entries it moves.
+    /// Moves entries, which hold one value or are moved one by one, and scores between different values, and after
+    /// the last one if `to_the_end`: the best score with the number of entries it moves.
     #[inline]
     fn sweep<'e>(
         &self,
@@ -311,7 +311,7 @@ impl<'a> Feature<'a> {
         (best_n > 0).then_some((best_score, best_n))
     }
 
-    /// Present values left, missing ones right.
+    /// Observed values left, missing ones right.
     fn missing_apart(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         if self.missing.is_empty() || self.missing.len() == self.n_rows {
             return None;
@@ -325,7 +325,7 @@ impl<'a> Feature<'a> {
         n_moved >= self.min_leaf && self.n_rows - n_moved >= self.min_leaf
     }
 
-    /// The candidate that moves `n_entries` rows of present values, and the missing ones if told.
+    /// The candidate that moves `n_entries` rows of observed values, and the missing ones if `missing_moved`.
     fn candidate(
         &self,
         score: f64,

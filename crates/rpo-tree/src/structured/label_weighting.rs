@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 #[schemars(inline)]
 pub enum WeightMode {
-    /// Multiplies the label: its squared difference counts with the squared weight. The default; the paper says
+    /// Multiplies the label: its squared difference counts with the squared weight. The default; the paper's words are
     /// "weigh each label".
     Scale,
     /// Multiplies the label's squared difference.

@@ -58,7 +58,7 @@ impl LabelClusteringParams {
 #[derive(Debug)]
 pub struct StructuredSplitter<'a, B> {
     labels: CsrView<'a>,
-    /// Whether the tree uses each label.
+    /// For each label, true if the tree uses it.
     used: Vec<bool>,
     /// By label, how many of the tree's rows have it.
     tree_counts: Vec<u32>,
