@@ -51,6 +51,10 @@ impl ForestParams {
     ///
     /// # Errors
     /// As [`fit_with`](Self::fit_with), and errors of the grower.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "options are made for one fit, as those of boosting"
+    )]
     pub fn fit_custom<G: Grower>(
         &self,
         x: MatrixView<'_>,
@@ -75,7 +79,7 @@ impl ForestParams {
         grower: &G,
     ) -> Result<GrownTrees<G>, EnsembleError> {
         let training = Training::new(self, features, y, options)?;
-        let grown: Vec<(ForestTree<G::Rule, G::Leaves>, Importances)> = self
+        let grown: Vec<_> = self
             .indices()
             .into_par_iter()
             .map(|index| {

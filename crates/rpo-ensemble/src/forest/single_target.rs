@@ -39,6 +39,10 @@ impl ForestParams {
     /// # Errors
     /// As [`fit_with`](Self::fit_with); [`EnsembleError::Parameter`] for a projection, which one output does not need,
     /// and for leaves other than dense ones.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "options are made for one fit, as those of boosting"
+    )]
     pub fn fit_single_targets(
         &self,
         x: MatrixView<'_>,

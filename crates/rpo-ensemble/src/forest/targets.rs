@@ -111,7 +111,7 @@ impl TreeTargets<'_> {
     pub(super) fn view(&self) -> MatrixView<'_> {
         match self {
             Self::Single(target) => {
-                let column = ArrayView2::from_shape((target.len(), 1), *target);
+                let column = ArrayView2::from_shape((target.len(), 1), target);
                 MatrixView::Dense(column.expect("one value per sample"))
             }
             Self::Outputs(y) => y.reborrow(),

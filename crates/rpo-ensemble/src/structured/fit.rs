@@ -48,6 +48,10 @@ impl StructuredForestParams {
     ///
     /// # Errors
     /// As [`fit`](Self::fit); [`EnsembleError::Parameter`] for any other option.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "options are made for one fit, as those of boosting"
+    )]
     pub fn fit_with(
         &self,
         x: MatrixView<'_>,

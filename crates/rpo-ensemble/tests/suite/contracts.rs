@@ -11,6 +11,10 @@ use rpo_ensemble::{
 use rpo_projections::{Components, ProjectionError, ProjectionKind};
 use rpo_tree::TreeError;
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tests build their parameters in place"
+)]
 fn try_fit(params: ForestParams, x: &Array2<f32>, y: &Array2<f32>) -> Result<Forest, EnsembleError> {
     params.fit(x.into(), y.into())
 }
@@ -233,7 +237,7 @@ fn impossible_projections_are_refused() {
         (ProjectionKind::Pca, 9),
     ] {
         let projection = OutputProjection::new(kind, Components::Exact(m));
-        for projection in [projection.clone(), projection.shared()] {
+        for projection in [projection, projection.shared()] {
             let params = projected(
                 ForestParams {
                     trees: 2,
@@ -378,7 +382,7 @@ fn forests_that_do_not_fit_together_are_not_merged() {
         let y = y.slice(ndarray::s![..rows, ..outputs]).to_owned();
         match first.clone().merge(forest(&x, &y)) {
             Err(EnsembleError::Mismatch(Mismatch { expected, given, .. })) => {
-                assert_eq!((expected, given), numbers)
+                assert_eq!((expected, given), numbers);
             }
             other => panic!("{other:?}"),
         }

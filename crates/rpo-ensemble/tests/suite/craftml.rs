@@ -55,6 +55,10 @@ const PRESETS: [CraftmlPreset; 3] = [
     CraftmlPreset::ReportQuirks,
 ];
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tests build their parameters in place"
+)]
 fn fit(params: CraftmlParams, x: &Matrix, y: &Matrix) -> Craftml {
     params.fit(x.view(), y.view()).unwrap()
 }

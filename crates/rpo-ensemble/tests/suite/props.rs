@@ -38,7 +38,7 @@ fn the_identity_is_no_projection() {
                 ..base()
             };
             let identity = OutputProjection::new(ProjectionKind::Identity, Components::Exact(8));
-            for identity in [identity.clone(), identity.shared()] {
+            for identity in [identity, identity.shared()] {
                 let projected = projected(params(), Some(identity));
                 assert_eq!(fit(params(), &x, &y), fit(projected, &x, &y));
             }
@@ -473,7 +473,7 @@ fn the_origin_of_outputs_does_not_matter() {
                     min_samples_leaf: 3,
                     ..ForestParams::cart()
                 },
-                projection.clone(),
+                projection,
             );
             let forest = fit(params, &x, &y.mapv(|v| v + offset).into());
             forest.trees()[0].tree.structure().clone()

@@ -6,6 +6,10 @@ use rpo_core::{MatrixView, ParameterError};
 use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, LeafChoice, SingleTargetForest};
 use rpo_tree::LeafModel;
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tests build their parameters in place"
+)]
 fn fit(
     params: ForestParams,
     x: MatrixView<'_>,

@@ -37,6 +37,10 @@ fn variants() -> [StructuredForestParams; 3] {
     [of(Variant::SfCs), of(Variant::SfLrCs), hellinger]
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tests build their parameters in place"
+)]
 fn fit(params: StructuredForestParams, x: &Array2<f32>, y: &Array2<f32>) -> StructuredForest {
     params.fit(x.into(), y.into()).unwrap()
 }

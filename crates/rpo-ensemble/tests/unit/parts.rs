@@ -34,7 +34,7 @@ fn forest(x: &Array2<f32>, y: &Array2<f32>) -> Forest {
 fn sizes_differ<T: std::fmt::Debug>(found: Result<T, EnsembleError>, numbers: (usize, usize)) {
     match found {
         Err(EnsembleError::Mismatch(Mismatch { expected, given, .. })) => {
-            assert_eq!((expected, given), numbers)
+            assert_eq!((expected, given), numbers);
         }
         other => panic!("{other:?}"),
     }

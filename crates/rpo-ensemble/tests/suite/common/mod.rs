@@ -47,6 +47,10 @@ pub(crate) fn regression(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
     (x, y.mapv(|v| 10.0 + v * 3.0 + uniform() as f32))
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tests build their parameters in place"
+)]
 pub(crate) fn fit(params: ForestParams, x: &Matrix, y: &Matrix) -> Forest {
     params.fit(x.view(), y.view()).unwrap()
 }
@@ -83,6 +87,10 @@ pub(crate) fn gaussian(m: usize) -> Option<OutputProjection> {
     ))
 }
 
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tests build their parameters in place"
+)]
 pub(crate) fn projected(params: ForestParams, projection: Option<OutputProjection>) -> ForestParams {
     ForestParams {
         projection: projection.map_or(ProjectionChoice::None, |p| p.kind.into()),
@@ -147,6 +155,10 @@ impl LinearMap for Given {
 }
 
 /// A forest on the projection by a given matrix.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "tests build their parameters in place"
+)]
 pub(crate) fn fit_given(params: ForestParams, phi: Array2<f32>, x: &Matrix, y: &Matrix) -> Forest {
     let components = Some(Components::Exact(phi.nrows()));
     let options = FitOptions {
