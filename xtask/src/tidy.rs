@@ -84,7 +84,9 @@ fn matchers() -> anyhow::Result<(Vec<Matcher>, Vec<Matcher>)> {
 /// Sources of the crates, and pages for readers. The changelog keeps the words of its time.
 fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    let mut folders = vec![root.join("crates"), root.join("docs"), root.join("experiments")];
+    let mut folders = ["crates", "docs", "examples", "experiments"]
+        .map(|name| root.join(name))
+        .to_vec();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
             let path = entry?.path();

@@ -29,8 +29,9 @@ const ARROWS: [(&str, &[&str]); 10] = [
 ];
 
 /// Packages outside `crates/`, which nothing depends on.
-const TOOLS: [(&str, &[&str]); 3] = [
+const TOOLS: [(&str, &[&str]); 4] = [
     ("benches", &["rpo"]),
+    ("examples/extension", &["rpo"]),
     ("experiments", &["rpo", "rpo-stats"]),
     ("xtask", &[]),
 ];

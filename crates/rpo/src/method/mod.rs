@@ -345,9 +345,10 @@ impl Method {
     /// [`MethodError::Data`] for data with missing values where the method needs all, and for numbers where the method or
     /// its parameters are for labels.
     pub fn check_data(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
-        let for_labels = ["decide", "thresholds"]
-            .into_iter()
-            .find(|name| self.given.contains_key(*name));
+        // The record of a model holds the defaults too.
+        let defaults = parameters_of(&DecisionParams::default());
+        let is_set = |name: &&str| self.given.get(*name).is_some_and(|given| *given != defaults[*name]);
+        let for_labels = ["decide", "thresholds"].into_iter().find(is_set);
         if let Some(name) = for_labels.filter(|_| data.task() == Task::Regression) {
             return Err(MethodError::Data {
                 method: self.name().to_owned(),
