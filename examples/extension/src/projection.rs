@@ -1,7 +1,7 @@
 //! A custom projection that looks at the features: it keeps the outputs that they explain best.
 
 use ndarray::{Array1, Array2, ArrayViewMut2, Axis};
-use rpo::core::{MatrixView, Seed, check_count};
+use rpo::core::{MatrixView, Mismatch, Seed, check_count};
 use rpo::data::Dataset;
 use rpo::ensemble::{Components, FitOptions, ForestParams};
 use rpo::projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
@@ -86,12 +86,7 @@ impl LinearMap for Kept {
     }
 
     fn apply_into(&self, y: MatrixView<'_>, mut z: ArrayViewMut2<'_, f32>) -> Result<(), ProjectionError> {
-        if y.n_cols() != self.n_outputs() {
-            return Err(ProjectionError::OutputMismatch {
-                expected: self.n_outputs(),
-                found: y.n_cols(),
-            });
-        }
+        Mismatch::check("outputs", self.n_outputs(), y.n_cols())?;
         z.fill(0.0);
         for sample in 0..y.n_rows() {
             y.for_each_in_row(sample, |j, value| {

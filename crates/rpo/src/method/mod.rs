@@ -347,7 +347,11 @@ impl Method {
     pub fn check_data(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         // The record of a model holds the defaults too.
         let defaults = parameters_of(&DecisionParams::default());
-        let is_set = |name: &&str| self.given.get(*name).is_some_and(|given| *given != defaults[*name]);
+        let is_set = |name: &&str| {
+            self.given
+                .get(*name)
+                .is_some_and(|given| *given != defaults[*name])
+        };
         let for_labels = ["decide", "thresholds"].into_iter().find(is_set);
         if let Some(name) = for_labels.filter(|_| data.task() == Task::Regression) {
             return Err(MethodError::Data {
