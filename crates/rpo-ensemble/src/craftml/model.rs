@@ -106,7 +106,7 @@ impl CraftmlTree {
     }
 }
 
-/// A fitted CRAFTML forest: predicts the mean of its trees' answers. Immutable.
+/// A fitted CRAFTML forest: predicts the mean of its trees' predictions. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Craftml {
     trees: Vec<CraftmlTree>,
@@ -146,14 +146,14 @@ impl Craftml {
             }));
         }
         if let Some(training) = &training {
-            same("training rows", n_train, training.features().rows())?;
+            same("training samples", n_train, training.features().rows())?;
             same(
-                "features of the training rows",
+                "features of the training samples",
                 n_features,
                 training.features().cols(),
             )?;
             same(
-                "outputs of the training rows",
+                "outputs of the training samples",
                 n_outputs,
                 training.outputs().n_cols(),
             )?;
@@ -168,7 +168,7 @@ impl Craftml {
             }
             if let Leaves::Samples(leaves) = tree.tree.leaves() {
                 let given = leaves.outputs().n_rows();
-                same("training rows that a tree refers to", n_train, given)?;
+                same("training samples that a tree refers to", n_train, given)?;
             }
         }
         Ok(Self {
@@ -190,7 +190,7 @@ impl Craftml {
         self.training.as_ref()
     }
 
-    /// Number of training rows n.
+    /// Number of training samples n.
     pub fn n_train(&self) -> usize {
         self.n_train
     }
@@ -218,7 +218,7 @@ impl Craftml {
         })
     }
 
-    /// Predictions (n x d): the mean of the trees' answers. For 0/1 labels values in [0, 1] that rank the labels. A row
+    /// Predictions (n x d): the mean of the trees' predictions. For 0/1 labels values in [0, 1] that rank the labels. A row
     /// of zeros goes to child 0 everywhere.
     ///
     /// # Errors
@@ -272,9 +272,9 @@ impl Craftml {
         check_lengths([
             ("features of the other forest", p, other.n_features),
             ("outputs of the other forest", d, other.n_outputs),
-            ("training rows of the other forest", n, other.n_train),
+            ("training samples of the other forest", n, other.n_train),
         ])?;
-        let differ = Err(EnsembleError::Merge("they refer to different training rows"));
+        let differ = Err(EnsembleError::Merge("they refer to different training samples"));
         self.training = match (self.training, other.training) {
             (Some(mine), Some(theirs)) if !Arc::ptr_eq(&mine, &theirs) && mine != theirs => return differ,
             (mine, theirs) => mine.or(theirs),

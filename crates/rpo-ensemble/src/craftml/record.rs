@@ -1,4 +1,4 @@
-//! Trees as records of their training rows: a compression for files.
+//! Trees as records of their training samples: a compression for files.
 
 use super::hashed::{FeatureMap, Hasher};
 use super::model::CraftmlTree;

@@ -72,7 +72,7 @@ impl OutOfBag {
             return Err(EnsembleError::NoBootstrap);
         }
         if given != n_train {
-            return mismatch("training rows", n_train, given);
+            return mismatch("training samples", n_train, given);
         }
         let seeds: Vec<Seed> = seeds.collect();
         let of_tree = |seed: &Seed| bag.counts(*seed, n_train).into_iter().map(|c| c == 0.0).collect();

@@ -33,7 +33,7 @@ impl StructuredForestParams {
     /// Fits a forest to features `x` (n x p) and labels `y` (n x d, 0 or 1).
     ///
     /// Trees grow in parallel on the current rayon pool; the result does not depend on its size. Tree t draws its
-    /// rows, features, labels, clusters and batches from streams of its own, keyed by the seed and t.
+    /// rows, features, labels, clusters and batches from its own streams, keyed by the seed and t.
     ///
     /// Hyperplanes need all feature values; splits along one feature take NaN for missing.
     ///

@@ -1,9 +1,9 @@
 //! Structured forests: Daniels and Metaxas, *Addressing Imbalance in Multi-Label Classification Using Structured
 //! Hellinger Forests*, AAAI 2017.
 //!
-//! Every tree sees a share of the rows, of the features and of the labels; a node parts two clusters of its rows' label
-//! sets ([`rpo_tree::structured`]); a leaf answers the mean of **all** labels of its training rows. With leaf_t(x)_j the answer
-//! of tree t for label j,
+//! Every tree sees a fraction of the samples, of the features and of the labels; a node splits two clusters of the label
+//! sets of its samples ([`rpo_tree::structured`]); a leaf predicts the mean of **all** labels of its training samples. With
+//! leaf_t(x)_j the prediction of tree t for label j,
 //!
 //! ```text
 //! score_j(x) = Σ_t ω_tj leaf_t(x)_j / Σ_t ω_tj,    ω_tj = 5 if tree t clustered label j, else 1

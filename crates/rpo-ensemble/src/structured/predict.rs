@@ -55,7 +55,7 @@ impl LabelWeights {
 }
 
 impl StructuredForest {
-    /// Scores (n x d): the trees' answers, weighted by label; see the [module](crate::structured).
+    /// Scores (n x d): the trees' predictions, weighted by label; see the [module](crate::structured).
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
@@ -92,7 +92,7 @@ impl StructuredForest {
     /// label first. Never holds all scores.
     ///
     /// # Errors
-    /// As [`predict`](Self::predict) but for the budget; [`EnsembleError::Parameter`] for k = 0.
+    /// As [`predict`](Self::predict) but for the memory limit; [`EnsembleError::Parameter`] for k = 0.
     pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_input(x)?;
         check_count("k", k)?;
@@ -115,7 +115,7 @@ impl StructuredForest {
         ))
     }
 
-    /// Scores for the training rows, each by the trees that did not see it, weighted alike, and how many those are. A
+    /// Scores for the training samples, each by the trees that did not see it, weighted alike, and how many those are. A
     /// row that every tree saw has NaN in all labels.
     ///
     /// `x` are the features the forest was fitted to.
