@@ -80,12 +80,11 @@ impl Inspect {
         if importances.is_empty() {
             return;
         }
-        let names = model.column_names();
         let important = importances
             .iter()
             .take(self.top_features)
             .map(|&(j, importance)| {
-                let name = names.get(j as usize).unwrap_or_default().into_owned();
+                let name = model.column_name(j as usize).unwrap_or_default();
                 (name, importance)
             });
         if self.json {

@@ -7,7 +7,7 @@ use crate::{
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch};
 use rpo_data::preprocess::Pipeline;
-use rpo_data::{Dataset, Names, Task};
+use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::{self, ThresholdRule};
 use rpo_linear::LinearError;
@@ -224,12 +224,12 @@ impl Model {
         self.pipeline.as_ref()
     }
 
-    /// Names of the features that the predictor sees: those of the schema, after the pipeline.
-    pub fn column_names(&self) -> Cow<'_, Names> {
+    /// Name of a feature that the predictor sees: one of the schema, after the pipeline; `None` beyond the last.
+    pub fn column_name(&self, column: usize) -> Option<String> {
         let names = self.schema.feature_names();
         match &self.pipeline {
-            None => Cow::Borrowed(names),
-            Some(pipeline) => Cow::Owned(pipeline.feature_names(names)),
+            None => names.get(column).map(Cow::into_owned),
+            Some(pipeline) => pipeline.feature_name(names, column),
         }
     }
 
