@@ -10,7 +10,7 @@ use rpo::tree::{AxisRule, Grown, Leaves};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Grows trees by variance, summed over outputs that are weighted by a power that differ variance.
+/// Grows trees by variance, summed over outputs that are weighted by a power of the variance of each.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct BalancedVariance {
