@@ -147,7 +147,7 @@ where
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {
-        Ok(self.0.predict_within(x, memory_limit)?)
+        Ok(self.0.predict_with_limit(x, memory_limit)?)
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {

@@ -21,14 +21,14 @@ impl Boosted {
     /// [`EnsembleError::Mismatch`] for another number of features than the model was fitted to,
     /// [`EnsembleError::Predictions`] if the result exceeds [`DEFAULT_BUDGET`].
     pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_within(x, DEFAULT_BUDGET)
+        self.predict_with_limit(x, DEFAULT_BUDGET)
     }
 
     /// [`predict`](Self::predict) with another memory limit, in bytes.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
-    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         self.sums(x, budget, |score| prediction(self.inverse_link(), score) as f32)
     }
 

@@ -226,14 +226,14 @@ impl Craftml {
     /// [`EnsembleError::Features`] for missing or infinite ones, [`EnsembleError::Predictions`] if the result would
     /// exceed [`DEFAULT_BUDGET`].
     pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_within(x, DEFAULT_BUDGET)
+        self.predict_with_limit(x, DEFAULT_BUDGET)
     }
 
     /// [`predict`](Self::predict) with another limit on the bytes of the result.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
-    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         self.check(x)?;
         mean_of_trees(self, x, budget)
     }

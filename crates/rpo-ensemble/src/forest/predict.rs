@@ -34,14 +34,14 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
     /// [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
     pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_within(x, DEFAULT_BUDGET)
+        self.predict_with_limit(x, DEFAULT_BUDGET)
     }
 
     /// [`predict`](Self::predict) with another limit on the bytes of the result.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
-    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         check_features(x, self.n_features())?;
         mean_of_trees(self, x, budget)
     }

@@ -161,14 +161,14 @@ impl SingleTargetForest {
     /// [`EnsembleError::Mismatch`] for another number of features than the forests were fitted to,
     /// [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
     pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_within(x, DEFAULT_BUDGET)
+        self.predict_with_limit(x, DEFAULT_BUDGET)
     }
 
     /// [`predict`](Self::predict) with another limit on the bytes of the result.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
-    pub fn predict_within(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         check_features(x, self.n_features())?;
         let mut out = zeros(x.n_rows(), self.n_outputs, budget)?;
         self.predict_rows(x, &mut out, |_, _| true);

@@ -721,7 +721,7 @@ fn training_beyond_the_budget_is_refused() {
     )
     .unwrap();
     assert!(matches!(
-        model.predict_within((&x).into(), 100),
+        model.predict_with_limit((&x).into(), 100),
         Err(EnsembleError::Predictions(_))
     ));
     assert!(matches!(

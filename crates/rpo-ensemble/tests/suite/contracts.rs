@@ -313,9 +313,9 @@ fn rows_to_predict_are_checked() {
         all_seen.oob_predictions((&x).into()),
         Err(EnsembleError::NoBootstrap)
     );
-    assert!(forest.predict_within((&x).into(), 20 * 8 * 4).is_ok());
+    assert!(forest.predict_with_limit((&x).into(), 20 * 8 * 4).is_ok());
     assert_eq!(
-        forest.predict_within((&x).into(), 20 * 8 * 4 - 1),
+        forest.predict_with_limit((&x).into(), 20 * 8 * 4 - 1),
         Err(EnsembleError::Predictions(MatrixError::OverBudget {
             rows: 20,
             columns: 8,

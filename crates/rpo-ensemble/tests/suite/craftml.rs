@@ -452,7 +452,7 @@ fn what_does_not_fit_is_refused() {
         }))
     ));
     assert!(matches!(
-        forest.predict_within((&x).into(), 100),
+        forest.predict_with_limit((&x).into(), 100),
         Err(EnsembleError::Predictions(_))
     ));
     let other = params.fit((&x).into(), (&y.mapv(|v| 1.0 - v)).into()).unwrap();

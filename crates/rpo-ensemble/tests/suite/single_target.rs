@@ -218,7 +218,7 @@ fn what_makes_no_sense_is_refused() {
         Err(EnsembleError::Mismatch(_))
     ));
     assert!(matches!(
-        forests.predict_within((&x).into(), 10),
+        forests.predict_with_limit((&x).into(), 10),
         Err(EnsembleError::Predictions(_))
     ));
 }

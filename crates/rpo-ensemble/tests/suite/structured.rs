@@ -243,7 +243,7 @@ fn what_does_not_fit_is_refused() {
         Err(EnsembleError::Mismatch(_))
     ));
     assert!(matches!(
-        forest.predict_within((&x).into(), 100),
+        forest.predict_with_limit((&x).into(), 100),
         Err(EnsembleError::Predictions(_))
     ));
     assert!(matches!(

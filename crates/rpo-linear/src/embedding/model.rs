@@ -78,14 +78,14 @@ impl LinkModel {
     /// for values that are not finite, [`LinearError::Score`] for a score beyond the range of `f32`,
     /// [`LinearError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
     pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, LinearError> {
-        self.predict_within(x, DEFAULT_MEMORY_LIMIT)
+        self.predict_with_limit(x, DEFAULT_MEMORY_LIMIT)
     }
 
     /// [`predict`](Self::predict) with a limit in bytes on the result.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
-    pub fn predict_within(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+    pub fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
         self.scores_with_limit(x, limit)
     }
 

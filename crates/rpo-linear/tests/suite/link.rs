@@ -398,7 +398,7 @@ fn what_cannot_be_fitted_is_refused() {
         }))
     ));
     assert!(matches!(
-        model.predict_within((&x).into(), 20 * 5 * 4 - 1),
+        model.predict_with_limit((&x).into(), 20 * 5 * 4 - 1),
         Err(LinearError::Predictions(_))
     ));
     let by_columns = csr(&x).to_csc();

@@ -25,7 +25,7 @@
 //! The distances may be those of images of the rows under a sparse map ([`Points::map`]), which are never computed.
 //!
 //! linfa-clustering 0.8 finds the same clusters from the same start, which a test checks, and is slower (k = 9, 10 starts,
-//! one thread; objectives differ by less than 1 % either way): 0.42 against 0.19 s on dense 1500 x 103 features (yeast), 0.98
+//! one thread; objectives differ by about 3 % either way): 0.42 against 0.19 s on dense 1500 x 103 features (yeast), 0.98
 //! against 0.35 s on 1211 x 294 (scene), and 45 against 0.7 s on 7752 label sets of 19 labels projected to 688 components
 //! (delicious, as CRAFTML's report clusters them), as it has dense rows only and passes over all components.
 //!

@@ -38,7 +38,7 @@ macro_rules! delegated {
             x: MatrixView<'_>,
             memory_limit: usize,
         ) -> Result<Array2<f32>, ModelError> {
-            Ok(self.predict_within(x, memory_limit)?)
+            Ok(self.predict_with_limit(x, memory_limit)?)
         }
 
         fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
