@@ -51,7 +51,7 @@ struct Options {
     /// Run every cell, also those that are stored: timings after a change of the code
     #[arg(long)]
     fresh: bool,
-    /// Folder for results and reports; target/reproduce/<experiment> by default
+    /// Folder for results and reports; target/reproduce/EXPERIMENT by default
     #[arg(long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     /// Run one cell: its jobs as JSON on standard input, its outcomes on standard output

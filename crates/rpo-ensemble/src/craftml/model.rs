@@ -118,7 +118,7 @@ pub struct Craftml {
 
 impl Craftml {
     /// Puts a forest together from its parts, as a trainer makes them or a model file holds them: trees, and the training
-    /// set if any of them has a [record](CraftmlTree::record).
+    /// set if any of them has a record.
     ///
     /// # Errors
     /// [`EnsembleError::Mismatch`] if there is no tree, or a tree or the training set does not fit the numbers of training

@@ -76,7 +76,7 @@ pub struct Search {
 
 impl Search {
     /// A search of everything, in rounds of 8, that lets every trial finish. Takes a
-    /// [`Metric`] for its direction.
+    /// [`Metric`](rpo_metrics::Metric) for its direction.
     pub fn new(direction: impl Into<Direction>) -> Self {
         Self {
             direction: direction.into(),
