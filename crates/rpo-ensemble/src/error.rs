@@ -103,6 +103,9 @@ pub enum EnsembleError {
         /// The step, from 0.
         step: usize,
     },
+    /// A fit that was stopped before its end.
+    #[error("the fit was stopped")]
+    Stopped,
     /// Ensembles that cannot be merged.
     #[error("cannot merge: {0}")]
     Merge(&'static str),

@@ -22,13 +22,15 @@ pub struct FitOptions<'a> {
     pub missing_outputs: bool,
     /// Called whenever a tree is finished, from any thread.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// Asked before every tree, from any thread: where it returns true, the fit ends with [`EnsembleError::Stopped`].
+    pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// A custom family of projections, in place of the one that the parameters name. CRAFTML, structured forests and
     /// single-target forests refuse it.
     pub projection: Option<Arc<dyn Projection>>,
 }
 
 impl FitOptions<'_> {
-    /// Refuses options that a method has no use for: all but the observer.
+    /// Refuses options that a method has no use for: all but the observers.
     pub(crate) fn check_plain(&self) -> Result<(), EnsembleError> {
         for (name, is_given) in [
             ("weights", self.weights.is_some()),
@@ -41,6 +43,14 @@ impl FitOptions<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Ends a fit that is to stop.
+    pub(crate) fn check_stop(&self) -> Result<(), EnsembleError> {
+        match self.stop {
+            Some(stop) if stop() => Err(EnsembleError::Stopped),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn finish_step(&self) {

@@ -175,6 +175,11 @@ impl ModelError {
         Err(Self::MemoryLimit { what, bytes, limit })
     }
 
+    /// Returns true if a fit was stopped by its caller ([`FitContext::stop`](crate::FitContext::stop)).
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, Self::Ensemble(EnsembleError::Stopped))
+    }
+
     /// The error with samples counted from the first of the data, where it came from a block that begins at `start`.
     #[must_use]
     pub fn in_block(mut self, start: usize) -> Self {

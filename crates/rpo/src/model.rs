@@ -314,6 +314,15 @@ impl Model {
         self.with_features(x, Predict::oob_predictions)
     }
 
+    /// The leaf that each sample reaches in each tree (n x trees). `None` if the method has no trees that it could be
+    /// read from.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn apply(&self, x: MatrixView<'_>) -> Result<Option<Array2<u32>>, ModelError> {
+        self.with_features(x, Predict::apply)
+    }
+
     /// Calls the predictor with the features that the pipeline makes of those of the model.
     fn with_features<T>(
         &self,

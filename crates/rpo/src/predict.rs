@@ -58,6 +58,15 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Ok(None)
     }
 
+    /// The leaf that each sample reaches in each tree (n x trees). Default: none.
+    ///
+    /// # Errors
+    /// As [`predict_with_limit`](Self::predict_with_limit).
+    fn apply(&self, x: MatrixView<'_>) -> Result<Option<Array2<u32>>, ModelError> {
+        let _ = x;
+        Ok(None)
+    }
+
     /// One predictor of this one and another, for forests that were grown in parts. Default: refused.
     ///
     /// # Errors

@@ -84,6 +84,7 @@ impl<G: CustomForest> Estimator for CustomForestParams<G> {
         Needs {
             observed_features: true,
             observed_outputs: true,
+            equal_weights: true,
             labels: None,
         }
     }

@@ -58,6 +58,17 @@ pub enum DatasetError {
     /// A nominal feature without values.
     #[error("nominal feature {0} has an empty list of values")]
     NoValues(usize),
+    /// A weight that is negative or not finite.
+    #[error("the weight of sample {sample} is {value}; weights are finite and not negative")]
+    Weight {
+        /// Sample, from 0.
+        sample: usize,
+        /// The weight.
+        value: f32,
+    },
+    /// Weights that are all 0.
+    #[error("weights: at least one must be positive, all are 0")]
+    NoWeight,
     /// A sample, feature or output that does not exist.
     #[error("{what} {index} does not exist, there are {count}")]
     OutOfRange {

@@ -81,6 +81,7 @@ pub struct Dataset {
     feature_names: Names,
     output_names: Names,
     nominal: BTreeMap<usize, Arc<[String]>>,
+    weights: Option<Arc<[f32]>>,
 }
 
 impl Dataset {
@@ -141,6 +142,7 @@ impl Dataset {
             features,
             outputs,
             nominal: BTreeMap::new(),
+            weights: None,
         })
     }
 
@@ -201,6 +203,29 @@ impl Dataset {
         }
         self.nominal = nominal;
         Ok(self)
+    }
+
+    /// Sets the weight of each sample, for methods that take weights.
+    ///
+    /// # Errors
+    /// [`DatasetError::Mismatch`] if there is not one per sample, [`DatasetError::Weight`] for one that is negative or not
+    /// finite, [`DatasetError::NoWeight`] if all are 0.
+    pub fn with_weights(mut self, weights: Vec<f32>) -> Result<Self, DatasetError> {
+        Mismatch::check("weights of the samples", self.n_samples(), weights.len())?;
+        if let Some(sample) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            let value = weights[sample];
+            return Err(DatasetError::Weight { sample, value });
+        }
+        if weights.iter().all(|w| *w == 0.0) {
+            return Err(DatasetError::NoWeight);
+        }
+        self.weights = Some(weights.into());
+        Ok(self)
+    }
+
+    /// The weight of each sample; `None` where all weigh the same.
+    pub fn weights(&self) -> Option<&[f32]> {
+        self.weights.as_deref()
     }
 
     /// The name of the set; empty unless given.
@@ -326,6 +351,7 @@ impl Dataset {
             feature_names: self.feature_names.clone(),
             output_names: self.output_names.clone(),
             nominal: self.nominal.clone(),
+            weights: self.weights.clone(),
         }
     }
 }

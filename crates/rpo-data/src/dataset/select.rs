@@ -15,6 +15,10 @@ impl Dataset {
         Ok(Self {
             features: self.features.view().select_rows(samples),
             outputs: self.outputs.view().select_rows(samples),
+            weights: self
+                .weights
+                .as_ref()
+                .map(|weights| samples.iter().map(|&sample| weights[sample]).collect()),
             ..self.without_matrices()
         })
     }
@@ -67,6 +71,10 @@ impl Dataset {
             (self.feature_names == other.feature_names, "features"),
             (self.output_names == other.output_names, "outputs"),
             (self.nominal == other.nominal, "nominal features"),
+            (
+                self.weights.is_some() == other.weights.is_some(),
+                "weights: one has them",
+            ),
         ];
         if let Some((_, what)) = same.iter().find(|(same, _)| !same) {
             return Err(DatasetError::Incompatible(what));
@@ -74,6 +82,12 @@ impl Dataset {
         Ok(Self {
             features: stack(self.features.view(), other.features.view()),
             outputs: stack(self.outputs.view(), other.outputs.view()),
+            weights: self
+                .weights
+                .iter()
+                .zip(&other.weights)
+                .next()
+                .map(|(a, b)| a.iter().chain(b.iter()).copied().collect()),
             ..self.without_matrices()
         })
     }
@@ -153,6 +167,34 @@ mod tests {
         assert!(matches!(data.feature_kind(1), FeatureKind::Nominal(values) if values.len() == 3));
         let data = data.select_outputs(&[1]).unwrap();
         assert_eq!(data.label_statistics().counts, [1]);
+    }
+
+    #[test]
+    fn weights_go_with_their_samples() {
+        let data = mixed();
+        let n = data.n_samples();
+        let weights: Vec<f32> = (0..n).map(|i| i as f32).collect();
+        let weighted = data.clone().with_weights(weights.clone()).unwrap();
+        let chosen = weighted.select_samples(&[2, 0, 2]).unwrap();
+        assert_eq!(chosen.weights(), Some(&[2.0, 0.0, 2.0][..]));
+        let joined = weighted.concat(&chosen).unwrap();
+        assert_eq!(joined.weights().unwrap()[n..], [2.0, 0.0, 2.0]);
+        assert!(matches!(
+            weighted.concat(&data),
+            Err(DatasetError::Incompatible(_))
+        ));
+        let refused = |weights: Vec<f32>| data.clone().with_weights(weights).unwrap_err();
+        assert!(matches!(refused(vec![1.0; n + 1]), DatasetError::Mismatch(_)));
+        let mut negative = weights;
+        negative[1] = -1.0;
+        assert_eq!(
+            refused(negative),
+            DatasetError::Weight {
+                sample: 1,
+                value: -1.0
+            }
+        );
+        assert_eq!(refused(vec![0.0; n]), DatasetError::NoWeight);
     }
 
     #[test]

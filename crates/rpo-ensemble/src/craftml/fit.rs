@@ -42,6 +42,7 @@ impl CraftmlParams {
         options.check_plain()?;
         let trainer = self.trainer(x, y)?;
         let trees = trainer.indices().into_par_iter().map(|index| {
+            options.check_stop()?;
             let tree = trainer.tree(index);
             options.finish_step();
             tree

@@ -83,6 +83,7 @@ impl ForestParams {
             .indices()
             .into_par_iter()
             .map(|index| {
+                options.check_stop()?;
                 let tree = training.tree(grower, index);
                 options.finish_step();
                 tree

@@ -76,6 +76,7 @@ impl StructuredForestParams {
             .indices()
             .into_par_iter()
             .map(|index| {
+                options.check_stop()?;
                 let tree = training.tree(index, x.n_cols())?;
                 options.finish_step();
                 Ok(tree)

@@ -108,6 +108,8 @@ pub struct Needs {
     pub observed_features: bool,
     /// Outputs must not be missing.
     pub observed_outputs: bool,
+    /// Samples must have no weights.
+    pub equal_weights: bool,
     /// Outputs must be labels. The text says with which parameters numbers can be learned, and is empty if with none.
     pub labels: Option<&'static str>,
 }
@@ -116,7 +118,8 @@ impl Needs {
     /// Checks that the data have what the method needs.
     ///
     /// # Errors
-    /// [`MethodError::Data`] for missing values where the method needs all, and for numbers where it needs labels.
+    /// [`MethodError::Data`] for missing values where the method needs all, weights where it takes none, and for numbers
+    /// where it needs labels.
     pub fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
         let refuse = |problem: String| {
             let method = method.to_owned();
@@ -148,6 +151,9 @@ impl Needs {
                 ));
             }
         }
+        if self.equal_weights && data.weights().is_some() {
+            return refuse("takes no weights of samples; use a forest or boosting".to_owned());
+        }
         match self.labels.filter(|_| data.task() == Task::Regression) {
             None => Ok(()),
             Some("") => refuse("is for labels: the outputs are numbers".to_owned()),
@@ -163,6 +169,9 @@ impl Needs {
 pub struct FitContext<'a> {
     /// Called after every step, from any thread.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// Asked between steps, from any thread: where it returns true, the fit ends with an error
+    /// ([`ModelError::is_stopped`]).
+    pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Wraps the family of output projections, for example to time it.
     pub wrap_projection: Option<&'a WrapProjection<'a>>,
     /// Samples that were withheld from the data to choose among settings. A method that withholds samples to choose its
@@ -171,6 +180,11 @@ pub struct FitContext<'a> {
 }
 
 impl FitContext<'_> {
+    /// Returns true if the fit is to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop())
+    }
+
     /// The wrapped family, if families are to be wrapped.
     pub(crate) fn wrapped(&self, family: Option<Arc<dyn Projection>>) -> Option<Arc<dyn Projection>> {
         Some(self.wrap_projection?(family?))

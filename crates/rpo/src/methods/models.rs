@@ -49,6 +49,11 @@ macro_rules! delegated {
             other.downcast_ref() == Some(self)
         }
     };
+    (apply) => {
+        fn apply(&self, x: MatrixView<'_>) -> Result<Option<Array2<u32>>, ModelError> {
+            Ok(Some(self.apply(x)?))
+        }
+    };
     (oob) => {
         fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
             Ok(Some(self.oob_predictions(x)?))
@@ -83,6 +88,7 @@ fn check_disjoint(mut ours: Vec<Seed>, theirs: &[Seed]) -> Result<(), ModelError
 
 impl Predict for Forest {
     delegated!("forest");
+    delegated!(apply);
     delegated!(oob);
     delegated!(merge, |forest| forest
         .trees()
@@ -141,6 +147,7 @@ impl Predict for Boosted {
 
 impl Predict for Craftml {
     delegated!("craftml");
+    delegated!(apply);
     delegated!(merge, |forest| forest
         .trees()
         .iter()
@@ -156,6 +163,10 @@ impl Predict for Craftml {
 }
 
 impl Predict for StructuredForest {
+    fn apply(&self, x: MatrixView<'_>) -> Result<Option<Array2<u32>>, ModelError> {
+        Ok(Some(self.forest().apply(x)?))
+    }
+
     delegated!("structured-forest");
     delegated!(oob);
     delegated!(merge, |forest| forest

@@ -3,6 +3,7 @@
 mod align;
 mod common;
 mod craftml;
+mod fitting;
 mod hostile;
 mod linear;
 mod model_file;

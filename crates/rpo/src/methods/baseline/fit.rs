@@ -1,7 +1,7 @@
 //! Fitting the baseline.
 
 use super::{Baseline, BaselineParams, Statistic};
-use crate::method::{Estimator, FitContext, parameters_of};
+use crate::method::{Estimator, FitContext, Needs, parameters_of};
 use crate::{Model, ModelError};
 use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
@@ -17,6 +17,13 @@ impl Estimator for BaselineParams {
 
     fn check(&self) -> Result<(), ModelError> {
         Ok(())
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            equal_weights: true,
+            ..Needs::default()
+        }
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {

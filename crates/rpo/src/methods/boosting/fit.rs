@@ -7,6 +7,7 @@ use crate::{Model, ModelError};
 use ndarray::ArrayView2;
 use rpo_core::Seed;
 use rpo_data::{Dataset, Task};
+use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind, Progress, Validation,
 };
@@ -55,16 +56,25 @@ fn boost(
             .projects()
             .then(|| Arc::new(ProjectionKind::Gaussian) as _),
     };
+    let mut observe = |progress: &Progress<'_>| match context.is_stopped() {
+        true => ControlFlow::Break(()),
+        false => observe(progress),
+    };
     let options = BoostingOptions {
+        weights: data.weights(),
         validation,
         on_step: context.on_step,
-        observer: Some(observe),
+        observer: Some(&mut observe),
         missing_outputs: data.n_missing_outputs() > 0,
         projection: context.wrapped(family),
         ..BoostingOptions::default()
     };
     let (x, y) = (data.features().view(), data.outputs().view());
-    Ok(params.fit_with(x, y, options)?)
+    let boosted = params.fit_with(x, y, options)?;
+    match context.is_stopped() {
+        true => Err(EnsembleError::Stopped.into()),
+        false => Ok(boosted),
+    }
 }
 
 impl Estimator for Boosting {

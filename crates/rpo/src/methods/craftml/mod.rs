@@ -36,6 +36,7 @@ impl Estimator for CraftmlParams {
         Needs {
             observed_features: true,
             observed_outputs: true,
+            equal_weights: true,
             labels: None,
         }
     }
@@ -73,6 +74,7 @@ fn grow(
 ) -> Result<Model, ModelError> {
     let options = FitOptions {
         on_step: context.on_step,
+        stop: context.stop,
         ..FitOptions::default()
     };
     let (x, y) = (data.features().view(), data.outputs().view());

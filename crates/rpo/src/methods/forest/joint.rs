@@ -56,8 +56,10 @@ fn grow(
 ) -> Result<Model, ModelError> {
     let params = params.of_trees(trees);
     let options = FitOptions {
+        weights: data.weights(),
         missing_outputs: data.n_missing_outputs() > 0,
         on_step: context.on_step,
+        stop: context.stop,
         projection: context.wrapped(params.projection.family()),
         ..FitOptions::default()
     };

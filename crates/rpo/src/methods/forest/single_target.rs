@@ -31,8 +31,10 @@ impl SingleTargetParams {
             }
         };
         let options = FitOptions {
+            weights: data.weights(),
             missing_outputs: data.n_missing_outputs() > 0,
             on_step: Some(&on_tree),
+            stop: context.stop,
             ..FitOptions::default()
         };
         let (x, y) = (data.features().view(), data.outputs().view());

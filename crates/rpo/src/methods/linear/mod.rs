@@ -39,6 +39,7 @@ const fn needs(labels: Option<&'static str>) -> Needs {
     Needs {
         observed_features: true,
         observed_outputs: true,
+        equal_weights: true,
         labels,
     }
 }

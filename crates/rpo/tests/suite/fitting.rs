@@ -1,0 +1,99 @@
+//! What a fit takes beside parameters: weights of samples, and an order to stop.
+
+use rpo::core::Seed;
+use rpo::data::Dataset;
+use rpo::data::generate::MultiLabelSet;
+use rpo::{FitContext, Method, MethodError, Model, ModelError, Registry};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn data() -> Dataset {
+    MultiLabelSet::new(60, 10, 6).generate(Seed::new(3)).unwrap()
+}
+
+fn method(name: &str, trees: usize) -> Method {
+    let method = Method::named(name).unwrap();
+    let count = ["trees", "iterations"].into_iter().find(|count| {
+        let names = method.parameter_names();
+        names.iter().any(|name| name == count)
+    });
+    match count {
+        Some(count) => method.with(count, &trees.to_string()).unwrap(),
+        None => method,
+    }
+}
+
+/// The methods that take weights of samples.
+const WEIGHTED: [&str; 8] = [
+    "random-forest",
+    "extra-trees",
+    "single-target-forest",
+    "binary-relevance-forest",
+    "single-target-gbrt",
+    "gbmort",
+    "gbrt-rpo",
+    "gbrt-relabel-rpo",
+];
+
+#[test]
+fn equal_weights_change_nothing_and_others_do() {
+    let data = data();
+    for name in WEIGHTED {
+        let fit = |data: &Dataset| Model::fit(&method(name, 3), data).unwrap();
+        let n = data.n_samples();
+        let ones = data.clone().with_weights(vec![1.0; n]).unwrap();
+        let some = (0..n).map(|i| if i % 3 == 0 { 4.0 } else { 1.0 }).collect();
+        let some = data.clone().with_weights(some).unwrap();
+        assert_eq!(fit(&ones), fit(&data), "{name}");
+        assert_ne!(fit(&some), fit(&data), "{name}");
+    }
+}
+
+#[test]
+fn every_other_method_refuses_weights() {
+    let data = data();
+    let n = data.n_samples();
+    let weighted = data.with_weights(vec![1.0; n]).unwrap();
+    for entry in Registry::standard().methods() {
+        let fitted = Model::fit(&method(entry.name(), 3), &weighted);
+        let refused = matches!(fitted, Err(ModelError::Method(MethodError::Data { .. })));
+        assert_eq!(refused, !WEIGHTED.contains(&entry.name()), "{}", entry.name());
+    }
+}
+
+#[test]
+fn a_fit_stops_between_steps() {
+    let data = data();
+    let with_steps = WEIGHTED.into_iter().chain(["craftml", "structured-forest"]);
+    for name in with_steps {
+        let steps = AtomicUsize::new(0);
+        let on_step = || {
+            steps.fetch_add(1, Ordering::Relaxed);
+        };
+        let stop = || steps.load(Ordering::Relaxed) >= 2;
+        let context = FitContext {
+            on_step: Some(&on_step),
+            stop: Some(&stop),
+            ..FitContext::default()
+        };
+        let error = Model::fit_with(&method(name, 1000), &data, &context).unwrap_err();
+        assert!(error.is_stopped(), "{name}: {error}");
+        assert!(steps.into_inner() < 900, "{name}");
+    }
+}
+
+#[test]
+fn leaves_are_those_of_the_trees() {
+    let data = data();
+    let x = data.features().view();
+    for name in ["random-forest", "extra-trees", "craftml", "structured-forest"] {
+        let model = Model::fit(&method(name, 4), &data).unwrap();
+        let leaves = model.apply(x).unwrap().unwrap();
+        assert_eq!(leaves.dim(), (60, 4), "{name}");
+        for (column, size) in leaves.columns().into_iter().zip(model.predictor().tree_sizes()) {
+            let largest = column.iter().max().unwrap();
+            assert!((*largest as usize) < size.leaves, "{name}");
+        }
+    }
+    let linear = Model::fit(&method("ridge", 1), &data).unwrap();
+    assert_eq!(linear.apply(x), Ok(None));
+}
