@@ -61,7 +61,6 @@ fn grow(
         on_step: context.on_step,
         stop: context.stop,
         projection: context.wrapped(params.projection.family()),
-        ..FitOptions::default()
     };
     let forest = params.fit_with(data.features().view(), data.outputs().view(), options)?;
     Model::new(forest, data)
