@@ -53,6 +53,9 @@ struct Arguments {
     /// A step per leaf.
     #[arg(long)]
     leaf_steps: bool,
+    /// Penalty of the squares of leaf values, for Newton steps per leaf.
+    #[arg(long)]
+    leaf_l2: Option<f64>,
     /// Steps after which scores are computed; the last by default.
     #[arg(long, value_delimiter = ',')]
     stages: Vec<usize>,
@@ -84,16 +87,17 @@ fn main() -> anyhow::Result<()> {
         subsample: arguments.subsample,
         projection: projects.then_some(arguments.projection.into()),
         components: projects.then_some(arguments.components),
-        line_search: if arguments.newton {
+        line_search: Some(if arguments.newton {
             LineSearch::Newton
         } else {
             LineSearch::Exact
-        },
-        step_scope: if arguments.leaf_steps {
+        }),
+        step_scope: Some(if arguments.leaf_steps {
             StepScope::Leaf
         } else {
             StepScope::Output
-        },
+        }),
+        leaf_l2: arguments.leaf_l2,
         seed: arguments.seed,
         ..BoostingParams::new(arguments.method)
     };

@@ -87,7 +87,7 @@ impl Estimator for QuantileBoosting {
         self.check()?;
         let params = BoostingParams {
             iterations: self.iterations,
-            step_scope: StepScope::Leaf,
+            step_scope: Some(StepScope::Leaf),
             seed: self.seed,
             ..BoostingParams::new(Algorithm::Gbmort)
         };

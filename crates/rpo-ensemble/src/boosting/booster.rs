@@ -1,20 +1,17 @@
 //! One step after the other: projects the residual, grows a tree, finds the step and applies it.
 
 use super::choices::Algorithm;
-use super::params::Resolved;
+use super::grow::Target;
+use super::resolved::Resolved;
 use super::routing::apply;
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, keep_largest, narrow};
 use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionScope};
-use ndarray::Array2;
-use rand::seq::index;
 use rpo_core::{MatrixView, Seed};
 use rpo_projections::ProjectionInput;
+use rpo_tree::AxisRule;
 use rpo_tree::RankedFeatures;
-use rpo_tree::criterion::{Criterion, SingleVariance, Variance};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
-use rpo_tree::{AxisRule, Grown, grow};
 
 /// The features that all trees grow on.
 pub(super) struct Features<'a> {
@@ -31,20 +28,12 @@ pub(super) struct Booster<'a> {
     /// Names the streams of this booster.
     seed: Seed,
     /// The output of a booster of a single target, and the number of all outputs.
-    target: Option<(u32, usize)>,
-    next: Next,
+    only: Option<(u32, usize)>,
+    /// What the next tree grows on, once it is known.
+    target: Target,
     /// The projection of all steps, once it is drawn.
     shared: Option<Coefficients>,
-    /// ‖φ‖² of the projection of `next`.
-    next_norm: f64,
     loss: f64,
-}
-
-/// The projected residual that the next tree grows on, once it is known.
-enum Next {
-    /// Algorithm 3 keeps `f64`, because its leaf values are means of these.
-    Scalar(Vec<f64>),
-    Vectors(Array2<f32>),
 }
 
 /// Most draws of a projection that is 0 throughout.
@@ -57,7 +46,7 @@ impl<'a> Booster<'a> {
         outputs: &'a Outputs<'a>,
         state: State<'a>,
         seed: Seed,
-        target: Option<(u32, usize)>,
+        only: Option<(u32, usize)>,
     ) -> Self {
         Self {
             params,
@@ -65,10 +54,9 @@ impl<'a> Booster<'a> {
             outputs,
             state,
             seed,
-            target,
-            next: Next::Scalar(Vec::new()),
+            only,
+            target: Target::default(),
             shared: None,
-            next_norm: 1.0,
             loss: 0.0,
         }
     }
@@ -105,14 +93,16 @@ impl<'a> Booster<'a> {
         is_last: bool,
     ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
         let seed = self.step_seed(step);
-        let (grown, is_subsample) = self.grow(seed)?;
+        let (grown, is_subsample) =
+            self.target
+                .grow(self.params, self.features, self.outputs.weights, seed)?;
         let leaves = LeafIndex::new(&grown, self.features.x, is_subsample);
         let splits = grown.structure.splits();
-        let gains = splits.map(|(node, _)| grown.gains[node] / self.next_norm);
+        let gains = splits.map(|(node, _)| grown.gains[node] / self.target.unit());
         let gains = gains.collect();
         let rate = self.params.learning_rate;
         let update = if self.params.algorithm == Algorithm::GbrtRpo {
-            let g = ordinary(self.leaf_means(&leaves));
+            let g = ordinary(self.target.leaf_means(&leaves, self.outputs.weights));
             let steps = self.state.scalar_steps(&leaves, &g);
             StepUpdate::Product {
                 leaves: g,
@@ -137,73 +127,9 @@ impl<'a> Booster<'a> {
         self.seed.purpose("boosting step").child(step as u64)
     }
 
-    /// Grows a tree on the projected residual; returns true with it if that was on a subsample.
-    fn grow(&self, seed: Seed) -> Result<(Grown<AxisRule>, bool), EnsembleError> {
-        let params = self.params;
-        let columns = &self.features.columns;
-        let axis = AxisParams {
-            max_features: Some(params.max_features.resolve(columns.n_features())),
-            min_samples_leaf: params.min_samples_leaf,
-            ..AxisParams::default()
-        };
-        let weights = self.outputs.weights;
-        let mut rows: Vec<u32> = (0..weights.len() as u32)
-            .filter(|&i| weights[i as usize] > 0.0)
-            .collect();
-        let is_subsample = params.subsample < 1.0;
-        if is_subsample {
-            let amount = ((params.subsample * rows.len() as f64) as usize).max(1);
-            let mut places =
-                index::sample(&mut seed.purpose("subsample").rng(), rows.len(), amount).into_vec();
-            places.sort_unstable();
-            rows = places.into_iter().map(|i| rows[i]).collect();
-        }
-        let seed = seed.purpose("grow");
-        let grown = match &self.next {
-            Next::Scalar(z) => {
-                let z = z.iter().map(|&z| z as f32);
-                self.grow_by(SingleVariance::new(z, weights), axis, rows, seed)
-            }
-            Next::Vectors(z) if z.ncols() == 1 => {
-                let z = z.iter().copied();
-                self.grow_by(SingleVariance::new(z, weights), axis, rows, seed)
-            }
-            Next::Vectors(z) => self.grow_by(Variance::new(z.view(), weights), axis, rows, seed),
-        }?;
-        Ok((grown, is_subsample))
-    }
-
-    fn grow_by<C: Criterion + Sync>(
-        &self,
-        criterion: C,
-        axis: AxisParams,
-        rows: Vec<u32>,
-        seed: Seed,
-    ) -> Result<Grown<AxisRule>, EnsembleError> {
-        let splitter = AxisSplitter::new(&self.features.columns, criterion, axis)?;
-        let mut workspace = splitter.workspace();
-        Ok(grow(&splitter, &mut workspace, rows, &self.params.grow, seed))
-    }
-
-    /// The weighted means of the projected residual over the leaves: the values of a tree of Algorithm 3.
-    fn leaf_means(&self, leaves: &LeafIndex) -> Vec<f64> {
-        let Next::Scalar(z) = &self.next else {
-            unreachable!("Algorithm 3 grows on one number per row")
-        };
-        let mut sums = vec![(0.0, 0.0); leaves.n_leaves];
-        for (i, &leaf) in leaves.of_row.iter().enumerate() {
-            let (sum, total) = &mut sums[leaf as usize];
-            let weight = f64::from(self.outputs.weights[i]);
-            *sum += weight * z[i];
-            *total += weight;
-        }
-        let mean = |(sum, total): (f64, f64)| if total > 0.0 { sum / total } else { 0.0 };
-        sums.into_iter().map(mean).collect()
-    }
-
     /// The values as the model stores them, and the update without the numbers that it does not store.
     fn store(&self, update: StepUpdate) -> (StepUpdate, StepValues) {
-        match (update, self.target, self.params.leaf_values) {
+        match (update, self.only, self.params.leaf_values) {
             (StepUpdate::Vectors(values), Some((output, n_outputs)), _) => {
                 let leaves = narrow(values.column(0));
                 let stored = StepValues::Single {
@@ -230,25 +156,12 @@ impl<'a> Booster<'a> {
         update: Option<(&LeafIndex, &StepUpdate)>,
         step: Option<usize>,
     ) -> Result<(), EnsembleError> {
-        let n = self.outputs.n_rows();
         let phi = step.map(|step| self.coefficients(step)).transpose()?;
-        if let Some(phi) = &phi {
-            self.next_norm = phi.norm_squared();
-        }
-        self.loss = match &phi {
+        self.loss = match phi {
             None => self.state.run::<f32>(Pass { update, next: None }),
-            Some(phi) if self.params.algorithm == Algorithm::GbrtRpo => {
-                let mut z = vec![0.0; n];
-                let next = Some((phi, &mut z[..]));
-                let loss = self.state.run(Pass { update, next });
-                self.next = Next::Scalar(z);
-                loss
-            }
             Some(phi) => {
-                let mut z = Array2::zeros((n, phi.n_components()));
-                let next = Some((phi, z.as_slice_mut().expect("made in row order")));
-                let loss = self.state.run(Pass { update, next });
-                self.next = Next::Vectors(z);
+                let (target, loss) = Target::after(update, &mut self.state, &phi, self.params, self.outputs);
+                self.target = target;
                 loss
             }
         };

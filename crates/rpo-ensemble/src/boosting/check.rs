@@ -3,7 +3,7 @@
 use super::choices::Algorithm;
 use super::model::Boosted;
 use super::options::{BoostingOptions, Validation};
-use super::params::Resolved;
+use super::resolved::Resolved;
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::inference::mean::check_features;

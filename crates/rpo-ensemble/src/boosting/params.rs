@@ -1,18 +1,15 @@
 //! Parameters of boosting.
 
-use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
-use super::loss::{Loss, LossKind};
+use super::choices::{Algorithm, LineSearch, StepScope};
+use super::loss::LossKind;
 use super::options::BoostingOptions;
+use super::resolved::Resolved;
 use crate::error::EnsembleError;
-use crate::inference::mean::DEFAULT_BUDGET;
-use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
+use crate::projection::{ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
-use rpo_core::{ParameterError, Seed, check_count, check_fraction};
-use rpo_projections::{Components, Projection, ProjectionKind};
-use rpo_tree::GrowParams;
+use rpo_projections::Components;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 
 /// Parameters of gradient boosting with random output projections (Joly, Wehenkel, Geurts 2019).
 ///
@@ -49,13 +46,38 @@ pub struct BoostingParams {
     /// `None` is the square loss. A [custom loss](BoostingOptions::loss) takes its place.
     pub loss: Option<LossKind>,
     /// How the length of a step is found: exact minimizes the loss, newton takes one Newton step, which is cheaper.
+    /// exact by default.
     ///
     /// Newton steps need a loss with a curvature: square or logistic.
-    pub line_search: LineSearch,
-    /// Unit that has its own step length: every output, or every leaf of every output.
+    pub line_search: Option<LineSearch>,
+    /// Unit that has its own step length: every output, or every leaf of every output. output by default.
     ///
-    /// The second is not for gbrt-rpo, whose trees are shared by all outputs.
-    pub step_scope: StepScope,
+    /// The second is not for gbrt-rpo, whose trees are shared by all outputs. With Newton steps it makes boosting second
+    /// order: leaves hold R / (H + λ), the sums of negative gradients and second derivatives, and trees split where that
+    /// gains most ([`SecondOrder`](rpo_tree::criterion::SecondOrder)).
+    pub step_scope: Option<StepScope>,
+    /// Penalty λ of the squares of leaf values: steps of leaves are R / (H + λ). 0 by default.
+    ///
+    /// For Newton steps per leaf. On the scale of XGBoost's `lambda`: for the logistic loss, second derivatives are those by
+    /// the log-odds, which are twice the scores here.
+    #[schemars(range(min = 0.0))]
+    pub leaf_l2: Option<f64>,
+    /// Penalty α of the magnitudes of leaf values: R moves towards 0 by α first.
+    ///
+    /// For Newton steps per leaf; on the scale of XGBoost's `alpha`.
+    #[schemars(range(min = 0.0))]
+    pub leaf_l1: f64,
+    /// Smallest sum of second derivatives in a leaf, averaged over the outputs that its tree grows on.
+    ///
+    /// For Newton steps per leaf; as XGBoost's `min_child_weight`. Averages are weighted by the squares of a projection.
+    #[schemars(range(min = 0.0))]
+    pub min_child_weight: f64,
+    /// Smallest gain of a split.
+    ///
+    /// With Newton steps per leaf in the unit of the loss, twice the decrease of its second-order approximation, as XGBoost's
+    /// `gamma`. Otherwise in squares of residuals, per unit of the projection.
+    #[schemars(range(min = 0.0))]
+    pub min_split_gain: f64,
     /// Fraction of the samples, in (0, 1], that each tree grows on, drawn anew without replacement.
     ///
     /// By default all, as in the paper. Leaf values and step lengths are computed from all samples, so that the training
@@ -117,8 +139,12 @@ impl BoostingParams {
             iterations: 100,
             learning_rate: 0.1,
             loss: None,
-            line_search: LineSearch::Exact,
-            step_scope: StepScope::Output,
+            line_search: None,
+            step_scope: None,
+            leaf_l2: None,
+            leaf_l1: 0.0,
+            min_child_weight: 0.0,
+            min_split_gain: 0.0,
             subsample: 1.0,
             max_features: MaxFeatures::All,
             max_depth: None,
@@ -141,191 +167,4 @@ impl BoostingParams {
     pub fn check(&self) -> Result<(), EnsembleError> {
         Resolved::new(self, &BoostingOptions::default()).map(|_| ())
     }
-}
-
-/// Checked parameters with their defaults filled in.
-pub(super) struct Resolved {
-    pub(super) algorithm: Algorithm,
-    pub(super) iterations: usize,
-    pub(super) learning_rate: f64,
-    pub(super) loss: LossChoice,
-    pub(super) line_search: LineSearch,
-    pub(super) step_scope: StepScope,
-    pub(super) subsample: f64,
-    pub(super) max_features: MaxFeatures,
-    pub(super) grow: GrowParams,
-    pub(super) min_samples_leaf: usize,
-    pub(super) leaf_values: Option<usize>,
-    pub(super) projection: Option<OutputProjection>,
-    pub(super) training_form: TrainingForm,
-    pub(super) memory_limit: usize,
-    pub(super) seed: Seed,
-}
-
-/// A named loss or a custom one.
-pub(super) enum LossChoice {
-    Kind(LossKind),
-    Custom(Arc<dyn Loss>),
-}
-
-impl LossChoice {
-    pub(super) fn loss(&self) -> &dyn Loss {
-        match self {
-            Self::Kind(kind) => kind.loss(),
-            Self::Custom(loss) => loss.as_ref(),
-        }
-    }
-
-    pub(super) fn is(&self, kind: LossKind) -> bool {
-        matches!(self, Self::Kind(k) if *k == kind)
-    }
-}
-
-impl Resolved {
-    pub(super) fn new(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<Self, EnsembleError> {
-        check_count("iterations", params.iterations)?;
-        check_fraction("learning_rate", params.learning_rate)?;
-        check_fraction("subsample", params.subsample)?;
-        params.max_features.check()?;
-        let eight = Some(8).filter(|_| params.max_depth.is_none());
-        let grow = GrowParams {
-            max_depth: params.max_depth,
-            max_leaves: params.max_leaves.or(eight),
-            min_samples_split: params.min_samples_split,
-        };
-        grow.check()?;
-        check_count("min_samples_leaf", params.min_samples_leaf)?;
-        let resolved = Self {
-            algorithm: params.algorithm,
-            iterations: params.iterations,
-            learning_rate: params.learning_rate,
-            loss: loss(params, options)?,
-            line_search: params.line_search,
-            step_scope: params.step_scope,
-            subsample: params.subsample,
-            max_features: params.max_features,
-            grow,
-            min_samples_leaf: params.min_samples_leaf,
-            leaf_values: params.leaf_values,
-            projection: projection(params, options.projection.as_ref())?,
-            training_form: options.training_form,
-            memory_limit: options.memory_limit.unwrap_or(DEFAULT_BUDGET),
-            seed: Seed::new(params.seed),
-        };
-        resolved.check_leaves()?;
-        resolved.check_form()?;
-        if params.line_search == LineSearch::Newton && resolved.loss.loss().curvature(0.0, 0.0).is_none() {
-            let reason = "needs a loss with a curvature, such as square or logistic";
-            return Err(ParameterError::conflict("line_search", "newton", reason).into());
-        }
-        Ok(resolved)
-    }
-
-    fn check_leaves(&self) -> Result<(), ParameterError> {
-        if self.step_scope == StepScope::Leaf && self.algorithm == Algorithm::GbrtRpo {
-            let reason = "cannot be combined with gbrt-rpo, whose trees are shared by all outputs";
-            return Err(ParameterError::conflict("step_scope", "leaf", reason));
-        }
-        let Some(k) = self.leaf_values else {
-            return Ok(());
-        };
-        check_count("leaf_values", k)?;
-        if matches!(self.algorithm, Algorithm::SingleTarget | Algorithm::GbrtRpo) {
-            let reason = "is for gbmort and gbrt-relabel-rpo, whose leaves hold a value for every output";
-            return Err(ParameterError::conflict("leaf_values", k, reason));
-        }
-        Ok(())
-    }
-
-    fn check_form(&self) -> Result<(), ParameterError> {
-        let reason = match self.training_form {
-            TrainingForm::Factored if !self.loss.is(LossKind::Square) => "needs the square loss",
-            TrainingForm::Odds if !self.loss.is(LossKind::Logistic) => "needs the logistic loss",
-            TrainingForm::Odds
-                if self.step_scope == StepScope::Leaf && self.line_search == LineSearch::Exact =>
-            {
-                "needs `line_search` = newton if `step_scope` is leaf"
-            }
-            TrainingForm::Factored | TrainingForm::Odds if self.algorithm == Algorithm::SingleTarget => {
-                "cannot be combined with single targets"
-            }
-            _ => return Ok(()),
-        };
-        let given = match self.training_form {
-            TrainingForm::Factored => "factored",
-            _ => "odds",
-        };
-        Err(ParameterError::conflict("training_form", given, reason))
-    }
-}
-
-fn loss(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<LossChoice, ParameterError> {
-    match (params.loss, &options.loss) {
-        (kind, None) => Ok(LossChoice::Kind(kind.unwrap_or(LossKind::Square))),
-        (None, Some(custom)) => Ok(LossChoice::Custom(Arc::clone(custom))),
-        (Some(kind), Some(_)) => {
-            let reason = "cannot be combined with a custom loss";
-            Err(ParameterError::conflict("loss", kind, reason))
-        }
-    }
-}
-
-/// The projection of an algorithm that has one.
-fn projection(
-    params: &BoostingParams,
-    custom: Option<&Arc<dyn Projection>>,
-) -> Result<Option<OutputProjection>, EnsembleError> {
-    let named = params.projection;
-    let conflict = |name, given: &dyn ToString, reason| {
-        Err(ParameterError::conflict(name, given.to_string(), reason).into())
-    };
-    if !params.algorithm.projects() {
-        let reason = "is for gbrt-rpo and gbrt-relabel-rpo; this algorithm does not project the outputs";
-        return match (named, custom, params.components, params.projection_scope) {
-            (Some(ProjectionChoice::Kind(kind)), ..) => conflict("projection", &kind, reason),
-            (_, Some(_), ..) => conflict("projection", &"custom", reason),
-            (_, _, Some(components), _) => conflict("components", &components, reason),
-            (.., Some(ProjectionScope::Tree)) => conflict("projection_scope", &"tree", reason),
-            (.., Some(ProjectionScope::Shared)) => conflict("projection_scope", &"shared", reason),
-            _ => Ok(None),
-        };
-    }
-    let choice = named.unwrap_or(ProjectionKind::Gaussian.into());
-    if choice == ProjectionChoice::None {
-        let reason = "is for gbmort; this algorithm projects the outputs";
-        return conflict("projection", &choice, reason);
-    }
-    let resolved = choice.resolve(
-        custom,
-        params.components,
-        params.projection_scope,
-        Components::Exact(1),
-    )?;
-    let Some(OutputProjection {
-        components, scope, ..
-    }) = resolved
-    else {
-        return Ok(None);
-    };
-    // Refuses 0 components whatever the number of outputs.
-    components.resolve(1)?;
-    if params.algorithm == Algorithm::GbrtRpo {
-        if choice == ProjectionKind::LabelEmbedding.into() {
-            let reason = "cannot be combined with gbrt-rpo, which grows every tree on one random direction; it \
-                          is for gbrt-relabel-rpo";
-            return conflict("projection", &choice, reason);
-        }
-        if components != Components::Exact(1) {
-            return conflict(
-                "components",
-                &components,
-                "cannot be combined with gbrt-rpo, which has 1",
-            );
-        }
-        if scope == ProjectionScope::Shared {
-            let reason = "cannot be combined with gbrt-rpo, whose trees would all grow on a single direction";
-            return conflict("projection_scope", &"shared", reason);
-        }
-    }
-    Ok(resolved)
 }

@@ -121,7 +121,8 @@ pub struct BoostingStep<R> {
     /// The values that its leaves add.
     pub values: StepValues,
     /// The decrease that each split made in the squares of the residual that the tree grew on, per unit of its projection:
-    /// |S| ΔI / ‖φ‖², in preorder ([`Structure::splits`]). The importance of a feature is the sum of those of its splits
+    /// |S| ΔI / ‖φ‖², or twice the decrease of the second-order approximation of the loss where trees split by that, in
+    /// preorder ([`Structure::splits`]). The importance of a feature is the sum of those of its splits
     /// ([`Boosted::importances`](super::Boosted::importances)).
     pub gains: Vec<f64>,
 }

@@ -115,7 +115,7 @@ fn labels_without_exception_are_learnt_for_long() {
                         ..params.clone()
                     };
                     let params = BoostingParams {
-                        line_search,
+                        line_search: Some(line_search),
                         ..params
                     };
                     let model = match Setup::from(params.clone())
@@ -389,7 +389,7 @@ fn parameters_are_checked_at_their_bounds() {
     assert_eq!(
         name(BoostingParams {
             loss: Some(LossKind::Absolute),
-            line_search: LineSearch::Newton,
+            line_search: Some(LineSearch::Newton),
             ..base()
         }),
         "line_search"
@@ -408,7 +408,7 @@ fn parameters_are_checked_at_their_bounds() {
         ),
         (
             BoostingParams {
-                step_scope: StepScope::Leaf,
+                step_scope: Some(StepScope::Leaf),
                 ..logistic.clone()
             },
             TrainingForm::Odds,
@@ -466,7 +466,7 @@ fn parameters_are_checked_at_their_bounds() {
     );
     assert_eq!(
         name(BoostingParams {
-            step_scope: StepScope::Leaf,
+            step_scope: Some(StepScope::Leaf),
             ..BoostingParams::new(Algorithm::GbrtRpo)
         }),
         "step_scope"

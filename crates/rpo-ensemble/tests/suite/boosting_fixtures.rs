@@ -148,7 +148,7 @@ impl SingleTarget {
         // scikit-learn replaces every leaf by its best constant.
         let params = BoostingParams {
             loss: Some(loss),
-            step_scope: StepScope::Leaf,
+            step_scope: Some(StepScope::Leaf),
             iterations: self.n_stages,
             learning_rate: self.learning_rate,
             ..params(Algorithm::SingleTarget, self.tree_params)

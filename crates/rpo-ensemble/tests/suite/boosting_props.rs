@@ -427,7 +427,7 @@ fn threads_do_not_matter() {
         let (x, y): (Matrix, Matrix) = (x, csr(&y).into());
         let params = BoostingParams {
             loss: Some(loss),
-            line_search,
+            line_search: Some(line_search),
             iterations: 6,
             subsample: 0.8,
             max_features: MaxFeatures::Sqrt,
@@ -492,7 +492,7 @@ fn forms_agree() {
                 };
                 let params = BoostingParams {
                     loss: Some(loss),
-                    line_search,
+                    line_search: Some(line_search),
                     subsample,
                     iterations: 12,
                     max_leaves: Some(4),
@@ -658,7 +658,7 @@ fn models_can_be_continued() {
         let params = |m| {
             let params = BoostingParams {
                 loss: Some(loss),
-                line_search,
+                line_search: Some(line_search),
                 iterations: m,
                 max_leaves: Some(3),
                 ..BoostingParams::new(algorithm)
@@ -699,7 +699,7 @@ fn kinds_of_steps() {
             ..BoostingParams::new(algorithm)
         };
         let newton = BoostingParams {
-            line_search: LineSearch::Newton,
+            line_search: Some(LineSearch::Newton),
             ..params.clone()
         };
         assert_eq!(
@@ -722,7 +722,7 @@ fn kinds_of_steps() {
                 ..BoostingParams::new(algorithm)
             };
             let by_leaf = BoostingParams {
-                step_scope: StepScope::Leaf,
+                step_scope: Some(StepScope::Leaf),
                 ..params.clone()
             };
             let [output, leaf] =

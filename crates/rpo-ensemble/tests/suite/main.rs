@@ -4,6 +4,7 @@ mod boosting_common;
 mod boosting_contracts;
 mod boosting_fixtures;
 mod boosting_props;
+mod boosting_second_order;
 mod common;
 mod contracts;
 mod craftml;

@@ -3,9 +3,10 @@
 //! A criterion starts with the rows of a node; then rows are *moved* away from the rest one by one, and at any moment
 //! it scores the split (moved, rest). Nothing depends on which of the two becomes the left child.
 //!
-//! [`Entropy`], [`WeightedEntropy`] and [`LabelEntropy`] are for 0/1 targets. The others are the summed variance of all
-//! targets (Joly, Geurts, Wehenkel, ECML-PKDD 2014, section 2.1, eqs. 1 and 2). With one weight c and one row z of m
-//! targets per training sample, |S| = Σ_S c and the weighted mean z̄_S = Σ_S c z / |S|,
+//! [`Entropy`], [`WeightedEntropy`] and [`LabelEntropy`] are for 0/1 targets, [`SecondOrder`] is for the gradients and
+//! second derivatives of a loss. The others are the summed variance of all targets (Joly, Geurts, Wehenkel, ECML-PKDD
+//! 2014, section 2.1, eqs. 1 and 2). With one weight c and one row z of m targets per training sample, |S| = Σ_S c and
+//! the weighted mean z̄_S = Σ_S c z / |S|,
 //!
 //! ```text
 //! Var(S) = Σ_S c ‖z − z̄_S‖² / |S|
@@ -31,6 +32,8 @@ mod label_entropy;
 mod observed;
 mod observed_sparse;
 mod packed_labels;
+mod penalty;
+mod second_order;
 mod single;
 mod sparse;
 
@@ -42,6 +45,8 @@ pub use label_entropy::LabelEntropy;
 pub use observed::ObservedVariance;
 pub use observed_sparse::SparseObservedVariance;
 pub use packed_labels::PackedLabelVariance;
+pub use penalty::LeafPenalty;
+pub use second_order::{Curvature, SecondOrder};
 pub use single::SingleVariance;
 pub use sparse::SparseVariance;
 
@@ -133,7 +138,8 @@ pub trait Criterion: Clone + Send {
     }
     /// The score of (moved, rest); larger is better, terms equal for every split of the node dropped.
     fn score(&self) -> f64;
-    /// The weighted impurity decrease |S| ΔI of a split of the node with this score, not negative.
+    /// The weighted impurity decrease |S| ΔI of a split of the node with this score. A split whose gain is negative is
+    /// not made.
     fn gain(&self, score: f64) -> f64;
 }
 

@@ -38,8 +38,8 @@ pub struct AxisParams {
     pub max_features: Option<usize>,
     /// Fewest distinct samples of a child, whatever their weight. Default 1: any split is allowed.
     pub min_samples_leaf: usize,
-    /// Smallest weighted impurity decrease |S| ΔI of a split, in the criterion's unit. Default 0: any split is
-    /// allowed, also one that gains nothing.
+    /// Smallest gain of a split, for variance |S| ΔI, in the criterion's unit. Default 0: any split is allowed, also one
+    /// that gains nothing, but none that loses.
     pub min_gain: f64,
     /// Choice of the threshold of a feature. Default best.
     pub thresholds: ThresholdSearch,

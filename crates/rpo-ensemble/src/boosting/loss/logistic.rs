@@ -55,6 +55,10 @@ impl Loss for Logistic {
         Some(4.0 * e / ((1.0 + e) * (1.0 + e)))
     }
 
+    fn natural_scale(&self) -> f64 {
+        2.0
+    }
+
     fn largest_move(&self) -> f64 {
         Self::LARGEST_MOVE
     }

@@ -127,6 +127,13 @@ pub trait Loss: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Number of units of a score that others call one: 2 for half of the log-odds. Default 1.
+    ///
+    /// Penalties and bounds on second derivatives are given for scores in those units, as XGBoost has them.
+    fn natural_scale(&self) -> f64 {
+        1.0
+    }
+
     /// Largest change of a score in one step, needed where the minimum may be at infinity. Default infinite.
     fn largest_move(&self) -> f64 {
         f64::INFINITY

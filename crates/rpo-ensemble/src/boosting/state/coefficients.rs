@@ -70,6 +70,53 @@ impl Coefficients {
         }
     }
 
+    /// The rows of φ scaled to ‖φ_k‖ = 1, and the sums of their magnitudes Σ_j |φ_kj|; a row of zeros stays one.
+    pub(in crate::boosting) fn normalized(&self) -> (Self, Vec<f64>) {
+        let unit = |numbers: &mut dyn Iterator<Item = &mut f32>, norm: f64| {
+            let scale = if norm > 0.0 { norm.recip() } else { 0.0 };
+            numbers
+                .map(|v| {
+                    *v = (f64::from(*v) * scale) as f32;
+                    f64::from(v.abs())
+                })
+                .sum()
+        };
+        let norm = |numbers: &mut dyn Iterator<Item = f32>| {
+            let squares = numbers.map(|v| f64::from(v) * f64::from(v));
+            squares.sum::<f64>().sqrt()
+        };
+        let mut of_unit_norm = self.clone();
+        let magnitudes = match &mut of_unit_norm {
+            Self::Dense { phi, n_outputs } => phi
+                .chunks_exact_mut(*n_outputs)
+                .map(|row| {
+                    let norm = norm(&mut row.iter().copied());
+                    unit(&mut row.iter_mut(), norm)
+                })
+                .collect(),
+            Self::Sparse(components) => components
+                .iter_mut()
+                .map(|row| {
+                    let norm = norm(&mut row.iter().map(|e| e.1));
+                    unit(&mut row.iter_mut().map(|e| &mut e.1), norm)
+                })
+                .collect(),
+            Self::Identity { n_outputs } => vec![1.0; *n_outputs],
+        };
+        (of_unit_norm, magnitudes)
+    }
+
+    /// The matrix of φ_kj², which maps second derivatives by outputs to those along components.
+    pub(in crate::boosting) fn squared(&self) -> Self {
+        let mut squares = self.clone();
+        match &mut squares {
+            Self::Dense { phi, .. } => phi.iter_mut().for_each(|v| *v *= *v),
+            Self::Sparse(components) => components.iter_mut().flatten().for_each(|e| e.1 *= e.1),
+            Self::Identity { .. } => {}
+        }
+        squares
+    }
+
     /// φ row, in `f64`.
     pub(in crate::boosting) fn project(&self, row: &[f64], out: &mut [f64]) {
         match self {

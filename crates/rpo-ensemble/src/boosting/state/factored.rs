@@ -20,6 +20,7 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{MatrixView, csr_row};
 use rpo_tree::LeafModel;
+use rpo_tree::criterion::LeafPenalty;
 
 /// Number of outputs that a thread handles in one go.
 const STRIP: usize = 1024;
@@ -37,6 +38,7 @@ struct Past {
 pub(crate) struct FactoredResiduals<'a> {
     outputs: &'a Outputs<'a>,
     initial: Vec<f64>,
+    penalty: LeafPenalty,
     past: Vec<Past>,
     loss: f64,
     /// The sums from which the next step was found, per output and leaf (of rank 1: as one leaf).
@@ -51,7 +53,7 @@ struct Slopes {
 
 impl<'a> FactoredResiduals<'a> {
     /// Starts from constants.
-    pub(crate) fn new(outputs: &'a Outputs<'a>, initial: Vec<f64>) -> Self {
+    pub(crate) fn new(outputs: &'a Outputs<'a>, initial: Vec<f64>, penalty: LeafPenalty) -> Self {
         let total: f64 = outputs.weights.iter().map(|&c| f64::from(c)).sum();
         let loss = (0..initial.len())
             .into_par_iter()
@@ -69,6 +71,7 @@ impl<'a> FactoredResiduals<'a> {
         Self {
             outputs,
             loss: loss.iter().sum(),
+            penalty,
             initial,
             past: Vec::new(),
             slopes: None,
@@ -83,8 +86,9 @@ impl<'a> FactoredResiduals<'a> {
         if let Some((leaves, update)) = pass.update {
             self.update(leaves, update);
         }
-        if let Some((phi, z)) = pass.next {
-            self.project(phi, z);
+        // The square loss has the second derivative 1.
+        if let Some(next) = pass.next {
+            self.project(next.phi, next.z);
         }
         self.loss
     }
@@ -248,12 +252,13 @@ impl<'a> FactoredResiduals<'a> {
         steps
     }
 
-    /// Mean residuals; the step is 1.
+    /// Mean residuals, penalized; the step is 1.
     pub(super) fn vector_steps(&mut self, leaves: &LeafIndex) -> Array2<f64> {
         let slopes = self.vector_slopes(leaves);
         let n_leaves = leaves.n_leaves;
         let means = Array2::from_shape_fn((n_leaves, self.initial.len()), |(leaf, j)| {
-            quotient(slopes.residual[j * n_leaves + leaf], slopes.weight[leaf], 0.0)
+            let residual = slopes.residual[j * n_leaves + leaf];
+            self.penalty.value(residual, slopes.weight[leaf])
         });
         self.slopes = Some(slopes);
         means

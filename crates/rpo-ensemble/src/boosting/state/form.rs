@@ -7,7 +7,7 @@ use super::outputs::{Outputs, check_memory};
 use super::scores::ScoreState;
 use crate::boosting::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 use crate::boosting::loss::LossKind;
-use crate::boosting::params::Resolved;
+use crate::boosting::resolved::Resolved;
 use crate::error::EnsembleError;
 use crate::projection::OutputProjection;
 use rpo_core::MatrixView;
@@ -42,11 +42,11 @@ pub(in crate::boosting) fn choose<'a>(
         form => form,
     };
     let refuse = |form, needs| Err(EnsembleError::Form { form, needs });
-    // The residual of gbmort is its trees' target.
-    let residual = if params.algorithm == Algorithm::Gbmort {
-        size_of::<f32>()
-    } else {
-        0
+    // The residual of gbmort is its trees' target, and so are its second derivatives.
+    let residual = match (params.algorithm, params.second_order) {
+        (Algorithm::Gbmort, Some(splits)) if !splits.is_constant_for(outputs) => 2 * size_of::<f32>(),
+        (Algorithm::Gbmort, _) => size_of::<f32>(),
+        _ => 0,
     };
     let check = |bytes: usize| check_memory(params.memory_limit, n, d, bytes + residual);
     match form {
@@ -59,16 +59,12 @@ pub(in crate::boosting) fn choose<'a>(
         }
         TrainingForm::Factored => {
             check(0)?;
-            Ok(State::Factored(FactoredResiduals::new(outputs, initial.to_vec())))
+            let residuals = FactoredResiduals::new(outputs, initial.to_vec(), params.penalty);
+            Ok(State::Factored(residuals))
         }
         TrainingForm::Odds => {
             check(size_of::<f32>())?;
-            Ok(State::Odds(OddsState::new(
-                outputs,
-                initial,
-                params.line_search,
-                params.step_scope,
-            )))
+            Ok(State::Odds(OddsState::new(params, outputs, initial)))
         }
         _ if wide => {
             check(size_of::<f64>())?;

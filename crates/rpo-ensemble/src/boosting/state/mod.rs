@@ -56,26 +56,61 @@ impl Real for f32 {
     }
 }
 
-/// A pass over the training set: first applies an update, if any, then writes the residual projected for the next tree
-/// into z (n x q), if there is one.
+/// A pass over the training set: first applies an update, if any, then writes what the next tree grows on, if there is one.
 pub(super) struct Pass<'s, T> {
     pub(super) update: Option<(&'s LeafIndex, &'s StepUpdate)>,
-    pub(super) next: Option<(&'s Coefficients, &'s mut [T])>,
+    pub(super) next: Option<Projected<'s, T>>,
 }
 
-/// The coefficients of the next tree, and z in chunks of [`ROWS`] rows, empty ones where nothing is to be written.
-type NextInChunks<'s, T> = (Option<&'s Coefficients>, Vec<&'s mut [T]>);
+/// The residual projected for the next tree (n x q), and its second derivatives if they are wanted.
+pub(super) struct Projected<'s, T> {
+    pub(super) phi: &'s Coefficients,
+    pub(super) z: &'s mut [T],
+    /// The squares of φ, and the second derivatives along the components (n x q).
+    pub(super) curvature: Option<(&'s Coefficients, &'s mut [f32])>,
+}
 
-impl<'s, T> Pass<'s, T> {
-    fn next_in_chunks(next: Option<(&'s Coefficients, &'s mut [T])>, n_rows: usize) -> NextInChunks<'s, T> {
-        match next {
-            Some((phi, z)) => (Some(phi), z.chunks_mut(ROWS * phi.n_components()).collect()),
-            None => (
-                None,
-                (0..n_rows.div_ceil(ROWS)).map(|_| Default::default()).collect(),
-            ),
+/// The coefficients of the next tree, and what is written for it in chunks of [`ROWS`] rows, empty ones where nothing is.
+struct Chunks<'s, T> {
+    phi: Option<&'s Coefficients>,
+    squares: Option<&'s Coefficients>,
+    /// z and second derivatives.
+    parts: Vec<(&'s mut [T], &'s mut [f32])>,
+}
+
+impl<'s, T> Chunks<'s, T> {
+    fn new(next: Option<Projected<'s, T>>, n_rows: usize) -> Self {
+        let n_chunks = n_rows.div_ceil(ROWS);
+        let Some(Projected { phi, z, curvature }) = next else {
+            return Self {
+                phi: None,
+                squares: None,
+                parts: (0..n_chunks).map(|_| Default::default()).collect(),
+            };
+        };
+        let size = ROWS * phi.n_components();
+        let (squares, mut h) = match curvature {
+            Some((squares, h)) => (Some(squares), h.chunks_mut(size)),
+            None => (None, [].chunks_mut(size)),
+        };
+        let parts = z.chunks_mut(size).map(|z| (z, h.next().unwrap_or_default()));
+        Self {
+            phi: Some(phi),
+            squares,
+            parts: parts.collect(),
         }
     }
+
+    fn n_components(&self) -> usize {
+        self.phi.map_or(0, Coefficients::n_components)
+    }
+}
+
+/// Writes numbers in another type.
+fn write<T: Real>(out: &mut [T], values: &[f64]) {
+    out.iter_mut()
+        .zip(values)
+        .for_each(|(out, &v)| *out = T::from_f64(v));
 }
 
 /// The training state in one of its forms.

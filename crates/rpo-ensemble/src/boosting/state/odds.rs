@@ -10,12 +10,14 @@
 
 use super::odds_search::{Leaf, exact_step};
 use super::sums::{LeafSums, scale_columns};
-use super::{Coefficients, LeafIndex, Outputs, Pass, ROWS, Real};
+use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real, write};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::Logistic;
+use crate::boosting::resolved::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, csr_row};
+use rpo_tree::criterion::LeafPenalty;
 
 /// Odds are kept in [1e-18, 1e18], |f| up to about 20.7: there probabilities are 0 or 1 to `f32`, and products of
 /// two 1 + o stay in its range.
@@ -30,40 +32,37 @@ pub(crate) struct OddsState<'a> {
     labels: CsrMatrix,
     line_search: LineSearch,
     scope: StepScope,
+    penalty: LeafPenalty,
     odds: Vec<f32>,
 }
 
 impl<'a> OddsState<'a> {
     /// Starts from constants.
-    pub(crate) fn new(
-        outputs: &'a Outputs<'a>,
-        initial: &[f64],
-        line_search: LineSearch,
-        scope: StepScope,
-    ) -> Self {
+    pub(crate) fn new(params: &Resolved, outputs: &'a Outputs<'a>, initial: &[f64]) -> Self {
         let row: Vec<f32> = initial.iter().map(|f| (2.0 * f).exp() as f32).collect();
         Self {
             outputs,
             labels: outputs.y.to_csr(),
-            line_search,
-            scope,
+            line_search: params.line_search,
+            scope: params.step_scope,
+            penalty: params.penalty,
             odds: row.repeat(outputs.n_rows()),
         }
     }
 
     pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
-        let (phi, z) = Pass::next_in_chunks(pass.next, self.outputs.n_rows());
-        let q = phi.map_or(0, Coefficients::n_components);
+        let next = Chunks::new(pass.next, self.outputs.n_rows());
+        let (phi, squares, q) = (next.phi, next.squares, next.n_components());
         let factors = pass.update.map(|(leaves, update)| {
             let factor = |v: f64| (2.0 * v).exp() as f32;
             (leaves, update.by_leaf(leaves.n_leaves, d).mapv(factor))
         });
         let stay = vec![1.0; d];
         let (labels, weights) = (self.labels.view(), self.outputs.weights);
-        let chunks = self.odds.par_chunks_mut(ROWS * d).zip(z).enumerate();
+        let chunks = self.odds.par_chunks_mut(ROWS * d).zip(next.parts).enumerate();
         let losses: Vec<f64> = chunks
-            .map(|(chunk, (odds, z))| {
+            .map(|(chunk, (odds, (z, h)))| {
                 let (mut p, mut sum) = (vec![0.0; d], 0.0);
                 let (mut of_labels, mut of_p) = (vec![0.0; q], vec![0.0; q]);
                 for (i, odds) in odds.chunks_exact_mut(d).enumerate() {
@@ -87,6 +86,11 @@ impl<'a> OddsState<'a> {
                         for (z, (y, p)) in z.zip(of_labels.iter().zip(&of_p)) {
                             *z = Z::from_f64(2.0 * (y - p));
                         }
+                    }
+                    if let Some(squares) = squares {
+                        p.iter_mut().for_each(|p| *p = 4.0 * *p * (1.0 - *p));
+                        squares.project_f32(&p, &mut of_p);
+                        write(&mut h[i * q..][..q], &of_p);
                     }
                 }
                 sum
@@ -156,7 +160,7 @@ impl<'a> OddsState<'a> {
     pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
         let sums = self.leaf_sums(leaves);
         match self.line_search {
-            LineSearch::Newton => sums.newton_vectors(self.scope, Logistic::LARGEST_MOVE),
+            LineSearch::Newton => sums.newton_vectors(self.scope, Logistic::LARGEST_MOVE, self.penalty),
             LineSearch::Exact => {
                 let means = sums.means();
                 let steps = self.search(leaves, &sums, &means);

@@ -1,12 +1,13 @@
 //! The scores of the training set, n x d, for any loss.
 
 use super::sums::{LeafSums, scale_columns};
-use super::{Coefficients, LeafIndex, Outputs, Pass, ROWS, Real};
+use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real, write};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::{Direction, Loss};
-use crate::boosting::params::Resolved;
+use crate::boosting::resolved::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
+use rpo_tree::criterion::LeafPenalty;
 
 /// Scores of every sample and output; everything else is computed when it is needed.
 pub(crate) struct ScoreState<'a, T> {
@@ -14,15 +15,17 @@ pub(crate) struct ScoreState<'a, T> {
     loss: &'a dyn Loss,
     line_search: LineSearch,
     scope: StepScope,
+    penalty: LeafPenalty,
     /// Row after row.
     scores: Vec<T>,
 }
 
-/// A row of outputs, cell weights, scores and residuals.
+/// A row of outputs, cell weights, residuals and second derivatives.
 struct RowBuffer {
     y: Vec<f64>,
     cells: Vec<f64>,
     residual: Vec<f64>,
+    curvature: Vec<f64>,
 }
 
 impl RowBuffer {
@@ -32,6 +35,7 @@ impl RowBuffer {
             y: zero(),
             cells: zero(),
             residual: zero(),
+            curvature: zero(),
         }
     }
 }
@@ -45,6 +49,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
             loss: params.loss.loss(),
             line_search: params.line_search,
             scope: params.step_scope,
+            penalty: params.penalty,
             scores: row.repeat(outputs.n_rows()),
         }
     }
@@ -57,14 +62,14 @@ impl<'a, T: Real> ScoreState<'a, T> {
     pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
         let (outputs, loss) = (self.outputs, self.loss);
-        let (phi, z) = Pass::next_in_chunks(pass.next, outputs.n_rows());
-        let q = phi.map_or(0, Coefficients::n_components);
+        let next = Chunks::new(pass.next, outputs.n_rows());
+        let (phi, squares, q) = (next.phi, next.squares, next.n_components());
         let added = pass
             .update
             .map(|(leaves, update)| (leaves, update.by_leaf(leaves.n_leaves, d)));
-        let chunks = self.scores.par_chunks_mut(ROWS * d).zip(z).enumerate();
+        let chunks = self.scores.par_chunks_mut(ROWS * d).zip(next.parts).enumerate();
         let losses: Vec<f64> = chunks
-            .map(|(chunk, (scores, z))| {
+            .map(|(chunk, (scores, (z, h)))| {
                 let (mut buffer, mut projected, mut sum) = (RowBuffer::new(d), vec![0.0; q], 0.0);
                 for (i, scores) in scores.chunks_exact_mut(d).enumerate() {
                     let row = chunk * ROWS + i;
@@ -80,14 +85,18 @@ impl<'a, T: Real> ScoreState<'a, T> {
                         let (y, f, u) = (buffer.y[j], scores[j].to_f64(), buffer.cells[j]);
                         row_loss += u * loss.value(y, f);
                         buffer.residual[j] = u * loss.residual(y, f);
+                        if squares.is_some() {
+                            buffer.curvature[j] = u * loss.curvature(y, f).unwrap_or(0.0);
+                        }
                     }
                     sum += f64::from(outputs.weights[row]) * row_loss;
                     if let Some(phi) = phi {
                         phi.project(&buffer.residual, &mut projected);
-                        let z = &mut z[i * q..][..q];
-                        z.iter_mut()
-                            .zip(&projected)
-                            .for_each(|(z, &v)| *z = Z::from_f64(v));
+                        write(&mut z[i * q..][..q], &projected);
+                    }
+                    if let Some(squares) = squares {
+                        squares.project(&buffer.curvature, &mut projected);
+                        write(&mut h[i * q..][..q], &projected);
                     }
                 }
                 sum
@@ -137,9 +146,10 @@ impl<'a, T: Real> ScoreState<'a, T> {
 
     pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
         if self.steps_from_sums() {
+            let largest = self.loss.largest_move();
             return self
                 .leaf_sums(leaves)
-                .newton_vectors(self.scope, self.loss.largest_move());
+                .newton_vectors(self.scope, largest, self.penalty);
         }
         match self.scope {
             StepScope::Output => {

@@ -3,6 +3,7 @@
 use crate::boosting::choices::StepScope;
 use crate::boosting::loss::quotient;
 use ndarray::{Array2, Zip};
+use rpo_tree::criterion::LeafPenalty;
 
 /// Sums over the samples of each leaf, per output (L x d).
 #[derive(Debug, Clone)]
@@ -72,21 +73,21 @@ impl LeafSums {
             .collect()
     }
 
-    /// One Newton step per leaf and output.
-    pub(super) fn newton_by_leaf(&self, largest: f64) -> Array2<f64> {
-        let step = |&r: &f64, &h: &f64| limit(quotient(r, h, 0.0), largest, 1.0);
+    /// One Newton step per leaf and output, penalized.
+    fn newton_by_leaf(&self, largest: f64, penalty: LeafPenalty) -> Array2<f64> {
+        let step = |&r: &f64, &h: &f64| limit(penalty.value(r, h), largest, 1.0);
         Zip::from(&self.residual).and(&self.curvature).map_collect(step)
     }
 
     /// The leaf values after Newton steps: mean residuals times a step per output, or a step per leaf.
-    pub(super) fn newton_vectors(&self, scope: StepScope, largest: f64) -> Array2<f64> {
+    pub(super) fn newton_vectors(&self, scope: StepScope, largest: f64, penalty: LeafPenalty) -> Array2<f64> {
         match scope {
             StepScope::Output => {
                 let means = self.means();
                 let steps = self.newton(largest, |leaf, j| means[[leaf, j]]);
                 scale_columns(means, &steps)
             }
-            StepScope::Leaf => self.newton_by_leaf(largest),
+            StepScope::Leaf => self.newton_by_leaf(largest, penalty),
         }
     }
 }

@@ -12,6 +12,9 @@ const ALGORITHM: &str = "algorithm";
 /// Parameters of algorithms that project the outputs.
 const PROJECTION: [&str; 3] = ["projection", "components", "projection_scope"];
 
+/// Parameters of second-order steps of leaves, which trees that all outputs share have not.
+const PENALTIES: [&str; 3] = ["leaf_l2", "leaf_l1", "min_child_weight"];
+
 pub(super) fn entries() -> Vec<MethodEntry> {
     let entry = |name, summary, algorithm, without| {
         MethodEntry::new(name, summary, Boosting::new(BoostingParams::new(algorithm)))
@@ -42,7 +45,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             "gbrt-rpo",
             "Boosting with trees on one random projection of the outputs, fitted to each output",
             Algorithm::GbrtRpo,
-            &[ALGORITHM, "leaf_values"],
+            &[ALGORITHM, "leaf_values", PENALTIES[0], PENALTIES[1], PENALTIES[2]],
         ),
         entry(
             "gbrt-relabel-rpo",

@@ -1,0 +1,54 @@
+//! Penalties of leaf values.
+
+/// Penalties of the value v of a leaf in the second-order approximation of a loss, −R v + ½ H v² + α |v| + ½ λ v²,
+/// where R and H are the sums of negative gradients and of second derivatives over the samples of the leaf.
+///
+/// The default is no penalty, a Newton step R / H.
+///
+/// ```
+/// use rpo_tree::criterion::LeafPenalty;
+/// let penalty = LeafPenalty { l1: 1.0, l2: 2.0 };
+/// assert_eq!(penalty.value(-7.0, 1.0), -2.0); // -(7 - 1) / (1 + 2)
+/// assert_eq!(penalty.value(0.5, 1.0), 0.0);
+/// assert_eq!(penalty.score(-7.0, 1.0), 12.0);
+/// assert_eq!(LeafPenalty::default().value(3.0, 0.0), 0.0); // no curvature, no step
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct LeafPenalty {
+    /// α, at least 0.
+    pub l1: f64,
+    /// λ, at least 0.
+    pub l2: f64,
+}
+
+impl LeafPenalty {
+    /// R moved towards 0 by α.
+    #[inline]
+    fn shrunk(self, gradient: f64) -> f64 {
+        (gradient.abs() - self.l1).max(0.0).copysign(gradient)
+    }
+
+    /// The best value, sign(R) max(|R| − α, 0) / (H + λ); 0 where H + λ vanishes.
+    #[inline]
+    pub fn value(self, gradient: f64, curvature: f64) -> f64 {
+        let denominator = curvature + self.l2;
+        if denominator <= VANISHING {
+            return 0.0;
+        }
+        self.shrunk(gradient) / denominator
+    }
+
+    /// Twice the decrease that the best value makes, max(|R| − α, 0)² / (H + λ); 0 where H + λ vanishes.
+    #[inline]
+    pub fn score(self, gradient: f64, curvature: f64) -> f64 {
+        let denominator = curvature + self.l2;
+        if denominator <= VANISHING {
+            return 0.0;
+        }
+        let shrunk = self.shrunk(gradient);
+        shrunk * shrunk / denominator
+    }
+}
+
+/// Denominators up to this one are nothing: a quotient would say more of rounding than of the leaf.
+const VANISHING: f64 = 1e-300;
