@@ -67,6 +67,7 @@ fn both<C: Impurity + Sync>(
     group.throughput(Throughput::Elements(rows.len() as u64));
 
     let root = NodeRows {
+        number: 0,
         rows: &rows,
         depth: 0,
         seed: SEED,

@@ -6,6 +6,7 @@ pub mod cluster;
 pub mod criterion;
 mod error;
 mod grow;
+pub mod histogram;
 mod importance;
 mod input;
 pub mod leaves;

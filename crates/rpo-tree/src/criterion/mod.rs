@@ -150,6 +150,23 @@ pub trait Criterion: Clone + Send {
 /// centred first.
 const PURITY: f64 = 1e-12;
 
+/// Returns true if the targets (m per row) of these rows count as equal.
+pub(crate) fn is_pure(targets: &[f32], m: usize, weights: &[f32], rows: &[u32]) -> bool {
+    let mut sums = NodeSums::default();
+    let mut total = vec![0.0; m];
+    for &row in rows {
+        let weight = f64::from(weights[row as usize]);
+        sums.weight += weight;
+        for (total, &z) in total.iter_mut().zip(&targets[row as usize * m..][..m]) {
+            let z = f64::from(z);
+            *total += weight * z;
+            sums.squares += weight * (z * z);
+        }
+    }
+    sums.norm = total.iter().map(|t| t * t).sum();
+    sums.is_pure()
+}
+
 /// Weight and sums of a node, common to both layouts of the targets.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeSums {

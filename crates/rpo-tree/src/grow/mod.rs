@@ -105,6 +105,24 @@ struct Pending {
     seed: Seed,
 }
 
+impl Pending {
+    /// Returns true if the node is large enough and not too deep to be split.
+    fn may_split(&self, params: &GrowParams) -> bool {
+        self.end - self.start >= params.min_samples_split.max(2)
+            && params.max_depth.is_none_or(|max| self.depth < max)
+    }
+
+    /// The node as splitters see it.
+    fn of<'r>(&self, rows: &'r [u32]) -> NodeRows<'r> {
+        NodeRows {
+            number: self.node,
+            rows: &rows[self.start..self.end],
+            depth: self.depth,
+            seed: self.seed,
+        }
+    }
+}
+
 /// A node with its split found and its rows already in the order of the children.
 struct Ready<R> {
     pending: Pending,
@@ -147,6 +165,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
                 Some(ready) => {
                     let first = stack.len();
                     self.open(ready, |child| stack.push(child));
+                    self.announce(pending.node, &stack[first..], true);
                     // Child 0 next.
                     stack[first..].reverse();
                 }
@@ -176,7 +195,9 @@ impl<'s, S: Splitter> Growth<'s, S> {
                 continue;
             }
             n_leaves += more;
+            let parent = ready.pending.node;
             self.open(ready, |child| children.push(child));
+            self.announce(parent, &children, n_leaves < max_leaves);
             for child in children.drain(..) {
                 // Once the limit is reached no further split is looked for.
                 if n_leaves < max_leaves {
@@ -188,24 +209,25 @@ impl<'s, S: Splitter> Growth<'s, S> {
         }
     }
 
+    /// Shows the splitter the children of a node that was opened.
+    fn announce(&mut self, parent: usize, children: &[Pending], searched: bool) {
+        let children: Vec<_> = children
+            .iter()
+            .map(|child| (child.of(&self.rows), searched && child.may_split(self.params)))
+            .collect();
+        self.splitter.opened(parent, &children, self.workspace);
+    }
+
     /// Looks for a split and, if there is one, sorts the node's rows by child, keeping their order.
     fn split(&mut self, pending: Pending) -> Option<Ready<S::Rule>> {
-        let Pending {
-            start,
-            end,
-            depth,
-            seed,
-            ..
-        } = pending;
-        let rows = &self.rows[start..end];
-        if rows.len() < self.params.min_samples_split.max(2)
-            || self.params.max_depth.is_some_and(|max| depth >= max)
-        {
+        if !pending.may_split(self.params) {
             return None;
         }
+        let Pending { start, end, .. } = pending;
+        let node = pending.of(&self.rows);
+        let rows = node.rows;
         self.children.clear();
         self.children.resize(rows.len(), 0);
-        let node = NodeRows { rows, depth, seed };
         let split = self.splitter.split(node, self.workspace, &mut self.children)?;
         let mut child_ends = vec![0; split.rule.arity()];
         let children = self.children.iter().map(|&child| usize::from(child));

@@ -64,13 +64,17 @@ impl ColumnValues {
         self.has_zero.then_some(self.n_negative)
     }
 
-    /// The threshold between two neighbouring ranks: the midpoint of their values in `f64`, rounded to `f32`,
-    /// or the lower value where rounding would reach the upper one.
+    /// The [threshold](threshold_between) between two neighbouring ranks.
     pub(crate) fn threshold(&self, low: u32, high: u32) -> f32 {
-        let (low, high) = (self.values[low as usize], self.values[high as usize]);
-        let middle = (f64::from(low) + (f64::from(high) - f64::from(low)) / 2.0) as f32;
-        if middle >= high { low } else { middle }
+        threshold_between(self.values[low as usize], self.values[high as usize])
     }
+}
+
+/// The threshold between two neighbouring values: their midpoint in `f64`, rounded to `f32`, or the lower value where
+/// rounding would reach the upper one.
+pub(crate) fn threshold_between(low: f32, high: f32) -> f32 {
+    let middle = (f64::from(low) + (f64::from(high) - f64::from(low)) / 2.0) as f32;
+    if middle >= high { low } else { middle }
 }
 
 impl RankedFeatures {
@@ -81,33 +85,7 @@ impl RankedFeatures {
     /// [`TreeError::InfiniteFeature`] with the first offender in row order, [`TreeError::TooLarge`] for more than 2^31
     /// rows, 2^31 columns or more, or 2^32 stored values.
     pub fn new(x: MatrixView<'_>) -> Result<Self, TreeError> {
-        check_csr("features", x)?;
-        let (rows, columns) = (x.n_rows(), x.n_cols());
-        if rows == 0 || columns == 0 {
-            return Err(TreeError::Empty { rows, columns });
-        }
-        for (what, given, limit) in [
-            // A fully grown tree has a node less than two per row; nodes have 32-bit indices.
-            ("the number of rows", rows, 1 << 31),
-            ("the number of columns", columns, i32::MAX as usize),
-        ] {
-            if given > limit {
-                return Err(TreeError::TooLarge { what, given, limit });
-            }
-        }
-        for row in 0..rows {
-            let mut bad = None;
-            x.for_each_in_row(row, |column, value| {
-                if value.is_infinite() && bad.is_none() {
-                    bad = Some(TreeError::InfiniteFeature {
-                        row,
-                        column: column as usize,
-                        value,
-                    });
-                }
-            });
-            bad.map_or(Ok(()), Err)?;
-        }
+        check_training_features(x)?;
         match x {
             MatrixView::Dense(a) => Ok(Self(Layout::Dense(DenseRanks::new(a)))),
             MatrixView::Sparse(a) => Ok(Self(Layout::Sparse(SparseRanks::new(a)?))),
@@ -143,8 +121,41 @@ impl RankedFeatures {
     }
 }
 
+/// Refuses a feature matrix that no tree can grow on: the errors of [`RankedFeatures::new`], but for the number of stored
+/// values.
+pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError> {
+    check_csr("features", x)?;
+    let (rows, columns) = (x.n_rows(), x.n_cols());
+    if rows == 0 || columns == 0 {
+        return Err(TreeError::Empty { rows, columns });
+    }
+    for (what, given, limit) in [
+        // A fully grown tree has a node less than two per row; nodes have 32-bit indices.
+        ("the number of rows", rows, 1 << 31),
+        ("the number of columns", columns, i32::MAX as usize),
+    ] {
+        if given > limit {
+            return Err(TreeError::TooLarge { what, given, limit });
+        }
+    }
+    for row in 0..rows {
+        let mut bad = None;
+        x.for_each_in_row(row, |column, value| {
+            if value.is_infinite() && bad.is_none() {
+                bad = Some(TreeError::InfiniteFeature {
+                    row,
+                    column: column as usize,
+                    value,
+                });
+            }
+        });
+        bad.map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}
+
 /// Bits that sort like the value; NaN last, -0 equal to 0.
-fn sortable(value: f32) -> u32 {
+pub(crate) fn sortable(value: f32) -> u32 {
     if value.is_nan() {
         return u32::MAX;
     }
@@ -154,6 +165,15 @@ fn sortable(value: f32) -> u32 {
     } else {
         bits | 0x8000_0000
     }
+}
+
+/// The value that bits of [`sortable`] stand for.
+pub(crate) fn from_sortable(bits: u32) -> f32 {
+    f32::from_bits(if bits >> 31 == 1 {
+        bits & 0x7fff_ffff
+    } else {
+        !bits
+    })
 }
 
 #[cfg(test)]

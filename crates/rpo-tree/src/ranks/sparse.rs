@@ -1,7 +1,7 @@
 //! Sparse ranked columns: the non-zero entries by column and by row.
 
 use super::bits::BitMatrix;
-use super::{ColumnValues, sortable};
+use super::{ColumnValues, from_sortable, sortable};
 use crate::TreeError;
 use rpo_core::{CsrView, csr_row};
 
@@ -201,14 +201,6 @@ fn code(entries: &mut [u64], n_rows: usize, row_of: &[u32], row_entries: &mut [R
         values.push(0.0);
     }
     ColumnValues::new(values)
-}
-
-fn from_sortable(bits: u32) -> f32 {
-    f32::from_bits(if bits >> 31 == 1 {
-        bits & 0x7fff_ffff
-    } else {
-        !bits
-    })
 }
 
 #[cfg(test)]

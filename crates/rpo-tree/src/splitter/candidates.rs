@@ -10,14 +10,14 @@ use rpo_core::Seed;
 
 /// Draws features without replacement by a partial Fisher-Yates shuffle that is undone afterwards.
 #[derive(Debug, Clone)]
-pub(super) struct FeatureDraw {
+pub(crate) struct FeatureDraw {
     order: Vec<u32>,
     swaps: Vec<u32>,
 }
 
 impl FeatureDraw {
     /// Draws from the given features.
-    pub(super) fn new(features: Vec<u32>) -> Self {
+    pub(crate) fn new(features: Vec<u32>) -> Self {
         Self {
             order: features,
             swaps: Vec::new(),
@@ -25,12 +25,12 @@ impl FeatureDraw {
     }
 
     /// The features drawn from, in their own order.
-    pub(super) fn features(&self) -> &[u32] {
+    pub(crate) fn features(&self) -> &[u32] {
         &self.order
     }
 
     /// Writes k features into `out` in draw order; all of them in their own order if k is their number.
-    pub(super) fn draw(&mut self, k: usize, seed: Seed, out: &mut Vec<u32>) {
+    pub(crate) fn draw(&mut self, k: usize, seed: Seed, out: &mut Vec<u32>) {
         out.clear();
         let n = self.order.len();
         if k >= n {
@@ -54,7 +54,7 @@ impl FeatureDraw {
 }
 
 /// The random rank of a feature when a node goes on past its k draws.
-pub(super) fn further_rank(seed: Seed, feature: u32) -> (u64, u32) {
+pub(crate) fn further_rank(seed: Seed, feature: u32) -> (u64, u32) {
     (seed.purpose("further features").hash(u64::from(feature)), feature)
 }
 

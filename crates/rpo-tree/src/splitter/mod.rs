@@ -7,7 +7,7 @@
 
 mod axis;
 mod binary;
-mod candidates;
+pub(crate) mod candidates;
 mod collect;
 mod order;
 mod sweep;
@@ -22,6 +22,8 @@ use rpo_core::{ParameterError, Seed};
 /// The training samples of a node and its seed.
 #[derive(Debug, Clone, Copy)]
 pub struct NodeRows<'a> {
+    /// Number of the node in its tree, or in the part of it that grows apart from the rest; 0 is where growth begins.
+    pub number: usize,
     /// Distinct rows of positive weight, increasing.
     pub rows: &'a [u32],
     /// Depth of the node; the root has depth 0.
@@ -115,6 +117,11 @@ pub trait Splitter: Sync {
         workspace: &mut Self::Workspace,
         children: &mut [u16],
     ) -> Option<ProposedSplit<Self::Rule>>;
+
+    /// Notes that the split proposed for node `parent` is made, with its children and whether each will be searched for a
+    /// split. Splitters that make the statistics of one child from those of the parent and the other do so here; by
+    /// default nothing happens.
+    fn opened(&self, _parent: usize, _children: &[(NodeRows<'_>, bool)], _workspace: &mut Self::Workspace) {}
 }
 
 /// Refuses a choice of columns that does not increase or is out of range.

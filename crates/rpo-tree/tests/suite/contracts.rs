@@ -515,6 +515,7 @@ fn children_of_impossible_size_leave_one_leaf() {
         )
         .unwrap();
         let node = NodeRows {
+            number: 0,
             rows: &[0, 1],
             depth: 0,
             seed: Seed::new(0),

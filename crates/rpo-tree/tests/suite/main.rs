@@ -4,6 +4,7 @@ mod centroid;
 mod common;
 mod contracts;
 mod fixtures;
+mod histogram;
 mod labels;
 mod linfa;
 mod missing;

@@ -1,0 +1,149 @@
+//! The choice of bins: neighbouring values of a feature that count as one.
+
+use crate::ranks::{from_sortable, threshold_between};
+
+/// The smallest and the largest value of a bin in the training set.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Bin {
+    low: f32,
+    high: f32,
+}
+
+/// A distinct value (its [sortable](crate::ranks::sortable) bits) and its number of samples.
+pub(super) type Counted = (u32, u32);
+
+/// Fewest bins that a feature may have, if it has as many values.
+const FEWEST: usize = 63;
+
+/// Fewest samples per bin on average, beyond [`FEWEST`] bins.
+const SAMPLES_PER_BIN: usize = 16;
+
+/// The largest number of bins of a feature of which `n` values are coded.
+pub(super) fn limit(max_bins: usize, n: usize) -> usize {
+    max_bins.min((n / SAMPLES_PER_BIN).max(FEWEST))
+}
+
+/// Sorted values as distinct ones with their numbers.
+pub(super) fn count_distinct(sorted: impl IntoIterator<Item = u32>) -> Vec<Counted> {
+    let mut distinct: Vec<Counted> = Vec::new();
+    for value in sorted {
+        match distinct.last_mut() {
+            Some((last, count)) if *last == value => *count += 1,
+            _ => distinct.push((value, 1)),
+        }
+    }
+    distinct
+}
+
+/// The bins of a feature, of increasing values, and the sortable bits of the first value of each.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct FeatureBins {
+    bins: Vec<Bin>,
+    pub(super) has_missing: bool,
+}
+
+impl FeatureBins {
+    /// One bin per value if there are at most `limit`; otherwise bins of numbers of samples as equal as values allow, a value of
+    /// more than that having a bin to itself.
+    pub(super) fn new(distinct: &[Counted], limit: usize, has_missing: bool) -> Self {
+        let mut bins = Vec::with_capacity(limit.min(distinct.len()));
+        let mut left: u64 = distinct.iter().map(|&(_, count)| u64::from(count)).sum();
+        let (mut first, mut in_bin) = (0, 0);
+        for (i, &(_, count)) in distinct.iter().enumerate() {
+            in_bin += u64::from(count);
+            let bins_left = (limit - bins.len()) as u64;
+            let values_left = (distinct.len() - 1 - i) as u64;
+            // Ends where the bin holds its part of what is left, or where each further value can have a bin.
+            let is_full = bins_left > 1 && (in_bin * bins_left >= left || values_left < bins_left);
+            if is_full || values_left == 0 {
+                let value = |i: usize| from_sortable(distinct[i].0);
+                bins.push(Bin {
+                    low: value(first),
+                    high: value(i),
+                });
+                left -= in_bin;
+                (first, in_bin) = (i + 1, 0);
+            }
+        }
+        Self { bins, has_missing }
+    }
+
+    /// Number of bins, without that of missing values.
+    pub(super) fn len(&self) -> usize {
+        self.bins.len()
+    }
+
+    /// The bin of an observed value of the training set.
+    pub(super) fn bin_of(&self, value: f32) -> usize {
+        self.bins.partition_point(|bin| bin.high < value)
+    }
+
+    /// The bin of zero, if it lies in one.
+    pub(super) fn zero(&self) -> Option<usize> {
+        let bin = self.bin_of(0.0);
+        self.bins.get(bin).is_some_and(|b| b.low <= 0.0).then_some(bin)
+    }
+
+    /// The threshold between the values of two bins.
+    pub(super) fn threshold(&self, low: usize, high: usize) -> f32 {
+        threshold_between(self.bins[low].high, self.bins[high].low)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::sortable;
+    use proptest::prelude::*;
+
+    fn counted(values: &[f32]) -> Vec<Counted> {
+        let mut bits: Vec<u32> = values.iter().map(|&v| sortable(v)).collect();
+        bits.sort_unstable();
+        count_distinct(bits)
+    }
+
+    #[test]
+    fn few_values_have_a_bin_each() {
+        let bins = FeatureBins::new(&counted(&[0.5, -1.0, 0.0, 0.5, 3.0]), 4, false);
+        assert_eq!(bins.len(), 4);
+        assert_eq!([-1.0, 0.0, 0.5, 3.0].map(|v| bins.bin_of(v)), [0, 1, 2, 3]);
+        assert_eq!((bins.zero(), bins.threshold(0, 2)), (Some(1), -0.25));
+        assert_eq!(FeatureBins::new(&[], 4, true).len(), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn bins_cover_the_values_in_order(
+            values in prop::collection::vec(-40_i32..40, 1..200),
+            limit in 2_usize..20,
+        ) {
+            let values: Vec<f32> = values.iter().map(|&v| v as f32 / 4.0).collect();
+            let distinct = counted(&values);
+            let bins = FeatureBins::new(&distinct, limit, false);
+            prop_assert_eq!(bins.len(), limit.min(distinct.len()));
+            let mut seen = vec![0; bins.len()];
+            for &v in &values {
+                let bin = bins.bin_of(v);
+                prop_assert!(bins.bins[bin].low <= v && v <= bins.bins[bin].high);
+                seen[bin] += 1;
+            }
+            prop_assert!(seen.iter().all(|&n| n > 0));
+            for pair in 1..bins.len() {
+                let threshold = bins.threshold(pair - 1, pair);
+                prop_assert!(bins.bins[pair - 1].high <= threshold && threshold < bins.bins[pair].low);
+            }
+            prop_assert_eq!(bins.zero(), bins.bins.iter().position(|b| b.low <= 0.0 && 0.0 <= b.high));
+        }
+    }
+
+    #[test]
+    fn many_values_have_bins_of_equal_size() {
+        let values: Vec<f32> = (0..1000).map(|i| i as f32).collect();
+        let bins = FeatureBins::new(&counted(&values), 10, false);
+        let sizes: Vec<usize> = (0..10)
+            .map(|b| values.iter().filter(|v| bins.bin_of(**v) == b).count())
+            .collect();
+        assert_eq!(sizes, [100; 10]);
+        assert_eq!([limit(255, 100), limit(255, 1600), limit(255, 1 << 20), limit(8, 1 << 20)], [63, 100, 255, 8]);
+    }
+}

@@ -1,0 +1,176 @@
+//! Bins of dense features.
+//!
+//! Eight features lie side by side, row after row, so that a row of a node costs one access to memory per eight features. The
+//! sums of a feature begin at a multiple of a power of 2, which makes every byte a valid place: no comparison per addition.
+
+use super::bins::{FeatureBins, count_distinct, limit};
+use super::cell::Cell;
+use super::features::{Place, Rows, Side};
+use crate::ranks::sortable;
+use ndarray::ArrayView2;
+use rayon::prelude::*;
+
+/// Features side by side.
+const WIDTH: usize = 8;
+
+/// Bins of a row in a block of features.
+type Bytes = [u8; WIDTH];
+
+/// Fewest additions that are worth a second thread.
+const WORTH_IT: usize = 1 << 16;
+
+#[derive(Debug, Clone)]
+pub(super) struct DenseBins {
+    features: Vec<FeatureBins>,
+    /// Room of a feature's sums in a histogram: a power of 2.
+    stride: usize,
+    /// Per block of features, by row; 0 behind the last feature.
+    blocks: Vec<Vec<Bytes>>,
+}
+
+/// Calls a function whose last constant is the room of a feature.
+macro_rules! by_stride {
+    ($stride:expr, $function:ident::<$cell:ty>($($argument:expr),*)) => {
+        match $stride {
+            16 => $function::<$cell, 16>($($argument),*),
+            32 => $function::<$cell, 32>($($argument),*),
+            64 => $function::<$cell, 64>($($argument),*),
+            128 => $function::<$cell, 128>($($argument),*),
+            _ => $function::<$cell, 256>($($argument),*),
+        }
+    };
+}
+
+impl DenseBins {
+    pub(super) fn new(x: ArrayView2<'_, f32>, max_bins: usize) -> Self {
+        let (n, p) = x.dim();
+        let limit = limit(max_bins, n);
+        let coded: Vec<(Vec<FeatureBins>, Vec<Bytes>)> = (0..p.div_ceil(WIDTH))
+            .into_par_iter()
+            .map(|block| {
+                let (first, end) = (block * WIDTH, p.min((block + 1) * WIDTH));
+                let mut bytes = vec![[0; WIDTH]; n];
+                let mut keys = vec![0; n];
+                let features = (first..end)
+                    .map(|feature| {
+                        let column = x.column(feature);
+                        keys.iter_mut()
+                            .zip(column)
+                            .for_each(|(key, &v)| *key = sortable(v));
+                        keys.sort_unstable();
+                        let observed = keys.partition_point(|&key| key < u32::MAX);
+                        let distinct = count_distinct(keys[..observed].iter().copied());
+                        let bins = FeatureBins::new(&distinct, limit, observed < n);
+                        for (bytes, &v) in bytes.iter_mut().zip(column) {
+                            let bin = if v.is_nan() { bins.len() } else { bins.bin_of(v) };
+                            bytes[feature - first] = bin as u8;
+                        }
+                        bins
+                    })
+                    .collect();
+                (features, bytes)
+            })
+            .collect();
+        let (features, blocks): (Vec<_>, Vec<_>) = coded.into_iter().unzip();
+        let features = features.concat();
+        let most = features.iter().map(n_cells).max().unwrap_or(0);
+        Self {
+            features,
+            stride: most.next_power_of_two().max(16),
+            blocks,
+        }
+    }
+
+    pub(super) fn n_features(&self) -> usize {
+        self.features.len()
+    }
+
+    pub(super) fn bins(&self, feature: u32) -> &FeatureBins {
+        &self.features[feature as usize]
+    }
+
+    pub(super) fn place(&self, feature: u32) -> Place {
+        let bins = self.bins(feature);
+        Place {
+            start: feature as usize * self.stride,
+            n_bins: bins.len(),
+            zero: None,
+            has_missing: bins.has_missing,
+        }
+    }
+
+    pub(super) fn n_cells(&self) -> usize {
+        self.blocks.len() * WIDTH * self.stride
+    }
+
+    /// Sums the cells of rows (one per row, in their order) per bin; blocks of features in parallel.
+    pub(super) fn accumulate<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut Vec<C>) {
+        histogram.resize(self.n_cells(), C::default());
+        let room = WIDTH * self.stride;
+        let add = |(block, sums): (usize, &mut [C])| {
+            let features = &self.features[block * WIDTH..];
+            for (feature, sums) in features.iter().zip(sums.chunks_exact_mut(self.stride)) {
+                sums[..n_cells(feature)].fill(C::default());
+            }
+            by_stride!(self.stride, add_block::<C>(&self.blocks[block], rows, cells, sums));
+        };
+        if cells.len() * self.features.len() >= WORTH_IT && rayon::current_num_threads() > 1 {
+            histogram.par_chunks_mut(room).enumerate().for_each(add);
+        } else {
+            histogram.chunks_mut(room).enumerate().for_each(add);
+        }
+    }
+
+    /// The same of one feature alone, into the front of `sums`.
+    pub(super) fn accumulate_one<C: Cell>(&self, feature: u32, rows: Rows<'_>, cells: &[C], sums: &mut Vec<C>) {
+        sums.clear();
+        sums.resize(256, C::default());
+        let (block, lane) = self.locate(feature);
+        match rows {
+            Rows::All => {
+                let bytes = block.iter().map(|bytes| bytes[lane]);
+                bytes.zip(cells).for_each(|(bin, cell)| sums[usize::from(bin)].add(cell));
+            }
+            Rows::Listed(rows) => {
+                let bytes = rows.iter().map(|&row| block[row as usize][lane]);
+                bytes.zip(cells).for_each(|(bin, cell)| sums[usize::from(bin)].add(cell));
+            }
+        }
+    }
+
+    fn locate(&self, feature: u32) -> (&[Bytes], usize) {
+        let feature = feature as usize;
+        (&self.blocks[feature / WIDTH], feature % WIDTH)
+    }
+
+    pub(super) fn route(&self, feature: u32, side: Side, rows: &[u32], children: &mut [u16]) {
+        let (block, lane) = self.locate(feature);
+        let missing = if side.missing_left { self.bins(feature).len() } else { usize::MAX };
+        for (child, &row) in children.iter_mut().zip(rows) {
+            let bin = usize::from(block[row as usize][lane]);
+            // Without short-circuit: no branch may depend on what cannot be predicted.
+            *child = u16::from(!((bin <= side.last) | (bin == missing)));
+        }
+    }
+}
+
+fn n_cells(bins: &FeatureBins) -> usize {
+    bins.len() + usize::from(bins.has_missing)
+}
+
+fn add_block<C: Cell, const STRIDE: usize>(block: &[Bytes], rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
+    let sums: &mut [[C; STRIDE]] = sums.as_chunks_mut().0;
+    let sums: &mut [[C; STRIDE]; WIDTH] = sums.try_into().expect("room for a block");
+    let mut add = |bytes: &Bytes, cell: &C| {
+        for lane in 0..WIDTH {
+            sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
+        }
+    };
+    match rows {
+        Rows::All => block.iter().zip(cells).for_each(|(bytes, cell)| add(bytes, cell)),
+        Rows::Listed(rows) => rows
+            .iter()
+            .zip(cells)
+            .for_each(|(&row, cell)| add(&block[row as usize], cell)),
+    }
+}

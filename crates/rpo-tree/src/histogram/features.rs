@@ -1,0 +1,177 @@
+//! Features in bins.
+
+use super::bins::FeatureBins;
+use super::dense::DenseBins;
+use super::sparse::SparseBins;
+use crate::TreeError;
+use crate::ranks::check_training_features;
+use rpo_core::{MatrixView, ParameterError};
+use std::ops::Range;
+
+/// Training features in at most 255 bins each, in the layout (dense or sparse) of their matrix. Coded once, they serve any
+/// number of trees.
+///
+/// Every distinct value of a feature has a bin if there are no more than bins; otherwise bins hold numbers of samples
+/// that are as equal as the values allow. Missing values have a further bin. A feature has at most one bin per 16 samples
+/// (of sparse features: samples whose value is not 0), but at least 63 if it has as many values, as finer thresholds cost
+/// time and gain nothing that so few samples could show.
+///
+/// Memory: a byte per value of a dense matrix; 8 bytes per stored value of a sparse one.
+#[derive(Debug, Clone)]
+pub struct BinnedFeatures {
+    n_rows: usize,
+    pub(super) layout: Layout,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Layout {
+    Dense(DenseBins),
+    Sparse(SparseBins),
+}
+
+/// Where the sums of a feature lie in a histogram: those of its bins in order, without the bin of zero if that is not
+/// stored, then those of missing values.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Place {
+    pub(super) start: usize,
+    /// Bins of observed values.
+    pub(super) n_bins: usize,
+    /// The bin whose sums are the node's less all others.
+    pub(super) zero: Option<usize>,
+    pub(super) has_missing: bool,
+}
+
+impl Place {
+    /// Number of sums in the histogram.
+    pub(super) fn n_stored(&self) -> usize {
+        self.n_bins - usize::from(self.zero.is_some()) + usize::from(self.has_missing)
+    }
+
+    /// The place in a histogram of this feature alone.
+    pub(super) fn alone(self) -> Self {
+        Self { start: 0, ..self }
+    }
+}
+
+/// The samples of a node.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Rows<'a> {
+    /// All of the training set.
+    All,
+    /// These.
+    Listed(&'a [u32]),
+}
+
+/// Which bins go left.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Side {
+    /// The last bin of the left child.
+    pub(super) last: usize,
+    pub(super) missing_left: bool,
+}
+
+impl BinnedFeatures {
+    /// Largest number of bins of a feature, without that of missing values.
+    pub const MOST_BINS: usize = 255;
+
+    /// Codes a feature matrix (n x p) in at most `max_bins` bins per feature. NaN means missing.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] unless `max_bins` is in 2 to 255; for the matrix as
+    /// [`RankedFeatures::new`](crate::RankedFeatures::new).
+    pub fn new(x: MatrixView<'_>, max_bins: usize) -> Result<Self, TreeError> {
+        let in_range = (2..=Self::MOST_BINS).contains(&max_bins);
+        ParameterError::unless(in_range, "bins", max_bins, "in 2 to 255")?;
+        check_training_features(x)?;
+        let layout = match x {
+            MatrixView::Dense(a) => Layout::Dense(DenseBins::new(a, max_bins)),
+            MatrixView::Sparse(a) => Layout::Sparse(SparseBins::new(a, max_bins)?),
+        };
+        let n_rows = x.n_rows();
+        Ok(Self { n_rows, layout })
+    }
+
+    /// Number of training samples.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        match &self.layout {
+            Layout::Dense(c) => c.n_features(),
+            Layout::Sparse(c) => c.n_features(),
+        }
+    }
+
+    /// The bins of a feature.
+    pub(super) fn bins(&self, feature: u32) -> &FeatureBins {
+        match &self.layout {
+            Layout::Dense(c) => c.bins(feature),
+            Layout::Sparse(c) => c.bins(feature),
+        }
+    }
+
+    /// Where the sums of a feature lie.
+    pub(super) fn place(&self, feature: u32) -> Place {
+        match &self.layout {
+            Layout::Dense(c) => c.place(feature),
+            Layout::Sparse(c) => c.place(feature),
+        }
+    }
+
+    /// Number of sums of a histogram.
+    pub(super) fn n_cells(&self) -> usize {
+        match &self.layout {
+            Layout::Dense(c) => c.n_cells(),
+            Layout::Sparse(c) => c.n_cells(),
+        }
+    }
+
+    /// Returns true if a feature has one sum besides those of the bin of zero.
+    pub(super) fn is_single(&self, feature: u32) -> bool {
+        match &self.layout {
+            Layout::Dense(_) => false,
+            Layout::Sparse(c) => c.place(feature).start < c.singles().len() && c.place(feature).n_stored() == 1,
+        }
+    }
+
+    /// Calls a function with the ranges of a histogram that hold sums.
+    pub(super) fn for_each_range(&self, mut f: impl FnMut(Range<usize>)) {
+        match &self.layout {
+            Layout::Dense(c) => (0..c.n_features()).for_each(|feature| {
+                let place = c.place(feature as u32);
+                f(place.start..place.start + place.n_stored());
+            }),
+            Layout::Sparse(c) => f(0..c.n_cells()),
+        }
+    }
+
+    /// The rows of a node, which increase.
+    pub(super) fn rows_of<'a>(&self, rows: &'a [u32]) -> Rows<'a> {
+        if rows.len() == self.n_rows {
+            Rows::All
+        } else {
+            Rows::Listed(rows)
+        }
+    }
+
+    /// Writes the child of each row: 0 on the left, 1 on the right. `marks` has an entry per training sample and is 0
+    /// before and after.
+    pub(super) fn route(
+        &self,
+        feature: u32,
+        side: Side,
+        rows: &[u32],
+        marks: &mut Vec<u8>,
+        children: &mut [u16],
+    ) {
+        match &self.layout {
+            Layout::Dense(c) => c.route(feature, side, rows, children),
+            Layout::Sparse(c) => {
+                marks.resize(self.n_rows, 0);
+                c.route(feature, side, rows, marks, children);
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Targets and curvatures in fixed point.
+//!
+//! The unit is a power of 2, so that numbers of few binary digits are kept exactly. Two layouts:
+//!
+//! * packed, one integer: the number of samples in the upper bits and Σ g below, made positive by an offset per sample.
+//!   For curvatures h that are all equal, whose sum follows from the number;
+//! * wide, two integers: Σ g, and the number of samples above Σ h.
+//!
+//! Sums of g stay below 2⁵² in magnitude, and so do those of h, so that they are exact in `f64`.
+
+use super::cell::Cell;
+
+/// Bits of a sum that `f64` holds exactly.
+const EXACT: u32 = 52;
+
+/// Fewest bits of the largest |g| in the packed layout.
+const PACKED_BITS: i32 = 16;
+
+/// Units below which |g| is coarse; where those of more than half of the samples are, the wide layout is taken.
+const COARSE: f64 = 64.0;
+
+/// What the sums of a node or of a side of a split stand for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Decoded {
+    /// Σ g in units of [`FixedPoint::unit`].
+    pub(super) g: f64,
+    /// Σ h.
+    pub(super) h: f64,
+    /// Number of samples.
+    pub(super) n: f64,
+}
+
+/// A cell whose sums stand for numbers.
+pub(super) trait Fixed: Cell {
+    /// Decodes sums; loops over slices are turned into vector instructions.
+    fn decode(self, code: &Code) -> Decoded;
+}
+
+/// How cells are decoded.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Code {
+    /// Bits below the number of samples.
+    shift: u32,
+    /// Added to g of each sample, in units.
+    offset: f64,
+    /// Curvature per sample (packed) or per unit (wide).
+    curvature: f64,
+    /// Units per 1 of g, a power of 2.
+    pub(super) scale: f64,
+}
+
+/// The integer in the low bits as a number: below 2⁵².
+#[inline(always)]
+fn small(bits: u64) -> f64 {
+    const MAGIC: u64 = 0x4330_0000_0000_0000;
+    f64::from_bits(bits | MAGIC) - f64::from_bits(MAGIC)
+}
+
+/// An integer below 2⁵¹ in magnitude as a number.
+#[inline(always)]
+fn signed(value: i64) -> f64 {
+    f64::from_bits((value + ROUND.to_bits() as i64) as u64) - ROUND
+}
+
+/// 1.5 · 2⁵²: added to a number below 2⁵¹ in magnitude, it leaves the number rounded in the low bits.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// A number below 2⁵¹ in magnitude rounded to an integer, to even from the middle.
+#[inline(always)]
+fn rounded(value: f64) -> i64 {
+    ((value + ROUND).to_bits() as i64) - (ROUND.to_bits() as i64)
+}
+
+impl Fixed for i64 {
+    #[inline(always)]
+    fn decode(self, code: &Code) -> Decoded {
+        let n = small(self as u64 >> code.shift);
+        let g = small(self as u64 & ((1 << code.shift) - 1));
+        Decoded {
+            g: g - n * code.offset,
+            h: n * code.curvature,
+            n,
+        }
+    }
+}
+
+impl Fixed for [i64; 2] {
+    #[inline(always)]
+    fn decode(self, code: &Code) -> Decoded {
+        let (n, h) = (
+            self[1] as u64 >> code.shift,
+            self[1] as u64 & ((1 << code.shift) - 1),
+        );
+        Decoded {
+            g: signed(self[0]),
+            h: small(h) * code.curvature,
+            n: small(n),
+        }
+    }
+}
+
+/// g and h of all samples in fixed point.
+#[derive(Debug, Clone)]
+pub(super) enum FixedPoint {
+    /// One integer per sample.
+    Packed(Vec<i64>, Code),
+    /// Two integers per sample.
+    Wide(Vec<[i64; 2]>, Code),
+}
+
+/// What is known of the samples that may be summed.
+#[derive(Debug, Clone, Copy)]
+struct Extent {
+    largest_g: f64,
+    sum_g: f64,
+    sum_h: f64,
+    /// The curvature of all samples, if it is the same.
+    common_h: Option<f64>,
+}
+
+/// Smallest e with `value` < 2^e, for a positive normal number.
+fn exponent(value: f64) -> i32 {
+    (value.to_bits() >> 52) as i32 - 1022
+}
+
+/// 2^k, for k that leave the result normal.
+fn power_of_2(k: i32) -> f64 {
+    f64::from_bits(((k + 1023) as u64) << 52)
+}
+
+/// The unit in which numbers that add up to `bound` need `bits` bits.
+fn scale(bound: f64, bits: i32) -> f64 {
+    if bound > 0.0 {
+        power_of_2((bits - exponent(bound)).clamp(-1000, 1000))
+    } else {
+        1.0
+    }
+}
+
+impl FixedPoint {
+    /// Codes n samples, given g and h of the i-th; h is 0 of samples that are never summed, and positive of all others. `None`
+    /// if a number is not finite.
+    pub(super) fn new(n: usize, g: impl Fn(usize) -> f64, h: impl Fn(usize) -> f64) -> Option<Self> {
+        let extent = Extent::of(n, &g, &h)?;
+        let count_bits = usize::BITS - n.leading_zeros();
+        let shift = EXACT.min(63 - count_bits);
+        let row_bits = shift as i32 - 1 - count_bits as i32;
+        let one = 1_i64 << shift;
+        if let Some(curvature) = extent.common_h.filter(|_| row_bits >= PACKED_BITS) {
+            let offset = 1_i64 << row_bits;
+            let code = Code {
+                shift,
+                offset: offset as f64,
+                curvature,
+                scale: scale(extent.largest_g, row_bits),
+            };
+            let (base, mut n_coarse) = (one + offset, 0);
+            let cell = |i| {
+                let g = used(g(i), h(i)) * code.scale;
+                n_coarse += usize::from((g != 0.0) & (g.abs() < COARSE));
+                base + rounded(g)
+            };
+            let cells = (0..n).map(cell).collect();
+            if 2 * n_coarse <= n {
+                return Some(Self::Packed(cells, code));
+            }
+        }
+        let scale_h = scale(extent.sum_h, shift as i32 - 1);
+        let code = Code {
+            shift,
+            offset: 0.0,
+            curvature: scale_h.recip(),
+            scale: scale(extent.sum_g, EXACT as i32 - 2),
+        };
+        let cell = |i| {
+            let (g, h) = (g(i), h(i));
+            [rounded(used(g, h) * code.scale), one + rounded(h * scale_h)]
+        };
+        Some(Self::Wide((0..n).map(cell).collect(), code))
+    }
+}
+
+/// g of a sample that may be summed, 0 of others.
+#[inline(always)]
+fn used(g: f64, h: f64) -> f64 {
+    if h > 0.0 { g } else { 0.0 }
+}
+
+impl Extent {
+    /// Sums in interleaved parts, joined in order.
+    fn of(n: usize, g: &impl Fn(usize) -> f64, h: &impl Fn(usize) -> f64) -> Option<Self> {
+        const LANES: usize = 8;
+        let (mut largest, mut sum_g, mut sum_h) = ([0.0_f64; LANES], [0.0; LANES], [0.0; LANES]);
+        let (mut low, mut high) = ([f64::INFINITY; LANES], [0.0_f64; LANES]);
+        let mut take = |lane: usize, i: usize| {
+            let h = h(i);
+            let g = used(g(i), h).abs();
+            largest[lane] = if g > largest[lane] { g } else { largest[lane] };
+            sum_g[lane] += g;
+            sum_h[lane] += h;
+            let positive = if h > 0.0 { h } else { f64::INFINITY };
+            low[lane] = if positive < low[lane] { positive } else { low[lane] };
+            high[lane] = if h > high[lane] { h } else { high[lane] };
+        };
+        for chunk in 0..n / LANES {
+            for lane in 0..LANES {
+                take(lane, chunk * LANES + lane);
+            }
+        }
+        (n / LANES * LANES..n).for_each(|i| take(0, i));
+        let max = |lanes: [f64; LANES]| lanes.into_iter().fold(0.0, f64::max);
+        let low = low.into_iter().fold(f64::INFINITY, f64::min);
+        let extent = Self {
+            largest_g: max(largest),
+            sum_g: sum_g.iter().sum(),
+            sum_h: sum_h.iter().sum(),
+            common_h: (low == max(high)).then_some(low),
+        };
+        // A sum is NaN or infinite if a number is.
+        (extent.sum_g.is_finite() && extent.sum_h.is_finite()).then_some(extent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::cell::sum;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn decoded(fixed: &FixedPoint) -> (Decoded, f64) {
+        match fixed {
+            FixedPoint::Packed(cells, code) => (sum(cells).decode(code), code.scale),
+            FixedPoint::Wide(cells, code) => (sum(cells).decode(code), code.scale),
+        }
+    }
+
+    #[test]
+    fn layouts_follow_from_the_data() {
+        let check = |g: &[f64], h: &[f64], packed: bool| {
+            let fixed = FixedPoint::new(g.len(), |i| g[i], |i| h[i]).unwrap();
+            assert_eq!(matches!(fixed, FixedPoint::Packed(..)), packed, "{g:?} {h:?}");
+            let (sums, scale) = decoded(&fixed);
+            assert_eq!(sums.g / scale, g.iter().sum::<f64>());
+            assert_eq!((sums.h, sums.n), (h.iter().sum(), g.len() as f64));
+        };
+        check(&[1.0, -2.5, 0.0], &[1.0; 3], true);
+        check(&[-3.0, -3.0, -3.0], &[0.25; 3], true);
+        check(&[0.0; 3], &[1.0; 3], true);
+        check(&[1.0, -2.5, 0.0], &[1.0, 2.0, 1.0], false);
+    }
+
+    #[test]
+    fn an_outlier_leaves_the_others_their_digits() {
+        let n = 1 << 16;
+        let g = |i: usize| if i == 0 { 1e9 } else { 1e-3 };
+        let fixed = FixedPoint::new(n, g, |_| 1.0).unwrap();
+        let FixedPoint::Wide(cells, code) = &fixed else {
+            panic!("wide")
+        };
+        let rest = sum(&cells[1..]).decode(code);
+        assert!((rest.g / code.scale - 65.535).abs() < 65.535 * 1e-3, "{rest:?}");
+    }
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        let largest = f64::from(f32::MAX) * f64::from(f32::MAX);
+        let smallest = f64::from(f32::from_bits(1)) * f64::from(f32::from_bits(1));
+        for n in [1, 7, 1 << 20] {
+            for g in [largest, -largest, smallest, -smallest] {
+                for h in [1.0, largest, smallest] {
+                    // All equal, and one that differs: both layouts.
+                    for other in [1.0, 0.5] {
+                        let of = |i: usize| if i == 0 { h * other } else { h };
+                        let fixed = FixedPoint::new(n, |_| g, of).unwrap();
+                        let (sums, scale) = decoded(&fixed);
+                        let n = n as f64;
+                        assert!((sums.g / scale / (n * g) - 1.0).abs() < 1e-4, "{n} {g} {h} {sums:?}");
+                        let h = h * (n - 1.0 + other);
+                        assert!((sums.h / h - 1.0).abs() < 1e-4, "{n} {g} {h} {sums:?}");
+                        assert_eq!(sums.n, n);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_finite_is_refused() {
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert!(FixedPoint::new(3, |i| if i == 1 { bad } else { 0.0 }, |_| 1.0).is_none());
+            assert!(FixedPoint::new(3, |_| 1.0, |i| if i == 2 { bad } else { 1.0 }).is_none());
+            // A sample that is never summed may hold anything.
+            let h = |i| if i == 1 { 0.0 } else { 1.0 };
+            assert!(FixedPoint::new(3, |i| if i == 1 { bad } else { 0.0 }, h).is_some());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_the_numbers(
+            cells in prop::collection::vec((-1e3_f64..1e3, 0.01_f64..10.0), 1..60),
+            equal in any::<bool>(),
+        ) {
+            let (g, mut h): (Vec<f64>, Vec<f64>) = cells.into_iter().unzip();
+            if equal {
+                let first = h[0];
+                h.fill(first);
+            }
+            let fixed = FixedPoint::new(g.len(), |i| g[i], |i| h[i]).unwrap();
+            let (sums, scale) = decoded(&fixed);
+            prop_assert!((sums.g / scale - g.iter().sum::<f64>()).abs() < 1e-6);
+            prop_assert!((sums.h - h.iter().sum::<f64>()).abs() < 1e-9);
+        }
+    }
+}

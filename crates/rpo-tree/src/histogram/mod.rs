@@ -1,0 +1,39 @@
+//! Splits found by histograms: features coded once into at most 255 bins, targets summed per bin.
+//!
+//! A node costs one addition per sample and feature instead of a sort, and a score per bin instead of one per sample; of
+//! two siblings only the smaller is summed, the other is the parent less it. Where no feature has more distinct values
+//! than it gets bins, the trees are those of [`AxisSplitter`](crate::splitter::AxisSplitter); otherwise thresholds lie
+//! between bins, still at the midpoint of two neighbouring values of the training set.
+//!
+//! With g = c z and h = c v of a sample of weight c, target z (the negative gradient of a loss) and curvature v, a split
+//! of sums G and H into left and right is scored by
+//!
+//! ```text
+//! score = T(G_l)² / (H_l + λ) + T(G_r)² / (H_r + λ),   T(G) = sign(G) max(|G| − α, 0)
+//! gain  = score − T(G)² / (H + λ)
+//! ```
+//!
+//! summed over the targets (H is common to all). With v = 1 and λ = α = 0 the gain is the decrease |S| ΔI of the
+//! [variance](crate::criterion). Source: Chen and Guestrin, *XGBoost: a scalable tree boosting system* (KDD 2016), eqs. 6
+//! and 7 (their gain has a factor ½), and section 3.2 for splits between quantiles; siblings by subtraction: Ke et al.,
+//! *LightGBM* (NIPS 2017).
+//!
+//! Sums are integers: targets in units of a power of 2, chosen such that no sum over the training set overflows. Integer
+//! sums do not depend on their order, so that neither subtraction nor the number of threads changes a tree by a bit.
+
+mod bins;
+mod cell;
+mod dense;
+mod features;
+mod fixed;
+mod penalty;
+mod scalar;
+mod search;
+mod sparse;
+mod splitter;
+mod workspace;
+
+pub use features::BinnedFeatures;
+pub use penalty::SplitPenalty;
+pub use splitter::{HistogramParams, HistogramSplitter, SplitTargets};
+pub use workspace::HistogramWorkspace;

@@ -1,0 +1,208 @@
+//! The search of a node over its features.
+
+use super::features::{BinnedFeatures, Layout, Place};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Which splits are admissible.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// At least 1.
+    pub(super) min_samples_leaf: usize,
+}
+
+/// The best split of a feature.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Split {
+    pub(super) score: f64,
+    /// The last bin on the left, and the next that holds a sample; `None` if that is the bin of missing values.
+    pub(super) last: usize,
+    pub(super) next: Option<usize>,
+    pub(super) missing_left: bool,
+}
+
+/// What a feature offers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scanned {
+    /// All samples of the node lie in one bin.
+    Constant,
+    /// No split is admissible.
+    NoSplit,
+    Split(Split),
+}
+
+/// Targets that are summed per bin, and the scores of splits.
+pub(super) trait Sums: Sync {
+    /// Sums by bin, of all features.
+    type Histogram: Default + Send + Sync;
+    /// Sums of a node.
+    type Total: Clone + Send + Sync;
+    /// Targets of the rows of a node side by side.
+    type Gathered: Default + Send;
+    /// Buffers of a scan, one per thread.
+    type Buffer: Default + Send;
+
+    /// Sums the rows of a node, per bin and altogether.
+    fn accumulate(
+        &self,
+        features: &BinnedFeatures,
+        rows: &[u32],
+        gathered: &mut Self::Gathered,
+        histogram: &mut Self::Histogram,
+    ) -> Self::Total;
+
+    /// Sums the rows of a node altogether, and keeps their targets for [`accumulate_one`](Self::accumulate_one).
+    fn total(&self, features: &BinnedFeatures, rows: &[u32], gathered: &mut Self::Gathered) -> Self::Total;
+
+    /// Sums the rows of a node per bin of one dense feature, in the front of the histogram.
+    fn accumulate_one(
+        &self,
+        features: &BinnedFeatures,
+        feature: u32,
+        rows: &[u32],
+        gathered: &Self::Gathered,
+        histogram: &mut Self::Histogram,
+    );
+
+    /// Turns the sums of a parent into those of its other child.
+    fn subtract(
+        &self,
+        features: &BinnedFeatures,
+        parent: (&mut Self::Histogram, &mut Self::Total),
+        child: (&Self::Histogram, &Self::Total),
+    );
+
+    /// The best split of a feature.
+    fn scan(
+        &self,
+        place: Place,
+        histogram: &Self::Histogram,
+        total: &Self::Total,
+        limits: &Limits,
+        buffer: &mut Self::Buffer,
+    ) -> Scanned;
+
+    /// The largest score among features of one stored bin each, and the first of that score.
+    fn best_single(
+        &self,
+        singles: Range<usize>,
+        histogram: &Self::Histogram,
+        total: &Self::Total,
+        limits: &Limits,
+        buffer: &mut Self::Buffer,
+    ) -> Option<(f64, usize)>;
+
+    /// The gain of a split with this score.
+    fn gain(&self, score: f64, total: &Self::Total) -> f64;
+}
+
+/// The best split of a node so far: of equal scores the feature that comes first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Found {
+    pub(super) feature: u32,
+    pub(super) split: Split,
+    /// Place of the feature among those searched.
+    order: usize,
+}
+
+fn better(a: Option<Found>, b: Option<Found>) -> Option<Found> {
+    let wins = |a: &Found, b: &Found| {
+        a.split.score > b.split.score || (a.split.score == b.split.score && a.order < b.order)
+    };
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if wins(&b, &a) { b } else { a }),
+        (a, b) => a.or(b),
+    }
+}
+
+/// The sums of a node and what its splits must keep to.
+pub(super) struct Node<'a, S: Sums> {
+    pub(super) features: &'a BinnedFeatures,
+    pub(super) sums: &'a S,
+    pub(super) histogram: &'a S::Histogram,
+    pub(super) total: &'a S::Total,
+    pub(super) limits: Limits,
+}
+
+/// Fewest sums that are worth a second thread.
+const WORTH_IT: usize = 1 << 14;
+
+/// Features that a thread scans at a time.
+const CHUNK: usize = 64;
+
+impl<S: Sums> Node<'_, S> {
+    fn scan(&self, feature: u32, buffer: &mut S::Buffer) -> Scanned {
+        let place = self.features.place(feature);
+        self.sums
+            .scan(place, self.histogram, self.total, &self.limits, buffer)
+    }
+
+    fn candidate(&self, feature: u32, order: usize, buffer: &mut S::Buffer) -> Option<Found> {
+        match self.scan(feature, buffer) {
+            Scanned::Split(split) => Some(Found { feature, split, order }),
+            Scanned::Constant | Scanned::NoSplit => None,
+        }
+    }
+
+    /// The best split of all features, which come in their own order.
+    pub(super) fn best_of_all(&self, buffer: &mut S::Buffer) -> Option<Found> {
+        let singles = match &self.features.layout {
+            Layout::Dense(_) => &[],
+            Layout::Sparse(c) => c.singles(),
+        };
+        let single = self
+            .sums
+            .best_single(0..singles.len(), self.histogram, self.total, &self.limits, buffer);
+        let single = single.and_then(|(_, i)| self.candidate(singles[i], singles[i] as usize, buffer));
+        let p = self.features.n_features();
+        let scan = |range: Range<usize>, buffer: &mut S::Buffer| {
+            let mut best = None;
+            // Features of one sum were scored above.
+            for feature in range.filter(|&f| !self.features.is_single(f as u32)) {
+                best = better(best, self.candidate(feature as u32, feature, buffer));
+            }
+            best
+        };
+        let others = if singles.len() == p {
+            None
+        } else if self.features.n_cells() >= WORTH_IT && rayon::current_num_threads() > 1 {
+            (0..p.div_ceil(CHUNK))
+                .into_par_iter()
+                .map_init(S::Buffer::default, |buffer, i| {
+                    scan(i * CHUNK..p.min((i + 1) * CHUNK), buffer)
+                })
+                .reduce(|| None, better)
+        } else {
+            scan(0..p, buffer)
+        };
+        better(single, others)
+    }
+
+    /// The best split of some features; `None` if all are constant.
+    pub(super) fn best_of(&self, features: &[u32], buffer: &mut S::Buffer) -> Option<Option<Found>> {
+        let mut best = None;
+        for (order, &feature) in features.iter().enumerate() {
+            best = offer(best, feature, order, self.scan(feature, buffer));
+        }
+        best
+    }
+
+    /// The split of the first feature that is not constant.
+    pub(super) fn first_of(&self, mut features: impl Iterator<Item = u32>, buffer: &mut S::Buffer) -> Option<Found> {
+        features.find_map(|feature| offer(None, feature, 0, self.scan(feature, buffer)))?
+    }
+}
+
+/// Takes in what a feature offers; `None` as long as all are constant.
+pub(super) fn offer(
+    best: Option<Option<Found>>,
+    feature: u32,
+    order: usize,
+    scanned: Scanned,
+) -> Option<Option<Found>> {
+    match scanned {
+        Scanned::Constant => best,
+        Scanned::NoSplit => best.or(Some(None)),
+        Scanned::Split(split) => Some(better(best.flatten(), Some(Found { feature, split, order }))),
+    }
+}

@@ -1,0 +1,260 @@
+//! Bins of sparse features.
+//!
+//! Only values outside the bin of zero are kept, by row for sums and by bin for routing; the sums of the bin of zero are the
+//! node's less all others. The bins of features that have one besides that of zero, as all of binary data, come first, so
+//! that they are scored side by side.
+
+use super::bins::{FeatureBins, count_distinct, limit};
+use super::cell::{Cell, sum};
+use super::features::{Place, Rows, Side};
+use crate::TreeError;
+use crate::ranks::sortable;
+use rayon::prelude::*;
+use rpo_core::{CsrView, csr_row};
+
+/// Fewest additions that are worth a second thread.
+const WORTH_IT: usize = 1 << 17;
+
+#[derive(Debug, Clone)]
+pub(super) struct SparseBins {
+    features: Vec<SparseFeature>,
+    /// The features of the first sums, which have one each.
+    singles: Vec<u32>,
+    n_cells: usize,
+    row_start: Vec<usize>,
+    /// The places of a row's stored bins.
+    row_cells: Vec<u32>,
+    cell_start: Vec<usize>,
+    /// The rows of each place, increasing.
+    cell_rows: Vec<u32>,
+}
+
+#[derive(Debug, Clone)]
+struct SparseFeature {
+    bins: FeatureBins,
+    place: Place,
+}
+
+impl SparseBins {
+    pub(super) fn new(x: CsrView<'_>, max_bins: usize) -> Result<Self, TreeError> {
+        let (n, p) = x.shape();
+        if x.nnz() > u32::MAX as usize {
+            return Err(TreeError::TooLarge {
+                what: "the number of stored feature values",
+                given: x.nnz(),
+                limit: u32::MAX as usize,
+            });
+        }
+        let by_feature = x.transpose_view().to_csr();
+        let by_feature = by_feature.view();
+        let features: Vec<FeatureBins> = (0..p)
+            .into_par_iter()
+            .map(|feature| code(csr_row(&by_feature, feature).1, n, max_bins))
+            .collect();
+        // Features of one sum first.
+        let mut features: Vec<SparseFeature> = features
+            .into_iter()
+            .map(|bins| {
+                let place = Place {
+                    start: 0,
+                    n_bins: bins.len(),
+                    zero: bins.zero(),
+                    has_missing: bins.has_missing,
+                };
+                SparseFeature { bins, place }
+            })
+            .collect();
+        let mut n_cells = 0;
+        let mut singles = Vec::new();
+        for of_singles in [true, false] {
+            for (number, feature) in features.iter_mut().enumerate() {
+                let stored = feature.place.n_stored();
+                let is_single = stored == 1 && feature.place.zero.is_some();
+                if is_single == of_singles {
+                    feature.place.start = n_cells;
+                    n_cells += stored;
+                }
+                if is_single && of_singles {
+                    singles.push(number as u32);
+                }
+            }
+        }
+        let mut bins = Self {
+            features,
+            singles,
+            n_cells,
+            row_start: vec![0],
+            row_cells: Vec::new(),
+            cell_start: vec![0; n_cells + 1],
+            cell_rows: Vec::new(),
+        };
+        for row in 0..n {
+            let (columns, values) = csr_row(&x, row);
+            let cells = columns.iter().zip(values);
+            bins.row_cells
+                .extend(cells.filter_map(|(&feature, &value)| bins.features[feature as usize].cell(value)));
+            bins.row_start.push(bins.row_cells.len());
+        }
+        bins.list_rows();
+        Ok(bins)
+    }
+
+    /// Sorts the rows by place.
+    fn list_rows(&mut self) {
+        for &cell in &self.row_cells {
+            self.cell_start[cell as usize + 1] += 1;
+        }
+        for cell in 0..self.n_cells {
+            self.cell_start[cell + 1] += self.cell_start[cell];
+        }
+        let mut next = self.cell_start.clone();
+        self.cell_rows = vec![0; self.row_cells.len()];
+        for row in 0..self.row_start.len() - 1 {
+            for &cell in &self.row_cells[self.row_start[row]..self.row_start[row + 1]] {
+                let place = &mut next[cell as usize];
+                self.cell_rows[*place] = row as u32;
+                *place += 1;
+            }
+        }
+    }
+
+    pub(super) fn n_features(&self) -> usize {
+        self.features.len()
+    }
+
+    pub(super) fn bins(&self, feature: u32) -> &FeatureBins {
+        &self.features[feature as usize].bins
+    }
+
+    pub(super) fn place(&self, feature: u32) -> Place {
+        self.features[feature as usize].place
+    }
+
+    pub(super) fn n_cells(&self) -> usize {
+        self.n_cells
+    }
+
+    /// The features whose sums are the first, one each.
+    pub(super) fn singles(&self) -> &[u32] {
+        &self.singles
+    }
+
+    fn cells_of(&self, row: usize) -> &[u32] {
+        &self.row_cells[self.row_start[row]..self.row_start[row + 1]]
+    }
+
+    /// Sums the cells of rows (one per row, in their order) per bin; rows in parallel parts, whose sums are added.
+    pub(super) fn accumulate<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut Vec<C>) {
+        let n = self.row_start.len() - 1;
+        let additions = self.row_cells.len() / n.max(1) * cells.len();
+        let threads = rayon::current_num_threads();
+        histogram.clear();
+        histogram.resize(self.n_cells, C::default());
+        if threads == 1 || additions < WORTH_IT.max(threads * self.n_cells) {
+            self.add(rows, 0, cells, histogram);
+            return;
+        }
+        let size = cells.len().div_ceil(threads);
+        let parts: Vec<Vec<C>> = cells
+            .par_chunks(size)
+            .enumerate()
+            .map(|(i, cells)| {
+                let mut part = vec![C::default(); self.n_cells];
+                self.add(rows, i * size, cells, &mut part);
+                part
+            })
+            .collect();
+        for part in &parts {
+            histogram.iter_mut().zip(part).for_each(|(sum, cell)| sum.add(cell));
+        }
+    }
+
+    /// Adds the cells of the rows from the `first` on.
+    fn add<C: Cell>(&self, rows: Rows<'_>, first: usize, cells: &[C], sums: &mut [C]) {
+        let mut add = |row: usize, cell: &C| {
+            for &place in self.cells_of(row) {
+                sums[place as usize].add(cell);
+            }
+        };
+        match rows {
+            Rows::All => (first..).zip(cells).for_each(|(row, cell)| add(row, cell)),
+            Rows::Listed(rows) => rows[first..]
+                .iter()
+                .zip(cells)
+                .for_each(|(&row, cell)| add(row as usize, cell)),
+        }
+    }
+
+    pub(super) fn route(
+        &self,
+        feature: u32,
+        side: Side,
+        rows: &[u32],
+        marks: &mut [u8],
+        children: &mut [u16],
+    ) {
+        let Place {
+            start,
+            n_bins,
+            zero,
+            has_missing,
+        } = self.place(feature);
+        let zero_left = zero.is_some_and(|zero| zero <= side.last);
+        // Marked: the stored values that do not go where zero goes.
+        let n_stored = n_bins - usize::from(zero.is_some());
+        let n_left = if zero_left { side.last } else { (side.last + 1).min(n_stored) };
+        let moved = if zero_left { n_left..n_stored } else { 0..n_left };
+        let missing = (has_missing && side.missing_left != zero_left).then_some(n_stored);
+        let each = |marks: &mut [u8], mark| {
+            for place in moved.clone().chain(missing) {
+                let place = start + place;
+                for &row in &self.cell_rows[self.cell_start[place]..self.cell_start[place + 1]] {
+                    marks[row as usize] = mark;
+                }
+            }
+        };
+        each(marks, 1);
+        for (child, &row) in children.iter_mut().zip(rows) {
+            *child = u16::from((marks[row as usize] != 0) == zero_left);
+        }
+        each(marks, 0);
+    }
+}
+
+/// The sums of the bin of zero: the node's less those of all stored bins.
+pub(super) fn zero_sums<C: Cell>(stored: &[C], mut total: C) -> C {
+    total.subtract(&sum(stored));
+    total
+}
+
+impl SparseFeature {
+    /// The place of a value; `None` in the bin of zero.
+    fn cell(&self, value: f32) -> Option<u32> {
+        let Place { start, n_bins, zero, .. } = self.place;
+        if value.is_nan() {
+            return Some((start + n_bins - usize::from(zero.is_some())) as u32);
+        }
+        let bin = self.bins.bin_of(value);
+        (zero != Some(bin)).then(|| (start + bin - usize::from(zero.is_some_and(|zero| zero < bin))) as u32)
+    }
+}
+
+/// The bins of a feature with these stored values; all others of the n are 0.
+fn code(stored: &[f32], n: usize, max_bins: usize) -> FeatureBins {
+    let mut keys: Vec<u32> = stored
+        .iter()
+        .filter(|v| **v != 0.0)
+        .map(|&v| sortable(v))
+        .collect();
+    keys.sort_unstable();
+    let n_zero = n - keys.len();
+    let observed = keys.partition_point(|&key| key < u32::MAX);
+    let limit = limit(max_bins, keys.len());
+    let mut distinct = count_distinct(keys[..observed].iter().copied());
+    if n_zero > 0 {
+        let zero = sortable(0.0);
+        let place = distinct.partition_point(|d| d.0 < zero);
+        distinct.insert(place, (zero, n_zero as u32));
+    }
+    FeatureBins::new(&distinct, limit, observed < keys.len())
+}

@@ -1,0 +1,401 @@
+//! The splitter that grows trees on histograms.
+
+use super::features::{BinnedFeatures, Layout, Side};
+use super::fixed::FixedPoint;
+use super::penalty::SplitPenalty;
+use super::scalar::Scalar;
+use super::search::{Found, Limits, Node, Sums, offer};
+use super::workspace::{Common, HistogramWorkspace, Work};
+use crate::TreeError;
+use crate::criterion::is_pure;
+use crate::rule::AxisRule;
+use crate::splitter::candidates::further_rank;
+use crate::splitter::{NodeRows, ProposedSplit, Splitter, check_subset};
+use ndarray::ArrayView2;
+use rpo_core::{Mismatch, check_count};
+
+/// What trees grow on.
+#[derive(Debug, Clone, Copy)]
+pub struct SplitTargets<'a> {
+    /// Targets z (n x 1, finite): for boosting the negative gradient.
+    pub targets: ArrayView2<'a, f32>,
+    /// One weight c per sample, finite and not negative; samples of weight 0 are never used.
+    pub weights: &'a [f32],
+    /// One curvature v per sample, finite and positive; `None` is 1 for all.
+    pub curvatures: Option<&'a [f32]>,
+}
+
+/// Parameters of the search on histograms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HistogramParams {
+    /// Features drawn at each node without replacement, as of
+    /// [`AxisParams`](crate::splitter::AxisParams::max_features). Default all.
+    pub max_features: Option<usize>,
+    /// Fewest distinct samples of a child, whatever their weight. Default 1.
+    pub min_samples_leaf: usize,
+    /// Regularization of the gain. Default none.
+    pub penalty: SplitPenalty,
+}
+
+impl Default for HistogramParams {
+    fn default() -> Self {
+        Self {
+            max_features: None,
+            min_samples_leaf: 1,
+            penalty: SplitPenalty::default(),
+        }
+    }
+}
+
+impl HistogramParams {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] with the first parameter out of range.
+    pub fn check(&self) -> Result<(), TreeError> {
+        check_count("max_features", self.max_features)?;
+        check_count("min_samples_leaf", self.min_samples_leaf)?;
+        self.penalty.check()
+    }
+}
+
+/// Splits one feature against a threshold, the best by the [gain](crate::histogram) of sums per bin.
+///
+/// Rules, missing values, drawn features and ties are those of [`AxisSplitter`](crate::splitter::AxisSplitter): of equal
+/// scores the feature drawn first, then the smaller threshold, then missing values right; each threshold is tried with
+/// missing values on both sides. Where nothing is penalized and no curvature given, a split may gain nothing, as there;
+/// otherwise it must gain something. Nodes are leaves if their targets are equal or they have fewer than 2
+/// `min_samples_leaf` samples.
+///
+/// Cost of a node and its sibling: an addition per sample of the smaller one and feature (of sparse features: stored value),
+/// and a score per bin. If fewer than half of dense features are drawn, only those are summed, at every node.
+///
+/// ```
+/// use ndarray::Array2;
+/// use rpo_core::Seed;
+/// use rpo_tree::histogram::{BinnedFeatures, HistogramParams, HistogramSplitter, SplitTargets};
+/// use rpo_tree::splitter::Splitter;
+/// use rpo_tree::{GrowParams, grow};
+///
+/// let x = Array2::from_shape_fn((500, 3), |(i, j)| ((i * (7 + 6 * j)) % 500) as f32);
+/// let z = Array2::from_shape_fn((500, 1), |(i, _)| if x[[i, 1]] > 250.0 { 1.0 } else { -1.0 });
+/// let features = BinnedFeatures::new((&x).into(), 255)?;
+/// let targets = SplitTargets { targets: z.view(), weights: &[1.0; 500], curvatures: None };
+/// let splitter = HistogramSplitter::new(&features, targets, HistogramParams::default())?;
+/// let grown = grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &GrowParams::default(), Seed::new(0));
+/// let (_, rule) = grown.structure.splits().next().expect("the root is split");
+/// assert_eq!(rule.feature(), 1);
+/// # Ok::<(), rpo_tree::TreeError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct HistogramSplitter<'a> {
+    features: &'a BinnedFeatures,
+    /// The features to choose from, if not all.
+    subset: Option<&'a [u32]>,
+    targets: &'a [f32],
+    weights: &'a [f32],
+    params: HistogramParams,
+    may_gain_nothing: bool,
+    sums: AnySums,
+}
+
+#[derive(Debug, Clone)]
+enum AnySums {
+    /// Targets that are not finite: no split.
+    Unusable,
+    Packed(Scalar<i64>),
+    Wide(Scalar<[i64; 2]>),
+}
+
+impl<'a> HistogramSplitter<'a> {
+    /// Features in bins (n x p), targets of the same n samples, and parameters. Values are not checked here: targets,
+    /// weights or curvatures that are not finite make the root a leaf.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] with the first parameter out of range, [`TreeError::Mismatch`] for targets, weights or
+    /// curvatures of another number of samples.
+    ///
+    /// # Panics
+    /// If the targets are not contiguous in row order.
+    pub fn new(
+        features: &'a BinnedFeatures,
+        targets: SplitTargets<'a>,
+        params: HistogramParams,
+    ) -> Result<Self, TreeError> {
+        params.check()?;
+        let SplitTargets {
+            targets,
+            weights,
+            curvatures,
+        } = targets;
+        let n = features.n_rows();
+        Mismatch::check("rows of targets", n, targets.nrows())?;
+        Mismatch::check("weights", n, weights.len())?;
+        Mismatch::check("curvatures", n, curvatures.map_or(n, <[f32]>::len))?;
+        let targets = targets.to_slice().expect("targets are contiguous in row order");
+        let penalty = params.penalty;
+        let g = |i: usize| f64::from(weights[i]) * f64::from(targets[i]);
+        let fixed = match curvatures {
+            None => FixedPoint::new(n, g, |i| f64::from(weights[i])),
+            Some(v) => FixedPoint::new(n, g, |i| f64::from(weights[i]) * f64::from(v[i])),
+        };
+        let sums = match fixed {
+            None => AnySums::Unusable,
+            Some(FixedPoint::Packed(cells, code)) => AnySums::Packed(Scalar {
+                cells,
+                code,
+                penalty,
+            }),
+            Some(FixedPoint::Wide(cells, code)) => AnySums::Wide(Scalar {
+                cells,
+                code,
+                penalty,
+            }),
+        };
+        Ok(Self {
+            features,
+            subset: None,
+            targets,
+            weights,
+            params,
+            may_gain_nothing: curvatures.is_none() && penalty.l1 == 0.0 && penalty.l2 == 0.0,
+            sums,
+        })
+    }
+
+    /// Restricts the search to some features, increasing.
+    ///
+    /// # Errors
+    /// [`TreeError::Parameter`] for features that do not increase, [`TreeError::Mismatch`] for one that does not exist.
+    pub fn on(self, subset: &'a [u32]) -> Result<Self, TreeError> {
+        check_subset(subset, self.features.n_features())?;
+        Ok(Self {
+            subset: Some(subset),
+            ..self
+        })
+    }
+
+    /// Returns true if a node is large enough to be split, and its targets are not all equal.
+    fn may_split(&self, rows: &[u32]) -> bool {
+        let m = self.targets.len() / self.features.n_rows();
+        rows.len() / 2 >= self.params.min_samples_leaf && !is_pure(self.targets, m, self.weights, rows)
+    }
+
+    /// Number of features drawn, if not all are searched.
+    fn n_drawn(&self) -> Option<usize> {
+        let n = self.subset.map_or(self.features.n_features(), <[u32]>::len);
+        let k = self.params.max_features.unwrap_or(usize::MAX).min(n);
+        (k < self.features.n_features()).then_some(k)
+    }
+
+    /// Returns true if only the features drawn are summed, and so no sums are kept from node to node.
+    fn sums_drawn_only(&self) -> bool {
+        let is_dense = matches!(self.features.layout, Layout::Dense(_));
+        is_dense && self.n_drawn().is_some_and(|k| 2 * k < self.features.n_features())
+    }
+}
+
+impl Splitter for HistogramSplitter<'_> {
+    type Rule = AxisRule;
+    type Workspace = HistogramWorkspace;
+
+    fn workspace(&self) -> HistogramWorkspace {
+        let all = 0..self.features.n_features() as u32;
+        HistogramWorkspace::new(self.subset.map_or_else(|| all.collect(), <[u32]>::to_vec))
+    }
+
+    fn split(
+        &self,
+        node: NodeRows<'_>,
+        workspace: &mut HistogramWorkspace,
+        children: &mut [u16],
+    ) -> Option<ProposedSplit<AxisRule>> {
+        let HistogramWorkspace { common, packed, wide } = workspace;
+        match &self.sums {
+            AnySums::Unusable => None,
+            AnySums::Packed(sums) => self.split_by(sums, node, common, packed, children),
+            AnySums::Wide(sums) => self.split_by(sums, node, common, wide, children),
+        }
+    }
+
+    fn opened(&self, parent: usize, children: &[(NodeRows<'_>, bool)], workspace: &mut HistogramWorkspace) {
+        match &self.sums {
+            AnySums::Unusable => {}
+            AnySums::Packed(sums) => self.opened_by(sums, parent, children, &mut workspace.packed),
+            AnySums::Wide(sums) => self.opened_by(sums, parent, children, &mut workspace.wide),
+        }
+    }
+}
+
+impl HistogramSplitter<'_> {
+    fn split_by<S: Sums>(
+        &self,
+        sums: &S,
+        node: NodeRows<'_>,
+        common: &mut Common,
+        work: &mut Work<S>,
+        children: &mut [u16],
+    ) -> Option<ProposedSplit<AxisRule>> {
+        if node.number == 0 {
+            work.begin();
+        }
+        let kept = work.take(node.number);
+        // Sums are kept of nodes alone that may be split.
+        if kept.is_none() && !self.may_split(node.rows) {
+            return None;
+        }
+        let (histogram, total, found) = if self.sums_drawn_only() {
+            let mut histogram = work.take_free();
+            let total = sums.total(self.features, node.rows, &mut work.gathered);
+            let found = self.search_drawn(sums, node, &total, &mut histogram, common, work);
+            (histogram, total, found)
+        } else {
+            let (histogram, total) = kept.unwrap_or_else(|| {
+                let mut histogram = work.take_free();
+                let total = sums.accumulate(self.features, node.rows, &mut work.gathered, &mut histogram);
+                (histogram, total)
+            });
+            let found = self.search(sums, node, &total, &histogram, common, &mut work.buffer);
+            (histogram, total, found)
+        };
+        let Some((found, gain)) = found.and_then(|found| Some((found, self.gain(sums, &found, &total)?))) else {
+            work.give_back(histogram);
+            return None;
+        };
+        if self.sums_drawn_only() {
+            work.give_back(histogram);
+        } else {
+            work.keep(node.number, (histogram, total));
+        }
+        let split = found.split;
+        let bins = self.features.bins(found.feature);
+        let threshold = split.next.map_or(f32::INFINITY, |next| bins.threshold(split.last, next));
+        let side = Side {
+            last: split.last,
+            missing_left: split.missing_left,
+        };
+        self.features
+            .route(found.feature, side, node.rows, &mut common.marks, children);
+        let rule = AxisRule::new(found.feature, threshold, split.missing_left);
+        Some(ProposedSplit { rule, gain })
+    }
+
+    /// The gain of a split, if it is large enough.
+    fn gain<S: Sums>(&self, sums: &S, found: &Found, total: &S::Total) -> Option<f64> {
+        let gain = sums.gain(found.split.score, total);
+        let is_enough = self.may_gain_nothing || gain > 0.0;
+        let gain = gain.max(0.0);
+        (is_enough && gain >= self.params.penalty.min_split_gain).then_some(gain)
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            min_samples_leaf: self.params.min_samples_leaf,
+        }
+    }
+
+    /// The best split by the sums of all features.
+    fn search<S: Sums>(
+        &self,
+        sums: &S,
+        node: NodeRows<'_>,
+        total: &S::Total,
+        histogram: &S::Histogram,
+        common: &mut Common,
+        buffer: &mut S::Buffer,
+    ) -> Option<Found> {
+        let search = Node {
+            features: self.features,
+            sums,
+            histogram,
+            total,
+            limits: self.limits(),
+        };
+        let Some(k) = self.n_drawn() else {
+            return search.best_of_all(buffer);
+        };
+        let Common { draw, drawn, .. } = common;
+        draw.draw(k, node.seed.purpose("features"), drawn);
+        match search.best_of(drawn, buffer) {
+            Some(best) => best,
+            None if k < draw.features().len() => search.first_of(further(draw.features(), node), buffer),
+            None => None,
+        }
+    }
+
+    /// The best split of the features drawn, of which alone sums are made.
+    fn search_drawn<S: Sums>(
+        &self,
+        sums: &S,
+        node: NodeRows<'_>,
+        total: &S::Total,
+        histogram: &mut S::Histogram,
+        common: &mut Common,
+        work: &mut Work<S>,
+    ) -> Option<Found> {
+        let Common { draw, drawn, .. } = common;
+        let k = self.n_drawn()?;
+        draw.draw(k, node.seed.purpose("features"), drawn);
+        let limits = self.limits();
+        let mut scan = |feature| {
+            sums.accumulate_one(self.features, feature, node.rows, &work.gathered, histogram);
+            let place = self.features.place(feature).alone();
+            sums.scan(place, histogram, total, &limits, &mut work.buffer)
+        };
+        let mut best = None;
+        for (order, &feature) in drawn.iter().enumerate() {
+            best = offer(best, feature, order, scan(feature));
+        }
+        match best {
+            Some(best) => best,
+            None if k < draw.features().len() => {
+                further(draw.features(), node).find_map(|feature| offer(None, feature, 0, scan(feature)))?
+            }
+            None => None,
+        }
+    }
+
+    /// Makes the sums of the children: of the smaller from its rows, of the larger from those of the parent.
+    fn opened_by<S: Sums>(
+        &self,
+        sums: &S,
+        parent: usize,
+        children: &[(NodeRows<'_>, bool)],
+        work: &mut Work<S>,
+    ) {
+        let (Some((mut histogram, mut total)), [left, right]) = (work.take(parent), children) else {
+            return;
+        };
+        let (small, large) = if left.0.rows.len() <= right.0.rows.len() {
+            (left, right)
+        } else {
+            (right, left)
+        };
+        let wanted = |child: &(NodeRows<'_>, bool)| child.1 && self.may_split(child.0.rows);
+        let (small_wanted, large_wanted) = (wanted(small), wanted(large));
+        if !small_wanted && !large_wanted {
+            work.give_back(histogram);
+            return;
+        }
+        let mut of_small = work.take_free();
+        let total_small = sums.accumulate(self.features, small.0.rows, &mut work.gathered, &mut of_small);
+        if large_wanted {
+            sums.subtract(self.features, (&mut histogram, &mut total), (&of_small, &total_small));
+            work.keep(large.0.number, (histogram, total));
+        } else {
+            work.give_back(histogram);
+        }
+        if small_wanted {
+            work.keep(small.0.number, (of_small, total_small));
+        } else {
+            work.give_back(of_small);
+        }
+    }
+}
+
+/// The features in the order in which a node goes on past its draws.
+fn further(features: &[u32], node: NodeRows<'_>) -> impl Iterator<Item = u32> {
+    let mut order = features.to_vec();
+    order.sort_unstable_by_key(|&f| further_rank(node.seed, f));
+    order.into_iter()
+}

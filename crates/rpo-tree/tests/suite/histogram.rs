@@ -1,0 +1,337 @@
+//! Trees on histograms: the exact splitter is their twin where every value has a bin, a naive search in two passes where
+//! gains are penalized, and neither layout nor threads change them.
+
+use crate::common::random::{Targets, any_cells, data};
+use crate::common::{Data, csr, grow_axis, weighted_rows};
+use ndarray::Array2;
+use proptest::prelude::*;
+use rpo_core::{MatrixView, Seed};
+use rpo_tree::criterion::Variance;
+use rpo_tree::histogram::{BinnedFeatures, HistogramParams, HistogramSplitter, SplitPenalty, SplitTargets};
+use rpo_tree::splitter::{AxisParams, Splitter};
+use rpo_tree::{AxisRule, GrowParams, Grown, Node, RankedFeatures, Row, Rule, TreeError, grow};
+
+/// Grows on the first output, or on all.
+fn grow_binned(
+    data: &Data,
+    x: MatrixView<'_>,
+    max_bins: usize,
+    curvatures: Option<&[f32]>,
+    params: HistogramParams,
+    limits: &GrowParams,
+    seed: Seed,
+) -> Grown<AxisRule> {
+    let features = BinnedFeatures::new(x, max_bins).unwrap();
+    let targets = SplitTargets {
+        targets: data.y.view(),
+        weights: &data.weights,
+        curvatures,
+    };
+    let splitter = HistogramSplitter::new(&features, targets, params).unwrap();
+    let mut workspace = splitter.workspace();
+    let rows = weighted_rows(&data.weights);
+    let grown = grow(&splitter, &mut workspace, rows.clone(), limits, seed);
+    // What an earlier tree left behind changes nothing.
+    assert!(grow(&splitter, &mut workspace, rows, limits, seed) == grown);
+    grown
+}
+
+fn first_output(data: Data) -> Data {
+    let y = data.y.select(ndarray::Axis(1), &[0]);
+    Data { y, ..data }
+}
+
+fn any_limits() -> impl Strategy<Value = GrowParams> {
+    (
+        proptest::option::of(0_u32..5),
+        0_usize..6,
+        proptest::option::of(1_usize..12),
+    )
+        .prop_map(|(max_depth, min_samples_split, max_leaves)| GrowParams {
+            max_depth,
+            min_samples_split,
+            max_leaves,
+        })
+}
+
+proptest! {
+    /// Whole targets have exact sums, so that trees are equal to the last bit of their gains.
+    #[test]
+    fn trees_are_those_of_the_exact_splitter(
+        data in any_cells().prop_flat_map(|cells| data(60, cells, Targets::Whole)).prop_map(first_output),
+        weighted in any::<bool>(),
+        limits in any_limits(),
+        max_features in proptest::option::of(1_usize..5),
+        min_samples_leaf in 1_usize..4,
+        min_gain in prop_oneof![3 => Just(0.0), 1 => 0.0_f64..3.0],
+        seed in any::<u64>(),
+    ) {
+        let mut data = data;
+        if !weighted {
+            data.weights.fill(1.0);
+        }
+        let seed = Seed::new(seed);
+        let axis = AxisParams { max_features, min_samples_leaf, min_gain, ..AxisParams::default() };
+        let penalty = SplitPenalty { min_split_gain: min_gain, ..SplitPenalty::default() };
+        let params = HistogramParams { max_features, min_samples_leaf, penalty };
+        let sparse = csr(&data.x);
+        for x in [MatrixView::from(&data.x), MatrixView::Sparse(sparse.view())] {
+            let columns = RankedFeatures::new(x.reborrow()).unwrap();
+            let criterion = Variance::new(data.y.view(), &data.weights);
+            let exact = grow_axis(&columns, criterion, &data.weights, axis, &limits, seed);
+            let binned = grow_binned(&data, x, 255, None, params, &limits, seed);
+            prop_assert_eq!(&binned, &exact);
+        }
+    }
+
+    /// Few bins: dense and sparse features have the same ones, and gains are those of the rules.
+    #[test]
+    fn layouts_agree_on_any_number_of_bins(
+        data in any_cells().prop_flat_map(|cells| data(60, cells, Targets::Whole)).prop_map(first_output),
+        max_bins in 2_usize..8,
+        max_features in proptest::option::of(1_usize..5),
+        l2 in prop_oneof![Just(0.0), 0.0_f64..2.0],
+        seed in any::<u64>(),
+    ) {
+        let seed = Seed::new(seed);
+        let penalty = SplitPenalty { l2, ..SplitPenalty::default() };
+        let params = HistogramParams { max_features, penalty, ..HistogramParams::default() };
+        let limits = GrowParams::default();
+        let sparse = csr(&data.x);
+        let dense = grow_binned(&data, (&data.x).into(), max_bins, None, params, &limits, seed);
+        let sparse = grow_binned(&data, MatrixView::Sparse(sparse.view()), max_bins, None, params, &limits, seed);
+        prop_assert_eq!(&dense, &sparse);
+        check_gains(&data, None, &penalty, 1, &dense, false);
+    }
+
+    #[test]
+    fn penalized_gains_are_the_largest_of_a_naive_search(
+        data in any_cells().prop_flat_map(|cells| data(25, cells, Targets::Real)).prop_map(first_output),
+        curvatures in prop::collection::vec(0.01_f32..2.0, 25),
+        has_curvatures in any::<bool>(),
+        (l2, l1, min_child_weight, min_split_gain) in (0.0_f64..2.0, 0.0_f64..1.0, 0.0_f64..2.0, 0.0_f64..0.5),
+        min_samples_leaf in 1_usize..3,
+    ) {
+        let penalty = SplitPenalty { l2, l1, min_child_weight, min_split_gain };
+        let params = HistogramParams { min_samples_leaf, penalty, ..HistogramParams::default() };
+        let curvatures = has_curvatures.then_some(&curvatures[..data.weights.len()]);
+        let sparse = csr(&data.x);
+        for x in [MatrixView::from(&data.x), MatrixView::Sparse(sparse.view())] {
+            let grown = grow_binned(&data, x, 255, curvatures, params, &GrowParams::default(), Seed::new(3));
+            check_gains(&data, curvatures, &penalty, min_samples_leaf, &grown, true);
+        }
+    }
+}
+
+/// T(G)² / (H + λ) summed over targets, and H.
+fn value(data: &Data, curvatures: Option<&[f32]>, penalty: &SplitPenalty, rows: &[u32]) -> (f64, f64) {
+    let weight = |&i: &u32| f64::from(data.weights[i as usize]);
+    let curvature = |&i: &u32| curvatures.map_or(1.0, |v| f64::from(v[i as usize]));
+    let h: f64 = rows.iter().map(|i| weight(i) * curvature(i)).sum();
+    let value = |target: usize| {
+        let g: f64 = rows
+            .iter()
+            .map(|i| weight(i) * f64::from(data.y[[*i as usize, target]]))
+            .sum();
+        (g.abs() - penalty.l1).max(0.0).powi(2) / (h + penalty.l2)
+    };
+    ((0..data.y.ncols()).map(value).sum(), h)
+}
+
+/// Compares the gain of every node with that of its rule, and with the largest of all rules if `best`.
+fn check_gains(
+    data: &Data,
+    curvatures: Option<&[f32]>,
+    penalty: &SplitPenalty,
+    min_leaf: usize,
+    grown: &Grown<AxisRule>,
+    best: bool,
+) {
+    let rows_of = data.rows_of_nodes(&grown.structure);
+    let gain = |rows: &[u32], rule: AxisRule| {
+        let goes_left = |row: &&u32| rule.child(Row::dense(&data.x.row(**row as usize).to_vec())) == 0;
+        let (l, r): (Vec<u32>, Vec<u32>) = rows.iter().partition(goes_left);
+        let (left, h_left) = value(data, curvatures, penalty, &l);
+        let (right, h_right) = value(data, curvatures, penalty, &r);
+        let is_large = |rows: &[u32], h: f64| rows.len() >= min_leaf && h >= penalty.min_child_weight;
+        (is_large(&l, h_left) && is_large(&r, h_right))
+            .then(|| left + right - value(data, curvatures, penalty, rows).0)
+    };
+    for (i, node) in grown.structure.nodes().iter().enumerate() {
+        let rows = &rows_of[i];
+        let tolerance = 1e-6;
+        if let Node::Split { rule, .. } = node {
+            let own = gain(rows, *rule).expect("large children");
+            assert!((grown.gains[i] - own).abs() < tolerance, "{} of {own}", grown.gains[i]);
+            assert!(own > penalty.min_split_gain - tolerance);
+        }
+        if !best {
+            continue;
+        }
+        let mut largest = f64::NEG_INFINITY;
+        for feature in 0..data.x.ncols() {
+            for &row in rows {
+                let threshold = data.x[[row as usize, feature]];
+                for missing_left in [false, true] {
+                    if !threshold.is_nan() {
+                        let rule = AxisRule::new(feature as u32, threshold, missing_left);
+                        largest = largest.max(gain(rows, rule).unwrap_or(f64::NEG_INFINITY));
+                    }
+                }
+            }
+        }
+        match node {
+            Node::Split { .. } => assert!((grown.gains[i] - largest).abs() < tolerance),
+            Node::Leaf(_) => assert!(
+                largest <= penalty.min_split_gain + tolerance,
+                "node {i} of {rows:?} is a leaf, gain {largest}"
+            ),
+        }
+    }
+}
+
+/// Enough samples and features that every loop is worth more than one thread.
+fn large(sparse: bool, missing: bool) -> Data {
+    let (n, p) = (6_000, 80);
+    let mut stream = Seed::new(8).stream();
+    let mut next = || rand::RngCore::next_u32(&mut stream);
+    let x = Array2::from_shape_fn((n, p), |_| match next() % 16 {
+        0 if missing => f32::NAN,
+        1..8 if sparse => 0.0,
+        _ => (next() % 2000) as f32 / 100.0 - 8.0,
+    });
+    let y = Array2::from_shape_fn((n, 1), |(i, j)| {
+        let v = x[[i, j]] + x[[i, j + 3]].abs();
+        (if v.is_nan() { 1.0 } else { v }) + (next() % 100) as f32 / 50.0
+    });
+    let weights = (0..n).map(|_| (next() % 3) as f32).collect();
+    Data { x, y, weights }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let threads = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+    let limits = GrowParams {
+        max_leaves: Some(12),
+        ..GrowParams::default()
+    };
+    for (sparse, missing) in [(false, true), (true, false), (true, true)] {
+        let data = large(sparse, missing);
+        let stored = csr(&data.x);
+        let x = || {
+            if sparse {
+                MatrixView::Sparse(stored.view())
+            } else {
+                (&data.x).into()
+            }
+        };
+        for max_features in [None, Some(70), Some(9)] {
+            let params = HistogramParams {
+                max_features,
+                ..HistogramParams::default()
+            };
+            let grow = || grow_binned(&data, x(), 100, None, params, &limits, Seed::new(4));
+            let one = threads(1).install(grow);
+            assert!(one.structure.n_leaves() == 12);
+            assert!(threads(2).install(grow) == one);
+            assert!(threads(3).install(grow) == one);
+        }
+    }
+}
+
+#[test]
+fn more_values_than_bins_lose_little() {
+    let data = first_output(large(false, false));
+    let limits = GrowParams {
+        max_leaves: Some(8),
+        ..GrowParams::default()
+    };
+    let columns = RankedFeatures::new((&data.x).into()).unwrap();
+    let criterion = Variance::new(data.y.view(), &data.weights);
+    let exact = grow_axis(
+        &columns,
+        criterion,
+        &data.weights,
+        AxisParams::default(),
+        &limits,
+        Seed::new(0),
+    );
+    let binned = grow_binned(
+        &data,
+        (&data.x).into(),
+        255,
+        None,
+        HistogramParams::default(),
+        &limits,
+        Seed::new(0),
+    );
+    let total = |grown: &Grown<AxisRule>| grown.gains.iter().sum::<f64>();
+    assert!(total(&binned) > 0.99 * total(&exact), "{} of {}", total(&binned), total(&exact));
+}
+
+#[test]
+fn weights_apart_by_any_factor_are_defined() {
+    let x = Array2::from_shape_fn((40, 2), |(i, j)| ((i * (3 + 4 * j)) % 10) as f32);
+    let y = Array2::from_shape_fn((40, 1), |(i, _)| (i % 7) as f32 - 3.0);
+    for (small, large) in [(1e-30, 1e30), (f32::MIN_POSITIVE, 1.0), (1.0, f32::MAX)] {
+        let weights: Vec<f32> = (0..40).map(|i| if i % 3 == 0 { small } else { large }).collect();
+        let data = Data {
+            x: x.clone(),
+            y: &y * 1e8,
+            weights,
+        };
+        let params = HistogramParams::default();
+        let grown = grow_binned(&data, (&data.x).into(), 255, None, params, &GrowParams::default(), Seed::new(0));
+        assert!(grown.gains.iter().all(|gain| gain.is_finite()));
+        assert!(grown.structure.n_leaves() > 1);
+    }
+}
+
+#[test]
+fn what_is_not_finite_makes_a_leaf_and_bad_parameters_are_named() {
+    let data = Data::unweighted(
+        Array2::from_shape_fn((6, 1), |(i, _)| i as f32),
+        Array2::from_shape_fn((6, 1), |(i, _)| if i == 2 { f32::NAN } else { 1.0 }),
+    );
+    let params = HistogramParams::default();
+    let grown = grow_binned(&data, (&data.x).into(), 255, None, params, &GrowParams::default(), Seed::new(0));
+    assert_eq!(grown.structure.n_leaves(), 1);
+
+    for bins in [0, 1, 256] {
+        let refused = BinnedFeatures::new((&data.x).into(), bins).unwrap_err();
+        assert_eq!(refused.to_string(), format!("`bins` must be in 2 to 255, got {bins}"));
+    }
+    let features = BinnedFeatures::new((&data.x).into(), 2).unwrap();
+    let check = |params: HistogramParams, weights: &[f32], name: &str| {
+        let targets = SplitTargets {
+            targets: data.y.view(),
+            weights,
+            curvatures: None,
+        };
+        let refused = HistogramSplitter::new(&features, targets, params).unwrap_err();
+        assert!(refused.to_string().contains(name), "{refused}");
+    };
+    for bad in [f64::NAN, -1.0, f64::INFINITY] {
+        let penalize = |penalty| HistogramParams {
+            penalty,
+            ..HistogramParams::default()
+        };
+        let none = SplitPenalty::default;
+        check(penalize(SplitPenalty { l2: bad, ..none() }), &[1.0; 6], "`leaf_l2`");
+        check(penalize(SplitPenalty { l1: bad, ..none() }), &[1.0; 6], "`leaf_l1`");
+        let weight = SplitPenalty {
+            min_child_weight: bad,
+            ..none()
+        };
+        check(penalize(weight), &[1.0; 6], "`min_child_weight`");
+        let gain = SplitPenalty {
+            min_split_gain: bad,
+            ..none()
+        };
+        check(penalize(gain), &[1.0; 6], "`min_split_gain`");
+    }
+    check(params, &[1.0; 5], "weights");
+    let infinite = Array2::from_elem((2, 1), f32::INFINITY);
+    let refused = BinnedFeatures::new((&infinite).into(), 255).unwrap_err();
+    assert!(matches!(refused, TreeError::InfiniteFeature { row: 0, column: 0, .. }));
+}
