@@ -144,6 +144,14 @@ mod tests {
             .map(|b| values.iter().filter(|v| bins.bin_of(**v) == b).count())
             .collect();
         assert_eq!(sizes, [100; 10]);
-        assert_eq!([limit(255, 100), limit(255, 1600), limit(255, 1 << 20), limit(8, 1 << 20)], [63, 100, 255, 8]);
+        assert_eq!(
+            [
+                limit(255, 100),
+                limit(255, 1600),
+                limit(255, 1 << 20),
+                limit(8, 1 << 20)
+            ],
+            [63, 100, 255, 8]
+        );
     }
 }

@@ -1,50 +1,129 @@
 //! What is summed per bin.
 
 /// Integers that are summed side by side.
-pub(super) trait Cell: Copy + Default + PartialEq + Send + Sync {
+pub(super) trait Cell: Copy + PartialEq + Send + Sync {
+    /// The sum of nothing.
+    const ZERO: Self;
     /// Adds another.
     fn add(&mut self, other: &Self);
     /// Takes away what was added.
     fn subtract(&mut self, other: &Self);
 }
 
-macro_rules! cell {
-    ($integer:ty) => {
-        impl Cell for $integer {
-            #[inline(always)]
-            fn add(&mut self, other: &Self) {
-                *self += other;
-            }
-            #[inline(always)]
-            fn subtract(&mut self, other: &Self) {
-                *self -= other;
-            }
-        }
-    };
-    ($integer:ty, $lanes:literal) => {
-        impl Cell for [$integer; $lanes] {
-            #[inline(always)]
-            fn add(&mut self, other: &Self) {
-                for lane in 0..$lanes {
-                    self[lane] += other[lane];
-                }
-            }
-            #[inline(always)]
-            fn subtract(&mut self, other: &Self) {
-                for lane in 0..$lanes {
-                    self[lane] -= other[lane];
-                }
-            }
-        }
-    };
+/// An integer of fixed point.
+pub(super) trait Integer: Copy + PartialEq + Send + Sync {
+    /// 0.
+    const ZERO: Self;
+    /// Bits of a sum, without its sign.
+    const SUM_BITS: i32;
+    /// The sum of two.
+    fn plus(self, other: Self) -> Self;
+    /// The difference of two.
+    fn minus(self, other: Self) -> Self;
+    /// The number, for magnitudes below 2^[`SUM_BITS`](Self::SUM_BITS).
+    fn number(self) -> f64;
+    /// The nearest integer to a number below 2^[`SUM_BITS`](Self::SUM_BITS) in magnitude.
+    fn nearest(number: f64) -> Self;
 }
 
-cell!(i64);
-cell!(i64, 2);
+impl Integer for i32 {
+    const ZERO: Self = 0;
+    const SUM_BITS: i32 = 31;
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self - other
+    }
+    #[inline(always)]
+    fn number(self) -> f64 {
+        f64::from(self)
+    }
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        rounded(number) as Self
+    }
+}
+
+impl Integer for i64 {
+    const ZERO: Self = 0;
+    const SUM_BITS: i32 = 51;
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self - other
+    }
+    #[inline(always)]
+    fn number(self) -> f64 {
+        f64::from_bits((self + ROUND.to_bits() as Self) as u64) - ROUND
+    }
+    #[inline(always)]
+    fn nearest(number: f64) -> Self {
+        rounded(number)
+    }
+}
+
+/// 1.5 · 2⁵²: added to a number below 2⁵¹ in magnitude, it leaves the number rounded in the low bits. Conversions of vectors
+/// of 64-bit integers are additions so, which every processor has.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// A number below 2⁵¹ in magnitude rounded to an integer, to even from the middle.
+#[inline(always)]
+fn rounded(value: f64) -> i64 {
+    ((value + ROUND).to_bits() as i64) - (ROUND.to_bits() as i64)
+}
+
+impl Cell for i64 {
+    const ZERO: Self = 0;
+    #[inline(always)]
+    fn add(&mut self, other: &Self) {
+        *self += other;
+    }
+    #[inline(always)]
+    fn subtract(&mut self, other: &Self) {
+        *self -= other;
+    }
+}
+
+/// Lanes side by side.
+impl<T: Integer, const W: usize> Cell for [T; W] {
+    const ZERO: Self = [T::ZERO; W];
+    #[inline(always)]
+    fn add(&mut self, other: &Self) {
+        for lane in 0..W {
+            self[lane] = self[lane].plus(other[lane]);
+        }
+    }
+    #[inline(always)]
+    fn subtract(&mut self, other: &Self) {
+        for lane in 0..W {
+            self[lane] = self[lane].minus(other[lane]);
+        }
+    }
+}
 
 /// The sum of cells.
 pub(super) fn sum<'c, C: Cell + 'c>(cells: impl IntoIterator<Item = &'c C>) -> C {
-    let mut sum = C::default();
+    let mut sum = C::ZERO;
     cells.into_iter().for_each(|cell| sum.add(cell));
     sum
+}
+
+/// The cells of the rows of a node, in their order: all, or copied side by side.
+pub(super) fn gather<'g, C: Cell>(cells: &'g [C], rows: &[u32], gathered: &'g mut Vec<C>) -> &'g [C] {
+    if rows.len() < cells.len() {
+        gathered.clear();
+        gathered.extend(rows.iter().map(|&row| cells[row as usize]));
+    }
+    gathered_of(cells, rows, gathered)
+}
+
+/// What was [gathered](gather) of the rows of a node.
+pub(super) fn gathered_of<'g, C>(cells: &'g [C], rows: &[u32], gathered: &'g [C]) -> &'g [C] {
+    if rows.len() < cells.len() { gathered } else { cells }
 }

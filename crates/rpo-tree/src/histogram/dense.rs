@@ -105,14 +105,17 @@ impl DenseBins {
 
     /// Sums the cells of rows (one per row, in their order) per bin; blocks of features in parallel.
     pub(super) fn accumulate<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut Vec<C>) {
-        histogram.resize(self.n_cells(), C::default());
+        histogram.resize(self.n_cells(), C::ZERO);
         let room = WIDTH * self.stride;
         let add = |(block, sums): (usize, &mut [C])| {
             let features = &self.features[block * WIDTH..];
             for (feature, sums) in features.iter().zip(sums.chunks_exact_mut(self.stride)) {
-                sums[..n_cells(feature)].fill(C::default());
+                sums[..n_cells(feature)].fill(C::ZERO);
             }
-            by_stride!(self.stride, add_block::<C>(&self.blocks[block], rows, cells, sums));
+            by_stride!(
+                self.stride,
+                add_block::<C>(&self.blocks[block], rows, cells, sums)
+            );
         };
         if cells.len() * self.features.len() >= WORTH_IT && rayon::current_num_threads() > 1 {
             histogram.par_chunks_mut(room).enumerate().for_each(add);
@@ -122,18 +125,28 @@ impl DenseBins {
     }
 
     /// The same of one feature alone, into the front of `sums`.
-    pub(super) fn accumulate_one<C: Cell>(&self, feature: u32, rows: Rows<'_>, cells: &[C], sums: &mut Vec<C>) {
+    pub(super) fn accumulate_one<C: Cell>(
+        &self,
+        feature: u32,
+        rows: Rows<'_>,
+        cells: &[C],
+        sums: &mut Vec<C>,
+    ) {
         sums.clear();
-        sums.resize(256, C::default());
+        sums.resize(256, C::ZERO);
         let (block, lane) = self.locate(feature);
         match rows {
             Rows::All => {
                 let bytes = block.iter().map(|bytes| bytes[lane]);
-                bytes.zip(cells).for_each(|(bin, cell)| sums[usize::from(bin)].add(cell));
+                bytes
+                    .zip(cells)
+                    .for_each(|(bin, cell)| sums[usize::from(bin)].add(cell));
             }
             Rows::Listed(rows) => {
                 let bytes = rows.iter().map(|&row| block[row as usize][lane]);
-                bytes.zip(cells).for_each(|(bin, cell)| sums[usize::from(bin)].add(cell));
+                bytes
+                    .zip(cells)
+                    .for_each(|(bin, cell)| sums[usize::from(bin)].add(cell));
             }
         }
     }
@@ -145,7 +158,11 @@ impl DenseBins {
 
     pub(super) fn route(&self, feature: u32, side: Side, rows: &[u32], children: &mut [u16]) {
         let (block, lane) = self.locate(feature);
-        let missing = if side.missing_left { self.bins(feature).len() } else { usize::MAX };
+        let missing = if side.missing_left {
+            self.bins(feature).len()
+        } else {
+            usize::MAX
+        };
         for (child, &row) in children.iter_mut().zip(rows) {
             let bin = usize::from(block[row as usize][lane]);
             // Without short-circuit: no branch may depend on what cannot be predicted.

@@ -1,6 +1,7 @@
 //! Features in bins.
 
 use super::bins::FeatureBins;
+use super::cell::Cell;
 use super::dense::DenseBins;
 use super::sparse::SparseBins;
 use crate::TreeError;
@@ -132,23 +133,55 @@ impl BinnedFeatures {
     pub(super) fn is_single(&self, feature: u32) -> bool {
         match &self.layout {
             Layout::Dense(_) => false,
-            Layout::Sparse(c) => c.place(feature).start < c.singles().len() && c.place(feature).n_stored() == 1,
+            Layout::Sparse(c) => {
+                c.place(feature).start < c.singles().len() && c.place(feature).n_stored() == 1
+            }
         }
     }
 
-    /// Calls a function with the ranges of a histogram that hold sums.
-    pub(super) fn for_each_range(&self, mut f: impl FnMut(Range<usize>)) {
+    /// Sums the cells of the rows of a node (one per row, in their order) per bin.
+    pub(super) fn accumulate<C: Cell>(&self, rows: &[u32], cells: &[C], histogram: &mut Vec<C>) {
+        let rows = self.rows_of(rows);
+        match &self.layout {
+            Layout::Dense(c) => c.accumulate(rows, cells, histogram),
+            Layout::Sparse(c) => c.accumulate(rows, cells, histogram),
+        }
+    }
+
+    /// The same of one dense feature, into the front of a histogram.
+    ///
+    /// # Panics
+    /// If features are sparse, whose sums are made together.
+    pub(super) fn accumulate_one<C: Cell>(
+        &self,
+        feature: u32,
+        rows: &[u32],
+        cells: &[C],
+        histogram: &mut Vec<C>,
+    ) {
+        match &self.layout {
+            Layout::Dense(c) => c.accumulate_one(feature, self.rows_of(rows), cells, histogram),
+            Layout::Sparse(_) => unreachable!("sums of single features are those of dense ones"),
+        }
+    }
+
+    /// Turns the sums of a parent into those of its other child.
+    pub(super) fn subtract<C: Cell>(&self, parent: &mut [C], child: &[C]) {
+        let take_away = |range: Range<usize>, parent: &mut [C]| {
+            let sums = parent[range.clone()].iter_mut().zip(&child[range]);
+            sums.for_each(|(sum, cell)| sum.subtract(cell));
+        };
         match &self.layout {
             Layout::Dense(c) => (0..c.n_features()).for_each(|feature| {
                 let place = c.place(feature as u32);
-                f(place.start..place.start + place.n_stored());
+                take_away(place.start..place.start + place.n_stored(), parent);
             }),
-            Layout::Sparse(c) => f(0..c.n_cells()),
+            Layout::Sparse(_) => take_away(0..child.len(), parent),
         }
     }
 
     /// The rows of a node, which increase.
-    pub(super) fn rows_of<'a>(&self, rows: &'a [u32]) -> Rows<'a> {
+    fn rows_of<'a>(&self, rows: &'a [u32]) -> Rows<'a> {
         if rows.len() == self.n_rows {
             Rows::All
         } else {

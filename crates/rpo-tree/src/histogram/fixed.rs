@@ -8,7 +8,7 @@
 //!
 //! Sums of g stay below 2⁵² in magnitude, and so do those of h, so that they are exact in `f64`.
 
-use super::cell::Cell;
+use super::cell::{Cell, Integer};
 
 /// Bits of a sum that `f64` holds exactly.
 const EXACT: u32 = 52;
@@ -17,7 +17,7 @@ const EXACT: u32 = 52;
 const PACKED_BITS: i32 = 16;
 
 /// Units below which |g| is coarse; where those of more than half of the samples are, the wide layout is taken.
-const COARSE: f64 = 64.0;
+pub(super) const COARSE: f64 = 64.0;
 
 /// What the sums of a node or of a side of a split stand for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,6 +36,47 @@ pub(super) trait Fixed: Cell {
     fn decode(self, code: &Code) -> Decoded;
 }
 
+/// How the number of samples lies above Σ h.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct WeightCode {
+    shift: u32,
+    scale: f64,
+}
+
+impl WeightCode {
+    /// A code for sums over n samples of Σ h = `sum`.
+    pub(super) fn new(n: usize, sum: f64) -> Self {
+        let shift = count_shift(n);
+        Self {
+            shift,
+            scale: scale(sum, shift as i32 - 1),
+        }
+    }
+
+    /// One sample.
+    #[inline(always)]
+    pub(super) fn encode(&self, h: f64) -> i64 {
+        (1 << self.shift) + i64::nearest(h * self.scale)
+    }
+
+    /// The number of samples, and Σ h.
+    #[inline(always)]
+    pub(super) fn decode(&self, sums: i64) -> (f64, f64) {
+        let n = small(sums as u64 >> self.shift);
+        let h = small(sums as u64 & ((1 << self.shift) - 1));
+        (n, h * self.scale.recip())
+    }
+}
+
+/// The bits below a number of up to n samples.
+fn count_shift(n: usize) -> u32 {
+    EXACT.min(63 - count_bits(n))
+}
+
+fn count_bits(n: usize) -> u32 {
+    usize::BITS - n.leading_zeros()
+}
+
 /// How cells are decoded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Code {
@@ -43,8 +84,10 @@ pub(super) struct Code {
     shift: u32,
     /// Added to g of each sample, in units.
     offset: f64,
-    /// Curvature per sample (packed) or per unit (wide).
+    /// Curvature of each sample (packed).
     curvature: f64,
+    /// Of the second integer (wide).
+    weights: WeightCode,
     /// Units per 1 of g, a power of 2.
     pub(super) scale: f64,
 }
@@ -54,21 +97,6 @@ pub(super) struct Code {
 fn small(bits: u64) -> f64 {
     const MAGIC: u64 = 0x4330_0000_0000_0000;
     f64::from_bits(bits | MAGIC) - f64::from_bits(MAGIC)
-}
-
-/// An integer below 2⁵¹ in magnitude as a number.
-#[inline(always)]
-fn signed(value: i64) -> f64 {
-    f64::from_bits((value + ROUND.to_bits() as i64) as u64) - ROUND
-}
-
-/// 1.5 · 2⁵²: added to a number below 2⁵¹ in magnitude, it leaves the number rounded in the low bits.
-const ROUND: f64 = 6_755_399_441_055_744.0;
-
-/// A number below 2⁵¹ in magnitude rounded to an integer, to even from the middle.
-#[inline(always)]
-fn rounded(value: f64) -> i64 {
-    ((value + ROUND).to_bits() as i64) - (ROUND.to_bits() as i64)
 }
 
 impl Fixed for i64 {
@@ -87,14 +115,11 @@ impl Fixed for i64 {
 impl Fixed for [i64; 2] {
     #[inline(always)]
     fn decode(self, code: &Code) -> Decoded {
-        let (n, h) = (
-            self[1] as u64 >> code.shift,
-            self[1] as u64 & ((1 << code.shift) - 1),
-        );
+        let (n, h) = code.weights.decode(self[1]);
         Decoded {
-            g: signed(self[0]),
-            h: small(h) * code.curvature,
-            n: small(n),
+            g: self[0].number(),
+            h,
+            n,
         }
     }
 }
@@ -129,7 +154,7 @@ fn power_of_2(k: i32) -> f64 {
 }
 
 /// The unit in which numbers that add up to `bound` need `bits` bits.
-fn scale(bound: f64, bits: i32) -> f64 {
+pub(super) fn scale(bound: f64, bits: i32) -> f64 {
     if bound > 0.0 {
         power_of_2((bits - exponent(bound)).clamp(-1000, 1000))
     } else {
@@ -142,39 +167,39 @@ impl FixedPoint {
     /// if a number is not finite.
     pub(super) fn new(n: usize, g: impl Fn(usize) -> f64, h: impl Fn(usize) -> f64) -> Option<Self> {
         let extent = Extent::of(n, &g, &h)?;
-        let count_bits = usize::BITS - n.leading_zeros();
-        let shift = EXACT.min(63 - count_bits);
-        let row_bits = shift as i32 - 1 - count_bits as i32;
-        let one = 1_i64 << shift;
+        let shift = count_shift(n);
+        let row_bits = shift as i32 - 1 - count_bits(n) as i32;
+        let weights = WeightCode::new(n, extent.sum_h);
         if let Some(curvature) = extent.common_h.filter(|_| row_bits >= PACKED_BITS) {
             let offset = 1_i64 << row_bits;
             let code = Code {
                 shift,
                 offset: offset as f64,
                 curvature,
+                weights,
                 scale: scale(extent.largest_g, row_bits),
             };
-            let (base, mut n_coarse) = (one + offset, 0);
+            let (base, mut n_coarse) = ((1 << shift) + offset, 0);
             let cell = |i| {
                 let g = used(g(i), h(i)) * code.scale;
                 n_coarse += usize::from((g != 0.0) & (g.abs() < COARSE));
-                base + rounded(g)
+                base + i64::nearest(g)
             };
             let cells = (0..n).map(cell).collect();
             if 2 * n_coarse <= n {
                 return Some(Self::Packed(cells, code));
             }
         }
-        let scale_h = scale(extent.sum_h, shift as i32 - 1);
         let code = Code {
             shift,
             offset: 0.0,
-            curvature: scale_h.recip(),
-            scale: scale(extent.sum_g, EXACT as i32 - 2),
+            curvature: 0.0,
+            weights,
+            scale: scale(extent.sum_g, i64::SUM_BITS - 1),
         };
         let cell = |i| {
             let (g, h) = (g(i), h(i));
-            [rounded(used(g, h) * code.scale), one + rounded(h * scale_h)]
+            [i64::nearest(used(g, h) * code.scale), weights.encode(h)]
         };
         Some(Self::Wide((0..n).map(cell).collect(), code))
     }
@@ -182,7 +207,7 @@ impl FixedPoint {
 
 /// g of a sample that may be summed, 0 of others.
 #[inline(always)]
-fn used(g: f64, h: f64) -> f64 {
+pub(super) fn used(g: f64, h: f64) -> f64 {
     if h > 0.0 { g } else { 0.0 }
 }
 
@@ -274,7 +299,10 @@ mod tests {
                         let fixed = FixedPoint::new(n, |_| g, of).unwrap();
                         let (sums, scale) = decoded(&fixed);
                         let n = n as f64;
-                        assert!((sums.g / scale / (n * g) - 1.0).abs() < 1e-4, "{n} {g} {h} {sums:?}");
+                        assert!(
+                            (sums.g / scale / (n * g) - 1.0).abs() < 1e-4,
+                            "{n} {g} {h} {sums:?}"
+                        );
                         let h = h * (n - 1.0 + other);
                         assert!((sums.h / h - 1.0).abs() < 1e-4, "{n} {g} {h} {sums:?}");
                         assert_eq!(sums.n, n);

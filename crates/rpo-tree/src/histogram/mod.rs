@@ -13,7 +13,7 @@
 //! gain  = score − T(G)² / (H + λ)
 //! ```
 //!
-//! summed over the targets (H is common to all). With v = 1 and λ = α = 0 the gain is the decrease |S| ΔI of the
+//! summed over the targets. With v = 1 and λ = α = 0 the gain is the decrease |S| ΔI of the
 //! [variance](crate::criterion). Source: Chen and Guestrin, *XGBoost: a scalable tree boosting system* (KDD 2016), eqs. 6
 //! and 7 (their gain has a factor ½), and section 3.2 for splits between quantiles; siblings by subtraction: Ke et al.,
 //! *LightGBM* (NIPS 2017).
@@ -26,14 +26,15 @@ mod cell;
 mod dense;
 mod features;
 mod fixed;
-mod penalty;
+mod purity;
 mod scalar;
+mod scores;
 mod search;
 mod sparse;
 mod splitter;
+mod vector;
 mod workspace;
 
 pub use features::BinnedFeatures;
-pub use penalty::SplitPenalty;
-pub use splitter::{HistogramParams, HistogramSplitter, SplitTargets};
+pub use splitter::{HistogramSplitter, SplitTargets};
 pub use workspace::HistogramWorkspace;

@@ -1,11 +1,12 @@
 //! Sums of one target per bin, and their scores.
 
-use super::cell::{Cell, sum};
-use super::features::{BinnedFeatures, Layout, Place, Rows};
+use super::cell::{Cell, gather, gathered_of, sum};
+use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
-use super::search::{Limits, Scanned, Split, Sums};
+use super::scores::best_of;
+use super::search::{Limits, Scanned, Sides, Sums, choose};
 use super::sparse::zero_sums;
-use crate::histogram::SplitPenalty;
+use crate::criterion::LeafPenalty;
 
 /// Most bins of a feature, and scores that are computed side by side.
 const MOST: usize = 256;
@@ -14,9 +15,11 @@ const MOST: usize = 256;
 #[derive(Debug, Clone)]
 pub(super) struct Scalar<C> {
     /// By row.
-    pub(super) cells: Vec<C>,
-    pub(super) code: Code,
-    pub(super) penalty: SplitPenalty,
+    cells: Vec<C>,
+    code: Code,
+    /// Penalty of leaf values, α in units.
+    penalty: LeafPenalty,
+    min_child_weight: f64,
 }
 
 /// The sides of splits of a feature: the sums of all bins up to one, and what they stand for.
@@ -33,7 +36,7 @@ pub(super) struct ScanBuffer<C> {
 impl<C: Cell> Default for ScanBuffer<C> {
     fn default() -> Self {
         Self {
-            prefix: [C::default(); MOST],
+            prefix: [C::ZERO; MOST],
             bin: [0; MOST],
             g: [0.0; MOST],
             h: [0.0; MOST],
@@ -49,18 +52,28 @@ impl<C: Cell> ScanBuffer<C> {
     where
         C: 'c,
     {
-        let (mut sums, mut k) = (C::default(), 0);
+        let (mut sums, mut k) = (C::ZERO, 0);
         for (bin, cell) in bins.enumerate() {
             sums.add(cell);
             self.prefix[k & (MOST - 1)] = sums;
             self.bin[k & (MOST - 1)] = bin as u16;
-            k += usize::from(*cell != C::default());
+            k += usize::from(*cell != C::ZERO);
         }
         k
     }
 }
 
 impl<C: Fixed> Scalar<C> {
+    pub(super) fn new(cells: Vec<C>, code: Code, penalty: LeafPenalty, min_child_weight: f64) -> Self {
+        let l1 = penalty.l1 * code.scale;
+        Self {
+            cells,
+            code,
+            penalty: LeafPenalty { l1, ..penalty },
+            min_child_weight,
+        }
+    }
+
     /// The largest score of the first k sides, with `extra` added to each, and where it is first reached.
     fn best(
         &self,
@@ -71,7 +84,12 @@ impl<C: Fixed> Scalar<C> {
         limits: &Limits,
     ) -> Option<(f64, usize)> {
         let ScanBuffer {
-            prefix, g, h, n, score, ..
+            prefix,
+            g,
+            h,
+            n,
+            score,
+            ..
         } = buffer;
         for i in 0..k {
             let mut side = prefix[i];
@@ -85,8 +103,8 @@ impl<C: Fixed> Scalar<C> {
 
     /// The score of each split into a side and the rest, −∞ where it is not admissible.
     fn score(&self, g: &[f64], h: &[f64], n: &[f64], total: &Decoded, limits: &Limits, out: &mut [f64]) {
-        let (l1, l2) = (self.penalty.l1 * self.code.scale, self.penalty.l2);
-        let (fewest, least) = (limits.min_samples_leaf as f64, self.penalty.min_child_weight);
+        let LeafPenalty { l1, l2 } = self.penalty;
+        let (fewest, least) = (limits.min_samples_leaf as f64, self.min_child_weight);
         let square = |g: f64| {
             let t = g.abs() - l1;
             let t = if t > 0.0 { t } else { 0.0 };
@@ -98,33 +116,18 @@ impl<C: Fixed> Scalar<C> {
             let (side_h, all_h) = (h + l2, rest_h + l2);
             // Two quotients over a common denominator, as one division costs more than the rest.
             let score = (side * all_h + rest * side_h) / (side_h * all_h);
-            let admissible =
-                (n >= fewest) & (rest_n >= fewest) & (h >= least) & (rest_h >= least) & (score < f64::INFINITY);
+            let admissible = (n >= fewest)
+                & (rest_n >= fewest)
+                & (h >= least)
+                & (rest_h >= least)
+                & (score < f64::INFINITY);
             *out = if admissible { score } else { f64::NEG_INFINITY };
         }
     }
 }
 
-/// The largest score and where it is first reached; `None` if all are −∞.
-fn best_of(scores: &[f64]) -> Option<(f64, usize)> {
-    const LANES: usize = 8;
-    let max = |a: f64, b: f64| if b > a { b } else { a };
-    let mut lanes = [f64::NEG_INFINITY; LANES];
-    let (chunks, rest) = scores.as_chunks::<LANES>();
-    for chunk in chunks {
-        for lane in 0..LANES {
-            lanes[lane] = max(lanes[lane], chunk[lane]);
-        }
-    }
-    let top = lanes.iter().chain(rest).copied().fold(f64::NEG_INFINITY, max);
-    if top == f64::NEG_INFINITY {
-        return None;
-    }
-    let place = scores.iter().position(|&score| score == top)?;
-    Some((top, place))
-}
-
 impl<C: Fixed> Sums for Scalar<C> {
+    const WIDTH: usize = 1;
     type Histogram = Vec<C>;
     type Total = C;
     type Gathered = Vec<C>;
@@ -137,16 +140,13 @@ impl<C: Fixed> Sums for Scalar<C> {
         gathered: &mut Vec<C>,
         histogram: &mut Vec<C>,
     ) -> C {
-        let (rows, cells) = self.gather(features, rows, gathered);
-        match &features.layout {
-            Layout::Dense(c) => c.accumulate(rows, cells, histogram),
-            Layout::Sparse(c) => c.accumulate(rows, cells, histogram),
-        }
+        let cells = gather(&self.cells, rows, gathered);
+        features.accumulate(rows, cells, histogram);
         sum(cells)
     }
 
-    fn total(&self, features: &BinnedFeatures, rows: &[u32], gathered: &mut Vec<C>) -> C {
-        sum(self.gather(features, rows, gathered).1)
+    fn total(&self, rows: &[u32], gathered: &mut Vec<C>) -> C {
+        sum(gather(&self.cells, rows, gathered))
     }
 
     fn accumulate_one(
@@ -157,23 +157,12 @@ impl<C: Fixed> Sums for Scalar<C> {
         gathered: &Vec<C>,
         histogram: &mut Vec<C>,
     ) {
-        let rows = features.rows_of(rows);
-        let cells = match rows {
-            Rows::All => &self.cells,
-            Rows::Listed(_) => gathered,
-        };
-        match &features.layout {
-            Layout::Dense(c) => c.accumulate_one(feature, rows, cells, histogram),
-            Layout::Sparse(_) => unreachable!("sums of single features are those of dense ones"),
-        }
+        features.accumulate_one(feature, rows, gathered_of(&self.cells, rows, gathered), histogram);
     }
 
     fn subtract(&self, features: &BinnedFeatures, parent: (&mut Vec<C>, &mut C), child: (&Vec<C>, &C)) {
         parent.1.subtract(child.1);
-        features.for_each_range(|range| {
-            let (parent, child) = (&mut parent.0[range.clone()], &child.0[range]);
-            parent.iter_mut().zip(child).for_each(|(sum, cell)| sum.subtract(cell));
-        });
+        features.subtract(parent.0, child.0);
     }
 
     fn scan(
@@ -186,7 +175,7 @@ impl<C: Fixed> Sums for Scalar<C> {
     ) -> Scanned {
         let stored = &histogram[place.start..][..place.n_stored()];
         let (observed, missing) = stored.split_at(stored.len() - usize::from(place.has_missing));
-        let missing = missing.first().copied().unwrap_or_default();
+        let missing = missing.first().copied().unwrap_or(C::ZERO);
         let k = match place.zero {
             None => buffer.add_up(observed.iter()),
             Some(zero) => {
@@ -195,37 +184,31 @@ impl<C: Fixed> Sums for Scalar<C> {
                 buffer.add_up(below.iter().chain(std::iter::once(&zero_sums)).chain(above))
             }
         };
-        let any_missing = missing != C::default();
+        let any_missing = missing != C::ZERO;
         if k == 0 || (k == 1 && !any_missing) {
             return Scanned::Constant;
         }
         let all = total.decode(&self.code);
         // Missing values on the right: also against all observed ones.
-        let right = self.best(buffer, if any_missing { k } else { k - 1 }, &C::default(), &all, limits);
+        let right = self.best(
+            buffer,
+            if any_missing { k } else { k - 1 },
+            &C::ZERO,
+            &all,
+            limits,
+        );
         let left = if any_missing {
             self.best(buffer, k - 1, &missing, &all, limits)
         } else {
             None
         };
-        // Of equal scores the smaller threshold, then missing values on the right.
-        let left_wins = match (right, left) {
-            (Some((r, i)), Some((l, j))) => l > r || (l == r && j < i),
-            (right, _) => right.is_none(),
+        let sides = Sides {
+            bins: &buffer.bin[..k],
+            n_up_to: |i: usize| buffer.prefix[i].decode(&self.code).n,
+            n: all.n,
+            n_missing: missing.decode(&self.code).n,
         };
-        let Some((score, i)) = (if left_wins { left } else { right }) else {
-            return Scanned::NoSplit;
-        };
-        let mut side = buffer.prefix[i];
-        if left_wins {
-            side.add(&missing);
-        }
-        let n_left = side.decode(&self.code).n;
-        Scanned::Split(Split {
-            score,
-            last: usize::from(buffer.bin[i]),
-            next: (i + 1 < k).then(|| usize::from(buffer.bin[i + 1])),
-            missing_left: if any_missing { left_wins } else { 2.0 * n_left > all.n },
-        })
+        choose(right, left, &sides)
     }
 
     fn best_single(
@@ -241,7 +224,7 @@ impl<C: Fixed> Sums for Scalar<C> {
         for start in singles.clone().step_by(MOST) {
             let cells = &histogram[start..singles.end.min(start + MOST)];
             buffer.prefix[..cells.len()].copy_from_slice(cells);
-            if let Some((score, i)) = self.best(buffer, cells.len(), &C::default(), &total, limits)
+            if let Some((score, i)) = self.best(buffer, cells.len(), &C::ZERO, &total, limits)
                 && best.is_none_or(|(b, _)| score > b)
             {
                 best = Some((score, start + i));
@@ -252,31 +235,6 @@ impl<C: Fixed> Sums for Scalar<C> {
 
     fn gain(&self, score: f64, total: &C) -> f64 {
         let total = total.decode(&self.code);
-        let scale = self.code.scale;
-        let penalty = SplitPenalty {
-            l1: self.penalty.l1 * scale,
-            ..self.penalty
-        };
-        (score - penalty.value(total.g, total.h)) / (scale * scale)
-    }
-}
-
-impl<C: Fixed> Scalar<C> {
-    /// The cells of the rows of a node, in their order.
-    fn gather<'g, 'r>(
-        &'g self,
-        features: &BinnedFeatures,
-        rows: &'r [u32],
-        gathered: &'g mut Vec<C>,
-    ) -> (Rows<'r>, &'g [C]) {
-        let rows = features.rows_of(rows);
-        match rows {
-            Rows::All => (rows, &self.cells),
-            Rows::Listed(list) => {
-                gathered.clear();
-                gathered.extend(list.iter().map(|&row| self.cells[row as usize]));
-                (rows, gathered)
-            }
-        }
+        (score - self.penalty.score(total.g, total.h)) / (self.code.scale * self.code.scale)
     }
 }

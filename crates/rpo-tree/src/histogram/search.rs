@@ -31,8 +31,47 @@ pub(super) enum Scanned {
     Split(Split),
 }
 
+/// The bins of a feature that hold an observed value of the node.
+pub(super) struct Sides<'a, F> {
+    pub(super) bins: &'a [u16],
+    /// The number of samples up to the i-th of the bins.
+    pub(super) n_up_to: F,
+    /// Numbers of samples of the node, and of those whose value is missing.
+    pub(super) n: f64,
+    pub(super) n_missing: f64,
+}
+
+/// The better of the best splits with missing values on the right and on the left (each a score and the place of the last
+/// bin on the left): of equal scores the smaller threshold, then missing values on the right.
+pub(super) fn choose<F: Fn(usize) -> f64>(
+    right: Option<(f64, usize)>,
+    left: Option<(f64, usize)>,
+    sides: &Sides<'_, F>,
+) -> Scanned {
+    let left_wins = match (right, left) {
+        (Some((r, i)), Some((l, j))) => l > r || (l == r && j < i),
+        (right, _) => right.is_none(),
+    };
+    let Some((score, i)) = (if left_wins { left } else { right }) else {
+        return Scanned::NoSplit;
+    };
+    Scanned::Split(Split {
+        score,
+        last: usize::from(sides.bins[i]),
+        next: sides.bins.get(i + 1).map(|&bin| usize::from(bin)),
+        // What a node does not miss will follow the larger child.
+        missing_left: if sides.n_missing > 0.0 {
+            left_wins
+        } else {
+            2.0 * (sides.n_up_to)(i) > sides.n
+        },
+    })
+}
+
 /// Targets that are summed per bin, and the scores of splits.
 pub(super) trait Sums: Sync {
+    /// Numbers per bin, about.
+    const WIDTH: usize;
     /// Sums by bin, of all features.
     type Histogram: Default + Send + Sync;
     /// Sums of a node.
@@ -52,7 +91,7 @@ pub(super) trait Sums: Sync {
     ) -> Self::Total;
 
     /// Sums the rows of a node altogether, and keeps their targets for [`accumulate_one`](Self::accumulate_one).
-    fn total(&self, features: &BinnedFeatures, rows: &[u32], gathered: &mut Self::Gathered) -> Self::Total;
+    fn total(&self, rows: &[u32], gathered: &mut Self::Gathered) -> Self::Total;
 
     /// Sums the rows of a node per bin of one dense feature, in the front of the histogram.
     fn accumulate_one(
@@ -124,7 +163,7 @@ pub(super) struct Node<'a, S: Sums> {
     pub(super) limits: Limits,
 }
 
-/// Fewest sums that are worth a second thread.
+/// Fewest numbers that are worth a second thread.
 const WORTH_IT: usize = 1 << 14;
 
 /// Features that a thread scans at a time.
@@ -139,7 +178,11 @@ impl<S: Sums> Node<'_, S> {
 
     fn candidate(&self, feature: u32, order: usize, buffer: &mut S::Buffer) -> Option<Found> {
         match self.scan(feature, buffer) {
-            Scanned::Split(split) => Some(Found { feature, split, order }),
+            Scanned::Split(split) => Some(Found {
+                feature,
+                split,
+                order,
+            }),
             Scanned::Constant | Scanned::NoSplit => None,
         }
     }
@@ -150,9 +193,31 @@ impl<S: Sums> Node<'_, S> {
             Layout::Dense(_) => &[],
             Layout::Sparse(c) => c.singles(),
         };
-        let single = self
-            .sums
-            .best_single(0..singles.len(), self.histogram, self.total, &self.limits, buffer);
+        let best_single = |range: Range<usize>, buffer: &mut S::Buffer| {
+            self.sums
+                .best_single(range, self.histogram, self.total, &self.limits, buffer)
+        };
+        // Of equal scores the first.
+        let first = |a: Option<(f64, usize)>, b: Option<(f64, usize)>| match (a, b) {
+            (Some(a), Some(b)) => Some(if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) {
+                b
+            } else {
+                a
+            }),
+            (a, b) => a.or(b),
+        };
+        let threads = rayon::current_num_threads() > 1 && self.features.n_cells() * S::WIDTH >= WORTH_IT;
+        let n = singles.len();
+        let single = if threads {
+            (0..n.div_ceil(CHUNK))
+                .into_par_iter()
+                .map_init(S::Buffer::default, |buffer, i| {
+                    best_single(i * CHUNK..n.min((i + 1) * CHUNK), buffer)
+                })
+                .reduce(|| None, first)
+        } else {
+            best_single(0..n, buffer)
+        };
         let single = single.and_then(|(_, i)| self.candidate(singles[i], singles[i] as usize, buffer));
         let p = self.features.n_features();
         let scan = |range: Range<usize>, buffer: &mut S::Buffer| {
@@ -165,7 +230,7 @@ impl<S: Sums> Node<'_, S> {
         };
         let others = if singles.len() == p {
             None
-        } else if self.features.n_cells() >= WORTH_IT && rayon::current_num_threads() > 1 {
+        } else if threads {
             (0..p.div_ceil(CHUNK))
                 .into_par_iter()
                 .map_init(S::Buffer::default, |buffer, i| {
@@ -188,7 +253,11 @@ impl<S: Sums> Node<'_, S> {
     }
 
     /// The split of the first feature that is not constant.
-    pub(super) fn first_of(&self, mut features: impl Iterator<Item = u32>, buffer: &mut S::Buffer) -> Option<Found> {
+    pub(super) fn first_of(
+        &self,
+        mut features: impl Iterator<Item = u32>,
+        buffer: &mut S::Buffer,
+    ) -> Option<Found> {
         features.find_map(|feature| offer(None, feature, 0, self.scan(feature, buffer)))?
     }
 }
@@ -203,6 +272,13 @@ pub(super) fn offer(
     match scanned {
         Scanned::Constant => best,
         Scanned::NoSplit => best.or(Some(None)),
-        Scanned::Split(split) => Some(better(best.flatten(), Some(Found { feature, split, order }))),
+        Scanned::Split(split) => Some(better(
+            best.flatten(),
+            Some(Found {
+                feature,
+                split,
+                order,
+            }),
+        )),
     }
 }

@@ -149,7 +149,7 @@ impl SparseBins {
         let additions = self.row_cells.len() / n.max(1) * cells.len();
         let threads = rayon::current_num_threads();
         histogram.clear();
-        histogram.resize(self.n_cells, C::default());
+        histogram.resize(self.n_cells, C::ZERO);
         if threads == 1 || additions < WORTH_IT.max(threads * self.n_cells) {
             self.add(rows, 0, cells, histogram);
             return;
@@ -159,13 +159,16 @@ impl SparseBins {
             .par_chunks(size)
             .enumerate()
             .map(|(i, cells)| {
-                let mut part = vec![C::default(); self.n_cells];
+                let mut part = vec![C::ZERO; self.n_cells];
                 self.add(rows, i * size, cells, &mut part);
                 part
             })
             .collect();
         for part in &parts {
-            histogram.iter_mut().zip(part).for_each(|(sum, cell)| sum.add(cell));
+            histogram
+                .iter_mut()
+                .zip(part)
+                .for_each(|(sum, cell)| sum.add(cell));
         }
     }
 
@@ -202,7 +205,11 @@ impl SparseBins {
         let zero_left = zero.is_some_and(|zero| zero <= side.last);
         // Marked: the stored values that do not go where zero goes.
         let n_stored = n_bins - usize::from(zero.is_some());
-        let n_left = if zero_left { side.last } else { (side.last + 1).min(n_stored) };
+        let n_left = if zero_left {
+            side.last
+        } else {
+            (side.last + 1).min(n_stored)
+        };
         let moved = if zero_left { n_left..n_stored } else { 0..n_left };
         let missing = (has_missing && side.missing_left != zero_left).then_some(n_stored);
         let each = |marks: &mut [u8], mark| {
@@ -230,7 +237,9 @@ pub(super) fn zero_sums<C: Cell>(stored: &[C], mut total: C) -> C {
 impl SparseFeature {
     /// The place of a value; `None` in the bin of zero.
     fn cell(&self, value: f32) -> Option<u32> {
-        let Place { start, n_bins, zero, .. } = self.place;
+        let Place {
+            start, n_bins, zero, ..
+        } = self.place;
         if value.is_nan() {
             return Some((start + n_bins - usize::from(zero.is_some())) as u32);
         }

@@ -2,60 +2,80 @@
 
 use super::features::{BinnedFeatures, Layout, Side};
 use super::fixed::FixedPoint;
-use super::penalty::SplitPenalty;
+use super::purity::Purity;
 use super::scalar::Scalar;
 use super::search::{Found, Limits, Node, Sums, offer};
+use super::vector::Vector;
 use super::workspace::{Common, HistogramWorkspace, Work};
 use crate::TreeError;
-use crate::criterion::is_pure;
+use crate::criterion::{Curvature, LeafPenalty};
 use crate::rule::AxisRule;
 use crate::splitter::candidates::further_rank;
-use crate::splitter::{NodeRows, ProposedSplit, Splitter, check_subset};
+use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Splitter, ThresholdSearch, check_subset};
 use ndarray::ArrayView2;
-use rpo_core::{Mismatch, check_count};
+use rpo_core::{Mismatch, ParameterError, check_not_negative};
 
-/// What trees grow on.
+/// What trees grow on: negative gradients z of a loss (or any targets) and its curvatures, of m components.
 #[derive(Debug, Clone, Copy)]
 pub struct SplitTargets<'a> {
-    /// Targets z (n x 1, finite): for boosting the negative gradient.
-    pub targets: ArrayView2<'a, f32>,
-    /// One weight c per sample, finite and not negative; samples of weight 0 are never used.
+    /// z (n x m, contiguous rows, finite).
+    pub gradients: ArrayView2<'a, f32>,
+    /// Second derivatives.
+    pub curvature: Curvature<'a>,
+    /// One weight per sample, finite and not negative; samples of weight 0 are never used.
     pub weights: &'a [f32],
-    /// One curvature v per sample, finite and positive; `None` is 1 for all.
-    pub curvatures: Option<&'a [f32]>,
+    /// Penalty of the value of a leaf, per component; empty for none.
+    pub penalties: &'a [LeafPenalty],
+    /// Smallest curvature of a child: H, averaged over the components.
+    pub min_child_weight: f64,
 }
 
-/// Parameters of the search on histograms.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HistogramParams {
-    /// Features drawn at each node without replacement, as of
-    /// [`AxisParams`](crate::splitter::AxisParams::max_features). Default all.
-    pub max_features: Option<usize>,
-    /// Fewest distinct samples of a child, whatever their weight. Default 1.
-    pub min_samples_leaf: usize,
-    /// Regularization of the gain. Default none.
-    pub penalty: SplitPenalty,
-}
-
-impl Default for HistogramParams {
-    fn default() -> Self {
+impl<'a> SplitTargets<'a> {
+    /// Targets whose variance splits decrease: of curvature 1, without penalties.
+    pub fn variance(targets: ArrayView2<'a, f32>, weights: &'a [f32]) -> Self {
         Self {
-            max_features: None,
-            min_samples_leaf: 1,
-            penalty: SplitPenalty::default(),
+            gradients: targets,
+            curvature: Curvature::Constant,
+            weights,
+            penalties: &[],
+            min_child_weight: 0.0,
         }
     }
-}
 
-impl HistogramParams {
-    /// Checks the ranges.
-    ///
-    /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range.
-    pub fn check(&self) -> Result<(), TreeError> {
-        check_count("max_features", self.max_features)?;
-        check_count("min_samples_leaf", self.min_samples_leaf)?;
-        self.penalty.check()
+    /// The penalty of a component.
+    pub(super) fn penalty(&self, component: usize) -> LeafPenalty {
+        self.penalties.get(component).copied().unwrap_or_default()
+    }
+
+    /// Returns true if gains are decreases of variance.
+    fn is_variance(&self) -> bool {
+        let no_penalty = self.penalties.iter().all(|p| *p == LeafPenalty::default());
+        matches!(self.curvature, Curvature::Constant) && no_penalty && self.min_child_weight == 0.0
+    }
+
+    fn curvatures(&self) -> Option<&'a [f32]> {
+        match &self.curvature {
+            Curvature::Constant => None,
+            Curvature::Each(h) => Some(h.to_slice().expect("curvatures are contiguous in row order")),
+        }
+    }
+
+    fn check(&self, n: usize) -> Result<(), TreeError> {
+        let (rows, m) = self.gradients.dim();
+        Mismatch::check("rows of gradients", n, rows)?;
+        Mismatch::check("weights", n, self.weights.len())?;
+        if let Curvature::Each(h) = &self.curvature {
+            Mismatch::check("rows of curvatures", n, h.nrows())?;
+            Mismatch::check("components of curvatures", m, h.ncols())?;
+        }
+        if !self.penalties.is_empty() {
+            Mismatch::check("penalties", m, self.penalties.len())?;
+        }
+        for penalty in self.penalties {
+            check_not_negative("leaf_l2", penalty.l2)?;
+            check_not_negative("leaf_l1", penalty.l1)?;
+        }
+        Ok(check_not_negative("min_child_weight", self.min_child_weight)?)
     }
 }
 
@@ -73,15 +93,15 @@ impl HistogramParams {
 /// ```
 /// use ndarray::Array2;
 /// use rpo_core::Seed;
-/// use rpo_tree::histogram::{BinnedFeatures, HistogramParams, HistogramSplitter, SplitTargets};
-/// use rpo_tree::splitter::Splitter;
+/// use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
+/// use rpo_tree::splitter::{AxisParams, Splitter};
 /// use rpo_tree::{GrowParams, grow};
 ///
 /// let x = Array2::from_shape_fn((500, 3), |(i, j)| ((i * (7 + 6 * j)) % 500) as f32);
 /// let z = Array2::from_shape_fn((500, 1), |(i, _)| if x[[i, 1]] > 250.0 { 1.0 } else { -1.0 });
 /// let features = BinnedFeatures::new((&x).into(), 255)?;
-/// let targets = SplitTargets { targets: z.view(), weights: &[1.0; 500], curvatures: None };
-/// let splitter = HistogramSplitter::new(&features, targets, HistogramParams::default())?;
+/// let targets = SplitTargets::variance(z.view(), &[1.0; 500]);
+/// let splitter = HistogramSplitter::new(&features, targets, AxisParams::default())?;
 /// let grown = grow(&splitter, &mut splitter.workspace(), (0..500).collect(), &GrowParams::default(), Seed::new(0));
 /// let (_, rule) = grown.structure.splits().next().expect("the root is split");
 /// assert_eq!(rule.feature(), 1);
@@ -92,74 +112,92 @@ pub struct HistogramSplitter<'a> {
     features: &'a BinnedFeatures,
     /// The features to choose from, if not all.
     subset: Option<&'a [u32]>,
-    targets: &'a [f32],
-    weights: &'a [f32],
-    params: HistogramParams,
+    params: AxisParams,
     may_gain_nothing: bool,
+    purity: Purity<'a>,
     sums: AnySums,
 }
 
+/// Targets in the layout that is fastest for them.
 #[derive(Debug, Clone)]
 enum AnySums {
-    /// Targets that are not finite: no split.
+    /// Not finite: no split.
     Unusable,
     Packed(Scalar<i64>),
     Wide(Scalar<[i64; 2]>),
+    Few(Vector<i32, 4>),
+    Many(Vector<i32, 16>),
+    Long(Vector<i64, 8>),
+}
+
+impl AnySums {
+    fn new(targets: &SplitTargets<'_>) -> Self {
+        let m = targets.gradients.ncols();
+        if m == 1 {
+            return Self::one(targets);
+        }
+        // Sums of 32 bits leave too few to each of very many samples.
+        let is_short = targets.weights.len() <= 1 << 16;
+        let few = (is_short && m <= 4)
+            .then(|| Vector::new(targets, false))
+            .flatten();
+        let many = || (is_short && m > 4).then(|| Vector::new(targets, false)).flatten();
+        if let Some(sums) = few {
+            Self::Few(sums)
+        } else if let Some(sums) = many() {
+            Self::Many(sums)
+        } else {
+            Vector::new(targets, true).map_or(Self::Unusable, Self::Long)
+        }
+    }
+
+    fn one(targets: &SplitTargets<'_>) -> Self {
+        let weights = targets.weights;
+        let gradients = targets.gradients.to_slice().expect("checked");
+        let g = |i: usize| f64::from(weights[i]) * f64::from(gradients[i]);
+        let n = weights.len();
+        let fixed = match targets.curvatures() {
+            None => FixedPoint::new(n, g, |i| f64::from(weights[i])),
+            Some(h) => FixedPoint::new(n, g, |i| f64::from(weights[i]) * f64::from(h[i])),
+        };
+        let (penalty, least) = (targets.penalty(0), targets.min_child_weight);
+        match fixed {
+            None => Self::Unusable,
+            Some(FixedPoint::Packed(cells, code)) => Self::Packed(Scalar::new(cells, code, penalty, least)),
+            Some(FixedPoint::Wide(cells, code)) => Self::Wide(Scalar::new(cells, code, penalty, least)),
+        }
+    }
 }
 
 impl<'a> HistogramSplitter<'a> {
-    /// Features in bins (n x p), targets of the same n samples, and parameters. Values are not checked here: targets,
-    /// weights or curvatures that are not finite make the root a leaf.
+    /// Features in bins (n x p), targets of the same n samples, and parameters. Values are not checked here: what is not
+    /// finite makes the root a leaf.
     ///
     /// # Errors
-    /// [`TreeError::Parameter`] with the first parameter out of range, [`TreeError::Mismatch`] for targets, weights or
-    /// curvatures of another number of samples.
+    /// [`TreeError::Parameter`] with the first parameter out of range, or for random thresholds, which lie between values;
+    /// [`TreeError::Mismatch`] for gradients, curvatures, weights or penalties of another number.
     ///
     /// # Panics
-    /// If the targets are not contiguous in row order.
+    /// If gradients or curvatures are not contiguous in row order.
     pub fn new(
         features: &'a BinnedFeatures,
         targets: SplitTargets<'a>,
-        params: HistogramParams,
+        params: AxisParams,
     ) -> Result<Self, TreeError> {
         params.check()?;
-        let SplitTargets {
-            targets,
-            weights,
-            curvatures,
-        } = targets;
-        let n = features.n_rows();
-        Mismatch::check("rows of targets", n, targets.nrows())?;
-        Mismatch::check("weights", n, weights.len())?;
-        Mismatch::check("curvatures", n, curvatures.map_or(n, <[f32]>::len))?;
-        let targets = targets.to_slice().expect("targets are contiguous in row order");
-        let penalty = params.penalty;
-        let g = |i: usize| f64::from(weights[i]) * f64::from(targets[i]);
-        let fixed = match curvatures {
-            None => FixedPoint::new(n, g, |i| f64::from(weights[i])),
-            Some(v) => FixedPoint::new(n, g, |i| f64::from(weights[i]) * f64::from(v[i])),
-        };
-        let sums = match fixed {
-            None => AnySums::Unusable,
-            Some(FixedPoint::Packed(cells, code)) => AnySums::Packed(Scalar {
-                cells,
-                code,
-                penalty,
-            }),
-            Some(FixedPoint::Wide(cells, code)) => AnySums::Wide(Scalar {
-                cells,
-                code,
-                penalty,
-            }),
-        };
+        if params.thresholds == ThresholdSearch::Random {
+            let reason = "cannot be combined with random thresholds, which are drawn between values";
+            let bins = BinnedFeatures::MOST_BINS;
+            return Err(ParameterError::conflict("bins", bins, reason).into());
+        }
+        targets.check(features.n_rows())?;
         Ok(Self {
             features,
             subset: None,
-            targets,
-            weights,
             params,
-            may_gain_nothing: curvatures.is_none() && penalty.l1 == 0.0 && penalty.l2 == 0.0,
-            sums,
+            may_gain_nothing: targets.is_variance(),
+            purity: Purity::new(&targets),
+            sums: AnySums::new(&targets),
         })
     }
 
@@ -177,8 +215,7 @@ impl<'a> HistogramSplitter<'a> {
 
     /// Returns true if a node is large enough to be split, and its targets are not all equal.
     fn may_split(&self, rows: &[u32]) -> bool {
-        let m = self.targets.len() / self.features.n_rows();
-        rows.len() / 2 >= self.params.min_samples_leaf && !is_pure(self.targets, m, self.weights, rows)
+        rows.len() / 2 >= self.params.min_samples_leaf && !self.purity.is_pure(rows)
     }
 
     /// Number of features drawn, if not all are searched.
@@ -210,11 +247,21 @@ impl Splitter for HistogramSplitter<'_> {
         workspace: &mut HistogramWorkspace,
         children: &mut [u16],
     ) -> Option<ProposedSplit<AxisRule>> {
-        let HistogramWorkspace { common, packed, wide } = workspace;
+        let HistogramWorkspace {
+            common,
+            packed,
+            wide,
+            few,
+            many,
+            long,
+        } = workspace;
         match &self.sums {
             AnySums::Unusable => None,
             AnySums::Packed(sums) => self.split_by(sums, node, common, packed, children),
             AnySums::Wide(sums) => self.split_by(sums, node, common, wide, children),
+            AnySums::Few(sums) => self.split_by(sums, node, common, few, children),
+            AnySums::Many(sums) => self.split_by(sums, node, common, many, children),
+            AnySums::Long(sums) => self.split_by(sums, node, common, long, children),
         }
     }
 
@@ -223,6 +270,9 @@ impl Splitter for HistogramSplitter<'_> {
             AnySums::Unusable => {}
             AnySums::Packed(sums) => self.opened_by(sums, parent, children, &mut workspace.packed),
             AnySums::Wide(sums) => self.opened_by(sums, parent, children, &mut workspace.wide),
+            AnySums::Few(sums) => self.opened_by(sums, parent, children, &mut workspace.few),
+            AnySums::Many(sums) => self.opened_by(sums, parent, children, &mut workspace.many),
+            AnySums::Long(sums) => self.opened_by(sums, parent, children, &mut workspace.long),
         }
     }
 }
@@ -246,7 +296,7 @@ impl HistogramSplitter<'_> {
         }
         let (histogram, total, found) = if self.sums_drawn_only() {
             let mut histogram = work.take_free();
-            let total = sums.total(self.features, node.rows, &mut work.gathered);
+            let total = sums.total(node.rows, &mut work.gathered);
             let found = self.search_drawn(sums, node, &total, &mut histogram, common, work);
             (histogram, total, found)
         } else {
@@ -258,7 +308,8 @@ impl HistogramSplitter<'_> {
             let found = self.search(sums, node, &total, &histogram, common, &mut work.buffer);
             (histogram, total, found)
         };
-        let Some((found, gain)) = found.and_then(|found| Some((found, self.gain(sums, &found, &total)?))) else {
+        let Some((found, gain)) = found.and_then(|found| Some((found, self.gain(sums, &found, &total)?)))
+        else {
             work.give_back(histogram);
             return None;
         };
@@ -269,7 +320,9 @@ impl HistogramSplitter<'_> {
         }
         let split = found.split;
         let bins = self.features.bins(found.feature);
-        let threshold = split.next.map_or(f32::INFINITY, |next| bins.threshold(split.last, next));
+        let threshold = split
+            .next
+            .map_or(f32::INFINITY, |next| bins.threshold(split.last, next));
         let side = Side {
             last: split.last,
             missing_left: split.missing_left,
@@ -285,7 +338,7 @@ impl HistogramSplitter<'_> {
         let gain = sums.gain(found.split.score, total);
         let is_enough = self.may_gain_nothing || gain > 0.0;
         let gain = gain.max(0.0);
-        (is_enough && gain >= self.params.penalty.min_split_gain).then_some(gain)
+        (is_enough && gain >= self.params.min_gain).then_some(gain)
     }
 
     fn limits(&self) -> Limits {
@@ -380,7 +433,11 @@ impl HistogramSplitter<'_> {
         let mut of_small = work.take_free();
         let total_small = sums.accumulate(self.features, small.0.rows, &mut work.gathered, &mut of_small);
         if large_wanted {
-            sums.subtract(self.features, (&mut histogram, &mut total), (&of_small, &total_small));
+            sums.subtract(
+                self.features,
+                (&mut histogram, &mut total),
+                (&of_small, &total_small),
+            );
             work.keep(large.0.number, (histogram, total));
         } else {
             work.give_back(histogram);
@@ -398,4 +455,47 @@ fn further(features: &[u32], node: NodeRows<'_>) -> impl Iterator<Item = u32> {
     let mut order = features.to_vec();
     order.sort_unstable_by_key(|&f| further_rank(node.seed, f));
     order.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{GrowParams, grow};
+    use ndarray::Array2;
+    use proptest::prelude::*;
+    use rpo_core::Seed;
+
+    proptest! {
+        /// Whole targets have exact sums in every layout.
+        #[test]
+        fn layouts_of_sums_give_the_same_tree(
+            m in 1_usize..7,
+            cells in prop::collection::vec((-3_i8..4, -3_i8..4), 40 * 6),
+            weights in prop::collection::vec(0_u8..3, 40),
+        ) {
+            let x = Array2::from_shape_fn((40, 5), |(i, j)| f32::from(cells[i * 6 + j].0));
+            let z = Array2::from_shape_fn((40, m), |(i, j)| f32::from(cells[i * 6 + j].1));
+            let weights: Vec<f32> = weights.into_iter().map(|w| f32::from(w) + 1.0).collect();
+            let features = BinnedFeatures::new((&x).into(), 255).unwrap();
+            let targets = SplitTargets::variance(z.view(), &weights);
+            let mut splitter = HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
+            let grown = |splitter: &HistogramSplitter<'_>| {
+                let rows = (0..40).collect();
+                grow(splitter, &mut splitter.workspace(), rows, &GrowParams::default(), Seed::new(0))
+            };
+            let expected = grown(&splitter);
+            let mut others = vec![
+                AnySums::Many(Vector::new(&targets, true).unwrap()),
+                AnySums::Long(Vector::new(&targets, true).unwrap()),
+                AnySums::Few(Vector::new(&targets, true).unwrap()),
+            ];
+            if m == 1 {
+                others.push(AnySums::one(&targets));
+            }
+            for sums in others {
+                splitter.sums = sums;
+                prop_assert_eq!(&grown(&splitter), &expected);
+            }
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Buffers that nodes and trees share.
 
-use super::fixed::Fixed;
 use super::scalar::Scalar;
 use super::search::Sums;
+use super::vector::Vector;
 use crate::splitter::candidates::FeatureDraw;
 use std::collections::BTreeMap;
 
@@ -13,6 +13,9 @@ pub struct HistogramWorkspace {
     pub(super) common: Common,
     pub(super) packed: Work<Scalar<i64>>,
     pub(super) wide: Work<Scalar<[i64; 2]>>,
+    pub(super) few: Work<Vector<i32, 4>>,
+    pub(super) many: Work<Vector<i32, 16>>,
+    pub(super) long: Work<Vector<i64, 8>>,
 }
 
 /// Buffers whatever the targets.
@@ -43,7 +46,7 @@ impl<S: Sums> Default for Work<S> {
     }
 }
 
-impl<C: Fixed> std::fmt::Debug for Work<Scalar<C>> {
+impl<S: Sums> std::fmt::Debug for Work<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (free, open) = (self.free.len(), self.open.len());
         write!(f, "Work {{ {free} histograms free, {open} of open nodes }}")
@@ -60,6 +63,9 @@ impl HistogramWorkspace {
             },
             packed: Work::default(),
             wide: Work::default(),
+            few: Work::default(),
+            many: Work::default(),
+            long: Work::default(),
         }
     }
 }
@@ -71,7 +77,8 @@ impl<S: Sums> Work<S> {
     /// Forgets the nodes of an earlier tree.
     pub(super) fn begin(&mut self) {
         let left = std::mem::take(&mut self.open);
-        self.free.extend(left.into_values().map(|(histogram, _)| histogram));
+        self.free
+            .extend(left.into_values().map(|(histogram, _)| histogram));
     }
 
     /// A histogram to be filled.

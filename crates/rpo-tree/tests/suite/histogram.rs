@@ -6,39 +6,50 @@ use crate::common::{Data, csr, grow_axis, weighted_rows};
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo_core::{MatrixView, Seed};
-use rpo_tree::criterion::Variance;
-use rpo_tree::histogram::{BinnedFeatures, HistogramParams, HistogramSplitter, SplitPenalty, SplitTargets};
-use rpo_tree::splitter::{AxisParams, Splitter};
+use rpo_tree::criterion::{Curvature, LeafPenalty, Variance};
+use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
+use rpo_tree::splitter::{AxisParams, Splitter, ThresholdSearch};
 use rpo_tree::{AxisRule, GrowParams, Grown, Node, RankedFeatures, Row, Rule, TreeError, grow};
 
-/// Grows on the first output, or on all.
+/// What the gain of a split is made of, beside the data.
+#[derive(Debug, Clone, Default)]
+struct Gains {
+    /// One per row and output.
+    curvatures: Option<Array2<f32>>,
+    penalties: Vec<LeafPenalty>,
+    min_child_weight: f64,
+}
+
+impl Gains {
+    fn targets<'a>(&'a self, data: &'a Data) -> SplitTargets<'a> {
+        let each = |h: &'a Array2<f32>| Curvature::Each(h.view());
+        SplitTargets {
+            gradients: data.y.view(),
+            curvature: self.curvatures.as_ref().map_or(Curvature::Constant, each),
+            weights: &data.weights,
+            penalties: &self.penalties,
+            min_child_weight: self.min_child_weight,
+        }
+    }
+}
+
 fn grow_binned(
     data: &Data,
     x: MatrixView<'_>,
     max_bins: usize,
-    curvatures: Option<&[f32]>,
-    params: HistogramParams,
+    gains: &Gains,
+    params: AxisParams,
     limits: &GrowParams,
     seed: Seed,
 ) -> Grown<AxisRule> {
     let features = BinnedFeatures::new(x, max_bins).unwrap();
-    let targets = SplitTargets {
-        targets: data.y.view(),
-        weights: &data.weights,
-        curvatures,
-    };
-    let splitter = HistogramSplitter::new(&features, targets, params).unwrap();
+    let splitter = HistogramSplitter::new(&features, gains.targets(data), params).unwrap();
     let mut workspace = splitter.workspace();
     let rows = weighted_rows(&data.weights);
     let grown = grow(&splitter, &mut workspace, rows.clone(), limits, seed);
     // What an earlier tree left behind changes nothing.
     assert!(grow(&splitter, &mut workspace, rows, limits, seed) == grown);
     grown
-}
-
-fn first_output(data: Data) -> Data {
-    let y = data.y.select(ndarray::Axis(1), &[0]);
-    Data { y, ..data }
 }
 
 fn any_limits() -> impl Strategy<Value = GrowParams> {
@@ -58,7 +69,7 @@ proptest! {
     /// Whole targets have exact sums, so that trees are equal to the last bit of their gains.
     #[test]
     fn trees_are_those_of_the_exact_splitter(
-        data in any_cells().prop_flat_map(|cells| data(60, cells, Targets::Whole)).prop_map(first_output),
+        data in any_cells().prop_flat_map(|cells| data(60, cells, Targets::Whole)),
         weighted in any::<bool>(),
         limits in any_limits(),
         max_features in proptest::option::of(1_usize..5),
@@ -72,14 +83,12 @@ proptest! {
         }
         let seed = Seed::new(seed);
         let axis = AxisParams { max_features, min_samples_leaf, min_gain, ..AxisParams::default() };
-        let penalty = SplitPenalty { min_split_gain: min_gain, ..SplitPenalty::default() };
-        let params = HistogramParams { max_features, min_samples_leaf, penalty };
         let sparse = csr(&data.x);
         for x in [MatrixView::from(&data.x), MatrixView::Sparse(sparse.view())] {
             let columns = RankedFeatures::new(x.reborrow()).unwrap();
             let criterion = Variance::new(data.y.view(), &data.weights);
             let exact = grow_axis(&columns, criterion, &data.weights, axis, &limits, seed);
-            let binned = grow_binned(&data, x, 255, None, params, &limits, seed);
+            let binned = grow_binned(&data, x, 255, &Gains::default(), axis, &limits, seed);
             prop_assert_eq!(&binned, &exact);
         }
     }
@@ -87,83 +96,93 @@ proptest! {
     /// Few bins: dense and sparse features have the same ones, and gains are those of the rules.
     #[test]
     fn layouts_agree_on_any_number_of_bins(
-        data in any_cells().prop_flat_map(|cells| data(60, cells, Targets::Whole)).prop_map(first_output),
+        data in any_cells().prop_flat_map(|cells| data(60, cells, Targets::Whole)),
         max_bins in 2_usize..8,
         max_features in proptest::option::of(1_usize..5),
         l2 in prop_oneof![Just(0.0), 0.0_f64..2.0],
         seed in any::<u64>(),
     ) {
         let seed = Seed::new(seed);
-        let penalty = SplitPenalty { l2, ..SplitPenalty::default() };
-        let params = HistogramParams { max_features, penalty, ..HistogramParams::default() };
+        let penalties = vec![LeafPenalty { l1: 0.0, l2 }; data.y.ncols()];
+        let gains = Gains { penalties, ..Gains::default() };
+        let params = AxisParams { max_features, ..AxisParams::default() };
         let limits = GrowParams::default();
         let sparse = csr(&data.x);
-        let dense = grow_binned(&data, (&data.x).into(), max_bins, None, params, &limits, seed);
-        let sparse = grow_binned(&data, MatrixView::Sparse(sparse.view()), max_bins, None, params, &limits, seed);
+        let dense = grow_binned(&data, (&data.x).into(), max_bins, &gains, params, &limits, seed);
+        let sparse = grow_binned(&data, MatrixView::Sparse(sparse.view()), max_bins, &gains, params, &limits, seed);
         prop_assert_eq!(&dense, &sparse);
-        check_gains(&data, None, &penalty, 1, &dense, false);
+        check_gains(&data, &gains, &params, &dense, false);
     }
 
     #[test]
     fn penalized_gains_are_the_largest_of_a_naive_search(
-        data in any_cells().prop_flat_map(|cells| data(25, cells, Targets::Real)).prop_map(first_output),
-        curvatures in prop::collection::vec(0.01_f32..2.0, 25),
+        data in any_cells().prop_flat_map(|cells| data(25, cells, Targets::Real)),
+        curvatures in prop::collection::vec(0.01_f32..2.0, 75),
         has_curvatures in any::<bool>(),
-        (l2, l1, min_child_weight, min_split_gain) in (0.0_f64..2.0, 0.0_f64..1.0, 0.0_f64..2.0, 0.0_f64..0.5),
+        (l2, l1, min_child_weight, min_gain) in (0.0_f64..2.0, 0.0_f64..1.0, 0.0_f64..2.0, 0.0_f64..0.5),
+        common in any::<bool>(),
         min_samples_leaf in 1_usize..3,
     ) {
-        let penalty = SplitPenalty { l2, l1, min_child_weight, min_split_gain };
-        let params = HistogramParams { min_samples_leaf, penalty, ..HistogramParams::default() };
-        let curvatures = has_curvatures.then_some(&curvatures[..data.weights.len()]);
+        let shape = data.y.dim();
+        let penalty = |k: usize| LeafPenalty { l1, l2: if common { l2 } else { l2 / (k + 1) as f64 } };
+        let gains = Gains {
+            curvatures: has_curvatures
+                .then(|| Array2::from_shape_vec(shape, curvatures[..shape.0 * shape.1].to_vec()).unwrap()),
+            penalties: (0..shape.1).map(penalty).collect(),
+            min_child_weight,
+        };
+        let params = AxisParams { min_samples_leaf, min_gain, ..AxisParams::default() };
         let sparse = csr(&data.x);
         for x in [MatrixView::from(&data.x), MatrixView::Sparse(sparse.view())] {
-            let grown = grow_binned(&data, x, 255, curvatures, params, &GrowParams::default(), Seed::new(3));
-            check_gains(&data, curvatures, &penalty, min_samples_leaf, &grown, true);
+            let grown = grow_binned(&data, x, 255, &gains, params, &GrowParams::default(), Seed::new(3));
+            check_gains(&data, &gains, &params, &grown, true);
         }
     }
 }
 
-/// T(G)² / (H + λ) summed over targets, and H.
-fn value(data: &Data, curvatures: Option<&[f32]>, penalty: &SplitPenalty, rows: &[u32]) -> (f64, f64) {
-    let weight = |&i: &u32| f64::from(data.weights[i as usize]);
-    let curvature = |&i: &u32| curvatures.map_or(1.0, |v| f64::from(v[i as usize]));
-    let h: f64 = rows.iter().map(|i| weight(i) * curvature(i)).sum();
-    let value = |target: usize| {
-        let g: f64 = rows
-            .iter()
-            .map(|i| weight(i) * f64::from(data.y[[*i as usize, target]]))
-            .sum();
-        (g.abs() - penalty.l1).max(0.0).powi(2) / (h + penalty.l2)
-    };
-    ((0..data.y.ncols()).map(value).sum(), h)
+/// T(G)² / (H + λ) summed over targets, and the mean of H.
+fn value(data: &Data, gains: &Gains, rows: &[u32]) -> (f64, f64) {
+    let d = data.y.ncols();
+    let (mut score, mut curvature) = (0.0, 0.0);
+    for target in 0..d {
+        let (mut g, mut h) = (0.0, 0.0);
+        for &row in rows {
+            let (weight, at) = (f64::from(data.weights[row as usize]), [row as usize, target]);
+            g += weight * f64::from(data.y[at]);
+            h += weight * gains.curvatures.as_ref().map_or(1.0, |h| f64::from(h[at]));
+        }
+        let LeafPenalty { l1, l2 } = gains.penalties.get(target).copied().unwrap_or_default();
+        score += (g.abs() - l1).max(0.0).powi(2) / (h + l2);
+        curvature += h;
+    }
+    (score, curvature / d as f64)
 }
 
 /// Compares the gain of every node with that of its rule, and with the largest of all rules if `best`.
-fn check_gains(
-    data: &Data,
-    curvatures: Option<&[f32]>,
-    penalty: &SplitPenalty,
-    min_leaf: usize,
-    grown: &Grown<AxisRule>,
-    best: bool,
-) {
+fn check_gains(data: &Data, gains: &Gains, params: &AxisParams, grown: &Grown<AxisRule>, best: bool) {
     let rows_of = data.rows_of_nodes(&grown.structure);
     let gain = |rows: &[u32], rule: AxisRule| {
         let goes_left = |row: &&u32| rule.child(Row::dense(&data.x.row(**row as usize).to_vec())) == 0;
         let (l, r): (Vec<u32>, Vec<u32>) = rows.iter().partition(goes_left);
-        let (left, h_left) = value(data, curvatures, penalty, &l);
-        let (right, h_right) = value(data, curvatures, penalty, &r);
-        let is_large = |rows: &[u32], h: f64| rows.len() >= min_leaf && h >= penalty.min_child_weight;
-        (is_large(&l, h_left) && is_large(&r, h_right))
-            .then(|| left + right - value(data, curvatures, penalty, rows).0)
+        let (left, h_left) = value(data, gains, &l);
+        let (right, h_right) = value(data, gains, &r);
+        // Rounded curvatures may lie on either side of the bound.
+        let is_large = |rows: &[u32], h: f64| {
+            rows.len() >= params.min_samples_leaf && h >= gains.min_child_weight - 1e-9
+        };
+        (is_large(&l, h_left) && is_large(&r, h_right)).then(|| left + right - value(data, gains, rows).0)
     };
     for (i, node) in grown.structure.nodes().iter().enumerate() {
         let rows = &rows_of[i];
-        let tolerance = 1e-6;
+        let tolerance = 1e-5;
         if let Node::Split { rule, .. } = node {
             let own = gain(rows, *rule).expect("large children");
-            assert!((grown.gains[i] - own).abs() < tolerance, "{} of {own}", grown.gains[i]);
-            assert!(own > penalty.min_split_gain - tolerance);
+            assert!(
+                (grown.gains[i] - own).abs() < tolerance,
+                "{} of {own}",
+                grown.gains[i]
+            );
+            assert!(own > params.min_gain - tolerance);
         }
         if !best {
             continue;
@@ -183,7 +202,7 @@ fn check_gains(
         match node {
             Node::Split { .. } => assert!((grown.gains[i] - largest).abs() < tolerance),
             Node::Leaf(_) => assert!(
-                largest <= penalty.min_split_gain + tolerance,
+                largest <= params.min_gain + tolerance,
                 "node {i} of {rows:?} is a leaf, gain {largest}"
             ),
         }
@@ -191,7 +210,7 @@ fn check_gains(
 }
 
 /// Enough samples and features that every loop is worth more than one thread.
-fn large(sparse: bool, missing: bool) -> Data {
+fn large(sparse: bool, missing: bool, d: usize) -> Data {
     let (n, p) = (6_000, 80);
     let mut stream = Seed::new(8).stream();
     let mut next = || rand::RngCore::next_u32(&mut stream);
@@ -200,7 +219,7 @@ fn large(sparse: bool, missing: bool) -> Data {
         1..8 if sparse => 0.0,
         _ => (next() % 2000) as f32 / 100.0 - 8.0,
     });
-    let y = Array2::from_shape_fn((n, 1), |(i, j)| {
+    let y = Array2::from_shape_fn((n, d), |(i, j)| {
         let v = x[[i, j]] + x[[i, j + 3]].abs();
         (if v.is_nan() { 1.0 } else { v }) + (next() % 100) as f32 / 50.0
     });
@@ -215,8 +234,13 @@ fn threads_change_nothing() {
         max_leaves: Some(12),
         ..GrowParams::default()
     };
-    for (sparse, missing) in [(false, true), (true, false), (true, true)] {
-        let data = large(sparse, missing);
+    for (sparse, missing, d) in [
+        (false, true, 1),
+        (true, false, 3),
+        (true, true, 1),
+        (false, true, 20),
+    ] {
+        let data = large(sparse, missing, d);
         let stored = csr(&data.x);
         let x = || {
             if sparse {
@@ -226,11 +250,11 @@ fn threads_change_nothing() {
             }
         };
         for max_features in [None, Some(70), Some(9)] {
-            let params = HistogramParams {
+            let params = AxisParams {
                 max_features,
-                ..HistogramParams::default()
+                ..AxisParams::default()
             };
-            let grow = || grow_binned(&data, x(), 100, None, params, &limits, Seed::new(4));
+            let grow = || grow_binned(&data, x(), 100, &Gains::default(), params, &limits, Seed::new(4));
             let one = threads(1).install(grow);
             assert!(one.structure.n_leaves() == 12);
             assert!(threads(2).install(grow) == one);
@@ -241,7 +265,7 @@ fn threads_change_nothing() {
 
 #[test]
 fn more_values_than_bins_lose_little() {
-    let data = first_output(large(false, false));
+    let data = large(false, false, 1);
     let limits = GrowParams {
         max_leaves: Some(8),
         ..GrowParams::default()
@@ -260,13 +284,18 @@ fn more_values_than_bins_lose_little() {
         &data,
         (&data.x).into(),
         255,
-        None,
-        HistogramParams::default(),
+        &Gains::default(),
+        AxisParams::default(),
         &limits,
         Seed::new(0),
     );
     let total = |grown: &Grown<AxisRule>| grown.gains.iter().sum::<f64>();
-    assert!(total(&binned) > 0.99 * total(&exact), "{} of {}", total(&binned), total(&exact));
+    assert!(
+        total(&binned) > 0.99 * total(&exact),
+        "{} of {}",
+        total(&binned),
+        total(&exact)
+    );
 }
 
 #[test]
@@ -280,8 +309,16 @@ fn weights_apart_by_any_factor_are_defined() {
             y: &y * 1e8,
             weights,
         };
-        let params = HistogramParams::default();
-        let grown = grow_binned(&data, (&data.x).into(), 255, None, params, &GrowParams::default(), Seed::new(0));
+        let params = AxisParams::default();
+        let grown = grow_binned(
+            &data,
+            (&data.x).into(),
+            255,
+            &Gains::default(),
+            params,
+            &GrowParams::default(),
+            Seed::new(0),
+        );
         assert!(grown.gains.iter().all(|gain| gain.is_finite()));
         assert!(grown.structure.n_leaves() > 1);
     }
@@ -293,45 +330,69 @@ fn what_is_not_finite_makes_a_leaf_and_bad_parameters_are_named() {
         Array2::from_shape_fn((6, 1), |(i, _)| i as f32),
         Array2::from_shape_fn((6, 1), |(i, _)| if i == 2 { f32::NAN } else { 1.0 }),
     );
-    let params = HistogramParams::default();
-    let grown = grow_binned(&data, (&data.x).into(), 255, None, params, &GrowParams::default(), Seed::new(0));
+    let params = AxisParams::default();
+    let grown = grow_binned(
+        &data,
+        (&data.x).into(),
+        255,
+        &Gains::default(),
+        params,
+        &GrowParams::default(),
+        Seed::new(0),
+    );
     assert_eq!(grown.structure.n_leaves(), 1);
 
     for bins in [0, 1, 256] {
         let refused = BinnedFeatures::new((&data.x).into(), bins).unwrap_err();
-        assert_eq!(refused.to_string(), format!("`bins` must be in 2 to 255, got {bins}"));
+        assert_eq!(
+            refused.to_string(),
+            format!("`bins` must be in 2 to 255, got {bins}")
+        );
     }
     let features = BinnedFeatures::new((&data.x).into(), 2).unwrap();
-    let check = |params: HistogramParams, weights: &[f32], name: &str| {
+    let refused = |gains: Gains, weights: &[f32], params: AxisParams| {
         let targets = SplitTargets {
-            targets: data.y.view(),
             weights,
-            curvatures: None,
+            ..gains.targets(&data)
         };
-        let refused = HistogramSplitter::new(&features, targets, params).unwrap_err();
-        assert!(refused.to_string().contains(name), "{refused}");
+        HistogramSplitter::new(&features, targets, params)
+            .unwrap_err()
+            .to_string()
     };
+    let weights = [1.0; 6];
+    let none = Gains::default;
     for bad in [f64::NAN, -1.0, f64::INFINITY] {
-        let penalize = |penalty| HistogramParams {
-            penalty,
-            ..HistogramParams::default()
+        let penalize = |l1, l2| Gains {
+            penalties: vec![LeafPenalty { l1, l2 }],
+            ..none()
         };
-        let none = SplitPenalty::default;
-        check(penalize(SplitPenalty { l2: bad, ..none() }), &[1.0; 6], "`leaf_l2`");
-        check(penalize(SplitPenalty { l1: bad, ..none() }), &[1.0; 6], "`leaf_l1`");
-        let weight = SplitPenalty {
+        let least = Gains {
             min_child_weight: bad,
             ..none()
         };
-        check(penalize(weight), &[1.0; 6], "`min_child_weight`");
-        let gain = SplitPenalty {
-            min_split_gain: bad,
-            ..none()
-        };
-        check(penalize(gain), &[1.0; 6], "`min_split_gain`");
+        assert!(refused(penalize(0.0, bad), &weights, params).contains("`leaf_l2`"));
+        assert!(refused(penalize(bad, 0.0), &weights, params).contains("`leaf_l1`"));
+        assert!(refused(least, &weights, params).contains("`min_child_weight`"));
     }
-    check(params, &[1.0; 5], "weights");
+    assert!(refused(none(), &weights[..5], params).contains("weights"));
+    let two = Gains {
+        penalties: vec![LeafPenalty::default(); 2],
+        ..none()
+    };
+    assert!(refused(two, &weights, params).contains("penalties"));
+    let random = AxisParams {
+        thresholds: ThresholdSearch::Random,
+        ..params
+    };
+    assert!(refused(none(), &weights, random).contains("`bins`"));
     let infinite = Array2::from_elem((2, 1), f32::INFINITY);
     let refused = BinnedFeatures::new((&infinite).into(), 255).unwrap_err();
-    assert!(matches!(refused, TreeError::InfiniteFeature { row: 0, column: 0, .. }));
+    assert!(matches!(
+        refused,
+        TreeError::InfiniteFeature {
+            row: 0,
+            column: 0,
+            ..
+        }
+    ));
 }

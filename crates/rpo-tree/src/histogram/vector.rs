@@ -1,0 +1,596 @@
+//! Sums of several targets per bin, and their scores.
+//!
+//! Targets lie in planes of W lanes: a plane is summed like one target, its lanes by vector instructions. Numbers of samples
+//! and weights are summed once for all.
+
+use super::cell::{Cell, Integer, gather, gathered_of, sum};
+use super::features::{BinnedFeatures, Place};
+use super::fixed::{COARSE, WeightCode, scale, used};
+use super::scores::best_of;
+use super::search::{Limits, Scanned, Sides, Sums, choose};
+use super::sparse::zero_sums;
+use super::splitter::SplitTargets;
+use crate::criterion::{Curvature, LeafPenalty};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Most bins of a feature, and scores that are computed side by side.
+const MOST: usize = 256;
+
+/// Fewest additions that are worth a second thread.
+const WORTH_IT: usize = 1 << 16;
+
+/// Several targets in fixed point.
+#[derive(Debug, Clone)]
+pub(super) struct Vector<T, const W: usize> {
+    /// The number and the weight of each row.
+    counts: Vec<i64>,
+    code: WeightCode,
+    /// By row: first all planes of gradients, then those of curvatures, if they are not constant.
+    planes: Vec<Vec<[T; W]>>,
+    lanes: Vec<Lanes<W>>,
+    has_curvatures: bool,
+    /// λ, if the curvature is constant and λ the same for all targets.
+    common_l2: Option<f64>,
+    /// Smallest sum of curvatures, over all targets unless that is constant.
+    least_curvature: f64,
+}
+
+/// What the integers of a plane of gradients, and those of its curvatures, stand for.
+#[derive(Debug, Clone, Copy)]
+struct Lanes<const W: usize> {
+    unit: [f64; W],
+    curvature_unit: [f64; W],
+    l1: [f64; W],
+    l2: [f64; W],
+}
+
+/// Sums by bin.
+#[derive(Debug, Clone)]
+pub(super) struct Histogram<T, const W: usize> {
+    counts: Vec<i64>,
+    planes: Vec<Vec<[T; W]>>,
+}
+
+impl<T, const W: usize> Default for Histogram<T, W> {
+    fn default() -> Self {
+        Self {
+            counts: Vec::new(),
+            planes: Vec::new(),
+        }
+    }
+}
+
+/// Sums of a node.
+#[derive(Debug, Clone)]
+pub(super) struct Total<T, const W: usize> {
+    counts: i64,
+    planes: Vec<[T; W]>,
+}
+
+/// The sides of splits.
+#[derive(Debug)]
+pub(super) struct Buffer<T, const W: usize> {
+    counts: Vec<i64>,
+    bins: Vec<u16>,
+    gradients: Vec<[T; W]>,
+    curvatures: Vec<[T; W]>,
+    right: Terms,
+    left: Terms,
+    scores: Vec<f64>,
+}
+
+/// Sums over targets: with a common H of squares of each side and the rest, otherwise of their scores and curvatures.
+#[derive(Debug, Default)]
+struct Terms {
+    side: Vec<f64>,
+    rest: Vec<f64>,
+    curvature: Vec<f64>,
+    rest_curvature: Vec<f64>,
+}
+
+impl Terms {
+    fn start(&mut self, k: usize) {
+        for terms in [
+            &mut self.side,
+            &mut self.rest,
+            &mut self.curvature,
+            &mut self.rest_curvature,
+        ] {
+            terms.clear();
+            terms.resize(k, 0.0);
+        }
+    }
+}
+
+impl<T, const W: usize> Default for Buffer<T, W> {
+    fn default() -> Self {
+        Self {
+            counts: Vec::new(),
+            bins: Vec::new(),
+            gradients: Vec::new(),
+            curvatures: Vec::new(),
+            right: Terms::default(),
+            left: Terms::default(),
+            scores: Vec::new(),
+        }
+    }
+}
+
+impl<T: Integer, const W: usize> Vector<T, W> {
+    /// Codes targets; `None` if one is not finite, or if more than half of them are coarse in `T` and `may_be_coarse` does not
+    /// allow it.
+    pub(super) fn new(targets: &SplitTargets<'_>, may_be_coarse: bool) -> Option<Self> {
+        let (n, m) = targets.gradients.dim();
+        let weights = targets.weights;
+        let gradients = targets.gradients.to_slice()?;
+        let curvatures = match &targets.curvature {
+            Curvature::Constant => None,
+            Curvature::Each(h) => Some(h.to_slice()?),
+        };
+        let sum_of_weights: f64 = weights.iter().map(|&c| f64::from(c)).sum();
+        let code = WeightCode::new(n, sum_of_weights);
+        let n_blocks = m.div_ceil(W);
+        let mut lanes = Vec::with_capacity(n_blocks);
+        let mut planes = Vec::with_capacity(n_blocks);
+        let mut of_curvatures = Vec::new();
+        let (mut n_coarse, mut n_numbers) = (0, 0);
+        let gradient_scales = scales::<T>(gradients, weights, m)?;
+        let curvature_scales = match curvatures {
+            None => vec![1.0; m],
+            Some(h) => scales::<T>(h, weights, m)?,
+        };
+        for block in 0..n_blocks {
+            let targets_of = block * W..m.min((block + 1) * W);
+            let mut plane = |values: &[f32], scales: &[f64]| -> Vec<[T; W]> {
+                let rows = weights.iter().zip(values.chunks_exact(m));
+                rows.map(|(&weight, row)| {
+                    let weight = f64::from(weight);
+                    let mut cell = [T::ZERO; W];
+                    for (cell, target) in cell.iter_mut().zip(targets_of.clone()) {
+                        let number = used(weight * f64::from(row[target]), weight) * scales[target];
+                        n_numbers += usize::from(number != 0.0);
+                        n_coarse += usize::from(number != 0.0 && number.abs() < COARSE);
+                        *cell = T::nearest(number);
+                    }
+                    cell
+                })
+                .collect()
+            };
+            planes.push(plane(gradients, &gradient_scales));
+            if let Some(h) = curvatures {
+                of_curvatures.push(plane(h, &curvature_scales));
+            }
+            let mut of = Lanes {
+                unit: [0.0; W],
+                curvature_unit: [0.0; W],
+                l1: [0.0; W],
+                l2: [0.0; W],
+            };
+            for (lane, target) in targets_of.enumerate() {
+                let LeafPenalty { l1, l2 } = targets.penalty(target);
+                of.unit[lane] = gradient_scales[target].recip();
+                of.curvature_unit[lane] = curvature_scales[target].recip();
+                (of.l1[lane], of.l2[lane]) = (l1, l2);
+            }
+            lanes.push(of);
+        }
+        if 2 * n_coarse > n_numbers && !may_be_coarse {
+            return None;
+        }
+        planes.append(&mut of_curvatures);
+        let l2 = targets.penalty(0).l2;
+        let is_common = curvatures.is_none() && (0..m).all(|target| targets.penalty(target).l2 == l2);
+        Some(Self {
+            counts: weights.iter().map(|&c| code.encode(f64::from(c))).collect(),
+            code,
+            planes,
+            lanes,
+            has_curvatures: curvatures.is_some(),
+            common_l2: is_common.then_some(l2),
+            least_curvature: targets.min_child_weight * if curvatures.is_some() { m as f64 } else { 1.0 },
+        })
+    }
+
+    /// Adds the terms of a block of targets, given the sums of the sides and of the node.
+    fn add_terms(
+        &self,
+        block: usize,
+        sides: (&[[T; W]], &[[T; W]]),
+        extra: Option<(&[T; W], &[T; W])>,
+        total: &Total<T, W>,
+        h: &[(f64, f64)],
+        terms: &mut Terms,
+    ) {
+        let lanes = &self.lanes[block];
+        let all = total.planes[block].map(T::number);
+        let square = |v: f64, l1: f64| {
+            let t = v.abs() - l1;
+            let t = if t > 0.0 { t } else { 0.0 };
+            t * t
+        };
+        if self.common_l2.is_some() {
+            for (i, side) in sides.0.iter().enumerate() {
+                let mut side = *side;
+                if let Some((extra, _)) = extra {
+                    side.add(extra);
+                }
+                let (mut squares, mut rest) = ([0.0; W], [0.0; W]);
+                for lane in 0..W {
+                    let (g, unit, l1) = (side[lane].number(), lanes.unit[lane], lanes.l1[lane]);
+                    squares[lane] = square(g * unit, l1);
+                    rest[lane] = square((all[lane] - g) * unit, l1);
+                }
+                terms.side[i] += joined(&squares);
+                terms.rest[i] += joined(&rest);
+            }
+            return;
+        }
+        let n_blocks = self.lanes.len();
+        let all_h = if self.has_curvatures {
+            total.planes[n_blocks + block].map(T::number)
+        } else {
+            [0.0; W]
+        };
+        for (i, side) in sides.0.iter().enumerate() {
+            let mut side = *side;
+            let mut side_h = if self.has_curvatures {
+                sides.1[i]
+            } else {
+                [T::ZERO; W]
+            };
+            if let Some((extra, extra_h)) = extra {
+                side.add(extra);
+                side_h.add(extra_h);
+            }
+            let (mut score, mut curvature, mut rest_curvature) = (0.0, 0.0, 0.0);
+            for lane in 0..W {
+                let unit = lanes.unit[lane];
+                let penalty = LeafPenalty {
+                    l1: lanes.l1[lane],
+                    l2: lanes.l2[lane],
+                };
+                let (h, rest_h) = if self.has_curvatures {
+                    let (h, unit) = (side_h[lane].number(), lanes.curvature_unit[lane]);
+                    (h * unit, (all_h[lane] - h) * unit)
+                } else {
+                    h[i]
+                };
+                let g = side[lane].number();
+                score += penalty.score(g * unit, h) + penalty.score((all[lane] - g) * unit, rest_h);
+                curvature += h;
+                rest_curvature += rest_h;
+            }
+            terms.side[i] += score;
+            terms.curvature[i] += curvature;
+            terms.rest_curvature[i] += rest_curvature;
+        }
+    }
+
+    /// The largest score, and where it is first reached, of sides of which the terms are summed.
+    fn best(
+        &self,
+        n_and_h: &[(f64, f64)],
+        total: (f64, f64),
+        limits: &Limits,
+        terms: &Terms,
+        scores: &mut Vec<f64>,
+    ) -> Option<(f64, usize)> {
+        let fewest = limits.min_samples_leaf as f64;
+        scores.clear();
+        scores.extend(n_and_h.iter().enumerate().map(|(i, &(n, h))| {
+            let (rest_n, rest_h) = (total.0 - n, total.1 - h);
+            let (score, low) = match self.common_l2 {
+                Some(l2) => {
+                    let (side_h, all_h) = (h + l2, rest_h + l2);
+                    let score = (terms.side[i] * all_h + terms.rest[i] * side_h) / (side_h * all_h);
+                    (score, h.min(rest_h))
+                }
+                None if self.has_curvatures => {
+                    (terms.side[i], terms.curvature[i].min(terms.rest_curvature[i]))
+                }
+                None => (terms.side[i], h.min(rest_h)),
+            };
+            let admissible =
+                n >= fewest && rest_n >= fewest && low >= self.least_curvature && score < f64::INFINITY;
+            if admissible { score } else { f64::NEG_INFINITY }
+        }));
+        best_of(scores)
+    }
+
+    /// Number and weight of each of several sides with `extra` added, and those of the rest.
+    fn weigh(
+        &self,
+        counts: &[i64],
+        extra: i64,
+        total: i64,
+    ) -> (Vec<(f64, f64)>, Vec<(f64, f64)>, (f64, f64)) {
+        let total = self.code.decode(total);
+        let n_and_h: Vec<(f64, f64)> = counts.iter().map(|&c| self.code.decode(c + extra)).collect();
+        let h = n_and_h.iter().map(|&(_, h)| (h, total.1 - h)).collect();
+        (n_and_h, h, total)
+    }
+
+    /// Sums a plane of every kind, in parallel where that is worth it.
+    fn each_plane(
+        &self,
+        additions: usize,
+        planes: &mut [Vec<[T; W]>],
+        f: impl Fn(usize, &mut Vec<[T; W]>) + Sync,
+    ) {
+        if additions * planes.len() * W >= WORTH_IT && rayon::current_num_threads() > 1 {
+            planes
+                .par_iter_mut()
+                .enumerate()
+                .for_each(|(i, plane)| f(i, plane));
+        } else {
+            planes.iter_mut().enumerate().for_each(|(i, plane)| f(i, plane));
+        }
+    }
+}
+
+/// The sum of lanes, by halves, which vector instructions can follow.
+#[inline(always)]
+fn joined<const W: usize>(lanes: &[f64; W]) -> f64 {
+    let mut sums = [0.0; 4];
+    for chunk in lanes.chunks_exact(4) {
+        for lane in 0..4 {
+            sums[lane] += chunk[lane];
+        }
+    }
+    (sums[0] + sums[2]) + (sums[1] + sums[3])
+}
+
+/// The unit per target in which no sum overflows; `None` if a number is not finite.
+fn scales<T: Integer>(values: &[f32], weights: &[f32], m: usize) -> Option<Vec<f64>> {
+    let mut sums = vec![0.0; m];
+    for (&weight, row) in weights.iter().zip(values.chunks_exact(m)) {
+        let weight = f64::from(weight);
+        for (sum, &v) in sums.iter_mut().zip(row) {
+            *sum += used(weight * f64::from(v).abs(), weight);
+        }
+    }
+    // Rounding adds up to half a unit per row.
+    sums.iter()
+        .map(|&sum| sum.is_finite().then(|| scale(sum, T::SUM_BITS - 1)))
+        .collect()
+}
+
+impl<T: Integer, const W: usize> Sums for Vector<T, W> {
+    const WIDTH: usize = W;
+    type Histogram = Histogram<T, W>;
+    type Total = Total<T, W>;
+    type Gathered = Histogram<T, W>;
+    type Buffer = Buffer<T, W>;
+
+    fn accumulate(
+        &self,
+        features: &BinnedFeatures,
+        rows: &[u32],
+        gathered: &mut Self::Gathered,
+        histogram: &mut Self::Histogram,
+    ) -> Self::Total {
+        let total = self.total(rows, gathered);
+        let counts = gathered_of(&self.counts, rows, &gathered.counts);
+        features.accumulate(rows, counts, &mut histogram.counts);
+        histogram.planes.resize_with(self.planes.len(), Vec::new);
+        let additions = rows.len() * features.n_features();
+        let of_rows = &gathered.planes;
+        self.each_plane(additions, &mut histogram.planes, |i, sums| {
+            features.accumulate(rows, gathered_of(&self.planes[i], rows, &of_rows[i]), sums);
+        });
+        total
+    }
+
+    fn total(&self, rows: &[u32], gathered: &mut Self::Gathered) -> Self::Total {
+        gathered.planes.resize_with(self.planes.len(), Vec::new);
+        let planes = self.planes.iter().zip(&mut gathered.planes);
+        Total {
+            counts: sum(gather(&self.counts, rows, &mut gathered.counts)),
+            planes: planes
+                .map(|(plane, gathered)| sum(gather(plane, rows, gathered)))
+                .collect(),
+        }
+    }
+
+    fn accumulate_one(
+        &self,
+        features: &BinnedFeatures,
+        feature: u32,
+        rows: &[u32],
+        gathered: &Self::Gathered,
+        histogram: &mut Self::Histogram,
+    ) {
+        let counts = gathered_of(&self.counts, rows, &gathered.counts);
+        features.accumulate_one(feature, rows, counts, &mut histogram.counts);
+        histogram.planes.resize_with(self.planes.len(), Vec::new);
+        self.each_plane(rows.len(), &mut histogram.planes, |i, sums| {
+            let plane = gathered_of(&self.planes[i], rows, &gathered.planes[i]);
+            features.accumulate_one(feature, rows, plane, sums);
+        });
+    }
+
+    fn subtract(
+        &self,
+        features: &BinnedFeatures,
+        parent: (&mut Self::Histogram, &mut Self::Total),
+        child: (&Self::Histogram, &Self::Total),
+    ) {
+        parent.1.counts -= child.1.counts;
+        let totals = parent.1.planes.iter_mut().zip(&child.1.planes);
+        totals.for_each(|(parent, child)| parent.subtract(child));
+        features.subtract(&mut parent.0.counts, &child.0.counts);
+        self.each_plane(features.n_cells(), &mut parent.0.planes, |i, plane| {
+            features.subtract(plane, &child.0.planes[i]);
+        });
+    }
+
+    fn scan(
+        &self,
+        place: Place,
+        histogram: &Self::Histogram,
+        total: &Self::Total,
+        limits: &Limits,
+        buffer: &mut Self::Buffer,
+    ) -> Scanned {
+        let stored = place.start..place.start + place.n_stored();
+        let counts = Observed::new(place, &histogram.counts[stored.clone()], total.counts);
+        let Buffer {
+            counts: up_to,
+            bins,
+            gradients,
+            curvatures,
+            right,
+            left,
+            scores,
+        } = buffer;
+        up_to.clear();
+        bins.clear();
+        let mut sums = 0;
+        for bin in 0..place.n_bins {
+            let cell = counts.bin(bin);
+            if cell != 0 {
+                sums += cell;
+                up_to.push(sums);
+                bins.push(bin as u16);
+            }
+        }
+        let (k, missing) = (bins.len(), counts.missing);
+        if k == 0 || (k == 1 && missing == 0) {
+            return Scanned::Constant;
+        }
+        debug_assert!(k <= MOST);
+        let n_right = if missing == 0 { k - 1 } else { k };
+        let (n_and_h, h, all) = self.weigh(&up_to[..n_right], 0, total.counts);
+        let (n_and_h_left, h_left, _) = if missing == 0 {
+            (Vec::new(), Vec::new(), all)
+        } else {
+            self.weigh(&up_to[..k - 1], missing, total.counts)
+        };
+        right.start(n_right);
+        left.start(n_and_h_left.len());
+        let n_blocks = self.lanes.len();
+        for block in 0..n_blocks {
+            let add_up = |plane: usize, sides: &mut Vec<[T; W]>| {
+                let plane_sums = &histogram.planes[plane][stored.clone()];
+                let cells = Observed::new(place, plane_sums, total.planes[plane]);
+                let mut sums = [T::ZERO; W];
+                sides.clear();
+                sides.extend(bins.iter().map(|&bin| {
+                    sums.add(&cells.bin(usize::from(bin)));
+                    sums
+                }));
+                cells.missing
+            };
+            let extra = add_up(block, gradients);
+            let extra_h = if self.has_curvatures {
+                add_up(n_blocks + block, curvatures)
+            } else {
+                [T::ZERO; W]
+            };
+            let up_to = |n: usize| (&gradients[..n], &curvatures[..n.min(curvatures.len())]);
+            self.add_terms(block, up_to(n_right), None, total, &h, right);
+            if missing != 0 {
+                let extra = Some((&extra, &extra_h));
+                self.add_terms(block, up_to(k - 1), extra, total, &h_left, left);
+            }
+        }
+        let right = self.best(&n_and_h, all, limits, right, scores);
+        let left = self.best(&n_and_h_left, all, limits, left, scores);
+        let sides = Sides {
+            bins,
+            n_up_to: |i: usize| self.code.decode(up_to[i]).0,
+            n: all.0,
+            n_missing: self.code.decode(missing).0,
+        };
+        choose(right, left, &sides)
+    }
+
+    fn best_single(
+        &self,
+        singles: Range<usize>,
+        histogram: &Self::Histogram,
+        total: &Self::Total,
+        limits: &Limits,
+        buffer: &mut Self::Buffer,
+    ) -> Option<(f64, usize)> {
+        let mut best: Option<(f64, usize)> = None;
+        for start in singles.clone().step_by(MOST) {
+            let range = start..singles.end.min(start + MOST);
+            let (n_and_h, h, all) = self.weigh(&histogram.counts[range.clone()], 0, total.counts);
+            buffer.right.start(range.len());
+            let n_blocks = self.lanes.len();
+            for block in 0..n_blocks {
+                let curvatures = if self.has_curvatures {
+                    &histogram.planes[n_blocks + block][range.clone()]
+                } else {
+                    &[]
+                };
+                let sides = (&histogram.planes[block][range.clone()], curvatures);
+                self.add_terms(block, sides, None, total, &h, &mut buffer.right);
+            }
+            let found = self.best(&n_and_h, all, limits, &buffer.right, &mut buffer.scores);
+            if let Some((score, i)) = found
+                && best.is_none_or(|(b, _)| score > b)
+            {
+                best = Some((score, start + i));
+            }
+        }
+        best
+    }
+
+    fn gain(&self, score: f64, total: &Self::Total) -> f64 {
+        let (_, h) = self.code.decode(total.counts);
+        let n_blocks = self.lanes.len();
+        let mut parent = 0.0;
+        let mut squares = 0.0;
+        for (block, lanes) in self.lanes.iter().enumerate() {
+            for lane in 0..W {
+                let g = total.planes[block][lane].number() * lanes.unit[lane];
+                let h = if self.has_curvatures {
+                    total.planes[n_blocks + block][lane].number() * lanes.curvature_unit[lane]
+                } else {
+                    h
+                };
+                let penalty = LeafPenalty {
+                    l1: lanes.l1[lane],
+                    l2: lanes.l2[lane],
+                };
+                parent += penalty.score(g, h);
+                squares += LeafPenalty { l2: 1.0, ..penalty }.score(g, 0.0);
+            }
+        }
+        // With a common H by one division, as scores are.
+        score - self.common_l2.map_or(parent, |l2| squares / (h + l2))
+    }
+}
+
+/// The sums of the bins of a feature.
+struct Observed<'h, C> {
+    stored: &'h [C],
+    zero: Option<(usize, C)>,
+    missing: C,
+}
+
+impl<'h, C: Cell> Observed<'h, C> {
+    fn new(place: Place, stored: &'h [C], total: C) -> Self {
+        let n_missing = usize::from(place.has_missing);
+        Self {
+            stored,
+            zero: place.zero.map(|zero| (zero, zero_sums(stored, total))),
+            missing: if n_missing == 0 {
+                C::ZERO
+            } else {
+                stored[stored.len() - 1]
+            },
+        }
+    }
+
+    fn bin(&self, bin: usize) -> C {
+        match &self.zero {
+            Some((zero, sums)) if *zero == bin => *sums,
+            Some((zero, _)) if *zero < bin => self.stored[bin - 1],
+            _ => self.stored[bin],
+        }
+    }
+}
