@@ -199,7 +199,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         sides: (&[[T; W]], &[[T; W]]),
         extra: Option<(&[T; W], &[T; W])>,
         total: &Total<T, W>,
-        h: &[(f64, f64)],
+        weights: &[(f64, f64)],
         terms: &mut Terms,
     ) {
         let lanes = &self.lanes[block];
@@ -227,6 +227,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
             return;
         }
         let n_blocks = self.lanes.len();
+        let (_, all_weight) = self.code.decode(total.counts);
         let all_h = if self.has_curvatures {
             total.planes[n_blocks + block].map(T::number)
         } else {
@@ -254,7 +255,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
                     let (h, unit) = (side_h[lane].number(), lanes.curvature_unit[lane]);
                     (h * unit, (all_h[lane] - h) * unit)
                 } else {
-                    h[i]
+                    (weights[i].1, all_weight - weights[i].1)
                 };
                 let g = side[lane].number();
                 score += penalty.score(g * unit, h) + penalty.score((all[lane] - g) * unit, rest_h);
@@ -270,7 +271,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
     /// The largest score, and where it is first reached, of sides of which the terms are summed.
     fn best(
         &self,
-        n_and_h: &[(f64, f64)],
+        weights: &[(f64, f64)],
         total: (f64, f64),
         limits: &Limits,
         terms: &Terms,
@@ -278,7 +279,7 @@ impl<T: Integer, const W: usize> Vector<T, W> {
     ) -> Option<(f64, usize)> {
         let fewest = limits.min_samples_leaf as f64;
         scores.clear();
-        scores.extend(n_and_h.iter().enumerate().map(|(i, &(n, h))| {
+        scores.extend(weights.iter().enumerate().map(|(i, &(n, h))| {
             let (rest_n, rest_h) = (total.0 - n, total.1 - h);
             let (score, low) = match self.common_l2 {
                 Some(l2) => {
@@ -298,17 +299,9 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         best_of(scores)
     }
 
-    /// Number and weight of each of several sides with `extra` added, and those of the rest.
-    fn weigh(
-        &self,
-        counts: &[i64],
-        extra: i64,
-        total: i64,
-    ) -> (Vec<(f64, f64)>, Vec<(f64, f64)>, (f64, f64)) {
-        let total = self.code.decode(total);
-        let n_and_h: Vec<(f64, f64)> = counts.iter().map(|&c| self.code.decode(c + extra)).collect();
-        let h = n_and_h.iter().map(|&(_, h)| (h, total.1 - h)).collect();
-        (n_and_h, h, total)
+    /// Number and weight of each of several sides with `extra` added.
+    fn weigh(&self, counts: &[i64], extra: i64) -> Vec<(f64, f64)> {
+        counts.iter().map(|&c| self.code.decode(c + extra)).collect()
     }
 
     /// Sums a plane of every kind, in parallel where that is worth it.
@@ -461,14 +454,15 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
         }
         debug_assert!(k <= MOST);
         let n_right = if missing == 0 { k - 1 } else { k };
-        let (n_and_h, h, all) = self.weigh(&up_to[..n_right], 0, total.counts);
-        let (n_and_h_left, h_left, _) = if missing == 0 {
-            (Vec::new(), Vec::new(), all)
+        let all = self.code.decode(total.counts);
+        let weights = self.weigh(&up_to[..n_right], 0);
+        let weights_left = if missing == 0 {
+            Vec::new()
         } else {
-            self.weigh(&up_to[..k - 1], missing, total.counts)
+            self.weigh(&up_to[..k - 1], missing)
         };
         right.start(n_right);
-        left.start(n_and_h_left.len());
+        left.start(weights_left.len());
         let n_blocks = self.lanes.len();
         for block in 0..n_blocks {
             let add_up = |plane: usize, sides: &mut Vec<[T; W]>| {
@@ -489,14 +483,14 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
                 [T::ZERO; W]
             };
             let up_to = |n: usize| (&gradients[..n], &curvatures[..n.min(curvatures.len())]);
-            self.add_terms(block, up_to(n_right), None, total, &h, right);
+            self.add_terms(block, up_to(n_right), None, total, &weights, right);
             if missing != 0 {
                 let extra = Some((&extra, &extra_h));
-                self.add_terms(block, up_to(k - 1), extra, total, &h_left, left);
+                self.add_terms(block, up_to(k - 1), extra, total, &weights_left, left);
             }
         }
-        let right = self.best(&n_and_h, all, limits, right, scores);
-        let left = self.best(&n_and_h_left, all, limits, left, scores);
+        let right = self.best(&weights, all, limits, right, scores);
+        let left = self.best(&weights_left, all, limits, left, scores);
         let sides = Sides {
             bins,
             n_up_to: |i: usize| self.code.decode(up_to[i]).0,
@@ -517,7 +511,8 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
         let mut best: Option<(f64, usize)> = None;
         for start in singles.clone().step_by(MOST) {
             let range = start..singles.end.min(start + MOST);
-            let (n_and_h, h, all) = self.weigh(&histogram.counts[range.clone()], 0, total.counts);
+            let all = self.code.decode(total.counts);
+            let weights = self.weigh(&histogram.counts[range.clone()], 0);
             buffer.right.start(range.len());
             let n_blocks = self.lanes.len();
             for block in 0..n_blocks {
@@ -527,9 +522,9 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
                     &[]
                 };
                 let sides = (&histogram.planes[block][range.clone()], curvatures);
-                self.add_terms(block, sides, None, total, &h, &mut buffer.right);
+                self.add_terms(block, sides, None, total, &weights, &mut buffer.right);
             }
-            let found = self.best(&n_and_h, all, limits, &buffer.right, &mut buffer.scores);
+            let found = self.best(&weights, all, limits, &buffer.right, &mut buffer.scores);
             if let Some((score, i)) = found
                 && best.is_none_or(|(b, _)| score > b)
             {
