@@ -82,6 +82,7 @@ pub struct Dataset {
     output_names: Names,
     nominal: BTreeMap<usize, Arc<[String]>>,
     weights: Option<Arc<[f32]>>,
+    ids: Option<Arc<[String]>>,
 }
 
 impl Dataset {
@@ -143,6 +144,7 @@ impl Dataset {
             outputs,
             nominal: BTreeMap::new(),
             weights: None,
+            ids: None,
         })
     }
 
@@ -151,6 +153,16 @@ impl Dataset {
     pub fn named(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
+    }
+
+    /// Sets identifiers of the samples, which predictions are written beside.
+    ///
+    /// # Errors
+    /// [`DatasetError::Mismatch`].
+    pub fn with_ids(mut self, ids: Vec<String>) -> Result<Self, DatasetError> {
+        Mismatch::check("identifiers", self.n_samples(), ids.len())?;
+        self.ids = Some(ids.into());
+        Ok(self)
     }
 
     /// Sets the names of the features.
@@ -268,6 +280,11 @@ impl Dataset {
         &self.nominal
     }
 
+    /// Identifiers of the samples, if they have any.
+    pub fn ids(&self) -> Option<&[String]> {
+        self.ids.as_deref()
+    }
+
     /// The kind of a feature.
     pub fn feature_kind(&self, feature: usize) -> FeatureKind<'_> {
         self.nominal
@@ -352,6 +369,7 @@ impl Dataset {
             output_names: self.output_names.clone(),
             nominal: self.nominal.clone(),
             weights: self.weights.clone(),
+            ids: self.ids.clone(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Comma-separated numbers below a line of names.
+//! Separated values below a line of names.
 
 use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
@@ -13,7 +13,8 @@ use rpo_core::Mismatch;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
-/// A streaming reader of CSV: a line of column names, then a line of numbers per row, separated by commas.
+/// A streaming reader of CSV: a line of column names, then a line of numbers per row, separated by commas or, where the
+/// first line has none, by the semicolons, tabs or vertical bars that it has.
 ///
 /// A field may be quoted by `"`, doubled inside; it may contain line ends, which are read as LF. Blanks around the
 /// text of a field are dropped, blank lines skipped. A field that is empty or `NA` is a missing value, NaN here.
@@ -32,6 +33,7 @@ pub struct CsvReader<R> {
     records: csv::Reader<QuotedLines<R>>,
     record: ByteRecord,
     columns: Vec<String>,
+    delimiter: u8,
 }
 
 impl<R: BufRead> CsvReader<R> {
@@ -39,45 +41,42 @@ impl<R: BufRead> CsvReader<R> {
     ///
     /// # Errors
     /// [`ReadError`] for an empty file, a name that is not closed, not UTF-8 or used twice, and a first line that does
-    /// not name columns: numbers, unless they are distinct whole numbers as column numbers are, or one unquoted name
-    /// with a semicolon or tab in it.
+    /// not name columns: numbers, unless they are distinct whole numbers as column numbers are.
     pub fn new(reader: R) -> Result<Self, ReadError> {
-        Self::from_lines(LineReader::new(reader))
+        Self::from_lines(LineReader::new(reader), None)
     }
 
-    pub(super) fn from_lines(lines: LineReader<R>) -> Result<Self, ReadError> {
+    /// Reads the names of the columns; the first line shows the delimiter unless one is given.
+    pub(super) fn from_lines(mut lines: LineReader<R>, delimiter: Option<u8>) -> Result<Self, ReadError> {
+        if !next_line(&mut lines, None)? {
+            return Err(ReadErrorKind::Empty("a header of column names").into());
+        }
+        let delimiter = delimiter.unwrap_or_else(|| delimiter_of(lines.line()));
         let mut builder = ReaderBuilder::new();
         builder
             .has_headers(false)
             .flexible(true)
+            .delimiter(delimiter)
             .terminator(Terminator::Any(b'\n'));
         let mut reader = Self {
-            records: builder.from_reader(QuotedLines::new(lines)),
+            records: builder.from_reader(QuotedLines::new(lines, delimiter)),
             record: ByteRecord::new(),
             columns: Vec::new(),
+            delimiter,
         };
         reader.columns = reader.read_names()?;
         Ok(reader)
     }
 
     fn read_names(&mut self) -> Result<Vec<String>, ReadError> {
-        if !self.next_line()? {
-            return Err(ReadErrorKind::Empty("a header of column names").into());
-        }
         let text = lossy(self.lines().line());
         let names: Result<Vec<String>, Fault> = if self.is_quoted() {
             self.read_quoted()?;
             let fields = self.record.iter();
             fields.map(|field| utf8(field, 0)).collect()
         } else {
-            let fields = self.lines().line().split(|&b| b == b',');
-            let names: Result<Vec<String>, Fault> = fields.map(|field| utf8(field.trim_ascii(), 0)).collect();
-            if let Ok([name]) = names.as_deref()
-                && let Some(found) = [';', '\t'].into_iter().find(|&c| name.contains(c))
-            {
-                return Err(self.lines().error(ReadErrorKind::Separator { text, found }));
-            }
-            names
+            let fields = self.lines().line().split(|&b| b == self.delimiter);
+            fields.map(|field| utf8(field.trim_ascii(), 0)).collect()
         };
         let names = Names::Given(names.map_err(|(_, kind)| self.lines().error(kind))?);
         if is_row(&names) {
@@ -113,9 +112,32 @@ impl<R: BufRead> CsvReader<R> {
             self.read_quoted()?;
             parse_record(&self.record, &self.columns, row)
         } else {
-            parse_row(self.lines().line(), &self.columns, row)
+            parse_row(self.lines().line(), self.delimiter, &self.columns, row)
         };
         match parsed {
+            Ok(()) => Ok(true),
+            Err((at, kind)) => Err(self.lines().error(kind).at_byte(at)),
+        }
+    }
+
+    /// Reads the next row and calls `visit` with each column and its text, `None` where missing; returns false at the end.
+    pub(super) fn read_fields(
+        &mut self,
+        mut visit: impl FnMut(usize, Option<&[u8]>) -> Result<(), ReadErrorKind>,
+    ) -> Result<bool, ReadError> {
+        if !self.next_line()? {
+            return Ok(false);
+        }
+        let visited = if self.is_quoted() {
+            self.read_quoted()?;
+            let mut fields = self.record.iter().take(self.columns.len()).enumerate();
+            let visited = fields.try_for_each(|(j, field)| visit(j, present(field.trim_ascii())));
+            let checked = || check_count(self.columns.len(), self.record.len(), 0);
+            visited.map_err(|kind| (0, kind)).and_then(|()| checked())
+        } else {
+            visit_fields(self.lines().line(), self.delimiter, self.columns.len(), visit)
+        };
+        match visited {
             Ok(()) => Ok(true),
             Err((at, kind)) => Err(self.lines().error(kind).at_byte(at)),
         }
@@ -127,13 +149,8 @@ impl<R: BufRead> CsvReader<R> {
 
     /// Reads the next line that is not blank; returns false at the end.
     fn next_line(&mut self) -> Result<bool, ReadError> {
-        let lines = &mut self.records.get_mut().lines;
-        while lines.advance()? {
-            if !lines.line().trim_ascii().is_empty() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let delimiter = self.delimiter;
+        next_line(&mut self.records.get_mut().lines, Some(delimiter))
     }
 
     /// A line without quotes, the usual one, is split and parsed in one pass; the `csv` crate has the others.
@@ -162,6 +179,7 @@ impl<R: BufRead> CsvReader<R> {
 #[derive(Debug)]
 struct QuotedLines<R> {
     lines: LineReader<R>,
+    delimiter: u8,
     /// Bytes of the current line that have not been read yet.
     rest: VecDeque<u8>,
     /// True if the bytes before have opened quotes that they do not close.
@@ -171,9 +189,10 @@ struct QuotedLines<R> {
 }
 
 impl<R: BufRead> QuotedLines<R> {
-    fn new(lines: LineReader<R>) -> Self {
+    fn new(lines: LineReader<R>, delimiter: u8) -> Self {
         Self {
             lines,
+            delimiter,
             rest: VecDeque::new(),
             inside: false,
             failed: None,
@@ -183,14 +202,13 @@ impl<R: BufRead> QuotedLines<R> {
     /// Makes the current line the next to be read, without the blanks around its fields, which the `csv` crate would
     /// keep, and after a check that quotes are where they may be, which it does not check.
     fn give_line(&mut self) -> Result<(), ReadError> {
-        let line = self.lines.line();
+        let (line, delimiter) = (self.lines.line(), self.delimiter);
+        let is_text = |byte: &&u8| !is_blank(**byte, delimiter);
+        let separates = |byte: Option<&u8>| byte.is_none_or(|b| *b == delimiter);
         for (at, &byte) in line.iter().enumerate() {
-            let before = line[..at].trim_ascii_end().last();
-            let after = line[at + 1..].trim_ascii_start().first();
-            let (starts, ends) = (
-                matches!(before, None | Some(b',')),
-                matches!(after, None | Some(b',')),
-            );
+            let before = line[..at].iter().rfind(is_text);
+            let after = line[at + 1..].iter().find(is_text);
+            let (starts, ends) = (separates(before), separates(after));
             match byte {
                 b'"' => {
                     let is_doubled =
@@ -206,7 +224,12 @@ impl<R: BufRead> QuotedLines<R> {
                     }
                     self.inside = !self.inside;
                 }
-                b' ' | b'\t' if !self.inside && (starts || ends || before == Some(&b'"')) => continue,
+                b if is_blank(b, delimiter)
+                    && !self.inside
+                    && (starts || ends || before == Some(&b'"')) =>
+                {
+                    continue;
+                }
                 _ => {}
             }
             self.rest.push_back(byte);
@@ -241,20 +264,79 @@ fn is_row(names: &Names) -> bool {
     all_numbers && (!given.all(is_whole) || names.duplicate().is_some())
 }
 
-fn parse_row(line: &[u8], columns: &[String], row: &mut Row) -> Result<(), Fault> {
-    // `None` once the line has ended: a comma after the last column would begin one more field.
+/// Reads the next line that is not blank; returns false at the end. Tabs that separate columns are not blank.
+fn next_line<R: BufRead>(lines: &mut LineReader<R>, delimiter: Option<u8>) -> Result<bool, ReadError> {
+    while lines.advance()? {
+        let mut bytes = lines.line().iter();
+        if !bytes.all(|&b| is_blank(b, delimiter.unwrap_or(b','))) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The delimiter of a first line: a comma if it has one outside of quotes, else the most frequent of the others.
+fn delimiter_of(line: &[u8]) -> u8 {
+    let mut counts = [(b',', 0), (b';', 0), (b'\t', 0), (b'|', 0)];
+    let mut inside = false;
+    for &byte in line {
+        inside ^= byte == b'"';
+        if let Some((_, count)) = counts.iter_mut().find(|(b, _)| *b == byte && !inside) {
+            *count += 1;
+        }
+    }
+    let [comma, others @ ..] = counts;
+    let most = others.into_iter().rev().max_by_key(|(_, count)| *count);
+    match most {
+        Some((byte, count)) if comma.1 == 0 && count > 0 => byte,
+        _ => comma.0,
+    }
+}
+
+/// Returns true for a blank or a tab that does not separate columns.
+#[inline]
+fn is_blank(byte: u8, delimiter: u8) -> bool {
+    matches!(byte, b' ' | b'\t') && byte != delimiter
+}
+
+/// The text of a field, `None` if it is a missing value.
+fn present(text: &[u8]) -> Option<&[u8]> {
+    Some(text).filter(|text| !matches!(*text, b"" | b"NA"))
+}
+
+fn visit_fields(
+    line: &[u8],
+    delimiter: u8,
+    n_columns: usize,
+    mut visit: impl FnMut(usize, Option<&[u8]>) -> Result<(), ReadErrorKind>,
+) -> Result<(), Fault> {
+    let (mut at, mut count) = (0, 0);
+    for field in line.split(|&b| b == delimiter) {
+        if count < n_columns {
+            visit(count, present(field.trim_ascii())).map_err(|kind| (at, kind))?;
+        }
+        count += 1;
+        at += field.len() + 1;
+    }
+    check_count(n_columns, count, line.len())
+}
+
+fn parse_row(line: &[u8], delimiter: u8, columns: &[String], row: &mut Row) -> Result<(), Fault> {
+    // `None` once the line has ended: a delimiter after the last column would begin one more field.
     let mut rest = Some(line);
     for column in columns {
         let Some(mut field) = rest else { break };
-        while let [b' ' | b'\t', after @ ..] = field {
+        while let [first, after @ ..] = field
+            && is_blank(*first, delimiter)
+        {
             field = after;
         }
         let (value, after) = match number::scan(field) {
-            Some((value, length)) if matches!(field.get(length), None | Some(b',')) => {
+            Some((value, length)) if field.get(length).is_none_or(|b| *b == delimiter) => {
                 (value, &field[length..])
             }
             _ => {
-                let (text, after) = field.split_at(memchr(b',', field).unwrap_or(field.len()));
+                let (text, after) = field.split_at(memchr(delimiter, field).unwrap_or(field.len()));
                 let at = line.len() - field.len();
                 (parse_field(text.trim_ascii_end(), at, column)?, after)
             }
@@ -262,7 +344,7 @@ fn parse_row(line: &[u8], columns: &[String], row: &mut Row) -> Result<(), Fault
         row.push_dense(value);
         rest = after.get(1..);
     }
-    let more = rest.map_or(0, |rest| 1 + memchr_iter(b',', rest).count());
+    let more = rest.map_or(0, |rest| 1 + memchr_iter(delimiter, rest).count());
     check_count(columns.len(), row.values().len() + more, line.len())
 }
 
@@ -274,10 +356,10 @@ fn parse_record(record: &ByteRecord, columns: &[String], row: &mut Row) -> Resul
 }
 
 fn parse_field(text: &[u8], at: usize, column: &str) -> Result<f64, Fault> {
-    match text {
-        b"" | b"NA" => Ok(f64::NAN),
-        _ => number::parse(text).map_err(|why| (at, ReadErrorKind::number(why, column, text))),
-    }
+    let Some(text) = present(text) else {
+        return Ok(f64::NAN);
+    };
+    number::parse(text).map_err(|why| (at, ReadErrorKind::number(why, column, text)))
 }
 
 fn check_count(expected: usize, given: usize, at: usize) -> Result<(), Fault> {

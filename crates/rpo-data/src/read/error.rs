@@ -183,23 +183,69 @@ pub enum ReadErrorKind {
         name: String,
     },
 
-    /// A CSV file whose columns are separated by another character than a comma.
-    #[error(
-        "no comma in {}; columns are separated by commas, not by {found:?}",
-        quoted(text)
-    )]
-    Separator {
-        /// The first line.
-        text: String,
-        /// The character that seems to separate columns.
-        found: char,
-    },
     /// A CSV file whose first line, which is given, is a row of numbers.
     #[error("{} are numbers; the first line of a CSV file names the columns", quoted(.0))]
     NoNames(String),
     /// A quote that neither encloses a field of a CSV file nor is doubled.
     #[error("unexpected quote before {}; quotes enclose a whole field, from comma to comma", quoted(.0))]
     StrayQuote(String),
+    /// A column of a CSV file that an option names and that is not there.
+    #[error("{option} names the column {}, which does not exist", quoted(name))]
+    UnknownColumn {
+        /// The option.
+        option: &'static str,
+        /// The name or pattern.
+        name: String,
+    },
+    /// A column of a CSV file with a few words among numbers, or a few dates.
+    #[error(
+        "{} is not a number; most values of {} are, so {} {} of {total} may be mistakes",
+        quoted(text),
+        quoted(column),
+        others,
+        if *others == 1 { "value" } else { "values" }
+    )]
+    MixedColumn {
+        /// Name of the column.
+        column: String,
+        /// The first value that is not a number.
+        text: String,
+        /// Values that are not numbers.
+        others: usize,
+        /// Values that are not missing.
+        total: usize,
+    },
+    /// A character that cannot separate columns.
+    #[error("{0:?} cannot separate the columns of a CSV file; a single ASCII character that values do not contain can")]
+    Delimiter(char),
+    /// A number written with a decimal comma.
+    #[error("{} in {} has a decimal comma; numbers are written with a decimal point", quoted(text), quoted(column))]
+    DecimalComma {
+        /// Name of the column.
+        column: String,
+        /// The number.
+        text: String,
+    },
+    /// Text in place of a date.
+    #[error(
+        "{} is not a date; {} holds dates such as 2024-01-31 or 2024-01-31T18:30:00",
+        quoted(text),
+        quoted(column)
+    )]
+    NotADate {
+        /// Name of the column.
+        column: String,
+        /// The text.
+        text: String,
+    },
+    /// A column of a CSV file with more different words than a feature can have.
+    #[error("{} holds more than {limit} different words, too many for a category", quoted(column))]
+    TooManyCategories {
+        /// Name of the column.
+        column: String,
+        /// The largest number.
+        limit: usize,
+    },
     /// An empty field where a value is required.
     #[error("empty value for {}; a missing value is written ?", quoted(.0))]
     EmptyField(String),

@@ -5,7 +5,9 @@
 //! CR LF line ends and a UTF-8 byte order mark, and refuse malformed input with a [`ReadError`] that names the line.
 
 mod arff;
+mod columns;
 mod csv;
+mod date;
 mod detect;
 mod error;
 mod format;
@@ -13,12 +15,14 @@ mod label_file;
 mod line;
 mod number;
 mod options;
+mod pattern;
 mod row;
 mod sample;
 mod samples;
 mod svmlight;
 mod table;
 mod text;
+mod typed;
 mod xmlrepo;
 
 pub use arff::{ArffReader, Attribute, AttributeKind};
@@ -26,7 +30,7 @@ pub use csv::CsvReader;
 pub use error::{ReadError, ReadErrorKind};
 pub use format::{Format, UnknownFormatName};
 pub use label_file::LabelFile;
-pub use options::{FirstFeature, Missing, ReadOptions, Targets};
+pub use options::{ColumnType, FirstFeature, Missing, ReadOptions, Targets};
 pub use row::Row;
 pub use sample::Sample;
 pub use svmlight::SvmLightReader;
@@ -34,7 +38,7 @@ pub use xmlrepo::XmlRepoReader;
 
 use crate::dataset::Dataset;
 use detect::{decompressed, format_of_content, format_of_name, open};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 /// Reads a data set from a file, which may be compressed by gzip. It is named after the file.
@@ -45,13 +49,21 @@ use std::path::Path;
 /// [`ReadError`] with path, line and, where it makes sense, column.
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, ReadError> {
     let path = path.as_ref();
-    let mut options = options.clone();
-    if options.format == Format::Auto {
-        options.format = format_of_name(path).unwrap_or(Format::Auto);
-    }
-    let data = open(path)
-        .and_then(|reader| read_decompressed(reader, &options))
-        .map_err(|e| e.in_file(path))?;
+    let read = || {
+        let (format, reader) = match options.format {
+            Format::Auto => match format_of_name(path) {
+                Some(format) => (format, open(path)?),
+                None => format_of_content(open(path)?)?,
+            },
+            given => (given, open(path)?),
+        };
+        match format {
+            // Opened anew, as its columns may have to be looked at twice.
+            Format::Csv => read_csv(|| open(path), options),
+            _ => read_format(format, reader, options),
+        }
+    };
+    let data = read().map_err(|e| e.in_file(path))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -59,7 +71,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
 }
 
 /// Reads a data set from a reader, whose content may be compressed by gzip. A set from ARFF has the name of its
-/// relation.
+/// relation. The text of a CSV file is held in memory, as its columns may have to be looked at twice.
 ///
 /// ```
 /// use rpo_data::read::{ReadOptions, Targets, read_from};
@@ -71,29 +83,65 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
 /// # Ok::<(), rpo_data::read::ReadError>(())
 /// ```
 ///
+/// Columns of words become nominal features, dates their parts (see [`ColumnType`]):
+///
+/// ```
+/// use rpo_data::FeatureKind;
+/// use rpo_data::read::{ReadOptions, Targets, read_from};
+/// let text = "colour,since,price\nred,2024-01-31,3\nblue,2024-02-01,4\n";
+/// let options = ReadOptions { targets: Targets::Last(1), ..ReadOptions::default() };
+/// let data = read_from(text.as_bytes(), &options)?;
+/// let names: Vec<_> = data.feature_names().iter().collect();
+/// assert_eq!(names, ["colour", "since[days]", "since[month]", "since[weekday]"]);
+/// assert_eq!(data.feature_kind(0), FeatureKind::Nominal(&["blue".into(), "red".into()]));
+/// # Ok::<(), rpo_data::read::ReadError>(())
+/// ```
+///
 /// # Errors
 /// [`ReadError`] with line and, where it makes sense, column.
 pub fn read_from(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
-    read_decompressed(decompressed(reader)?, options)
+    let reader = decompressed(reader)?;
+    let (format, mut reader) = match options.format {
+        Format::Auto => format_of_content(reader)?,
+        given => (given, reader),
+    };
+    if format != Format::Csv {
+        return read_format(format, reader, options);
+    }
+    let mut text = Vec::new();
+    reader.read_to_end(&mut text).map_err(|e| ReadErrorKind::from(&e))?;
+    read_csv(|| Ok(Box::new(text.as_slice())), options)
 }
 
-fn read_decompressed(reader: Box<dyn BufRead + '_>, options: &ReadOptions) -> Result<Dataset, ReadError> {
-    match options.format {
-        Format::Auto => {
-            let (format, reader) = format_of_content(reader)?;
-            let options = ReadOptions {
-                format,
-                ..options.clone()
-            };
-            read_decompressed(reader, &options)
-        }
+fn read_csv<'a>(
+    open: impl Fn() -> Result<Box<dyn BufRead + 'a>, ReadError>,
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
+    refuse_first_feature(Format::Csv, options)?;
+    table::read_csv(open, options)
+}
+
+/// Reads any format but CSV.
+fn read_format(
+    format: Format,
+    reader: Box<dyn BufRead + '_>,
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
+    match format {
         Format::XmlRepo => samples::read_xmlrepo(reader, options),
         Format::SvmLight => samples::read_svmlight(reader, options),
-        Format::Arff | Format::Csv if options.first_feature.is_some() => {
-            let (option, format) = ("first_feature", options.format);
-            Err(ReadErrorKind::Option { option, format }.into())
+        Format::Arff => {
+            refuse_first_feature(format, options)?;
+            table::read_arff(reader, options)
         }
-        Format::Arff => table::read_arff(reader, options),
-        Format::Csv => table::read_csv(reader, options),
+        Format::Auto | Format::Csv => unreachable!("the format is known, and CSV is read elsewhere"),
     }
+}
+
+fn refuse_first_feature(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
+    if options.first_feature.is_some() {
+        let option = "first_feature";
+        return Err(ReadErrorKind::Option { option, format });
+    }
+    Ok(())
 }

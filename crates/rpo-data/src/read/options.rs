@@ -5,6 +5,7 @@ use super::line::DEFAULT_LONGEST_LINE;
 use crate::dataset::Task;
 use rpo_core::Mismatch;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// The index of the first feature in an svmlight file.
@@ -40,10 +41,28 @@ pub enum Targets {
     Last(usize),
     /// The first columns, this many.
     First(usize),
-    /// The columns with these names; each must exist.
+    /// The columns with these names; each must exist. In a name that no column has, `*` stands for any characters and `?`
+    /// for one.
     Names(Vec<String>),
     /// The columns with these names that exist: for files to predict, with or without outputs.
     NamesIfPresent(Vec<String>),
+}
+
+/// The type of a column of a CSV file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColumnType {
+    /// Numbers; true and false, in any case, are 1 and 0.
+    Number,
+    /// Words, one nominal feature. Its values are in the order of the alphabet, or of size if all are numbers.
+    Category,
+    /// Dates of ISO 8601, such as 2024-01-31: the features `column[days]` since 1970-01-01, `column[month]` (1 to 12)
+    /// and `column[weekday]` (1 for Monday to 7).
+    Date,
+    /// Dates, most with a time, such as 2024-01-31T18:30:00 (a blank may stand for the T), with a fraction of a second
+    /// and an offset from UTC or not; times with an offset are converted to UTC. The features of a date, days with a
+    /// fraction, and `column[hour]` with a fraction.
+    DateTime,
 }
 
 /// What to do about missing values.
@@ -91,6 +110,19 @@ pub struct ReadOptions {
     pub missing_targets: Option<Missing>,
     /// The index of the first feature in an svmlight file; 1 by default.
     pub first_feature: Option<FirstFeature>,
+    /// The character between the columns of a CSV file. By default a comma or, where the first line has none, the most
+    /// frequent of semicolon, tab and vertical bar.
+    pub delimiter: Option<char>,
+    /// Types of columns of a CSV file, by name. Columns not named here have the type of their values: numbers, dates, or
+    /// else categories, unless most of a column's values are numbers, which is an error.
+    pub types: BTreeMap<String, ColumnType>,
+    /// Columns of a CSV file that are not read, by name or by pattern: `*` stands for any characters, `?` for one.
+    pub ignore: Vec<String>,
+    /// Reads those columns of a CSV file only that are targets or have a type in `types`, and allows types of columns
+    /// that do not exist: for files to predict, whose other columns a model does not ask for. False by default.
+    pub ignore_untyped: bool,
+    /// The column of a CSV file that identifies samples: it becomes [`Dataset::ids`](crate::Dataset::ids), not a feature.
+    pub id: Option<String>,
     /// Bytes of the longest line that is read; 1 GiB by default. A longer one is an error: a file of another kind
     /// would be read into memory whole.
     pub longest_line: usize,
@@ -107,6 +139,11 @@ impl Default for ReadOptions {
             missing: Missing::default(),
             missing_targets: None,
             first_feature: None,
+            delimiter: None,
+            types: BTreeMap::new(),
+            ignore: Vec::new(),
+            ignore_untyped: false,
+            id: None,
             longest_line: DEFAULT_LONGEST_LINE,
         }
     }

@@ -1,13 +1,16 @@
 //! Turns the columns of a table into features and outputs.
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
+use super::columns::{ColumnUse, declared, infer};
 use super::csv::CsvReader;
 use super::error::{ReadError, ReadErrorKind};
 use super::label_file::LabelFile;
 use super::line::LineReader;
-use super::options::{Missing, ReadOptions, Targets};
+use super::options::{ColumnType, Missing, ReadOptions, Targets};
+use super::pattern::matching;
 use super::row::Row;
 use super::samples::narrow;
+use super::typed::TypedReader;
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
 use crate::names::Names;
@@ -20,25 +23,90 @@ use std::sync::Arc;
 pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     let mut reader = ArffReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
     let columns = reader.attributes().to_vec();
-    let roles = Roles::new(&columns, true, options)?;
+    let is_target = target_columns(&columns, true, options)?;
+    let roles = Roles::new(&columns, is_target, true, options)?;
     let name = reader.relation().to_owned();
-    let data = assemble(columns, &roles, options, |row| {
+    let parts = assemble(&columns, &roles, options, |row| {
         Ok((reader.read_row(row)?, reader.line()))
     })?;
-    Ok(data.named(name))
+    Ok(dataset(columns, &roles, parts, options)?.named(name))
 }
 
-pub(super) fn read_csv(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
-    let mut reader = CsvReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
+/// Reads a CSV file, which `open` opens: once if all columns are numbers, else again for their types and once more for
+/// their values.
+pub(super) fn read_csv<'a>(
+    open: impl Fn() -> Result<Box<dyn BufRead + 'a>, ReadError>,
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
+    let delimiter = options.delimiter.map(delimiter_byte).transpose()?;
+    let open = || CsvReader::from_lines(LineReader::with_longest(open()?, options.longest_line), delimiter);
+    let mut reader = open()?;
     let numeric = |name: &String| Attribute {
         name: name.clone(),
         kind: AttributeKind::Numeric,
     };
     let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
-    let roles = Roles::new(&columns, false, options)?;
-    assemble(columns, &roles, options, |row| {
-        Ok((reader.read_row(row)?, reader.line()))
+    let is_target = target_columns(&columns, false, options)?;
+    let declared = declared(reader.columns(), &is_target, options)?;
+    let number = Some(ColumnUse::Value(ColumnType::Number));
+    if declared.iter().all(|column| column.is_none() || *column == number) {
+        let roles = Roles::new(&columns, is_target.clone(), false, options)?;
+        let numbers = assemble(&columns, &roles, options, |row| {
+            Ok((reader.read_row(row)?, reader.line()))
+        });
+        match numbers {
+            Err(e) if matches!(e.kind, ReadErrorKind::NotANumber { .. }) => {}
+            numbers => return dataset(columns, &roles, numbers?, options),
+        }
+    }
+    let uses = infer(open()?, &declared)?;
+    let mut reader = TypedReader::new(open()?, &uses);
+    // Columns of the file, and those of the rows that are made of each.
+    let names = reader.names();
+    for ((target, column), found) in is_target.iter().zip(&columns).zip(&uses) {
+        let found = match found {
+            ColumnUse::Value(ColumnType::Category) => "words",
+            ColumnUse::Value(ColumnType::Date | ColumnType::DateTime) => "dates",
+            _ => continue,
+        };
+        if *target {
+            let name = column.name.clone();
+            let found = found.to_owned();
+            let expected = "a target is a number or, for a label, 0 or 1";
+            return Err(ReadErrorKind::WrongTarget { name, found, expected }.into());
+        }
+    }
+    let is_target: Vec<bool> = names
+        .iter()
+        .zip(is_target)
+        .flat_map(|(made, target)| made.iter().map(move |_| target))
+        .collect();
+    let mut columns: Vec<Attribute> = names.iter().flatten().map(numeric).collect();
+    let roles = Roles::new(&columns, is_target, false, options)?;
+    let n_values = columns.len();
+    let (mut features, outputs, task) = assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
+    let (ids, categories) = reader.finish();
+    for (file_column, categories) in categories {
+        let column = names[..file_column].iter().map(Vec::len).sum::<usize>();
+        let values = categories.sort(&mut features, roles.columns[column].index as usize);
+        if !values.is_empty() {
+            columns[column].kind = AttributeKind::Nominal(values);
+        }
+    }
+    let data = dataset(columns, &roles, (features, outputs, task), options)?;
+    Ok(match ids {
+        Some(ids) => data.with_ids(ids).map_err(ReadErrorKind::from)?,
+        None => data,
     })
+}
+
+/// A delimiter must be a single byte that no field needs.
+fn delimiter_byte(delimiter: char) -> Result<u8, ReadErrorKind> {
+    let refused = |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | '\n' | '\r' | '.' | '-' | '+');
+    match u8::try_from(delimiter) {
+        Ok(byte) if byte.is_ascii() && !refused(delimiter) => Ok(byte),
+        _ => Err(ReadErrorKind::Delimiter(delimiter)),
+    }
 }
 
 /// The role of each column.
@@ -59,8 +127,12 @@ struct Role {
 
 impl Roles {
     /// `typed`: the file itself declares its columns, and so which are labels and which numbers.
-    fn new(columns: &[Attribute], typed: bool, options: &ReadOptions) -> Result<Self, ReadError> {
-        let is_target = target_columns(columns, typed, options)?;
+    fn new(
+        columns: &[Attribute],
+        is_target: Vec<bool>,
+        typed: bool,
+        options: &ReadOptions,
+    ) -> Result<Self, ReadError> {
         let mut counts = [0, 0];
         let roles = is_target.iter().map(|&output| {
             let count: &mut u32 = &mut counts[usize::from(output)];
@@ -141,7 +213,8 @@ fn label_file_columns(
     Ok(is_target)
 }
 
-/// Returns which columns have one of the names; `absent` is called for each name without a column.
+/// Returns which columns have one of the names, or match one that no column has; `absent` is called for each name
+/// without a column.
 fn named_columns(
     columns: &[Attribute],
     names: &[String],
@@ -156,7 +229,10 @@ fn named_columns(
     for (i, name) in names.iter().enumerate() {
         match positions.get(name.as_str()) {
             Some(&j) => is_target[j] = true,
-            None => absent(i)?,
+            None => match matching(name, columns.iter().map(|c| c.name.as_str())) {
+                found if found.is_empty() => absent(i)?,
+                found => found.into_iter().for_each(|j| is_target[j] = true),
+            },
         }
     }
     Ok(is_target)
@@ -207,23 +283,31 @@ fn is_label(column: &Attribute) -> bool {
     matches!(&column.kind, AttributeKind::Nominal(values) if **values == ["0", "1"])
 }
 
-/// Reads all rows. `read_row` also returns the line it has reached.
+/// Reads all rows: features, outputs and the task. `read_row` also returns the line it has reached.
 fn assemble(
-    columns: Vec<Attribute>,
+    columns: &[Attribute],
     roles: &Roles,
     options: &ReadOptions,
     mut read_row: impl FnMut(&mut Row) -> Result<(bool, u64), ReadError>,
-) -> Result<Dataset, ReadError> {
-    let mut table = Table::new(&columns, roles, options);
+) -> Result<(Matrix, Matrix, Task), ReadError> {
+    let mut table = Table::new(columns, roles, options);
     let mut row = Row::default();
     loop {
         let (more, line) = read_row(&mut row)?;
         if !more {
-            break;
+            return Ok(table.finish());
         }
         table.push(&row).map_err(|kind| kind.at(line))?;
     }
-    let (features, outputs, task) = table.finish();
+}
+
+/// Puts a data set together.
+fn dataset(
+    columns: Vec<Attribute>,
+    roles: &Roles,
+    (features, outputs, task): (Matrix, Matrix, Task),
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
     let new = if options.missing_targets == Some(Missing::Keep) {
         Dataset::with_missing
     } else {

@@ -3,3 +3,4 @@
 mod catalogue;
 mod parsing_fixtures;
 mod robustness;
+mod typed_columns;

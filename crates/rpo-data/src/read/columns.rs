@@ -1,0 +1,169 @@
+//! The types of the columns of a CSV file: declared by the caller, or those of the values.
+
+use super::csv::CsvReader;
+use super::date::Moment;
+use super::error::{ReadError, ReadErrorKind};
+use super::number::{self, NotANumber};
+use super::options::{ColumnType, ReadOptions};
+use super::pattern::matching;
+use crate::message::lossy;
+use std::io::BufRead;
+
+/// What a column is read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ColumnUse {
+    /// It is not read.
+    Ignored,
+    /// It identifies the samples.
+    Id,
+    /// A feature or an output.
+    Value(ColumnType),
+}
+
+/// What the options say of each column; `None` where its values decide.
+pub(super) fn declared(
+    columns: &[String],
+    is_target: &[bool],
+    options: &ReadOptions,
+) -> Result<Vec<Option<ColumnUse>>, ReadErrorKind> {
+    let names = || columns.iter().map(String::as_str);
+    let find = |option, name: &String| match matching(name, names()) {
+        found if found.is_empty() => {
+            let name = name.clone();
+            Err(ReadErrorKind::UnknownColumn { option, name })
+        }
+        found => Ok(found),
+    };
+    let mut uses = vec![None; columns.len()];
+    if options.ignore_untyped {
+        let ignored = uses.iter_mut().zip(is_target).filter(|(_, target)| !**target);
+        ignored.for_each(|(column, _)| *column = Some(ColumnUse::Ignored));
+    }
+    for (name, &kind) in &options.types {
+        match find("types", name) {
+            Ok(found) => found.into_iter().for_each(|j| uses[j] = Some(ColumnUse::Value(kind))),
+            Err(_) if options.ignore_untyped => {}
+            Err(e) => return Err(e),
+        }
+    }
+    for name in &options.ignore {
+        find("ignore", name)?
+            .into_iter()
+            .for_each(|j| uses[j] = Some(ColumnUse::Ignored));
+    }
+    if let Some(name) = &options.id {
+        let position = columns.iter().position(|column| column == name);
+        let position = position.ok_or_else(|| {
+            let (option, name) = ("id", name.clone());
+            ReadErrorKind::UnknownColumn { option, name }
+        })?;
+        uses[position] = Some(ColumnUse::Id);
+    }
+    Ok(uses)
+}
+
+/// Fills in the types of the columns that are not declared, from all values of the file.
+pub(super) fn infer<R: BufRead>(
+    mut reader: CsvReader<R>,
+    declared: &[Option<ColumnUse>],
+) -> Result<Vec<ColumnUse>, ReadError> {
+    if let Some(uses) = declared.iter().copied().collect() {
+        return Ok(uses);
+    }
+    let mut seen = vec![Seen::default(); declared.len()];
+    let mut next_line = reader.line() + 1;
+    while reader.read_fields(|j, text| {
+        if let (None, Some(text)) = (declared[j], text) {
+            seen[j].add(text, next_line);
+        }
+        Ok(())
+    })? {
+        next_line = reader.line() + 1;
+    }
+    let columns = declared.iter().zip(seen).zip(reader.columns());
+    let types = columns.map(|((declared, seen), name)| match declared {
+        Some(given) => Ok(*given),
+        None => seen.decide(name).map(ColumnUse::Value),
+    });
+    types.collect()
+}
+
+/// What the values of a column are.
+#[derive(Debug, Clone, Default)]
+struct Seen {
+    numbers: usize,
+    dates: usize,
+    times: usize,
+    words: usize,
+    /// The first value that is not a number, and its line.
+    first: Option<(String, u64)>,
+    /// The first number with a decimal comma, and its line.
+    decimal_comma: Option<(String, u64)>,
+}
+
+impl Seen {
+    fn add(&mut self, text: &[u8], line: u64) {
+        if parse_number(text).is_ok() {
+            self.numbers += 1;
+            return;
+        }
+        match Moment::parse(text) {
+            Some(moment) if moment.has_time => self.times += 1,
+            Some(_) => self.dates += 1,
+            None => self.words += 1,
+        }
+        self.first.get_or_insert_with(|| (lossy(text), line));
+        if self.decimal_comma.is_none() && has_decimal_comma(text) {
+            self.decimal_comma = Some((lossy(text), line));
+        }
+    }
+
+    fn decide(self, column: &str) -> Result<ColumnType, ReadError> {
+        let column = || column.to_owned();
+        let dates = self.dates + self.times;
+        let others = dates + self.words;
+        if let (Some((text, line)), true) = (self.decimal_comma, dates == 0) {
+            let column = column();
+            return Err(ReadErrorKind::DecimalComma { column, text }.at(line));
+        }
+        match self.first {
+            None => Ok(ColumnType::Number),
+            Some((text, line)) if self.numbers > others => {
+                let (column, total) = (column(), self.numbers + others);
+                let kind = ReadErrorKind::MixedColumn {
+                    column,
+                    text,
+                    others,
+                    total,
+                };
+                Err(kind.at(line))
+            }
+            Some(_) if dates == others && self.numbers == 0 => Ok(match self.times {
+                0 => ColumnType::Date,
+                _ => ColumnType::DateTime,
+            }),
+            Some(_) => Ok(ColumnType::Category),
+        }
+    }
+}
+
+/// Parses a number, or true or false in any case.
+pub(super) fn parse_number(text: &[u8]) -> Result<f64, NotANumber> {
+    match number::parse(text) {
+        Err(NotANumber::Malformed) if text.eq_ignore_ascii_case(b"true") => Ok(1.0),
+        Err(NotANumber::Malformed) if text.eq_ignore_ascii_case(b"false") => Ok(0.0),
+        parsed => parsed,
+    }
+}
+
+/// Returns true for digits, a comma, and digits.
+fn has_decimal_comma(text: &[u8]) -> bool {
+    let text = text.strip_prefix(b"-").unwrap_or(text);
+    let mut parts = text.split(|b| *b == b',');
+    let mut digits = || {
+        parts
+            .next()
+            .is_some_and(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+    };
+    digits() && digits() && parts.next().is_none()
+}

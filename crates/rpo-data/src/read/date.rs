@@ -1,0 +1,94 @@
+//! Dates and times of ISO 8601.
+
+use super::options::ColumnType;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::Timestamp;
+
+/// The features of a date, in their order; the last is for dates with times alone.
+const PARTS: [&str; 4] = ["days", "month", "weekday", "hour"];
+
+/// Names of the parts that a column of dates is read as.
+pub(super) fn parts(kind: ColumnType) -> &'static [&'static str] {
+    match kind {
+        ColumnType::Number | ColumnType::Category => &[],
+        ColumnType::Date => &PARTS[..3],
+        ColumnType::DateTime => &PARTS,
+    }
+}
+
+/// Name of the feature that is a part of a column of dates.
+pub(super) fn part_name(column: &str, part: &str) -> String {
+    format!("{column}[{part}]")
+}
+
+/// A date, and whether the text gives a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Moment {
+    time: DateTime,
+    pub(super) has_time: bool,
+}
+
+impl Moment {
+    /// Parses `YYYY-MM-DD`, or that with a time, which may have an offset from UTC; `None` for anything else.
+    pub(super) fn parse(text: &[u8]) -> Option<Self> {
+        // The library reads more forms than the usual one, some of which numbers have.
+        let [_, _, _, _, b'-', _, _, b'-', _, _, rest @ ..] = text else {
+            return None;
+        };
+        let text = std::str::from_utf8(text).ok()?;
+        if rest.is_empty() {
+            let date: Date = text.parse().ok()?;
+            let time = date.at(0, 0, 0, 0);
+            return Some(Self { time, has_time: false });
+        }
+        let has_offset = rest.iter().any(|b| matches!(b, b'Z' | b'z' | b'+' | b'-'));
+        let time = if has_offset {
+            let timestamp: Timestamp = text.parse().ok()?;
+            timestamp.to_zoned(TimeZone::UTC).datetime()
+        } else {
+            text.parse().ok()?
+        };
+        Some(Self { time, has_time: true })
+    }
+
+    /// The value of each part.
+    pub(super) fn values(self, kind: ColumnType) -> impl Iterator<Item = f64> {
+        const DAY: f64 = 86_400.0;
+        let since = self.time.duration_since(Date::constant(1970, 1, 1).at(0, 0, 0, 0));
+        let midnight = self.time.date().at(0, 0, 0, 0);
+        let hours = self.time.duration_since(midnight).as_secs_f64() / 3_600.0;
+        let days = since.as_secs_f64() / DAY;
+        let days = if kind == ColumnType::Date { days.floor() } else { days };
+        let (month, weekday) = (self.time.month(), self.time.weekday().to_monday_one_offset());
+        let values = [days, f64::from(month), f64::from(weekday), hours];
+        values.into_iter().take(parts(kind).len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str, kind: ColumnType) -> Vec<f64> {
+        Moment::parse(text.as_bytes()).unwrap().values(kind).collect()
+    }
+
+    #[test]
+    fn dates_and_times_have_parts() {
+        // 2024-01-31 was a Wednesday.
+        assert_eq!(values("2024-01-31", ColumnType::Date), [19_753.0, 1.0, 3.0]);
+        assert_eq!(values("1969-12-31", ColumnType::DateTime), [-1.0, 12.0, 3.0, 0.0]);
+        for text in ["2024-01-31T18:30", "2024-01-31 18:30:00", "2024-01-31T20:30:00+02:00", "2024-01-31T18:30:00.000Z"] {
+            assert_eq!(values(text, ColumnType::DateTime), [19_753.0 + 18.5 / 24.0, 1.0, 3.0, 18.5], "{text}");
+            assert_eq!(values(text, ColumnType::Date)[0], 19_753.0);
+        }
+    }
+
+    #[test]
+    fn other_texts_are_not_dates() {
+        for text in ["20240131", "2024-02-30", "2024-1-31", "31-01-2024", "2024-01-31 ", "2024-01-31x", "2024-01", "1e-5"] {
+            assert_eq!(Moment::parse(text.as_bytes()), None, "{text}");
+        }
+    }
+}

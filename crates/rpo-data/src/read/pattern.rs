@@ -1,0 +1,42 @@
+//! Columns by name or by pattern.
+
+/// Returns the position of the column with this name or, if there is none, those of all columns that the name matches as
+/// a pattern: `*` stands for any characters, `?` for one.
+pub(super) fn matching<'a>(name: &str, mut columns: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
+    if let Some(position) = columns.clone().position(|column| column == name) {
+        return vec![position];
+    }
+    if !name.contains(['*', '?']) {
+        return Vec::new();
+    }
+    // Brackets are characters like any other in the names of columns.
+    let pattern = name.replace('[', "[[]");
+    let Ok(pattern) = glob::Pattern::new(&pattern) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    let mut position = 0;
+    columns.by_ref().for_each(|column| {
+        if pattern.matches(column) {
+            found.push(position);
+        }
+        position += 1;
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_before_patterns() {
+        let find = |name: &str| matching(name, ["a", "a_1", "a_2", "b[1]", "*"].into_iter());
+        assert_eq!(find("a_1"), [1]);
+        assert_eq!(find("a*"), [0, 1, 2]);
+        assert_eq!(find("a_?"), [1, 2]);
+        assert_eq!(find("b[?]"), [3]);
+        assert_eq!(find("*"), [4]);
+        assert!(find("c").is_empty() && find("c*").is_empty());
+    }
+}

@@ -1,0 +1,156 @@
+//! CSV files whose columns are not all numbers.
+
+use super::columns::{ColumnUse, parse_number};
+use super::csv::CsvReader;
+use super::date::{Moment, part_name, parts};
+use super::error::{ReadError, ReadErrorKind};
+use super::number;
+use super::options::ColumnType;
+use super::row::Row;
+use super::text::utf8;
+use crate::message::lossy;
+use rpo_core::Matrix;
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::Arc;
+
+/// The most different values of a category: positions are stored as `f32`.
+const MOST_CATEGORIES: usize = 1 << 24;
+
+/// A reader of rows of numbers from columns of several types: words become positions in a list that grows, dates their
+/// parts.
+pub(super) struct TypedReader<R> {
+    csv: CsvReader<R>,
+    names: Vec<String>,
+    columns: Vec<Column>,
+    ids: Option<Vec<String>>,
+}
+
+enum Column {
+    Ignored,
+    Id,
+    Number,
+    Category(Categories),
+    Date(ColumnType),
+}
+
+impl<R: BufRead> TypedReader<R> {
+    pub(super) fn new(csv: CsvReader<R>, uses: &[ColumnUse]) -> Self {
+        let columns = uses.iter().map(|column| match column {
+            ColumnUse::Ignored => Column::Ignored,
+            ColumnUse::Id => Column::Id,
+            ColumnUse::Value(ColumnType::Number) => Column::Number,
+            ColumnUse::Value(ColumnType::Category) => Column::Category(Categories::default()),
+            ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => Column::Date(*kind),
+        });
+        Self {
+            names: csv.columns().to_vec(),
+            csv,
+            columns: columns.collect(),
+            ids: uses.contains(&ColumnUse::Id).then(Vec::new),
+        }
+    }
+
+    /// Names of the columns of the rows: for each column of the file none, one, or one for each part of a date.
+    pub(super) fn names(&self) -> Vec<Vec<String>> {
+        let columns = self.names.iter().zip(&self.columns);
+        let names = columns.map(|(name, column)| match column {
+            Column::Ignored | Column::Id => Vec::new(),
+            Column::Number | Column::Category(_) => vec![name.clone()],
+            Column::Date(kind) => parts(*kind).iter().map(|part| part_name(name, part)).collect(),
+        });
+        names.collect()
+    }
+
+    /// Reads the next row; returns false at the end.
+    pub(super) fn read_row(&mut self, n_values: usize, row: &mut Row) -> Result<(bool, u64), ReadError> {
+        row.start_dense(n_values);
+        let (names, columns, ids) = (&self.names, &mut self.columns, &mut self.ids);
+        let more = self.csv.read_fields(|j, text| {
+            let name = || names[j].as_str();
+            match (&mut columns[j], text) {
+                (Column::Ignored, _) => {}
+                (Column::Id, text) => {
+                    let text = utf8(text.unwrap_or_default(), 0).map_err(|(_, kind)| kind)?;
+                    ids.as_mut().expect("a column is the id").push(text);
+                }
+                (Column::Number | Column::Category(_), None) => row.push_dense(f64::NAN),
+                (Column::Date(kind), None) => parts(*kind).iter().for_each(|_| row.push_dense(f64::NAN)),
+                (Column::Number, Some(text)) => {
+                    let value = parse_number(text);
+                    row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), text))?);
+                }
+                (Column::Category(categories), Some(text)) => {
+                    let position = categories.position(text, name)?;
+                    row.push_dense(f64::from(position));
+                }
+                (Column::Date(kind), Some(text)) => {
+                    let moment = Moment::parse(text).ok_or_else(|| ReadErrorKind::NotADate {
+                        column: name().to_owned(),
+                        text: lossy(text),
+                    })?;
+                    moment.values(*kind).for_each(|value| row.push_dense(value));
+                }
+            }
+            Ok(())
+        })?;
+        Ok((more, self.csv.line()))
+    }
+
+    /// The identifiers of the samples, and for each column of categories, by its position in the file, its values.
+    pub(super) fn finish(self) -> (Option<Vec<String>>, BTreeMap<usize, Categories>) {
+        let columns = self.columns.into_iter().enumerate();
+        let categories = columns.filter_map(|(j, column)| match column {
+            Column::Category(categories) => Some((j, categories)),
+            _ => None,
+        });
+        (self.ids, categories.collect())
+    }
+}
+
+/// The different values of a column, in the order of their first appearance.
+#[derive(Default)]
+pub(super) struct Categories {
+    positions: BTreeMap<String, u32>,
+}
+
+impl Categories {
+    fn position<'a>(&mut self, text: &[u8], column: impl Fn() -> &'a str) -> Result<u32, ReadErrorKind> {
+        // Almost always a value that is known, which takes no new string.
+        let known = std::str::from_utf8(text).ok().and_then(|text| self.positions.get(text));
+        if let Some(&position) = known {
+            return Ok(position);
+        }
+        let text = utf8(text, 0).map_err(|(_, kind)| kind)?;
+        let position = self.positions.len();
+        if position == MOST_CATEGORIES {
+            let (column, limit) = (column().to_owned(), MOST_CATEGORIES);
+            return Err(ReadErrorKind::TooManyCategories { column, limit });
+        }
+        self.positions.insert(text, position as u32);
+        Ok(position as u32)
+    }
+
+    /// Brings the values into order, that of numbers if all are numbers, and their positions in a dense column of
+    /// features with them.
+    pub(super) fn sort(self, features: &mut Matrix, feature: usize) -> Arc<[String]> {
+        let mut sorted: Vec<(String, u32)> = self.positions.into_iter().collect();
+        let numbers: Option<Vec<f64>> = sorted.iter().map(|(text, _)| number::parse(text.as_bytes()).ok()).collect();
+        if let Some(numbers) = numbers {
+            let mut keyed: Vec<_> = numbers.into_iter().zip(sorted).collect();
+            keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
+            sorted = keyed.into_iter().map(|(_, value)| value).collect();
+        }
+        let mut new = vec![0.0; sorted.len()];
+        for (position, (_, old)) in sorted.iter().enumerate() {
+            new[*old as usize] = position as f32;
+        }
+        if let Matrix::Dense(x) = features {
+            let values = x.column_mut(feature).into_iter();
+            values
+                .filter(|value| !value.is_nan())
+                .for_each(|value| *value = new[*value as usize]);
+        }
+        sorted.into_iter().map(|(text, _)| text).collect()
+    }
+}

@@ -1,0 +1,239 @@
+//! CSV files with words, dates, identifiers, and other delimiters than a comma.
+
+use proptest::prelude::*;
+use rpo_core::Matrix;
+use rpo_data::read::{ColumnType, Format, ReadErrorKind, ReadOptions, Targets, read, read_from};
+use rpo_data::{Dataset, FeatureKind, Task};
+
+const CUSTOMERS: &str = "\
+id,age,plan,since,active,spend_1,spend_2
+a7,31,gold,2024-01-31,true,1.5,0
+b2,NA,basic,2023-12-01,false,0.5,3
+c9,45,\"gold\",,TRUE,2.5,1
+";
+
+fn csv() -> ReadOptions {
+    ReadOptions {
+        format: Format::Csv,
+        ..ReadOptions::default()
+    }
+}
+
+fn customers() -> ReadOptions {
+    ReadOptions {
+        targets: Targets::Names(vec!["spend_*".to_owned()]),
+        id: Some("id".to_owned()),
+        ..csv()
+    }
+}
+
+fn dense(data: &Dataset) -> Vec<Vec<f32>> {
+    let Matrix::Dense(x) = data.features() else {
+        panic!("rows of a CSV file are dense")
+    };
+    x.rows().into_iter().map(|row| row.to_vec()).collect()
+}
+
+fn names(data: &Dataset) -> Vec<String> {
+    data.feature_names().iter().map(Into::into).collect()
+}
+
+fn kind(text: &str, options: &ReadOptions) -> (Option<u64>, ReadErrorKind) {
+    let e = read_from(text.as_bytes(), options).unwrap_err();
+    (e.line, e.kind)
+}
+
+fn strings(values: &[&str]) -> Vec<String> {
+    values.iter().map(|value| (*value).to_owned()).collect()
+}
+
+#[test]
+fn words_dates_and_identifiers_are_read() {
+    let data = read_from(CUSTOMERS.as_bytes(), &customers()).unwrap();
+    assert_eq!(data.ids(), Some(&strings(&["a7", "b2", "c9"])[..]));
+    let expected = ["age", "plan", "since[days]", "since[month]", "since[weekday]", "active"];
+    assert_eq!(names(&data), expected);
+    assert_eq!(data.feature_kind(1), FeatureKind::Nominal(&strings(&["basic", "gold"])));
+    assert_eq!(data.nominal().len(), 1);
+    let rows = dense(&data);
+    assert_eq!(rows[0], [31.0, 1.0, 19_753.0, 1.0, 3.0, 1.0]);
+    assert!(rows[1][0].is_nan());
+    assert_eq!(rows[1][1..], [0.0, 19_692.0, 12.0, 5.0, 0.0]);
+    assert_eq!((rows[2][1], rows[2][5]), (1.0, 1.0));
+    assert!(rows[2][2..5].iter().all(|part| part.is_nan()));
+    assert_eq!((data.task(), data.n_outputs()), (Task::Regression, 2));
+    let some = data.select_samples(&[2, 0]).unwrap();
+    assert_eq!(some.ids(), Some(&strings(&["c9", "a7"])[..]));
+    // From a file, which is opened more than once, compressed or not.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("customers.csv");
+    std::fs::write(&path, CUSTOMERS).unwrap();
+    let from_file = read(&path, &customers()).unwrap();
+    assert_eq!((from_file.name(), dense(&from_file)[0].clone()), ("customers", rows[0].clone()));
+}
+
+#[test]
+fn types_can_be_declared() {
+    let mut options = customers();
+    options.types = [
+        ("age".to_owned(), ColumnType::Category),
+        ("since".to_owned(), ColumnType::DateTime),
+    ]
+    .into();
+    options.ignore = strings(&["act*"]);
+    let data = read_from(CUSTOMERS.as_bytes(), &options).unwrap();
+    let expected = ["age", "plan", "since[days]", "since[month]", "since[weekday]", "since[hour]"];
+    assert_eq!(names(&data), expected);
+    assert_eq!(data.feature_kind(0), FeatureKind::Nominal(&strings(&["31", "45"])));
+    let plan_is_number = ReadOptions {
+        types: [("plan".to_owned(), ColumnType::Number)].into(),
+        ..customers()
+    };
+    let (line, kind_found) = kind(CUSTOMERS, &plan_is_number);
+    assert_eq!(line, Some(2));
+    assert!(matches!(kind_found, ReadErrorKind::NotANumber { column, .. } if column == "plan"));
+    let plan_is_date = ReadOptions {
+        types: [("plan".to_owned(), ColumnType::Date)].into(),
+        ..customers()
+    };
+    assert!(matches!(kind(CUSTOMERS, &plan_is_date).1, ReadErrorKind::NotADate { .. }));
+    // Columns that a model does not ask for are not read, and those it asks for may be absent.
+    let for_a_model = ReadOptions {
+        types: [("age", ColumnType::Number), ("absent", ColumnType::Category)]
+            .map(|(name, kind)| (name.to_owned(), kind))
+            .into(),
+        ignore_untyped: true,
+        ..csv()
+    };
+    let data = read_from(CUSTOMERS.as_bytes(), &for_a_model).unwrap();
+    assert_eq!((names(&data), data.n_outputs()), (strings(&["age"]), 0));
+}
+
+#[test]
+fn categories_of_numbers_are_in_their_order() {
+    let options = ReadOptions {
+        types: [("code".to_owned(), ColumnType::Category)].into(),
+        ..csv()
+    };
+    let data = read_from(&b"code\n10\n2\n10\n-1\n"[..], &options).unwrap();
+    assert_eq!(data.feature_kind(0), FeatureKind::Nominal(&strings(&["-1", "2", "10"])));
+    assert_eq!(dense(&data), [[2.0], [1.0], [2.0], [0.0]]);
+}
+
+#[test]
+fn a_few_words_among_numbers_are_mistakes() {
+    let (line, found) = kind("a,b\n1,2\n3,x\n5,6\n7,y\n9,10\n", &csv());
+    let expected = ReadErrorKind::MixedColumn {
+        column: "b".to_owned(),
+        text: "x".to_owned(),
+        others: 2,
+        total: 5,
+    };
+    assert_eq!((line, found), (Some(3), expected));
+    let declared = ReadOptions {
+        types: [("b".to_owned(), ColumnType::Category)].into(),
+        ..csv()
+    };
+    let data = read_from(&b"a,b\n1,2\n3,x\n5,2\n"[..], &declared).unwrap();
+    assert_eq!(data.feature_kind(1), FeatureKind::Nominal(&strings(&["2", "x"])));
+    // Codes, most of which are words.
+    assert!(read_from(&b"a\n1A\n2B\n3\n"[..], &csv()).is_ok());
+    let (line, found) = kind("a;b\n1,5;2\n2,5;3\n", &csv());
+    let (column, text) = ("a".to_owned(), "1,5".to_owned());
+    assert_eq!((line, found), (Some(2), ReadErrorKind::DecimalComma { column, text }));
+}
+
+#[test]
+fn targets_are_numbers() {
+    for (name, found) in [("plan", "words"), ("since", "dates")] {
+        let options = ReadOptions {
+            targets: Targets::Names(vec![name.to_owned()]),
+            ..csv()
+        };
+        let (_, kind) = kind(CUSTOMERS, &options);
+        assert!(
+            matches!(&kind, ReadErrorKind::WrongTarget { name: n, found: f, .. } if n == name && f == found),
+            "{kind:?}"
+        );
+    }
+    let options = ReadOptions {
+        targets: Targets::Names(vec!["active".to_owned()]),
+        ..csv()
+    };
+    let data = read_from(CUSTOMERS.as_bytes(), &options).unwrap();
+    assert_eq!((data.task(), data.label_statistics().counts), (Task::MultiLabel, vec![2]));
+}
+
+#[test]
+fn options_name_columns_that_exist() {
+    let unknown = |option, name: &str| ReadErrorKind::UnknownColumn {
+        option,
+        name: name.to_owned(),
+    };
+    let ignore = ReadOptions {
+        ignore: strings(&["x*"]),
+        ..csv()
+    };
+    assert_eq!(kind(CUSTOMERS, &ignore).1, unknown("ignore", "x*"));
+    let id = ReadOptions {
+        id: Some("key".to_owned()),
+        ..csv()
+    };
+    assert_eq!(kind(CUSTOMERS, &id).1, unknown("id", "key"));
+    let types = ReadOptions {
+        types: [("Plan".to_owned(), ColumnType::Category)].into(),
+        ..csv()
+    };
+    assert_eq!(kind(CUSTOMERS, &types).1, unknown("types", "Plan"));
+    let targets = ReadOptions {
+        targets: Targets::Names(strings(&["sale_*"])),
+        ..csv()
+    };
+    assert_eq!(kind(CUSTOMERS, &targets).1, ReadErrorKind::UnknownTarget("sale_*".to_owned()));
+}
+
+#[test]
+fn other_delimiters_are_found_or_given() {
+    for delimiter in [';', '\t', '|'] {
+        let text = "a,b,c\n1,,x\n,\"2\",\"y\nz\"\n".replace(',', &delimiter.to_string());
+        let data = read_from(text.as_bytes(), &csv()).unwrap();
+        assert_eq!(names(&data), ["a", "b", "c"], "{delimiter:?}");
+        assert_eq!(data.feature_kind(2), FeatureKind::Nominal(&strings(&["x", "y\nz"])));
+        let rows = dense(&data);
+        assert!(rows[0][0] == 1.0 && rows[0][1].is_nan() && rows[1][0].is_nan() && rows[1][1] == 2.0);
+    }
+    // A row of tabs is a row of missing values; quoted delimiters do not count.
+    assert_eq!(read_from(&b"a\tb\n\t\n1\t2\n"[..], &csv()).unwrap().n_missing(), 2);
+    assert_eq!(names(&read_from(&b"\"a;b\"\n1\n"[..], &csv()).unwrap()), ["a;b"]);
+    assert_eq!(names(&read_from(&b"a;b,c\n1,2\n"[..], &csv()).unwrap()), ["a;b", "c"]);
+    let given = ReadOptions {
+        delimiter: Some(':'),
+        ..csv()
+    };
+    assert_eq!(names(&read_from(&b"a:b\n1:2\n"[..], &given).unwrap()), ["a", "b"]);
+    for delimiter in ['"', '5', 'é', '\n'] {
+        let refused = ReadOptions {
+            delimiter: Some(delimiter),
+            ..csv()
+        };
+        assert_eq!(kind("a,b\n", &refused).1, ReadErrorKind::Delimiter(delimiter));
+    }
+}
+
+proptest! {
+    /// Whatever the words, a column of them comes back value by value.
+    #[test]
+    fn words_come_back(words in proptest::collection::vec("[a-z ,;\"|]{0,6}x", 1..40)) {
+        let mut text = String::from("n,w\n");
+        for (i, word) in words.iter().enumerate() {
+            text += &format!("{i},\"{}\"\n", word.replace('"', "\"\""));
+        }
+        let data = read_from(text.as_bytes(), &csv()).unwrap();
+        let FeatureKind::Nominal(values) = data.feature_kind(1) else { panic!("words are nominal") };
+        prop_assert!(values.is_sorted());
+        for (row, word) in dense(&data).iter().zip(&words) {
+            // Blanks around a field do not count, in quotes neither.
+            prop_assert_eq!(&values[row[1] as usize], word.trim());
+        }
+    }
+}
