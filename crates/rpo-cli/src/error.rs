@@ -91,9 +91,10 @@ impl CliError {
             ReadErrorKind::NotFinite { .. } => {
                 "a missing value is written ? in ARFF and as an empty cell or NA in CSV"
             }
-            ReadErrorKind::NotANumber { .. } => {
-                "columns of words are for ARFF, as nominal attributes; in CSV, write them as numbers or leave them out"
+            ReadErrorKind::MixedColumn { .. } => {
+                "--categorical takes a column for categories, --ignore leaves it out; a missing value is an empty cell or NA"
             }
+            ReadErrorKind::DecimalComma { .. } => "--categorical takes a column for categories",
             ReadErrorKind::Option { option, .. } => match *option {
                 "targets" => {
                     "--labels, --targets and --n-targets are for ARFF and CSV files; here each line names its labels"

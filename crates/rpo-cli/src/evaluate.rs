@@ -1,14 +1,14 @@
 //! `rpo evaluate`.
 
 use crate::error::CliError;
-use crate::options::{DataOptions, MemoryOptions, ThreadOptions};
-use crate::output::{Report, note};
+use crate::options::{DataOptions, MemoryOptions, ThreadOptions, UnseenOptions};
+use crate::output::{Output, Report, note, quoted};
 use crate::resources::Stopwatch;
 use clap::Args;
 use rpo::data::Task;
 use rpo::metrics::{Metric, Needs, Propensity, Score};
-use rpo::{Decision, EvaluateOptions, Model};
-use std::path::PathBuf;
+use rpo::{Decision, EvaluateOptions, FileTarget, Model, OutputScores};
+use std::path::{Path, PathBuf};
 
 /// Score a model on a data set.
 ///
@@ -40,12 +40,20 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "RULE")]
     decide: Option<Decision>,
 
+    /// CSV file to write the scores of each output to: of a label its support, precision, recall, F1, AUC, average
+    /// precision and threshold, of a number r2, MAE and RMSE.
+    #[arg(long, value_name = "FILE")]
+    per_output: Option<PathBuf>,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
     data: DataOptions,
+
+    #[command(flatten)]
+    unseen: UnseenOptions,
 
     #[command(flatten)]
     threads: ThreadOptions,
@@ -69,7 +77,11 @@ impl Evaluate {
             a: self.propensity_a.unwrap_or(usual.a),
             b: self.propensity_b.unwrap_or(usual.b),
         };
+        if let Some(path) = &self.per_output {
+            FileTarget::check(path)?;
+        }
         let data = self.data.load_evaluation(model.schema())?;
+        self.unseen.check(&model, &data, self.data.name())?;
         let load_seconds = clock.wall_seconds();
 
         let options = EvaluateOptions {
@@ -78,6 +90,11 @@ impl Evaluate {
         };
         let evaluated = model.evaluate_with(&data, &metrics, options);
         let evaluated = evaluated.map_err(|e| CliError::of_data(e, self.data.name()))?;
+        if let Some(path) = &self.per_output {
+            let scores = model.evaluate_outputs(&data);
+            let scores = scores.map_err(|e| CliError::of_data(e, self.data.name()))?;
+            write_outputs(&model, &scores, path)?;
+        }
         let mut report = Report::default();
         for (metric, &value) in metrics.iter().zip(&evaluated.values) {
             if value.is_nan() {
@@ -112,21 +129,44 @@ impl Evaluate {
     }
 
     fn metrics(&self, task: Task) -> Vec<Metric> {
-        if !self.metrics.is_empty() {
-            return self.metrics.clone();
+        match self.metrics.as_slice() {
+            [] => default_metrics(task),
+            given => given.to_vec(),
         }
-        match task {
-            Task::MultiLabel => vec![
-                Metric::Lrap,
-                Metric::PrecisionAt(1),
-                Metric::PrecisionAt(3),
-                Metric::PrecisionAt(5),
-                Metric::NdcgAt(5),
-                Metric::Hamming,
-                Metric::MicroF1,
-                Metric::MacroF1,
-            ],
-            Task::Regression => vec![Metric::R2, Metric::Arrmse, Metric::Mse, Metric::Mae],
-        }
+    }
+}
+
+/// Writes a row for each output; what is undefined is an empty cell.
+fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<(), CliError> {
+    let mut out = Output::new(Some(path))?;
+    out.put(format!("output,{}\n", scores.measures.join(",")).as_bytes())?;
+    for (name, values) in model.schema().output_names().iter().zip(&scores.values) {
+        let cell = |value: &f64| {
+            if value.is_nan() {
+                String::new()
+            } else {
+                value.to_string()
+            }
+        };
+        let cells: Vec<String> = values.iter().map(cell).collect();
+        out.put(format!("{},{}\n", quoted(&name), cells.join(",")).as_bytes())?;
+    }
+    out.finish()
+}
+
+/// The metrics of a task, where none are asked for.
+pub(crate) fn default_metrics(task: Task) -> Vec<Metric> {
+    match task {
+        Task::MultiLabel => vec![
+            Metric::Lrap,
+            Metric::PrecisionAt(1),
+            Metric::PrecisionAt(3),
+            Metric::PrecisionAt(5),
+            Metric::NdcgAt(5),
+            Metric::Hamming,
+            Metric::MicroF1,
+            Metric::MacroF1,
+        ],
+        Task::Regression => vec![Metric::R2, Metric::Arrmse, Metric::Mse, Metric::Mae],
     }
 }

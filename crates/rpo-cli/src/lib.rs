@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod cross_validate;
+mod describe;
 mod error;
 mod evaluate;
 mod help;
@@ -40,6 +42,9 @@ enum Command {
     Tune(Box<tune::Tune>),
     Predict(predict::Predict),
     Evaluate(evaluate::Evaluate),
+    #[command(name = "cv")]
+    CrossValidate(Box<cross_validate::CrossValidate>),
+    Describe(describe::Describe),
     Inspect(inspect::Inspect),
     Merge(merge::Merge),
     Help(help::Help),
@@ -52,6 +57,8 @@ impl Command {
             Self::Tune(command) => command.run(),
             Self::Predict(command) => command.run(),
             Self::Evaluate(command) => command.run(),
+            Self::CrossValidate(command) => command.run(),
+            Self::Describe(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::Merge(command) => command.run(),
             Self::Help(command) => command.run(),

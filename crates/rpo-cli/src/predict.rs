@@ -1,7 +1,7 @@
 //! `rpo predict`.
 
 use crate::error::CliError;
-use crate::options::{InputOptions, ThreadOptions};
+use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report, quoted};
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
@@ -21,7 +21,7 @@ const BLOCK_BYTES: usize = 64 << 20;
 /// The file may have the outputs or not. Features are found by their names where the file has names (a model of
 /// numbered features knows them as 0, 1, ...), else by their numbers. Writes CSV: with --top-k or --decide a line
 /// row,label,score for each of the best labels or those decided for (rows from 0, labels by name, best first; of
-/// the best those of score 0 left out), else a column for each output.
+/// the best those of score 0 left out), else a column for each output. With --id, identifiers come first, in place of rows.
 #[derive(Debug, Args)]
 pub(crate) struct Predict {
     /// The model.
@@ -55,6 +55,9 @@ pub(crate) struct Predict {
     input: InputOptions,
 
     #[command(flatten)]
+    unseen: UnseenOptions,
+
+    #[command(flatten)]
     threads: ThreadOptions,
 }
 
@@ -77,7 +80,9 @@ impl Predict {
         }
         let mut out = Output::new(self.out.as_deref())?;
         let data = self.input.load_features(model.schema())?;
+        self.unseen.check(&model, &data, self.input.name())?;
         let x = self.input.align(model.schema(), &data)?;
+        let ids = self.input.id().zip(data.ids());
         let x = MatrixView::from(x.as_ref());
         let load_seconds = clock.wall_seconds();
 
@@ -87,8 +92,8 @@ impl Predict {
             k => k.map(|k| Pick::Best(k.get())),
         };
         let written = match (pick, self.out_format) {
-            (None, OutFormat::Csv) => wide_csv(&model, x, &mut out),
-            (Some(pick), OutFormat::Csv) => long_csv(&model, x, pick, &mut out),
+            (None, OutFormat::Csv) => wide_csv(&model, x, ids, &mut out),
+            (Some(pick), OutFormat::Csv) => long_csv(&model, x, ids, pick, &mut out),
             (pick, OutFormat::Xmlrepo) => {
                 xmlrepo(&model, x, pick.unwrap_or(Pick::Best(model.n_outputs())), &mut out)
             }
@@ -142,9 +147,14 @@ macro_rules! add {
     };
 }
 
-fn wide_csv(model: &Model, x: MatrixView<'_>, out: &mut Output) -> Result<(), CliError> {
+/// The name of the column that identifies samples, and their identifiers.
+type Ids<'a> = Option<(&'a str, &'a [String])>;
+
+fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) -> Result<(), CliError> {
     let names = model.schema().output_names();
-    let header: Vec<String> = names.iter().map(|name| quoted(&name).into_owned()).collect();
+    let id = ids.map(|(name, _)| quoted(name).into_owned());
+    let names = names.iter().map(|name| quoted(&name).into_owned());
+    let header: Vec<String> = id.into_iter().chain(names).collect();
     out.put(header.join(",").as_bytes())?;
     out.put(b"\n")?;
     let mut line = Vec::new();
@@ -155,8 +165,11 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, out: &mut Output) -> Result<(), Cl
         |samples, block| {
             let scores = model.predict_with_limit(block, usize::MAX);
             let scores = scores.map_err(|e| e.in_block(samples.start))?;
-            for row in scores.rows() {
+            for (sample, row) in samples.zip(scores.rows()) {
                 line.clear();
+                if let Some((_, ids)) = ids {
+                    add!(line, "{},", quoted(&ids[sample]));
+                }
                 for (j, score) in row.iter().enumerate() {
                     if j > 0 {
                         line.push(b',');
@@ -180,13 +193,24 @@ enum Pick {
     Decided,
 }
 
-fn long_csv(model: &Model, x: MatrixView<'_>, pick: Pick, out: &mut Output) -> Result<(), CliError> {
-    out.put(b"row,label,score\n")?;
+fn long_csv(
+    model: &Model,
+    x: MatrixView<'_>,
+    ids: Ids<'_>,
+    pick: Pick,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let id = ids.map_or("row".into(), |(name, _)| quoted(name));
+    out.put(format!("{id},label,score\n").as_bytes())?;
     let names = model.schema().output_names();
     for_each_row(model, x, pick, out, |line, row, best| {
         for &(label, score) in best {
             let name = names.get(label as usize).unwrap_or_default();
-            add!(line, "{row},{},{score}\n", quoted(&name));
+            match ids {
+                Some((_, ids)) => add!(line, "{}", quoted(&ids[row])),
+                None => add!(line, "{row}"),
+            }
+            add!(line, ",{},{score}\n", quoted(&name));
         }
     })
 }

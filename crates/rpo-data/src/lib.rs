@@ -10,6 +10,7 @@ pub mod preprocess;
 pub mod read;
 pub mod split;
 mod statistics;
+mod suspicion;
 pub mod write;
 
 /// Matrices of features and outputs, and the seeds of splits and generators.
@@ -18,4 +19,5 @@ pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};
 pub use dataset::{AUTO_DENSITY, DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, FeatureKind, Layout, Task};
 pub use names::Names;
-pub use statistics::LabelStatistics;
+pub use statistics::{LabelStatistics, Moments};
+pub use suspicion::{Suspicion, suspicious_features};

@@ -2,6 +2,7 @@
 
 use crate::dataset::Dataset;
 use rpo_core::Matrix;
+use std::collections::BTreeSet;
 
 /// Statistics of the labels of a multi-label set; of a regression set, an output that is not 0 counts as a label.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,6 +40,27 @@ impl LabelStatistics {
         self.counts.iter().filter(|&&c| c == 0).count()
     }
 
+    /// IRLbl of each label: the count of the most frequent label over its own; infinite for a label that no sample has.
+    /// (Charte, Rivera, del Jesus, Herrera: Addressing imbalance in multilabel classification, 2015.)
+    pub fn ir_per_label(&self) -> Vec<f64> {
+        let most = self.counts.iter().max().copied().unwrap_or(0) as f64;
+        let ratio = |&count: &usize| {
+            if count == 0 {
+                f64::INFINITY
+            } else {
+                most / count as f64
+            }
+        };
+        self.counts.iter().map(ratio).collect()
+    }
+
+    /// MeanIR: the mean of [`ir_per_label`](Self::ir_per_label) over the labels that occur; NaN if none does.
+    pub fn mean_ir(&self) -> f64 {
+        let ratios = self.ir_per_label();
+        let finite = ratios.iter().filter(|ratio| ratio.is_finite());
+        finite.clone().sum::<f64>() / finite.count() as f64
+    }
+
     /// max(n+, n-) / min(n+, n-) for each label over the samples where it is observed, at least 1; infinite for a
     /// constant label. (Daniels and Metaxas 2017, section 4.)
     pub fn imbalance_ratios(&self) -> Vec<f64> {
@@ -56,7 +78,68 @@ impl LabelStatistics {
     }
 }
 
+/// Mean, spread and range of the observed values of an output; NaN without any.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Moments {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation, with divisor n.
+    pub deviation: f64,
+    /// The least value.
+    pub least: f64,
+    /// The largest value.
+    pub largest: f64,
+}
+
+impl Moments {
+    fn of(values: &[f64]) -> Self {
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        Self {
+            mean,
+            deviation: (squares / n).sqrt(),
+            least: values.iter().copied().fold(f64::NAN, f64::min),
+            largest: values.iter().copied().fold(f64::NAN, f64::max),
+        }
+    }
+}
+
 impl Dataset {
+    /// The moments of each output.
+    pub fn output_moments(&self) -> Vec<Moments> {
+        let outputs = self.outputs().view();
+        let mut values = vec![Vec::new(); outputs.n_cols()];
+        let mut stored = vec![0_usize; outputs.n_cols()];
+        for row in 0..outputs.n_rows() {
+            outputs.for_each_in_row(row, |j, v| {
+                stored[j as usize] += 1;
+                if !v.is_nan() {
+                    values[j as usize].push(f64::from(v));
+                }
+            });
+        }
+        for (values, stored) in values.iter_mut().zip(stored) {
+            values.extend(std::iter::repeat_n(0.0, outputs.n_rows() - stored));
+        }
+        values.iter().map(|values| Moments::of(values)).collect()
+    }
+
+    /// Number of different sets of labels.
+    pub fn n_label_sets(&self) -> usize {
+        let outputs = self.outputs().view();
+        let set = |row: usize| {
+            let mut labels = Vec::new();
+            outputs.for_each_in_row(row, |j, v| {
+                if v == 1.0 {
+                    labels.push(j);
+                }
+            });
+            labels
+        };
+        (0..outputs.n_rows()).map(set).collect::<BTreeSet<_>>().len()
+    }
+
     /// Counts the labels. O(nnz + `n_outputs`).
     pub fn label_statistics(&self) -> LabelStatistics {
         let outputs = self.outputs().view();
@@ -80,6 +163,47 @@ impl Dataset {
             missing,
             n_unlabelled,
         }
+    }
+
+    /// SCUMBLE, how far rare labels occur beside frequent ones: the mean over samples with labels of 1 less the ratio of
+    /// the geometric to the arithmetic mean of the IRLbl of a sample's labels; in [0, 1), NaN without labels. (Charte
+    /// et al.: Concurrence among imbalanced labels and its influence on multilabel resampling algorithms, 2014,
+    /// equation 4.)
+    pub fn scumble(&self) -> f64 {
+        let ratios = self.label_statistics().ir_per_label();
+        let outputs = self.outputs().view();
+        let (mut sum, mut n) = (0.0, 0_usize);
+        for row in 0..outputs.n_rows() {
+            let (mut total, mut logs, mut count) = (0.0, 0.0, 0_usize);
+            outputs.for_each_in_row(row, |j, v| {
+                if v == 1.0 {
+                    let ratio = ratios[j as usize];
+                    total += ratio;
+                    logs += ratio.ln();
+                    count += 1;
+                }
+            });
+            if count > 0 {
+                let count = count as f64;
+                sum += 1.0 - (logs / count).exp() / (total / count);
+                n += 1;
+            }
+        }
+        sum / n as f64
+    }
+
+    /// Number of samples whose features and outputs are those of an earlier sample, bit by bit.
+    pub fn n_duplicates(&self) -> usize {
+        let (features, outputs) = (self.features().view(), self.outputs().view());
+        let key = |row: usize| {
+            let mut entries = Vec::new();
+            features.for_each_in_row(row, |j, v| entries.push((j, v.to_bits())));
+            outputs.for_each_in_row(row, |j, v| entries.push((j, v.to_bits())));
+            entries
+        };
+        let mut keys: Vec<_> = (0..self.n_samples()).map(key).collect();
+        keys.sort_unstable();
+        keys.windows(2).filter(|pair| pair[0] == pair[1]).count()
     }
 
     /// Mean number of stored features per sample, for sparse features those that are not 0; 0 for an empty set.
@@ -110,6 +234,25 @@ mod tests {
         assert_eq!((found.n_unlabelled, found.n_never()), (1, 1));
         assert_eq!((found.cardinality(), found.density()), (1.0, 1.0 / 3.0));
         assert_eq!(found.imbalance_ratios(), [3.0, f64::INFINITY, 3.0]);
+        assert_eq!(found.ir_per_label(), [3.0, f64::INFINITY, 1.0]);
+        assert_eq!(found.mean_ir(), 2.0);
+    }
+
+    #[test]
+    fn rare_labels_beside_frequent_ones_and_repeated_samples_are_found() {
+        let outputs = array![[1., 1.], [0., 1.], [0., 1.], [0., 0.]];
+        let features = array![[0.0], [1.0], [1.0], [f32::NAN]];
+        let data = Dataset::new(features.into(), outputs.into(), Task::MultiLabel).unwrap();
+        // The first sample has labels of IRLbl 3 and 1, two have one label, the last has none.
+        let first = 1.0 - 3.0_f64.sqrt() / 2.0;
+        assert!((data.scumble() - first / 3.0).abs() < 1e-12);
+        assert_eq!(data.n_duplicates(), 1);
+        assert_eq!(data.n_label_sets(), 3);
+        let moments = data.output_moments()[1];
+        assert_eq!((moments.mean, moments.least, moments.largest), (0.75, 0.0, 1.0));
+        assert!((moments.deviation - 0.1875_f64.sqrt()).abs() < 1e-12);
+        let sparse = data.with_layout(crate::Layout::Sparse, usize::MAX).unwrap();
+        assert_eq!(sparse.n_duplicates(), 1);
     }
 
     #[test]

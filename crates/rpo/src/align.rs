@@ -1,5 +1,6 @@
 //! Brings data into the column order of a model.
 
+use crate::schema::are_positions;
 use crate::{ModelError, Schema};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
@@ -12,9 +13,10 @@ impl Schema {
     ///
     /// Columns with names are found by name, whatever their order; others, such as outputs read as features,
     /// are left out. Numbered columns are taken as they are. The values of nominal features are translated
-    /// to positions in the model's lists; a feature that is nominal on one side alone is accepted where the
-    /// list is "0", "1", ..., so that a position and the number it stands for are the same. A value that the
-    /// model's list does not have is refused either way.
+    /// to positions in the model's lists; those that a list does not have are missing values in the result
+    /// ([`unseen_values`](Self::unseen_values) counts them). A feature that is nominal on one side alone is accepted
+    /// where the list is "0", "1", ..., so that a position and the number it stands for are the same, and a number
+    /// without such a position is refused; it is also accepted where all its values are missing.
     ///
     /// # Errors
     /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`], [`ModelError::Kind`],
@@ -34,8 +36,16 @@ impl Schema {
                 .get(&feature)
                 .map_or(FeatureKind::Numeric, |values| FeatureKind::Nominal(values));
             let theirs = data.feature_kind(source(feature));
-            if let Some(recoding) = self.recoding(feature, mine, theirs)? {
-                recodings.push(recoding);
+            match self.recoding(feature, mine, theirs) {
+                Ok(recoding) => recodings.extend(recoding),
+                Err(_)
+                    if column(data.features().view(), source(feature))
+                        .iter()
+                        .all(|v| v.is_nan()) =>
+                {
+                    continue;
+                }
+                Err(e) => return Err(e),
             }
             if let (FeatureKind::Nominal(mine), FeatureKind::Numeric) = (mine, theirs) {
                 numbers.push((source(feature), feature, mine.len()));
@@ -51,7 +61,38 @@ impl Schema {
             MatrixView::Dense(_) => gather_dense(view, &sources),
             MatrixView::Sparse(_) => gather_sparse(view, &sources),
         };
-        self.recode(aligned, &recodings).map(Cow::Owned)
+        Ok(Cow::Owned(recode(aligned, &recodings)))
+    }
+
+    /// The values of nominal features that the model has not seen in training, one entry for each feature that has
+    /// some, in the order of the model: [`align_features`](Self::align_features) makes them missing values.
+    ///
+    /// # Errors
+    /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`].
+    pub fn unseen_values(&self, data: &Dataset) -> Result<Vec<UnseenValues>, ModelError> {
+        let sources = sources("feature", self.feature_names(), data.feature_names())?;
+        let mut found = Vec::new();
+        for (&feature, mine) in self.nominal() {
+            let source = sources.as_ref().map_or(feature, |s| s[feature]);
+            let FeatureKind::Nominal(theirs) = data.feature_kind(source) else {
+                continue;
+            };
+            let is_unseen: Vec<bool> = theirs.iter().map(|value| !mine.contains(value)).collect();
+            if !is_unseen.contains(&true) {
+                continue;
+            }
+            let values = column(data.features().view(), source).into_iter().enumerate();
+            let mut unseen = values.filter(|(_, v)| !v.is_nan() && is_unseen[*v as usize]);
+            if let Some((sample, value)) = unseen.next() {
+                found.push(UnseenValues {
+                    feature: self.feature_name(feature),
+                    sample,
+                    value: theirs[value as usize].clone(),
+                    count: 1 + unseen.count(),
+                });
+            }
+        }
+        Ok(found)
     }
 
     /// The outputs of a data set in the order of the model.
@@ -102,16 +143,16 @@ impl Schema {
         match (mine, theirs) {
             (FeatureKind::Nominal(mine), FeatureKind::Nominal(theirs)) if mine != theirs => {
                 let position = |value: &String| mine.iter().position(|v| v == value);
+                let position = |value| position(value).map_or(f32::NAN, |p| p as f32);
                 Ok(Some(Recoding {
                     feature,
                     positions: theirs.iter().map(position).collect(),
-                    values: theirs.to_vec(),
                 }))
             }
-            (FeatureKind::Nominal(mine), FeatureKind::Numeric) if !counts(mine) => {
+            (FeatureKind::Nominal(mine), FeatureKind::Numeric) if !are_positions(mine) => {
                 differ("nominal", "numeric")
             }
-            (FeatureKind::Numeric, FeatureKind::Nominal(theirs)) if !counts(theirs) => {
+            (FeatureKind::Numeric, FeatureKind::Nominal(theirs)) if !are_positions(theirs) => {
                 differ("numeric", "nominal")
             }
             _ => Ok(None),
@@ -153,55 +194,59 @@ impl Schema {
             .get(feature)
             .map_or_else(|| feature.to_string(), Cow::into_owned)
     }
+}
 
-    fn recode(&self, mut x: Matrix, recodings: &[Recoding]) -> Result<Matrix, ModelError> {
-        for recoding in recodings {
-            let column = recoding.feature;
-            let new = |row: usize, value: f32| {
-                recoding.apply(value).map_err(|value| ModelError::UnknownValue {
-                    row,
-                    name: self.feature_name(column),
-                    value,
-                })
-            };
-            match &mut x {
-                Matrix::Dense(a) => {
-                    for (row, value) in a.column_mut(column).iter_mut().enumerate() {
-                        *value = new(row, *value)?;
-                    }
-                }
-                Matrix::Sparse(a) => *a = recode_sparse(a, column as u32, new)?,
+/// Values of a nominal feature that a model has not seen in training.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnseenValues {
+    /// Name of the feature.
+    pub feature: String,
+    /// The first sample with such a value.
+    pub sample: usize,
+    /// Its value.
+    pub value: String,
+    /// Number of samples with such values.
+    pub count: usize,
+}
+
+/// The values of a column.
+fn column(x: MatrixView<'_>, column: usize) -> Vec<f32> {
+    let mut values = vec![0.0; x.n_rows()];
+    for (row, value) in values.iter_mut().enumerate() {
+        x.for_each_in_row(row, |j, v| {
+            if j as usize == column {
+                *value = v;
             }
-        }
-        Ok(x)
+        });
     }
+    values
+}
+
+fn recode(mut x: Matrix, recodings: &[Recoding]) -> Matrix {
+    for recoding in recodings {
+        let column = recoding.feature;
+        match &mut x {
+            Matrix::Dense(a) => a.column_mut(column).mapv_inplace(|value| recoding.apply(value)),
+            Matrix::Sparse(a) => *a = recode_sparse(a, column as u32, |value| recoding.apply(value)),
+        }
+    }
+    x
 }
 
 /// The values of a nominal feature of the data as positions in the model's list.
 struct Recoding {
     feature: usize,
-    /// For each value of the data, its position in the model's list.
-    positions: Vec<Option<usize>>,
-    /// The values of the data.
-    values: Vec<String>,
+    /// For each value of the data, its position in the model's list; NaN, missing, if it has none.
+    positions: Vec<f32>,
 }
 
 impl Recoding {
-    /// The position that stands for a value; the value's name if there is none.
-    fn apply(&self, value: f32) -> Result<f32, String> {
+    fn apply(&self, value: f32) -> f32 {
         if value.is_nan() {
-            return Ok(value);
+            return value;
         }
-        let position = value as usize;
-        self.positions[position]
-            .map(|p| p as f32)
-            .ok_or_else(|| self.values[position].clone())
+        self.positions[value as usize]
     }
-}
-
-/// Whether the value at position i is written i.
-fn counts(values: &[String]) -> bool {
-    values.iter().enumerate().all(|(i, v)| *v == i.to_string())
 }
 
 /// The column of the data for each column of the model, `None` if they are the same.
@@ -269,12 +314,8 @@ fn gather_sparse(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
     Matrix::Sparse(rows.finish(sources.len()))
 }
 
-/// Changes the values of a column, also those that are not stored, by a function of row and value.
-fn recode_sparse(
-    x: &CsrMatrix,
-    column: u32,
-    new: impl Fn(usize, f32) -> Result<f32, ModelError>,
-) -> Result<CsrMatrix, ModelError> {
+/// Changes the values of a column, also those that are not stored.
+fn recode_sparse(x: &CsrMatrix, column: u32, new: impl Fn(f32) -> f32) -> CsrMatrix {
     let view = x.view();
     let mut rows = CsrRows::default();
     for i in 0..x.rows() {
@@ -287,13 +328,13 @@ fn recode_sparse(
                 rows.push(j, value);
             }
         }
-        let value = new(i, old)?;
+        let value = new(old);
         if value != 0.0 {
             rows.push(column, value);
         }
         rows.end_row();
     }
-    Ok(rows.finish(x.cols()))
+    rows.finish(x.cols())
 }
 
 /// Rows of a CSR matrix whose entries come in any order.

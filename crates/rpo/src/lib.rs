@@ -16,10 +16,13 @@ mod training;
 mod tree_size;
 pub mod tune;
 
+pub use align::UnseenValues;
 pub use blocks::for_each_block;
 pub use decision::Decision;
 pub use error::ModelError;
-pub use evaluate::{CrossValidation, EvaluateOptions, Evaluated, cross_validate};
+pub use evaluate::{
+    CrossValidation, EvaluateOptions, Evaluated, Fold, OutputScores, cross_validate, cross_validate_with,
+};
 pub use method::{
     DecisionParams, Estimator, FeatureParams, FitContext, Method, MethodEntry, MethodError, Needs,
     NominalEncoding, OnCheckpoint, ParameterInfo, Parameters, Registry, StreamDestination, StreamingFit,

@@ -1,8 +1,9 @@
 //! What a model expects of its inputs and says of its outputs.
 
 use crate::ModelError;
+use rpo_data::read::ColumnType;
 use rpo_data::{Dataset, Names, Task};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The task and the columns a model was trained on: names of features and outputs, values of nominal features.
@@ -79,8 +80,57 @@ impl Schema {
         &self.nominal
     }
 
+    /// Types of the columns of a CSV file that has the model's features; `None` if they are numbered.
+    ///
+    /// With them as [`ReadOptions::types`](rpo_data::read::ReadOptions::types), a file is read as the one that the
+    /// model was trained on, whatever its own values look like.
+    pub fn column_types(&self) -> Option<BTreeMap<String, ColumnType>> {
+        let Names::Given(names) = self.feature_names() else {
+            return None;
+        };
+        let has_hours: BTreeSet<&str> = names
+            .iter()
+            .filter_map(|name| name.strip_suffix("[hour]"))
+            .collect();
+        let dates: BTreeSet<&str> = names
+            .iter()
+            .filter_map(|name| name.strip_suffix("[days]"))
+            .collect();
+        let is_part = |name: &str| {
+            ["[days]", "[month]", "[weekday]", "[hour]"].iter().any(|part| {
+                name.strip_suffix(part)
+                    .is_some_and(|column| dates.contains(column))
+            })
+        };
+        let mut types: BTreeMap<String, ColumnType> = dates
+            .iter()
+            .map(|column| {
+                let has_hours = has_hours.contains(column);
+                let kind = if has_hours {
+                    ColumnType::DateTime
+                } else {
+                    ColumnType::Date
+                };
+                ((*column).to_owned(), kind)
+            })
+            .collect();
+        for (feature, name) in names.iter().enumerate().filter(|(_, name)| !is_part(name)) {
+            let kind = match self.nominal.get(&feature) {
+                Some(values) if !are_positions(values) => ColumnType::Category,
+                _ => ColumnType::Number,
+            };
+            types.insert(name.clone(), kind);
+        }
+        Some(types)
+    }
+
     /// Names of the outputs.
     pub fn output_names(&self) -> &Names {
         &self.output_names
     }
+}
+
+/// Returns true if the value at position i is written i, so that a number and the position it stands for are the same.
+pub(crate) fn are_positions(values: &[String]) -> bool {
+    values.iter().enumerate().all(|(i, v)| *v == i.to_string())
 }

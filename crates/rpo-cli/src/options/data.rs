@@ -1,14 +1,18 @@
 //! Where data comes from.
 
 use crate::error::CliError;
+use crate::output::note;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
-use rpo::data::read::{FirstFeature, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read};
-use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Task};
+use rpo::data::read::{
+    ColumnType, FirstFeature, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read,
+};
+use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Task, suspicious_features};
 use rpo::ensemble::MAX_OUTPUTS;
-use rpo::{ModelError, Schema};
+use rpo::{Model, ModelError, Schema};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A file and how to read it.
@@ -24,6 +28,15 @@ pub(crate) struct InputOptions {
     /// Format of the file; told from its name or its first line by default.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     format: Format,
+
+    /// Character between the columns of a CSV file; by default a comma or, where the first line has none, the most
+    /// frequent of semicolon, tab and |.
+    #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
+    delimiter: Option<char>,
+
+    /// Column of a CSV file that identifies the samples: it is not a feature, and predictions are written beside it.
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
 
     /// Index of the first feature in svmlight files.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
@@ -44,7 +57,8 @@ pub(crate) struct DataOptions {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
 
-    /// Outputs of ARFF and CSV files: the columns of these names.
+    /// Outputs of ARFF and CSV files: the columns of these names. In a name that no column has, * stands for any
+    /// characters and ? for one.
     #[arg(
         long,
         value_name = "NAME,...",
@@ -82,6 +96,99 @@ pub(crate) struct TrainingOptions {
     /// What the outputs are, where the file leaves it open: labels are 0 or 1.
     #[arg(long, value_enum, help_heading = "Data")]
     task: Option<TaskName>,
+
+    /// Columns of a CSV file that are not read; * stands for any characters, ? for one.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
+    ignore: Vec<String>,
+
+    /// Columns of a CSV file that are categories whatever their values look like. Columns of words are by themselves.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
+    categorical: Vec<String>,
+
+    /// Types of columns of a CSV file: number, category, date or date-time. By default those of the values: dates of
+    /// ISO 8601 become days since 1970, month, weekday and, where there are times, hour.
+    #[arg(long, value_name = "NAME=TYPE,...", value_delimiter = ',', value_parser = parse_type, help_heading = "Data")]
+    types: Vec<(String, ColumnType)>,
+}
+
+/// What to do about words that training did not see.
+#[derive(Debug, Args)]
+pub(crate) struct UnseenOptions {
+    /// Values of categories that were not in the training data: missing counts them as missing values and says how
+    /// many there are, error refuses them.
+    #[arg(long, value_enum, default_value_t = Unseen::Missing, help_heading = "Data")]
+    unseen: Unseen,
+}
+
+/// What to do about a value of a category that training did not see.
+#[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
+enum Unseen {
+    Missing,
+    Error,
+}
+
+impl UnseenOptions {
+    /// Notes or refuses values that the model has not seen. They are refused by models that need every feature.
+    pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
+        let schema = model.schema();
+        let misfit = |source| CliError::Fit {
+            data: name.to_owned(),
+            source,
+        };
+        let unseen = schema.unseen_values(data).map_err(misfit)?;
+        let Some(first) = unseen.first() else {
+            return Ok(());
+        };
+        let can_predict = || {
+            let sample = data.select_samples(&[first.sample]).map_err(ModelError::from)?;
+            model.predict(schema.align_features(&sample)?.as_ref().into())
+        };
+        if self.unseen == Unseen::Error || can_predict().is_err() {
+            return Err(misfit(ModelError::UnknownValue {
+                row: first.sample,
+                name: first.feature.clone(),
+                value: first.value.clone(),
+            }));
+        }
+        let count: usize = unseen.iter().map(|values| values.count).sum();
+        let features = match unseen.len() {
+            1 => String::new(),
+            n => format!(" and {} other features", n - 1),
+        };
+        note(&format!(
+            "{count} {} of {:?}{features}, {:?} for one, were not in the training data and count as missing; --unseen \
+             error refuses them",
+            if count == 1 { "value" } else { "values" },
+            first.feature,
+            first.value
+        ));
+        Ok(())
+    }
+}
+
+fn parse_delimiter(text: &str) -> Result<char, String> {
+    let mut characters = text.chars();
+    match (characters.next(), characters.next(), text) {
+        (Some(character), None, _) => Ok(character),
+        (_, _, "tab" | "\\t") => Ok('\t'),
+        _ => Err("one character is expected, or tab".to_owned()),
+    }
+}
+
+fn parse_type(text: &str) -> Result<(String, ColumnType), String> {
+    let (name, kind) = text.rsplit_once('=').ok_or("NAME=TYPE is expected")?;
+    let kind = match kind {
+        "number" => ColumnType::Number,
+        "category" => ColumnType::Category,
+        "date" => ColumnType::Date,
+        "date-time" => ColumnType::DateTime,
+        _ => {
+            return Err(format!(
+                "{kind:?} is not a type; number, category, date or date-time is"
+            ));
+        }
+    };
+    Ok((name.to_owned(), kind))
 }
 
 /// What outputs can be.
@@ -183,8 +290,15 @@ impl InputOptions {
         ReadOptions {
             format: self.format,
             first_feature,
+            delimiter: self.delimiter,
+            id: self.id.clone(),
             ..ReadOptions::default()
         }
+    }
+
+    /// The name of the column that identifies samples.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
     }
 
     /// Reads a table with the outputs given.
@@ -194,12 +308,14 @@ impl InputOptions {
         options: &ReadOptions,
         targets: Targets,
     ) -> Result<Dataset, ReadError> {
-        let task = Some(schema.task());
+        let types = schema.column_types();
         read(
             &self.data,
             &ReadOptions {
                 targets,
-                task,
+                task: Some(schema.task()),
+                ignore_untyped: types.is_some(),
+                types: types.unwrap_or_default(),
                 ..options.clone()
             },
         )
@@ -268,6 +384,8 @@ impl TrainingOptions {
                 let options = ReadOptions {
                     targets: self.data.targets().unwrap_or_default(),
                     task: self.task.map(Into::into),
+                    types: self.types(),
+                    ignore: self.ignore.clone(),
                     ..self.data.options()
                 };
                 read(&input.data, &options)?
@@ -290,7 +408,16 @@ impl TrainingOptions {
                 )));
             }
         }
+        for suspicion in suspicious_features(&data) {
+            note(&suspicion.to_string());
+        }
         Ok(data)
+    }
+
+    fn types(&self) -> BTreeMap<String, ColumnType> {
+        let categorical = self.categorical.iter();
+        let categorical = categorical.map(|name| (name.clone(), ColumnType::Category));
+        categorical.chain(self.types.iter().cloned()).collect()
     }
 }
 

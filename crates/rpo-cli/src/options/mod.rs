@@ -3,7 +3,7 @@
 mod data;
 mod method;
 
-pub(crate) use data::{DataOptions, InputOptions, TrainingOptions};
+pub(crate) use data::{DataOptions, InputOptions, TrainingOptions, UnseenOptions};
 pub(crate) use method::{MethodOptions, argument};
 
 use crate::error::CliError;

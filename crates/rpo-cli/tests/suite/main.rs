@@ -13,4 +13,5 @@ mod real;
 mod refusals;
 mod stability;
 mod structured;
+mod tables;
 mod tune;

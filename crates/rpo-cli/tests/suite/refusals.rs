@@ -386,9 +386,9 @@ fn advice_names_the_option_that_helps() {
         ),
         (
             "d.csv",
-            "a,y\n1,0\nred,1\n",
+            "a,y\n1,0\n2,0\nred,1\n",
             "--n-targets 1",
-            &["line 3", "help: columns of words"],
+            &["line 4", "help: --categorical takes a column"],
         ),
         (
             "d.csv",
@@ -398,9 +398,9 @@ fn advice_names_the_option_that_helps() {
         ),
         (
             "d.csv",
-            "a;y\n1;0\n",
+            "a;y\n1,5;0\n",
             "--n-targets 1",
-            &["line 1", "separated by commas, not by ';'"],
+            &["line 2", "decimal comma", "help: --categorical"],
         ),
         (
             "d.csv",

@@ -19,7 +19,9 @@ impl Dataset {
                 .weights
                 .as_ref()
                 .map(|weights| samples.iter().map(|&sample| weights[sample]).collect()),
-            ids: self.ids().map(|ids| samples.iter().map(|&i| ids[i].clone()).collect()),
+            ids: self
+                .ids()
+                .map(|ids| samples.iter().map(|&i| ids[i].clone()).collect()),
             ..self.without_matrices()
         })
     }
@@ -89,7 +91,10 @@ impl Dataset {
                 .zip(&other.weights)
                 .next()
                 .map(|(a, b)| a.iter().chain(b.iter()).copied().collect()),
-            ids: self.ids().zip(other.ids()).map(|(a, b)| a.iter().chain(b).cloned().collect()),
+            ids: self
+                .ids()
+                .zip(other.ids())
+                .map(|(a, b)| a.iter().chain(b).cloned().collect()),
             ..self.without_matrices()
         })
     }

@@ -41,7 +41,9 @@ pub(super) fn declared(
     }
     for (name, &kind) in &options.types {
         match find("types", name) {
-            Ok(found) => found.into_iter().for_each(|j| uses[j] = Some(ColumnUse::Value(kind))),
+            Ok(found) => found
+                .into_iter()
+                .for_each(|j| uses[j] = Some(ColumnUse::Value(kind))),
             Err(_) if options.ignore_untyped => {}
             Err(e) => return Err(e),
         }

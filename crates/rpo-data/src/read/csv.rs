@@ -224,10 +224,7 @@ impl<R: BufRead> QuotedLines<R> {
                     }
                     self.inside = !self.inside;
                 }
-                b if is_blank(b, delimiter)
-                    && !self.inside
-                    && (starts || ends || before == Some(&b'"')) =>
-                {
+                b if is_blank(b, delimiter) && !self.inside && (starts || ends || before == Some(&b'"')) => {
                     continue;
                 }
                 _ => {}

@@ -1,9 +1,9 @@
 //! Dates and times of ISO 8601.
 
 use super::options::ColumnType;
+use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
-use jiff::Timestamp;
 
 /// The features of a date, in their order; the last is for dates with times alone.
 const PARTS: [&str; 4] = ["days", "month", "weekday", "hour"];
@@ -40,7 +40,10 @@ impl Moment {
         if rest.is_empty() {
             let date: Date = text.parse().ok()?;
             let time = date.at(0, 0, 0, 0);
-            return Some(Self { time, has_time: false });
+            return Some(Self {
+                time,
+                has_time: false,
+            });
         }
         let has_offset = rest.iter().any(|b| matches!(b, b'Z' | b'z' | b'+' | b'-'));
         let time = if has_offset {
@@ -55,11 +58,17 @@ impl Moment {
     /// The value of each part.
     pub(super) fn values(self, kind: ColumnType) -> impl Iterator<Item = f64> {
         const DAY: f64 = 86_400.0;
-        let since = self.time.duration_since(Date::constant(1970, 1, 1).at(0, 0, 0, 0));
+        let since = self
+            .time
+            .duration_since(Date::constant(1970, 1, 1).at(0, 0, 0, 0));
         let midnight = self.time.date().at(0, 0, 0, 0);
         let hours = self.time.duration_since(midnight).as_secs_f64() / 3_600.0;
         let days = since.as_secs_f64() / DAY;
-        let days = if kind == ColumnType::Date { days.floor() } else { days };
+        let days = if kind == ColumnType::Date {
+            days.floor()
+        } else {
+            days
+        };
         let (month, weekday) = (self.time.month(), self.time.weekday().to_monday_one_offset());
         let values = [days, f64::from(month), f64::from(weekday), hours];
         values.into_iter().take(parts(kind).len())
@@ -79,15 +88,33 @@ mod tests {
         // 2024-01-31 was a Wednesday.
         assert_eq!(values("2024-01-31", ColumnType::Date), [19_753.0, 1.0, 3.0]);
         assert_eq!(values("1969-12-31", ColumnType::DateTime), [-1.0, 12.0, 3.0, 0.0]);
-        for text in ["2024-01-31T18:30", "2024-01-31 18:30:00", "2024-01-31T20:30:00+02:00", "2024-01-31T18:30:00.000Z"] {
-            assert_eq!(values(text, ColumnType::DateTime), [19_753.0 + 18.5 / 24.0, 1.0, 3.0, 18.5], "{text}");
+        for text in [
+            "2024-01-31T18:30",
+            "2024-01-31 18:30:00",
+            "2024-01-31T20:30:00+02:00",
+            "2024-01-31T18:30:00.000Z",
+        ] {
+            assert_eq!(
+                values(text, ColumnType::DateTime),
+                [19_753.0 + 18.5 / 24.0, 1.0, 3.0, 18.5],
+                "{text}"
+            );
             assert_eq!(values(text, ColumnType::Date)[0], 19_753.0);
         }
     }
 
     #[test]
     fn other_texts_are_not_dates() {
-        for text in ["20240131", "2024-02-30", "2024-1-31", "31-01-2024", "2024-01-31 ", "2024-01-31x", "2024-01", "1e-5"] {
+        for text in [
+            "20240131",
+            "2024-02-30",
+            "2024-1-31",
+            "31-01-2024",
+            "2024-01-31 ",
+            "2024-01-31x",
+            "2024-01",
+            "1e-5",
+        ] {
             assert_eq!(Moment::parse(text.as_bytes()), None, "{text}");
         }
     }

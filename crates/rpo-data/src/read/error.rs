@@ -216,10 +216,16 @@ pub enum ReadErrorKind {
         total: usize,
     },
     /// A character that cannot separate columns.
-    #[error("{0:?} cannot separate the columns of a CSV file; a single ASCII character that values do not contain can")]
+    #[error(
+        "{0:?} cannot separate the columns of a CSV file; a single ASCII character that values do not contain can"
+    )]
     Delimiter(char),
     /// A number written with a decimal comma.
-    #[error("{} in {} has a decimal comma; numbers are written with a decimal point", quoted(text), quoted(column))]
+    #[error(
+        "{} in {} has a decimal comma; numbers are written with a decimal point",
+        quoted(text),
+        quoted(column)
+    )]
     DecimalComma {
         /// Name of the column.
         column: String,
@@ -239,7 +245,10 @@ pub enum ReadErrorKind {
         text: String,
     },
     /// A column of a CSV file with more different words than a feature can have.
-    #[error("{} holds more than {limit} different words, too many for a category", quoted(column))]
+    #[error(
+        "{} holds more than {limit} different words, too many for a category",
+        quoted(column)
+    )]
     TooManyCategories {
         /// Name of the column.
         column: String,

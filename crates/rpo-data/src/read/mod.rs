@@ -109,7 +109,9 @@ pub fn read_from(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset,
         return read_format(format, reader, options);
     }
     let mut text = Vec::new();
-    reader.read_to_end(&mut text).map_err(|e| ReadErrorKind::from(&e))?;
+    reader
+        .read_to_end(&mut text)
+        .map_err(|e| ReadErrorKind::from(&e))?;
     read_csv(|| Ok(Box::new(text.as_slice())), options)
 }
 

@@ -49,7 +49,10 @@ pub(super) fn read_csv<'a>(
     let is_target = target_columns(&columns, false, options)?;
     let declared = declared(reader.columns(), &is_target, options)?;
     let number = Some(ColumnUse::Value(ColumnType::Number));
-    if declared.iter().all(|column| column.is_none() || *column == number) {
+    if declared
+        .iter()
+        .all(|column| column.is_none() || *column == number)
+    {
         let roles = Roles::new(&columns, is_target.clone(), false, options)?;
         let numbers = assemble(&columns, &roles, options, |row| {
             Ok((reader.read_row(row)?, reader.line()))
@@ -73,7 +76,12 @@ pub(super) fn read_csv<'a>(
             let name = column.name.clone();
             let found = found.to_owned();
             let expected = "a target is a number or, for a label, 0 or 1";
-            return Err(ReadErrorKind::WrongTarget { name, found, expected }.into());
+            return Err(ReadErrorKind::WrongTarget {
+                name,
+                found,
+                expected,
+            }
+            .into());
         }
     }
     let is_target: Vec<bool> = names
@@ -84,7 +92,8 @@ pub(super) fn read_csv<'a>(
     let mut columns: Vec<Attribute> = names.iter().flatten().map(numeric).collect();
     let roles = Roles::new(&columns, is_target, false, options)?;
     let n_values = columns.len();
-    let (mut features, outputs, task) = assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
+    let (mut features, outputs, task) =
+        assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
     let (ids, categories) = reader.finish();
     for (file_column, categories) in categories {
         let column = names[..file_column].iter().map(Vec::len).sum::<usize>();

@@ -117,7 +117,9 @@ pub(super) struct Categories {
 impl Categories {
     fn position<'a>(&mut self, text: &[u8], column: impl Fn() -> &'a str) -> Result<u32, ReadErrorKind> {
         // Almost always a value that is known, which takes no new string.
-        let known = std::str::from_utf8(text).ok().and_then(|text| self.positions.get(text));
+        let known = std::str::from_utf8(text)
+            .ok()
+            .and_then(|text| self.positions.get(text));
         if let Some(&position) = known {
             return Ok(position);
         }
@@ -135,7 +137,10 @@ impl Categories {
     /// features with them.
     pub(super) fn sort(self, features: &mut Matrix, feature: usize) -> Arc<[String]> {
         let mut sorted: Vec<(String, u32)> = self.positions.into_iter().collect();
-        let numbers: Option<Vec<f64>> = sorted.iter().map(|(text, _)| number::parse(text.as_bytes()).ok()).collect();
+        let numbers: Option<Vec<f64>> = sorted
+            .iter()
+            .map(|(text, _)| number::parse(text.as_bytes()).ok())
+            .collect();
         if let Some(numbers) = numbers {
             let mut keyed: Vec<_> = numbers.into_iter().zip(sorted).collect();
             keyed.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -51,9 +51,19 @@ fn strings(values: &[&str]) -> Vec<String> {
 fn words_dates_and_identifiers_are_read() {
     let data = read_from(CUSTOMERS.as_bytes(), &customers()).unwrap();
     assert_eq!(data.ids(), Some(&strings(&["a7", "b2", "c9"])[..]));
-    let expected = ["age", "plan", "since[days]", "since[month]", "since[weekday]", "active"];
+    let expected = [
+        "age",
+        "plan",
+        "since[days]",
+        "since[month]",
+        "since[weekday]",
+        "active",
+    ];
     assert_eq!(names(&data), expected);
-    assert_eq!(data.feature_kind(1), FeatureKind::Nominal(&strings(&["basic", "gold"])));
+    assert_eq!(
+        data.feature_kind(1),
+        FeatureKind::Nominal(&strings(&["basic", "gold"]))
+    );
     assert_eq!(data.nominal().len(), 1);
     let rows = dense(&data);
     assert_eq!(rows[0], [31.0, 1.0, 19_753.0, 1.0, 3.0, 1.0]);
@@ -69,7 +79,10 @@ fn words_dates_and_identifiers_are_read() {
     let path = folder.path().join("customers.csv");
     std::fs::write(&path, CUSTOMERS).unwrap();
     let from_file = read(&path, &customers()).unwrap();
-    assert_eq!((from_file.name(), dense(&from_file)[0].clone()), ("customers", rows[0].clone()));
+    assert_eq!(
+        (from_file.name(), dense(&from_file)[0].clone()),
+        ("customers", rows[0].clone())
+    );
 }
 
 #[test]
@@ -82,9 +95,19 @@ fn types_can_be_declared() {
     .into();
     options.ignore = strings(&["act*"]);
     let data = read_from(CUSTOMERS.as_bytes(), &options).unwrap();
-    let expected = ["age", "plan", "since[days]", "since[month]", "since[weekday]", "since[hour]"];
+    let expected = [
+        "age",
+        "plan",
+        "since[days]",
+        "since[month]",
+        "since[weekday]",
+        "since[hour]",
+    ];
     assert_eq!(names(&data), expected);
-    assert_eq!(data.feature_kind(0), FeatureKind::Nominal(&strings(&["31", "45"])));
+    assert_eq!(
+        data.feature_kind(0),
+        FeatureKind::Nominal(&strings(&["31", "45"]))
+    );
     let plan_is_number = ReadOptions {
         types: [("plan".to_owned(), ColumnType::Number)].into(),
         ..customers()
@@ -96,7 +119,10 @@ fn types_can_be_declared() {
         types: [("plan".to_owned(), ColumnType::Date)].into(),
         ..customers()
     };
-    assert!(matches!(kind(CUSTOMERS, &plan_is_date).1, ReadErrorKind::NotADate { .. }));
+    assert!(matches!(
+        kind(CUSTOMERS, &plan_is_date).1,
+        ReadErrorKind::NotADate { .. }
+    ));
     // Columns that a model does not ask for are not read, and those it asks for may be absent.
     let for_a_model = ReadOptions {
         types: [("age", ColumnType::Number), ("absent", ColumnType::Category)]
@@ -116,7 +142,10 @@ fn categories_of_numbers_are_in_their_order() {
         ..csv()
     };
     let data = read_from(&b"code\n10\n2\n10\n-1\n"[..], &options).unwrap();
-    assert_eq!(data.feature_kind(0), FeatureKind::Nominal(&strings(&["-1", "2", "10"])));
+    assert_eq!(
+        data.feature_kind(0),
+        FeatureKind::Nominal(&strings(&["-1", "2", "10"]))
+    );
     assert_eq!(dense(&data), [[2.0], [1.0], [2.0], [0.0]]);
 }
 
@@ -140,7 +169,10 @@ fn a_few_words_among_numbers_are_mistakes() {
     assert!(read_from(&b"a\n1A\n2B\n3\n"[..], &csv()).is_ok());
     let (line, found) = kind("a;b\n1,5;2\n2,5;3\n", &csv());
     let (column, text) = ("a".to_owned(), "1,5".to_owned());
-    assert_eq!((line, found), (Some(2), ReadErrorKind::DecimalComma { column, text }));
+    assert_eq!(
+        (line, found),
+        (Some(2), ReadErrorKind::DecimalComma { column, text })
+    );
 }
 
 #[test]
@@ -161,7 +193,10 @@ fn targets_are_numbers() {
         ..csv()
     };
     let data = read_from(CUSTOMERS.as_bytes(), &options).unwrap();
-    assert_eq!((data.task(), data.label_statistics().counts), (Task::MultiLabel, vec![2]));
+    assert_eq!(
+        (data.task(), data.label_statistics().counts),
+        (Task::MultiLabel, vec![2])
+    );
 }
 
 #[test]
@@ -189,7 +224,10 @@ fn options_name_columns_that_exist() {
         targets: Targets::Names(strings(&["sale_*"])),
         ..csv()
     };
-    assert_eq!(kind(CUSTOMERS, &targets).1, ReadErrorKind::UnknownTarget("sale_*".to_owned()));
+    assert_eq!(
+        kind(CUSTOMERS, &targets).1,
+        ReadErrorKind::UnknownTarget("sale_*".to_owned())
+    );
 }
 
 #[test]
@@ -198,14 +236,23 @@ fn other_delimiters_are_found_or_given() {
         let text = "a,b,c\n1,,x\n,\"2\",\"y\nz\"\n".replace(',', &delimiter.to_string());
         let data = read_from(text.as_bytes(), &csv()).unwrap();
         assert_eq!(names(&data), ["a", "b", "c"], "{delimiter:?}");
-        assert_eq!(data.feature_kind(2), FeatureKind::Nominal(&strings(&["x", "y\nz"])));
+        assert_eq!(
+            data.feature_kind(2),
+            FeatureKind::Nominal(&strings(&["x", "y\nz"]))
+        );
         let rows = dense(&data);
         assert!(rows[0][0] == 1.0 && rows[0][1].is_nan() && rows[1][0].is_nan() && rows[1][1] == 2.0);
     }
     // A row of tabs is a row of missing values; quoted delimiters do not count.
-    assert_eq!(read_from(&b"a\tb\n\t\n1\t2\n"[..], &csv()).unwrap().n_missing(), 2);
+    assert_eq!(
+        read_from(&b"a\tb\n\t\n1\t2\n"[..], &csv()).unwrap().n_missing(),
+        2
+    );
     assert_eq!(names(&read_from(&b"\"a;b\"\n1\n"[..], &csv()).unwrap()), ["a;b"]);
-    assert_eq!(names(&read_from(&b"a;b,c\n1,2\n"[..], &csv()).unwrap()), ["a;b", "c"]);
+    assert_eq!(
+        names(&read_from(&b"a;b,c\n1,2\n"[..], &csv()).unwrap()),
+        ["a;b", "c"]
+    );
     let given = ReadOptions {
         delimiter: Some(':'),
         ..csv()

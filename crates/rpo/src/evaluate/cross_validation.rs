@@ -5,7 +5,7 @@ use crate::Model;
 use crate::ModelError;
 use crate::method::{Estimator, FitContext};
 use rpo_core::Seed;
-use rpo_data::split::{k_fold, stratified_k_fold};
+use rpo_data::split::{Split, k_fold, stratified_k_fold};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::Score;
 
@@ -68,20 +68,56 @@ pub fn cross_validate<S: Score>(
     metrics: &[S],
     seed: Seed,
 ) -> Result<CrossValidation, ModelError> {
+    cross_validate_with(estimator, data, k, metrics, seed, |_| Ok(()))
+}
+
+/// A fold of a cross-validation.
+#[derive(Debug)]
+pub struct Fold<'a> {
+    /// The samples it was tested on, increasing.
+    pub test_samples: &'a [usize],
+    /// Those samples.
+    pub test: &'a Dataset,
+    /// The model, fitted to all others.
+    pub model: &'a Model,
+    /// The value of each metric, NaN where it is undefined.
+    pub values: &'a [f64],
+}
+
+/// [`cross_validate`] that calls `on_fold` after each fold, for predictions out of fold, or progress.
+///
+/// # Errors
+/// As [`cross_validate`], and those of `on_fold`, which end it.
+pub fn cross_validate_with<S: Score>(
+    estimator: &dyn Estimator,
+    data: &Dataset,
+    k: usize,
+    metrics: &[S],
+    seed: Seed,
+    mut on_fold: impl FnMut(Fold<'_>) -> Result<(), ModelError>,
+) -> Result<CrossValidation, ModelError> {
     let seed = seed.purpose("cross-validation");
     let splits = match data.task() {
         Task::MultiLabel => stratified_k_fold(data.outputs().view(), k, seed)?,
         Task::Regression => k_fold(data.n_samples(), k, seed)?,
     };
-    let fold = |split: rpo_data::split::Split| {
+    let mut fold = |split: Split| {
         let (train, test) = split.apply(data)?;
         let model: Model = estimator.fit(&train, &FitContext::default())?;
-        Ok(model
-            .evaluate_with(&test, metrics, EvaluateOptions::default())?
-            .values)
+        let evaluated = model.evaluate_with(&test, metrics, EvaluateOptions::default())?;
+        on_fold(Fold {
+            test_samples: &split.test,
+            test: &test,
+            model: &model,
+            values: &evaluated.values,
+        })?;
+        Ok(evaluated.values)
     };
     Ok(CrossValidation {
         metrics: metrics.iter().map(Score::name).collect(),
-        folds: splits.into_iter().map(fold).collect::<Result<_, ModelError>>()?,
+        folds: splits
+            .into_iter()
+            .map(&mut fold)
+            .collect::<Result<_, ModelError>>()?,
     })
 }

@@ -1,8 +1,10 @@
 //! Evaluating a model on a data set: all scores at once, or in blocks of samples where memory is limited.
 
 mod cross_validation;
+mod per_output;
 
-pub use cross_validation::{CrossValidation, cross_validate};
+pub use cross_validation::{CrossValidation, Fold, cross_validate, cross_validate_with};
+pub use per_output::OutputScores;
 
 use crate::blocks::{dense_bytes, for_each_block};
 use crate::{DEFAULT_MEMORY_LIMIT, Decision, Model, ModelError};

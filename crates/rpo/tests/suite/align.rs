@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rpo::core::Matrix;
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, Layout, Task};
-use rpo::{ModelError, Schema};
+use rpo::{ModelError, Schema, UnseenValues};
 use std::borrow::Cow;
 
 fn csv(text: &str, targets: Targets) -> Dataset {
@@ -126,14 +126,57 @@ fn nominal_values_are_translated() {
     let expected = array![[1.0, 1.0, 5.0], [0.0, 0.0, 0.0]];
     assert_eq!(dense(&schema.align_features(&sparse).unwrap()), expected);
     let unknown = arff(&format!("{other}1,5,large\n1,5,huge\n"));
-    assert_eq!(
-        schema.align_features(&unknown).unwrap_err(),
-        ModelError::UnknownValue {
-            row: 1,
-            name: "size".into(),
-            value: "huge".into()
-        }
+    let unseen = UnseenValues {
+        feature: "size".into(),
+        sample: 1,
+        value: "huge".into(),
+        count: 1,
+    };
+    for layout in [Layout::Dense, Layout::Sparse] {
+        let unknown = unknown.clone().with_layout(layout, usize::MAX).unwrap();
+        let found = dense(&schema.align_features(&unknown).unwrap());
+        assert_eq!(found[[0, 0]], 1.0);
+        assert!(found[[1, 0]].is_nan());
+        assert_eq!(schema.unseen_values(&unknown), Ok(vec![unseen.clone()]));
+    }
+    assert_eq!(schema.unseen_values(&arff(&rows)), Ok(Vec::new()));
+}
+
+#[test]
+fn a_file_is_read_with_the_types_of_a_model() {
+    let columns = "size,since,at,w,y\n";
+    let train = csv(
+        &format!("{columns}small,2024-01-31,2024-01-31T06:00,1,1\nlarge,2024-02-01,2024-02-01T18:00,2,0\n"),
+        Targets::Last(1),
     );
+    let schema = Schema::of(&train);
+    // Nothing in this file shows that these are words, and dates with a time.
+    let options = ReadOptions {
+        format: Format::Csv,
+        types: schema.column_types().unwrap(),
+        ignore_untyped: true,
+        ..ReadOptions::default()
+    };
+    let text = "at,other,w,size,since\n2024-01-31,?,3,7,\n2024-01-31,?,3,,\n";
+    let new = read_from(text.as_bytes(), &options).unwrap();
+    let found = dense(&schema.align_features(&new).unwrap());
+    let expected = array![
+        f32::NAN,
+        f32::NAN,
+        f32::NAN,
+        f32::NAN,
+        19_753.0,
+        1.0,
+        3.0,
+        0.0,
+        3.0
+    ];
+    assert_eq!(format!("{:?}", found.row(0)), format!("{:?}", expected.view()));
+    assert_eq!(schema.unseen_values(&new).unwrap()[0].value, "7");
+    // All values missing: of whichever kind.
+    let text = "at,w,size,since\n2024-01-31,3,,\n";
+    let new = read_from(text.as_bytes(), &options).unwrap();
+    assert!(dense(&schema.align_features(&new).unwrap())[[0, 0]].is_nan());
 }
 
 #[test]

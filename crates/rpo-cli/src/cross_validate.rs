@@ -1,0 +1,170 @@
+//! `rpo cv`.
+
+use crate::error::CliError;
+use crate::evaluate::default_metrics;
+use crate::options::{MethodOptions, ThreadOptions, TrainingOptions};
+use crate::output::{Output, note, print, quoted};
+use crate::progress;
+use clap::Args;
+use ndarray::Array2;
+use rpo::core::{MatrixView, Seed, check_dense};
+use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Task};
+use rpo::metrics::Metric;
+use rpo::{CrossValidation, FileTarget, Fold, ModelError, cross_validate_with};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Score a method by cross-validation: every sample is predicted by a model that was fitted to the others.
+///
+/// Folds keep the frequency of each label; of numbers they are random. Prints the mean and the standard deviation of
+/// each metric over the folds, and its value in each; with --json one object with folds, n_samples, and for each
+/// metric its mean, deviation and values.
+#[derive(Debug, Args)]
+pub(crate) struct CrossValidate {
+    /// Number of folds, at least 2.
+    #[arg(long, value_name = "K", default_value_t = 5)]
+    folds: usize,
+
+    /// Metrics, as in `rpo evaluate`.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    metrics: Vec<Metric>,
+
+    /// CSV file to write the predictions out of fold to, a row for each sample in the order of the data.
+    #[arg(long, value_name = "FILE")]
+    predictions: Option<PathBuf>,
+
+    /// Seed of all randomness: of the folds and of every fit; 0 by default.
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+
+    /// Print one JSON object.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    data: TrainingOptions,
+
+    #[command(flatten)]
+    method: MethodOptions,
+
+    #[command(flatten)]
+    threads: ThreadOptions,
+}
+
+impl CrossValidate {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        self.threads.start()?;
+        let mut method = self.method.method()?;
+        if let Some(seed) = self.seed {
+            method = method.with_seed(seed);
+        }
+        method.estimator(Task::MultiLabel)?;
+        if let Some(path) = &self.predictions {
+            FileTarget::check(path)?;
+        }
+        let data = self.data.load()?;
+        let failed = |source| CliError::Train {
+            data: self.data.name().to_owned(),
+            source,
+        };
+        let estimator = method.estimator(data.task())?;
+        let checked = method.check_data(estimator.as_ref(), &data);
+        checked.map_err(|source| failed(source.into()))?;
+        let metrics = match self.metrics.as_slice() {
+            [] => default_metrics(data.task()),
+            given => given.to_vec(),
+        };
+        let mut kept = None;
+        if self.predictions.is_some() {
+            let shape = (data.n_samples(), data.n_outputs());
+            let checked = check_dense(shape.0, shape.1, size_of::<f32>(), DEFAULT_MEMORY_LIMIT);
+            checked.map_err(|e| failed(DatasetError::from(e).into()))?;
+            kept = Some(Array2::<f32>::zeros(shape));
+        }
+        let bar = progress::bar(self.folds, "folds");
+        let on_fold = |fold: Fold<'_>| {
+            bar.inc(1);
+            match &mut kept {
+                Some(kept) => keep(&fold, kept),
+                None => Ok(()),
+            }
+        };
+        let seed = Seed::new(method.seed());
+        let result = cross_validate_with(estimator.as_ref(), &data, self.folds, &metrics, seed, on_fold);
+        bar.finish_and_clear();
+        let result = result.map_err(failed)?;
+        if let (Some(path), Some(kept)) = (&self.predictions, kept) {
+            let mut out = Output::new(Some(path))?;
+            write_predictions(&data, &kept, &mut out)?;
+            out.finish()?;
+        }
+        for (metric, mean) in result.metrics.iter().zip(result.means()) {
+            if mean.is_nan() {
+                note(&format!("{metric} is undefined on every fold"));
+            }
+        }
+        let text = if self.json {
+            format!("{}\n", record(&result, data.n_samples()))
+        } else {
+            table(&result)
+        };
+        print(&text)
+    }
+}
+
+/// Puts the predictions of a fold where its samples are.
+fn keep(fold: &Fold<'_>, kept: &mut Array2<f32>) -> Result<(), ModelError> {
+    let x = fold.model.schema().align_features(fold.test)?;
+    let scores = fold.model.predict(MatrixView::from(x.as_ref()))?;
+    for (scores, &sample) in scores.rows().into_iter().zip(fold.test_samples) {
+        kept.row_mut(sample).assign(&scores);
+    }
+    Ok(())
+}
+
+fn write_predictions(data: &Dataset, scores: &Array2<f32>, out: &mut Output) -> Result<(), CliError> {
+    let names = data.output_names();
+    let names: Vec<String> = names.iter().map(|name| quoted(&name).into_owned()).collect();
+    let id = if data.ids().is_some() { "id," } else { "" };
+    out.put(format!("{id}{}\n", names.join(",")).as_bytes())?;
+    for (sample, row) in scores.rows().into_iter().enumerate() {
+        let id = data.ids().map(|ids| quoted(&ids[sample]).into_owned());
+        let cells = id.into_iter().chain(row.iter().map(f32::to_string));
+        out.put(format!("{}\n", cells.collect::<Vec<_>>().join(",")).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn record(result: &CrossValidation, n_samples: usize) -> Value {
+    let mut object = json!({"folds": result.folds.len(), "n_samples": n_samples});
+    let (means, deviations) = (result.means(), result.standard_deviations());
+    for (j, name) in result.metrics.iter().enumerate() {
+        let values: Vec<f64> = result.folds.iter().map(|fold| fold[j]).collect();
+        object[name] = json!({"mean": means[j], "deviation": deviations[j], "values": values});
+    }
+    object
+}
+
+fn table(result: &CrossValidation) -> String {
+    let width = result
+        .metrics
+        .iter()
+        .map(String::len)
+        .max()
+        .unwrap_or(0)
+        .max("metric".len());
+    let mut text = format!("{:width$}    mean  deviation  folds\n", "metric");
+    let summaries = result.means().into_iter().zip(result.standard_deviations());
+    for (j, (name, (mean, deviation))) in result.metrics.iter().zip(summaries).enumerate() {
+        let folds: Vec<String> = result
+            .folds
+            .iter()
+            .map(|fold| format!("{:.4}", fold[j]))
+            .collect();
+        let folds = folds.join(" ");
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "{name:width$}  {mean:.4}     {deviation:.4}  {folds}");
+    }
+    text
+}

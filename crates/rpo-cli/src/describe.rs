@@ -1,0 +1,120 @@
+//! `rpo describe`.
+
+use crate::error::CliError;
+use crate::options::TrainingOptions;
+use crate::output::{Report, print};
+use clap::Args;
+use rpo::core::Matrix;
+use rpo::data::{Dataset, FeatureKind, LabelStatistics, Task};
+use std::fmt::Write;
+
+/// Describe a data set: its sizes, what is missing, kinds of features, and how labels are distributed.
+///
+/// Prints one line for each figure; with --json one object with n_samples, n_features, n_outputs, task, layout,
+/// feature_density, missing_features, missing_outputs, categories, duplicates, and for labels cardinality, density,
+/// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble.
+#[derive(Debug, Args)]
+pub(crate) struct Describe {
+    /// Also list every output: count, frequency and imbalance ratio of a label; mean, deviation, least and largest value
+    /// of a number.
+    #[arg(long)]
+    outputs: bool,
+
+    /// Print one JSON object.
+    #[arg(long, conflicts_with = "outputs")]
+    json: bool,
+
+    #[command(flatten)]
+    data: TrainingOptions,
+}
+
+impl Describe {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        let data = self.data.load()?;
+        let statistics = data.label_statistics();
+        let mut report = Report::default();
+        report.set("n_samples", data.n_samples());
+        report.set("n_features", data.n_features());
+        report.set("n_outputs", data.n_outputs());
+        let is_labels = data.task() == Task::MultiLabel;
+        report.set("task", if is_labels { "multi-label" } else { "regression" });
+        let is_sparse = matches!(data.features(), Matrix::Sparse(_));
+        report.set("layout", if is_sparse { "sparse" } else { "dense" });
+        report.set("feature_density", data.feature_density());
+        report.set("missing_features", data.n_missing());
+        report.set("missing_outputs", data.n_missing_outputs());
+        report.set("categories", data.nominal().len());
+        report.set("duplicates", data.n_duplicates());
+        if is_labels {
+            let ratios = statistics
+                .ir_per_label()
+                .into_iter()
+                .filter(|ratio| ratio.is_finite());
+            report.set("cardinality", statistics.cardinality());
+            report.set("density", statistics.density());
+            report.set("unlabelled", statistics.n_unlabelled);
+            report.set("never", statistics.n_never());
+            report.set("label_sets", data.n_label_sets());
+            report.set("mean_ir", statistics.mean_ir());
+            report.set("max_ir", ratios.fold(f64::NAN, f64::max));
+            report.set("scumble", data.scumble());
+        }
+        report.print(self.json)?;
+        if !self.json {
+            print(&categories(&data))?;
+        }
+        if self.outputs {
+            print(&if is_labels {
+                labels(&data, &statistics)
+            } else {
+                numbers(&data)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Names of the features that are categories, with their values.
+fn categories(data: &Dataset) -> String {
+    let mut text = String::new();
+    for &feature in data.nominal().keys() {
+        let FeatureKind::Nominal(values) = data.feature_kind(feature) else {
+            continue;
+        };
+        let name = data.feature_names().get(feature).unwrap_or_default();
+        let first: Vec<&str> = values.iter().take(5).map(String::as_str).collect();
+        let more = if values.len() > 5 { ", ..." } else { "" };
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "category {name:?}: {} values: {first:?}{more}",
+            values.len()
+        );
+    }
+    text
+}
+
+fn labels(data: &Dataset, statistics: &LabelStatistics) -> String {
+    let mut text = String::from("\n   count  frequency        ir  label\n");
+    let ratios = statistics.ir_per_label();
+    for (j, (&count, ir)) in statistics.counts.iter().zip(ratios).enumerate() {
+        let observed = data.n_samples() - statistics.missing[j];
+        let frequency = count as f64 / observed.max(1) as f64;
+        let name = data.output_names().get(j).unwrap_or_default();
+        let _ = writeln!(text, "{count:8}  {frequency:9.4}  {ir:8.2}  {name:?}");
+    }
+    text
+}
+
+fn numbers(data: &Dataset) -> String {
+    let mut text = String::from("\n        mean    deviation        least      largest  output\n");
+    for (j, moments) in data.output_moments().iter().enumerate() {
+        let name = data.output_names().get(j).unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "{:12.5}  {:11.5}  {:11.5}  {:11.5}  {name:?}",
+            moments.mean, moments.deviation, moments.least, moments.largest
+        );
+    }
+    text
+}

@@ -1,0 +1,186 @@
+//! Tables as people have them: words, dates, identifiers, semicolons.
+
+use crate::common::{Folder, number};
+
+const CITIES: [&str; 4] = ["Bern", "Geneva", "Lausanne", "Zurich"];
+
+/// Customers `first` to `first + n`: what they spend follows from city, age and month.
+fn customers(n: usize, first: usize, cities: &[&str]) -> String {
+    let mut text = "customer,city,age,since,member,spend_food,spend_fun\n".to_owned();
+    for i in first..first + n {
+        let (city, age, month) = (i * 7 % cities.len(), 20 + i * 13 % 50, 1 + i * 5 % 12);
+        let (food, fun) = (10 * city + age / 10, if month > 6 { 40 } else { 5 } + city);
+        let member = if i % 3 == 0 { "yes" } else { "no" };
+        let age = if i % 11 == 0 {
+            String::new()
+        } else {
+            age.to_string()
+        };
+        text += &format!(
+            "c{i},{},{age},2024-{month:02}-{:02},{member},{food},{fun}\n",
+            cities[city],
+            1 + i % 28
+        );
+    }
+    text
+}
+
+#[test]
+fn words_and_dates_go_from_file_to_prediction() {
+    let folder = Folder::new();
+    folder.write("train.csv", customers(300, 0, &CITIES));
+    folder.write("test.csv", customers(60, 300, &CITIES));
+    let trained = folder.json(
+        "train --data train.csv --id customer --targets spend_* --method extra-trees --trees 30 --seed 1 --model m.rpo",
+    );
+    // City, age, member, and the three parts of a date.
+    assert_eq!(
+        (number(&trained, "n_features"), number(&trained, "n_outputs")),
+        (6.0, 2.0)
+    );
+    let scores = folder.json("evaluate --data test.csv --model m.rpo");
+    assert!(number(&scores, "r2") > 0.9, "{scores}");
+    let predicted = folder.ok("predict --data test.csv --id customer --model m.rpo");
+    let mut lines = predicted.lines();
+    assert_eq!(lines.next(), Some("customer,spend_food,spend_fun"));
+    assert!(lines.next().unwrap().starts_with("c300,"), "{predicted}");
+    // The columns of a model are found in any order, beside others of any kind.
+    let mut other = "note;since;city;member;age\n".to_owned();
+    for line in customers(60, 300, &CITIES).lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        other += &format!("\"a; b\";{};{};{};{}\n", cells[3], cells[1], cells[4], cells[2]);
+    }
+    folder.write("other.csv", other);
+    let again = folder.ok("predict --data other.csv --model m.rpo");
+    let without_ids: String = predicted
+        .lines()
+        .map(|line| format!("{}\n", line.split_once(',').unwrap().1))
+        .collect();
+    assert_eq!(again, without_ids);
+}
+
+#[test]
+fn what_training_did_not_see_is_noted_or_refused() {
+    let folder = Folder::new();
+    folder.write("train.csv", customers(200, 0, &CITIES));
+    folder.write("test.csv", customers(20, 0, &["Bern", "Oslo"]));
+    folder.ok("train --data train.csv --ignore customer --targets spend_* --trees 5 --model m.rpo");
+    let run = folder.run("predict --data test.csv --model m.rpo");
+    assert_eq!(run.code, Some(0));
+    let note =
+        "note: 10 values of \"city\", \"Oslo\" for one, were not in the training data and count as missing";
+    assert!(run.stderr.starts_with(note), "{}", run.stderr);
+    let message = folder.fail("predict --data test.csv --model m.rpo --unseen error");
+    assert!(
+        message.contains("\"Oslo\"") && message.contains("city"),
+        "{message}"
+    );
+    // A word where the model has a number is a mistake, with its place.
+    let text = customers(3, 0, &CITIES).replace(",33,", ",old,");
+    folder.write("word.csv", text);
+    let message = folder.fail("predict --data word.csv --model m.rpo");
+    assert!(
+        message.contains("word.csv: line 3") && message.contains("\"old\" is not a number"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_looks_like_a_mistake_is_noted() {
+    let folder = Folder::new();
+    let text = customers(40, 0, &CITIES).replace("spend_food,spend_fun", "spend_1,spend_2");
+    folder.write("train.csv", text);
+    let run = folder.run("train --data train.csv --targets spend_1 --trees 2 --model m.rpo");
+    assert_eq!(run.code, Some(0));
+    for note in [
+        "feature \"customer\" has a different value in every sample",
+        "feature \"spend_2\" is named like the target \"spend_1\"",
+    ] {
+        assert!(run.stderr.contains(note), "{}", run.stderr);
+    }
+    let message = folder.fail("train --data train.csv --targets spend_1 --ignore nothing --model n.rpo");
+    assert!(
+        message.contains("ignore names the column \"nothing\", which does not exist"),
+        "{message}"
+    );
+    let types =
+        "train --data train.csv --targets spend_1 --ignore customer,spend_2 --trees 2 --model n.rpo --types";
+    let message = folder.fail(&format!("{types} city=number"));
+    assert!(message.contains("\"Bern\" is not a number"), "{message}");
+    let run = folder.run(&format!("{types} city=word"));
+    assert!(
+        run.code == Some(2) && run.stderr.contains("date-time is"),
+        "{}",
+        run.stderr
+    );
+}
+
+#[test]
+fn every_sample_is_predicted_out_of_fold() {
+    let folder = Folder::new();
+    folder.write("train.csv", customers(120, 0, &CITIES));
+    let cv = "cv --data train.csv --id customer --targets spend_* --method extra-trees --trees 10 --seed 3";
+    let found = folder.json(&format!("{cv} --folds 4 --metrics r2,mae --predictions oof.csv"));
+    let values = found["r2"]["values"].as_array().unwrap();
+    assert_eq!(values.len(), 4);
+    let mean = values.iter().map(|v| v.as_f64().unwrap()).sum::<f64>() / 4.0;
+    assert!(
+        (number(&found["r2"], "mean") - mean).abs() < 1e-12 && mean > 0.5,
+        "{found}"
+    );
+    let predictions = folder.read("oof.csv");
+    let mut lines = predictions.lines();
+    assert_eq!(lines.next(), Some("id,spend_food,spend_fun"));
+    assert_eq!(lines.clone().count(), 120);
+    assert!(
+        lines
+            .enumerate()
+            .all(|(i, line)| line.starts_with(&format!("c{i},")))
+    );
+    assert_eq!(
+        found,
+        folder.json(&format!("{cv} --folds 4 --metrics r2,mae --threads 2"))
+    );
+    let table = folder.ok(&format!("{cv} --folds 2"));
+    assert!(
+        table.starts_with("metric") && table.lines().count() == 5,
+        "{table}"
+    );
+    let message = folder.fail(&format!("{cv} --folds 1"));
+    assert!(message.contains("fold"), "{message}");
+}
+
+#[test]
+fn data_and_outputs_are_described() {
+    let folder = Folder::new();
+    folder.write("train.csv", customers(120, 0, &CITIES));
+    let found = folder.json("describe --data train.csv --id customer --targets spend_*");
+    assert_eq!(
+        (number(&found, "n_samples"), number(&found, "categories")),
+        (120.0, 2.0)
+    );
+    assert_eq!(
+        (number(&found, "missing_features"), number(&found, "duplicates")),
+        (11.0, 0.0)
+    );
+    let text = folder.ok("describe --data train.csv --id customer --targets spend_* --outputs");
+    assert!(text.contains("category \"city\": 4 values: [\"Bern\","), "{text}");
+    assert!(text.contains("\"spend_fun\""), "{text}");
+    folder.write("labels.csv", "x,a,b\n1,1,0\n2,0,0\n3,1,1\n4,1,0\n");
+    let found = folder.json("describe --data labels.csv --n-targets 2");
+    assert_eq!(
+        (number(&found, "cardinality"), number(&found, "unlabelled")),
+        (1.0, 1.0)
+    );
+    assert_eq!(
+        (number(&found, "mean_ir"), number(&found, "label_sets")),
+        (2.0, 3.0)
+    );
+    folder.ok("train --data labels.csv --n-targets 2 --trees 5 --model m.rpo");
+    folder.ok("evaluate --data labels.csv --model m.rpo --per-output outputs.csv");
+    let outputs = folder.read("outputs.csv");
+    let mut lines = outputs.lines();
+    let header = "output,support,precision,recall,f1,auc,average-precision,threshold";
+    assert_eq!(lines.next(), Some(header));
+    assert!(lines.next().unwrap().starts_with("a,3,") && lines.next().unwrap().starts_with("b,1,"));
+}

@@ -1,0 +1,174 @@
+//! Features that were probably not meant to be features.
+
+use crate::dataset::{Dataset, FeatureKind};
+use crate::message::quoted;
+use rpo_core::MatrixView;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// Fewest samples from which on distinct values are no coincidence.
+const FEW: usize = 20;
+
+/// A feature that looks like something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Suspicion {
+    /// A category with a different value in every sample, as names and identifiers have.
+    DistinctValues {
+        /// The feature.
+        feature: String,
+    },
+    /// Features with the name of an output and another number.
+    LikeOutput {
+        /// The first such feature.
+        feature: String,
+        /// Number of such features.
+        count: usize,
+        /// The output.
+        output: String,
+    },
+}
+
+impl fmt::Display for Suspicion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DistinctValues { feature } => write!(
+                f,
+                "feature {} has a different value in every sample, as identifiers have; name it by --id or --ignore if it \
+                 is one",
+                quoted(feature)
+            ),
+            Self::LikeOutput {
+                feature,
+                count,
+                output,
+            } => {
+                let features = match count {
+                    1 => format!("feature {} is", quoted(feature)),
+                    n => format!("feature {} and {} more are", quoted(feature), n - 1),
+                };
+                write!(
+                    f,
+                    "{features} named like the target {}; are they targets too?",
+                    quoted(output)
+                )
+            }
+        }
+    }
+}
+
+/// Finds features with names or values that features seldom have. Sets with numbered columns have none.
+///
+/// ```
+/// use rpo_data::read::{ReadOptions, Targets, read_from};
+/// use rpo_data::{Suspicion, suspicious_features};
+/// let text = "width,price_1,price_2\n1,2,3\n4,5,6\n";
+/// let options = ReadOptions { targets: Targets::Last(1), ..ReadOptions::default() };
+/// let found = suspicious_features(&read_from(text.as_bytes(), &options)?);
+/// assert_eq!(found[0].to_string(), "feature \"price_1\" is named like the target \"price_2\"; are they targets too?");
+/// # Ok::<(), rpo_data::read::ReadError>(())
+/// ```
+pub fn suspicious_features(data: &Dataset) -> Vec<Suspicion> {
+    let mut found = distinct_values(data);
+    found.extend(like_outputs(data));
+    found
+}
+
+fn distinct_values(data: &Dataset) -> Vec<Suspicion> {
+    let n = data.n_samples();
+    let is_distinct = |feature: usize| {
+        matches!(data.feature_kind(feature), FeatureKind::Nominal(values) if n >= FEW && values.len() == n)
+            && count_distinct(data.features().view(), feature) == n
+    };
+    let features = data
+        .nominal()
+        .keys()
+        .copied()
+        .filter(|&feature| is_distinct(feature));
+    let names = features.filter_map(|feature| data.feature_names().get(feature));
+    names
+        .map(|name| Suspicion::DistinctValues {
+            feature: name.into_owned(),
+        })
+        .collect()
+}
+
+fn count_distinct(x: MatrixView<'_>, feature: usize) -> usize {
+    let mut values = BTreeSet::new();
+    for row in 0..x.n_rows() {
+        x.for_each_in_row(row, |j, v| {
+            if j as usize == feature && !v.is_nan() {
+                values.insert(v.to_bits());
+            }
+        });
+    }
+    values.len()
+}
+
+fn like_outputs(data: &Dataset) -> Vec<Suspicion> {
+    let crate::Names::Given(outputs) = data.output_names() else {
+        return Vec::new();
+    };
+    let crate::Names::Given(features) = data.feature_names() else {
+        return Vec::new();
+    };
+    let stems: BTreeMap<&str, &String> = outputs
+        .iter()
+        .rev()
+        .filter_map(|name| Some((stem(name)?, name)))
+        .collect();
+    let mut found: BTreeMap<&str, (&String, usize)> = BTreeMap::new();
+    for feature in features {
+        if let Some(stem) = stem(feature).filter(|stem| stems.contains_key(stem)) {
+            found.entry(stem).or_insert((feature, 0)).1 += 1;
+        }
+    }
+    let suspicions = found
+        .into_iter()
+        .map(|(stem, (feature, count))| Suspicion::LikeOutput {
+            feature: feature.clone(),
+            count,
+            output: stems[stem].clone(),
+        });
+    suspicions.collect()
+}
+
+/// A name without the number that it ends with; `None` without a number, or with nothing else.
+fn stem(name: &str) -> Option<&str> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    Some(stem).filter(|stem| stem.len() < name.len() && !stem.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{Format, ReadOptions, Targets, read_from};
+
+    #[test]
+    fn identifiers_and_forgotten_targets_are_found() {
+        let mut text = String::from("key,kind,a1,b1,t1,t2,t3\n");
+        for i in 0..FEW {
+            text += &format!("k{i},{},1,2,3,4,5\n", if i % 2 == 0 { "x" } else { "y" });
+        }
+        let options = ReadOptions {
+            format: Format::Csv,
+            targets: Targets::Last(1),
+            ..ReadOptions::default()
+        };
+        let data = read_from(text.as_bytes(), &options).unwrap();
+        let feature = "key".to_owned();
+        let like = Suspicion::LikeOutput {
+            feature: "t1".to_owned(),
+            count: 2,
+            output: "t3".to_owned(),
+        };
+        assert_eq!(
+            suspicious_features(&data),
+            [Suspicion::DistinctValues { feature }, like]
+        );
+        let fewer = data.select_samples(&[0, 1, 2]).unwrap();
+        assert_eq!(suspicious_features(&fewer).len(), 1);
+        let numbered = Dataset::new(data.features().clone(), data.outputs().clone(), data.task()).unwrap();
+        assert!(suspicious_features(&numbered).is_empty());
+    }
+}

@@ -1,0 +1,91 @@
+//! Evaluating each output on its own.
+
+use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use rpo_core::MatrixView;
+use rpo_data::{Dataset, Task};
+use rpo_metrics::{
+    LabelSets, MissingTruth, RegressionSums, SetComparison, ZeroDivision, average_precision_per_label,
+    roc_auc_per_label,
+};
+
+/// What is measured of each output, by name, and the values.
+///
+/// Of a label: `support` (samples that have it), `precision`, `recall`, `f1` of the labels that the model decides for,
+/// `auc`, `average-precision`, and `threshold`. Of a number: `r2`, `mae`, `rmse`. NaN where undefined.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputScores {
+    /// Names of the measures.
+    pub measures: Vec<&'static str>,
+    /// For each output the value of each measure.
+    pub values: Vec<Vec<f64>>,
+}
+
+impl Model {
+    /// Evaluates each output on its own, on a data set whose columns are found by name. Missing outputs are left out.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::prelude::*;
+    ///
+    /// let data = MultiLabelSet::new(300, 40, 5).generate(Seed::new(1))?;
+    /// let model = Model::fit(&ForestParams::random_forest(), &data)?;
+    /// let scores = model.evaluate_outputs(&data)?;
+    /// assert_eq!(scores.measures[0], "support");
+    /// assert_eq!(scores.values.len(), 5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Data that lack columns of the model; scores of more than 4 GiB.
+    pub fn evaluate_outputs(&self, data: &Dataset) -> Result<OutputScores, ModelError> {
+        let x = self.schema().align_features(data)?;
+        let truth = self.schema().align_outputs(data)?;
+        let scores = self.predict_with_limit(x.as_ref().into(), DEFAULT_MEMORY_LIMIT)?;
+        let (measures, columns) = match self.schema().task() {
+            Task::MultiLabel => {
+                let truth = LabelSets::new(truth.as_ref().into(), MissingTruth::Skip)?;
+                let decided = self.decide(scores.view())?;
+                let decided = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
+                let compared = SetComparison::new(&truth, &decided)?;
+                let of_sets = |value: fn(rpo_metrics::Confusion, ZeroDivision) -> f64| {
+                    let labels = compared.per_label().iter();
+                    labels.map(|label| value(*label, ZeroDivision::Zero)).collect()
+                };
+                let support = truth.label_counts().into_iter().map(|count| count as f64);
+                let thresholds = match self.thresholds() {
+                    Some(thresholds) => thresholds.to_vec(),
+                    None => vec![0.5; self.n_outputs()],
+                };
+                let columns: Vec<Vec<f64>> = vec![
+                    support.collect(),
+                    of_sets(rpo_metrics::Confusion::precision),
+                    of_sets(rpo_metrics::Confusion::recall),
+                    of_sets(rpo_metrics::Confusion::f1),
+                    roc_auc_per_label(&truth, scores.view())?,
+                    average_precision_per_label(&truth, scores.view())?,
+                    thresholds,
+                ];
+                let measures = [
+                    "support",
+                    "precision",
+                    "recall",
+                    "f1",
+                    "auc",
+                    "average-precision",
+                    "threshold",
+                ];
+                (measures.to_vec(), columns)
+            }
+            Task::Regression => {
+                let sums = RegressionSums::of(truth.as_ref().into(), scores.view(), MissingTruth::Skip)?;
+                let columns = vec![sums.r2(), sums.mae_per_output(), sums.rmse_per_output()];
+                (vec!["r2", "mae", "rmse"], columns)
+            }
+        };
+        let of_output = |j: usize| columns.iter().map(|column| column[j]).collect();
+        Ok(OutputScores {
+            values: (0..self.n_outputs()).map(of_output).collect(),
+            measures,
+        })
+    }
+}
