@@ -400,7 +400,7 @@ fn advice_names_the_option_that_helps() {
             "d.csv",
             "a;y\n1,5;0\n",
             "--n-targets 1",
-            &["line 2", "decimal comma", "help: --categorical"],
+            &["decimal comma", "help: --categorical"],
         ),
         (
             "d.csv",
