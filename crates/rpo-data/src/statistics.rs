@@ -197,8 +197,8 @@ impl Dataset {
         let (features, outputs) = (self.features().view(), self.outputs().view());
         let key = |row: usize| {
             let mut entries = Vec::new();
-            features.for_each_in_row(row, |j, v| entries.push((j, v.to_bits())));
-            outputs.for_each_in_row(row, |j, v| entries.push((j, v.to_bits())));
+            features.for_each_in_row(row, |j, v| entries.push((false, j, v.to_bits())));
+            outputs.for_each_in_row(row, |j, v| entries.push((true, j, v.to_bits())));
             entries
         };
         let mut keys: Vec<_> = (0..self.n_samples()).map(key).collect();

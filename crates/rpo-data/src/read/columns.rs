@@ -131,7 +131,9 @@ impl Seen {
         match self.first {
             None => Ok(ColumnType::Number),
             Some((text, line)) if self.numbers > others => {
-                let (column, total) = (column(), self.numbers + others);
+                let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+                let (column, total) = (column(), count(self.numbers + others));
+                let others = count(others);
                 let kind = ReadErrorKind::MixedColumn {
                     column,
                     text,

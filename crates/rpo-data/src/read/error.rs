@@ -211,9 +211,9 @@ pub enum ReadErrorKind {
         /// The first value that is not a number.
         text: String,
         /// Values that are not numbers.
-        others: usize,
+        others: u32,
         /// Values that are not missing.
-        total: usize,
+        total: u32,
     },
     /// A character that cannot separate columns.
     #[error(

@@ -2,7 +2,7 @@
 
 /// Returns the position of the column with this name or, if there is none, those of all columns that the name matches as
 /// a pattern: `*` stands for any characters, `?` for one.
-pub(super) fn matching<'a>(name: &str, mut columns: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
+pub(super) fn matching<'a>(name: &str, columns: impl Iterator<Item = &'a str> + Clone) -> Vec<usize> {
     if let Some(position) = columns.clone().position(|column| column == name) {
         return vec![position];
     }
@@ -14,15 +14,8 @@ pub(super) fn matching<'a>(name: &str, mut columns: impl Iterator<Item = &'a str
     let Ok(pattern) = glob::Pattern::new(&pattern) else {
         return Vec::new();
     };
-    let mut found = Vec::new();
-    let mut position = 0;
-    columns.by_ref().for_each(|column| {
-        if pattern.matches(column) {
-            found.push(position);
-        }
-        position += 1;
-    });
-    found
+    let matches = columns.enumerate().filter(|(_, column)| pattern.matches(column));
+    matches.map(|(position, _)| position).collect()
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
     let mut reader = ArffReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
     let columns = reader.attributes().to_vec();
     let is_target = target_columns(&columns, true, options)?;
-    let roles = Roles::new(&columns, is_target, true, options)?;
+    let roles = Roles::new(&columns, &is_target, true, options)?;
     let name = reader.relation().to_owned();
     let parts = assemble(&columns, &roles, options, |row| {
         Ok((reader.read_row(row)?, reader.line()))
@@ -53,7 +53,7 @@ pub(super) fn read_csv<'a>(
         .iter()
         .all(|column| column.is_none() || *column == number)
     {
-        let roles = Roles::new(&columns, is_target.clone(), false, options)?;
+        let roles = Roles::new(&columns, &is_target, false, options)?;
         let numbers = assemble(&columns, &roles, options, |row| {
             Ok((reader.read_row(row)?, reader.line()))
         });
@@ -90,7 +90,7 @@ pub(super) fn read_csv<'a>(
         .flat_map(|(made, target)| made.iter().map(move |_| target))
         .collect();
     let mut columns: Vec<Attribute> = names.iter().flatten().map(numeric).collect();
-    let roles = Roles::new(&columns, is_target, false, options)?;
+    let roles = Roles::new(&columns, &is_target, false, options)?;
     let n_values = columns.len();
     let (mut features, outputs, task) =
         assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
@@ -138,7 +138,7 @@ impl Roles {
     /// `typed`: the file itself declares its columns, and so which are labels and which numbers.
     fn new(
         columns: &[Attribute],
-        is_target: Vec<bool>,
+        is_target: &[bool],
         typed: bool,
         options: &ReadOptions,
     ) -> Result<Self, ReadError> {
@@ -159,7 +159,7 @@ impl Roles {
         let targets = || {
             columns
                 .iter()
-                .zip(&is_target)
+                .zip(is_target)
                 .filter(|(_, target)| **target)
                 .map(|(c, _)| c)
         };
