@@ -13,10 +13,10 @@ use clap::Parser;
 use rpo::core::Seed;
 use rpo::data::Dataset;
 use rpo::data::generate::MultiLabelSet;
-use rpo::ensemble::MaxFeatures;
 use rpo::ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, LossKind, StepScope,
 };
+use rpo::ensemble::{Bins, MaxFeatures};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};
 use rpo_benches::measure::{Times, peak_memory, reset_peak};
@@ -37,6 +37,9 @@ struct Arguments {
     learning_rate: f64,
     #[arg(long, default_value = "all")]
     max_features: MaxFeatures,
+    /// Bins per feature, or exact.
+    #[arg(long, default_value = "255")]
+    bins: Bins,
     #[arg(long, default_value_t = 8)]
     max_leaves: usize,
     #[arg(long, default_value_t = 1)]
@@ -82,6 +85,7 @@ fn main() -> anyhow::Result<()> {
         iterations: arguments.iterations,
         learning_rate: arguments.learning_rate,
         max_features: arguments.max_features,
+        bins: arguments.bins,
         max_leaves: Some(arguments.max_leaves),
         min_samples_leaf: arguments.min_samples_leaf,
         subsample: arguments.subsample,

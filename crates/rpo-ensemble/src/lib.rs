@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod bins;
 pub mod boosting;
 pub mod craftml;
 mod error;
@@ -22,6 +23,7 @@ pub use rpo_projections::{Components, Projection, ProjectionKind};
 /// How leaves are stored.
 pub use rpo_tree::LeafKind;
 
+pub use bins::Bins;
 pub use craftml::{Craftml, CraftmlParams, CraftmlPreset};
 pub use error::EnsembleError;
 pub use forest::{

@@ -1,6 +1,7 @@
 //! One step after the other: projects the residual, grows a tree, finds the step and applies it.
 
 use super::choices::Algorithm;
+use super::features::Features;
 use super::grow::Target;
 use super::resolved::Resolved;
 use super::routing::apply;
@@ -8,16 +9,10 @@ use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, ke
 use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionScope};
-use rpo_core::{MatrixView, Seed};
+use rpo_core::Seed;
 use rpo_projections::ProjectionInput;
 use rpo_tree::AxisRule;
-use rpo_tree::RankedFeatures;
-
-/// The features that all trees grow on.
-pub(super) struct Features<'a> {
-    pub(super) x: MatrixView<'a>,
-    pub(super) columns: RankedFeatures,
-}
+use rpo_tree::histogram::HistogramWorkspace;
 
 /// Fits one additive model; single-target boosting runs one per output.
 pub(super) struct Booster<'a> {
@@ -31,6 +26,8 @@ pub(super) struct Booster<'a> {
     only: Option<(u32, usize)>,
     /// What the next tree grows on, once it is known.
     target: Target,
+    /// Buffers of trees on bins, once there are any.
+    workspace: Option<HistogramWorkspace>,
     /// The projection of all steps, once it is drawn.
     shared: Option<Coefficients>,
     loss: f64,
@@ -56,6 +53,7 @@ impl<'a> Booster<'a> {
             seed,
             only,
             target: Target::default(),
+            workspace: None,
             shared: None,
             loss: 0.0,
         }
@@ -65,7 +63,7 @@ impl<'a> Booster<'a> {
     pub(super) fn replay<'s>(&mut self, steps: impl Iterator<Item = &'s BoostingStep<AxisRule>>) {
         for step in steps {
             let leaves = LeafIndex {
-                of_row: apply(&step.structure, self.features.x),
+                of_row: apply(&step.structure, self.features.x()),
                 n_leaves: step.structure.n_leaves(),
             };
             let update = StepUpdate::from_stored(&step.values);
@@ -93,10 +91,11 @@ impl<'a> Booster<'a> {
         is_last: bool,
     ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
         let seed = self.step_seed(step);
+        let weights = self.outputs.weights;
         let (grown, is_subsample) =
             self.target
-                .grow(self.params, self.features, self.outputs.weights, seed)?;
-        let leaves = LeafIndex::new(&grown, self.features.x, is_subsample);
+                .grow(self.params, self.features, weights, seed, &mut self.workspace)?;
+        let leaves = LeafIndex::new(&grown, self.features.x(), is_subsample);
         let splits = grown.structure.splits();
         let gains = splits.map(|(node, _)| grown.gains[node] / self.target.unit());
         let gains = gains.collect();
@@ -194,7 +193,7 @@ impl<'a> Booster<'a> {
         let q = projection.components.resolve(n_outputs)?;
         let seed = seed.purpose("projection");
         let data = ProjectionInput {
-            features: Some(self.features.x.reborrow()),
+            features: Some(self.features.x()),
             outputs: self.outputs.y.reborrow(),
         };
         for draw in 0..MAX_DRAWS {

@@ -1,9 +1,10 @@
 //! Fitting: checks, the initial constants, and the loop over steps.
 
-use super::booster::{Booster, Features};
+use super::booster::Booster;
 use super::check::check;
 use super::choices::Algorithm;
 use super::early_stopping::EarlyStopping;
+use super::features::Features;
 use super::loss::{Logistic, LossKind};
 use super::model::Boosted;
 use super::options::{BoostingOptions, History, Observer, Progress, Stop, Validation};
@@ -14,7 +15,6 @@ use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
 use rpo_core::MatrixView;
-use rpo_tree::RankedFeatures;
 use std::borrow::Cow;
 
 impl BoostingParams {
@@ -55,10 +55,7 @@ impl BoostingParams {
             .weights
             .map_or_else(|| Cow::Owned(vec![1.0; x.n_rows()]), Cow::Borrowed);
         let weights = &*weights;
-        let features = Features {
-            x,
-            columns: RankedFeatures::new(x)?,
-        };
+        let features = Features::new(x.reborrow(), params.bins)?;
         let all = Outputs::new(y, weights, cells);
         let initial = match options.start {
             Some(start) => start.initial().to_vec(),

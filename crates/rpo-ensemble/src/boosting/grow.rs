@@ -1,14 +1,15 @@
 //! What a tree grows on, and its growth.
 
-use super::booster::Features;
 use super::choices::Algorithm;
+use super::features::{Coded, Features};
 use super::resolved::{Resolved, SecondOrderSplits};
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, Projected, State, StepUpdate};
 use crate::error::EnsembleError;
-use ndarray::Array2;
+use ndarray::{Array2, ArrayView2};
 use rand::seq::index;
 use rpo_core::Seed;
 use rpo_tree::criterion::{Criterion, Curvature, LeafPenalty, SecondOrder, SingleVariance, Variance};
+use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, HistogramWorkspace, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, GrowParams, Grown, RankedFeatures, grow};
 
@@ -30,6 +31,15 @@ pub(super) struct SecondOrderTarget {
     /// By component.
     penalties: Vec<LeafPenalty>,
     min_child_weight: f64,
+}
+
+impl SecondOrderTarget {
+    fn curvature(&self) -> Curvature<'_> {
+        match &self.curvatures {
+            None => Curvature::Constant,
+            Some(h) => Curvature::Each(h.view()),
+        }
+    }
 }
 
 /// An update of the training scores.
@@ -135,8 +145,8 @@ impl Target {
         features: &Features<'_>,
         weights: &[f32],
         seed: Seed,
+        workspace: &mut Option<HistogramWorkspace>,
     ) -> Result<(Grown<AxisRule>, bool), EnsembleError> {
-        let columns = &features.columns;
         let mut rows: Vec<u32> = (0..weights.len() as u32)
             .filter(|&i| weights[i as usize] > 0.0)
             .collect();
@@ -149,9 +159,8 @@ impl Target {
             rows = places.into_iter().map(|i| rows[i]).collect();
         }
         let growth = Growth {
-            columns,
             axis: AxisParams {
-                max_features: Some(params.max_features.resolve(columns.n_features())),
+                max_features: Some(params.max_features.resolve(features.x().n_cols())),
                 min_samples_leaf: params.min_samples_leaf,
                 min_gain: params.min_split_gain * self.unit(),
                 ..AxisParams::default()
@@ -160,30 +169,68 @@ impl Target {
             rows,
             seed: seed.purpose("grow"),
         };
-        let grown = match self {
+        let grown = match &features.coded {
+            Coded::Ranked(columns) => self.grow_on_values(growth, columns, weights),
+            Coded::Binned(columns) => self.grow_on_bins(growth, columns, weights, workspace),
+        }?;
+        Ok((grown, is_subsample))
+    }
+
+    fn grow_on_values(
+        &self,
+        growth: Growth<'_>,
+        columns: &RankedFeatures,
+        weights: &[f32],
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        match self {
             Self::Scalar { z, .. } => {
                 let z = z.iter().map(|&z| z as f32);
-                growth.grow(SingleVariance::new(z, weights))
+                growth.on_values(columns, SingleVariance::new(z, weights))
             }
             Self::Vectors { z, .. } if z.ncols() == 1 => {
-                growth.grow(SingleVariance::new(z.iter().copied(), weights))
+                growth.on_values(columns, SingleVariance::new(z.iter().copied(), weights))
             }
-            Self::Vectors { z, .. } => growth.grow(Variance::new(z.view(), weights)),
+            Self::Vectors { z, .. } => growth.on_values(columns, Variance::new(z.view(), weights)),
             Self::SecondOrder(target) => {
-                let curvature = match &target.curvatures {
-                    None => Curvature::Constant,
-                    Some(h) => Curvature::Each(h.view()),
-                };
-                growth.grow(SecondOrder::new(
+                let criterion = SecondOrder::new(
                     target.gradients.view(),
-                    curvature,
+                    target.curvature(),
                     weights,
                     target.penalties.clone(),
                     target.min_child_weight,
-                ))
+                );
+                growth.on_values(columns, criterion)
             }
-        }?;
-        Ok((grown, is_subsample))
+        }
+    }
+
+    fn grow_on_bins(
+        &self,
+        growth: Growth<'_>,
+        columns: &BinnedFeatures,
+        weights: &[f32],
+        workspace: &mut Option<HistogramWorkspace>,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        match self {
+            Self::Scalar { z, .. } => {
+                let z: Vec<f32> = z.iter().map(|&z| z as f32).collect();
+                let column = ArrayView2::from_shape((z.len(), 1), &z).expect("as many rows as numbers");
+                growth.on_bins(columns, SplitTargets::variance(column, weights), workspace)
+            }
+            Self::Vectors { z, .. } => {
+                growth.on_bins(columns, SplitTargets::variance(z.view(), weights), workspace)
+            }
+            Self::SecondOrder(target) => {
+                let targets = SplitTargets {
+                    gradients: target.gradients.view(),
+                    curvature: target.curvature(),
+                    weights,
+                    penalties: &target.penalties,
+                    min_child_weight: target.min_child_weight,
+                };
+                growth.on_bins(columns, targets, workspace)
+            }
+        }
     }
 
     /// The weighted means of the projected residual over the leaves: the values of a tree of Algorithm 3.
@@ -205,7 +252,6 @@ impl Target {
 
 /// The growth of a tree, whatever the criterion.
 struct Growth<'a> {
-    columns: &'a RankedFeatures,
     axis: AxisParams,
     params: &'a GrowParams,
     rows: Vec<u32>,
@@ -213,9 +259,24 @@ struct Growth<'a> {
 }
 
 impl Growth<'_> {
-    fn grow<C: Criterion + Sync>(self, criterion: C) -> Result<Grown<AxisRule>, EnsembleError> {
-        let splitter = AxisSplitter::new(self.columns, criterion, self.axis)?;
+    fn on_values<C: Criterion + Sync>(
+        self,
+        columns: &RankedFeatures,
+        criterion: C,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        let splitter = AxisSplitter::new(columns, criterion, self.axis)?;
         let mut workspace = splitter.workspace();
         Ok(grow(&splitter, &mut workspace, self.rows, self.params, self.seed))
+    }
+
+    fn on_bins<'t>(
+        self,
+        columns: &'t BinnedFeatures,
+        targets: SplitTargets<'t>,
+        workspace: &mut Option<HistogramWorkspace>,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        let splitter = HistogramSplitter::new(columns, targets, self.axis)?;
+        let workspace = workspace.get_or_insert_with(|| splitter.workspace());
+        Ok(grow(&splitter, workspace, self.rows, self.params, self.seed))
     }
 }

@@ -60,6 +60,7 @@ mod booster;
 mod check;
 mod choices;
 mod early_stopping;
+mod features;
 mod fit;
 mod grow;
 mod loss;

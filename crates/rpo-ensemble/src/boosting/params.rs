@@ -4,6 +4,7 @@ use super::choices::{Algorithm, LineSearch, StepScope};
 use super::loss::LossKind;
 use super::options::BoostingOptions;
 use super::resolved::Resolved;
+use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::projection::{ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
@@ -84,6 +85,11 @@ pub struct BoostingParams {
     /// loss never grows (Friedman's stochastic boosting, 2002, uses the drawn samples for both).
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub subsample: f64,
+    /// Largest number of bins of a feature, 2 to 255, between which splits choose; exact for any threshold.
+    ///
+    /// Trees on bins are much faster, and the same where no feature has more values than bins. A feature has at most one
+    /// bin per 16 samples, but 63 whatever their number.
+    pub bins: Bins,
     /// Number of features drawn at each node: all, sqrt, log2, a number, or a fraction such as 0.1.
     pub max_features: MaxFeatures,
     /// Largest depth of a tree; the root has depth 0.
@@ -146,6 +152,7 @@ impl BoostingParams {
             min_child_weight: 0.0,
             min_split_gain: 0.0,
             subsample: 1.0,
+            bins: Bins::MOST,
             max_features: MaxFeatures::All,
             max_depth: None,
             max_leaves: None,

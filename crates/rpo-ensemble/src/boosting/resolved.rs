@@ -5,6 +5,7 @@ use super::loss::{Loss, LossKind};
 use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use super::state::Outputs;
+use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::inference::mean::DEFAULT_BUDGET;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
@@ -29,6 +30,7 @@ pub(super) struct Resolved {
     pub(super) second_order: Option<SecondOrderSplits>,
     pub(super) min_split_gain: f64,
     pub(super) subsample: f64,
+    pub(super) bins: Bins,
     pub(super) max_features: MaxFeatures,
     pub(super) grow: GrowParams,
     pub(super) min_samples_leaf: usize,
@@ -79,6 +81,7 @@ impl Resolved {
         check_count("iterations", params.iterations)?;
         check_fraction("learning_rate", params.learning_rate)?;
         check_fraction("subsample", params.subsample)?;
+        params.bins.check()?;
         params.max_features.check()?;
         let eight = Some(8).filter(|_| params.max_depth.is_none());
         let grow = GrowParams {
@@ -129,6 +132,7 @@ impl Resolved {
             second_order,
             min_split_gain: params.min_split_gain,
             subsample: params.subsample,
+            bins: params.bins,
             max_features: params.max_features,
             grow,
             min_samples_leaf: params.min_samples_leaf,

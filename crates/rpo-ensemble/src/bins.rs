@@ -1,0 +1,65 @@
+//! The choice between trees on values and trees on bins.
+
+use crate::error::EnsembleError;
+use rpo_core::ParameterError;
+use rpo_tree::histogram::BinnedFeatures;
+use std::fmt;
+use std::str::FromStr;
+
+/// The thresholds that splits choose from.
+///
+/// As text: `exact`, or a number from 2 to 255.
+///
+/// ```
+/// use rpo_ensemble::Bins;
+/// assert_eq!("exact".parse(), Ok(Bins::Exact));
+/// assert_eq!("64".parse(), Ok(Bins::AtMost(64)));
+/// assert!("256".parse::<Bins>().is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bins {
+    /// Between any two values of a node.
+    Exact,
+    /// Between bins of values, at most this many per feature, 2 to 255 ([`histogram`](rpo_tree::histogram)). The same trees
+    /// where no feature has more values, and much faster.
+    AtMost(usize),
+}
+
+impl Bins {
+    /// The largest number of bins.
+    pub const MOST: Self = Self::AtMost(BinnedFeatures::MOST_BINS);
+
+    pub(crate) fn check(self) -> Result<(), ParameterError> {
+        let in_range = match self {
+            Self::Exact => true,
+            Self::AtMost(bins) => (2..=BinnedFeatures::MOST_BINS).contains(&bins),
+        };
+        ParameterError::unless(in_range, "bins", self, BINS)
+    }
+}
+
+impl fmt::Display for Bins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exact => f.write_str("exact"),
+            Self::AtMost(bins) => write!(f, "{bins}"),
+        }
+    }
+}
+
+impl FromStr for Bins {
+    type Err = EnsembleError;
+
+    fn from_str(text: &str) -> Result<Self, EnsembleError> {
+        let bins = match text {
+            "exact" => Some(Self::Exact),
+            _ => text.parse().map(Self::AtMost).ok(),
+        };
+        bins.filter(|bins| bins.check().is_ok())
+            .ok_or_else(|| ParameterError::out_of_range("bins", text, BINS).into())
+    }
+}
+
+rpo_core::impl_text_serde!(Bins, ["integer", "string"]);
+
+const BINS: &str = "exact, or a number from 2 to 255";
