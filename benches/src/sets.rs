@@ -2,12 +2,12 @@
 
 use anyhow::Context;
 use rpo::core::Seed;
-use rpo::data::generate::MultiLabelSet;
+use rpo::data::generate::{Friedman, FriedmanKind, MultiLabelSet};
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout};
 
 /// Samples to fit to, and samples to predict: the same where there is no published split. A name is one of the
 /// catalogue that `RPO_DATA` names, or `generated-D` for 10,000 samples with 5,000 sparse features, some three of D
-/// labels each, and 500 further ones.
+/// labels each, and 500 further ones; `numbers-N` is N samples with 50 dense features and 10 outputs that are numbers.
 ///
 /// # Errors
 /// If there is no such set, or it cannot be read.
@@ -23,6 +23,18 @@ pub fn load(name: &str) -> anyhow::Result<(Dataset, Dataset)> {
         let data = set.generate(Seed::new(1))?;
         let rows: Vec<usize> = (0..n + n_test).collect();
         (data.select_samples(&rows[..n])?, data.select_samples(&rows[n..])?)
+    } else if let Some(n) = name.strip_prefix("numbers-") {
+        let n_samples = n.parse().with_context(|| name.to_owned())?;
+        let problem = Friedman {
+            n_samples,
+            n_outputs: 10,
+            ..Friedman::new(FriedmanKind::Independent)
+        };
+        let test = Friedman {
+            n_samples: 1000,
+            ..problem.clone()
+        };
+        return Ok((problem.generate(Seed::new(1))?, test.generate(Seed::new(2))?));
     } else {
         let loaded = Catalogue::from_env()?.load(name)?;
         let test = loaded.test.unwrap_or_else(|| loaded.train.clone());

@@ -11,8 +11,8 @@
 use anyhow::Context;
 use clap::Parser;
 use rpo::core::Seed;
-use rpo::data::Dataset;
 use rpo::data::generate::MultiLabelSet;
+use rpo::data::{Dataset, Task};
 use rpo::ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, LossKind, StepScope,
 };
@@ -133,9 +133,13 @@ fn main() -> anyhow::Result<()> {
         let mut times = Times::default();
         let scores = times.of(|| model.scores(test.features().view()))?;
         let evaluation = Evaluation::new(test.outputs().view(), Scores::Dense(scores.view()));
-        let lrap = evaluation.evaluate(&[Metric::Lrap])?[0];
+        let (name, metric) = match test.task() {
+            Task::MultiLabel => ("LRAP", Metric::Lrap),
+            Task::Regression => ("R2", Metric::R2),
+        };
+        let score = evaluation.evaluate(&[metric])?[0];
         println!(
-            "{stage:6} steps: LRAP {lrap:.4}, predicted in {:.2} cpu s",
+            "{stage:6} steps: {name} {score:.4}, predicted in {:.2} cpu s",
             times.cpu.as_secs_f64()
         );
     }

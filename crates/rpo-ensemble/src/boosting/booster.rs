@@ -2,17 +2,18 @@
 
 use super::choices::Algorithm;
 use super::features::Features;
-use super::grow::Target;
 use super::resolved::Resolved;
 use super::routing::apply;
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, keep_largest, narrow};
 use super::step::{BoostingStep, StepValues};
+use super::target::Target;
+use super::trees::Trees;
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionScope};
+use rayon::prelude::*;
 use rpo_core::Seed;
 use rpo_projections::ProjectionInput;
-use rpo_tree::AxisRule;
-use rpo_tree::histogram::HistogramWorkspace;
+use rpo_tree::{AxisRule, Grown};
 
 /// Fits one additive model; single-target boosting runs one per output.
 pub(super) struct Booster<'a> {
@@ -26,8 +27,6 @@ pub(super) struct Booster<'a> {
     only: Option<(u32, usize)>,
     /// What the next tree grows on, once it is known.
     target: Target,
-    /// Buffers of trees on bins, once there are any.
-    workspace: Option<HistogramWorkspace>,
     /// The projection of all steps, once it is drawn.
     shared: Option<Coefficients>,
     loss: f64,
@@ -53,7 +52,6 @@ impl<'a> Booster<'a> {
             seed,
             only,
             target: Target::default(),
-            workspace: None,
             shared: None,
             loss: 0.0,
         }
@@ -84,18 +82,37 @@ impl<'a> Booster<'a> {
         self.pass(None, Some(step))
     }
 
-    /// Makes a step and prepares the one after it unless it is the last.
-    pub(super) fn step(
+    /// Makes a step of each of some boosters that share parameters, features and samples, and prepares the one after it
+    /// unless it is the last.
+    pub(super) fn step_together(
+        group: &mut [Self],
+        step: usize,
+        is_last: bool,
+    ) -> Result<Vec<BoostingStep<AxisRule>>, EnsembleError> {
+        let Some(first) = group.first() else {
+            return Ok(Vec::new());
+        };
+        let trees = Trees {
+            params: first.params,
+            features: first.features,
+            weights: first.outputs.weights,
+        };
+        let targets: Vec<_> = group.iter().map(|b| (&b.target, b.step_seed(step))).collect();
+        let grown = trees.grow(&targets)?;
+        let steps = group.par_iter_mut().zip(grown);
+        steps
+            .map(|(booster, grown)| booster.step(grown, step, is_last))
+            .collect()
+    }
+
+    /// Makes a step of its tree, and prepares the one after it unless it is the last.
+    fn step(
         &mut self,
+        grown: Grown<AxisRule>,
         step: usize,
         is_last: bool,
     ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
-        let seed = self.step_seed(step);
-        let weights = self.outputs.weights;
-        let (grown, is_subsample) =
-            self.target
-                .grow(self.params, self.features, weights, seed, &mut self.workspace)?;
-        let leaves = LeafIndex::new(&grown, self.features.x(), is_subsample);
+        let leaves = LeafIndex::new(&grown, self.features.x(), self.params.subsample < 1.0);
         let splits = grown.structure.splits();
         let gains = splits.map(|(node, _)| grown.gains[node] / self.target.unit());
         let gains = gains.collect();

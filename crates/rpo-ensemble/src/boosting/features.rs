@@ -2,13 +2,17 @@
 
 use crate::bins::Bins;
 use rpo_core::MatrixView;
-use rpo_tree::histogram::BinnedFeatures;
+use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, HistogramWorkspace};
+use rpo_tree::splitter::Splitter;
 use rpo_tree::{RankedFeatures, TreeError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Features as given and as growers need them.
 pub(super) struct Features<'a> {
     x: MatrixView<'a>,
     pub(super) coded: Coded,
+    /// Buffers of trees on bins that are not in use, as many as threads ever grew at once.
+    free: Mutex<Vec<HistogramWorkspace>>,
 }
 
 /// Features coded once for all trees.
@@ -23,10 +27,30 @@ impl<'a> Features<'a> {
             Bins::Exact => Coded::Ranked(RankedFeatures::new(x.reborrow())?),
             Bins::AtMost(bins) => Coded::Binned(BinnedFeatures::new(x.reborrow(), bins)?),
         };
-        Ok(Self { x, coded })
+        let free = Mutex::default();
+        Ok(Self { x, coded, free })
     }
 
     pub(super) fn x(&self) -> MatrixView<'_> {
         self.x.reborrow()
+    }
+
+    /// Lends buffers for a tree on bins.
+    pub(super) fn with_workspace<T>(
+        &self,
+        splitter: &HistogramSplitter<'_>,
+        grow: impl FnOnce(&mut HistogramWorkspace) -> T,
+    ) -> T {
+        let taken = self.free().pop();
+        let mut workspace = taken.unwrap_or_else(|| splitter.workspace());
+        let grown = grow(&mut workspace);
+        self.free().push(workspace);
+        grown
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<HistogramWorkspace>> {
+        self.free
+            .lock()
+            .expect("no thread panics while it holds the list")
     }
 }

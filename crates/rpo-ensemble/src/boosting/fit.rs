@@ -11,6 +11,7 @@ use super::options::{BoostingOptions, History, Observer, Progress, Stop, Validat
 use super::params::BoostingParams;
 use super::resolved::Resolved;
 use super::state::{Outputs, choose};
+use super::trees::Trees;
 use crate::error::EnsembleError;
 use ndarray::{Array2, ArrayBase};
 use rayon::prelude::*;
@@ -177,9 +178,12 @@ impl Run<'_, '_> {
         for step in first..last {
             let trees = self
                 .boosters
-                .par_iter_mut()
-                .map(|booster| booster.step(step, step + 1 == last))
-                .collect::<Result<Vec<_>, EnsembleError>>()?;
+                .par_chunks_mut(Trees::TOGETHER)
+                .map(|group| Booster::step_together(group, step, step + 1 == last))
+                .collect::<Result<Vec<_>, EnsembleError>>()?
+                .into_iter()
+                .flatten()
+                .collect::<Vec<_>>();
             let seen = stopping.as_mut().and_then(|stopping| {
                 stopping.add(&trees);
                 let is_due = (step + 1) % stopping.every() == 0 || step + 1 == last;

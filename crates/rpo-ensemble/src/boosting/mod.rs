@@ -62,7 +62,6 @@ mod choices;
 mod early_stopping;
 mod features;
 mod fit;
-mod grow;
 mod loss;
 mod model;
 mod options;
@@ -73,6 +72,8 @@ mod routing;
 mod state;
 mod step;
 mod store;
+mod target;
+mod trees;
 
 pub use choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 pub use loss::{Direction, Loss, LossKind};

@@ -87,8 +87,8 @@ pub struct BoostingParams {
     pub subsample: f64,
     /// Largest number of bins of a feature, 2 to 255, between which splits choose; exact for any threshold.
     ///
-    /// Trees on bins are much faster, and the same where no feature has more values than bins. A feature has at most one
-    /// bin per 16 samples, but 63 whatever their number.
+    /// Trees on bins are much faster, and the same where no feature has more values than bins. Of more than 255 samples, a
+    /// feature has at most one bin per 16, or 63 if that is more.
     pub bins: Bins,
     /// Number of features drawn at each node: all, sqrt, log2, a number, or a fraction such as 0.1.
     pub max_features: MaxFeatures,

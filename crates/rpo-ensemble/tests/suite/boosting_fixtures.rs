@@ -6,6 +6,7 @@ use crate::boosting_common::{Fitted, Setup};
 use crate::common::Given;
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::Seed;
+use rpo_ensemble::Bins;
 use rpo_ensemble::boosting::{Algorithm, BoostingParams, LossKind, StepScope, StepValues};
 use rpo_projections::{LinearMap, Projection, ProjectionError, ProjectionInput};
 use serde::Deserialize;
@@ -117,6 +118,8 @@ fn params(algorithm: Algorithm, tree: TreeParams) -> BoostingParams {
         min_samples_split: tree.min_samples_split,
         min_samples_leaf: tree.min_samples_leaf,
         max_leaves: tree.max_leaf_nodes,
+        // Their thresholds lie between any two values.
+        bins: Bins::Exact,
         ..BoostingParams::new(algorithm)
     }
 }

@@ -12,7 +12,10 @@ pub(super) struct Bin {
 /// A distinct value (its [sortable](crate::ranks::sortable) bits) and its number of samples.
 pub(super) type Counted = (u32, u32);
 
-/// Fewest bins that a feature may have, if it has as many values.
+/// Values of which every one may have a bin.
+const FEW: usize = 255;
+
+/// Fewest bins that a feature of more values may have.
 const FEWEST: usize = 63;
 
 /// Fewest samples per bin on average, beyond [`FEWEST`] bins.
@@ -20,6 +23,9 @@ const SAMPLES_PER_BIN: usize = 16;
 
 /// The largest number of bins of a feature of which `n` values are coded.
 pub(super) fn limit(max_bins: usize, n: usize) -> usize {
+    if n <= FEW {
+        return max_bins;
+    }
     max_bins.min((n / SAMPLES_PER_BIN).max(FEWEST))
 }
 

@@ -11,15 +11,9 @@ pub(super) trait Cell: Copy + PartialEq + Send + Sync {
 }
 
 /// An integer of fixed point.
-pub(super) trait Integer: Copy + PartialEq + Send + Sync {
-    /// 0.
-    const ZERO: Self;
+pub(super) trait Integer: Cell {
     /// Bits of a sum, without its sign.
     const SUM_BITS: i32;
-    /// The sum of two.
-    fn plus(self, other: Self) -> Self;
-    /// The difference of two.
-    fn minus(self, other: Self) -> Self;
     /// The number, for magnitudes below 2^[`SUM_BITS`](Self::SUM_BITS).
     fn number(self) -> f64;
     /// The nearest integer to a number below 2^[`SUM_BITS`](Self::SUM_BITS) in magnitude.
@@ -27,16 +21,7 @@ pub(super) trait Integer: Copy + PartialEq + Send + Sync {
 }
 
 impl Integer for i32 {
-    const ZERO: Self = 0;
     const SUM_BITS: i32 = 31;
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self - other
-    }
     #[inline(always)]
     fn number(self) -> f64 {
         f64::from(self)
@@ -48,16 +33,7 @@ impl Integer for i32 {
 }
 
 impl Integer for i64 {
-    const ZERO: Self = 0;
     const SUM_BITS: i32 = 51;
-    #[inline(always)]
-    fn plus(self, other: Self) -> Self {
-        self + other
-    }
-    #[inline(always)]
-    fn minus(self, other: Self) -> Self {
-        self - other
-    }
     #[inline(always)]
     fn number(self) -> f64 {
         f64::from_bits((self + ROUND.to_bits() as Self) as u64) - ROUND
@@ -78,31 +54,37 @@ fn rounded(value: f64) -> i64 {
     ((value + ROUND).to_bits() as i64) - (ROUND.to_bits() as i64)
 }
 
-impl Cell for i64 {
-    const ZERO: Self = 0;
-    #[inline(always)]
-    fn add(&mut self, other: &Self) {
-        *self += other;
-    }
-    #[inline(always)]
-    fn subtract(&mut self, other: &Self) {
-        *self -= other;
-    }
+macro_rules! integer_cell {
+    ($($integer:ty),+) => {$(
+        impl Cell for $integer {
+            const ZERO: Self = 0;
+            #[inline(always)]
+            fn add(&mut self, other: &Self) {
+                *self += other;
+            }
+            #[inline(always)]
+            fn subtract(&mut self, other: &Self) {
+                *self -= other;
+            }
+        }
+    )+};
 }
 
-/// Lanes side by side.
-impl<T: Integer, const W: usize> Cell for [T; W] {
-    const ZERO: Self = [T::ZERO; W];
+integer_cell!(i32, i64);
+
+/// Cells side by side.
+impl<C: Cell, const W: usize> Cell for [C; W] {
+    const ZERO: Self = [C::ZERO; W];
     #[inline(always)]
     fn add(&mut self, other: &Self) {
         for lane in 0..W {
-            self[lane] = self[lane].plus(other[lane]);
+            self[lane].add(&other[lane]);
         }
     }
     #[inline(always)]
     fn subtract(&mut self, other: &Self) {
         for lane in 0..W {
-            self[lane] = self[lane].minus(other[lane]);
+            self[lane].subtract(&other[lane]);
         }
     }
 }

@@ -108,9 +108,10 @@ impl DenseBins {
         histogram.resize(self.n_cells(), C::ZERO);
         let room = WIDTH * self.stride;
         let add = |(block, sums): (usize, &mut [C])| {
-            let features = &self.features[block * WIDTH..];
-            for (feature, sums) in features.iter().zip(sums.chunks_exact_mut(self.stride)) {
-                sums[..n_cells(feature)].fill(C::ZERO);
+            for (lane, sums) in sums.chunks_exact_mut(self.stride).enumerate() {
+                // Behind the last feature all rows lie in bin 0.
+                let n_cells = self.features.get(block * WIDTH + lane).map_or(1, n_cells);
+                sums[..n_cells].fill(C::ZERO);
             }
             by_stride!(
                 self.stride,

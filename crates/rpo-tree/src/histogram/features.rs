@@ -13,9 +13,9 @@ use std::ops::Range;
 /// number of trees.
 ///
 /// Every distinct value of a feature has a bin if there are no more than bins; otherwise bins hold numbers of samples
-/// that are as equal as the values allow. Missing values have a further bin. A feature has at most one bin per 16 samples
-/// (of sparse features: samples whose value is not 0), but at least 63 if it has as many values, as finer thresholds cost
-/// time and gain nothing that so few samples could show.
+/// that are as equal as the values allow. Missing values have a further bin. Of more than 255 samples (of sparse features:
+/// of values that are not 0), a feature has at most one bin per 16, or 63 if that is more: finer thresholds would cost time
+/// and gain nothing that so few samples could show.
 ///
 /// Memory: a byte per value of a dense matrix; 8 bytes per stored value of a sparse one.
 #[derive(Debug, Clone)]

@@ -30,6 +30,7 @@ mod purity;
 mod scalar;
 mod scores;
 mod search;
+mod shared_root;
 mod sparse;
 mod splitter;
 mod vector;

@@ -16,6 +16,8 @@ const MOST: usize = 256;
 pub(super) struct Scalar<C> {
     /// By row.
     cells: Vec<C>,
+    /// Sums of all rows by bin, if they were [made before](super::shared_root).
+    root: Vec<C>,
     code: Code,
     /// Penalty of leaf values, α in units.
     penalty: LeafPenalty,
@@ -68,10 +70,21 @@ impl<C: Fixed> Scalar<C> {
         let l1 = penalty.l1 * code.scale;
         Self {
             cells,
+            root: Vec::new(),
             code,
             penalty: LeafPenalty { l1, ..penalty },
             min_child_weight,
         }
+    }
+
+    /// The target of each row.
+    pub(super) fn cells(&self) -> &[C] {
+        &self.cells
+    }
+
+    /// Takes the sums of all rows by bin.
+    pub(super) fn set_root(&mut self, sums: Vec<C>) {
+        self.root = sums;
     }
 
     /// The largest score of the first k sides, with `extra` added to each, and where it is first reached.
@@ -141,7 +154,11 @@ impl<C: Fixed> Sums for Scalar<C> {
         histogram: &mut Vec<C>,
     ) -> C {
         let cells = gather(&self.cells, rows, gathered);
-        features.accumulate(rows, cells, histogram);
+        if rows.len() == self.cells.len() && !self.root.is_empty() {
+            histogram.clone_from(&self.root);
+        } else {
+            features.accumulate(rows, cells, histogram);
+        }
         sum(cells)
     }
 

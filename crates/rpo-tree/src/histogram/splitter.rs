@@ -5,6 +5,7 @@ use super::fixed::FixedPoint;
 use super::purity::Purity;
 use super::scalar::Scalar;
 use super::search::{Found, Limits, Node, Sums, offer};
+use super::shared_root::share_root;
 use super::vector::Vector;
 use super::workspace::{Common, HistogramWorkspace, Work};
 use crate::TreeError;
@@ -211,6 +212,25 @@ impl<'a> HistogramSplitter<'a> {
             subset: Some(subset),
             ..self
         })
+    }
+
+    /// Sums the root of trees of different targets on the same features at once, for trees that grow on all samples. It
+    /// changes no tree.
+    pub fn share_root(splitters: &mut [Self]) {
+        let Some(features) = splitters.first().map(|s| s.features) else {
+            return;
+        };
+        let is_shared = |s: &&mut Self| std::ptr::eq(s.features, features) && !s.sums_drawn_only();
+        let (mut packed, mut wide) = (Vec::new(), Vec::new());
+        for splitter in splitters.iter_mut().filter(is_shared) {
+            match &mut splitter.sums {
+                AnySums::Packed(sums) => packed.push(sums),
+                AnySums::Wide(sums) => wide.push(sums),
+                _ => {}
+            }
+        }
+        share_root::<_, 8>(features, &mut packed);
+        share_root::<_, 4>(features, &mut wide);
     }
 
     /// Returns true if a node is large enough to be split, and its targets are not all equal.
@@ -466,6 +486,33 @@ mod tests {
     use rpo_core::Seed;
 
     proptest! {
+        #[test]
+        fn a_shared_root_changes_no_tree(
+            cells in prop::collection::vec((-3_i8..4, -9.0_f32..9.0), 40 * 12),
+            sparse in any::<bool>(),
+            weighted in any::<bool>(),
+        ) {
+            let x = Array2::from_shape_fn((40, 11), |(i, j)| f32::from(cells[i * 12 + j].0));
+            let z = Array2::from_shape_fn((12, 40), |(j, i)| cells[i * 12 + j].1);
+            let weights: Vec<f32> = (0..40).map(|i| if weighted { 1.0 + (i % 3) as f32 } else { 1.0 }).collect();
+            let csr = rpo_core::MatrixView::from(&x).to_csr();
+            let x = if sparse { rpo_core::MatrixView::Sparse(csr.view()) } else { (&x).into() };
+            let features = BinnedFeatures::new(x, 255).unwrap();
+            let targets = z.rows().into_iter().map(|z| z.insert_axis(ndarray::Axis(1)));
+            let targets: Vec<_> = targets.map(|z| SplitTargets::variance(z, &weights)).collect();
+            let splitter = |targets| HistogramSplitter::new(&features, targets, AxisParams::default()).unwrap();
+            let alone: Vec<_> = targets.into_iter().map(splitter).collect();
+            let mut shared = alone.clone();
+            HistogramSplitter::share_root(&mut shared);
+            for (alone, shared) in alone.iter().zip(&shared) {
+                let grow = |s: &HistogramSplitter<'_>, n: u32| {
+                    grow(s, &mut s.workspace(), (0..n).collect(), &GrowParams::default(), Seed::new(0))
+                };
+                prop_assert_eq!(grow(alone, 40), grow(shared, 40));
+                prop_assert_eq!(grow(alone, 30), grow(shared, 30));
+            }
+        }
+
         /// Whole targets have exact sums in every layout.
         #[test]
         fn layouts_of_sums_give_the_same_tree(

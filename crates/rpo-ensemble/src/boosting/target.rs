@@ -1,0 +1,156 @@
+//! What a tree grows on.
+
+use super::choices::Algorithm;
+use super::resolved::{Resolved, SecondOrderSplits};
+use super::state::{Coefficients, LeafIndex, Outputs, Pass, Projected, State, StepUpdate};
+use ndarray::Array2;
+use rpo_tree::criterion::{Curvature, LeafPenalty};
+
+/// The projected residual that a tree grows on.
+pub(super) enum Target {
+    /// Split by variance.
+    Variance {
+        z: Array2<f32>,
+        /// The same in `f64` for Algorithm 3, because its leaf values are means of these.
+        wide: Vec<f64>,
+        /// ‖φ‖².
+        norm: f64,
+    },
+    /// Split by second-order gains, projected by rows of norm 1.
+    SecondOrder(SecondOrderTarget),
+}
+
+/// Negative gradients and second derivatives along components.
+pub(super) struct SecondOrderTarget {
+    pub(super) gradients: Array2<f32>,
+    /// `None` where all are 1.
+    curvatures: Option<Array2<f32>>,
+    /// By component.
+    pub(super) penalties: Vec<LeafPenalty>,
+    pub(super) min_child_weight: f64,
+}
+
+impl SecondOrderTarget {
+    pub(super) fn curvature(&self) -> Curvature<'_> {
+        match &self.curvatures {
+            None => Curvature::Constant,
+            Some(h) => Curvature::Each(h.view()),
+        }
+    }
+}
+
+/// An update of the training scores.
+type Update<'u> = (&'u LeafIndex, &'u StepUpdate);
+
+impl Default for Target {
+    /// That of no samples.
+    fn default() -> Self {
+        Self::Variance {
+            z: Array2::zeros((0, 1)),
+            wide: Vec::new(),
+            norm: 1.0,
+        }
+    }
+}
+
+impl Target {
+    /// Applies an update to the training scores, and projects their residual for the next tree; returns the training loss
+    /// with it.
+    pub(super) fn after(
+        update: Option<Update<'_>>,
+        state: &mut State<'_>,
+        phi: &Coefficients,
+        params: &Resolved,
+        outputs: &Outputs<'_>,
+    ) -> (Self, f64) {
+        if let Some(splits) = params.second_order {
+            return Self::second_order(update, state, phi, splits, outputs);
+        }
+        let (n, norm) = (outputs.n_rows(), phi.norm_squared());
+        if params.algorithm == Algorithm::GbrtRpo {
+            let mut wide = vec![0.0; n];
+            let loss = state.run(Pass {
+                update,
+                next: Some(Projected {
+                    phi,
+                    z: &mut wide,
+                    curvature: None,
+                }),
+            });
+            let z = Array2::from_shape_fn((n, 1), |(i, _)| wide[i] as f32);
+            return (Self::Variance { z, wide, norm }, loss);
+        }
+        let mut z = Array2::zeros((n, phi.n_components()));
+        let loss = state.run(Pass {
+            update,
+            next: Some(Projected {
+                phi,
+                z: z.as_slice_mut().expect("made in row order"),
+                curvature: None,
+            }),
+        });
+        let wide = Vec::new();
+        (Self::Variance { z, wide, norm }, loss)
+    }
+
+    fn second_order(
+        update: Option<Update<'_>>,
+        state: &mut State<'_>,
+        phi: &Coefficients,
+        splits: SecondOrderSplits,
+        outputs: &Outputs<'_>,
+    ) -> (Self, f64) {
+        let (phi, magnitudes) = phi.normalized();
+        let shape = (outputs.n_rows(), phi.n_components());
+        let squares = phi.squared();
+        let mut gradients = Array2::zeros(shape);
+        let mut curvatures = (!splits.is_constant_for(outputs)).then(|| Array2::zeros(shape));
+        let curvature = curvatures
+            .as_mut()
+            .map(|h| (&squares, h.as_slice_mut().expect("made in row order")));
+        let loss = state.run::<f32>(Pass {
+            update,
+            next: Some(Projected {
+                phi: &phi,
+                z: gradients.as_slice_mut().expect("made in row order"),
+                curvature,
+            }),
+        });
+        // A value v along φ_k adds v φ_kj to output j.
+        let penalties = magnitudes.iter().map(|magnitude| LeafPenalty {
+            l1: magnitude * splits.penalty.l1,
+            l2: splits.penalty.l2,
+        });
+        let target = SecondOrderTarget {
+            gradients,
+            curvatures,
+            penalties: penalties.collect(),
+            min_child_weight: splits.min_child_weight,
+        };
+        (Self::SecondOrder(target), loss)
+    }
+
+    /// The gain that counts as 1: ‖φ‖² of squares of projected residuals.
+    pub(super) fn unit(&self) -> f64 {
+        match self {
+            Self::Variance { norm, .. } => *norm,
+            Self::SecondOrder(_) => 1.0,
+        }
+    }
+
+    /// The weighted means of the projected residual over the leaves: the values of a tree of Algorithm 3.
+    pub(super) fn leaf_means(&self, leaves: &LeafIndex, weights: &[f32]) -> Vec<f64> {
+        let Self::Variance { wide, .. } = self else {
+            unreachable!("Algorithm 3 splits by variance")
+        };
+        let mut sums = vec![(0.0, 0.0); leaves.n_leaves];
+        for (i, &leaf) in leaves.of_row.iter().enumerate() {
+            let (sum, total) = &mut sums[leaf as usize];
+            let weight = f64::from(weights[i]);
+            *sum += weight * wide[i];
+            *total += weight;
+        }
+        let mean = |(sum, total): (f64, f64)| if total > 0.0 { sum / total } else { 0.0 };
+        sums.into_iter().map(mean).collect()
+    }
+}

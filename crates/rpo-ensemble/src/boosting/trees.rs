@@ -1,0 +1,137 @@
+//! Growing the trees of a step.
+
+use super::features::{Coded, Features};
+use super::resolved::Resolved;
+use super::target::Target;
+use crate::error::EnsembleError;
+use rand::seq::index;
+use rayon::prelude::*;
+use rpo_core::Seed;
+use rpo_tree::criterion::{Criterion, SecondOrder, SingleVariance, Variance};
+use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+use rpo_tree::{AxisRule, Grown, RankedFeatures, grow};
+
+/// What the trees of a step have in common.
+pub(super) struct Trees<'t> {
+    pub(super) params: &'t Resolved,
+    pub(super) features: &'t Features<'t>,
+    /// One per sample.
+    pub(super) weights: &'t [f32],
+}
+
+impl Trees<'_> {
+    /// Most trees that grow together, as many as share a pass over their roots.
+    pub(super) const TOGETHER: usize = 8;
+
+    /// Grows a tree on each of some targets, with the seeds of their steps.
+    pub(super) fn grow(&self, targets: &[(&Target, Seed)]) -> Result<Vec<Grown<AxisRule>>, EnsembleError> {
+        match &self.features.coded {
+            Coded::Ranked(columns) => targets
+                .par_iter()
+                .map(|(target, seed)| self.on_values(columns, target, *seed))
+                .collect(),
+            Coded::Binned(columns) => {
+                let splitters = targets
+                    .par_iter()
+                    .map(|(target, _)| self.splitter(columns, target));
+                let mut splitters = splitters.collect::<Result<Vec<_>, EnsembleError>>()?;
+                if self.params.subsample == 1.0 {
+                    HistogramSplitter::share_root(&mut splitters);
+                }
+                let trees = splitters.par_iter().zip(targets);
+                Ok(trees
+                    .map(|(splitter, (_, seed))| {
+                        self.features.with_workspace(splitter, |workspace| {
+                            let (rows, seed) = (self.rows(*seed), seed.purpose("grow"));
+                            grow(splitter, workspace, rows, &self.params.grow, seed)
+                        })
+                    })
+                    .collect())
+            }
+        }
+    }
+
+    /// The samples that a tree grows on.
+    fn rows(&self, seed: Seed) -> Vec<u32> {
+        let rows: Vec<u32> = (0..self.weights.len() as u32)
+            .filter(|&i| self.weights[i as usize] > 0.0)
+            .collect();
+        if self.params.subsample == 1.0 {
+            return rows;
+        }
+        let amount = ((self.params.subsample * rows.len() as f64) as usize).max(1);
+        let mut places = index::sample(&mut seed.purpose("subsample").rng(), rows.len(), amount).into_vec();
+        places.sort_unstable();
+        places.into_iter().map(|i| rows[i]).collect()
+    }
+
+    fn axis(&self, target: &Target) -> AxisParams {
+        AxisParams {
+            max_features: Some(self.params.max_features.resolve(self.features.x().n_cols())),
+            min_samples_leaf: self.params.min_samples_leaf,
+            min_gain: self.params.min_split_gain * target.unit(),
+            ..AxisParams::default()
+        }
+    }
+
+    fn splitter<'s>(
+        &'s self,
+        columns: &'s BinnedFeatures,
+        target: &'s Target,
+    ) -> Result<HistogramSplitter<'s>, EnsembleError> {
+        let weights = self.weights;
+        let targets = match target {
+            Target::Variance { z, .. } => SplitTargets::variance(z.view(), weights),
+            Target::SecondOrder(target) => SplitTargets {
+                gradients: target.gradients.view(),
+                curvature: target.curvature(),
+                weights,
+                penalties: &target.penalties,
+                min_child_weight: target.min_child_weight,
+            },
+        };
+        Ok(HistogramSplitter::new(columns, targets, self.axis(target))?)
+    }
+
+    fn on_values(
+        &self,
+        columns: &RankedFeatures,
+        target: &Target,
+        seed: Seed,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        let (axis, weights) = (self.axis(target), self.weights);
+        match target {
+            Target::Variance { z, .. } if z.ncols() == 1 => {
+                let criterion = SingleVariance::new(z.iter().copied(), weights);
+                self.by_criterion(columns, criterion, axis, seed)
+            }
+            Target::Variance { z, .. } => {
+                self.by_criterion(columns, Variance::new(z.view(), weights), axis, seed)
+            }
+            Target::SecondOrder(target) => {
+                let criterion = SecondOrder::new(
+                    target.gradients.view(),
+                    target.curvature(),
+                    weights,
+                    target.penalties.clone(),
+                    target.min_child_weight,
+                );
+                self.by_criterion(columns, criterion, axis, seed)
+            }
+        }
+    }
+
+    fn by_criterion<C: Criterion + Sync>(
+        &self,
+        columns: &RankedFeatures,
+        criterion: C,
+        axis: AxisParams,
+        seed: Seed,
+    ) -> Result<Grown<AxisRule>, EnsembleError> {
+        let splitter = AxisSplitter::new(columns, criterion, axis)?;
+        let (rows, mut workspace) = (self.rows(seed), splitter.workspace());
+        let seed = seed.purpose("grow");
+        Ok(grow(&splitter, &mut workspace, rows, &self.params.grow, seed))
+    }
+}
