@@ -4,7 +4,7 @@ use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::{CatalogueError, DatasetError};
 use rpo::model_file::ModelFileError;
 use rpo::tune::TuneError;
-use rpo::{Method, MethodError, ModelError, Registry, TargetError};
+use rpo::{MethodError, ModelError, Registry, TargetError};
 use std::error::Error;
 use std::fmt::Write;
 use std::io;
@@ -132,9 +132,8 @@ impl CliError {
 /// Parameters in a message under the names of their options.
 fn as_options(message: String) -> String {
     let methods = Registry::standard().methods();
-    let methods = methods.filter_map(|entry| Method::named(entry.name()).ok());
-    let names = methods.flat_map(|method| method.parameter_names());
-    let others = ["propensity_a", "propensity_b"].map(str::to_owned);
+    let names = methods.flat_map(|entry| entry.parameters().iter().map(|info| info.name.as_str()));
+    let others = ["propensity_a", "propensity_b"];
     names.chain(others).fold(message, |message, name| {
         message.replace(&format!("`{name}`"), &format!("--{}", name.replace('_', "-")))
     })

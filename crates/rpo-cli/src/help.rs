@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::options::argument;
 use clap::{Args, CommandFactory};
-use rpo::Method;
+use rpo::{Method, ParameterInfo};
 
 /// Print help on a command or a method.
 ///
@@ -32,10 +32,10 @@ impl Help {
 fn of_method(method: &Method) -> String {
     let entry = method.entry();
     let name = entry.name();
-    let mut own = entry.parameters();
-    own.retain(|parameter| parameter.name != "seed");
-    let common = method.parameters().into_iter();
-    let common = common.filter(|p| p.name != "seed" && own.iter().all(|own| own.name != p.name));
+    let arguments = |is_common| {
+        let of_kind = move |p: &&ParameterInfo| p.is_common == is_common && p.name != "seed";
+        entry.parameters().iter().filter(of_kind).map(argument)
+    };
     let mut page = clap::Command::new("method")
         .about(format!("{name}: {}", entry.summary()))
         .disable_help_flag(true)
@@ -43,8 +43,8 @@ fn of_method(method: &Method) -> String {
             "rpo train --method {name} [OPTIONS] --model <FILE> --data <FILE|@NAME>"
         ))
         .next_help_heading("Options of the method")
-        .args(own.iter().map(argument))
+        .args(arguments(false))
         .next_help_heading("Options of all methods")
-        .args(common.map(|parameter| argument(&parameter)));
+        .args(arguments(true));
     page.render_help().to_string()
 }

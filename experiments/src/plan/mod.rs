@@ -249,8 +249,10 @@ fn job(
     if selection.time_budget
         && method
             .method_options()?
-            .parameter_names()
-            .contains(&"time_limit".to_owned())
+            .entry()
+            .parameters()
+            .iter()
+            .any(|info| info.name == "time_limit")
     {
         method.time_budget = description.time_budget;
     }

@@ -81,12 +81,11 @@ fn read_parameters(path: &Path) -> Result<Map<String, Value>, CliError> {
 }
 
 /// The parameters of all methods by name; of one name the first method's.
-fn all_parameters() -> BTreeMap<String, ParameterInfo> {
+fn all_parameters() -> BTreeMap<&'static str, &'static ParameterInfo> {
     let mut all = BTreeMap::new();
     for entry in Registry::standard().methods() {
-        let method = Method::named(entry.name()).expect("the registry lists it");
-        for parameter in method.parameters() {
-            all.entry(parameter.name.clone()).or_insert(parameter);
+        for parameter in entry.parameters() {
+            all.entry(parameter.name.as_str()).or_insert(parameter);
         }
     }
     // An option of the commands themselves.
@@ -134,9 +133,9 @@ impl FromArgMatches for MethodOptions {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut given = Vec::new();
         for name in all_parameters().into_keys() {
-            let is_given = matches.value_source(&name) == Some(clap::parser::ValueSource::CommandLine);
-            if let Some(value) = matches.get_one::<String>(&name).filter(|_| is_given) {
-                given.push((name, value.clone()));
+            let is_given = matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);
+            if let Some(value) = matches.get_one::<String>(name).filter(|_| is_given) {
+                given.push((name.to_owned(), value.clone()));
             }
         }
         Ok(Self {
@@ -172,7 +171,7 @@ impl Args for MethodOptions {
             );
         let options = all_parameters().into_values().map(|parameter| {
             let is_common = COMMON.contains(&parameter.name.as_str());
-            argument(&parameter).hide(!is_common)
+            argument(parameter).hide(!is_common)
         });
         let heading = command
             .get_next_help_heading()

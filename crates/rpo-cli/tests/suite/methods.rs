@@ -9,8 +9,8 @@ const SMALL: &str = "--trees 3 --iterations 3 --epochs 2 --features 20";
 fn small(method: &rpo::Method) -> String {
     let options: Vec<&str> = SMALL.split_whitespace().collect();
     let pairs = options.chunks(2);
-    let names = method.parameter_names();
-    let taken = pairs.filter(|pair| names.iter().any(|name| *name == pair[0][2..]));
+    let infos = method.entry().parameters();
+    let taken = pairs.filter(|pair| infos.iter().any(|info| info.name == pair[0][2..]));
     taken.map(|pair| pair.join(" ")).collect::<Vec<_>>().join(" ")
 }
 
@@ -43,7 +43,7 @@ fn every_method_trains_predicts_evaluates_tunes_and_explains_itself() {
         ));
         assert_eq!(tuned["trials"].as_array().unwrap().len(), 2, "{name}");
         let page = folder.ok(&format!("help {name}"));
-        for parameter in method.parameters().iter().filter(|p| p.name != "seed") {
+        for parameter in method.entry().parameters().iter().filter(|p| p.name != "seed") {
             let option = format!("--{}", parameter.name.replace('_', "-"));
             assert!(page.contains(&option), "rpo help {name} should list {option}");
             assert!(!parameter.help.is_empty(), "{name}: {option} has no help");
@@ -63,10 +63,11 @@ fn parameters_of_a_model_train_the_same_model_again() {
         ));
         let parameters = folder.ok("inspect --model m.rpo --params");
         let record: Map<String, Value> = serde_json::from_str(&parameters).unwrap();
-        let mut expected = method.parameter_names();
-        expected.push("method".to_owned());
+        let infos = method.entry().parameters().iter();
+        let mut expected: Vec<&str> = infos.map(|info| info.name.as_str()).collect();
+        expected.push("method");
         expected.sort();
-        let mut recorded: Vec<String> = record.keys().cloned().collect();
+        let mut recorded: Vec<&str> = record.keys().map(String::as_str).collect();
         recorded.sort();
         assert_eq!(
             recorded, expected,

@@ -8,7 +8,7 @@ use rpo_data::{Dataset, Task};
 use rpo_projections::Projection;
 use serde_json::{Map, Value};
 use std::fmt;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -205,36 +205,3 @@ pub type OnCheckpoint<'a> = dyn FnMut(usize, &Model) -> Result<ControlFlow<()>, 
 
 /// Returns a projection family that wraps another.
 pub type WrapProjection<'a> = dyn Fn(Arc<dyn Projection>) -> Arc<dyn Projection> + Sync + 'a;
-
-/// Grows a forest in parts that merge into exactly the whole, so that no tree is grown twice, with a checkpoint after
-/// each of the given numbers of trees and at the end.
-///
-/// # Errors
-/// Those of `grow` and of the callback.
-pub(crate) fn grow_in_parts(
-    trees: Range<usize>,
-    steps: &[usize],
-    grow: impl Fn(Range<usize>) -> Result<Model, ModelError>,
-    on_checkpoint: &mut OnCheckpoint<'_>,
-) -> Result<Model, ModelError> {
-    let mut grown: Option<(usize, Model)> = None;
-    let before = steps.iter().copied().filter(|&end| end < trees.len());
-    for end in before.chain([trees.len()]) {
-        let start = grown.as_ref().map_or(0, |(n, _)| *n);
-        if end <= start {
-            continue;
-        }
-        let part = grow(trees.start + start..trees.start + end)?;
-        let model = match grown.take() {
-            None => part,
-            Some((_, earlier)) => earlier.merge(part)?,
-        };
-        let stop = on_checkpoint(end, &model)?.is_break();
-        grown = Some((end, model));
-        if stop {
-            break;
-        }
-    }
-    let (_, model) = grown.expect("a checked forest has at least one tree");
-    Ok(model)
-}

@@ -37,7 +37,6 @@ pub use parameter::ParameterInfo;
 pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
-pub(crate) use estimator::grow_in_parts;
 
 use crate::{Model, ModelError};
 use configured::Configured;
@@ -112,11 +111,6 @@ impl Method {
         &self.entry
     }
 
-    /// Names of all its parameters.
-    pub fn parameter_names(&self) -> Vec<String> {
-        self.parameters().into_iter().map(|p| p.name).collect()
-    }
-
     /// Sets a parameter to a value given as text, as on the command line. `-` in the name stands for `_`.
     ///
     /// # Errors
@@ -143,13 +137,13 @@ impl Method {
     /// As [`with`](Self::with).
     pub fn with_value(mut self, name: &str, value: &Value) -> Result<Self, MethodError> {
         let name = name.replace('-', "_");
-        let known = self.parameter_names();
-        if !known.contains(&name) {
+        let known = || self.entry.parameters().iter().map(|info| info.name.as_str());
+        if !known().any(|known| known == name) {
             return Err(MethodError::UnknownParameter {
                 method: self.name().to_owned(),
-                nearest: nearest(&name, known.iter().map(String::as_str)),
+                nearest: nearest(&name, known()),
+                known: known().map(str::to_owned).collect(),
                 name,
-                known,
             });
         }
         self.given.insert(name.clone(), value.clone());
@@ -167,7 +161,7 @@ impl Method {
 
     /// The values that a parameter may have, in words.
     fn expectation(&self, name: &str, problem: &str) -> String {
-        let info = self.parameters().into_iter().find(|info| info.name == name);
+        let info = self.entry.parameters().iter().find(|info| info.name == name);
         let info = info.expect("only parameters of the method are set");
         let known = match problem.rsplit_once("expected ") {
             _ if info.is_switch => "true or false",
@@ -229,17 +223,12 @@ impl Method {
         }))
     }
 
-    /// Every parameter with its documentation: those of the method, then those of all methods.
-    pub fn parameters(&self) -> Vec<ParameterInfo> {
-        let own = self.entry.parameters().into_iter().filter(|p| p.name != "seed");
-        own.chain(common_parameters(&self.entry)).collect()
-    }
-
     /// Every parameter by name with its value, defaults included; defaults may depend on the task.
     pub fn parameter_values(&self, task: Option<Task>) -> Map<String, Value> {
         let mut all = Map::new();
         all.insert("method".to_owned(), self.name().into());
-        all.extend(self.parameters().into_iter().map(|p| (p.name, p.default)));
+        let infos = self.entry.parameters().iter();
+        all.extend(infos.map(|p| (p.name.clone(), p.default.clone())));
         let own = self.own_defaults(task).into_iter();
         all.extend(own.filter(|(name, _)| !self.entry.hides(name)));
         all.extend(self.given.clone());
@@ -281,16 +270,6 @@ struct Parts {
     own: Box<dyn Estimator>,
     features: FeatureParams,
     decision: DecisionParams,
-}
-
-/// The parameters that every method has.
-fn common_parameters(entry: &MethodEntry) -> Vec<ParameterInfo> {
-    let mut all = vec![ParameterInfo::seed()];
-    all.extend(registry::infos_of(&FeatureParams::defaults(
-        entry.encodes_one_hot(),
-    )));
-    all.extend(registry::infos_of(&DecisionParams::default()));
-    all
 }
 
 /// The fields of a structure of parameters by name.

@@ -18,6 +18,8 @@ pub struct ParameterInfo {
     pub range: String,
     /// True for a parameter that is true or false.
     pub is_switch: bool,
+    /// True for a parameter that every method has.
+    pub is_common: bool,
 }
 
 impl ParameterInfo {
@@ -30,6 +32,7 @@ impl ParameterInfo {
             choices: Vec::new(),
             range: String::new(),
             is_switch: false,
+            is_common: true,
         }
     }
 }
@@ -52,6 +55,7 @@ pub(super) fn describe(schema: &Value, name: &str, default: &Value) -> Parameter
         choices: choices(property),
         range: range(property),
         is_switch: is_boolean(&property["type"]),
+        is_common: false,
     }
 }
 

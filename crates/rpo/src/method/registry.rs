@@ -1,7 +1,9 @@
 //! The methods and the kinds of models that a program knows.
 
+use super::decision::DecisionParams;
 use super::error::{MethodError, nearest};
 use super::estimator::Estimator;
+use super::features::FeatureParams;
 use super::parameter::{ParameterInfo, describe};
 use crate::Predict;
 use rpo_core::store::{Reader, Restore, Sizes, StoreError};
@@ -11,7 +13,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fmt;
-use std::sync::{Arc, LazyLock};
+use std::iter;
+use std::sync::{Arc, LazyLock, OnceLock};
 
 /// Parameters that a registered method is made of: an [`Estimator`] that is a plain serde structure.
 ///
@@ -32,6 +35,8 @@ pub struct MethodEntry {
     presets: Vec<(&'static str, Value)>,
     label_defaults: &'static [(&'static str, &'static str)],
     defaults: Value,
+    /// Every parameter, described once.
+    described: OnceLock<Vec<ParameterInfo>>,
     schema: fn() -> Value,
     build: fn(Value) -> Result<Box<dyn Estimator>, serde_json::Error>,
 }
@@ -53,6 +58,7 @@ impl MethodEntry {
             presets: Vec::new(),
             label_defaults: &[],
             defaults: object(defaults),
+            described: OnceLock::new(),
             schema: schema_of::<P>,
             build: |value| Ok(Box::new(serde_json::from_value::<P>(value)?)),
         }
@@ -173,10 +179,18 @@ impl MethodEntry {
         (self.build)(Value::Object(parameters))
     }
 
-    /// The parameters of the method, in the order of its structure.
-    pub fn parameters(&self) -> Vec<ParameterInfo> {
-        let all = described(&(self.schema)(), &self.defaults);
-        all.into_iter().filter(|p| !self.hides(&p.name)).collect()
+    /// Every parameter with its documentation: those of the method in the order of its structure, then the seed and
+    /// those of all methods.
+    pub fn parameters(&self) -> &[ParameterInfo] {
+        self.described.get_or_init(|| {
+            let mut all = described(&(self.schema)(), &self.defaults);
+            all.retain(|p| !self.hides(&p.name) && p.name != "seed");
+            let features = FeatureParams::defaults(self.one_hot);
+            let common = [infos_of(&features), infos_of(&DecisionParams::default())];
+            let common = iter::once(ParameterInfo::seed()).chain(common.into_iter().flatten());
+            all.extend(common.map(|p| ParameterInfo { is_common: true, ..p }));
+            all
+        })
     }
 }
 
@@ -217,7 +231,7 @@ fn schema_of<P: JsonSchema>() -> Value {
 }
 
 /// The fields of a structure of parameters.
-pub(super) fn infos_of<P: Serialize + JsonSchema>(defaults: &P) -> Vec<ParameterInfo> {
+fn infos_of<P: Serialize + JsonSchema>(defaults: &P) -> Vec<ParameterInfo> {
     described(&schema_of::<P>(), &object(defaults))
 }
 

@@ -4,6 +4,7 @@ pub mod baseline;
 mod boosting;
 mod craftml;
 mod forest;
+mod growing;
 mod linear;
 mod models;
 mod structured;

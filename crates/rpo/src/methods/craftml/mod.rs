@@ -1,13 +1,10 @@
 //! CRAFTML forests.
 
-use crate::method::{
-    Estimator, FitContext, MethodEntry, Needs, OnCheckpoint, StreamDestination, StreamingFit, grow_in_parts,
-    parameters_of,
-};
-use crate::{CraftmlFile, Model, ModelError};
+use super::growing::ForestMethod;
+use crate::method::{FitContext, MethodEntry, Needs, StreamDestination, StreamingFit};
+use crate::{CraftmlFile, ModelError};
 use rpo_data::Dataset;
-use rpo_ensemble::{Craftml, CraftmlParams, FitOptions};
-use serde_json::{Map, Value};
+use rpo_ensemble::{Craftml, CraftmlParams, EnsembleError, FitOptions};
 use std::ops::Range;
 
 pub(super) fn entries() -> Vec<MethodEntry> {
@@ -19,17 +16,15 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     vec![entry.model::<Craftml>("craftml")]
 }
 
-impl Estimator for CraftmlParams {
-    fn method(&self) -> &str {
+impl ForestMethod for CraftmlParams {
+    type Forest = Craftml;
+
+    fn name(&self) -> &str {
         "craftml"
     }
 
-    fn parameters(&self) -> Map<String, Value> {
-        parameters_of(self)
-    }
-
-    fn check(&self) -> Result<(), ModelError> {
-        Ok(self.check()?)
+    fn check(&self) -> Result<(), EnsembleError> {
+        self.check()
     }
 
     fn needs(&self) -> Needs {
@@ -41,47 +36,29 @@ impl Estimator for CraftmlParams {
         }
     }
 
-    fn n_steps(&self) -> usize {
-        self.trees
+    fn indices(&self) -> Range<usize> {
+        self.indices()
     }
 
-    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        grow(self, data, self.indices(), context)
-    }
-
-    fn fit_in_parts(
+    fn grow(
         &self,
+        trees: Range<usize>,
         data: &Dataset,
         context: &FitContext<'_>,
-        steps: &[usize],
-        on_checkpoint: &mut OnCheckpoint<'_>,
-    ) -> Result<Model, ModelError> {
-        let grow = |trees| grow(self, data, trees, context);
-        grow_in_parts(self.indices(), steps, grow, on_checkpoint)
+    ) -> Result<Craftml, EnsembleError> {
+        let (x, y) = (data.features().view(), data.outputs().view());
+        let options = FitOptions {
+            on_step: context.on_step,
+            stop: context.stop,
+            ..FitOptions::default()
+        };
+        self.of_trees(trees).fit_with(x, y, options)
     }
 
     fn streaming(&self) -> Option<&dyn StreamingFit> {
         Some(self)
     }
 }
-
-/// Grows some of the trees.
-fn grow(
-    params: &CraftmlParams,
-    data: &Dataset,
-    trees: Range<usize>,
-    context: &FitContext<'_>,
-) -> Result<Model, ModelError> {
-    let options = FitOptions {
-        on_step: context.on_step,
-        stop: context.stop,
-        ..FitOptions::default()
-    };
-    let (x, y) = (data.features().view(), data.outputs().view());
-    let forest = params.of_trees(trees).fit_with(x, y, options)?;
-    Model::new(forest, data)
-}
-
 impl StreamingFit for CraftmlParams {
     fn fit_to_file(
         &self,

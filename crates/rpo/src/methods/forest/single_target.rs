@@ -1,12 +1,11 @@
 //! A forest for each output alone.
 
-use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, grow_in_parts, parameters_of};
-use crate::{Model, ModelError};
+use crate::method::{FitContext, Needs};
+use crate::methods::growing::ForestMethod;
 use rpo_data::Dataset;
-use rpo_ensemble::{CriterionKind, FitOptions, ForestParams};
+use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, SingleTargetForest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,13 +14,38 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[serde(transparent)]
 pub(super) struct SingleTargetParams(pub(super) ForestParams);
 
-impl SingleTargetParams {
+impl ForestMethod for SingleTargetParams {
+    type Forest = SingleTargetForest;
+
+    fn name(&self) -> &str {
+        "single-target-forest"
+    }
+
+    fn check(&self) -> Result<(), EnsembleError> {
+        self.0.check()
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            labels: (self.0.criterion == CriterionKind::Entropy).then_some("set `criterion` to variance"),
+            ..Needs::default()
+        }
+    }
+
+    fn has_oob(&self) -> bool {
+        self.0.has_oob()
+    }
+
+    fn indices(&self) -> Range<usize> {
+        self.0.indices()
+    }
+
     fn grow(
         &self,
-        data: &Dataset,
         trees: Range<usize>,
+        data: &Dataset,
         context: &FitContext<'_>,
-    ) -> Result<Model, ModelError> {
+    ) -> Result<SingleTargetForest, EnsembleError> {
         let grown = AtomicUsize::new(0);
         let on_tree = || {
             // A step is a tree of every output.
@@ -38,51 +62,6 @@ impl SingleTargetParams {
             ..FitOptions::default()
         };
         let (x, y) = (data.features().view(), data.outputs().view());
-        let forests = self.0.of_trees(trees).fit_single_targets(x, y, options)?;
-        Model::new(forests, data)
-    }
-}
-
-impl Estimator for SingleTargetParams {
-    fn method(&self) -> &str {
-        "single-target-forest"
-    }
-
-    fn parameters(&self) -> Map<String, Value> {
-        parameters_of(self)
-    }
-
-    fn check(&self) -> Result<(), ModelError> {
-        Ok(self.0.check()?)
-    }
-
-    fn needs(&self) -> Needs {
-        Needs {
-            labels: (self.0.criterion == CriterionKind::Entropy).then_some("set `criterion` to variance"),
-            ..Needs::default()
-        }
-    }
-
-    fn n_steps(&self) -> usize {
-        self.0.trees
-    }
-
-    fn has_oob(&self) -> bool {
-        self.0.has_oob()
-    }
-
-    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        self.grow(data, self.0.indices(), context)
-    }
-
-    fn fit_in_parts(
-        &self,
-        data: &Dataset,
-        context: &FitContext<'_>,
-        steps: &[usize],
-        on_checkpoint: &mut OnCheckpoint<'_>,
-    ) -> Result<Model, ModelError> {
-        let grow = |trees| self.grow(data, trees, context);
-        grow_in_parts(self.0.indices(), steps, grow, on_checkpoint)
+        self.0.of_trees(trees).fit_single_targets(x, y, options)
     }
 }

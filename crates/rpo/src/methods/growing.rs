@@ -1,0 +1,108 @@
+//! Forests as estimators: their trees can be grown in parts.
+
+use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, StreamingFit, parameters_of};
+use crate::{Model, ModelError, Predict};
+use rpo_data::Dataset;
+use rpo_ensemble::EnsembleError;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::fmt;
+use std::ops::Range;
+
+/// Parameters of a forest. Parts of it that are grown apart merge into exactly the whole.
+pub(super) trait ForestMethod: Serialize + fmt::Debug + Send + Sync {
+    type Forest: Predict;
+
+    fn name(&self) -> &str;
+
+    fn check(&self) -> Result<(), EnsembleError>;
+
+    fn needs(&self) -> Needs {
+        Needs::default()
+    }
+
+    fn has_oob(&self) -> bool {
+        false
+    }
+
+    /// Indices of the trees.
+    fn indices(&self) -> Range<usize>;
+
+    /// Grows some of the trees.
+    fn grow(
+        &self,
+        trees: Range<usize>,
+        data: &Dataset,
+        context: &FitContext<'_>,
+    ) -> Result<Self::Forest, EnsembleError>;
+
+    fn streaming(&self) -> Option<&dyn StreamingFit> {
+        None
+    }
+}
+
+impl<P: ForestMethod> Estimator for P {
+    fn method(&self) -> &str {
+        self.name()
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        parameters_of(self)
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        Ok(ForestMethod::check(self)?)
+    }
+
+    fn needs(&self) -> Needs {
+        ForestMethod::needs(self)
+    }
+
+    fn n_steps(&self) -> usize {
+        self.indices().len()
+    }
+
+    fn has_oob(&self) -> bool {
+        ForestMethod::has_oob(self)
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        Model::new(self.grow(self.indices(), data, context)?, data)
+    }
+
+    /// No tree is grown twice.
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Model, ModelError> {
+        let trees = self.indices();
+        let mut grown: Option<(usize, Model)> = None;
+        let before = steps.iter().copied().filter(|&end| end < trees.len());
+        for end in before.chain([trees.len()]) {
+            let start = grown.as_ref().map_or(0, |(n, _)| *n);
+            if end <= start {
+                continue;
+            }
+            let part = self.grow(trees.start + start..trees.start + end, data, context)?;
+            let part = Model::new(part, data)?;
+            let model = match grown.take() {
+                None => part,
+                Some((_, earlier)) => earlier.merge(part)?,
+            };
+            let stop = on_checkpoint(end, &model)?.is_break();
+            grown = Some((end, model));
+            if stop {
+                break;
+            }
+        }
+        let (_, model) = grown.expect("a checked forest has at least one tree");
+        Ok(model)
+    }
+
+    fn streaming(&self) -> Option<&dyn StreamingFit> {
+        ForestMethod::streaming(self)
+    }
+}
