@@ -1,6 +1,7 @@
 //! Forests: fitting and predicting, on the labels themselves and on Gaussian projections of them.
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use rpo::Predictor;
 use rpo::data::Dataset;
 use rpo::ensemble::{ForestParams, ProjectionChoice};
 use rpo::metrics::Evaluation;

@@ -15,6 +15,7 @@
 use anyhow::{Context, ensure};
 use clap::Parser;
 use rpo::Model;
+use rpo::Predictor;
 use rpo::ensemble::{Forest, ForestParams, ProjectionChoice};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};

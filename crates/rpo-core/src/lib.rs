@@ -3,6 +3,7 @@
 mod inverse_link;
 mod matrix;
 mod parameter;
+mod predictor;
 mod seed;
 mod sparse_accumulator;
 pub mod store;
@@ -19,6 +20,7 @@ pub use matrix::{CsrMatrix, CsrView, Matrix, MatrixError, MatrixView, check_dens
 pub use parameter::{
     Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive, is_fraction,
 };
+pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
 pub use seed::{Seed, StreamRng};
 pub use sparse_accumulator::SparseAccumulator;
 pub use top::{csr_of_rows, keep_top, top_of};

@@ -14,10 +14,10 @@ mod suspicion;
 pub mod write;
 
 /// Matrices of features and outputs, and the seeds of splits and generators.
-pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Seed};
 
 pub use catalogue::{CATALOGUE_VARIABLE, Catalogue, CatalogueError, Entry, EntryFile, Loaded};
-pub use dataset::{AUTO_DENSITY, DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, FeatureKind, Layout, Task};
+pub use dataset::{AUTO_DENSITY, Dataset, DatasetError, FeatureKind, Layout, Task};
 pub use names::Names;
 pub use statistics::{LabelStatistics, Moments};
 pub use suspicion::{Suspicion, suspicious_features};

@@ -17,7 +17,7 @@ pub mod structured;
 pub mod thresholds;
 
 /// What features and outputs come in.
-pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Predictor, Seed};
 /// What trees grow on.
 pub use rpo_projections::{Components, Projection, ProjectionKind};
 /// How leaves are stored.
@@ -30,7 +30,6 @@ pub use forest::{
     CriterionKind, Forest, ForestParams, ForestTree, Grower, LeafChoice, SingleTargetForest, Splitting,
     TreeInput,
 };
-pub use inference::mean::DEFAULT_BUDGET;
 pub use inputs::MAX_OUTPUTS;
 pub use options::FitOptions;
 pub use projection::{ProjectionChoice, ProjectionScope};

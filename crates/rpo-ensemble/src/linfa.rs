@@ -22,6 +22,7 @@ use crate::{EnsembleError, Forest, ForestParams};
 use ::linfa::DatasetBase;
 use ::linfa::traits::{Fit, PredictInplace};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
+use rpo_core::Predictor;
 
 /// The error of fitting through linfa.
 #[derive(Debug, thiserror::Error)]

@@ -12,7 +12,7 @@ mod scores;
 mod store;
 
 /// Features and outputs.
-pub use rpo_core::{CsrMatrix, InverseLink, Matrix, MatrixView};
+pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, InverseLink, Matrix, MatrixView, Predictor};
 /// Values of parameters.
 pub use rpo_projections::{Penalty, Rank, SpectralLaw};
 
@@ -20,4 +20,4 @@ pub use baseline::{LinearModel, LogisticRegressionParams, RidgeParams};
 pub use embedding::{EmbeddingMode, FeatureMap, History, LabelEmbeddingParams, LinkLoss, LinkModel};
 pub use error::LinearError;
 pub use expected_f1::{Prevalence, f1_decisions, most_expected_f1};
-pub use options::{DEFAULT_MEMORY_LIMIT, FitOptions};
+pub use options::FitOptions;

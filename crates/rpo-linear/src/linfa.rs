@@ -21,6 +21,7 @@
 use ::linfa::DatasetBase;
 use ::linfa::traits::{Fit, PredictInplace};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
+use rpo_core::Predictor;
 
 use crate::{
     LabelEmbeddingParams, LinearError, LinearModel, LinkModel, LogisticRegressionParams, MatrixView,

@@ -2,12 +2,9 @@
 
 use std::fmt;
 
-use rpo_core::check_dense;
+use rpo_core::{DEFAULT_MEMORY_LIMIT, check_dense};
 
 use crate::{History, LinearError};
-
-/// Memory limit in bytes of a fit, and of the scores of a prediction, unless a caller sets another: 4 GiB.
-pub const DEFAULT_MEMORY_LIMIT: usize = 4 << 30;
 
 /// Options of a fit that are not parameters: a memory limit and observers.
 #[derive(Default)]

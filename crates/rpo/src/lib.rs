@@ -44,15 +44,14 @@ pub use target::{FileTarget, TargetError};
 pub use training::{OutputSummary, TrainingSummary};
 pub use tree_size::TreeSize;
 
-/// Largest number of bytes of dense results unless a function is given another: 4 GiB.
-pub const DEFAULT_MEMORY_LIMIT: usize = 4 << 30;
+pub use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor};
 
 /// What most programs need.
 pub mod prelude {
     pub use crate::baseline::BaselineParams;
     pub use crate::tune::{Holdout, Refit};
     pub use crate::{Decision, EvaluateOptions, FitContext, Method, Model, ModelError, cross_validate};
-    pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
+    pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Predictor, Seed};
     pub use rpo_data::read::{ReadOptions, Targets};
     pub use rpo_data::{Dataset, Task};
     pub use rpo_ensemble::boosting::BoostingParams;

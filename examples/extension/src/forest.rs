@@ -1,6 +1,7 @@
 //! Whole methods of custom growers: what the criterion, the splitter and the leaves of this crate have in common.
 
 use ndarray::Array2;
+use rpo::Predictor;
 use rpo::core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo::core::{CsrMatrix, MatrixView, check_count};
 use rpo::data::Dataset;

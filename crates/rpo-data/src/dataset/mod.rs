@@ -12,9 +12,6 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Memory limit of dense storage, in bytes, where the caller sets none: 4 GiB.
-pub const DEFAULT_MEMORY_LIMIT: usize = 4 << 30;
-
 /// Fraction of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words where a dense
 /// entry takes one, and costs an indirection to read, so sparse storage pays from about 1 in 4.
 pub const AUTO_DENSITY: f64 = 0.25;

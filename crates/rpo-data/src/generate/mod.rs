@@ -12,7 +12,8 @@ mod topics;
 pub use friedman::{Friedman, FriedmanKind};
 pub use multi_label::{FeatureStyle, MultiLabelSet};
 
-use crate::dataset::{DEFAULT_MEMORY_LIMIT, DatasetError};
+use crate::dataset::DatasetError;
+use rpo_core::DEFAULT_MEMORY_LIMIT;
 use rpo_core::ParameterError;
 
 /// Why a set cannot be generated.

@@ -2,9 +2,9 @@
 
 use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, is_position};
 use crate::builder::MatrixBuilder;
-use crate::dataset::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError};
+use crate::dataset::{Dataset, DatasetError};
 use crate::names::Names;
-use rpo_core::{Matrix, MatrixView, Mismatch, check_dense};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, check_dense};
 use std::borrow::Cow;
 use std::sync::Arc;
 

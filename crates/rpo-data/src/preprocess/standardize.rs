@@ -1,9 +1,9 @@
 //! Zero mean, unit variance.
 
 use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, check_task};
-use crate::dataset::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Task};
+use crate::dataset::{Dataset, DatasetError, Task};
 use ndarray::Array2;
-use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixError, MatrixView, Mismatch};
 
 /// Standardizes columns: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
 /// values of the set it is fitted on. A column that is constant there becomes 0 everywhere.

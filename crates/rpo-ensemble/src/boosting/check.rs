@@ -9,7 +9,7 @@ use crate::error::mismatch;
 use crate::inference::mean::check_features;
 use crate::inputs::{check_shapes, check_weights};
 use ndarray::ArrayView2;
-use rpo_core::{MatrixError, MatrixView, check_count};
+use rpo_core::{MatrixError, MatrixView, Predictor, check_count};
 
 pub(super) fn check(
     params: &Resolved,

@@ -5,8 +5,9 @@ use super::options::Validation;
 use super::routing::apply;
 use super::step::BoostingStep;
 use crate::error::EnsembleError;
-use crate::inference::mean::{DEFAULT_BUDGET, zeros};
+use crate::inference::mean::zeros;
 use ndarray::Array2;
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor};
 use rpo_tree::AxisRule;
 
 /// The scores of a validation set, and the step that was best on it.
@@ -23,7 +24,7 @@ impl<'a> EarlyStopping<'a> {
     /// Starts from a model.
     pub(super) fn new(validation: Validation<'a>, model: &Boosted) -> Result<Self, EnsembleError> {
         // The scores are twice as wide as the predictions.
-        let predictions = zeros(validation.x.n_rows(), model.n_outputs(), DEFAULT_BUDGET / 3)?;
+        let predictions = zeros(validation.x.n_rows(), model.n_outputs(), DEFAULT_MEMORY_LIMIT / 3)?;
         let mut scores = model.initial_scores(validation.x.n_rows());
         for tree in model.trees() {
             tree.add(&apply(&tree.structure, validation.x), &mut scores);

@@ -16,12 +16,12 @@ use std::collections::BTreeMap;
 /// truncated at any step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Boosted {
-    initial: Vec<f64>,
+    pub(super) initial: Vec<f64>,
     trees: Vec<BoostingStep<AxisRule>>,
     trees_per_step: usize,
     inverse_link: InverseLink,
-    n_features: usize,
-    n_train: usize,
+    pub(super) n_features: usize,
+    pub(super) n_train: usize,
 }
 
 impl Boosted {
@@ -115,21 +115,6 @@ impl Boosted {
     /// Number of steps M.
     pub fn n_steps(&self) -> usize {
         self.trees.len() / self.trees_per_step
-    }
-
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
-    /// Number of outputs d.
-    pub fn n_outputs(&self) -> usize {
-        self.initial.len()
-    }
-
-    /// Number of training samples n.
-    pub fn n_train(&self) -> usize {
-        self.n_train
     }
 
     /// Impurity importances of the features on which trees split, by feature, normalized to sum 1: the decrease that the

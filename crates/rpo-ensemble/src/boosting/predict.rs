@@ -8,46 +8,33 @@ use super::loss::prediction;
 use super::model::Boosted;
 use super::routing::{Samples, apply};
 use crate::error::EnsembleError;
-use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, zeros};
+use crate::inference::mean::{check_features, check_width, zeros};
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, keep_top};
+use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, check_count, csr_of_rows, keep_top};
 use std::ops::{ControlFlow, Range};
 
-impl Boosted {
-    /// Predictions (n x d): probabilities of the labels with the logistic loss, otherwise outputs in their unit.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the model was fitted to,
-    /// [`EnsembleError::Predictions`] if the result exceeds [`DEFAULT_BUDGET`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_with_limit(x, DEFAULT_BUDGET)
+/// Predictions are probabilities of the labels with the logistic loss, otherwise outputs in their unit.
+impl Predictor for Boosted {
+    type Error = EnsembleError;
+
+    fn n_features(&self) -> usize {
+        self.n_features
     }
 
-    /// [`predict`](Self::predict) with another memory limit, in bytes.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    fn n_outputs(&self) -> usize {
+        self.initial.len()
+    }
+
+    fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         self.sums(x, budget, |score| prediction(self.inverse_link(), score) as f32)
     }
 
-    /// Scores f (n x d), before the [inverse link](Self::inverse_link). They rank labels as predictions do, and more finely
-    /// where probabilities round to 0 or 1.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn scores(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.sums(x, DEFAULT_BUDGET, |score| score as f32)
-    }
-
-    /// The k largest predictions of each sample that are not 0, as CSR (n x d); of equal scores the smaller output index
-    /// first. Holds the scores of a few samples at a time.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the model was fitted to,
-    /// [`EnsembleError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_features(x)?;
         check_count("k", k)?;
         let (n, d, block) = (x.n_rows(), self.n_outputs(), Samples::good_size(x));
@@ -73,6 +60,17 @@ impl Boosted {
             .collect();
         Ok(csr_of_rows(blocks.iter().flatten(), (n, d)))
     }
+}
+
+impl Boosted {
+    /// Scores f (n x d), before the [inverse link](Self::inverse_link). They rank labels as predictions do, and more finely
+    /// where probabilities round to 0 or 1.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn scores(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
+        self.sums(x, DEFAULT_MEMORY_LIMIT, |score| score as f32)
+    }
 
     /// Calls `see` with the predictions (n x d) of the constant, then of the model truncated after each step, until it
     /// breaks.
@@ -85,7 +83,7 @@ impl Boosted {
         mut see: impl FnMut(usize, ArrayView2<'_, f32>) -> ControlFlow<()>,
     ) -> Result<(), EnsembleError> {
         self.check_features(x)?;
-        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET / 2)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_MEMORY_LIMIT / 2)?;
         let mut scores = self.initial_scores(x.n_rows());
         for step in 0..=self.n_steps() {
             self.predictions_into(&scores, &mut out);

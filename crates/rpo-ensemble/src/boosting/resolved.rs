@@ -7,10 +7,9 @@ use super::params::BoostingParams;
 use super::state::Outputs;
 use crate::bins::Bins;
 use crate::error::EnsembleError;
-use crate::inference::mean::DEFAULT_BUDGET;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
-use rpo_core::{ParameterError, Seed, check_count, check_fraction, check_not_negative};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, ParameterError, Seed, check_count, check_fraction, check_not_negative};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::GrowParams;
 use rpo_tree::criterion::LeafPenalty;
@@ -139,7 +138,7 @@ impl Resolved {
             leaf_values: params.leaf_values,
             projection: projection(params, options.projection.as_ref())?,
             training_form: options.training_form,
-            memory_limit: options.memory_limit.unwrap_or(DEFAULT_BUDGET),
+            memory_limit: options.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT),
             seed: Seed::new(params.seed),
         };
         resolved.check_leaves()?;

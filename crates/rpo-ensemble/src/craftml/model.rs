@@ -6,9 +6,9 @@ use super::training_set::{TrainingSet, TreeMembers};
 use crate::error::EnsembleError;
 use crate::error::check_lengths;
 use crate::inference::block::Routed;
-use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, mean_of_trees, top_k};
+use crate::inference::mean::{check_features, check_width, mean_of_trees, top_k};
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, Seed, csr_row};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, Predictor, Seed, csr_row};
 use rpo_projections::LinearMap;
 use rpo_tree::centroid::CentroidRule;
 use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Tree};
@@ -190,21 +190,6 @@ impl Craftml {
         self.training.as_ref()
     }
 
-    /// Number of training samples n.
-    pub fn n_train(&self) -> usize {
-        self.n_train
-    }
-
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
-    /// Number of outputs d.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
     /// The training outputs that trees share, if any refers to them.
     pub fn training_outputs(&self) -> Option<&Arc<Matrix>> {
         let of_set = self.training.as_ref().map(|training| training.outputs());
@@ -216,36 +201,6 @@ impl Craftml {
             Leaves::Samples(leaves) => Some(leaves.outputs()),
             _ => None,
         })
-    }
-
-    /// Predictions (n x d): the mean of the trees' predictions. For 0/1 labels values in [0, 1] that rank the labels. A row
-    /// of zeros goes to child 0 everywhere.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
-    /// [`EnsembleError::Features`] for missing or infinite ones, [`EnsembleError::Predictions`] if the result would
-    /// exceed [`DEFAULT_BUDGET`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_with_limit(x, DEFAULT_BUDGET)
-    }
-
-    /// [`predict`](Self::predict) with another limit on the bytes of the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-        self.check(x)?;
-        mean_of_trees(self, x, budget)
-    }
-
-    /// The largest predictions of each row that are not 0, at most k of them, as CSR (n x d); of equal ones the smaller
-    /// output index first. Never holds all predictions.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict), and [`EnsembleError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
-        self.check(x)?;
-        top_k(self, x, k)
     }
 
     /// The leaf of each row in each tree (n x trees).
@@ -313,6 +268,34 @@ impl Craftml {
     }
 }
 
+/// Predictions are means over the trees. For 0/1 labels they are values in [0, 1] that rank the labels. A sample of zeros
+/// goes to child 0 everywhere; missing or infinite features are an error ([`EnsembleError::Features`]).
+impl Predictor for Craftml {
+    type Error = EnsembleError;
+
+    fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+        self.check(x)?;
+        mean_of_trees(self, x, budget)
+    }
+
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+        self.check(x)?;
+        top_k(self, x, k)
+    }
+}
+
 /// What routing works in.
 pub(crate) struct Scratch<'x> {
     x: MatrixView<'x>,
@@ -329,10 +312,6 @@ impl Routed for Craftml {
 
     fn n_trees(&self) -> usize {
         self.trees.len()
-    }
-
-    fn n_outputs(&self) -> usize {
-        self.n_outputs
     }
 
     fn leaves(&self, tree: usize) -> &Leaves {

@@ -66,9 +66,9 @@ pub struct Forest<R = AxisRule, L = Leaves> {
     label_sets: Option<LabelSets>,
     importances: Importances,
     bag: Bag,
-    n_train: usize,
-    n_features: usize,
-    n_outputs: usize,
+    pub(super) n_train: usize,
+    pub(super) n_features: usize,
+    pub(super) n_outputs: usize,
 }
 
 impl<R: Rule, L: LeafModel> Forest<R, L> {
@@ -129,21 +129,6 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
 
     pub(super) fn label_sets(&self) -> Option<&LabelSets> {
         self.label_sets.as_ref()
-    }
-
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
-    /// Number of outputs d.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    /// Number of training samples n.
-    pub fn n_train(&self) -> usize {
-        self.n_train
     }
 
     /// Which rows the trees grew on.

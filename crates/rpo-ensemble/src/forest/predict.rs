@@ -5,13 +5,13 @@ use crate::error::{EnsembleError, mismatch};
 use crate::inference::block::{BlockPredictor, Routed};
 use crate::inference::label_sets::LabelSets;
 use crate::inference::mean::{
-    DEFAULT_BUDGET, check_features, mean, mean_of_trees, predict_rows, spans, sparse_rows, top_k, zeros,
+    check_features, mean, mean_of_trees, predict_rows, spans, sparse_rows, top_k, zeros,
 };
 use crate::inference::traversal::TraversalScratch;
 use crate::sampling::bag::OutOfBag;
 use ndarray::{Array2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView};
+use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor};
 use rpo_tree::{LeafModel, Rule};
 use std::ops::Range;
 
@@ -25,36 +25,6 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     ) {
         let structure = |tree: usize| self.trees()[tree].tree.structure();
         scratch.leaves(self.traversal(), structure, trees, leaves);
-    }
-
-    /// Returns the predictions (n x d), means over the trees. For 0/1 labels they are values in [0, 1] that rank the
-    /// labels.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
-    /// [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_with_limit(x, DEFAULT_BUDGET)
-    }
-
-    /// [`predict`](Self::predict) with another limit on the bytes of the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-        check_features(x, self.n_features())?;
-        mean_of_trees(self, x, budget)
-    }
-
-    /// The largest predictions of each row that are not 0, at most k of them, as CSR (n x d); of equal ones
-    /// the smaller output index first. Never holds all predictions.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
-    /// [`EnsembleError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
-        check_features(x, self.n_features())?;
-        top_k(self, x, k)
     }
 
     /// Returns the weight of each training sample in the prediction of each sample of `x`, as CSR (n x training
@@ -100,12 +70,12 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     /// # Errors
     /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has
     /// not the training set's shape, [`EnsembleError::Predictions`] if the result would exceed
-    /// [`DEFAULT_BUDGET`].
+    /// [`DEFAULT_MEMORY_LIMIT`].
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         check_features(x, self.n_features())?;
         let seeds = self.trees().iter().map(|t| t.seed);
         let out_of_bag = OutOfBag::new(self.bag(), seeds, self.n_train(), x.n_rows())?;
-        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
         let counts = &out_of_bag.counts;
         let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
         predict_rows(self, x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
@@ -144,16 +114,39 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
     }
 }
 
+/// Predictions are means over the trees. For 0/1 labels they are values in [0, 1] that rank the labels.
+impl<R: Rule, L: LeafModel> Predictor for Forest<R, L> {
+    type Error = EnsembleError;
+
+    fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+        check_features(x, self.n_features())?;
+        mean_of_trees(self, x, budget)
+    }
+
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+        check_features(x, self.n_features())?;
+        top_k(self, x, k)
+    }
+}
+
 impl<R: Rule, L: LeafModel> Routed for Forest<R, L> {
     type Leaves = L;
     type Scratch<'x> = TraversalScratch<'x>;
 
     fn n_trees(&self) -> usize {
         self.trees().len()
-    }
-
-    fn n_outputs(&self) -> usize {
-        self.n_outputs()
     }
 
     fn leaves(&self, tree: usize) -> &L {

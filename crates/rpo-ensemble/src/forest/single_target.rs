@@ -5,14 +5,17 @@ use super::grower::AxisGrower;
 use super::model::{Forest, ForestTree, Importances};
 use super::params::{ForestParams, LeafChoice};
 use crate::error::{EnsembleError, check_lengths, mismatch};
-use crate::inference::mean::{DEFAULT_BUDGET, check_features, zeros};
+use crate::inference::mean::{check_features, zeros};
 use crate::inference::traversal::TraversalScratch;
 use crate::options::FitOptions;
 use crate::projection::ProjectionChoice;
 use crate::sampling::bag::OutOfBag;
 use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, ParameterError, check_count, csr_of_rows, top_of};
+use rpo_core::{
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, ParameterError, Predictor, check_count, csr_of_rows,
+    top_of,
+};
 use rpo_tree::{LeafModel, RowBlock};
 use std::fmt::Display;
 use std::ops::Range;
@@ -121,21 +124,6 @@ impl SingleTargetForest {
         &self.trees
     }
 
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
-        self.trees.n_features()
-    }
-
-    /// Number of outputs d.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    /// Number of training samples n.
-    pub fn n_train(&self) -> usize {
-        self.trees.n_train()
-    }
-
     /// Number of trees of each output.
     pub fn trees_per_output(&self) -> usize {
         self.trees.trees().len() / self.n_outputs
@@ -155,48 +143,6 @@ impl SingleTargetForest {
         Ok(Self { trees, n_outputs })
     }
 
-    /// Returns the predictions (n x d): for every output the mean of its trees.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the forests were fitted to,
-    /// [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_with_limit(x, DEFAULT_BUDGET)
-    }
-
-    /// [`predict`](Self::predict) with another limit on the bytes of the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-        check_features(x, self.n_features())?;
-        let mut out = zeros(x.n_rows(), self.n_outputs, budget)?;
-        self.predict_rows(x, &mut out, |_, _| true);
-        Ok(out)
-    }
-
-    /// The largest predictions of each row that are not 0, at most k of them, as CSR (n x d); of equal ones the
-    /// smaller output index first. Holds the predictions of a few rows at a time.
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the forests were fitted to,
-    /// [`EnsembleError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
-        check_features(x, self.n_features())?;
-        check_count("k", k)?;
-        let (n, block) = (x.n_rows(), RowBlock::good_size(x));
-        let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
-            .into_par_iter()
-            .map(|i| {
-                let rows = i * block..((i + 1) * block).min(n);
-                let mut predictions = Array2::zeros((rows.len(), self.n_outputs));
-                self.predict_block(x, rows, predictions.view_mut(), &|_, _| true);
-                predictions.rows().into_iter().map(|row| top_of(row, k)).collect()
-            })
-            .collect();
-        Ok(csr_of_rows(blocks.iter().flatten(), (n, self.n_outputs)))
-    }
-
     /// Predictions for the training samples, each by the trees that did not see it, and how many of each output those
     /// are. A sample that every tree saw has NaN in all outputs.
     ///
@@ -204,13 +150,13 @@ impl SingleTargetForest {
     ///
     /// # Errors
     /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has not the
-    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
+    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         check_features(x, self.n_features())?;
         let of_one_output = &self.trees.trees()[..self.trees_per_output()];
         let seeds = of_one_output.iter().map(|t| t.seed);
         let out_of_bag = OutOfBag::new(self.trees.bag(), seeds, self.n_train(), x.n_rows())?;
-        let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_BUDGET)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_MEMORY_LIMIT)?;
         self.predict_rows(x, &mut out, |tree, row| out_of_bag.admits(tree, row));
         Ok((out, out_of_bag.counts))
     }
@@ -265,5 +211,45 @@ impl SingleTargetForest {
                 *out = (sum / count) as f32;
             }
         }
+    }
+}
+
+/// Predictions are, for every output, the mean of its trees. The largest ones are found in blocks of a few samples.
+impl Predictor for SingleTargetForest {
+    type Error = EnsembleError;
+
+    fn n_features(&self) -> usize {
+        self.trees.n_features()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn n_train(&self) -> usize {
+        self.trees.n_train()
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+        check_features(x, self.n_features())?;
+        let mut out = zeros(x.n_rows(), self.n_outputs, budget)?;
+        self.predict_rows(x, &mut out, |_, _| true);
+        Ok(out)
+    }
+
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+        check_features(x, self.n_features())?;
+        check_count("k", k)?;
+        let (n, block) = (x.n_rows(), RowBlock::good_size(x));
+        let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
+            .into_par_iter()
+            .map(|i| {
+                let rows = i * block..((i + 1) * block).min(n);
+                let mut predictions = Array2::zeros((rows.len(), self.n_outputs));
+                self.predict_block(x, rows, predictions.view_mut(), &|_, _| true);
+                predictions.rows().into_iter().map(|row| top_of(row, k)).collect()
+            })
+            .collect();
+        Ok(csr_of_rows(blocks.iter().flatten(), (n, self.n_outputs)))
     }
 }

@@ -12,9 +12,6 @@ use ndarray::{Array2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, check_count, check_dense, csr_of_rows, keep_top, top_of};
 
-/// Largest number of bytes of dense predictions, unless a caller allows more: 4 GiB.
-pub const DEFAULT_BUDGET: usize = 4 << 30;
-
 /// The mean of the trees' answers (n x d), within a budget of bytes.
 pub(crate) fn mean_of_trees(
     forest: &impl Routed,

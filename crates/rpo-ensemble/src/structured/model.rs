@@ -4,14 +4,14 @@ use super::params::check_label_weight;
 use crate::error::{EnsembleError, mismatch};
 use crate::forest::{Forest, ForestTree};
 use crate::sampling::bag::Bag;
-use rpo_core::ParameterError;
+use rpo_core::{ParameterError, Predictor};
 use rpo_tree::Node;
 use rpo_tree::oblique::LinearRule;
 
 /// A fitted structured forest; see the [module](crate::structured). Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StructuredForest {
-    forest: Forest<LinearRule>,
+    pub(super) forest: Forest<LinearRule>,
     /// The labels that each tree clustered, increasing.
     clustered: Vec<Vec<u32>>,
     label_weight: f64,
@@ -78,21 +78,6 @@ impl StructuredForest {
             Bag::Subsample(samples) => samples,
             Bag::All | Bag::Bootstrap => self.n_train(),
         }
-    }
-
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
-        self.forest.n_features()
-    }
-
-    /// Number of labels d.
-    pub fn n_outputs(&self) -> usize {
-        self.forest.n_outputs()
-    }
-
-    /// Number of training samples n.
-    pub fn n_train(&self) -> usize {
-        self.forest.n_train()
     }
 
     /// Returns true if any tree has a hyperplane, so that no feature value may be missing.

@@ -3,11 +3,11 @@
 use super::StructuredForest;
 use crate::error::EnsembleError;
 use crate::inference::block::BlockPredictor;
-use crate::inference::mean::{DEFAULT_BUDGET, check_features, check_width, spans, sparse_rows, zeros};
+use crate::inference::mean::{check_features, check_width, spans, sparse_rows, zeros};
 use crate::sampling::bag::OutOfBag;
 use ndarray::{Array2, ArrayViewMut1, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, check_count};
+use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, check_count};
 use rpo_tree::LeafModel;
 
 /// ω_tj, by tree and label.
@@ -54,22 +54,24 @@ impl LabelWeights {
     }
 }
 
-impl StructuredForest {
-    /// Scores (n x d): the trees' predictions, weighted by label; see the [module](crate::structured).
-    ///
-    /// # Errors
-    /// [`EnsembleError::Mismatch`] for another number of features than the forest was fitted to,
-    /// [`EnsembleError::Tree`] for a missing value where the forest has hyperplanes, [`EnsembleError::Predictions`] if
-    /// the result would exceed [`DEFAULT_BUDGET`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.predict_with_limit(x, DEFAULT_BUDGET)
+/// Predictions are those of the trees, weighted by label; see the [module](crate::structured). With hyperplanes a missing
+/// feature is an error ([`EnsembleError::Tree`]).
+impl Predictor for StructuredForest {
+    type Error = EnsembleError;
+
+    fn n_features(&self) -> usize {
+        self.forest.n_features()
     }
 
-    /// [`predict`](Self::predict) with another limit on the bytes of the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
+    fn n_outputs(&self) -> usize {
+        self.forest.n_outputs()
+    }
+
+    fn n_train(&self) -> usize {
+        self.forest.n_train()
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         self.check_input(x)?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
         let weights = LabelWeights::new(self);
@@ -88,12 +90,7 @@ impl StructuredForest {
         Ok(out)
     }
 
-    /// The largest scores of each row that are not 0, at most k of them, as CSR (n x d); of equal ones the smaller
-    /// label first. Never holds all scores.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict) but for the memory limit; [`EnsembleError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_input(x)?;
         check_count("k", k)?;
         let weights = LabelWeights::new(self);
@@ -114,7 +111,9 @@ impl StructuredForest {
             |j, sum| (sum / totals[j as usize]) as f32,
         ))
     }
+}
 
+impl StructuredForest {
     /// Scores for the training samples, each by the trees that did not see it, weighted alike, and how many those are. A
     /// row that every tree saw has NaN in all labels.
     ///
@@ -122,12 +121,12 @@ impl StructuredForest {
     ///
     /// # Errors
     /// [`EnsembleError::NoBootstrap`] if every tree saw every row, [`EnsembleError::Mismatch`] if `x` has not the
-    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_BUDGET`].
+    /// training set's shape, [`EnsembleError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<(Array2<f32>, Vec<u32>), EnsembleError> {
         self.check_input(x)?;
         let seeds = self.trees().iter().map(|t| t.seed);
         let out_of_bag = OutOfBag::new(self.forest().bag(), seeds, self.n_train(), x.n_rows())?;
-        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_BUDGET)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
         let weights = LabelWeights::new(self);
         let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
         self.score_rows(x, &weights, admit, &mut out, |row, mut out, sums| {

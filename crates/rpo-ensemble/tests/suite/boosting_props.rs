@@ -5,7 +5,7 @@
 use crate::boosting_common::{Fitted, Setup};
 use crate::common::{Given, csr, labelled, layouts, regression, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
-use rpo_core::{Matrix, Seed};
+use rpo_core::{Matrix, Predictor, Seed};
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, StepValues, Stop,
     TrainingForm,

@@ -2,7 +2,7 @@
 
 use crate::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch, ParameterError};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{

@@ -4,7 +4,7 @@ use crate::common::{
     OutputProjection, csr, every_kind, gaussian, labelled, layouts, projected, regression, uniform,
 };
 use ndarray::Array2;
-use rpo_core::{Matrix, MatrixError, MatrixView, ParameterError};
+use rpo_core::{Matrix, MatrixError, MatrixView, ParameterError, Predictor};
 use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, LeafChoice};
 
 /// Outputs of which a share is missing, at random.

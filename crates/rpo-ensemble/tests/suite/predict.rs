@@ -2,7 +2,7 @@
 
 use crate::common::{csr, every_kind, fit, labelled, layouts, regression};
 use ndarray::{Array1, Array2, Axis};
-use rpo_core::{Matrix, csr_row};
+use rpo_core::{Matrix, Predictor, csr_row};
 use rpo_ensemble::{Forest, ForestParams, LeafChoice};
 use rpo_tree::{LeafKind, LeafModel, Leaves};
 

@@ -6,7 +6,7 @@ use crate::common::{
     OutputProjection, csr, every_kind, fit, fit_given, gaussian, labelled, layouts, projected, regression,
 };
 use ndarray::{Array2, Axis};
-use rpo_core::Matrix;
+use rpo_core::{Matrix, Predictor};
 use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, Splitting};
 use rpo_projections::{Components, ProjectionKind};
 use rpo_tree::{LeafModel, Node};

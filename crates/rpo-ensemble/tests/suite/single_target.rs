@@ -2,7 +2,7 @@
 
 use crate::common::{csr, gaussian, labelled, layouts, projected, regression};
 use ndarray::{Array2, Axis};
-use rpo_core::{MatrixView, ParameterError};
+use rpo_core::{MatrixView, ParameterError, Predictor};
 use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, LeafChoice, SingleTargetForest};
 use rpo_tree::LeafModel;
 

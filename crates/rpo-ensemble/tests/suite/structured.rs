@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis, array};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
-use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Predictor, Seed};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, Variant};
 use rpo_tree::{LeafModel, TreeError};

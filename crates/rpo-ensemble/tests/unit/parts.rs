@@ -6,7 +6,7 @@ use crate::structured::StructuredForest;
 use crate::{EnsembleError, FitOptions, Forest, ForestParams, ForestTree, SingleTargetForest};
 use ndarray::{Array2, array};
 use rpo_core::store::{Store, StoreError, Writer};
-use rpo_core::{Mismatch, ParameterError, Seed};
+use rpo_core::{Mismatch, ParameterError, Predictor, Seed};
 use rpo_tree::leaves::DenseLeaves;
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafKind, Leaves, Node, Structure, Tree};

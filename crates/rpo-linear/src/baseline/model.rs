@@ -1,11 +1,11 @@
 //! A linear model per output.
 
 use ndarray::{Array1, Array2, ArrayViewMut2};
-use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch};
+use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch, Predictor};
 
+use crate::LinearError;
 use crate::embedding::loss::apply_to_rows;
 use crate::scores::Scorer;
-use crate::{DEFAULT_MEMORY_LIMIT, LinearError};
 
 /// A linear model of all outputs: scores g(Wᵀx + offset) with the inverse link g and one column of W per output.
 /// Immutable.
@@ -52,46 +52,30 @@ impl LinearModel {
     pub fn inverse_link(&self) -> InverseLink {
         self.inverse_link
     }
+}
 
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
+/// Predictions are the scores. Features that are not finite ([`LinearError::Features`]) and scores beyond the range of
+/// `f32` ([`LinearError::Score`]) are errors.
+impl Predictor for LinearModel {
+    type Error = LinearError;
+
+    fn n_features(&self) -> usize {
         self.weights.nrows()
     }
 
-    /// Number of outputs d.
-    pub fn n_outputs(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         self.weights.ncols()
     }
 
-    /// Number of training samples.
-    pub fn n_train(&self) -> usize {
+    fn n_train(&self) -> usize {
         self.n_train
     }
 
-    /// Scores (n x d) of features (n x p).
-    ///
-    /// # Errors
-    /// [`LinearError::Mismatch`] for another number of features than the model was fitted to, [`LinearError::Features`]
-    /// for values that are not finite, [`LinearError::Score`] for a score beyond the range of `f32`,
-    /// [`LinearError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, LinearError> {
-        self.predict_with_limit(x, DEFAULT_MEMORY_LIMIT)
-    }
-
-    /// [`predict`](Self::predict) with a limit in bytes on the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+    fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
         self.scores_with_limit(x, limit)
     }
 
-    /// The k largest scores of each sample that are not 0, as CSR (n x d); among equal ones, the smaller output is kept.
-    /// Never holds all scores.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         self.top_scores(x, k)
     }
 }

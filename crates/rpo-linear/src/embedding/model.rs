@@ -1,12 +1,12 @@
 //! A fitted label embedding.
 
 use ndarray::{Array2, ArrayViewMut2};
-use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch};
+use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch, Predictor};
 
 use super::FeatureMap;
 use super::loss::apply_to_rows;
+use crate::LinearError;
 use crate::scores::Scorer;
-use crate::{DEFAULT_MEMORY_LIMIT, LinearError};
 
 /// The model of [`LabelEmbeddingParams`](crate::LabelEmbeddingParams): scores g(Θᵀ(φ(x), 1)) with the inverse link g.
 /// Immutable.
@@ -39,21 +39,6 @@ impl LinkModel {
         })
     }
 
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
-        self.map.n_features()
-    }
-
-    /// Number of outputs d.
-    pub fn n_outputs(&self) -> usize {
-        self.weights.nrows()
-    }
-
-    /// Number of training samples.
-    pub fn n_train(&self) -> usize {
-        self.n_train
-    }
-
     /// φ.
     pub fn map(&self) -> &FeatureMap {
         &self.map
@@ -70,31 +55,30 @@ impl LinkModel {
     pub fn inverse_link(&self) -> InverseLink {
         self.inverse_link
     }
+}
 
-    /// Scores (n x d) of features (n x p).
-    ///
-    /// # Errors
-    /// [`LinearError::Mismatch`] for another number of features than the model was fitted to, [`LinearError::Features`]
-    /// for values that are not finite, [`LinearError::Score`] for a score beyond the range of `f32`,
-    /// [`LinearError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, LinearError> {
-        self.predict_with_limit(x, DEFAULT_MEMORY_LIMIT)
+/// Predictions are the scores. Features that are not finite ([`LinearError::Features`]) and scores beyond the range of
+/// `f32` ([`LinearError::Score`]) are errors.
+impl Predictor for LinkModel {
+    type Error = LinearError;
+
+    fn n_features(&self) -> usize {
+        self.map.n_features()
     }
 
-    /// [`predict`](Self::predict) with a limit in bytes on the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+    fn n_outputs(&self) -> usize {
+        self.weights.nrows()
+    }
+
+    fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
         self.scores_with_limit(x, limit)
     }
 
-    /// The k largest scores of each sample that are not 0, as CSR (n x d); among equal ones, the smaller output is kept.
-    /// Never holds all scores.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         self.top_scores(x, k)
     }
 }

@@ -3,7 +3,7 @@
 use crate::common::{classes, csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, Mismatch, ParameterError};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Predictor};
 use rpo_linear::{
     EmbeddingMode, FitOptions, History, InverseLink, LabelEmbeddingParams, LinearError, LinearModel,
     LinkLoss, LinkModel, Penalty, Rank,

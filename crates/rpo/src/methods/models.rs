@@ -3,7 +3,7 @@
 use crate::predict::{OobPredictions, ranked};
 use crate::{ModelError, Predict, TreeSize};
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, MatrixView, Seed};
+use rpo_core::{CsrMatrix, MatrixView, Predictor, Seed};
 use rpo_ensemble::boosting::Boosted;
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
@@ -22,15 +22,15 @@ macro_rules! delegated {
         }
 
         fn n_features(&self) -> usize {
-            self.n_features()
+            Predictor::n_features(self)
         }
 
         fn n_outputs(&self) -> usize {
-            self.n_outputs()
+            Predictor::n_outputs(self)
         }
 
         fn n_train(&self) -> usize {
-            self.n_train()
+            Predictor::n_train(self)
         }
 
         fn predict_with_limit(
@@ -38,11 +38,11 @@ macro_rules! delegated {
             x: MatrixView<'_>,
             memory_limit: usize,
         ) -> Result<Array2<f32>, ModelError> {
-            Ok(self.predict_with_limit(x, memory_limit)?)
+            Ok(Predictor::predict_with_limit(self, x, memory_limit)?)
         }
 
         fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
-            Ok(self.predict_top_k(x, k)?)
+            Ok(Predictor::predict_top_k(self, x, k)?)
         }
 
         fn equals(&self, other: &dyn Predict) -> bool {

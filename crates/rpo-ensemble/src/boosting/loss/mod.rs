@@ -82,7 +82,7 @@ impl Direction<'_> {
 ///
 /// ```
 /// use ndarray::Array2;
-/// use rpo_core::MatrixView;
+/// use rpo_core::{MatrixView, Predictor};
 /// use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, Loss};
 /// use std::sync::Arc;
 ///

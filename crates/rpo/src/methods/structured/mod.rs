@@ -3,8 +3,8 @@
 use super::growing::ForestMethod;
 use crate::method::{FitContext, MethodEntry, Needs};
 use rpo_data::Dataset;
-use rpo_ensemble::{EnsembleError, FitOptions};
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams};
+use rpo_ensemble::{EnsembleError, FitOptions};
 use std::ops::Range;
 
 pub(super) fn entries() -> Vec<MethodEntry> {
