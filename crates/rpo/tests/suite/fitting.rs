@@ -13,8 +13,8 @@ fn data() -> Dataset {
 fn method(name: &str, trees: usize) -> Method {
     let method = Method::named(name).unwrap();
     let count = ["trees", "iterations"].into_iter().find(|count| {
-        let names = method.parameter_names();
-        names.iter().any(|name| name == count)
+        let mut infos = method.entry().parameters().iter();
+        infos.any(|info| info.name == *count)
     });
     match count {
         Some(count) => method.with(count, &trees.to_string()).unwrap(),
