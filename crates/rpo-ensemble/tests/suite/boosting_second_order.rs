@@ -3,7 +3,7 @@
 use crate::boosting_common::{Setup, try_fit};
 use crate::common::{Given, csr, labelled, regression};
 use ndarray::{Array2, ArrayView2, Axis, array};
-use rpo_core::{Matrix, ParameterError};
+use rpo_core::{Matrix, ParameterError, Predictor};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, TrainingForm,
