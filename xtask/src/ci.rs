@@ -1,6 +1,8 @@
-//! Everything that continuous integration checks: formatting, words, lints, tests, documentation, dependencies.
+//! Everything that continuous integration checks: formatting, words, lints, tests, documentation, dependencies, and the
+//! Python package where there is a Python.
 
 use anyhow::{Context, bail};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -56,15 +58,19 @@ pub(crate) fn run() -> anyhow::Result<()> {
     } else {
         println!("the database of advisories cannot be had: dependencies are not compared with it");
     }
+    if !crate::python::add_to(&mut checks)? {
+        println!("there is no Python 3.10 or newer: the Python package is not checked");
+    }
     checks.sum_up()
 }
 
 /// The outcomes so far.
 #[derive(Default)]
-struct Checks(Vec<(String, bool, f64)>);
+pub(crate) struct Checks(Vec<(String, bool, f64)>);
 
 impl Checks {
-    fn cargo(&mut self, name: &str, arguments: &[&str]) -> anyhow::Result<()> {
+    /// Adds a check by cargo, in the root of the workspace.
+    pub(crate) fn cargo(&mut self, name: &str, arguments: &[&str]) -> anyhow::Result<()> {
         self.check(name, &mut cargo(arguments))
     }
 
@@ -84,18 +90,23 @@ impl Checks {
         self.check("documentation", command.env("RUSTDOCFLAGS", "-D warnings"))
     }
 
-    fn check(&mut self, name: &str, command: &mut Command) -> anyhow::Result<()> {
+    /// Adds a check by a program.
+    pub(crate) fn check(&mut self, name: &str, command: &mut Command) -> anyhow::Result<()> {
         println!("== {name}");
         let start = Instant::now();
         let status = command
             .status()
-            .with_context(|| format!("{name}: cargo does not run"))?;
+            .with_context(|| format!("{name}: it does not run"))?;
         self.0
             .push((name.to_owned(), status.success(), start.elapsed().as_secs_f64()));
         Ok(())
     }
 
-    fn sum_up(&self) -> anyhow::Result<()> {
+    /// Reports all outcomes.
+    ///
+    /// # Errors
+    /// If a check failed.
+    pub(crate) fn sum_up(&self) -> anyhow::Result<()> {
         println!("== summary");
         for (name, passed, seconds) in &self.0 {
             let outcome = if *passed { "ok" } else { "FAILED" };
@@ -117,8 +128,14 @@ impl Checks {
 /// Cargo, in the root of the workspace.
 fn cargo(arguments: &[&str]) -> Command {
     let mut command = crate::cargo(arguments);
-    command.current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    command.current_dir(root());
     command
+}
+
+/// The root of the workspace.
+pub(crate) fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().expect("the tasks are a folder of the workspace")
 }
 
 /// The names of the packages of the workspace.

@@ -1,6 +1,7 @@
 //! Tasks of the workspace, run as `cargo xtask <task>`.
 
 mod ci;
+mod python;
 mod tidy;
 
 use anyhow::Context;
@@ -19,6 +20,8 @@ struct Arguments {
 enum Task {
     /// Checks everything that continuous integration checks
     Ci,
+    /// Checks the Python package: builds the wheel and tests it in a fresh environment
+    Python,
     /// Reports words that documentation, messages and help texts never use
     Tidy,
     /// Runs an experiment and reports it beside the published figures; --help for its options
@@ -32,6 +35,7 @@ enum Task {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().task {
         Task::Ci => ci::run(),
+        Task::Python => python::run(),
         Task::Tidy => tidy::run(),
         Task::Reproduce { options } => reproduce(&options),
     }

@@ -1,0 +1,30 @@
+"""Forests, boosting and embeddings for many outputs, on random projections of the output space.
+
+Estimators have the names and parameters of scikit-learn. `Model` is a fitted model, the content of a file that the
+command `rpo` writes and reads.
+"""
+
+from . import datasets, distributed, metrics, model_selection, projections
+from .boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from .forest import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from .model import Model, methods
+from .multilabel import CraftmlClassifier, LabelEmbeddingClassifier, StructuredForestClassifier
+
+__all__ = [
+    "CraftmlClassifier",
+    "ExtraTreesClassifier",
+    "ExtraTreesRegressor",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "LabelEmbeddingClassifier",
+    "Model",
+    "RandomForestClassifier",
+    "RandomForestRegressor",
+    "StructuredForestClassifier",
+    "datasets",
+    "distributed",
+    "methods",
+    "metrics",
+    "model_selection",
+    "projections",
+]

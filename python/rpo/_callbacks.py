@@ -1,0 +1,51 @@
+"""Callbacks of scikit-learn 1.9 and newer: a fit is a task, with a task for each of its steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+except ImportError:  # before 1.9
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Stands for what older versions do not have."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupport", "Course", "with_callbacks"]
+
+
+class Course:
+    """Tells the callbacks of an estimator, if it has any, how far its fit is."""
+
+    def __init__(self, estimator: Any, X: Any, y: Any, n_steps: int):
+        self._estimator = estimator
+        self._data = {"X": X, "y": y}
+        self._root: Any = None
+        self._done = 0
+        if getattr(estimator, "_skl_callbacks", None) or hasattr(estimator, "_parent_callback_ctx"):
+            self._root = estimator._init_callback_context(max_subtasks=n_steps)
+            self._root.call_on_fit_task_begin(estimator=estimator, **self._data)
+
+    @property
+    def has_listeners(self) -> bool:
+        """True if there is anyone to tell."""
+        return self._root is not None
+
+    def advance(self, steps: int) -> None:
+        """Tell that this many steps are done."""
+        for _ in range(self._done, steps if self.has_listeners else 0):
+            step = self._root.subcontext(task_name="step")
+            step.call_on_fit_task_begin(estimator=self._estimator)
+            step.call_on_fit_task_end(estimator=self._estimator)
+        self._done = steps
+
+    def end(self, **fitted: Any) -> None:
+        """Tell that the fit is done; with the attributes that make the estimator a fitted one, it can be scored."""
+        if self.has_listeners:
+            self._root.call_on_fit_task_end(estimator=self._estimator, reconstruction_attributes=fitted, **self._data)

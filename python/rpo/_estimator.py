@@ -1,0 +1,187 @@
+"""What all estimators share: features in, a fitted model, predictions out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MultiOutputMixin
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_sample_weight,
+    check_is_fitted,
+    validate_data,
+)
+
+from ._callbacks import CallbackSupport, Course, with_callbacks
+from ._frames import column_names, is_frame, library, read_frame
+from ._samples import Samples, Work, fitter
+from .model import Model
+
+
+class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
+    """An estimator whose parameters are those of a registered method, under the names of scikit-learn."""
+
+    _allows_nan: ClassVar[bool] = True
+    """True if features may be missing."""
+
+    _renamed: ClassVar[Mapping[str, str]] = {}
+    """Parameters by the name that the method has for them."""
+
+    _labels: ClassVar[bool]
+    """True if the outputs are labels."""
+
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    params: Mapping[str, Any] | None
+    missing_outputs: bool
+
+    model_: Model
+    n_features_in_: int
+    feature_names_in_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self._allows_nan
+        return tags
+
+    @property
+    def _method(self) -> str:
+        """The name of the registered method."""
+        raise NotImplementedError
+
+    def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
+        """Return the parameters of the method by its names, without the seed.
+
+        `n_labels` holds for each output the number of labels that stand for it.
+        """
+        return {name: getattr(self, ours) for ours, name in self._renamed.items()}
+
+    def _seed(self) -> int:
+        state = self.random_state
+        if isinstance(state, (int, np.integer)) and not isinstance(state, bool):
+            if state < 0:
+                raise ValueError(f"random_state must not be negative, got {state}")
+            return int(state)
+        return int(check_random_state(state).randint(np.iinfo(np.int32).max))
+
+    def _n_threads(self) -> int:
+        return int(effective_n_jobs(self.n_jobs))
+
+    def _features(self, X: Any, *, reset: bool) -> Any:
+        """Return features as numbers, float32 and C-ordered or CSR; at a fit, remember the columns."""
+        finite: Any = "allow-nan" if self._allows_nan else True
+        nominal = getattr(self, "_nominal", {})
+        if is_frame(X) and (library(X) != "pandas" or nominal or _has_categories(X)):
+            _check_feature_names(self, X, reset=reset)
+            frame = read_frame(X, None if reset else nominal)
+            _check_n_features(self, frame.values, reset=reset)
+            if reset:
+                self._nominal = frame.nominal
+            return check_array(frame.values, dtype=np.float32, ensure_all_finite=finite, estimator=self)
+        if reset:
+            self._nominal = {}
+        options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": finite}
+        return validate_data(self, X, reset=reset, **options)
+
+    def _samples(self, X: Any, Y: Any, names: list[str] | None, weights: Any) -> Samples:
+        """Return features and outputs with their names and kinds."""
+        feature_names = getattr(self, "feature_names_in_", None)
+        return Samples(
+            X,
+            Y,
+            labels=self._labels,
+            missing_outputs=self.missing_outputs,
+            feature_names=None if feature_names is None else [str(name) for name in feature_names],
+            output_names=names,
+            nominal=self._nominal,
+            weights=weights,
+        )
+
+    def _weights(self, sample_weight: Any, X: Any) -> NDArray[np.float32] | None:
+        if sample_weight is None:
+            return None
+        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        return np.ascontiguousarray(weights, np.float32)
+
+    @with_callbacks
+    def _grow(
+        self,
+        X: Any,
+        y: Any,
+        data: Samples,
+        n_labels: NDArray[Any],
+        validation: Samples | None = None,
+        **more: Any,
+    ) -> Model:
+        """Fit the method to a data set."""
+        given = self._parameters(X.shape[0], n_labels)
+        given |= {"method": self._method, "seed": self._fitted_seed, **dict(self.params or {}), **more}
+        n_steps = int(given.get("trees") or given.get("iterations") or 1)
+        course = Course(self, X, y, n_steps)
+        start = time.monotonic()
+
+        def progress(steps: int) -> None:
+            course.advance(steps)
+            if self.verbose:
+                seconds = time.monotonic() - start
+                print(f"[{type(self).__name__}] step {steps} of {n_steps}, {seconds:.1f} s", flush=True)
+
+        work = Work(given, data, validation, self._n_threads())
+        elsewhere = fitter.get()
+        if elsewhere is not None:
+            model = elsewhere(work, progress)
+        else:
+            model = work.fit(progress if self.verbose or course.has_listeners else None)
+        course.end(model_=model)
+        return model
+
+    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
+        """Fit and keep the model."""
+        self._fitted_seed = self._seed()
+        self.model_ = self._grow(X, y, data, n_labels, validation, **more)
+        return self
+
+    def _fitted_features(self, X: Any) -> Any:
+        """Return features for a model that there must be."""
+        check_is_fitted(self, "model_")
+        return self._features(X, reset=False)
+
+    def _scores(self, X: Any) -> NDArray[np.float32]:
+        """Return the predictions of the model."""
+        X = self._fitted_features(X)
+        return self.model_.predict(X, n_threads=self._n_threads())
+
+
+def output_names(y: Any) -> list[str] | None:
+    """Return the names of the columns of y, if it has any."""
+    if is_frame(y):
+        return column_names(y)
+    name = getattr(y, "name", None)
+    return [name] if isinstance(name, str) and name and hasattr(y, "dtype") else None
+
+
+def outputs_as_array(y: Any) -> Any:
+    """Return y as an array or a sparse matrix of one or two dimensions."""
+    if y is None:
+        raise ValueError("requires y to be passed, but the target y is None")
+    if sp.issparse(y):
+        return y
+    y = np.asarray(y)
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y must have one or two dimensions, got {y.ndim}")
+    return y
+
+
+def _has_categories(X: Any) -> bool:
+    return any(hasattr(dtype, "categories") for dtype in X.dtypes)

@@ -1,0 +1,200 @@
+"""Forests: what random forests and Extra-Trees share."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import accuracy_score, r2_score
+
+from ._estimator import Estimator
+from ._labels import MULTILABEL, MULTIOUTPUT
+from ._samples import Samples
+from ._supervised import Classifier, Regressor
+
+_CRITERIA = {
+    "gini": "variance",
+    "entropy": "entropy",
+    "log_loss": "entropy",
+    "squared_error": "variance",
+    "variance": "variance",
+}
+
+
+class Forest(Estimator):
+    """A forest whose trees predict all outputs."""
+
+    _renamed: ClassVar[dict[str, str]] = {
+        "n_estimators": "trees",
+        "max_depth": "max_depth",
+        "max_leaf_nodes": "max_leaves",
+        "min_samples_leaf": "min_samples_leaf",
+        "bootstrap": "bootstrap",
+    }
+
+    n_estimators: int
+    criterion: str
+    min_samples_split: int | float
+    min_samples_leaf: int | float
+    min_impurity_decrease: float
+    max_features: Any
+    oob_score: bool | Callable[..., float]
+    warm_start: bool
+    projection: str | None
+    n_components: int | str | None
+
+    oob_score_: float
+
+    def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
+        given = super()._parameters(n_samples, n_labels)
+        if self.criterion not in _CRITERIA:
+            raise ValueError(f"criterion must be one of {', '.join(_CRITERIA)}, got {self.criterion!r}")
+        given["criterion"] = _CRITERIA[self.criterion]
+        given["min_samples_leaf"] = _count(self.min_samples_leaf, n_samples)
+        given["min_samples_split"] = max(_count(self.min_samples_split, n_samples), 2)
+        given["max_features"] = "all" if self.max_features is None else self.max_features
+        decrease = float(self.min_impurity_decrease)
+        if self.criterion == "gini":
+            # Gini's impurity of k classes is the sum of the variances of k labels, of one label twice its variance;
+            # here variances are averaged over labels.
+            decrease *= 0.5 if (n_labels == 1).all() else len(n_labels) / n_labels.sum()
+        given["min_impurity_decrease"] = decrease
+        return given | projection_parameters(self.projection, self.n_components)
+
+    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
+        if not (self.warm_start and hasattr(self, "model_")):
+            super()._finish(X, y, data, n_labels, validation, **more)
+        else:
+            self._grow_on(X, y, data, n_labels)
+        if self.oob_score:
+            self._set_oob(X, y)
+        return self
+
+    def _grow_on(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any]) -> None:
+        """Grow the trees that the forest has not yet."""
+        grown = self.model_.n_trees
+        if self.n_estimators < grown:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the number of trees grown, {grown}, "
+                "when warm_start is True"
+            )
+        if self.n_estimators == grown:
+            warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=5)
+            return
+        first = int(self.model_.parameters.get("first_tree", 0))
+        more = {"trees": self.n_estimators - grown, "first_tree": first + grown}
+        self.model_ = self.model_.merge(self._grow(X, y, data, n_labels, **more))
+
+    def _set_oob(self, X: Any, y: Any) -> None:
+        """Score the predictions for each sample by the trees that did not see it."""
+        found = self.model_.oob_predictions(X, n_threads=self._n_threads())
+        if found is None:
+            raise ValueError("Out of bag estimation is only available if bootstrap is True")
+        scores, counts = found
+        if (counts == 0).any():
+            message = "Some inputs do not have OOB scores: they are in the bag of every tree. Use more trees."
+            warnings.warn(message, stacklevel=6)
+        self._score_oob(np.nan_to_num(scores), y)
+
+    def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:
+        raise NotImplementedError
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The importance of each feature: its fraction of the decrease of impurity, mean over the trees."""
+        if not hasattr(self, "model_"):
+            raise AttributeError("feature_importances_: the estimator is not fitted")
+        importances = self.model_.importances
+        return np.zeros(self.n_features_in_) if importances is None else importances
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_estimators)."""
+        X = self._fitted_features(X)
+        leaves = self.model_.apply(X, n_threads=self._n_threads())
+        if leaves is None:
+            raise ValueError(f"{self._method} has no trees that leaves could be read from")
+        return leaves.astype(np.int64)
+
+
+class ForestClassifier(Classifier, Forest):
+    """A forest that predicts classes or labels."""
+
+    oob_decision_function_: Any
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features; NaN where missing. Categories of a DataFrame are taken as their positions in the list of
+            categories.
+        y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
+            Classes, one column or several; or indicators of labels, 0 and 1, dense or sparse; NaN where missing if
+            `missing_outputs`.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:
+        predicted: Any
+        if self._encoding.kind == MULTILABEL:
+            labels = self._decide(scores)
+            predicted = labels if self._encoding.sparse else labels.toarray()
+            self.oob_decision_function_ = self._encoding.probabilities(scores)
+        else:
+            self.oob_decision_function_ = self._encoding.probabilities(scores)
+            predicted = self._encoding.best(self.oob_decision_function_)
+        if callable(self.oob_score):
+            self.oob_score_ = float(self.oob_score(y, predicted))
+        elif self._encoding.kind == MULTIOUTPUT:
+            self.oob_score_ = float((predicted == y).mean())
+        else:
+            self.oob_score_ = float(accuracy_score(y, predicted))
+
+
+class ForestRegressor(Regressor, Forest):
+    """A forest that predicts numbers."""
+
+    oob_prediction_: NDArray[np.float64]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features; NaN where missing. Categories of a DataFrame are taken as their positions in the list of
+            categories.
+        y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
+            Numbers; NaN where missing if `missing_outputs`.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _score_oob(self, scores: NDArray[np.float32], y: Any) -> None:
+        self.oob_prediction_ = self._decoded(scores)
+        score = self.oob_score if callable(self.oob_score) else r2_score
+        self.oob_score_ = float(score(y[:, 0] if self._is_vector else y, self.oob_prediction_))
+
+
+def projection_parameters(projection: str | None, n_components: int | str | None) -> dict[str, Any]:
+    """Return the parameters of a projection of the outputs, if there is one; only then do the components matter."""
+    if projection is None:
+        return {}
+    return {"projection": projection} | ({} if n_components is None else {"components": n_components})
+
+
+def _count(given: int | float, n_samples: int) -> int:
+    """Return a number of samples that may be given as a fraction."""
+    if isinstance(given, (float, np.floating)):
+        if not 0.0 < given <= 1.0:
+            raise ValueError(f"a fraction of the samples must be in (0, 1], got {given}")
+        return math.ceil(given * n_samples)
+    return int(given)

@@ -1,0 +1,113 @@
+"""Classes as labels: what classifiers make of y, and what they make of scores."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+MULTILABEL = "multilabel-indicator"
+MULTIOUTPUT = "multiclass-multioutput"
+
+
+class Labels:
+    """The classes of y and the labels that stand for them.
+
+    A column of an indicator matrix is a label. Two classes are one label, that of the second; more classes are a label
+    each, as are those of each of several outputs.
+    """
+
+    classes: Any
+    """The classes of each output."""
+
+    def __init__(self, y: Any, *, missing: bool):
+        self.sparse = sp.issparse(y)
+        if self.sparse or missing:
+            self.kind = MULTILABEL
+        else:
+            check_classification_targets(y)
+            self.kind = _kind(y)
+        self.n_outputs = 1 if y.ndim == 1 else y.shape[1]
+        if self.kind == MULTILABEL:
+            # One array, as of all of scikit-learn's classifiers that give one array of probabilities.
+            self.classes = np.tile([0, 1], (self.n_outputs, 1))
+        else:
+            columns = y.reshape(-1, 1).T if y.ndim == 1 else y.T
+            self.classes = [np.unique(column) for column in columns]
+            if self.kind != MULTIOUTPUT and self.n_outputs == 1:
+                self.kind = "binary" if len(self.classes[0]) == 2 else "multiclass"
+
+    def encode(self, y: Any) -> Any:
+        """Return y as a matrix of labels."""
+        if self.kind == MULTILABEL:
+            return y
+        columns = y.reshape(-1, 1).T if y.ndim == 1 else y.T
+        places = [_places(column, classes) for column, classes in zip(columns, self.classes, strict=True)]
+        n = len(places[0])
+        if self.kind == "binary":
+            return places[0].astype(np.float32).reshape(-1, 1)
+        starts = np.cumsum([0, *(len(classes) for classes in self.classes)])
+        indices = np.column_stack(places) + starts[:-1]
+        indptr = np.arange(n + 1) * len(places)
+        ones = np.ones(indices.size, np.float32)
+        return sp.csr_array((ones, indices.ravel(), indptr), shape=(n, int(starts[-1])))
+
+    def names(self, outputs: list[str] | None) -> list[str] | None:
+        """Return the names of the labels, given those of the outputs."""
+        if self.kind == MULTILABEL:
+            return outputs
+        if self.kind == MULTIOUTPUT:
+            outputs = outputs or [str(j) for j in range(self.n_outputs)]
+            pairs = zip(outputs, self.classes, strict=True)
+            names = [f"{output}={value}" for output, classes in pairs for value in classes]
+        else:
+            classes = self.classes[0]
+            names = [str(value) for value in (classes[1:] if self.kind == "binary" else classes)]
+        return names if len(set(names)) == len(names) else None
+
+    def probabilities(self, scores: NDArray[np.float32]) -> Any:
+        """Return the probabilities of the classes: one array, or for several outputs of classes a list of them."""
+        if self.kind == MULTILABEL:
+            # Between 0 and 1 exclusive, as scikit-learn demands of one array: logarithms are finite.
+            return np.clip(scores, np.finfo(np.float32).tiny, 1.0 - np.finfo(np.float32).epsneg, out=scores)
+        if self.kind == "binary":
+            positive = np.clip(scores[:, 0].astype(np.float64), 0.0, 1.0)
+            return np.column_stack([1.0 - positive, positive])
+        ends = np.cumsum([len(classes) for classes in self.classes])[:-1]
+        parts = [_normalized(part) for part in np.split(scores, ends, axis=1)]
+        return parts if self.kind == MULTIOUTPUT else parts[0]
+
+    def best(self, probabilities: Any) -> NDArray[Any]:
+        """Return the most probable class of each output that is not an indicator."""
+        if self.kind == MULTIOUTPUT:
+            pairs = zip(self.classes, probabilities, strict=True)
+            return np.column_stack([classes[part.argmax(axis=1)] for classes, part in pairs])
+        best: NDArray[Any] = self.classes[0][np.asarray(probabilities).argmax(axis=1)]
+        return best
+
+
+def _kind(y: NDArray[Any]) -> str:
+    kind = str(type_of_target(y, input_name="y"))
+    # scikit-learn calls any two values indicators.
+    if kind == MULTILABEL and not np.isin(y, (0, 1)).all():
+        return MULTIOUTPUT
+    return kind
+
+
+def _places(column: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    places = np.minimum(np.searchsorted(classes, column), len(classes) - 1)
+    if (unknown := classes[places] != column).any():
+        raise ValueError(f"y has the class {column[unknown][0]!r}, which training did not have")
+    return places
+
+
+def _normalized(scores: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return rows that sum to 1; equal ones where all scores are 0."""
+    values = np.maximum(scores.astype(np.float64), 0.0)
+    sums = values.sum(axis=1, keepdims=True)
+    empty = np.ones_like(values) / values.shape[1]
+    normalized: NDArray[np.float64] = np.divide(values, sums, out=empty, where=sums > 0.0)
+    return normalized

@@ -1,0 +1,58 @@
+"""Matrices of numpy and scipy in the form that the extension module borrows, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ._types import Borrowed, CsrArrays
+
+
+def borrow(matrix: Any) -> Borrowed:
+    """Return a matrix as the extension module takes it: not copied where it is float32 and C-ordered or CSR.
+
+    Read-only arrays are borrowed like others; misaligned ones are copied.
+    """
+    if sp.issparse(matrix):
+        return _borrow_csr(matrix)
+    return np.require(matrix, np.float32, ["C", "A"])
+
+
+def _borrow_csr(matrix: Any) -> Borrowed:
+    matrix = matrix.tocsr()
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    n_rows, n_columns = matrix.shape
+    if n_columns > np.iinfo(np.uint32).max:
+        raise ValueError(f"a matrix has {n_columns} columns; at most {np.iinfo(np.uint32).max} are possible")
+    return (
+        np.require(matrix.data, np.float32, ["C", "A"]),
+        _unsigned(matrix.indices, np.uint32),
+        _unsigned(matrix.indptr, np.uintp),
+        (n_rows, n_columns),
+    )
+
+
+def _unsigned(numbers: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """Return numbers that are not negative as unsigned ones: the same memory if they have the same size."""
+    if numbers.dtype.itemsize == np.dtype(dtype).itemsize:
+        return np.require(numbers, requirements=["C", "A"]).view(dtype)
+    return np.require(numbers, dtype, ["C", "A"])
+
+
+def csr(arrays: CsrArrays, shape: tuple[int, int]) -> sp.csr_array[Any]:
+    """Return a matrix of the extension module as one of scipy, not copied."""
+    values, columns, starts = arrays
+    indptr = starts.view(np.intp)
+    if columns.size <= np.iinfo(np.int32).max:
+        return sp.csr_array((values, columns.view(np.int32), indptr.astype(np.int32)), shape=shape)
+    return sp.csr_array((values, columns.astype(np.int64), indptr), shape=shape)
+
+
+def handed(matrix: NDArray[np.float32] | CsrArrays, shape: tuple[int, int]) -> Any:
+    """Return a matrix of the extension module, dense or CSR."""
+    return csr(matrix, shape) if isinstance(matrix, tuple) else matrix

@@ -1,0 +1,65 @@
+"""Samples as estimators hand them to the extension module, in this process or another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from . import _native
+from ._matrix import borrow
+from .model import Model, parameters_as_json
+
+
+class Samples(NamedTuple):
+    """Features and outputs with their names and kinds."""
+
+    X: Any
+    Y: Any
+    labels: bool
+    missing_outputs: bool
+    feature_names: list[str] | None
+    output_names: list[str] | None
+    nominal: dict[int, list[str]]
+    weights: NDArray[Any] | None
+
+    def native(self) -> _native.Dataset:
+        """Return the data set of the extension module."""
+        return _native.Dataset.from_arrays(
+            borrow(self.X),
+            borrow(self.Y),
+            labels=self.labels,
+            missing_outputs=self.missing_outputs,
+            feature_names=self.feature_names,
+            output_names=self.output_names,
+            nominal=self.nominal,
+            weights=self.weights,
+        )
+
+
+class Work(NamedTuple):
+    """What there is to fit."""
+
+    parameters: Mapping[str, Any]
+    samples: Samples
+    validation: Samples | None
+    n_threads: int
+
+    def fit(self, progress: Callable[[int], object] | None = None) -> Model:
+        """Fit in this process."""
+        native = _native.Model.fit(
+            parameters_as_json(self.parameters),
+            self.samples.native(),
+            validation=None if self.validation is None else self.validation.native(),
+            n_threads=self.n_threads,
+            progress=progress,
+        )
+        return Model(native)
+
+
+Fitter = Callable[[Work, Callable[[int], object]], Model]
+
+fitter: ContextVar[Fitter | None] = ContextVar("fitter", default=None)
+"""Does the work in place of this process, if set."""

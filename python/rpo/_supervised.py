@@ -1,0 +1,200 @@
+"""Classifiers and regressors: what they make of y, and of scores."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils import check_array, check_consistent_length, compute_sample_weight
+
+from ._estimator import Estimator, output_names, outputs_as_array
+from ._labels import MULTILABEL, MULTIOUTPUT, Labels
+from ._samples import Samples
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """A classifier of one class or many, of indicators of labels, and of several outputs of classes."""
+
+    _labels: ClassVar[bool] = True
+
+    class_weight: Any = None
+
+    classes_: Any
+    n_classes_: Any
+    n_outputs_: int
+    output_names_: list[str] | None
+
+    def __sklearn_tags__(self) -> Any:
+        """Return what the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, **more: Any) -> Any:
+        features = self._features(X, reset=True)
+        names = output_names(y)
+        y = self._column(outputs_as_array(y))
+        check_consistent_length(features, y)
+        self._has_rule = not {"thresholds", "decide"}.isdisjoint(self.params or {})
+        self._encoding = encoding = Labels(y, missing=self.missing_outputs)
+        single = encoding.kind not in (MULTILABEL, MULTIOUTPUT)
+        self.n_outputs_ = encoding.n_outputs
+        self.classes_ = encoding.classes[0] if single else encoding.classes
+        sizes = [len(classes) for classes in encoding.classes]
+        self.n_classes_ = sizes[0] if single else sizes
+        self.output_names_ = encoding.names(names)
+        weights = self._weights(self._with_class_weight(sample_weight, y, features), features)
+        data = self._samples(features, encoding.encode(y), self.output_names_, weights)
+        n_labels = np.ones(self.n_outputs_) if encoding.kind == MULTILABEL else np.asarray(sizes)
+        return self._finish(features, y, data, n_labels, self._validation(eval_set), **more)
+
+    def _validation(self, eval_set: Any) -> Samples | None:
+        if eval_set is None:
+            return None
+        X, y = eval_set
+        features = self._features(X, reset=False)
+        y = self._column(outputs_as_array(y))
+        check_consistent_length(features, y)
+        return self._samples(features, self._encoding.encode(y), self.output_names_, None)
+
+    def _with_class_weight(self, sample_weight: Any, y: Any, X: Any) -> Any:
+        if self.class_weight is None:
+            return sample_weight
+        by_class = compute_sample_weight(self.class_weight, y)
+        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
+
+    def _column(self, y: Any) -> Any:
+        """Return a single column of classes as a vector."""
+        return y if sp.issparse(y) or self.missing_outputs else vector(y)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        ndarray or list of ndarray
+            Of labels one array of float32 of shape (n_samples, n_outputs): the probability of each label, between 0
+            and 1 exclusive (a 0 is the smallest positive number). Of classes one array of shape (n_samples,
+            n_classes), and of several outputs of classes a list of those.
+        """
+        scores = self._scores(X)
+        return self._encoding.probabilities(scores)
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return the logarithms of `predict_proba`."""
+        probabilities = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            if isinstance(probabilities, list):
+                return [np.log(part) for part in probabilities]
+            return np.log(probabilities)
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable classes, or the labels as 0 and 1: a CSR matrix if y was sparse in training.
+
+        A label is predicted above a probability of 0.5, or by the rule that `params={"thresholds": ...}` or
+        `params={"decide": "f1"}` name.
+        """
+        scores = self._scores(X)
+        if self._encoding.kind != MULTILABEL:
+            return self._encoding.best(self._encoding.probabilities(scores))
+        labels = self._decide(scores)
+        return labels if self._encoding.sparse else labels.toarray()
+
+    def _decide(self, scores: NDArray[np.float32]) -> sp.csr_array[Any]:
+        """Return the labels that are predicted: above 0.5 unless the parameters name another rule."""
+        if self._has_rule:
+            return self.model_.decide(scores).astype(np.int64)
+        return sp.csr_array(scores > 0.5).astype(np.int64)
+
+    def predict_top_k(self, X: Any, k: int) -> sp.csr_array[Any]:
+        """Return the k largest scores of each sample that are not 0, as CSR of shape (n_samples, n_labels).
+
+        Never holds all scores: for very many labels.
+        """
+        X = self._fitted_features(X)
+        return self.model_.predict_top_k(X, k, n_threads=self._n_threads())
+
+    def predict_sets(self, X: Any) -> list[NDArray[Any]]:
+        """Return the labels predicted for each sample: their names where y had any, else their indices."""
+        if self._encoding.kind != MULTILABEL:
+            raise ValueError(f"predict_sets is for indicators of labels; y was {self._encoding.kind}")
+        labels = self._decide(self._scores(X))
+        names = None if self.output_names_ is None else np.asarray(self.output_names_)
+        rows = np.split(labels.indices, labels.indptr[1:-1])
+        return [row if names is None else names[row] for row in rows]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy; of labels the fraction of samples whose labels are all right."""
+        y = outputs_as_array(y)
+        if y.ndim == 2 and self._encoding.kind == MULTIOUTPUT:
+            equal = (self.predict(X) == y).all(axis=1)
+            return float(np.average(equal, weights=sample_weight))
+        return float(super().score(X, y, sample_weight))
+
+
+class Regressor(RegressorMixin, Estimator):
+    """A regressor of one output or many."""
+
+    _labels: ClassVar[bool] = False
+
+    n_outputs_: int
+    output_names_: list[str] | None
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, **more: Any) -> Any:
+        features = self._features(X, reset=True)
+        self.output_names_ = output_names(y)
+        y = self._numbers(y)
+        check_consistent_length(features, y)
+        self._is_vector = y.ndim == 1
+        y = y.reshape(-1, 1) if self._is_vector else y
+        self.n_outputs_ = y.shape[1]
+        data = self._samples(features, y, self.output_names_, self._weights(sample_weight, features))
+        n_labels = np.ones(self.n_outputs_)
+        return self._finish(features, y, data, n_labels, self._validation(eval_set), **more)
+
+    def _validation(self, eval_set: Any) -> Samples | None:
+        if eval_set is None:
+            return None
+        X, y = eval_set
+        features, y = self._features(X, reset=False), self._numbers(y)
+        check_consistent_length(features, y)
+        y = y.reshape(-1, 1) if y.ndim == 1 else y
+        return self._samples(features, y, self.output_names_, None)
+
+    def _numbers(self, y: Any) -> Any:
+        y = outputs_as_array(y)
+        finite: Any = "allow-nan" if self.missing_outputs else True
+        y = check_array(
+            y, accept_sparse="csr", dtype="numeric", ensure_2d=False, ensure_all_finite=finite, input_name="y"
+        )
+        return y if sp.issparse(y) else vector(y)
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Return the predicted numbers, of shape (n_samples,) or (n_samples, n_outputs)."""
+        return self._decoded(self._scores(X))
+
+    def _decoded(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
+        numbers = scores.astype(np.float64)
+        return numbers[:, 0] if self._is_vector else numbers
+
+
+def vector(y: NDArray[Any]) -> NDArray[Any]:
+    """Return a matrix of one column as a vector, with the warning of scikit-learn."""
+    if y.ndim == 1 or y.shape[1] != 1:
+        return y
+    message = (
+        "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,), "
+        "for example using ravel()."
+    )
+    warnings.warn(message, DataConversionWarning, stacklevel=5)
+    return y.ravel()

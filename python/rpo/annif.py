@@ -1,0 +1,127 @@
+"""A backend of Annif, the tool for subject indexing: forests and other methods on tf-idf vectors of texts.
+
+Annif finds it where the environment says `ANNIF_CONFIG=rpo.annif.Config`; a project then has `backend=rpo`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, ClassVar
+
+import annif.backend
+import annif.default_config
+import numpy as np
+import scipy.sparse as sp
+from annif.backend.backend import AnnifBackend
+from annif.backend.mixins import TfidfVectorizerMixin
+from annif.exception import NotInitializedException, NotSupportedException
+from annif.suggestion import SuggestionBatch
+from annif.util import atomic_save
+
+from .model import Model, methods
+
+__all__ = ["Config", "RpoBackend"]
+
+
+class RpoBackend(TfidfVectorizerMixin, AnnifBackend):
+    """Any method of the registry on tf-idf vectors, in place of Annif's omikuji.
+
+    A project's configuration names the method (`method=craftml`, the default) and may set its parameters under the
+    names of the command (`trees=100`); `min_df` and `ngram` are those of the vectors, `limit` the number of
+    suggestions.
+    """
+
+    name = "rpo"
+    MODEL_FILE = "model.rpo"
+    TRAIN_FILE = "train"
+    DEFAULT_PARAMETERS: ClassVar[dict[str, Any]] = {"min_df": 1, "ngram": 1, "method": "craftml"}
+
+    _model: Model | None = None
+
+    def initialize(self, parallel: bool = False) -> None:
+        """Load vectors and model."""
+        self.initialize_vectorizer()
+        if self._model is None:
+            path = os.path.join(self.datadir, self.MODEL_FILE)
+            if not os.path.exists(path):
+                raise NotInitializedException(f"model {path} not found", backend_id=self.backend_id)
+            self._model = Model.load(path)
+
+    def _train(self, corpus: Any, params: dict[str, Any], jobs: int = 0) -> None:
+        path = os.path.join(self.datadir, self.TRAIN_FILE)
+        if corpus != "cached":
+            if corpus.is_empty():
+                raise NotSupportedException("Cannot train rpo project with no documents")
+            atomic_save(self._matrices(corpus, params), self.datadir, self.TRAIN_FILE, method=_save)
+        X, Y = _load(path)
+        method = str(params["method"])
+        known = methods()[method]["parameters"] if method in methods() else {}
+        given = {name: _value(value) for name, value in params.items() if name in known}
+        self.info(f"training {method} on {X.shape[0]} documents, {X.shape[1]} words and {Y.shape[1]} subjects")
+        self._model = Model.fit(X, Y, method=method, labels=True, n_threads=max(jobs, 0), **given)
+        self._model.save(os.path.join(self.datadir, self.MODEL_FILE))
+
+    def _matrices(self, corpus: Any, params: dict[str, Any]) -> tuple[Any, Any]:
+        """Return vectors and subjects of the documents that have both."""
+        options = {
+            "min_df": int(params["min_df"]),
+            "tokenizer": self.project.analyzer.tokenize_words,
+            "ngram_range": (1, int(params["ngram"])),
+            "dtype": np.float32,
+        }
+        X = self.create_vectorizer((document.text for document in corpus.documents), options)
+        subjects = [sorted(document.subject_set) for document in corpus.documents]
+        starts = np.cumsum([0, *(len(row) for row in subjects)])
+        columns = np.array([subject for row in subjects for subject in row], np.int32)
+        shape = (len(subjects), len(self.project.subjects))
+        Y = sp.csr_array((np.ones(len(columns), np.float32), columns, starts), shape=shape)
+        kept = np.flatnonzero((np.diff(X.indptr) > 0) & (np.diff(Y.indptr) > 0))
+        return X[kept], Y[kept]
+
+    def _suggest_batch(self, documents: list[Any], params: dict[str, Any]) -> Any:
+        X = self.vectorizer.transform([document.text for document in documents])
+        assert self._model is not None, "Annif initializes a backend before it suggests"
+        best = self._model.predict_top_k(X, int(params["limit"]))
+        active = np.zeros(best.shape[1], np.float32)
+        active[[number for number, _ in self.project.subjects.active]] = 1.0
+        # Documents without a word of the vocabulary have no suggestions, subjects that are no longer used no score.
+        has_words = (np.diff(X.indptr) > 0).astype(np.float32)
+        best.data = np.clip(best.data, 0.0, 1.0) * active[best.indices] * np.repeat(has_words, np.diff(best.indptr))
+        best.eliminate_zeros()
+        return SuggestionBatch(best)
+
+
+class Config(annif.default_config.ProductionConfig):
+    """The configuration of Annif in production, with this backend."""
+
+
+def _value(given: Any) -> Any:
+    """Return a value of a configuration file as a number or a switch where it is one."""
+    try:
+        return json.loads(given)
+    except (TypeError, ValueError):
+        return given
+
+
+def _save(matrices: tuple[Any, Any], path: str) -> None:
+    arrays: dict[str, Any] = {}
+    for name, matrix in zip("XY", matrices, strict=True):
+        arrays |= {f"{name}_{part}": getattr(matrix, part) for part in ("data", "indices", "indptr", "shape")}
+    with open(path, "wb") as file:
+        np.savez(file, **arrays)
+
+
+def _load(path: str) -> tuple[Any, Any]:
+    with np.load(path) as arrays:
+        X, Y = (
+            sp.csr_array(
+                tuple(arrays[f"{name}_{part}"] for part in ("data", "indices", "indptr")),
+                shape=tuple(arrays[f"{name}_shape"]),
+            )
+            for name in "XY"
+        )
+    return X, Y
+
+
+annif.backend._backend_fns.setdefault(RpoBackend.name, lambda: RpoBackend)

@@ -1,0 +1,303 @@
+"""Gradient boosting of all outputs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._estimator import Estimator
+from ._forest import projection_parameters
+from ._supervised import Classifier, Regressor
+
+_LOSSES = {
+    "log_loss": "logistic",
+    "logistic": "logistic",
+    "squared_error": "square",
+    "absolute_error": "absolute",
+}
+
+
+class _GradientBoosting(Estimator):
+    _renamed: ClassVar[dict[str, str]] = {
+        "n_estimators": "iterations",
+        "learning_rate": "learning_rate",
+        "subsample": "subsample",
+        "max_depth": "max_depth",
+        "max_leaf_nodes": "max_leaves",
+        "min_samples_split": "min_samples_split",
+        "min_samples_leaf": "min_samples_leaf",
+    }
+
+    n_estimators: int
+    loss: str
+    max_features: Any
+    method: str | None
+    projection: str | None
+    n_components: int | str | None
+    n_iter_no_change: int | None
+    validation_fraction: float
+
+    @property
+    def _method(self) -> str:
+        if self.method is not None:
+            return self.method
+        return "gbmort" if self.projection is None else "gbrt-relabel-rpo"
+
+    def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
+        given = super()._parameters(n_samples, n_labels)
+        if self.loss not in _LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(_LOSSES)}, got {self.loss!r}")
+        given["loss"] = _LOSSES[self.loss]
+        given["max_features"] = "all" if self.max_features is None else self.max_features
+        if self.n_iter_no_change is not None:
+            given["early_stopping"] = self.n_iter_no_change
+        if self.n_iter_no_change is not None or self._scored:
+            given["validation"] = self.validation_fraction
+            if self._labels and n_labels.sum() <= 2:
+                # A single label is ranked right whatever its score is.
+                given["validation_metric"] = "macro-auc"
+        return given | projection_parameters(self.projection, self.n_components)
+
+    def _fit_scored(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
+        """Fit with the steps scored on an evaluation set, if there is one."""
+        self._scored = eval_set is not None
+        return self._fit(X, y, sample_weight, eval_set)
+
+    @property
+    def n_estimators_(self) -> int:
+        """The number of steps of the model: those up to the best where steps were scored."""
+        return int(self.model_.inspect()["summary"]["steps"])
+
+    @property
+    def feature_importances_(self) -> NDArray[np.float64]:
+        """The importance of each feature: its fraction of the decrease of impurity, over all trees."""
+        if not hasattr(self, "model_"):
+            raise AttributeError("feature_importances_: the estimator is not fitted")
+        importances = self.model_.importances
+        return np.zeros(self.n_features_in_) if importances is None else importances
+
+
+class GradientBoostingClassifier(Classifier, _GradientBoosting):
+    """Gradient boosting of classes or labels, one tree of all labels per step (Joly, Wehenkel, Geurts 2019).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of steps.
+    learning_rate : float, default=0.1
+        The factor, in (0, 1], that shortens every step.
+    loss : {"log_loss", "squared_error", "absolute_error"}, default="log_loss"
+        Loss that is minimized. With "log_loss" scores are probabilities.
+    subsample : float, default=1.0
+        Fraction of the samples that each tree grows on.
+    max_depth : int or None, default=3
+        Largest depth of a tree; None, and no `max_leaf_nodes`, means trees of 8 leaves.
+    max_leaf_nodes : int, optional
+        Largest number of leaves of a tree.
+    min_samples_split, min_samples_leaf : int, default=2 and 1
+        Smallest number of samples of a node that is split, and of a leaf.
+    max_features : {"sqrt", "log2"}, int, float or None, default=None
+        Number of features drawn at a node, or their fraction; None means all.
+    projection : str, optional
+        Random projection of the outputs on which trees grow, such as "gaussian"; see `RandomForestClassifier`.
+    n_components : int or {"ln", "d"}, optional
+        Number of components of the projection, if there is one; 1 by default.
+    method : str, optional
+        The method by name: "single-target-gbrt" boosts each output alone, "gbmort", the default without a projection,
+        all at once, "gbrt-rpo" on one projection per step, "gbrt-relabel-rpo", the default with a projection, on
+        projections with leaves relabelled.
+    validation_fraction : float, default=0.1
+        Fraction of the samples that is withheld to score steps with `n_iter_no_change`; `eval_set` takes its place.
+    n_iter_no_change : int, optional
+        Stops after this number of steps without a better score on the withheld samples.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints the number of steps done.
+    class_weight : dict, list of dict, "balanced" or None, default=None
+        Weights of classes, which multiply those of the samples.
+    missing_outputs : bool, default=False
+        Allows outputs that are NaN: they are left out of gradients and leaves.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rpo import GradientBoostingClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 5)).astype(np.float32)
+    >>> Y = np.column_stack([X[:, 0] > 0, X[:, 1] > X[:, 2]]).astype(int)
+    >>> model = GradientBoostingClassifier(20, random_state=0).fit(X[:150], Y[:150], eval_set=(X[150:], Y[150:]))
+    >>> model.n_estimators_ <= 20
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        learning_rate: float = 0.1,
+        loss: str = "log_loss",
+        subsample: float = 1.0,
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_features: str | int | float | None = None,
+        projection: str | None = None,
+        n_components: int | str | None = None,
+        method: str | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        class_weight: Any = None,
+        missing_outputs: bool = False,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.subsample = subsample
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.projection = projection
+        self.n_components = n_components
+        self.method = method
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.class_weight = class_weight
+        self.missing_outputs = missing_outputs
+        self.params = params
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Any:
+        """Boost.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features; NaN where missing.
+        y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
+            Classes, or indicators of labels.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
+        eval_set : tuple of X and y, optional
+            Samples to score steps on; the model ends with the step that was best on them.
+        """
+        return self._fit_scored(X, y, sample_weight, eval_set)
+
+
+class GradientBoostingRegressor(Regressor, _GradientBoosting):
+    """Gradient boosting of one number or many, one tree of all outputs per step (Joly, Wehenkel, Geurts 2019).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of steps.
+    learning_rate : float, default=0.1
+        The factor, in (0, 1], that shortens every step.
+    loss : {"squared_error", "absolute_error"}, default="squared_error"
+        Loss that is minimized.
+    subsample : float, default=1.0
+        Fraction of the samples that each tree grows on.
+    max_depth : int or None, default=3
+        Largest depth of a tree; None, and no `max_leaf_nodes`, means trees of 8 leaves.
+    max_leaf_nodes : int, optional
+        Largest number of leaves of a tree.
+    min_samples_split, min_samples_leaf : int, default=2 and 1
+        Smallest number of samples of a node that is split, and of a leaf.
+    max_features : {"sqrt", "log2"}, int, float or None, default=None
+        Number of features drawn at a node, or their fraction; None means all.
+    projection : str, optional
+        Random projection of the outputs on which trees grow, such as "gaussian"; see `RandomForestRegressor`.
+    n_components : int or {"ln", "d"}, optional
+        Number of components of the projection, if there is one; 1 by default.
+    method : str, optional
+        The method by name; see `GradientBoostingClassifier`.
+    validation_fraction : float, default=0.1
+        Fraction of the samples that is withheld to score steps with `n_iter_no_change`; `eval_set` takes its place.
+    n_iter_no_change : int, optional
+        Stops after this number of steps without a better score on the withheld samples.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints the number of steps done.
+    missing_outputs : bool, default=False
+        Allows outputs that are NaN: they are left out of gradients and leaves.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        learning_rate: float = 0.1,
+        loss: str = "squared_error",
+        subsample: float = 1.0,
+        max_depth: int | None = 3,
+        max_leaf_nodes: int | None = None,
+        min_samples_split: int = 2,
+        min_samples_leaf: int = 1,
+        max_features: str | int | float | None = None,
+        projection: str | None = None,
+        n_components: int | str | None = None,
+        method: str | None = None,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        missing_outputs: bool = False,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.loss = loss
+        self.subsample = subsample
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.projection = projection
+        self.n_components = n_components
+        self.method = method
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.missing_outputs = missing_outputs
+        self.params = params
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Any:
+        """Boost.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features; NaN where missing.
+        y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
+            Numbers.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples.
+        eval_set : tuple of X and y, optional
+            Samples to score steps on; the model ends with the step that was best on them.
+        """
+        return self._fit_scored(X, y, sample_weight, eval_set)

@@ -1,0 +1,81 @@
+"""Data sets from files: ARFF, CSV, svmlight and the format of the Extreme Classification Repository."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from os import PathLike, fspath
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from . import _native
+from ._matrix import handed
+from ._types import Path
+
+__all__ = ["load_arff", "load_csv", "load_svmlight", "load_xc"]
+
+
+def load_arff(path: Path, targets: Any, *, missing_outputs: bool = False, **options: Any) -> Bunch:
+    """Load an ARFF file, dense or sparse, plain or compressed by gzip.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    targets : int, path, or sequence of str
+        The outputs: the last columns, this many, or if negative the first; the label file of MULAN (.xml); or names.
+    missing_outputs : bool, default=False
+        Allows outputs that are missing, which become NaN.
+    **options
+        Other options of reading, such as `task="regression"`.
+
+    Returns
+    -------
+    Bunch
+        `data` (dense or CSR, float32), `target` (CSR of labels, or an array of numbers), `feature_names`,
+        `target_names`, and `nominal`: the values of nominal features by column, whose data are positions in them.
+    """
+    return _load(path, {"format": "arff", "targets": _targets(targets)} | options, missing_outputs)
+
+
+def load_csv(path: Path, targets: Any, *, missing_outputs: bool = False, **options: Any) -> Bunch:
+    """Load a CSV file of numbers with a header; see `load_arff`."""
+    return _load(path, {"format": "csv", "targets": _targets(targets)} | options, missing_outputs)
+
+
+def load_xc(path: Path, **options: Any) -> Bunch:
+    """Load a file of the Extreme Classification Repository; see `load_arff`."""
+    return _load(path, {"format": "xml-repo"} | options, False)
+
+
+def load_svmlight(path: Path, **options: Any) -> Bunch:
+    """Load a multi-label svmlight file; see `load_arff`. `n_features` and `n_outputs` say how many there are."""
+    return _load(path, {"format": "svm-light"} | options, False)
+
+
+def _targets(targets: Any) -> Any:
+    if isinstance(targets, (int, np.integer)):
+        return {"last": int(targets)} if targets >= 0 else {"first": -int(targets)}
+    if isinstance(targets, (str, PathLike)):
+        return {"label-file": fspath(targets)}
+    if isinstance(targets, Sequence):
+        return {"names": [str(name) for name in targets]}
+    raise TypeError(f"targets must be a number, a label file or names, got {targets!r}")
+
+
+def _load(path: Path, options: dict[str, Any], missing_outputs: bool) -> Bunch:
+    if missing_outputs:
+        options["missing_targets"] = "keep"
+    data = _native.Dataset.read(path, json.dumps(options))
+    n_samples, n_features, n_outputs = data.sizes
+    return Bunch(
+        data=handed(data.features(), (n_samples, n_features)),
+        target=handed(data.outputs(), (n_samples, n_outputs)),
+        feature_names=data.feature_names or [str(j) for j in range(n_features)],
+        target_names=data.output_names or [str(j) for j in range(n_outputs)],
+        nominal=data.nominal,
+        is_multilabel=data.is_multilabel,
+        name=data.name,
+    )

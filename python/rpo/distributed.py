@@ -1,0 +1,235 @@
+"""Forests grown on several processes or machines: the same, byte for byte, as grown in one process.
+
+A tree depends on the data, the seed and its index alone. So the trees are grown in blocks, wherever there is a worker,
+and merged in the order of their indices.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+import joblib
+
+from ._samples import Samples, Work, fitter
+from .model import Model, methods
+
+__all__ = ["fit"]
+
+
+def fit(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    client: Any,
+    *,
+    sample_weight: Any = None,
+    n_blocks: int | None = None,
+    retries: int = 2,
+    progress: Callable[[int, int], object] | None = None,
+) -> Any:
+    """Fit a forest with its trees grown in blocks by the workers of a client.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A forest, a CRAFTML or a structured forest. `n_jobs` is the number of threads of each worker.
+    X, y, sample_weight
+        As of the estimator's `fit`.
+    client : object
+        What runs the blocks: an executor of `concurrent.futures`, that of `mpi4py.futures` too; a client of Dask
+        (`distributed.Client`); the module `ray` after `ray.init()`; or `joblib.Parallel(...)`. Dask and Ray hold the
+        data once per worker; others send it with every block.
+    n_blocks : int, optional
+        Number of blocks: by default two for each worker, as far as their number is known, else of each core.
+    retries : int, default=2
+        How often a block that failed is grown again, as when its worker was lost. Errors of parameters and data are
+        raised at once.
+    progress : callable, optional
+        Called with the number of trees grown and their number in all whenever a block is done.
+
+    Returns
+    -------
+    estimator
+        The estimator, fitted: the same model as `estimator.fit(X, y)` gives.
+
+    Raises
+    ------
+    ValueError
+        For an estimator that does not grow trees apart, such as boosting.
+
+    Examples
+    --------
+    >>> import numpy as np, rpo
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(80, 4)).astype(np.float32)
+    >>> Y = (X[:, :3] > 0).astype(int)
+    >>> alone = rpo.RandomForestClassifier(10, random_state=0).fit(X, Y)
+    >>> with ThreadPoolExecutor(2) as client:
+    ...     forest = rpo.distributed.fit(rpo.RandomForestClassifier(10, random_state=0), X, Y, client)
+    >>> forest.model_ == alone.model_
+    True
+    """
+    if "first_tree" not in methods()[estimator._method]["parameters"]:
+        raise ValueError(f"{type(estimator).__name__} does not grow its trees apart from each other")
+
+    def grow(work: Work, _: Callable[[int], object]) -> Model:
+        if isinstance(client, joblib.Parallel):
+            blocks = _blocks(work, n_blocks or 2 * joblib.effective_n_jobs(client.n_jobs))
+            return _merged(list(client(joblib.delayed(_grow_block)(work.samples, *block) for block in blocks)))
+        engine = _engine(client)
+        blocks = _blocks(work, n_blocks or 2 * engine.n_workers)
+        return _merged(_run(engine, work.samples, blocks, retries, progress))
+
+    token = fitter.set(grow)
+    try:
+        if sample_weight is None:
+            return estimator.fit(X, y)
+        return estimator.fit(X, y, sample_weight=sample_weight)
+    finally:
+        fitter.reset(token)
+
+
+Block = tuple[dict[str, Any], int]
+"""The parameters of a block and the number of threads that grow it."""
+
+
+def _blocks(work: Work, n_blocks: int) -> list[Block]:
+    """Return the blocks of trees, in the order of their indices."""
+    first, trees = int(work.parameters.get("first_tree", 0)), int(work.parameters["trees"])
+    size = max(math.ceil(trees / n_blocks), 1)
+    return [
+        ({**work.parameters, "first_tree": first + start, "trees": min(size, trees - start)}, work.n_threads)
+        for start in range(0, trees, size)
+    ]
+
+
+def _grow_block(samples: Samples, parameters: dict[str, Any], n_threads: int) -> Model:
+    """Grow a block, at a worker."""
+    return Work(parameters, samples, None, n_threads).fit()
+
+
+def _merged(parts: list[Model]) -> Model:
+    """Merge neighbours, so that no part is copied more often than the logarithm of their number."""
+    while len(parts) > 1:
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        last = parts[-1:] if len(parts) % 2 else []
+        parts = [a.merge(b) for a, b in pairs] + last
+    return parts[0]
+
+
+class _Engine(Protocol):
+    """What runs blocks."""
+
+    n_workers: int
+
+    def share(self, samples: Samples) -> Any:
+        """Return what stands for the samples in the arguments of a block."""
+        ...
+
+    def submit(self, *arguments: Any) -> Any:
+        """Start a block; returns a future."""
+        ...
+
+
+class _Executor:
+    """An executor of `concurrent.futures`."""
+
+    def __init__(self, client: Any):
+        self._client = client
+        self.n_workers = int(getattr(client, "_max_workers", None) or os.cpu_count() or 1)
+
+    def share(self, samples: Samples) -> Any:
+        return samples
+
+    def submit(self, *arguments: Any) -> Any:
+        return self._client.submit(_grow_block, *arguments)
+
+
+class _Dask:
+    """A client of Dask, which holds the data once per worker and grows the blocks of lost workers again."""
+
+    def __init__(self, client: Any):
+        self._client = client
+        self.n_workers = max(len(client.scheduler_info()["workers"]), 1)
+
+    def share(self, samples: Samples) -> Any:
+        # As one element: a tuple of arrays would be scattered in pieces.
+        return self._client.scatter([samples], broadcast=True, hash=False)[0]
+
+    def submit(self, *arguments: Any) -> Any:
+        return self._client.submit(_grow_block, *arguments, pure=False)
+
+
+class _Ray:
+    """Ray, which holds the data once per machine and grows the blocks of lost workers again."""
+
+    def __init__(self, ray: Any):
+        self._ray = ray
+        self._grow = ray.remote(max_retries=3)(_grow_block)
+        self.n_workers = max(int(ray.cluster_resources().get("CPU", 1)), 1)
+
+    def share(self, samples: Samples) -> Any:
+        return self._ray.put(samples)
+
+    def submit(self, *arguments: Any) -> Any:
+        return self._grow.remote(*arguments).future()
+
+
+def _engine(client: Any) -> _Engine:
+    if hasattr(client, "scatter"):
+        return _Dask(client)
+    if getattr(client, "__name__", "") == "ray":
+        return _Ray(client)
+    return _Executor(client)
+
+
+def _run(
+    engine: _Engine,
+    samples: Samples,
+    blocks: list[Block],
+    retries: int,
+    progress: Callable[[int, int], object] | None,
+) -> list[Model]:
+    """Grow all blocks, those that failed again; returns them in their order."""
+    shared = engine.share(samples)
+    done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+    futures: dict[int, Any] = {}
+
+    def start(block: int) -> None:
+        futures[block] = engine.submit(shared, *blocks[block])
+        futures[block].add_done_callback(lambda future: done.put((block, future)))
+
+    models: dict[int, Model] = {}
+    failures = [0] * len(blocks)
+    total = sum(parameters["trees"] for parameters, _ in blocks)
+    grown = 0
+    try:
+        for block in range(len(blocks)):
+            start(block)
+        while len(models) < len(blocks):
+            block, future = done.get()
+            try:
+                models[block] = future.result()
+            except (ValueError, TypeError, MemoryError):
+                raise
+            except Exception:
+                failures[block] += 1
+                if failures[block] > retries:
+                    raise
+                # What a lost worker held may be lost with it.
+                shared = engine.share(samples)
+                start(block)
+                continue
+            grown += blocks[block][0]["trees"]
+            if progress is not None:
+                progress(grown, total)
+    except BaseException:
+        for future in futures.values():
+            future.cancel()
+        raise
+    return [models[block] for block in range(len(blocks))]

@@ -1,0 +1,462 @@
+"""Forests under the names and parameters of scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ._forest import ForestClassifier, ForestRegressor
+
+
+class RandomForestClassifier(ForestClassifier):
+    """A random forest of classes or labels (Breiman 2001).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Measure of a split. With a projection "gini" only.
+    max_depth : int, optional
+        Largest depth of a leaf; trees grow fully without it.
+    min_samples_split : int or float, default=2
+        Smallest number of samples of a node that is split, or its fraction of all samples.
+    min_samples_leaf : int or float, default=1
+        Smallest number of samples of a leaf, or its fraction of all samples.
+    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+        Number of features drawn at a node, or their fraction; None means all.
+    max_leaf_nodes : int, optional
+        Largest number of leaves; with it the split that gains most is made next.
+    min_impurity_decrease : float, default=0.0
+        Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
+    bootstrap : bool or None, default=True
+        Grows each tree on samples drawn with replacement. With `params={"row_share": 0.7}` give None.
+    oob_score : bool or callable, default=False
+        Scores predictions for each sample by the trees that did not see it: accuracy, or a function of y and
+        predictions.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them: None means 1, -1 all cores. The forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed; with an int the forest is the same each time, on any number of threads.
+    verbose : int, default=0
+        Prints the number of trees grown.
+    warm_start : bool, default=False
+        Keeps the trees of the last fit and grows only those that are missing.
+    projection : str, optional
+        Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
+        "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
+        "label-embedding". Leaves still predict the original outputs. Many outputs are learned faster by it, and the
+        forest is as good.
+    n_components : int or {"ln", "d"}, optional
+        Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
+    missing_outputs : bool, default=False
+        Allows outputs that are NaN: they are left out of splits, leaves and scores.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
+        `"feature_share"`, `"thresholds"` or `"impute"`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; of labels an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Their number.
+    n_outputs_, n_features_in_ : int
+        Number of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fractions of the decrease of impurity.
+    oob_score_, oob_decision_function_
+        With `oob_score`.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from rpo import RandomForestClassifier
+    >>> X = sp.random_array((200, 30), density=0.3, format="csr", dtype=np.float32, random_state=0)
+    >>> Y = (X[:, :10] > 0.5).astype(np.int8)  # ten labels, sparse
+    >>> forest = RandomForestClassifier(50, projection="gaussian", n_components=5, random_state=0).fit(X, Y)
+    >>> forest.predict_proba(X).shape
+    (200, 10)
+    >>> forest.predict_top_k(X, 3).nnz <= 600
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: str | int | float | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool | None = True,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        projection: str | None = None,
+        n_components: int | str | None = None,
+        missing_outputs: bool = False,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.projection = projection
+        self.n_components = n_components
+        self.missing_outputs = missing_outputs
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "random-forest"
+
+
+class RandomForestRegressor(ForestRegressor):
+    """A random forest of one number or many (Breiman 2001).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"squared_error"}, default="squared_error"
+        Measure of a split. The variance, summed over outputs.
+    max_depth : int, optional
+        Largest depth of a leaf; trees grow fully without it.
+    min_samples_split : int or float, default=2
+        Smallest number of samples of a node that is split, or its fraction of all samples.
+    min_samples_leaf : int or float, default=1
+        Smallest number of samples of a leaf, or its fraction of all samples.
+    max_features : {"sqrt", "log2"}, int, float or None, default=1.0
+        Number of features drawn at a node, or their fraction; None means all.
+    max_leaf_nodes : int, optional
+        Largest number of leaves; with it the split that gains most is made next.
+    min_impurity_decrease : float, default=0.0
+        Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
+    bootstrap : bool or None, default=True
+        Grows each tree on samples drawn with replacement. With `params={"row_share": 0.7}` give None.
+    oob_score : bool or callable, default=False
+        Scores predictions for each sample by the trees that did not see it: r², or a function of y and predictions.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them: None means 1, -1 all cores. The forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed; with an int the forest is the same each time, on any number of threads.
+    verbose : int, default=0
+        Prints the number of trees grown.
+    warm_start : bool, default=False
+        Keeps the trees of the last fit and grows only those that are missing.
+    projection : str, optional
+        Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
+        "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
+        "label-embedding". Leaves still predict the original outputs. Many outputs are learned faster by it, and the
+        forest is as good.
+    n_components : int or {"ln", "d"}, optional
+        Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
+    missing_outputs : bool, default=False
+        Allows outputs that are NaN: they are left out of splits, leaves and scores.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
+        `"feature_share"`, `"thresholds"` or `"impute"`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a file of the command.
+    n_outputs_, n_features_in_ : int
+        Number of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the columns of y.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fractions of the decrease of impurity.
+    oob_score_, oob_prediction_
+        With `oob_score`.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: str | int | float | None = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool | None = True,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        projection: str | None = None,
+        n_components: int | str | None = None,
+        missing_outputs: bool = False,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.projection = projection
+        self.n_components = n_components
+        self.missing_outputs = missing_outputs
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "random-forest"
+
+
+class ExtraTreesClassifier(ForestClassifier):
+    """Extremely randomized trees of classes or labels (Geurts, Ernst, Wehenkel 2006).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"gini", "entropy", "log_loss"}, default="gini"
+        Measure of a split. With a projection "gini" only.
+    max_depth : int, optional
+        Largest depth of a leaf; trees grow fully without it.
+    min_samples_split : int or float, default=2
+        Smallest number of samples of a node that is split, or its fraction of all samples.
+    min_samples_leaf : int or float, default=1
+        Smallest number of samples of a leaf, or its fraction of all samples.
+    max_features : {"sqrt", "log2"}, int, float or None, default="sqrt"
+        Number of features drawn at a node, or their fraction; None means all.
+    max_leaf_nodes : int, optional
+        Largest number of leaves; with it the split that gains most is made next.
+    min_impurity_decrease : float, default=0.0
+        Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
+    bootstrap : bool or None, default=False
+        Grows each tree on samples drawn with replacement. With `params={"row_share": 0.7}` give None.
+    oob_score : bool or callable, default=False
+        Scores predictions for each sample by the trees that did not see it: accuracy, or a function of y and
+        predictions.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them: None means 1, -1 all cores. The forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed; with an int the forest is the same each time, on any number of threads.
+    verbose : int, default=0
+        Prints the number of trees grown.
+    warm_start : bool, default=False
+        Keeps the trees of the last fit and grows only those that are missing.
+    projection : str, optional
+        Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
+        "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
+        "label-embedding". Leaves still predict the original outputs. Many outputs are learned faster by it, and the
+        forest is as good.
+    n_components : int or {"ln", "d"}, optional
+        Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
+    missing_outputs : bool, default=False
+        Allows outputs that are NaN: they are left out of splits, leaves and scores.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
+        `"feature_share"`, `"thresholds"` or `"impute"`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; of labels an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Their number.
+    n_outputs_, n_features_in_ : int
+        Number of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fractions of the decrease of impurity.
+    oob_score_, oob_decision_function_
+        With `oob_score`.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "gini",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: str | int | float | None = "sqrt",
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool | None = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        projection: str | None = None,
+        n_components: int | str | None = None,
+        missing_outputs: bool = False,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.projection = projection
+        self.n_components = n_components
+        self.missing_outputs = missing_outputs
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "extra-trees"
+
+
+class ExtraTreesRegressor(ForestRegressor):
+    """Extremely randomized trees of one number or many (Geurts, Ernst, Wehenkel 2006).
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of trees.
+    criterion : {"squared_error"}, default="squared_error"
+        Measure of a split. The variance, summed over outputs.
+    max_depth : int, optional
+        Largest depth of a leaf; trees grow fully without it.
+    min_samples_split : int or float, default=2
+        Smallest number of samples of a node that is split, or its fraction of all samples.
+    min_samples_leaf : int or float, default=1
+        Smallest number of samples of a leaf, or its fraction of all samples.
+    max_features : {"sqrt", "log2"}, int, float or None, default=1.0
+        Number of features drawn at a node, or their fraction; None means all.
+    max_leaf_nodes : int, optional
+        Largest number of leaves; with it the split that gains most is made next.
+    min_impurity_decrease : float, default=0.0
+        Smallest weighted decrease of the impurity of a split, as scikit-learn defines it.
+    bootstrap : bool or None, default=False
+        Grows each tree on samples drawn with replacement. With `params={"row_share": 0.7}` give None.
+    oob_score : bool or callable, default=False
+        Scores predictions for each sample by the trees that did not see it: r², or a function of y and predictions.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them: None means 1, -1 all cores. The forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed; with an int the forest is the same each time, on any number of threads.
+    verbose : int, default=0
+        Prints the number of trees grown.
+    warm_start : bool, default=False
+        Keeps the trees of the last fit and grows only those that are missing.
+    projection : str, optional
+        Random projection of the outputs on which the trees grow (Joly, Geurts, Wehenkel, ECML-PKDD 2014): "gaussian",
+        "rademacher", "achlioptas", "sparse", "hadamard", "subsample", "hashing", or one that learns from data, "pca" or
+        "label-embedding". Leaves still predict the original outputs. Many outputs are learned faster by it, and the
+        forest is as good.
+    n_components : int or {"ln", "d"}, optional
+        Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
+    missing_outputs : bool, default=False
+        Allows outputs that are NaN: they are left out of splits, leaves and scores.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
+        `"feature_share"`, `"thresholds"` or `"impute"`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a file of the command.
+    n_outputs_, n_features_in_ : int
+        Number of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the columns of y.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fractions of the decrease of impurity.
+    oob_score_, oob_prediction_
+        With `oob_score`.
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        *,
+        criterion: str = "squared_error",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 2,
+        min_samples_leaf: int | float = 1,
+        max_features: str | int | float | None = 1.0,
+        max_leaf_nodes: int | None = None,
+        min_impurity_decrease: float = 0.0,
+        bootstrap: bool | None = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        projection: str | None = None,
+        n_components: int | str | None = None,
+        missing_outputs: bool = False,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.criterion = criterion
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_impurity_decrease = min_impurity_decrease
+        self.bootstrap = bootstrap
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.projection = projection
+        self.n_components = n_components
+        self.missing_outputs = missing_outputs
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "extra-trees"

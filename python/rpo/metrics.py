@@ -1,0 +1,303 @@
+"""Metrics of multi-label classification and multi-output regression.
+
+Truth may be dense or CSR. Entries that are NaN are missing and left out, as if they and their predictions had been
+removed. Scores may be dense, or CSR with the best labels of each sample where a metric reads no more than those.
+
+Examples
+--------
+>>> import numpy as np
+>>> from rpo import metrics
+>>> truth = np.array([[1, 0, 1], [0, 1, 0]])
+>>> scores = np.array([[0.9, 0.2, 0.6], [0.4, 0.3, 0.1]])
+>>> metrics.lrap(truth, scores)
+0.75
+>>> metrics.evaluate(truth, scores, ["p@1", "hamming"])
+{'p@1': 0.5, 'hamming': 0.16666666666666666}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from ._matrix import borrow
+
+__all__ = [
+    "arrmse",
+    "average_precision",
+    "confusion_counts",
+    "coverage_error",
+    "evaluate",
+    "f1",
+    "half_r2",
+    "hamming_loss",
+    "inverse_propensities",
+    "jaccard",
+    "lrap",
+    "mae",
+    "mse",
+    "names",
+    "ndcg_at_k",
+    "one_error",
+    "precision",
+    "precision_at_k",
+    "psndcg_at_k",
+    "psp_at_k",
+    "r2",
+    "ranking_loss",
+    "recall",
+    "relative_rmse",
+    "rmse",
+    "roc_auc",
+    "subset_accuracy",
+    "zero_one_loss",
+]
+
+
+def names() -> list[str]:
+    """Return the names of the metrics that `evaluate` takes, with K where a number belongs."""
+    return _native.metrics()
+
+
+def evaluate(
+    truth: Any,
+    scores: Any,
+    metrics: Sequence[str],
+    *,
+    inverse_propensities: Any = None,
+    train_means: Any = None,
+    empty_samples: str = "skip",
+    zero_division: float = 0.0,
+) -> dict[str, float]:
+    """Return metrics by name, which share work; NaN where one is undefined.
+
+    Parameters
+    ----------
+    truth : array or sparse matrix of shape (n_samples, n_outputs)
+        Labels, 0 and 1, or numbers; NaN where missing.
+    scores : array or sparse matrix of shape (n_samples, n_outputs)
+        Predictions.
+    metrics : sequence of str
+        Names such as "lrap", "p@5", "macro-f1", "r2"; label sets are those with scores from 0.5 on.
+    inverse_propensities : array of shape (n_outputs,), optional
+        For "psp@K" and "psndcg@K".
+    train_means : array of shape (n_outputs,), optional
+        The baseline of "arrmse"; the means of the evaluated samples by default.
+    empty_samples : {"skip", "one"}, default="skip"
+        Whether samples without labels are left out of "lrap" and "one-error", or count as 1.
+    zero_division : {0.0, 1.0}, default=0.0
+        The value of 0/0 in "jaccard" and F1.
+    """
+    values = _native.evaluate(
+        list(metrics),
+        borrow(truth),
+        borrow(scores),
+        inverse_propensities=_floats(inverse_propensities),
+        train_means=_floats(train_means),
+        empty_samples=empty_samples,
+        zero_division=float(zero_division),
+    )
+    return dict(zip(metrics, values, strict=True))
+
+
+def _one(name: str, truth: Any, scores: Any, **options: Any) -> float:
+    return evaluate(truth, scores, [name], **options)[name]
+
+
+def lrap(truth: Any, scores: Any, *, empty_samples: str = "skip") -> float:
+    """Return the label ranking average precision; larger is better."""
+    return _one("lrap", truth, scores, empty_samples=empty_samples)
+
+
+def coverage_error(truth: Any, scores: Any) -> float:
+    """Return how far down the ranking all labels of a sample are found, mean over samples; smaller is better."""
+    return _one("coverage", truth, scores)
+
+
+def ranking_loss(truth: Any, scores: Any) -> float:
+    """Return the fraction of pairs of a true and a false label in the wrong order; smaller is better."""
+    return _one("ranking-loss", truth, scores)
+
+
+def one_error(truth: Any, scores: Any, *, empty_samples: str = "skip") -> float:
+    """Return the fraction of samples whose best label is wrong; smaller is better."""
+    return _one("one-error", truth, scores, empty_samples=empty_samples)
+
+
+def precision_at_k(truth: Any, scores: Any, k: int) -> float:
+    """Return the precision of the k best labels; larger is better."""
+    return _one(f"p@{k}", truth, scores)
+
+
+def ndcg_at_k(truth: Any, scores: Any, k: int) -> float:
+    """Return the normalized discounted cumulative gain of the k best labels; larger is better."""
+    return _one(f"ndcg@{k}", truth, scores)
+
+
+def psp_at_k(truth: Any, scores: Any, k: int, inverse_propensities: Any) -> float:
+    """Return the propensity-scored precision of the k best labels, normalized; larger is better."""
+    return _one(f"psp@{k}", truth, scores, inverse_propensities=inverse_propensities)
+
+
+def psndcg_at_k(truth: Any, scores: Any, k: int, inverse_propensities: Any) -> float:
+    """Return the propensity-scored NDCG of the k best labels, normalized; larger is better."""
+    return _one(f"psndcg@{k}", truth, scores, inverse_propensities=inverse_propensities)
+
+
+def inverse_propensities(label_counts: Any, n_train: int, *, a: float = 0.55, b: float = 1.5) -> NDArray[np.float64]:
+    """Return 1/p of each label from its count in training (Jain, Prabhu, Varma, KDD 2016)."""
+    counts = [int(count) for count in np.asarray(label_counts).ravel()]
+    return _native.inverse_propensities(counts, n_train, a, b)
+
+
+def roc_auc(truth: Any, scores: Any, *, average: str | None = "macro") -> Any:
+    """Return the area under the ROC curve; larger is better.
+
+    `average` is "macro" (over the labels where it is defined), "micro", "weighted" (by the labels' counts) or None for
+    a value of each label, NaN where it is undefined.
+    """
+    if average in ("micro", "weighted"):
+        return float(_label_scores(f"{average}-roc-auc", truth, scores)[0])
+    return _averaged(_label_scores("roc-auc", truth, scores), average)
+
+
+def average_precision(truth: Any, scores: Any, *, average: str | None = "macro") -> Any:
+    """Return the average precision, "macro" over the labels that occur, "micro", or None for each label."""
+    if average == "micro":
+        return float(_label_scores("micro-average-precision", truth, scores)[0])
+    return _averaged(_label_scores("average-precision", truth, scores), average)
+
+
+def _label_scores(what: str, truth: Any, scores: Any) -> NDArray[np.float64]:
+    return _native.label_scores(what, borrow(truth), np.require(scores, np.float64, ["C", "A"]))
+
+
+def _averaged(values: NDArray[np.float64], average: str | None) -> Any:
+    if average is None:
+        return values
+    if average != "macro":
+        raise ValueError(f"average cannot be {average!r} here")
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else float("nan")
+
+
+def hamming_loss(truth: Any, predicted: Any) -> float:
+    """Return the fraction of entries that are wrong; smaller is better."""
+    return float(_set_score("hamming", truth, predicted))
+
+
+def subset_accuracy(truth: Any, predicted: Any) -> float:
+    """Return the fraction of samples whose labels are all right; larger is better."""
+    return float(_set_score("subset-accuracy", truth, predicted))
+
+
+def zero_one_loss(truth: Any, predicted: Any) -> float:
+    """Return the fraction of samples with a wrong label; smaller is better."""
+    return 1.0 - subset_accuracy(truth, predicted)
+
+
+def precision(truth: Any, predicted: Any, *, average: str | None = "micro", zero_division: float = 0.0) -> Any:
+    """Return the precision of label sets: "micro", "macro", "samples", or None for each label; larger is better."""
+    return _set_score("precision", truth, predicted, average, zero_division)
+
+
+def recall(truth: Any, predicted: Any, *, average: str | None = "micro", zero_division: float = 0.0) -> Any:
+    """Return the recall of label sets: "micro", "macro", "samples", or None for each label; larger is better."""
+    return _set_score("recall", truth, predicted, average, zero_division)
+
+
+def f1(truth: Any, predicted: Any, *, average: str | None = "micro", zero_division: float = 0.0) -> Any:
+    """Return the F1 of label sets: "micro", "macro", "samples", or None for each label; larger is better."""
+    return _set_score("f1", truth, predicted, average, zero_division)
+
+
+def jaccard(truth: Any, predicted: Any, *, average: str | None = "samples", zero_division: float = 0.0) -> Any:
+    """Return the Jaccard index: "samples", "micro", "macro", or None for each label; larger is better."""
+    return _set_score("jaccard", truth, predicted, average, zero_division)
+
+
+def confusion_counts(truth: Any, predicted: Any) -> dict[str, NDArray[np.int64]]:
+    """Return for each label the true positives, false positives and false negatives."""
+    whats = ("true-positives", "false-positives", "false-negatives")
+    return {
+        what.replace("-", "_"): _native.set_scores(what, borrow(truth), borrow(predicted)).astype(np.int64)
+        for what in whats
+    }
+
+
+def _set_score(what: str, truth: Any, predicted: Any, average: str | None = "micro", zero_division: float = 0.0) -> Any:
+    values = _native.set_scores(
+        what,
+        borrow(truth),
+        borrow(predicted),
+        average=average or "none",
+        zero_division=float(zero_division),
+    )
+    return values if average is None else float(values[0])
+
+
+def r2(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
+    """Return R²: "macro" over outputs, "weighted" by their variances, or None for each output; larger is better."""
+    what = {"macro": "r2", "weighted": "weighted-r2", None: "r2-per-output"}
+    return _regression(_choice(what, average), truth, predicted, average)
+
+
+def half_r2(truth: Any, predicted: Any) -> float:
+    """Return the mean R² of the first half of the outputs, for problems whose second half is noise."""
+    return float(_regression("half-r2", truth, predicted, "macro"))
+
+
+def mse(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
+    """Return the mean squared error over outputs, or None for each; smaller is better."""
+    return _regression(_choice({"macro": "mse", None: "mse-per-output"}, average), truth, predicted, average)
+
+
+def mae(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
+    """Return the mean absolute error over outputs, or None for each; smaller is better."""
+    return _regression(_choice({"macro": "mae", None: "mae-per-output"}, average), truth, predicted, average)
+
+
+def rmse(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
+    """Return the root mean squared error: "macro", "pooled" over all entries, or None for each output."""
+    what = {"macro": "rmse", "pooled": "pooled-rmse", None: "rmse-per-output"}
+    return _regression(_choice(what, average), truth, predicted, average)
+
+
+def arrmse(truth: Any, predicted: Any, *, train_means: Any = None) -> float:
+    """Return the average relative RMSE: that of the prediction by that of the mean; smaller is better.
+
+    The mean is that of the evaluated samples unless the means of the training samples are given.
+    """
+    return float(_regression("arrmse", truth, predicted, "macro", train_means))
+
+
+def relative_rmse(truth: Any, predicted: Any, *, train_means: Any = None) -> NDArray[np.float64]:
+    """Return the relative RMSE of each output; see `arrmse`."""
+    values: NDArray[np.float64] = _regression("relative-rmse-per-output", truth, predicted, None, train_means)
+    return values
+
+
+def _regression(what: str, truth: Any, predicted: Any, average: str | None, baseline: Any = None) -> Any:
+    values = _native.regression_scores(what, _matrix(truth), _matrix(predicted), baseline=_floats(baseline))
+    return values if average is None else float(values[0])
+
+
+def _matrix(values: Any) -> NDArray[np.float64]:
+    """Return numbers with one column for each output."""
+    array = np.asarray(values.toarray() if hasattr(values, "toarray") else values, np.float64)
+    return np.require(array.reshape(-1, 1) if array.ndim == 1 else array, requirements=["C", "A"])
+
+
+def _choice(choices: dict[str | None, str], average: str | None) -> str:
+    if average not in choices:
+        known = ", ".join(repr(name) for name in choices)
+        raise ValueError(f"average must be one of {known}, got {average!r}")
+    return choices[average]
+
+
+def _floats(values: Any) -> list[float] | None:
+    return None if values is None else [float(value) for value in np.asarray(values).ravel()]

@@ -1,0 +1,315 @@
+"""Fitted models: those of estimators, and files that the command `rpo` writes and reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from . import _native
+from ._frames import column_names, is_frame, read_frame
+from ._matrix import borrow, csr
+from ._types import Borrowed, Path
+
+
+class Model:
+    """A fitted model with the names and kinds of its columns.
+
+    It is the content of a model file: what the command `rpo train` saves can be loaded here, and what is saved here can
+    be used by the command. A model fitted by both to the same data with the same parameters and seed is the same file,
+    byte for byte. Pickling and copying go through these bytes.
+
+    Examples
+    --------
+    >>> import numpy as np, rpo
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 4)).astype(np.float32)
+    >>> Y = (X[:, :3] > 0).astype(np.float32)
+    >>> model = rpo.Model.fit(X, Y, method="extra-trees", labels=True, trees=20, seed=7)
+    >>> model.predict(X).shape
+    (60, 3)
+    >>> model == rpo.Model.from_bytes(model.to_bytes())
+    True
+    """
+
+    def __init__(self, native: _native.Model):
+        self._native = native
+
+    @classmethod
+    def fit(
+        cls,
+        X: Any,
+        Y: Any,
+        *,
+        method: str = "random-forest",
+        labels: bool,
+        missing_outputs: bool = False,
+        sample_weight: Any = None,
+        feature_names: Sequence[str] | None = None,
+        output_names: Sequence[str] | None = None,
+        n_threads: int = 0,
+        progress: Callable[[int], object] | None = None,
+        **parameters: Any,
+    ) -> Model:
+        """Fit a method by its name and parameters, those of `rpo.methods()` and the command.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features, NaN where missing.
+        Y : array or sparse matrix of shape (n_samples, n_outputs)
+            Outputs.
+        method : str, default="random-forest"
+            The name of the method.
+        labels : bool
+            True if the outputs are labels, 0 or 1; false if they are numbers.
+        missing_outputs : bool, default=False
+            Allows outputs that are NaN; they are left out wherever they would count.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the samples, for forests and boosting.
+        feature_names, output_names : sequences of str, optional
+            Names of the columns; numbers by default, or the names of a DataFrame.
+        n_threads : int, default=0
+            Number of threads; 0 means one for each core. The model does not depend on it.
+        progress : callable, optional
+            Called with the number of trees or steps done whenever it has grown.
+        **parameters
+            Parameters of the method, with the names of the command: `trees=100`, `projection="gaussian"`, `seed=1`.
+
+        Raises
+        ------
+        ValueError
+            For parameters that do not exist or are out of range, and data that the method does not take.
+        """
+        nominal: dict[int, list[str]] = {}
+        if is_frame(X):
+            frame = read_frame(X)
+            X, nominal = frame.values, frame.nominal
+            feature_names = frame.names if feature_names is None else feature_names
+        data = _native.Dataset.from_arrays(
+            borrow(X),
+            borrow(Y),
+            labels=labels,
+            missing_outputs=missing_outputs,
+            feature_names=None if feature_names is None else [str(name) for name in feature_names],
+            output_names=None if output_names is None else [str(name) for name in output_names],
+            nominal=nominal,
+            weights=None if sample_weight is None else np.ascontiguousarray(sample_weight, np.float32),
+        )
+        text = parameters_as_json({"method": method, **parameters})
+        return cls(_native.Model.fit(text, data, n_threads=n_threads, progress=progress))
+
+    @classmethod
+    def load(cls, path: Path) -> Model:
+        """Load a model from a file.
+
+        Raises
+        ------
+        OSError
+            For a file that cannot be read.
+        ValueError
+            For a file that is damaged, of another version, or not a model.
+        """
+        return cls(_native.Model.load(path))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Model:
+        """Return the model whose file has these bytes."""
+        return cls(_native.Model.from_bytes(data))
+
+    def save(self, path: Path) -> int:
+        """Save the model to a file, which is replaced when the new one is whole; return the number of bytes."""
+        return self._native.save(path)
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes of the model's file."""
+        return self._native.to_bytes()
+
+    def predict(self, X: Any, *, n_threads: int = 0, memory_limit: int | None = None) -> NDArray[np.float32]:
+        """Return the predictions of shape (n_samples, n_outputs): scores of labels, or numbers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features in the model's order; the columns of a DataFrame are found by name.
+        n_threads : int, default=0
+            Number of threads; 0 means one for each core.
+        memory_limit : int, optional
+            The largest number of bytes of the result, 4 GiB by default.
+
+        Raises
+        ------
+        MemoryError
+            For a result over the memory limit; `predict_top_k` needs none of that size.
+        """
+        x = self._features(X)
+        if memory_limit is None:
+            return self._native.predict(x, n_threads=n_threads)
+        return self._native.predict(x, n_threads=n_threads, memory_limit=memory_limit)
+
+    def predict_top_k(self, X: Any, k: int, *, n_threads: int = 0) -> sp.csr_array[Any]:
+        """Return the k largest predictions of each sample that are not 0, as CSR of shape (n_samples, n_outputs).
+
+        Never holds all predictions, so that it serves any number of labels.
+        """
+        x = self._features(X)
+        return csr(self._native.predict_top_k(x, k, n_threads=n_threads), (_n_rows(x), self.n_outputs))
+
+    def predict_labels(self, X: Any, *, n_threads: int = 0) -> sp.csr_array[Any]:
+        """Return the labels that the model decides on, as CSR of ones.
+
+        A label is predicted from its threshold on, or from a score of 0.5 where the model has no thresholds.
+        """
+        return self.decide(self.predict(X, n_threads=n_threads))
+
+    def decide(self, scores: Any) -> sp.csr_array[Any]:
+        """Return the labels to predict for samples with these scores, as CSR of ones."""
+        scores = np.require(scores, np.float32, ["C", "A"])
+        return csr(self._native.decide(scores), scores.shape)
+
+    def apply(self, X: Any, *, n_threads: int = 0) -> NDArray[np.uint32] | None:
+        """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees); None without trees."""
+        return self._native.apply(self._features(X), n_threads=n_threads)
+
+    def oob_predictions(self, X: Any, *, n_threads: int = 0) -> tuple[NDArray[np.float32], NDArray[np.uint32]] | None:
+        """Return predictions for the training samples by the trees that did not see them, and how many those are.
+
+        None if the model has no such predictions.
+        """
+        return self._native.oob_predictions(self._features(X), n_threads=n_threads)
+
+    def evaluate(self, X: Any, Y: Any, metrics: Sequence[str] = (), *, n_threads: int = 0) -> dict[str, float]:
+        """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
+
+        Metrics that compare with training, such as `psp@5` and `arrmse`, use what the model remembers of it.
+        """
+        names = list(metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
+        data = _native.Dataset.from_arrays(
+            self._features(X),
+            borrow(Y),
+            labels=self.is_multilabel,
+            missing_outputs=True,
+            feature_names=self._native.feature_names,
+            output_names=self._native.output_names,
+        )
+        return dict(zip(names, self._native.evaluate(data, names, n_threads=n_threads), strict=True))
+
+    def merge(self, other: Model) -> Model:
+        """Return one model of two forests that were grown in parts on the same data.
+
+        Of forests grown with successive `first_tree`, it is the model that one training would have given.
+        """
+        return Model(self._native.merge(other._native))
+
+    def with_thresholds(self, thresholds: Sequence[float] | None) -> Model:
+        """Return the model with the score from which each label is predicted."""
+        return Model(self._native.with_thresholds(None if thresholds is None else list(thresholds)))
+
+    def inspect(self) -> dict[str, Any]:
+        """Return what the model is and how it was made: method, parameters, sizes, statistics of its trees."""
+        return cast("dict[str, Any]", json.loads(self._native.describe()))
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """The parameters of the training by name, the method among them."""
+        return cast("dict[str, Any]", self.inspect()["parameters"])
+
+    @property
+    def importances(self) -> NDArray[np.float64] | None:
+        """The importance of each feature, which sum to 1; None if the model has none."""
+        return self._native.importances()
+
+    @property
+    def feature_names(self) -> list[str]:
+        """The names of the features."""
+        return self._native.feature_names or [str(j) for j in range(self.n_features)]
+
+    @property
+    def output_names(self) -> list[str]:
+        """The names of the outputs."""
+        return self._native.output_names or [str(j) for j in range(self.n_outputs)]
+
+    @property
+    def is_multilabel(self) -> bool:
+        """True if the outputs are labels, false if they are numbers."""
+        return self._native.is_multilabel
+
+    @property
+    def n_train(self) -> int:
+        """Number of training samples."""
+        return self._native.sizes[0]
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self._native.sizes[1]
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs."""
+        return self._native.sizes[2]
+
+    @property
+    def n_trees(self) -> int:
+        """Number of trees; 0 if the model has none."""
+        return self._native.n_trees
+
+    def _features(self, X: Any) -> Borrowed:
+        if not is_frame(X):
+            return borrow(X)
+        wanted, present = self.feature_names, set(column_names(X))
+        if missing := [name for name in wanted if name not in present]:
+            more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+            raise ValueError(f"the data has no feature {missing[0]!r}{more}, which the model needs")
+        selected = X.select(wanted) if hasattr(X, "select") else X[wanted]
+        return borrow(read_frame(selected, self._native.nominal).values)
+
+    def __eq__(self, other: object) -> bool:
+        """Return true if the models are the same."""
+        return isinstance(other, Model) and self._native == other._native
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Return the method and the sizes."""
+        method = self.parameters.get("method", "model")
+        return (
+            f"<rpo.Model: {method}, {self.n_train} training samples, "
+            f"{self.n_features} features, {self.n_outputs} outputs>"
+        )
+
+
+def methods() -> dict[str, dict[str, Any]]:
+    """Return the methods by name, each with a summary and its parameters: their help, default, choices and range.
+
+    Examples
+    --------
+    >>> import rpo
+    >>> rpo.methods()["random-forest"]["parameters"]["trees"]["default"]
+    100
+    """
+    described = {}
+    for method in json.loads(_native.methods()):
+        parameters = {parameter.pop("name"): parameter for parameter in method["parameters"]}
+        described[method["name"]] = {"summary": method["summary"], "parameters": parameters}
+    return described
+
+
+def _as_json(value: Any) -> Any:
+    """Return numbers of numpy as those of Python."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"a parameter cannot be {value!r}")
+
+
+def parameters_as_json(parameters: Mapping[str, Any]) -> str:
+    """Return parameters as the extension module takes them."""
+    return json.dumps(parameters, default=_as_json)
+
+
+def _n_rows(x: Borrowed) -> int:
+    return x[3][0] if isinstance(x, tuple) else x.shape[0]

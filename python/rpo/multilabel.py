@@ -1,0 +1,193 @@
+"""Methods for labels: structured forests, CRAFTML, label embeddings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from ._supervised import Classifier
+
+
+class _LabelMethod(Classifier):
+    """A method whose other parameters are given by its own names."""
+
+    _own: ClassVar[tuple[str, ...]] = ()
+    """Parameters under the method's own names, passed on unless they are None."""
+
+    _allows_nan: ClassVar[bool] = False
+
+    missing_outputs: bool = False
+    """These methods need every output."""
+
+    def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
+        given = super()._parameters(n_samples, n_labels)
+        return given | {name: value for name in self._own if (value := getattr(self, name)) is not None}
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features, none missing.
+        y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
+            Indicators of labels, dense or sparse; or classes.
+        """
+        return self._fit(X, y)
+
+
+class StructuredForestClassifier(_LabelMethod):
+    """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its relatives.
+
+    Parameters
+    ----------
+    n_estimators : int, default=50
+        Number of trees.
+    variant : str, optional
+        How nodes are split; `rpo.methods()["structured-forest"]` lists the variants.
+    max_depth : int, optional
+        Largest depth of a leaf.
+    min_samples_leaf : int, default=3
+        Smallest number of samples of a leaf.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them. The forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints the number of trees grown.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+    """
+
+    _renamed: ClassVar[dict[str, str]] = {
+        "n_estimators": "trees",
+        "max_depth": "max_depth",
+        "min_samples_leaf": "min_samples_leaf",
+    }
+    _own: ClassVar[tuple[str, ...]] = ("variant",)
+
+    def __init__(
+        self,
+        n_estimators: int = 50,
+        *,
+        variant: str | None = None,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 3,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.variant = variant
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "structured-forest"
+
+
+class CraftmlClassifier(_LabelMethod):
+    """A CRAFTML forest for very many labels (Siblini, Kuntz, Meyer, ICML 2018).
+
+    Parameters
+    ----------
+    n_estimators : int, default=50
+        Number of trees.
+    preset : str, optional
+        Version of the method that other parameters start from: "original", the default, "report" or "report-quirks".
+    clusters : int, optional
+        Largest number of children of a node.
+    min_samples_split : int, optional
+        Smallest number of samples of a node that is split.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them. The forest does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints the number of trees grown.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+    """
+
+    _renamed: ClassVar[dict[str, str]] = {"n_estimators": "trees"}
+    _own: ClassVar[tuple[str, ...]] = ("preset", "clusters", "min_samples_split")
+
+    def __init__(
+        self,
+        n_estimators: int = 50,
+        *,
+        preset: str | None = None,
+        clusters: int | None = None,
+        min_samples_split: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.preset = preset
+        self.clusters = clusters
+        self.min_samples_split = min_samples_split
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "craftml"
+
+
+class LabelEmbeddingClassifier(_LabelMethod):
+    """A randomized label embedding with a link of random features (Mineiro, Karampatziakis 2015).
+
+    Parameters
+    ----------
+    mode : str, optional
+        The model: "full", the default, "linear", "cs" or "cs-linear"; see `rpo.methods()["label-embedding"]`.
+    rank : int or str, optional
+        Dimensions of the embedding.
+    link_loss : {"logistic", "squared", "softmax"}, optional
+        Loss of the final fit.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints when the fit is done.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+    """
+
+    _own: ClassVar[tuple[str, ...]] = ("mode", "rank", "link_loss")
+
+    def __init__(
+        self,
+        *,
+        mode: str | None = None,
+        rank: int | str | None = None,
+        link_loss: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.mode = mode
+        self.rank = rank
+        self.link_loss = link_loss
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "label-embedding"

@@ -1,0 +1,151 @@
+//! Data sets from arrays and from files.
+
+use crate::error::value_error;
+use crate::matrix::{Borrowed, Handed, hand};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use rpo::core::Seed;
+use rpo::data::read::{ReadErrorKind, ReadOptions, read};
+use rpo::data::split::stratified_partitions;
+use rpo::data::{Names, Task};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Samples with features and outputs, their names and kinds, and weights.
+#[pyclass(frozen, module = "rpo._native")]
+pub(crate) struct Dataset(pub(crate) Arc<rpo::data::Dataset>);
+
+#[pymethods]
+impl Dataset {
+    /// A set of arrays, which are copied: a fit keeps them while the caller may change theirs.
+    #[staticmethod]
+    #[pyo3(signature = (x, y, *, labels, missing_outputs=false, feature_names=None, output_names=None, nominal=None, weights=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+    fn from_arrays(
+        py: Python<'_>,
+        x: Borrowed<'_>,
+        y: Borrowed<'_>,
+        labels: bool,
+        missing_outputs: bool,
+        feature_names: Option<Vec<String>>,
+        output_names: Option<Vec<String>>,
+        nominal: Option<BTreeMap<usize, Vec<String>>>,
+        weights: Option<PyReadonlyArray1<'_, f32>>,
+    ) -> PyResult<Self> {
+        let (x, y) = (x.view()?, y.view()?);
+        let weights = weights.map(|weights| weights.as_array().to_vec());
+        let make = move || {
+            let task = if labels {
+                Task::MultiLabel
+            } else {
+                Task::Regression
+            };
+            let of = match missing_outputs {
+                true => rpo::data::Dataset::with_missing,
+                false => rpo::data::Dataset::new,
+            };
+            let mut data = of(x.to_owned(), y.to_owned(), task)?;
+            if let Some(names) = feature_names {
+                data = data.with_feature_names(Names::Given(names))?;
+            }
+            if let Some(names) = output_names {
+                data = data.with_output_names(Names::Given(names))?;
+            }
+            if let Some(nominal) = nominal {
+                let nominal = nominal.into_iter().map(|(j, values)| (j, values.into()));
+                data = data.with_nominal(nominal.collect())?;
+            }
+            match weights {
+                None => Ok(data),
+                Some(weights) => data.with_weights(weights),
+            }
+        };
+        let data = py
+            .detach(make)
+            .map_err(|error: rpo::data::DatasetError| value_error(error))?;
+        Ok(Self(Arc::new(data)))
+    }
+
+    /// Reads a file; the options are those of the crate as JSON.
+    #[staticmethod]
+    fn read(py: Python<'_>, path: PathBuf, options: &str) -> PyResult<Self> {
+        let options: ReadOptions = serde_json::from_str(options).map_err(value_error)?;
+        let data = py.detach(|| read(&path, &options));
+        let data = data.map_err(|error| match error.kind {
+            ReadErrorKind::Io { .. } => PyOSError::new_err(error.to_string()),
+            _ => value_error(error),
+        })?;
+        Ok(Self(Arc::new(data)))
+    }
+
+    /// Features (n x p).
+    fn features<'py>(&self, py: Python<'py>) -> Handed<'py> {
+        hand(py, self.0.features().clone())
+    }
+
+    /// Outputs (n x d).
+    fn outputs<'py>(&self, py: Python<'py>) -> Handed<'py> {
+        hand(py, self.0.outputs().clone())
+    }
+
+    /// Names of the features, unless they are numbered.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        given(self.0.feature_names())
+    }
+
+    /// Names of the outputs, unless they are numbered.
+    #[getter]
+    fn output_names(&self) -> Option<Vec<String>> {
+        given(self.0.output_names())
+    }
+
+    /// The values of nominal features by column.
+    #[getter]
+    fn nominal(&self) -> BTreeMap<usize, Vec<String>> {
+        let all = self.0.nominal().iter();
+        all.map(|(&j, values)| (j, values.to_vec())).collect()
+    }
+
+    /// True if the outputs are labels.
+    #[getter]
+    fn is_multilabel(&self) -> bool {
+        self.0.task() == Task::MultiLabel
+    }
+
+    /// The name of the set.
+    #[getter]
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Samples, features and outputs.
+    #[getter]
+    fn sizes(&self) -> (usize, usize, usize) {
+        (self.0.n_samples(), self.0.n_features(), self.0.n_outputs())
+    }
+}
+
+/// The names, unless they are numbers.
+pub(crate) fn given(names: &Names) -> Option<Vec<String>> {
+    match names {
+        Names::Given(names) => Some(names.clone()),
+        Names::Numbered(_) => None,
+    }
+}
+
+/// The samples of each of k folds that keep the frequency of every label.
+#[pyfunction]
+pub(crate) fn stratified_folds<'py>(
+    py: Python<'py>,
+    y: Borrowed<'py>,
+    k: usize,
+    seed: u64,
+) -> PyResult<Vec<Bound<'py, PyArray1<usize>>>> {
+    let y = y.view()?;
+    let folds = py.detach(|| stratified_partitions(y, &vec![1.0; k], Seed::new(seed)));
+    let folds = folds.map_err(value_error)?;
+    Ok(folds.into_iter().map(|fold| fold.into_pyarray(py)).collect())
+}

@@ -1,0 +1,88 @@
+//! Fitting: on other threads, so that Python runs on, watched for signals and progress.
+
+use crate::dataset::Dataset;
+use crate::error::{model_error, value_error};
+use crate::threads;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use rpo::{FitContext, Method, Model};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How often signals are looked at and progress is reported.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// What the fitting threads and the one that waits for them share.
+#[derive(Default)]
+struct Course {
+    steps: AtomicUsize,
+    stop: AtomicBool,
+}
+
+/// Fits a method, described by parameters as JSON, and calls `progress(steps)` in the calling thread whenever more steps
+/// are done. A signal such as Ctrl-C and an exception of `progress` end the wait at once; the fitting threads then end
+/// after the tree or step that they are at.
+pub(crate) fn fit(
+    py: Python<'_>,
+    parameters: &str,
+    data: &Dataset,
+    validation: Option<&Dataset>,
+    n_threads: usize,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Model> {
+    let parameters = serde_json::from_str(parameters).map_err(value_error)?;
+    let method = Method::from_parameters(&parameters).map_err(value_error)?;
+    let pool = threads::pool(n_threads)?;
+    let course = Arc::new(Course::default());
+    let (sender, mut receiver) = channel();
+    let (data, validation) = (Arc::clone(&data.0), validation.map(|data| Arc::clone(&data.0)));
+    let of_fit = Arc::clone(&course);
+    let work = move || {
+        let on_step = || {
+            of_fit.steps.fetch_add(1, Ordering::Relaxed);
+        };
+        let stop = || of_fit.stop.load(Ordering::Relaxed);
+        let context = FitContext {
+            on_step: Some(&on_step),
+            stop: Some(&stop),
+            validation: validation.as_deref(),
+            ..FitContext::default()
+        };
+        let model = pool.install(|| Model::fit_with(&method, &data, &context));
+        // Nobody receives the model of a fit that was given up.
+        let _ = sender.send(model);
+    };
+    let fitting = thread::Builder::new().name("rpo fit".to_owned()).spawn(work);
+    fitting.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
+    let mut reported = 0;
+    let mut report = |py: Python<'_>| {
+        py.check_signals()?;
+        let steps = course.steps.load(Ordering::Relaxed);
+        if let Some(progress) = progress
+            && steps > reported
+        {
+            reported = steps;
+            progress.call1((steps,))?;
+        }
+        Ok(())
+    };
+    loop {
+        let received;
+        (received, receiver) = py.detach(move || (receiver.recv_timeout(INTERVAL), receiver));
+        if let Err(exception) = report(py) {
+            course.stop.store(true, Ordering::Relaxed);
+            return Err(exception);
+        }
+        match received {
+            Ok(model) => return model.map_err(model_error),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                let message = "the fit broke off; the message on the standard error stream says where";
+                return Err(PyRuntimeError::new_err(message));
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The extension module of the Python package: borrowed arrays in, models and arrays out.
+//!
+//! It is generic over the registry of methods: a method is named and its parameters come as JSON, so that a new method
+//! or parameter needs no change here. What scikit-learn expects of estimators is written in Python on top.
+//!
+//! Every computation releases the interpreter's lock and runs on a pool of threads of this process ([`threads`]).
+
+mod dataset;
+mod error;
+mod fit;
+mod matrix;
+mod methods;
+mod metrics;
+mod model;
+mod projections;
+mod threads;
+
+/// The extension module.
+#[pyo3::pymodule(gil_used = false)]
+mod _native {
+    #[pymodule_export]
+    use crate::dataset::{Dataset, stratified_folds};
+    #[pymodule_export]
+    use crate::methods::methods;
+    #[pymodule_export]
+    use crate::metrics::{
+        evaluate, inverse_propensities, label_scores, metrics, regression_scores, set_scores,
+    };
+    #[pymodule_export]
+    use crate::model::Model;
+    #[pymodule_export]
+    use crate::projections::projection_matrix;
+}

@@ -1,0 +1,223 @@
+//! Metrics of predictions.
+
+use crate::error::value_error;
+use crate::matrix::Borrowed;
+use crate::threads;
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use rpo::core::MatrixView;
+use rpo::metrics::{
+    Average, Baseline, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError,
+    MissingTruth, Propensity, RegressionSums, Score, Scores, SetComparison, TopK, ZeroDivision,
+    average_precision_per_label, micro_average_precision, micro_roc_auc, roc_auc_per_label, weighted_roc_auc,
+};
+
+/// Runs a computation on the threads of this process, without the interpreter's lock.
+fn compute<T: Send>(py: Python<'_>, f: impl FnOnce() -> Result<T, MetricError> + Send) -> PyResult<T> {
+    let pool = threads::pool(0)?;
+    py.detach(|| pool.install(f)).map_err(value_error)
+}
+
+/// One of several named choices.
+fn choose<T: Copy>(what: &str, given: &str, choices: &[(&str, T)]) -> PyResult<T> {
+    let found = choices.iter().find(|(name, _)| *name == given);
+    found.map(|&(_, choice)| choice).ok_or_else(|| {
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        PyValueError::new_err(format!(
+            "{what} must be one of {}, got {given:?}",
+            names.join(", ")
+        ))
+    })
+}
+
+fn zero(given: f64) -> PyResult<ZeroDivision> {
+    match given {
+        0.0 => Ok(ZeroDivision::Zero),
+        1.0 => Ok(ZeroDivision::One),
+        other => Err(PyValueError::new_err(format!(
+            "zero_division must be 0 or 1, got {other}"
+        ))),
+    }
+}
+
+fn empty(given: &str) -> PyResult<EmptySamples> {
+    let choices = [("skip", EmptySamples::Skip), ("one", EmptySamples::One)];
+    choose("empty_samples", given, &choices)
+}
+
+/// The names of all metrics, with `K` where a number belongs.
+#[pyfunction]
+pub(crate) fn metrics() -> Vec<String> {
+    Metric::names().collect()
+}
+
+/// The values of metrics; predictions are dense scores, or CSR scores of the best labels.
+#[pyfunction]
+#[pyo3(signature = (names, truth, scores, *, inverse_propensities=None, train_means=None, empty_samples="skip", zero_division=0.0))]
+#[expect(clippy::too_many_arguments, reason = "keywords of Python")]
+pub(crate) fn evaluate(
+    py: Python<'_>,
+    names: Vec<String>,
+    truth: Borrowed<'_>,
+    scores: Borrowed<'_>,
+    inverse_propensities: Option<Vec<f64>>,
+    train_means: Option<Vec<f64>>,
+    empty_samples: &str,
+    zero_division: f64,
+) -> PyResult<Vec<f64>> {
+    let parsed: Result<Vec<Metric>, _> = names.iter().map(|name| name.parse()).collect();
+    let metrics = parsed.map_err(value_error)?;
+    let options = EvaluationOptions {
+        missing: MissingTruth::Skip,
+        inverse_propensities: inverse_propensities.as_deref(),
+        train_means: train_means.as_deref(),
+        empty_samples: empty(empty_samples)?,
+        zero_division: zero(zero_division)?,
+        ..EvaluationOptions::default()
+    };
+    let (truth, scores) = (truth.view()?, scores.view()?);
+    let top = match scores {
+        MatrixView::Dense(_) => None,
+        MatrixView::Sparse(scores) => {
+            let largest = metrics.iter().filter_map(|metric| metric.needs().top_k()).max();
+            let select = || {
+                let missing = match truth.has_missing() {
+                    true => LabelSets::new(truth, MissingTruth::Skip)?.most_missing(),
+                    false => 0,
+                };
+                TopK::from_csr(scores, largest.unwrap_or(1) + missing)
+            };
+            Some(compute(py, select)?)
+        }
+    };
+    let scores = match (scores, &top) {
+        (MatrixView::Dense(scores), _) => Scores::Dense(scores),
+        (MatrixView::Sparse(_), top) => Scores::TopK(top.as_ref().expect("selected above")),
+    };
+    compute(py, || {
+        Evaluation::with_options(truth, scores, options).evaluate(&metrics)
+    })
+}
+
+/// A score of each label, or one of all labels, from dense scores.
+#[pyfunction]
+pub(crate) fn label_scores<'py>(
+    py: Python<'py>,
+    what: &str,
+    truth: Borrowed<'py>,
+    scores: PyReadonlyArray2<'py, f64>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (truth, scores) = (truth.view()?, scores.as_array());
+    let values = compute(py, || {
+        let truth = LabelSets::new(truth, MissingTruth::Skip)?;
+        Ok(match what {
+            "roc-auc" => roc_auc_per_label(&truth, scores)?,
+            "average-precision" => average_precision_per_label(&truth, scores)?,
+            "micro-roc-auc" => vec![micro_roc_auc(&truth, scores)?],
+            "weighted-roc-auc" => vec![weighted_roc_auc(&truth, scores)?.value],
+            "micro-average-precision" => vec![micro_average_precision(&truth, scores)?],
+            name => {
+                let name = name.to_owned();
+                return Err(MetricError::UnknownMetric { name });
+            }
+        })
+    })?;
+    Ok(values.into_pyarray(py))
+}
+
+/// A comparison of predicted with true label sets: a mean over labels or samples, or counts for each label.
+#[pyfunction]
+#[pyo3(signature = (what, truth, predicted, *, average="micro", zero_division=0.0))]
+pub(crate) fn set_scores<'py>(
+    py: Python<'py>,
+    what: &str,
+    truth: Borrowed<'py>,
+    predicted: Borrowed<'py>,
+    average: &str,
+    zero_division: f64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let averages = [
+        ("micro", Some(Average::Micro)),
+        ("macro", Some(Average::Macro)),
+        ("samples", Some(Average::Samples)),
+        ("none", None),
+    ];
+    let (average, zero) = (choose("average", average, &averages)?, zero(zero_division)?);
+    let (truth, predicted) = (truth.view()?, predicted.view()?);
+    let values = compute(py, || {
+        let truth = LabelSets::new(truth, MissingTruth::Skip)?;
+        let sets = SetComparison::new(&truth, &LabelSets::new(predicted, MissingTruth::Refuse)?)?;
+        let each = |of: &dyn Fn(&rpo::metrics::Confusion) -> f64| sets.per_label().iter().map(of).collect();
+        Ok(match (what, average) {
+            ("precision", Some(average)) => vec![sets.precision(average, zero)],
+            ("precision", None) => each(&|label| label.precision(zero)),
+            ("recall", Some(average)) => vec![sets.recall(average, zero)],
+            ("recall", None) => each(&|label| label.recall(zero)),
+            ("f1", Some(average)) => vec![sets.f1(average, zero)],
+            ("f1", None) => each(&|label| label.f1(zero)),
+            ("jaccard", Some(average)) => vec![sets.jaccard(average, zero)],
+            ("jaccard", None) => each(&|label| label.jaccard(zero)),
+            ("hamming", _) => vec![sets.hamming_loss()],
+            ("subset-accuracy", _) => vec![sets.subset_accuracy()],
+            ("true-positives", _) => each(&|label| label.true_positives as f64),
+            ("false-positives", _) => each(&|label| label.false_positives as f64),
+            ("false-negatives", _) => each(&|label| label.false_negatives as f64),
+            (name, _) => {
+                let name = name.to_owned();
+                return Err(MetricError::UnknownMetric { name });
+            }
+        })
+    })?;
+    Ok(values.into_pyarray(py))
+}
+
+/// A metric of numbers, for each output or over all.
+#[pyfunction]
+#[pyo3(signature = (what, truth, predicted, *, baseline=None))]
+pub(crate) fn regression_scores<'py>(
+    py: Python<'py>,
+    what: &str,
+    truth: PyReadonlyArray2<'py, f64>,
+    predicted: PyReadonlyArray2<'py, f64>,
+    baseline: Option<Vec<f64>>,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let (truth, predicted) = (truth.as_array(), predicted.as_array());
+    let values = compute(py, || {
+        let sums = RegressionSums::new(truth, predicted, MissingTruth::Skip)?;
+        let baseline = baseline.as_deref().map_or(Baseline::TestMean, Baseline::Given);
+        Ok(match what {
+            "r2" => vec![sums.macro_r2()],
+            "half-r2" => vec![sums.half_macro_r2()],
+            "weighted-r2" => vec![sums.variance_weighted_r2()],
+            "r2-per-output" => sums.r2(),
+            "arrmse" => vec![sums.arrmse(baseline)?.value],
+            "relative-rmse-per-output" => sums.relative_rmse(baseline)?,
+            "mse" => vec![sums.mse()],
+            "mse-per-output" => sums.mse_per_output(),
+            "mae" => vec![sums.mae()],
+            "mae-per-output" => sums.mae_per_output(),
+            "rmse" => vec![sums.mean_rmse()],
+            "pooled-rmse" => vec![sums.pooled_rmse()],
+            "rmse-per-output" => sums.rmse_per_output(),
+            name => {
+                let name = name.to_owned();
+                return Err(MetricError::UnknownMetric { name });
+            }
+        })
+    })?;
+    Ok(values.into_pyarray(py))
+}
+
+/// 1/p for each label from its count in the training set.
+#[pyfunction]
+pub(crate) fn inverse_propensities<'py>(
+    py: Python<'py>,
+    label_counts: Vec<usize>,
+    n_train: usize,
+    a: f64,
+    b: f64,
+) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let inverse = Propensity { a, b }.inverse(&label_counts, n_train);
+    Ok(inverse.map_err(value_error)?.into_pyarray(py))
+}

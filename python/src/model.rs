@@ -1,0 +1,256 @@
+//! Fitted models.
+
+use crate::dataset::{Dataset, given};
+use crate::error::{file_error, model_error, value_error};
+use crate::fit::fit;
+use crate::matrix::{Borrowed, CsrArrays, hand_csr};
+use crate::threads;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rpo::core::MatrixView;
+use rpo::data::Task;
+use rpo::metrics::Metric;
+use rpo::{EvaluateOptions, ModelError};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A fitted model with the names and kinds of its columns.
+#[pyclass(frozen, eq, module = "rpo._native")]
+#[derive(PartialEq)]
+pub(crate) struct Model(rpo::Model);
+
+impl Model {
+    /// Calls a function of features on a pool of threads, without the interpreter's lock.
+    fn on<T: Send>(
+        &self,
+        py: Python<'_>,
+        x: &Borrowed<'_>,
+        n_threads: usize,
+        f: impl FnOnce(&rpo::Model, MatrixView<'_>) -> Result<T, ModelError> + Send,
+    ) -> PyResult<T> {
+        let x = x.view()?;
+        let pool = threads::pool(n_threads)?;
+        py.detach(|| pool.install(|| f(&self.0, x))).map_err(model_error)
+    }
+}
+
+#[pymethods]
+impl Model {
+    /// Fits a method, described by its parameters as JSON, to a data set.
+    #[staticmethod]
+    #[pyo3(signature = (parameters, data, *, validation=None, n_threads=0, progress=None))]
+    fn fit(
+        py: Python<'_>,
+        parameters: &str,
+        data: &Dataset,
+        validation: Option<&Dataset>,
+        n_threads: usize,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        fit(py, parameters, data, validation, n_threads, progress).map(Self)
+    }
+
+    /// Loads a model from a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let pool = threads::pool(0)?;
+        let model = py.detach(|| pool.install(|| rpo::Model::load(path)));
+        model.map(Self).map_err(|error| file_error(&error))
+    }
+
+    /// A model from the bytes of its file.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let pool = threads::pool(0)?;
+        let model = py.detach(|| pool.install(|| rpo::Model::from_bytes(bytes)));
+        model.map(Self).map_err(|error| file_error(&error))
+    }
+
+    /// Saves the model to a file; returns the number of bytes.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<u64> {
+        let pool = threads::pool(0)?;
+        let saved = py.detach(|| pool.install(|| self.0.save(path)));
+        saved.map_err(|error| file_error(&error))
+    }
+
+    /// The bytes of the model's file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let pool = threads::pool(0)?;
+        let bytes = py.detach(|| pool.install(|| self.0.to_bytes()));
+        Ok(PyBytes::new(py, &bytes.map_err(|error| file_error(&error))?))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let from_bytes = slf.get_type().getattr("from_bytes")?;
+        Ok((from_bytes, (slf.get().to_bytes(slf.py())?,)))
+    }
+
+    /// One model of two forests that were grown in parts.
+    fn merge(&self, py: Python<'_>, other: &Self) -> PyResult<Self> {
+        let merged = py.detach(|| self.0.clone().merge(other.0.clone()));
+        merged.map(Self).map_err(model_error)
+    }
+
+    /// The model with decision thresholds, or without.
+    #[pyo3(signature = (thresholds))]
+    fn with_thresholds(&self, thresholds: Option<Vec<f64>>) -> PyResult<Self> {
+        let model = self.0.clone().with_thresholds(thresholds);
+        model.map(Self).map_err(model_error)
+    }
+
+    /// Predictions (n x d).
+    #[pyo3(signature = (x, *, n_threads=0, memory_limit=rpo::DEFAULT_MEMORY_LIMIT))]
+    fn predict<'py>(
+        &self,
+        py: Python<'py>,
+        x: Borrowed<'py>,
+        n_threads: usize,
+        memory_limit: usize,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let scores = self.on(py, &x, n_threads, |model, x| {
+            model.predict_with_limit(x, memory_limit)
+        })?;
+        Ok(scores.into_pyarray(py))
+    }
+
+    /// The k largest predictions of each sample that are not 0, as a CSR matrix (n x d).
+    #[pyo3(signature = (x, k, *, n_threads=0))]
+    fn predict_top_k<'py>(
+        &self,
+        py: Python<'py>,
+        x: Borrowed<'py>,
+        k: usize,
+        n_threads: usize,
+    ) -> PyResult<CsrArrays<'py>> {
+        let scores = self.on(py, &x, n_threads, |model, x| model.predict_top_k(x, k))?;
+        Ok(hand_csr(py, scores))
+    }
+
+    /// The labels to predict for samples with these scores, as a CSR matrix of ones.
+    fn decide<'py>(&self, py: Python<'py>, scores: PyReadonlyArray2<'py, f32>) -> PyResult<CsrArrays<'py>> {
+        let scores = scores.as_array();
+        let labels = py.detach(|| self.0.decide(scores)).map_err(model_error)?;
+        Ok(hand_csr(py, labels))
+    }
+
+    /// Out-of-bag predictions for the training samples (n x d), and from how many trees each is; `None` if the model has
+    /// none.
+    #[pyo3(signature = (x, *, n_threads=0))]
+    #[expect(clippy::type_complexity, reason = "two arrays")]
+    fn oob_predictions<'py>(
+        &self,
+        py: Python<'py>,
+        x: Borrowed<'py>,
+        n_threads: usize,
+    ) -> PyResult<Option<(Bound<'py, PyArray2<f32>>, Bound<'py, PyArray1<u32>>)>> {
+        let found = self.on(py, &x, n_threads, rpo::Model::oob_predictions)?;
+        Ok(found.map(|(scores, counts)| (scores.into_pyarray(py), counts.into_pyarray(py))))
+    }
+
+    /// The leaf that each sample reaches in each tree (n x trees); `None` if the model has no trees to read it from.
+    #[pyo3(signature = (x, *, n_threads=0))]
+    fn apply<'py>(
+        &self,
+        py: Python<'py>,
+        x: Borrowed<'py>,
+        n_threads: usize,
+    ) -> PyResult<Option<Bound<'py, PyArray2<u32>>>> {
+        let leaves = self.on(py, &x, n_threads, rpo::Model::apply)?;
+        Ok(leaves.map(|leaves| leaves.into_pyarray(py)))
+    }
+
+    /// The values of metrics on a data set, whose columns are found by name; NaN where one is undefined.
+    #[pyo3(signature = (data, metrics, *, n_threads=0))]
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        data: &Dataset,
+        metrics: Vec<String>,
+        n_threads: usize,
+    ) -> PyResult<Vec<f64>> {
+        let parsed: Result<Vec<Metric>, _> = metrics.iter().map(|name| name.parse()).collect();
+        let (metrics, data) = (parsed.map_err(value_error)?, &*data.0);
+        let pool = threads::pool(n_threads)?;
+        let evaluate = || pool.install(|| self.0.evaluate_with(data, &metrics, EvaluateOptions::default()));
+        Ok(py.detach(evaluate).map_err(model_error)?.values)
+    }
+
+    /// The importance of each column that the predictor sees (p values that sum to 1); `None` if it has none.
+    fn importances<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
+        let found = self.0.predictor().importances();
+        let mut all = vec![0.0; self.0.predictor().n_features()];
+        found
+            .iter()
+            .for_each(|&(j, importance)| all[j as usize] = importance);
+        Some(all.into_pyarray(py)).filter(|_| !found.is_empty())
+    }
+
+    /// What the model is and how it was made, as JSON.
+    fn describe(&self) -> String {
+        let model = &self.0;
+        let trees = model.predictor().tree_sizes();
+        json!({
+            "method": model.parameters().get("method"),
+            "kind": model.predictor().kind(),
+            "software": model.software(),
+            "task": match model.schema().task() {
+                Task::MultiLabel => "multi-label",
+                Task::Regression => "regression",
+            },
+            "n_samples": model.training().n_samples(),
+            "n_features": model.n_features(),
+            "n_outputs": model.n_outputs(),
+            "parameters": model.parameters(),
+            "output_means": model.training().output_means(),
+            "thresholds": model.thresholds(),
+            "tree_nodes": trees.iter().map(|tree| tree.nodes).collect::<Vec<_>>(),
+            "tree_leaves": trees.iter().map(|tree| tree.leaves).collect::<Vec<_>>(),
+            "tree_depths": trees.iter().map(|tree| tree.depth).collect::<Vec<_>>(),
+            "summary": model.predictor().summary().into_iter().collect::<BTreeMap<_, _>>(),
+        })
+        .to_string()
+    }
+
+    /// Names of the features, unless they are numbered.
+    #[getter]
+    fn feature_names(&self) -> Option<Vec<String>> {
+        given(self.0.schema().feature_names())
+    }
+
+    /// Names of the outputs, unless they are numbered.
+    #[getter]
+    fn output_names(&self) -> Option<Vec<String>> {
+        given(self.0.schema().output_names())
+    }
+
+    /// The values of nominal features by column.
+    #[getter]
+    fn nominal(&self) -> BTreeMap<usize, Vec<String>> {
+        let all = self.0.schema().nominal().iter();
+        all.map(|(&j, values)| (j, values.to_vec())).collect()
+    }
+
+    /// True if the outputs are labels.
+    #[getter]
+    fn is_multilabel(&self) -> bool {
+        self.0.schema().task() == Task::MultiLabel
+    }
+
+    /// Training samples, features and outputs.
+    #[getter]
+    fn sizes(&self) -> (usize, usize, usize) {
+        (
+            self.0.training().n_samples(),
+            self.0.n_features(),
+            self.0.n_outputs(),
+        )
+    }
+
+    /// Number of trees; 0 if the model has none.
+    #[getter]
+    fn n_trees(&self) -> usize {
+        self.0.predictor().tree_sizes().len()
+    }
+}

@@ -1,0 +1,40 @@
+"""scikit-learn's checks of estimators."""
+
+from __future__ import annotations
+
+import pytest
+import sklearn
+from sklearn.utils import estimator_checks
+from sklearn.utils.fixes import parse_version
+
+import rpo
+from rpo.projections import OutputProjection
+
+BOOTSTRAP = "a bootstrap draws samples whatever their weight, as that of scikit-learn's forest, which declares the same"
+EXPECTED = {
+    "check_sample_weight_equivalence_on_dense_data": BOOTSTRAP,
+    "check_sample_weight_equivalence_on_sparse_data": BOOTSTRAP,
+}
+
+ESTIMATORS = [
+    rpo.RandomForestClassifier(5),
+    rpo.RandomForestRegressor(5),
+    rpo.ExtraTreesClassifier(5),
+    rpo.ExtraTreesRegressor(5),
+    rpo.GradientBoostingClassifier(5),
+    rpo.GradientBoostingRegressor(5),
+    rpo.StructuredForestClassifier(5),
+    rpo.CraftmlClassifier(5),
+    rpo.LabelEmbeddingClassifier(),
+    OutputProjection(n_components=1),
+]
+
+
+def expected_failures(estimator: object) -> dict[str, str]:
+    return EXPECTED if isinstance(estimator, (rpo.RandomForestClassifier, rpo.RandomForestRegressor)) else {}
+
+
+@pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.6"), reason="other checks")
+@estimator_checks.parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_failures)
+def test_check(estimator, check):
+    check(estimator)

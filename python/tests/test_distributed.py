@@ -1,0 +1,124 @@
+"""Forests grown in blocks by other processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+
+import joblib
+import numpy as np
+import pytest
+
+import rpo
+
+FORESTS = [
+    rpo.RandomForestClassifier(11, random_state=0, projection="gaussian", n_components=3),
+    rpo.ExtraTreesClassifier(11, random_state=0),
+    rpo.CraftmlClassifier(7, random_state=0),
+    rpo.StructuredForestClassifier(5, random_state=0),
+]
+
+
+@pytest.mark.parametrize("forest", FORESTS, ids=lambda forest: type(forest).__name__)
+def test_blocks_give_the_forest_of_one_process(forest, sparse):
+    X, Y = sparse
+    if isinstance(forest, rpo.StructuredForestClassifier):
+        Y = Y[:, :20]
+    alone = joblib.hash(forest) and forest.fit(X, Y).model_
+    with ThreadPoolExecutor(3) as client:
+        for n_blocks in (1, 2, 4, 50, None):
+            seen = []
+            grown = rpo.distributed.fit(
+                forest, X, Y, client, n_blocks=n_blocks, progress=lambda n, total, seen=seen: seen.append((n, total))
+            )
+            assert grown is forest
+            assert grown.model_.to_bytes() == alone.to_bytes()
+            assert seen[-1] == (forest.n_estimators, forest.n_estimators)
+    assert forest.predict_top_k(X, 2).shape == Y.shape
+
+
+def test_processes_and_joblib(numbers):
+    X, Y = numbers
+    weights = np.linspace(1.0, 2.0, len(X))
+    make = lambda: rpo.RandomForestRegressor(8, random_state=1)  # noqa: E731
+    alone = make().fit(X, Y, weights).model_
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as client:
+        assert rpo.distributed.fit(make(), X, Y, client, sample_weight=weights).model_ == alone
+    assert rpo.distributed.fit(make(), X, Y, joblib.Parallel(2), sample_weight=weights).model_ == alone
+
+
+class Unreliable(ThreadPoolExecutor):
+    """Loses the results of some blocks."""
+
+    def __init__(self, losses: int):
+        super().__init__(2)
+        self.losses = losses
+
+    def submit(self, *arguments):
+        if self.losses == 0:
+            return super().submit(*arguments)
+        self.losses -= 1
+        lost: Future[object] = Future()
+        lost.set_exception(ConnectionError("the worker is lost"))
+        return lost
+
+
+def test_lost_blocks_are_grown_again(labels):
+    X, Y = labels
+    make = lambda: rpo.RandomForestClassifier(9, random_state=0)  # noqa: E731
+    alone = make().fit(X, Y).model_
+    with Unreliable(3) as client:
+        assert rpo.distributed.fit(make(), X, Y, client, n_blocks=4).model_ == alone
+    with Unreliable(100) as client, pytest.raises(ConnectionError):
+        rpo.distributed.fit(make(), X, Y, client, n_blocks=4)
+
+
+def test_what_cannot_be_grown_apart_is_refused(labels):
+    X, Y = labels
+    with ThreadPoolExecutor(2) as client:
+        with pytest.raises(ValueError, match="does not grow its trees apart"):
+            rpo.distributed.fit(rpo.GradientBoostingClassifier(), X, Y, client)
+        with pytest.raises(ValueError, match="did you mean"):
+            rpo.distributed.fit(rpo.RandomForestClassifier(params={"leafs": 1}), X, Y, client)
+
+
+def slow_forest():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 30)).astype(np.float32)
+    Y = (rng.normal(size=(2000, 10)) > 0).astype(np.float32)
+    return rpo.RandomForestClassifier(48, random_state=0, n_jobs=1), X, Y
+
+
+def kill_once(pid: int):
+    """Return a progress function that kills a worker when the first block is done."""
+    victims = [pid]
+
+    def progress(trees: int, total: int) -> None:
+        while victims and trees < total:
+            os.kill(victims.pop(), signal.SIGKILL)
+
+    return progress
+
+
+def test_dask_grows_the_blocks_of_a_killed_worker_again():
+    distributed = pytest.importorskip("distributed")
+    forest, X, Y = slow_forest()
+    alone = forest.fit(X, Y).model_
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster) as client:
+        kill = kill_once(next(iter(client.run(os.getpid).values())))
+        assert rpo.distributed.fit(forest, X, Y, client, n_blocks=12, progress=kill).model_ == alone
+
+
+def test_ray_grows_the_same_forest():
+    ray = pytest.importorskip("ray")
+    forest, X, Y = slow_forest()
+    alone = forest.fit(X, Y).model_
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        kill = kill_once(ray.get(ray.remote(os.getpid).remote()))
+        assert rpo.distributed.fit(forest, X, Y, ray, n_blocks=12, progress=kill).model_ == alone
+    finally:
+        ray.shutdown()

@@ -1,0 +1,90 @@
+"""Tables of pandas, polars and Arrow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import rpo
+
+pd = pytest.importorskip("pandas")
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(3)
+    size = rng.normal(size=150)
+    color = rng.choice(["red", "green", "blue"], size=150)
+    y = (size + (color == "green") > 0.5).astype(int)
+    return pd.DataFrame({"size": size, "color": pd.Categorical(color, ["red", "green", "blue"])}), y
+
+
+def others(frame):
+    made = []
+    try:
+        import polars as pl  # noqa: PLC0415
+
+        values = {"size": frame["size"].to_numpy(), "color": frame["color"].astype(str).to_numpy()}
+        made.append(pl.DataFrame(values).with_columns(pl.col("color").cast(pl.Enum(["red", "green", "blue"]))))
+    except ImportError:
+        pass
+    try:
+        import pyarrow as pa  # noqa: PLC0415
+
+        codes = pa.DictionaryArray.from_arrays(
+            pa.array(frame["color"].cat.codes.to_numpy().astype(np.int32)), pa.array(["red", "green", "blue"])
+        )
+        made.append(pa.table({"size": frame["size"].to_numpy(), "color": codes}))
+    except ImportError:
+        pass
+    return made
+
+
+def test_categories_are_positions_in_their_list(table):
+    frame, y = table
+    model = rpo.RandomForestClassifier(20, random_state=0).fit(frame, y)
+    assert list(model.feature_names_in_) == ["size", "color"]
+    assert model.model_.feature_names == ["size", "color"]
+    assert model.score(frame, y) > 0.95
+    positions = np.column_stack([frame["size"], frame["color"].cat.codes]).astype(np.float32)
+    assert np.array_equal(model.model_.predict(positions), model.model_.predict(frame))
+    reordered = frame.assign(color=frame["color"].cat.reorder_categories(["blue", "red", "green"]))
+    assert np.array_equal(model.predict(reordered), model.predict(frame))
+    assert np.array_equal(model.model_.predict(reordered[["color", "size"]]), model.model_.predict(frame))
+
+
+def test_every_library_gives_the_same_model(table):
+    frame, y = table
+    expected = rpo.RandomForestClassifier(10, random_state=0).fit(frame, y)
+    found = others(frame)
+    for other in found:
+        model = rpo.RandomForestClassifier(10, random_state=0).fit(other, y)
+        assert model.model_ == expected.model_
+        assert np.array_equal(expected.predict(other), expected.predict(frame))
+        assert np.array_equal(expected.model_.predict(other), expected.model_.predict(frame))
+
+
+def test_missing_values_of_columns(table):
+    frame, y = table
+    holes = frame.copy()
+    holes.loc[::5, "color"] = None
+    holes.loc[::7, "size"] = np.nan
+    holes["extra"] = pd.array([None if i % 3 else i for i in range(len(y))], dtype="Int64")
+    model = rpo.RandomForestClassifier(20, random_state=0).fit(holes, y)
+    assert model.score(holes, y) > 0.9
+
+
+def test_columns_that_do_not_fit_are_named(table):
+    frame, y = table
+    model = rpo.RandomForestClassifier(3, random_state=0).fit(frame, y)
+    unknown = frame.assign(color=pd.Categorical(["violet"] * len(y)))
+    with pytest.raises(ValueError, match="row 0 has the value 'violet' of column 'color'"):
+        model.predict(unknown)
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame[["color", "size"]])
+    with pytest.raises(ValueError, match="no feature 'size'"):
+        model.model_.predict(frame[["color"]])
+    with pytest.raises(ValueError, match="'color' is a number"):
+        model.predict(frame.assign(color=1.0))
+    with pytest.raises(ValueError, match="'text' holds"):
+        rpo.Model.fit(frame.assign(text="word"), y.reshape(-1, 1), labels=True)

@@ -1,0 +1,219 @@
+"""Estimators in the hands of scikit-learn."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.fixes import parse_version
+
+import rpo
+
+ALL = [
+    rpo.RandomForestClassifier(4, random_state=0),
+    rpo.ExtraTreesClassifier(4, random_state=0),
+    rpo.GradientBoostingClassifier(4, random_state=0),
+    rpo.StructuredForestClassifier(4, random_state=0),
+    rpo.CraftmlClassifier(4, random_state=0),
+    rpo.LabelEmbeddingClassifier(random_state=0),
+]
+
+
+@pytest.mark.parametrize("estimator", ALL, ids=lambda estimator: type(estimator).__name__)
+def test_estimators_are_pickled_copied_and_cloned(estimator, labels, tmp_path):
+    X, Y = labels
+    fitted = clone(estimator).fit(X, Y)
+    joblib.dump(fitted, tmp_path / "model")
+    for other in (
+        pickle.loads(pickle.dumps(fitted)),
+        copy.deepcopy(fitted),
+        joblib.load(tmp_path / "model"),
+        clone(fitted).fit(X, Y),
+    ):
+        assert other.model_ == fitted.model_
+        assert np.array_equal(other.predict_proba(X), fitted.predict_proba(X))
+    assert type(estimator).__name__ in fitted._repr_html_()
+
+
+def test_pipelines_searches_and_cross_validation(labels):
+    X, Y = labels
+    pipeline = make_pipeline(StandardScaler(), rpo.RandomForestClassifier(10, random_state=0))
+    search = GridSearchCV(pipeline, {"randomforestclassifier__max_features": ["sqrt", None]}, cv=3).fit(X, Y)
+    assert 0.0 < search.best_score_ <= 1.0
+    assert cross_val_score(rpo.ExtraTreesClassifier(10, random_state=0), X, Y[:, 0], cv=3, n_jobs=2).mean() > 0.7
+    assert cross_val_predict(rpo.RandomForestClassifier(5), X, Y, method="predict_proba", cv=3).shape == Y.shape
+    calibrated = CalibratedClassifierCV(rpo.RandomForestClassifier(10, random_state=0), cv=3).fit(X, Y[:, 0])
+    assert calibrated.predict_proba(X).shape == (120, 2)
+    assert calibrated.score(X, Y[:, 0]) > 0.8
+
+
+def test_multilabel_scorers_take_one_array_of_probabilities(labels):
+    X, Y = labels
+    forest = rpo.RandomForestClassifier(10, random_state=0)
+    for scoring in ("roc_auc", "average_precision", "f1_macro"):
+        assert cross_val_score(forest, X, Y, cv=3, scoring=scoring).mean() > 0.5
+
+
+def test_frames_out_of_a_pipeline(labels):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    scale = ColumnTransformer([("scale", StandardScaler(), ["x0", "x1"])], remainder="passthrough")
+    model = make_pipeline(scale, rpo.RandomForestClassifier(5, random_state=0)).set_output(transform="pandas")
+    model.fit(frame, Y)
+    assert list(model[-1].feature_names_in_)[:2] == ["scale__x0", "scale__x1"]
+
+
+def test_weights_are_routed(labels):
+    X, Y = labels
+    with sklearn.config_context(enable_metadata_routing=True):
+        forest = rpo.RandomForestClassifier(5, random_state=0).set_fit_request(sample_weight=True)
+        scaler = StandardScaler().set_fit_request(sample_weight=False)
+        routed = make_pipeline(scaler, forest).fit(X, Y[:, 0], sample_weight=np.arange(120.0))
+        direct = make_pipeline(StandardScaler()).fit_transform(X)
+        expected = rpo.RandomForestClassifier(5, random_state=0).fit(direct, Y[:, 0], np.arange(120.0))
+        assert routed[-1].model_ == expected.model_
+
+
+def test_growing_on_gives_the_forest_grown_at_once(labels):
+    X, Y = labels
+    at_once = rpo.RandomForestClassifier(9, random_state=3, projection="gaussian", n_components=2).fit(X, Y)
+    forest = clone(at_once).set_params(warm_start=True, n_estimators=4).fit(X, Y)
+    forest.set_params(n_estimators=9).fit(X, Y)
+    assert forest.model_.to_bytes() == at_once.model_.to_bytes()
+    with pytest.warns(UserWarning, match="without increasing"):
+        forest.fit(X, Y)
+    with pytest.raises(ValueError, match="must be larger or equal"):
+        forest.set_params(n_estimators=3).fit(X, Y)
+
+
+def test_out_of_bag_scores(labels, numbers):
+    X, Y = labels
+    forest = rpo.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, Y)
+    assert forest.oob_decision_function_.shape == Y.shape
+    assert 0.1 < forest.oob_score_ < forest.score(X, Y)
+    assert rpo.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, Y[:, 0]).oob_score_ > 0.7
+    by_function = rpo.RandomForestClassifier(60, oob_score=lambda y, p: 7.0, random_state=0).fit(X, Y)
+    assert by_function.oob_score_ == 7.0
+    with pytest.raises(ValueError, match="out of bag"):
+        rpo.ExtraTreesClassifier(5, oob_score=True).fit(X, Y)
+    X, Y = numbers
+    regressor = rpo.RandomForestRegressor(60, oob_score=True, random_state=0).fit(X, Y)
+    assert regressor.oob_prediction_.shape == Y.shape
+    assert 0.3 < regressor.oob_score_ < 1.0
+
+
+def test_importances_and_leaves(numbers):
+    X, Y = numbers
+    for forest in (
+        rpo.RandomForestRegressor(10, random_state=0),
+        rpo.ExtraTreesRegressor(10, random_state=0),
+    ):
+        forest.fit(X, Y[:, 0])
+        assert forest.feature_importances_.sum() == pytest.approx(1.0)
+        assert set(np.argsort(forest.feature_importances_)[-2:]) == {0, 2}
+        leaves = forest.apply(X)
+        assert leaves.shape == (100, 10)
+        same = leaves[:, 0] == leaves[0, 0]
+        assert len(np.unique(leaves[:, 0])) > 10
+        assert same.sum() < 20
+    boosted = rpo.GradientBoostingRegressor(10, random_state=0).fit(X, Y[:, 0])
+    assert boosted.feature_importances_.shape == (5,)
+
+
+def test_fractions_of_the_samples(labels):
+    X, Y = labels
+    fit = lambda **options: rpo.RandomForestClassifier(3, random_state=0, **options).fit(X, Y).model_  # noqa: E731
+    assert fit(min_samples_leaf=0.05) == fit(min_samples_leaf=6)
+    assert fit(min_samples_split=0.1) == fit(min_samples_split=12)
+    with pytest.raises(ValueError, match="fraction"):
+        fit(min_samples_leaf=1.5)
+    with pytest.raises(ValueError, match="criterion"):
+        fit(criterion="median")
+
+
+def test_impurity_decrease_is_that_of_scikit_learn(labels):
+    """Both prune the same nodes of one tree on all samples and features."""
+    from sklearn.tree import DecisionTreeClassifier  # noqa: PLC0415
+
+    X, Y = labels
+    for y in (Y, Y[:, 0], Y[:, 0] + Y[:, 1] + Y[:, 2]):
+        for decrease in (0.005, 0.02, 0.05):
+            options = {"max_features": None, "min_impurity_decrease": decrease, "random_state": 0}
+            ours = rpo.RandomForestClassifier(1, bootstrap=False, **options).fit(X, y)
+            theirs = DecisionTreeClassifier(**options).fit(X, y)
+            assert ours.model_.inspect()["tree_leaves"] == [theirs.get_n_leaves()]
+
+
+def test_boosting_stops_on_samples_given_or_withheld(labels):
+    X, Y = labels
+    options = {"n_estimators": 200, "learning_rate": 0.5, "n_iter_no_change": 5, "random_state": 0}
+    given = rpo.GradientBoostingClassifier(**options).fit(X[:80], Y[:80], eval_set=(X[80:], Y[80:]))
+    withheld = rpo.GradientBoostingClassifier(validation_fraction=0.3, **options).fit(X, Y)
+    assert 0 < given.n_estimators_ < 200
+    assert 0 < withheld.n_estimators_ < 200
+    multiclass = rpo.GradientBoostingClassifier(**options).fit(X[:80], Y[:80, 0] * 2, eval_set=(X[80:], Y[80:, 0] * 2))
+    assert set(multiclass.predict(X)) == {0, 2}
+    with pytest.raises(ValueError, match="training did not have"):
+        rpo.GradientBoostingClassifier(**options).fit(X, Y[:, 0], eval_set=(X, Y[:, 0] + 5))
+
+
+@pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9")
+def test_callbacks_are_called_for_every_step(labels):
+    from sklearn.callback import ProgressBar, ScoringMonitor  # noqa: PLC0415
+    from sklearn.metrics import f1_score  # noqa: PLC0415
+
+    X, Y = labels
+
+    class Count:
+        def __init__(self):
+            self.begun = self.ended = self.open = 0
+
+        def setup(self, estimator, context):
+            self.open += 1
+
+        def on_fit_task_begin(self, estimator, context):
+            self.begun += 1
+
+        def on_fit_task_end(self, estimator, context):
+            self.ended += 1
+
+        def teardown(self, estimator, context):
+            self.open -= 1
+
+    count = Count()
+    rpo.RandomForestClassifier(12, random_state=0).set_callbacks(count).fit(X, Y)
+    # The fit and its twelve trees.
+    assert (count.begun, count.ended, count.open) == (13, 13, 0)
+    monitor = ScoringMonitor(scoring="f1_macro")
+    forest = rpo.RandomForestClassifier(12, random_state=0).set_callbacks(monitor).fit(X, Y)
+    scored = monitor.get_logs().data[-1]
+    assert scored["f1_macro"] == pytest.approx(f1_score(Y, forest.predict(X), average="macro"))
+    rpo.GradientBoostingClassifier(5).set_callbacks(ProgressBar()).fit(X, Y)
+
+
+def test_defaults_of_the_registry_and_of_scikit_learn():
+    """Parameters with a name in the registry exist there, and mean the same by default."""
+    from sklearn import ensemble  # noqa: PLC0415
+
+    methods = rpo.methods()
+    for estimator in [*ALL, rpo.RandomForestRegressor(), rpo.GradientBoostingRegressor()]:
+        known = methods[estimator._method]["parameters"]
+        assert set(estimator._renamed.values()) <= set(known)
+        theirs = getattr(ensemble, type(estimator).__name__, None)
+        if theirs is not None:
+            shared = set(theirs().get_params()) & set(estimator.get_params())
+            differ = {name for name in shared if theirs().get_params()[name] != type(estimator)().get_params()[name]}
+            assert differ == set()
+    with pytest.raises(ValueError, match="did you mean"):
+        rpo.RandomForestClassifier(2, params={"leafs": "dense"}).fit([[0.0], [1.0]], [0, 1])

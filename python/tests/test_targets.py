@@ -1,0 +1,148 @@
+"""What classifiers and regressors make of y."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import rpo
+
+
+def forest(**options):
+    return rpo.RandomForestClassifier(10, random_state=0, **options)
+
+
+def test_labels_of_every_kind_give_the_same_forest(labels):
+    X, Y = labels
+    expected = forest().fit(X, Y)
+    probabilities = expected.predict_proba(X)
+    assert probabilities.shape == Y.shape
+    assert probabilities.dtype == np.float32
+    assert ((probabilities > 0) & (probabilities < 1)).all()
+    for y in (
+        Y.astype(bool),
+        Y.astype(float),
+        sp.csr_array(Y),
+        sp.csc_array(Y),
+        sp.csr_matrix(Y.astype(bool)),
+    ):
+        other = forest().fit(X, y)
+        assert other.model_ == expected.model_
+        predicted = other.predict(X)
+        assert sp.issparse(predicted) == sp.issparse(y)
+        dense = predicted.toarray() if sp.issparse(predicted) else predicted
+        assert np.array_equal(dense, expected.predict(X))
+    assert np.array_equal(expected.predict(X), (probabilities > 0.5).astype(int))
+
+
+@pytest.mark.parametrize("values", [[0, 1], ["no", "yes"], [3, 7, 11], ["a", "b", "c", "d"], [1.0, 2.0], [True, False]])
+def test_classes_are_predicted_as_they_were_given(labels, values):
+    X, _ = labels
+    y = np.array(values)[np.digitize(X[:, 0], np.quantile(X[:, 0], np.arange(1, len(values)) / len(values)))]
+    model = forest().fit(X, y)
+    assert list(model.classes_) == sorted(values)
+    assert model.n_classes_ == len(values)
+    assert model.score(X, y) > 0.9
+    probabilities = model.predict_proba(X)
+    assert probabilities.shape == (len(y), len(values))
+    assert np.allclose(probabilities.sum(axis=1), 1.0)
+    assert np.array_equal(model.predict(X), model.classes_[probabilities.argmax(axis=1)])
+
+
+def test_several_outputs_of_classes(labels):
+    X, Y = labels
+    y = np.column_stack([Y[:, 0] * 2 + Y[:, 1], Y[:, 2] + 1])
+    model = forest().fit(X, y)
+    assert [list(classes) for classes in model.classes_] == [[0, 1, 2, 3], [1, 2]]
+    first, second = model.predict_proba(X)
+    assert (first.shape, second.shape) == ((120, 4), (120, 2))
+    predicted = model.predict(X)
+    assert predicted.shape == y.shape
+    assert model.score(X, y) == (predicted == y).all(axis=1).mean() > 0.8
+    assert model.output_names_ == ["0=0", "0=1", "0=2", "0=3", "1=1", "1=2"]
+
+
+def test_missing_labels_are_left_out(labels):
+    X, Y = labels
+    y = Y.astype(float)
+    y[::3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        forest().fit(X, y)
+    for given in (y, sp.csr_array(y)):
+        model = forest(missing_outputs=True).fit(X, given)
+        observed = ~np.isnan(y[:, 1])
+        assert (model.predict_proba(X)[observed, 1].round() == y[observed, 1]).mean() > 0.9
+        assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_missing_numbers_are_left_out(numbers):
+    X, Y = numbers
+    y = Y.copy()
+    y[::4, 2] = np.nan
+    for estimator in (rpo.RandomForestRegressor, rpo.GradientBoostingRegressor):
+        with pytest.raises(ValueError, match="NaN"):
+            estimator(5).fit(X, y)
+        model = estimator(50, random_state=0, missing_outputs=True).fit(X, y)
+        assert np.isfinite(model.predict(X)).all()
+        assert rpo.metrics.r2(y, model.predict(X)) > 0.7
+
+
+def test_regression_of_one_output_and_of_many(numbers):
+    X, Y = numbers
+    for estimator in (
+        rpo.RandomForestRegressor(20),
+        rpo.ExtraTreesRegressor(20),
+        rpo.GradientBoostingRegressor(60),
+    ):
+        many = estimator.set_params(random_state=0).fit(X, Y)
+        assert many.predict(X).shape == Y.shape
+        assert many.score(X, Y) > 0.8
+        one = estimator.fit(X, Y[:, 0])
+        assert one.predict(X).shape == (100,)
+        with pytest.warns(Warning, match="column-vector"):
+            column = estimator.fit(X, Y[:, :1])
+        assert np.array_equal(column.predict(X), one.predict(X))
+
+
+def test_weights_count_as_repetition_where_all_samples_grow(labels):
+    X, Y = labels
+    weights = np.arange(len(X)) % 3
+    weighted = rpo.ExtraTreesClassifier(5, max_features=None, random_state=0).fit(X, Y, sample_weight=weights)
+    kept = weights > 0
+    same = rpo.ExtraTreesClassifier(5, max_features=None, random_state=0).fit(X[kept], Y[kept], weights[kept])
+    assert np.allclose(weighted.predict_proba(X), same.predict_proba(X), atol=1e-6)
+    with pytest.raises(ValueError, match=r"negative|weight"):
+        forest().fit(X, Y, sample_weight=-np.ones(len(X)))
+    with pytest.raises(TypeError):
+        rpo.CraftmlClassifier(2).fit(X, Y, sample_weight=weights)
+
+
+def test_the_best_labels_are_those_of_all_scores(sparse):
+    X, Y = sparse
+    model = forest().fit(X, Y)
+    top = model.predict_top_k(X, 5)
+    scores = model.model_.predict(X)
+    assert top.shape == Y.shape
+    for i in range(0, 300, 37):
+        row = top[[i]].toarray().ravel()
+        assert np.array_equal(np.sort(row[row > 0]), np.sort(scores[i])[-5:][np.sort(scores[i])[-5:] > 0])
+
+
+def test_sets_are_the_predicted_labels_by_name(labels):
+    pd = pytest.importorskip("pandas")
+    X, Y = labels
+    names = np.array(["a", "b", "c", "d", "e", "f"])
+    model = forest().fit(X, pd.DataFrame(Y, columns=names))
+    assert model.output_names_ == list(names)
+    sets, predicted = model.predict_sets(X), model.predict(X)
+    assert all(np.array_equal(found, names[row == 1]) for found, row in zip(sets, predicted, strict=True))
+    assert np.array_equal(forest().fit(X, Y).predict_sets(X)[0], np.flatnonzero(predicted[0]))
+
+
+def test_thresholds_of_the_model_decide(labels):
+    X, Y = labels
+    model = forest(params={"thresholds": "macro-f"}).fit(X, Y)
+    expected = model.model_.decide(model.model_.predict(X)).toarray()
+    assert np.array_equal(model.predict(X), expected)
+    assert model.model_.inspect()["thresholds"] is not None

@@ -1,0 +1,141 @@
+"""Threads, processes and signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import rpo
+
+LONG = """
+    import numpy as np, rpo
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 40)).astype(np.float32)
+    Y = (rng.normal(size=(3000, 20)) > 0).astype(np.float32)
+    fit = lambda trees: rpo.Model.fit(X, Y, labels=True, trees=trees, n_threads=1)
+"""
+
+
+def test_models_do_not_depend_on_the_number_of_threads(sparse):
+    X, Y = sparse
+    fit = lambda n: rpo.RandomForestClassifier(8, random_state=0, n_jobs=n).fit(X, Y)  # noqa: E731
+    expected = fit(1)
+    for n_jobs in (None, 2, 3, -1):
+        forest = fit(n_jobs)
+        assert forest.model_.to_bytes() == expected.model_.to_bytes()
+        assert np.array_equal(forest.predict_proba(X), expected.predict_proba(X))
+
+
+def test_other_threads_run_while_one_fits(labels):
+    X, Y = np.repeat(labels[0], 20, axis=0), np.repeat(labels[1], 20, axis=0)
+    counts, done = [0], threading.Event()
+
+    def count():
+        while not done.is_set():
+            counts[0] += 1
+            time.sleep(0.001)
+
+    counter = threading.Thread(target=count)
+    counter.start()
+    start = time.monotonic()
+    rpo.Model.fit(X, Y, labels=True, trees=150, n_threads=1)
+    seconds, counted = time.monotonic() - start, counts[0]
+    done.set()
+    counter.join()
+    assert counted > 20 * seconds, f"{counted} in {seconds} s"
+
+
+def test_fits_in_several_threads_at_once_are_those_of_one(labels):
+    X, Y = labels
+    fit = lambda seed: rpo.Model.fit(X, Y, labels=True, trees=5, seed=seed)  # noqa: E731
+    expected = [fit(seed) for seed in range(4)]
+    found = [None] * 4
+
+    def work(seed):
+        found[seed] = fit(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
+def test_a_forked_child_fits_and_predicts():
+    """As a server does that loads a model and then forks its workers."""
+    code = (
+        LONG
+        + """
+    import os
+    model = fit(3)
+    expected = model.predict(X[:50])
+    children = []
+    for _ in range(2):
+        child = os.fork()
+        if child == 0:
+            same = np.array_equal(model.predict(X[:50]), expected) and fit(3) == model
+            os._exit(0 if same else 1)
+        children.append(child)
+    assert all(os.waitpid(child, 0)[1] == 0 for child in children)
+    """
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)], check=True, timeout=100)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Windows")
+def test_control_c_ends_a_fit_within_a_second():
+    code = (
+        LONG
+        + """
+    import sys, time
+    print("ready", flush=True)
+    try:
+        fit(1_000_000)
+    except KeyboardInterrupt:
+        print("interrupted", time.time(), flush=True)
+        import os
+        os._exit(0)
+    """
+    )
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(1.0)
+    sent = time.time()
+    process.send_signal(signal.SIGINT)
+    word, at = process.stdout.readline().split()
+    process.wait(timeout=60)
+    assert word == "interrupted"
+    assert float(at) - sent < 1.0
+
+
+def test_an_exception_of_a_progress_function_ends_the_fit(labels):
+    X, Y = labels
+
+    class GivenUpError(Exception):
+        pass
+
+    def progress(steps):
+        raise GivenUpError
+
+    with pytest.raises(GivenUpError):
+        rpo.Model.fit(X, Y, labels=True, trees=100_000, n_threads=1, progress=progress)
+
+
+def test_progress_counts_every_step(labels, capsys):
+    X, Y = labels
+    seen = []
+    rpo.Model.fit(X, Y, labels=True, trees=30, progress=seen.append)
+    assert seen[-1] == 30
+    assert seen == sorted(seen)
+    rpo.RandomForestClassifier(5, verbose=1).fit(X, Y)
+    assert "step 5 of 5" in capsys.readouterr().out

@@ -1,0 +1,184 @@
+//! Checks of the Python package: the wheel is built, installed in a fresh environment and tested there.
+
+use crate::ci::{Checks, root};
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Names the interpreter to use; without it the newest that is found.
+const INTERPRETER: &str = "RPO_PYTHON";
+/// Interpreters that are looked for, and the oldest version that serves.
+const NAMES: [&str; 5] = ["python3.13", "python3.12", "python3.11", "python3.10", "python3"];
+const OLD_ENOUGH: &str = "import sys, venv; sys.exit(sys.version_info < (3, 10))";
+
+/// Runs every check of the package and sums up.
+///
+/// # Errors
+/// If a check fails, or there is no Python to run it.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let mut checks = Checks::default();
+    if !add_to(&mut checks)? {
+        bail!("Python 3.10 or newer is needed; {INTERPRETER} names one");
+    }
+    checks.sum_up()
+}
+
+/// Adds the checks of the package; returns false if there is no Python to run them.
+///
+/// # Errors
+/// If the interpreter that the environment names does not serve, or the tools cannot be installed.
+pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
+    let Some(python) = interpreter()? else {
+        return Ok(false);
+    };
+    let manifest = ["--manifest-path", "python/Cargo.toml"];
+    let of_package = |words: &[&str]| {
+        let (first, others) = words.split_first().expect("a command of cargo");
+        [&[*first], &manifest[..], others].concat()
+    };
+    checks.cargo("python: formatting", &of_package(&["fmt", "--check"]))?;
+    // Dependencies are shared with the crates where versions and features are.
+    let target = root().join("target");
+    let mut lints = crate::cargo(&of_package(&["clippy", "--locked", "--", "-D", "warnings"]));
+    checks.check(
+        "python: lints",
+        lints.current_dir(root()).env("CARGO_TARGET_DIR", &target),
+    )?;
+    let dependencies = [
+        "deny",
+        "--manifest-path",
+        "python/Cargo.toml",
+        "check",
+        "--config",
+        "deny.toml",
+    ];
+    let kinds = ["bans", "licenses", "sources"];
+    checks.cargo("python: dependencies", &[&dependencies[..], &kinds].concat())?;
+
+    let environment = Environment::fresh(&python, target.join("python"))?;
+    let mut build = environment.tool("maturin");
+    build.args([
+        "build",
+        "--locked",
+        "--manifest-path",
+        "python/Cargo.toml",
+        "--out",
+    ]);
+    build
+        .arg(environment.wheels())
+        .arg("--interpreter")
+        .arg(environment.program("python"));
+    build.current_dir(root()).env("CARGO_TARGET_DIR", &target);
+    checks.check("python: wheel", &mut build)?;
+    let Some(wheel) = environment.wheel() else {
+        return Ok(true);
+    };
+    let mut install = environment.tool("pip");
+    install.args(["install", "--quiet", &format!("{}[test]", wheel.display())]);
+    checks.check("python: installation", &mut install)?;
+
+    let package = root().join("python");
+    for (name, tool, words) in [
+        ("python: ruff format", "ruff", &["format", "--check", "."][..]),
+        ("python: ruff", "ruff", &["check", "."]),
+        ("python: mypy", "mypy", &[]),
+    ] {
+        checks.check(name, environment.tool(tool).args(words).current_dir(&package))?;
+    }
+    // Outside of the package's folder: what is tested is what was installed.
+    let away = &environment.folder;
+    let mut types = environment.tool("pyright");
+    types.args(["--verifytypes", "rpo", "--ignoreexternal"]);
+    checks.check("python: public types", types.current_dir(away))?;
+    checks.cargo(
+        "python: command",
+        &["build", "--locked", "--package", "rpo-learn-cli"],
+    )?;
+    let mut tests = environment.tool("pytest");
+    tests
+        .arg("-c")
+        .arg(package.join("pyproject.toml"))
+        .arg(package.join("tests"));
+    tests
+        .current_dir(away)
+        .env("RPO_COMMAND", target.join("debug/rpo"));
+    checks.check("python: tests", &mut tests)?;
+    let mut examples = environment.tool("pytest");
+    examples
+        .args(["--doctest-modules", "--pyargs", "rpo", "-c"])
+        .arg(package.join("pyproject.toml"));
+    checks.check("python: examples in documentation", examples.current_dir(away))?;
+    Ok(true)
+}
+
+/// The interpreter to use.
+fn interpreter() -> anyhow::Result<Option<PathBuf>> {
+    let serves = |python: &Path| {
+        let mut command = Command::new(python);
+        command
+            .args(["-c", OLD_ENOUGH])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    match std::env::var_os(INTERPRETER) {
+        Some(named) if serves(named.as_ref()) => Ok(Some(named.into())),
+        Some(named) => bail!(
+            "{INTERPRETER} is {}, which is no Python 3.10 or newer",
+            named.display()
+        ),
+        None => Ok(NAMES.map(PathBuf::from).into_iter().find(|python| serves(python))),
+    }
+}
+
+/// An environment with the tools, in a folder of its own.
+struct Environment {
+    folder: PathBuf,
+}
+
+impl Environment {
+    /// Makes a fresh environment with what builds the wheel.
+    fn fresh(python: &Path, folder: PathBuf) -> anyhow::Result<Self> {
+        let environment = Self { folder };
+        std::fs::remove_dir_all(environment.wheels()).or_else(|e| match e.kind() {
+            std::io::ErrorKind::NotFound => Ok(()),
+            _ => Err(e),
+        })?;
+        let place = environment.folder.join("venv");
+        let mut venv = Command::new(python);
+        run_to_end(venv.args(["-m", "venv", "--clear"]).arg(place))?;
+        let maturin = ["install", "--quiet", "maturin>=1.9,<2"];
+        run_to_end(environment.tool("pip").args(maturin))?;
+        Ok(environment)
+    }
+
+    /// A program of the environment.
+    fn program(&self, name: &str) -> PathBuf {
+        let folder = if cfg!(windows) { "Scripts" } else { "bin" };
+        self.folder.join("venv").join(folder).join(name)
+    }
+
+    fn tool(&self, name: &str) -> Command {
+        Command::new(self.program(name))
+    }
+
+    fn wheels(&self) -> PathBuf {
+        self.folder.join("wheels")
+    }
+
+    /// The wheel that was built, if it was.
+    fn wheel(&self) -> Option<PathBuf> {
+        let built = std::fs::read_dir(self.wheels()).ok()?;
+        built.filter_map(|entry| Some(entry.ok()?.path())).next()
+    }
+}
+
+fn run_to_end(command: &mut Command) -> anyhow::Result<()> {
+    let status = command
+        .status()
+        .with_context(|| format!("{command:?} does not run"))?;
+    match status.success() {
+        true => Ok(()),
+        false => bail!("{command:?}: {status}"),
+    }
+}
