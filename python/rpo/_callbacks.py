@@ -4,21 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-try:
-    from sklearn.callback import CallbackSupportMixin as CallbackSupport
-    from sklearn.callback import with_callbacks
-except ImportError:  # before 1.9
-
-    class CallbackSupport:  # type: ignore[no-redef]
-        """Stands for what older versions do not have."""
-
-    def with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
-        return method
-
-
-__all__ = ["CallbackSupport", "Course", "with_callbacks"]
-
 
 class Course:
     """Tells the callbacks of an estimator, if it has any, how far its fit is."""

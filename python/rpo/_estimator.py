@@ -10,7 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -20,7 +19,8 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ._callbacks import CallbackSupport, Course, with_callbacks
+from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callbacks
+from ._callbacks import Course
 from ._frames import column_names, is_frame, library, read_frame
 from ._samples import Samples, Work, fitter
 from .model import Model
@@ -54,6 +54,10 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self._allows_nan
         return tags
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
+        """Fit to features and outputs."""
+        raise NotImplementedError
 
     @property
     def _method(self) -> str:
@@ -149,7 +153,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
         """Fit and keep the model."""
         self._fitted_seed = self._seed()
-        self.model_ = self._grow(X, y, data, n_labels, validation, **more)
+        self.model_ = self._grow(X, y, data, n_labels, validation)
         return self
 
     def _fitted_features(self, X: Any) -> Any:

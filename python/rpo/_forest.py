@@ -15,6 +15,7 @@ from ._estimator import Estimator
 from ._labels import MULTILABEL, MULTIOUTPUT
 from ._samples import Samples
 from ._supervised import Classifier, Regressor
+from .model import Model
 
 _CRITERIA = {
     "gini": "variance",
@@ -48,6 +49,7 @@ class Forest(Estimator):
     n_components: int | str | None
 
     oob_score_: float
+    model_: Model
 
     def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
         given = super()._parameters(n_samples, n_labels)
@@ -67,7 +69,7 @@ class Forest(Estimator):
 
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
         if not (self.warm_start and hasattr(self, "model_")):
-            super()._finish(X, y, data, n_labels, validation, **more)
+            super()._finish(X, y, data, n_labels, validation)
         else:
             self._grow_on(X, y, data, n_labels)
         if self.oob_score:
@@ -87,7 +89,7 @@ class Forest(Estimator):
             return
         first = int(self.model_.parameters.get("first_tree", 0))
         more = {"trees": self.n_estimators - grown, "first_tree": first + grown}
-        self.model_ = self.model_.merge(self._grow(X, y, data, n_labels, **more))
+        self.model_ = self.model_.merge(self._grow(X, y, data, n_labels, None, **more))
 
     def _set_oob(self, X: Any, y: Any) -> None:
         """Score the predictions for each sample by the trees that did not see it."""
@@ -124,6 +126,7 @@ class ForestClassifier(Classifier, Forest):
     """A forest that predicts classes or labels."""
 
     oob_decision_function_: Any
+    oob_score_: float
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest.
@@ -162,6 +165,7 @@ class ForestRegressor(Regressor, Forest):
     """A forest that predicts numbers."""
 
     oob_prediction_: NDArray[np.float64]
+    oob_score_: float
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
         """Grow the forest.

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_array, check_consistent_length, compute_sample_weight
 
+from ._bases import ClassifierMixin, RegressorMixin
 from ._estimator import Estimator, output_names, outputs_as_array
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels
 from ._samples import Samples
@@ -35,7 +35,7 @@ class Classifier(ClassifierMixin, Estimator):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, **more: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
         features = self._features(X, reset=True)
         names = output_names(y)
         y = self._column(outputs_as_array(y))
@@ -51,7 +51,7 @@ class Classifier(ClassifierMixin, Estimator):
         weights = self._weights(self._with_class_weight(sample_weight, y, features), features)
         data = self._samples(features, encoding.encode(y), self.output_names_, weights)
         n_labels = np.ones(self.n_outputs_) if encoding.kind == MULTILABEL else np.asarray(sizes)
-        return self._finish(features, y, data, n_labels, self._validation(eval_set), **more)
+        return self._finish(features, y, data, n_labels, self._validation(eval_set))
 
     def _validation(self, eval_set: Any) -> Samples | None:
         if eval_set is None:
@@ -150,7 +150,7 @@ class Regressor(RegressorMixin, Estimator):
     n_outputs_: int
     output_names_: list[str] | None
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None, **more: Any) -> Any:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, eval_set: Any = None) -> Any:
         features = self._features(X, reset=True)
         self.output_names_ = output_names(y)
         y = self._numbers(y)
@@ -160,7 +160,7 @@ class Regressor(RegressorMixin, Estimator):
         self.n_outputs_ = y.shape[1]
         data = self._samples(features, y, self.output_names_, self._weights(sample_weight, features))
         n_labels = np.ones(self.n_outputs_)
-        return self._finish(features, y, data, n_labels, self._validation(eval_set), **more)
+        return self._finish(features, y, data, n_labels, self._validation(eval_set))
 
     def _validation(self, eval_set: Any) -> Samples | None:
         if eval_set is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import annif.backend
 import annif.default_config
@@ -23,8 +23,28 @@ from .model import Model, methods
 
 __all__ = ["Config", "RpoBackend"]
 
+if TYPE_CHECKING:
+    # Annif has no types.
+    class _Backend:
+        datadir: str
+        backend_id: str
+        project: Any
+        vectorizer: Any
 
-class RpoBackend(TfidfVectorizerMixin, AnnifBackend):
+        def info(self, message: str) -> None: ...
+        def initialize_vectorizer(self) -> None: ...
+        def create_vectorizer(self, texts: Any, options: Any) -> Any: ...
+
+    class _Config: ...
+else:
+
+    class _Backend(TfidfVectorizerMixin, AnnifBackend):
+        pass
+
+    _Config = annif.default_config.ProductionConfig
+
+
+class RpoBackend(_Backend):
     """Any method of the registry on tf-idf vectors, in place of Annif's omikuji.
 
     A project's configuration names the method (`method=craftml`, the default) and may set its parameters under the
@@ -32,9 +52,9 @@ class RpoBackend(TfidfVectorizerMixin, AnnifBackend):
     suggestions.
     """
 
-    name = "rpo"
-    MODEL_FILE = "model.rpo"
-    TRAIN_FILE = "train"
+    name: ClassVar[str] = "rpo"
+    MODEL_FILE: ClassVar[str] = "model.rpo"
+    TRAIN_FILE: ClassVar[str] = "train"
     DEFAULT_PARAMETERS: ClassVar[dict[str, Any]] = {"min_df": 1, "ngram": 1, "method": "craftml"}
 
     _model: Model | None = None
@@ -92,7 +112,7 @@ class RpoBackend(TfidfVectorizerMixin, AnnifBackend):
         return SuggestionBatch(best)
 
 
-class Config(annif.default_config.ProductionConfig):
+class Config(_Config):
     """The configuration of Annif in production, with this backend."""
 
 

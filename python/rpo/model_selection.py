@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import check_random_state
 
 from . import _native
+from ._bases import BaseCrossValidator
 from ._estimator import outputs_as_array
 from ._matrix import borrow
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _native
+from ._bases import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from ._matrix import borrow
 
 __all__ = ["OutputProjection"]

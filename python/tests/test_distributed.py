@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -122,3 +124,44 @@ def test_ray_grows_the_same_forest():
         assert rpo.distributed.fit(forest, X, Y, ray, n_blocks=12, progress=kill).model_ == alone
     finally:
         ray.shutdown()
+
+
+def test_tasks_of_an_array_give_the_forest_of_one_job(tmp_path, command, labels):
+    """The script for Slurm and Kubernetes, its tasks run one after the other."""
+    script = Path(__file__).parents[1] / "examples" / "cluster" / "slurm.sh"
+    X, Y = labels
+    names = [*(f"x{j}" for j in range(8)), *(f"y{j}" for j in range(6))]
+    rows = [",".join(names), *(",".join(repr(float(v)) for v in row) for row in np.hstack([X, Y]))]
+    (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "rpo").symlink_to(Path(os.environ["RPO_COMMAND"]).resolve())
+    environment = os.environ | {
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+        "TASKS": "4",
+        "TREES": "10",
+        "SEED": "3",
+        "DATA": "data.csv",
+        "OPTIONS": "--n-targets 6 --projection gaussian",
+    }
+    run = lambda *words, **more: subprocess.run(  # noqa: E731
+        ["bash", str(script), *words], cwd=tmp_path, env=environment | more, check=True
+    )
+    for task in (2, 0, 3):
+        run("task", SLURM_ARRAY_TASK_ID=str(task))
+    run("task", JOB_COMPLETION_INDEX="1")
+    run("merge")
+    command(
+        "train",
+        "--data",
+        tmp_path / "data.csv",
+        "--n-targets",
+        6,
+        "--projection",
+        "gaussian",
+        "--seed",
+        3,
+        "--trees",
+        10,
+        "--model",
+        tmp_path / "whole.rpo",
+    )
+    assert (tmp_path / "forest.rpo").read_bytes() == (tmp_path / "whole.rpo").read_bytes()

@@ -2,6 +2,7 @@
 
 use crate::ci::{Checks, root};
 use anyhow::{Context, bail};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -31,19 +32,22 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     let Some(python) = interpreter()? else {
         return Ok(false);
     };
-    let manifest = ["--manifest-path", "python/Cargo.toml"];
-    let of_package = |words: &[&str]| {
-        let (first, others) = words.split_first().expect("a command of cargo");
-        [&[*first], &manifest[..], others].concat()
-    };
-    checks.cargo("python: formatting", &of_package(&["fmt", "--check"]))?;
+    let formatting = ["fmt", "--manifest-path", "python/Cargo.toml", "--check"];
+    checks.cargo("python: formatting", &formatting)?;
     // Dependencies are shared with the crates where versions and features are.
     let target = root().join("target");
-    let mut lints = crate::cargo(&of_package(&["clippy", "--locked", "--", "-D", "warnings"]));
-    checks.check(
-        "python: lints",
-        lints.current_dir(root()).env("CARGO_TARGET_DIR", &target),
-    )?;
+    let lints = [
+        "clippy",
+        "--locked",
+        "--manifest-path",
+        "python/Cargo.toml",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    let mut lints = crate::cargo(&lints);
+    lints.current_dir(root()).env("CARGO_TARGET_DIR", &target);
+    checks.check("python: lints", &mut lints)?;
     let dependencies = [
         "deny",
         "--manifest-path",
@@ -89,6 +93,9 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     let away = &environment.folder;
     let mut types = environment.tool("pyright");
     types.args(["--verifytypes", "rpo", "--ignoreexternal"]);
+    // It looks for packages in the active environment.
+    types.env("VIRTUAL_ENV", environment.folder.join("venv"));
+    types.env("PATH", environment.path()?);
     checks.check("python: public types", types.current_dir(away))?;
     checks.cargo(
         "python: command",
@@ -160,6 +167,15 @@ impl Environment {
 
     fn tool(&self, name: &str) -> Command {
         Command::new(self.program(name))
+    }
+
+    /// The search path with the environment's programs first.
+    fn path(&self) -> anyhow::Result<OsString> {
+        let programs = self.program("python");
+        let own = programs.parent().map(Path::to_owned);
+        let others = std::env::var_os("PATH").unwrap_or_default();
+        let all = own.into_iter().chain(std::env::split_paths(&others));
+        std::env::join_paths(all).context("a folder of the search path")
     }
 
     fn wheels(&self) -> PathBuf {

@@ -1,0 +1,36 @@
+"""The base classes of scikit-learn that estimators have. `_bases.pyi` gives their types, which scikit-learn lacks."""
+
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    MultiOutputMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
+from sklearn.model_selection import BaseCrossValidator
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+    from sklearn.callback import with_callbacks
+except ImportError:  # before 1.9
+
+    class CallbackSupport:
+        """Stands for what older versions do not have."""
+
+    def with_callbacks(method):
+        """Return the method as it is."""
+        return method
+
+
+__all__ = [
+    "BaseCrossValidator",
+    "BaseEstimator",
+    "CallbackSupport",
+    "ClassNamePrefixFeaturesOutMixin",
+    "ClassifierMixin",
+    "MultiOutputMixin",
+    "RegressorMixin",
+    "TransformerMixin",
+    "with_callbacks",
+]
