@@ -96,7 +96,13 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     checks.check("python: tests", &mut tests)?;
     let mut examples = environment.tool("pytest");
     examples
-        .args(["--doctest-modules", "--pyargs", "rpo", "-c"])
+        .args([
+            "--doctest-modules",
+            "--doctest-ignore-import-errors",
+            "--pyargs",
+            "rpo",
+            "-c",
+        ])
         .arg(package.join("pyproject.toml"));
     checks.check("python: examples in documentation", examples.current_dir(away))?;
     Ok(true)
