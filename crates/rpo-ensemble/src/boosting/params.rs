@@ -47,17 +47,19 @@ pub struct BoostingParams {
     /// `None` is the square loss. A [custom loss](BoostingOptions::loss) takes its place.
     pub loss: Option<LossKind>,
     /// How the length of a step is found: exact minimizes the loss, newton takes one Newton step, which is cheaper.
-    /// exact by default.
+    /// newton by default, exact for losses without curvature.
     ///
-    /// Newton steps need a loss with a curvature: square or logistic.
+    /// The paper's is exact. Newton steps need a loss with a curvature: square or logistic.
     pub line_search: Option<LineSearch>,
-    /// Unit that has its own step length: every output, or every leaf of every output. output by default.
+    /// Unit that has its own step length: every output, or every leaf of every output. leaf by default, output for
+    /// gbrt-rpo and where the line search is set to exact.
     ///
-    /// The second is not for gbrt-rpo, whose trees are shared by all outputs. With Newton steps it makes boosting second
+    /// The paper's is output. leaf is not for gbrt-rpo, whose trees are shared by all outputs. With Newton steps it makes boosting second
     /// order: leaves hold R / (H + λ), the sums of negative gradients and second derivatives, and trees split where that
     /// gains most ([`SecondOrder`](rpo_tree::criterion::SecondOrder)).
     pub step_scope: Option<StepScope>,
-    /// Penalty λ of the squares of leaf values: steps of leaves are R / (H + λ). 0 by default.
+    /// Penalty λ of the squares of leaf values: steps of leaves are R / (H + λ). 1 by default where steps are
+    /// Newton's per leaf, as in XGBoost.
     ///
     /// For Newton steps per leaf. On the scale of XGBoost's `lambda`: for the logistic loss, second derivatives are those by
     /// the log-odds, which are twice the scores here.
@@ -138,7 +140,23 @@ impl Default for BoostingParams {
 }
 
 impl BoostingParams {
-    /// The defaults of an algorithm.
+    /// The settings of the paper: exact steps for each output, no penalties.
+    ///
+    /// ```
+    /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};
+    /// let params = BoostingParams::paper(Algorithm::Gbmort);
+    /// assert_eq!((params.line_search, params.step_scope), (Some(LineSearch::Exact), Some(StepScope::Output)));
+    /// ```
+    pub fn paper(algorithm: Algorithm) -> Self {
+        Self {
+            line_search: Some(LineSearch::Exact),
+            step_scope: Some(StepScope::Output),
+            ..Self::new(algorithm)
+        }
+    }
+
+    /// The defaults of an algorithm: steps of second order where the loss has a curvature and trees are not shared by
+    /// factors, which score better than those of [`paper`](Self::paper) and cost less.
     pub fn new(algorithm: Algorithm) -> Self {
         Self {
             algorithm,

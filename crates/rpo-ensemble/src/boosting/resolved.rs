@@ -95,9 +95,9 @@ impl Resolved {
         check_not_negative("min_child_weight", params.min_child_weight)?;
         check_not_negative("min_split_gain", params.min_split_gain)?;
         let loss = loss(params, options)?;
-        let line_search = params.line_search.unwrap_or(LineSearch::Exact);
-        let step_scope = params.step_scope.unwrap_or(StepScope::Output);
-        if line_search == LineSearch::Newton && loss.loss().curvature(0.0, 0.0).is_none() {
+        let has_curvature = loss.loss().curvature(0.0, 0.0).is_some();
+        let (line_search, step_scope) = steps(params, has_curvature);
+        if line_search == LineSearch::Newton && !has_curvature {
             let reason = "needs a loss with a curvature, such as square or logistic";
             return Err(ParameterError::conflict("line_search", "newton", reason).into());
         }
@@ -106,10 +106,12 @@ impl Resolved {
         if !is_second_order {
             check_no_penalty(params)?;
         }
+        let is_newton = is_second_order && line_search == LineSearch::Newton;
+        let default_l2 = if is_newton { 1.0 } else { 0.0 };
         let scale = loss.loss().natural_scale();
         let penalty = LeafPenalty {
             l1: scale * params.leaf_l1,
-            l2: scale * scale * params.leaf_l2.unwrap_or(0.0),
+            l2: scale * scale * params.leaf_l2.unwrap_or(default_l2),
         };
         let min_child_weight = scale * scale * params.min_child_weight;
         // Of a constant curvature and without penalties, gains are those of variance, which is found faster.
@@ -182,6 +184,22 @@ impl Resolved {
         };
         Err(ParameterError::conflict("training_form", given, reason))
     }
+}
+
+/// The kind of steps: Newton steps per leaf unless another is given, or the loss or the algorithm has none.
+fn steps(params: &BoostingParams, has_curvature: bool) -> (LineSearch, StepScope) {
+    let line_search = params.line_search.unwrap_or(if has_curvature {
+        LineSearch::Newton
+    } else {
+        LineSearch::Exact
+    });
+    let by_output = params.algorithm == Algorithm::GbrtRpo || params.line_search == Some(LineSearch::Exact);
+    let step_scope = params.step_scope.unwrap_or(if by_output {
+        StepScope::Output
+    } else {
+        StepScope::Leaf
+    });
+    (line_search, step_scope)
 }
 
 /// Refuses penalties of second-order steps where there are none.

@@ -20,7 +20,7 @@ fn every_kind() -> Vec<BoostingParams> {
         LossKind::ALL.map(|loss| BoostingParams {
             loss: Some(loss),
             iterations: 4,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         })
     };
     Algorithm::ALL.into_iter().flat_map(kinds).collect()
@@ -73,7 +73,7 @@ fn constant_outputs_are_predicted() {
     for algorithm in Algorithm::ALL {
         let square = BoostingParams {
             iterations: 5,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         };
         let y = Array2::from_elem((30, 3), 2.5);
         let found = try_fit(square.clone(), &x, &y)
@@ -175,7 +175,7 @@ fn the_largest_predictions() {
             let relabelled = BoostingParams {
                 iterations: 4,
                 leaf_values,
-                ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+                ..BoostingParams::paper(Algorithm::GbrtRelabelRpo)
             };
             for model in [
                 try_fit(params.clone(), &x, &y).unwrap(),
@@ -245,7 +245,7 @@ fn validation_finds_the_best_step() {
             loss: Some(LossKind::Logistic),
             learning_rate: 1.0,
             iterations: 25,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         };
         let params = Setup::from(params);
         let whole = params.fit((&x).into(), (&y).into()).unwrap().model;
@@ -326,7 +326,7 @@ fn parameters_are_checked_at_their_bounds() {
         other => panic!("{other:?}"),
     };
     let name = |params: BoostingParams| refused(params.check().unwrap_err());
-    let base = || BoostingParams::new(Algorithm::GbrtRelabelRpo);
+    let base = || BoostingParams::paper(Algorithm::GbrtRelabelRpo);
     assert_eq!(
         name(BoostingParams {
             iterations: 0,
@@ -403,7 +403,7 @@ fn parameters_are_checked_at_their_bounds() {
         (base(), TrainingForm::Odds),
         (logistic.clone(), TrainingForm::Factored),
         (
-            BoostingParams::new(Algorithm::SingleTarget),
+            BoostingParams::paper(Algorithm::SingleTarget),
             TrainingForm::Factored,
         ),
         (
@@ -428,7 +428,7 @@ fn parameters_are_checked_at_their_bounds() {
         projection: Some(family),
         ..Default::default()
     };
-    let plain = BoostingParams::new(Algorithm::Gbmort);
+    let plain = BoostingParams::paper(Algorithm::Gbmort);
     let refusal = plain.fit_with((&x).into(), (&y).into(), options).unwrap_err();
     assert_eq!(refused(refusal), "projection");
     assert_eq!(
@@ -442,7 +442,7 @@ fn parameters_are_checked_at_their_bounds() {
     assert_eq!(
         name(BoostingParams {
             projection: embedding,
-            ..BoostingParams::new(Algorithm::GbrtRpo)
+            ..BoostingParams::paper(Algorithm::GbrtRpo)
         }),
         "projection"
     );
@@ -452,29 +452,29 @@ fn parameters_are_checked_at_their_bounds() {
         ..params
     };
     assert_eq!(
-        name(gaussian(BoostingParams::new(Algorithm::GbrtRpo), 2)),
+        name(gaussian(BoostingParams::paper(Algorithm::GbrtRpo), 2)),
         "components"
     );
     let shared = BoostingParams {
         projection_scope: Some(ProjectionScope::Shared),
-        ..BoostingParams::new(Algorithm::GbrtRpo)
+        ..BoostingParams::paper(Algorithm::GbrtRpo)
     };
     assert_eq!(name(shared), "projection_scope");
     assert_eq!(
-        name(gaussian(BoostingParams::new(Algorithm::Gbmort), 2)),
+        name(gaussian(BoostingParams::paper(Algorithm::Gbmort), 2)),
         "projection"
     );
     assert_eq!(
         name(BoostingParams {
             step_scope: Some(StepScope::Leaf),
-            ..BoostingParams::new(Algorithm::GbrtRpo)
+            ..BoostingParams::paper(Algorithm::GbrtRpo)
         }),
         "step_scope"
     );
     assert_eq!(
         name(BoostingParams {
             leaf_values: Some(3),
-            ..BoostingParams::new(Algorithm::GbrtRpo)
+            ..BoostingParams::paper(Algorithm::GbrtRpo)
         }),
         "leaf_values"
     );
@@ -564,7 +564,7 @@ fn training_sets_are_checked() {
     };
     let logistic = BoostingParams {
         loss: Some(LossKind::Logistic),
-        ..BoostingParams::new(Algorithm::Gbmort)
+        ..BoostingParams::paper(Algorithm::Gbmort)
     };
     assert_eq!(refusal(&logistic, &x, &other), expected);
 }
@@ -590,7 +590,7 @@ impl Loss for Positive {
 #[test]
 fn zeros_that_are_not_stored_are_targets() {
     let (x, y) = (array![[1.0], [2.0]], array![[1.0, 2.0, 3.0], [1.0, 0.0, 1.0]]);
-    let params = BoostingParams::new(Algorithm::Gbmort);
+    let params = BoostingParams::paper(Algorithm::Gbmort);
     for y in layouts(&y) {
         let options = BoostingOptions {
             loss: Some(Arc::new(Positive)),
@@ -612,7 +612,7 @@ fn options_are_checked() {
     let (x, y) = labelled(10, 10);
     let params = BoostingParams {
         iterations: 2,
-        ..BoostingParams::new(Algorithm::Gbmort)
+        ..BoostingParams::paper(Algorithm::Gbmort)
     };
     let refusal =
         |options: BoostingOptions<'_>| params.fit_with((&x).into(), (&y).into(), options).unwrap_err();
@@ -670,7 +670,7 @@ fn options_are_checked() {
     let other = try_fit(
         BoostingParams {
             loss: Some(LossKind::Logistic),
-            ..BoostingParams::new(Algorithm::Gbmort)
+            ..BoostingParams::paper(Algorithm::Gbmort)
         },
         &x,
         &y,
@@ -694,7 +694,7 @@ fn training_beyond_the_budget_is_refused() {
         for loss in LossKind::ALL {
             let params = BoostingParams {
                 loss: Some(loss),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             let found = params.fit_with((&x).into(), (&y).into(), limited());
             assert!(
@@ -706,7 +706,7 @@ fn training_beyond_the_budget_is_refused() {
     // The square loss on sparse outputs needs nothing of n x d.
     let params = BoostingParams {
         iterations: 3,
-        ..BoostingParams::new(Algorithm::GbrtRpo)
+        ..BoostingParams::paper(Algorithm::GbrtRpo)
     };
     let sparse = csr(&y);
     let found = params.fit_with((&x).into(), MatrixView::Sparse(sparse.view()), limited());
@@ -714,7 +714,7 @@ fn training_beyond_the_budget_is_refused() {
     let model = try_fit(
         BoostingParams {
             iterations: 2,
-            ..BoostingParams::new(Algorithm::Gbmort)
+            ..BoostingParams::paper(Algorithm::Gbmort)
         },
         &x,
         &y,
@@ -745,14 +745,14 @@ fn training_beyond_the_budget_is_refused() {
 #[test]
 fn forms_that_do_not_fit_the_data_are_refused() {
     let (x, y) = labelled(12, 20);
-    let factored = Setup::from(BoostingParams::new(Algorithm::GbrtRpo)).form(TrainingForm::Factored);
+    let factored = Setup::from(BoostingParams::paper(Algorithm::GbrtRpo)).form(TrainingForm::Factored);
     let refusal = try_fit(factored, &x, &y).unwrap_err();
     assert!(matches!(refusal, EnsembleError::Form { form: "factored", .. }));
     let mut holes = y.clone();
     holes[[0, 0]] = f32::NAN;
     let odds = BoostingParams {
         loss: Some(LossKind::Logistic),
-        ..BoostingParams::new(Algorithm::GbrtRpo)
+        ..BoostingParams::paper(Algorithm::GbrtRpo)
     };
     let options = BoostingOptions {
         missing_outputs: true,
@@ -787,7 +787,7 @@ fn projections_of_zero_are_drawn_again() {
         let family = MostlyZero(std::sync::atomic::AtomicUsize::new(0), n_zero);
         let params = BoostingParams {
             iterations: 3,
-            ..BoostingParams::new(Algorithm::GbrtRpo)
+            ..BoostingParams::paper(Algorithm::GbrtRpo)
         };
         try_fit(Setup::from(params).projection(Arc::new(family), 1), &x, &y)
     };
@@ -806,7 +806,7 @@ fn truncated_leaves_are_accounted_for() {
         let params = BoostingParams {
             leaf_values: Some(2),
             iterations: 30,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         };
         let fit = Setup::from(params).fit((&x).into(), (&y).into()).unwrap();
         for tree in fit.model.trees() {

@@ -120,7 +120,7 @@ fn params(algorithm: Algorithm, tree: TreeParams) -> BoostingParams {
         max_leaves: tree.max_leaf_nodes,
         // Their thresholds lie between any two values.
         bins: Bins::Exact,
-        ..BoostingParams::new(algorithm)
+        ..BoostingParams::paper(algorithm)
     }
 }
 

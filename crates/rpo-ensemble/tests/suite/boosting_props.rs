@@ -69,7 +69,7 @@ fn the_training_loss_never_grows() {
                     iterations: 15,
                     max_leaves: Some(4),
                     max_features: MaxFeatures::Sqrt,
-                    ..BoostingParams::new(algorithm)
+                    ..BoostingParams::paper(algorithm)
                 };
                 let history = fit(params, &x, &y.clone().into()).history;
                 let losses = history.training_loss;
@@ -97,7 +97,7 @@ fn square_steps_take_off_what_they_promise() {
     let params = BoostingParams {
         learning_rate: rate,
         iterations: 10,
-        ..BoostingParams::new(Algorithm::GbrtRpo)
+        ..BoostingParams::paper(Algorithm::GbrtRpo)
     };
     let fit = fit(params, &x, &y.clone().into());
     let n = y.nrows() as f64;
@@ -133,19 +133,19 @@ fn identical_outputs_make_all_algorithms_one() {
             ..p
         };
         let single = scores(
-            &fit(set(BoostingParams::new(Algorithm::SingleTarget)), &x, &one),
+            &fit(set(BoostingParams::paper(Algorithm::SingleTarget)), &x, &one),
             &x,
         );
         let subsample = BoostingParams {
             projection: Some(ProjectionKind::Subsample.into()),
             components: Some(Components::Exact(1)),
-            ..set(BoostingParams::new(Algorithm::GbrtRpo))
+            ..set(BoostingParams::paper(Algorithm::GbrtRpo))
         };
         for params in [
-            set(BoostingParams::new(Algorithm::Gbmort)),
+            set(BoostingParams::paper(Algorithm::Gbmort)),
             subsample,
-            set(BoostingParams::new(Algorithm::GbrtRpo)),
-            set(BoostingParams::new(Algorithm::GbrtRelabelRpo)),
+            set(BoostingParams::paper(Algorithm::GbrtRpo)),
+            set(BoostingParams::paper(Algorithm::GbrtRelabelRpo)),
         ] {
             let found = scores(&fit(params.clone(), &x, &same), &x);
             for column in found.axis_iter(Axis(1)) {
@@ -167,7 +167,7 @@ fn one_output_makes_all_algorithms_one() {
                 loss: Some(loss),
                 iterations: 10,
                 max_leaves: Some(4),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             let setup = if algorithm.projects() {
                 given(params, Array2::ones((1, 1)))
@@ -195,7 +195,7 @@ fn the_identity_is_no_projection() {
                 seed: 3,
                 ..p
             };
-            let relabelled = set(BoostingParams::new(Algorithm::GbrtRelabelRpo));
+            let relabelled = set(BoostingParams::paper(Algorithm::GbrtRelabelRpo));
             for identity in [
                 BoostingParams {
                     projection: Some(ProjectionKind::Identity.into()),
@@ -205,7 +205,7 @@ fn the_identity_is_no_projection() {
                 .into(),
                 given(relabelled.clone(), Array2::eye(8)),
             ] {
-                let plain = fit(set(BoostingParams::new(Algorithm::Gbmort)), &x, &y);
+                let plain = fit(set(BoostingParams::paper(Algorithm::Gbmort)), &x, &y);
                 assert_eq!(fit(identity, &x, &y).model, plain.model, "{loss}");
             }
         }
@@ -239,7 +239,7 @@ fn steps_may_share_a_projection() {
             loss: Some(LossKind::Logistic),
             iterations: 9,
             projection_scope: Some(scope),
-            ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+            ..BoostingParams::paper(Algorithm::GbrtRelabelRpo)
         };
         let setup = |params: BoostingParams| Setup::from(params).projection(Arc::clone(&counted) as _, 3);
         let whole = fit(setup(params.clone()), &x, &y).model;
@@ -279,8 +279,8 @@ fn the_scale_of_a_projection_does_not_matter() {
         let y = y.into();
         let phi = Array2::from_shape_fn((1, 8), |(_, j)| [0.7, -0.2, 1.1, 0.4, -0.9, 0.3, 0.8, -1.3][j]);
         for params in [
-            BoostingParams::new(Algorithm::GbrtRpo),
-            BoostingParams::new(Algorithm::GbrtRelabelRpo),
+            BoostingParams::paper(Algorithm::GbrtRpo),
+            BoostingParams::paper(Algorithm::GbrtRelabelRpo),
         ] {
             let params = BoostingParams {
                 loss: Some(loss),
@@ -309,7 +309,7 @@ fn the_square_loss_follows_the_outputs() {
             let params = BoostingParams {
                 iterations: 8,
                 max_leaves: Some(4),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             match algorithm {
                 Algorithm::GbrtRpo => given(params, phi.slice(ndarray::s![..1, ..]).to_owned()),
@@ -350,7 +350,7 @@ fn unrelated_outputs_stay() {
         BoostingParams {
             iterations: 1,
             learning_rate: 1.0,
-            ..BoostingParams::new(Algorithm::GbrtRpo)
+            ..BoostingParams::paper(Algorithm::GbrtRpo)
         },
         phi,
     );
@@ -373,7 +373,7 @@ fn trees_keep_to_their_leaves() {
             let params = BoostingParams {
                 iterations: 4,
                 max_leaves: Some(max_leaves),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             let fit = fit(params, &x, &y.clone().into());
             let leaves = fit.model.trees().iter().map(|tree| tree.structure.n_leaves());
@@ -391,7 +391,7 @@ fn stages_are_cut_models() {
             let mut params = BoostingParams {
                 loss: Some(loss),
                 iterations: 5,
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             if matches!(algorithm, Algorithm::Gbmort | Algorithm::GbrtRelabelRpo) {
                 params = BoostingParams {
@@ -431,7 +431,7 @@ fn threads_do_not_matter() {
             iterations: 6,
             subsample: 0.8,
             max_features: MaxFeatures::Sqrt,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         };
         let params = Setup::from(params).form(form);
         let [one, two, eight] = [1, 2, 8].map(|n| {
@@ -496,7 +496,7 @@ fn forms_agree() {
                     subsample,
                     iterations: 12,
                     max_leaves: Some(4),
-                    ..BoostingParams::new(algorithm)
+                    ..BoostingParams::paper(algorithm)
                 };
                 Setup::from(params)
                     .form(form)
@@ -527,7 +527,7 @@ fn exact_steps_of_odds_do_not_grow_the_loss() {
             loss: Some(LossKind::Logistic),
             learning_rate: 1.0,
             iterations: 40,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         };
         let params = Setup::from(params).form(TrainingForm::Odds);
         let losses = fit(params, &x, &csr(&y).into()).history.training_loss;
@@ -554,7 +554,7 @@ fn weights_are_repetitions_and_layouts_do_not_matter() {
             loss: Some(loss),
             iterations: 8,
             max_leaves: Some(4),
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         };
         let params = Setup::from(params);
         let twice = params.fit((&twice_x).into(), (&twice_y).into()).unwrap();
@@ -585,7 +585,7 @@ fn cells_have_weights() {
                 loss: Some(loss),
                 iterations: 6,
                 max_leaves: Some(4),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             let params = Setup::from(params);
             let with = |y: &Matrix, weights: Option<&[f32]>, cells: Option<&Array2<f32>>| {
@@ -629,7 +629,7 @@ fn missing_targets_take_no_part() {
                 loss: Some(loss),
                 iterations: 8,
                 max_leaves: Some(4),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             let params = Setup::from(params);
             let with = |y: &Matrix, cells: Option<ArrayView2<'_, f32>>| -> Boosted {
@@ -661,7 +661,7 @@ fn models_can_be_continued() {
                 line_search: Some(line_search),
                 iterations: m,
                 max_leaves: Some(3),
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             Setup::from(params).form(form)
         };
@@ -696,7 +696,7 @@ fn kinds_of_steps() {
     for algorithm in Algorithm::ALL {
         let params = BoostingParams {
             iterations: 5,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         };
         let newton = BoostingParams {
             line_search: Some(LineSearch::Newton),
@@ -719,7 +719,7 @@ fn kinds_of_steps() {
                 loss: Some(loss),
                 iterations: 1,
                 learning_rate: 1.0,
-                ..BoostingParams::new(algorithm)
+                ..BoostingParams::paper(algorithm)
             };
             let by_leaf = BoostingParams {
                 step_scope: Some(StepScope::Leaf),
@@ -743,7 +743,7 @@ fn importances_are_shares_of_what_was_gained() {
     let whole = BoostingParams {
         learning_rate: 1.0,
         iterations: 5,
-        ..BoostingParams::new(Algorithm::Gbmort)
+        ..BoostingParams::paper(Algorithm::Gbmort)
     };
     let fitted = fit(whole, &x, &y.clone().into());
     let losses = fitted.history.training_loss.windows(2);
@@ -755,8 +755,8 @@ fn importances_are_shares_of_what_was_gained() {
     // Trees that see one feature alone weigh that feature alone; the scale of a projection does not matter.
     let phi = Array2::from_shape_fn((1, d), |(_, j)| 0.3 * j as f32 - 1.0);
     for params in [
-        BoostingParams::new(Algorithm::GbrtRpo),
-        BoostingParams::new(Algorithm::GbrtRelabelRpo),
+        BoostingParams::paper(Algorithm::GbrtRpo),
+        BoostingParams::paper(Algorithm::GbrtRelabelRpo),
     ] {
         let of = |phi: &Array2<f32>, x: &Matrix| {
             let params = given(

@@ -597,3 +597,53 @@ fn penalties_need_second_order_steps() {
         }
     }
 }
+
+/// The defaults are those that the loss and the algorithm have steps for; the paper's are under their name.
+#[test]
+fn defaults_are_second_order_where_they_can_be() {
+    let (x, y) = labelled(4, 40);
+    let fit = |params: BoostingParams| {
+        let params = BoostingParams {
+            iterations: 5,
+            ..params
+        };
+        try_fit(params, &x, &y).unwrap()
+    };
+    for algorithm in Algorithm::ALL {
+        for loss in LossKind::ALL {
+            let default = BoostingParams {
+                loss: Some(loss),
+                ..BoostingParams::new(algorithm)
+            };
+            let has_curvature = loss != LossKind::Absolute;
+            let is_shared = algorithm == Algorithm::GbrtRpo;
+            let scope = if is_shared {
+                StepScope::Output
+            } else {
+                StepScope::Leaf
+            };
+            let search = if has_curvature {
+                LineSearch::Newton
+            } else {
+                LineSearch::Exact
+            };
+            let explicit = BoostingParams {
+                line_search: Some(search),
+                step_scope: Some(scope),
+                leaf_l2: Some(if has_curvature && !is_shared { 1.0 } else { 0.0 }),
+                ..default.clone()
+            };
+            assert_eq!(fit(default.clone()), fit(explicit), "{algorithm:?} {loss}");
+            // Exact steps are the paper's, and so of outputs.
+            let exact = BoostingParams {
+                line_search: Some(LineSearch::Exact),
+                ..default
+            };
+            let paper = BoostingParams {
+                loss: Some(loss),
+                ..BoostingParams::paper(algorithm)
+            };
+            assert_eq!(fit(exact), fit(paper), "{algorithm:?} {loss}");
+        }
+    }
+}

@@ -138,7 +138,7 @@ fn outputs_beyond_number_are_refused_by_every_ensemble() {
         forest
             .fit_single_targets(x, y, FitOptions::default())
             .unwrap_err(),
-        BoostingParams::new(Algorithm::Gbmort).fit(x, y).unwrap_err(),
+        BoostingParams::paper(Algorithm::Gbmort).fit(x, y).unwrap_err(),
         CraftmlParams::original().fit(x, y).unwrap_err(),
         StructuredForestParams::default().fit(x, y).unwrap_err(),
     ] {

@@ -12,7 +12,7 @@ fn models_are_put_together_of_parts_that_fit() {
         let params = BoostingParams {
             loss: Some(LossKind::Logistic),
             iterations: 4,
-            ..BoostingParams::new(algorithm)
+            ..BoostingParams::paper(algorithm)
         };
         let model = params.fit((&x).into(), (&y).into()).unwrap();
         let with = |trees: Vec<BoostingStep<_>>, per_step, p| {

@@ -18,6 +18,7 @@ const PENALTIES: [&str; 3] = ["leaf_l2", "leaf_l1", "min_child_weight"];
 pub(super) fn entries() -> Vec<MethodEntry> {
     let entry = |name, summary, algorithm, without| {
         MethodEntry::new(name, summary, Boosting::new(BoostingParams::new(algorithm)))
+            .preset("paper", Boosting::new(BoostingParams::paper(algorithm)))
             .without(without)
             .for_labels(&[("loss", "logistic")])
             .model::<Boosted>("boosting")
