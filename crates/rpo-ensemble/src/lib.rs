@@ -13,6 +13,7 @@ mod missing;
 mod options;
 mod projection;
 mod sampling;
+mod scaling;
 pub mod structured;
 pub mod thresholds;
 
@@ -34,6 +35,7 @@ pub use inputs::MAX_OUTPUTS;
 pub use options::FitOptions;
 pub use projection::{ProjectionChoice, ProjectionScope};
 pub use sampling::{Bag, MaxFeatures};
+pub use scaling::OutputScaling;
 
 #[cfg(test)]
 #[path = "../tests/unit/parts.rs"]

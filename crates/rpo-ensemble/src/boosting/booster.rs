@@ -25,6 +25,8 @@ pub(super) struct Booster<'a> {
     seed: Seed,
     /// The output of a booster of a single target, and the number of all outputs.
     only: Option<(u32, usize)>,
+    /// Factors that bring residuals into one unit for a tree.
+    scales: Option<Vec<f32>>,
     /// What the next tree grows on, once it is known.
     target: Target,
     /// The projection of all steps, once it is drawn.
@@ -51,6 +53,9 @@ impl<'a> Booster<'a> {
             state,
             seed,
             only,
+            scales: params
+                .scale_outputs
+                .factors(outputs.y.reborrow(), Some(outputs.weights)),
             target: Target::default(),
             shared: None,
             loss: 0.0,
@@ -176,7 +181,14 @@ impl<'a> Booster<'a> {
         self.loss = match phi {
             None => self.state.run::<f32>(Pass { update, next: None }),
             Some(phi) => {
-                let (target, loss) = Target::after(update, &mut self.state, &phi, self.params, self.outputs);
+                let (target, loss) = Target::after(
+                    update,
+                    &mut self.state,
+                    &phi,
+                    self.scales.as_deref(),
+                    self.params,
+                    self.outputs,
+                );
                 self.target = target;
                 loss
             }

@@ -8,6 +8,7 @@ use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::projection::{ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
+use crate::scaling::OutputScaling;
 use rpo_projections::Components;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,6 +129,12 @@ pub struct BoostingParams {
     /// Residuals in directions that no projection of a model has are never grown on, so a shared projection needs as many
     /// components as the outputs do; gbrt-rpo, which has one, shares none.
     pub projection_scope: Option<ProjectionScope>,
+    /// Unit of the outputs while trees of the square loss split: none for their own, deviation for their standard
+    /// deviations, or auto for deviations unless all outputs are labels.
+    ///
+    /// Of outputs in their own units, as in the paper, the one of the largest numbers decides the splits of all. Steps and
+    /// leaves are in the outputs' units always. For trees that outputs share.
+    pub scale_outputs: OutputScaling,
     /// Seed of all randomness: subsamples, features of a node, and projections.
     pub seed: u64,
 }
@@ -140,7 +147,7 @@ impl Default for BoostingParams {
 }
 
 impl BoostingParams {
-    /// The settings of the paper: exact steps for each output, no penalties.
+    /// The settings of the paper: exact steps for each output, no penalties, outputs in their own units.
     ///
     /// ```
     /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};
@@ -151,6 +158,7 @@ impl BoostingParams {
         Self {
             line_search: Some(LineSearch::Exact),
             step_scope: Some(StepScope::Output),
+            scale_outputs: OutputScaling::None,
             ..Self::new(algorithm)
         }
     }
@@ -180,6 +188,7 @@ impl BoostingParams {
             projection: None,
             components: None,
             projection_scope: None,
+            scale_outputs: OutputScaling::Auto,
             seed: 0,
         }
     }

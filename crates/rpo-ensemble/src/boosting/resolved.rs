@@ -9,6 +9,7 @@ use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
+use crate::scaling::OutputScaling;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, ParameterError, Seed, check_count, check_fraction, check_not_negative};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::GrowParams;
@@ -28,6 +29,8 @@ pub(super) struct Resolved {
     /// Set where trees split by second-order gains instead of variance.
     pub(super) second_order: Option<SecondOrderSplits>,
     pub(super) min_split_gain: f64,
+    /// None where residuals have no unit, or no output shares a tree.
+    pub(super) scale_outputs: OutputScaling,
     pub(super) subsample: f64,
     pub(super) bins: Bins,
     pub(super) max_features: MaxFeatures,
@@ -108,6 +111,7 @@ impl Resolved {
         }
         let is_newton = is_second_order && line_search == LineSearch::Newton;
         let default_l2 = if is_newton { 1.0 } else { 0.0 };
+        let scale_outputs = scaling(params, &loss)?;
         let scale = loss.loss().natural_scale();
         let penalty = LeafPenalty {
             l1: scale * params.leaf_l1,
@@ -132,6 +136,7 @@ impl Resolved {
             penalty,
             second_order,
             min_split_gain: params.min_split_gain,
+            scale_outputs,
             subsample: params.subsample,
             bins: params.bins,
             max_features: params.max_features,
@@ -183,6 +188,21 @@ impl Resolved {
             _ => "odds",
         };
         Err(ParameterError::conflict("training_form", given, reason))
+    }
+}
+
+/// The unit in which trees split residuals.
+fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, ParameterError> {
+    let has_unit = loss.is(LossKind::Square) || matches!(loss, LossChoice::Custom(_));
+    let is_shared = params.algorithm != Algorithm::SingleTarget;
+    let conflict = |reason| Err(ParameterError::conflict("scale_outputs", "deviation", reason));
+    match params.scale_outputs {
+        OutputScaling::Deviation if !is_shared => conflict("is for trees that outputs share"),
+        OutputScaling::Deviation if !has_unit => {
+            conflict("needs the square loss; residuals of other losses have no unit")
+        }
+        OutputScaling::Auto if !(is_shared && loss.is(LossKind::Square)) => Ok(OutputScaling::None),
+        scaling => Ok(scaling),
     }
 }
 

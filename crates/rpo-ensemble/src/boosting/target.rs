@@ -54,19 +54,22 @@ impl Default for Target {
 }
 
 impl Target {
-    /// Applies an update to the training scores, and projects their residual for the next tree; returns the training loss
-    /// with it.
+    /// Applies an update to the training scores, and projects their residual, each output times its scale, for the next
+    /// tree; returns the training loss with it.
     pub(super) fn after(
         update: Option<Update<'_>>,
         state: &mut State<'_>,
         phi: &Coefficients,
+        scales: Option<&[f32]>,
         params: &Resolved,
         outputs: &Outputs<'_>,
     ) -> (Self, f64) {
         if let Some(splits) = params.second_order {
-            return Self::second_order(update, state, phi, splits, outputs);
+            return Self::second_order(update, state, phi, scales, splits, outputs);
         }
         let (n, norm) = (outputs.n_rows(), phi.norm_squared());
+        let scaled = scales.map(|scales| phi.scaled(scales));
+        let phi = scaled.as_ref().unwrap_or(phi);
         if params.algorithm == Algorithm::GbrtRpo {
             let mut wide = vec![0.0; n];
             let loss = state.run(Pass {
@@ -97,12 +100,31 @@ impl Target {
         update: Option<Update<'_>>,
         state: &mut State<'_>,
         phi: &Coefficients,
+        scales: Option<&[f32]>,
         splits: SecondOrderSplits,
         outputs: &Outputs<'_>,
     ) -> (Self, f64) {
-        let (phi, magnitudes) = phi.normalized();
-        let shape = (outputs.n_rows(), phi.n_components());
-        let squares = phi.squared();
+        let (mut unit, mut magnitudes, squares);
+        match scales {
+            None => {
+                (unit, magnitudes) = phi.normalized();
+                squares = unit.squared();
+            }
+            Some(scales) => {
+                let scaled = phi.scaled(scales);
+                (unit, magnitudes) = scaled.normalized();
+                squares = unit.squared();
+                // Gains in units of the scaled outputs, those of all components.
+                let norms = scaled.norms().into_iter().zip(phi.norms());
+                let factors: Vec<f64> = norms.map(|(a, b)| if b > 0.0 { a / b } else { 0.0 }).collect();
+                unit = unit.with_rows_times(&factors);
+                magnitudes
+                    .iter_mut()
+                    .zip(&factors)
+                    .for_each(|(m, factor)| *m *= factor);
+            }
+        }
+        let shape = (outputs.n_rows(), unit.n_components());
         let mut gradients = Array2::zeros(shape);
         let mut curvatures = (!splits.is_constant_for(outputs)).then(|| Array2::zeros(shape));
         let curvature = curvatures
@@ -111,7 +133,7 @@ impl Target {
         let loss = state.run::<f32>(Pass {
             update,
             next: Some(Projected {
-                phi: &phi,
+                phi: &unit,
                 z: gradients.as_slice_mut().expect("made in row order"),
                 curvature,
             }),

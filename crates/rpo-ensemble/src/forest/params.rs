@@ -5,6 +5,7 @@ use crate::inputs::check_trees;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::bag::Bag;
 use crate::sampling::max_features::MaxFeatures;
+use crate::scaling::OutputScaling;
 use rpo_core::{ParameterError, check_count, check_fraction, check_not_negative};
 use rpo_projections::{Components, Projection};
 use rpo_tree::splitter::ThresholdSearch;
@@ -133,7 +134,7 @@ pub struct ForestParams {
     /// Smallest decrease of impurity of a split, weighted by the node's fraction of the samples.
     ///
     /// (|S| / |root|) · ΔI / m: the node's fraction of the weight times the decrease of the impurity averaged over the m
-    /// targets grown on (scikit-learn's definition); of the variance in their unit squared, of entropy in bits. Finite, not
+    /// targets grown on (scikit-learn's definition); of the variance in the unit of `scale_outputs` squared, of entropy in bits. Finite, not
     /// negative. At 0 splits that gain nothing are made too.
     #[schemars(range(min = 0.0))]
     pub min_impurity_decrease: f64,
@@ -170,6 +171,12 @@ pub struct ForestParams {
     pub components: Option<Components>,
     /// Projections drawn: one for each tree, or one shared by all. shared by default for label-embedding, tree for others.
     pub projection_scope: Option<ProjectionScope>,
+    /// Unit of the outputs while splits are searched: none for their own, deviation for their standard deviations, or auto
+    /// for deviations unless all outputs are labels.
+    ///
+    /// Of outputs in their own units, as in the papers and of the constructors here, the one of the largest numbers decides
+    /// the splits of all. Leaves hold means in the outputs' units always.
+    pub scale_outputs: OutputScaling,
     /// Seed of all randomness.
     ///
     /// The streams of all trees derive from it.
@@ -204,6 +211,7 @@ impl ForestParams {
             projection: ProjectionChoice::None,
             components: None,
             projection_scope: None,
+            scale_outputs: OutputScaling::None,
             seed: 0,
         }
     }

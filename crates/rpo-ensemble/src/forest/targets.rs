@@ -8,7 +8,7 @@ use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
 use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionInput;
 
-/// The targets of a forest; dense numbers far from zero are centred.
+/// The targets of a forest; dense numbers far from zero are centred, and all in the unit of `scale_outputs`.
 pub(super) enum Targets {
     /// One output; NaN where it is missing.
     Single(Vec<f32>),
@@ -65,6 +65,9 @@ impl Targets {
             }
             y => y.to_owned(),
         };
+        if !entropy && let Some(factors) = params.scale_outputs.factors(y, weights) {
+            scale(&mut targets, &factors);
+        }
         if let Some(projection) = projection {
             if is_partial {
                 let means = missing::known_means(targets.view(), weights);
@@ -137,6 +140,21 @@ fn project(
     };
     let map = projection.family.fit(data, n_components, seed)?;
     Ok(map.apply(targets.view())?)
+}
+
+/// Multiplies each column by its factor.
+fn scale(targets: &mut Matrix, factors: &[f32]) {
+    match targets {
+        Matrix::Dense(y) => {
+            let columns = y.axis_iter_mut(Axis(1)).zip(factors);
+            columns.for_each(|(mut column, factor)| column *= *factor);
+        }
+        Matrix::Sparse(y) => {
+            let columns = y.indices().to_vec();
+            let entries = y.data_mut().iter_mut().zip(columns);
+            entries.for_each(|(v, j)| *v *= factors[j as usize]);
+        }
+    }
 }
 
 /// Subtracts from a column far from zero its mean.

@@ -13,5 +13,6 @@ mod fixtures;
 mod missing;
 mod predict;
 mod props;
+mod scaling;
 mod single_target;
 mod structured;

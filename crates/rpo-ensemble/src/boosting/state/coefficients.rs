@@ -16,6 +16,8 @@ pub(in crate::boosting) enum Coefficients {
     Sparse(Vec<Vec<(u32, f32)>>),
     /// φ = I.
     Identity { n_outputs: usize },
+    /// φ is diagonal.
+    Diagonal(Vec<f32>),
 }
 
 impl Coefficients {
@@ -48,6 +50,7 @@ impl Coefficients {
             Self::Dense { phi, n_outputs } => phi.len() / n_outputs,
             Self::Sparse(components) => components.len(),
             Self::Identity { n_outputs } => *n_outputs,
+            Self::Diagonal(diagonal) => diagonal.len(),
         }
     }
 
@@ -57,6 +60,7 @@ impl Coefficients {
             Self::Dense { phi, .. } => phi.iter().all(|v| *v == 0.0),
             Self::Sparse(components) => components.iter().all(Vec::is_empty),
             Self::Identity { .. } => false,
+            Self::Diagonal(diagonal) => diagonal.iter().all(|v| *v == 0.0),
         }
     }
 
@@ -67,43 +71,98 @@ impl Coefficients {
             Self::Dense { phi, .. } => phi.iter().map(|&v| square(v)).sum(),
             Self::Sparse(components) => components.iter().flatten().map(|&(_, v)| square(v)).sum(),
             Self::Identity { n_outputs } => *n_outputs as f64,
+            Self::Diagonal(diagonal) => diagonal.iter().map(|&v| square(v)).sum(),
         }
     }
 
-    /// The rows of φ scaled to ‖φ_k‖ = 1, and the sums of their magnitudes Σ_j |φ_kj|; a row of zeros stays one.
-    pub(in crate::boosting) fn normalized(&self) -> (Self, Vec<f64>) {
-        let unit = |numbers: &mut dyn Iterator<Item = &mut f32>, norm: f64| {
-            let scale = if norm > 0.0 { norm.recip() } else { 0.0 };
-            numbers
-                .map(|v| {
-                    *v = (f64::from(*v) * scale) as f32;
-                    f64::from(v.abs())
-                })
-                .sum()
-        };
+    /// ‖φ_k‖ of each row.
+    pub(in crate::boosting) fn norms(&self) -> Vec<f64> {
         let norm = |numbers: &mut dyn Iterator<Item = f32>| {
             let squares = numbers.map(|v| f64::from(v) * f64::from(v));
             squares.sum::<f64>().sqrt()
         };
-        let mut of_unit_norm = self.clone();
-        let magnitudes = match &mut of_unit_norm {
-            Self::Dense { phi, n_outputs } => phi
-                .chunks_exact_mut(*n_outputs)
-                .map(|row| {
-                    let norm = norm(&mut row.iter().copied());
-                    unit(&mut row.iter_mut(), norm)
-                })
-                .collect(),
-            Self::Sparse(components) => components
-                .iter_mut()
-                .map(|row| {
-                    let norm = norm(&mut row.iter().map(|e| e.1));
-                    unit(&mut row.iter_mut().map(|e| &mut e.1), norm)
-                })
-                .collect(),
+        match self {
+            Self::Dense { phi, n_outputs } => {
+                let rows = phi.chunks_exact(*n_outputs);
+                rows.map(|row| norm(&mut row.iter().copied())).collect()
+            }
+            Self::Sparse(components) => {
+                let rows = components.iter();
+                rows.map(|row| norm(&mut row.iter().map(|e| e.1))).collect()
+            }
             Self::Identity { n_outputs } => vec![1.0; *n_outputs],
+            Self::Diagonal(diagonal) => diagonal.iter().map(|&v| f64::from(v.abs())).collect(),
+        }
+    }
+
+    /// φ with each row times a factor.
+    #[must_use]
+    pub(in crate::boosting) fn with_rows_times(mut self, factors: &[f64]) -> Self {
+        let scale = |v: &mut f32, factor: f64| *v = (f64::from(*v) * factor) as f32;
+        match &mut self {
+            Self::Dense { phi, n_outputs } => {
+                let rows = phi.chunks_exact_mut(*n_outputs).zip(factors);
+                rows.for_each(|(row, &factor)| row.iter_mut().for_each(|v| scale(v, factor)));
+            }
+            Self::Sparse(components) => {
+                let rows = components.iter_mut().zip(factors);
+                rows.for_each(|(row, &factor)| row.iter_mut().for_each(|e| scale(&mut e.1, factor)));
+            }
+            Self::Identity { .. } => return Self::Diagonal(factors.iter().map(|&v| v as f32).collect()),
+            Self::Diagonal(diagonal) => {
+                let pairs = diagonal.iter_mut().zip(factors);
+                pairs.for_each(|(v, &factor)| scale(v, factor));
+            }
+        }
+        self
+    }
+
+    /// φ with each column, that of an output, times a factor.
+    #[must_use]
+    pub(in crate::boosting) fn scaled(&self, factors: &[f32]) -> Self {
+        let mut scaled = self.clone();
+        match &mut scaled {
+            Self::Dense { phi, n_outputs } => {
+                let rows = phi.chunks_exact_mut(*n_outputs);
+                rows.for_each(|row| row.iter_mut().zip(factors).for_each(|(v, factor)| *v *= factor));
+            }
+            Self::Sparse(components) => {
+                let entries = components.iter_mut().flatten();
+                entries.for_each(|e| e.1 *= factors[e.0 as usize]);
+            }
+            Self::Identity { .. } => return Self::Diagonal(factors.to_vec()),
+            Self::Diagonal(diagonal) => diagonal
+                .iter_mut()
+                .zip(factors)
+                .for_each(|(v, factor)| *v *= factor),
+        }
+        scaled
+    }
+
+    /// The rows of φ scaled to ‖φ_k‖ = 1, and the sums of their magnitudes Σ_j |φ_kj|; a row of zeros stays one.
+    pub(in crate::boosting) fn normalized(&self) -> (Self, Vec<f64>) {
+        let reciprocal = |norm: f64| if norm > 0.0 { norm.recip() } else { 0.0 };
+        let factors: Vec<f64> = self.norms().into_iter().map(reciprocal).collect();
+        let unit = match self {
+            Self::Identity { n_outputs } => Self::Identity {
+                n_outputs: *n_outputs,
+            },
+            _ => self.clone().with_rows_times(&factors),
         };
-        (of_unit_norm, magnitudes)
+        let magnitudes = match &unit {
+            Self::Dense { phi, n_outputs } => {
+                let rows = phi.chunks_exact(*n_outputs);
+                rows.map(|row| row.iter().map(|v| f64::from(v.abs())).sum())
+                    .collect()
+            }
+            Self::Sparse(components) => {
+                let rows = components.iter();
+                rows.map(|row| row.iter().map(|e| f64::from(e.1.abs())).sum())
+                    .collect()
+            }
+            Self::Identity { .. } | Self::Diagonal(_) => unit.norms(),
+        };
+        (unit, magnitudes)
     }
 
     /// The matrix of φ_kj², which maps second derivatives by outputs to those along components.
@@ -113,6 +172,7 @@ impl Coefficients {
             Self::Dense { phi, .. } => phi.iter_mut().for_each(|v| *v *= *v),
             Self::Sparse(components) => components.iter_mut().flatten().for_each(|e| e.1 *= e.1),
             Self::Identity { .. } => {}
+            Self::Diagonal(diagonal) => diagonal.iter_mut().for_each(|v| *v *= *v),
         }
         squares
     }
@@ -134,6 +194,12 @@ impl Coefficients {
                 }
             }
             Self::Identity { .. } => out.copy_from_slice(row),
+            Self::Diagonal(diagonal) => {
+                let terms = row.iter().zip(diagonal);
+                out.iter_mut()
+                    .zip(terms)
+                    .for_each(|(o, (v, &c))| *o = v * f64::from(c));
+            }
         }
     }
 
@@ -155,6 +221,12 @@ impl Coefficients {
                 }
             }
             Self::Identity { .. } => out.iter_mut().zip(row).for_each(|(o, &v)| *o = f64::from(v)),
+            Self::Diagonal(diagonal) => {
+                let terms = row.iter().zip(diagonal);
+                out.iter_mut()
+                    .zip(terms)
+                    .for_each(|(o, (&v, &c))| *o = f64::from(v) * f64::from(c));
+            }
         }
     }
 
@@ -180,6 +252,10 @@ impl Coefficients {
             Self::Identity { .. } => {
                 out.fill(0.0);
                 terms().for_each(|(j, v)| out[j as usize] = v);
+            }
+            Self::Diagonal(diagonal) => {
+                out.fill(0.0);
+                terms().for_each(|(j, v)| out[j as usize] = v * f64::from(diagonal[j as usize]));
             }
         }
     }
@@ -237,6 +313,37 @@ mod tests {
                     );
                 }
             }
+        }
+        // Scaled by columns, every form is one with a diagonal behind it.
+        let factors: Vec<f32> = (0..d).map(|j| 0.25 * (j % 5) as f32 - 0.3).collect();
+        let scaled_row: Vec<f64> = wide
+            .iter()
+            .zip(&factors)
+            .map(|(v, &c)| v * f64::from(c))
+            .collect();
+        for phi in [
+            Coefficients::Identity { n_outputs: d },
+            Coefficients::Dense {
+                phi: (0..2 * d).map(|i| ((i * 5) % 7) as f32 - 3.0).collect(),
+                n_outputs: d,
+            },
+            Coefficients::Sparse(vec![vec![(3, 2.0), (39, -1.0)], vec![(0, 0.5)], vec![]]),
+        ] {
+            let scaled = phi.scaled(&factors);
+            let mut expected = vec![0.0; phi.n_components()];
+            phi.project(&scaled_row, &mut expected);
+            let mut found = [expected.clone(), expected.clone(), expected.clone()];
+            scaled.project(&wide, &mut found[0]);
+            scaled.project_f32(&row, &mut found[1]);
+            scaled.project_sparse(stored.indices(), stored.data(), &mut found[2]);
+            for found in &found {
+                let mut pairs = found.iter().zip(&expected);
+                assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-4), "{scaled:?}");
+            }
+            let (unit, magnitudes) = scaled.normalized();
+            let norms = unit.norms();
+            assert!(norms.iter().all(|v| (v - 1.0).abs() < 1e-6 || *v == 0.0));
+            assert!(magnitudes.iter().zip(&norms).all(|(m, norm)| m + 1e-6 >= *norm));
         }
         let mut out = vec![0.0; d];
         let identity = Coefficients::Identity { n_outputs: d };

@@ -34,6 +34,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
                 PROJECTION[1],
                 PROJECTION[2],
                 "leaf_values",
+                "scale_outputs",
             ],
         ),
         entry(

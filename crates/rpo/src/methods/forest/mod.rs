@@ -4,18 +4,31 @@ mod joint;
 mod single_target;
 
 use crate::method::MethodEntry;
-use rpo_ensemble::{Forest, ForestParams, SingleTargetForest};
+use rpo_ensemble::{Forest, ForestParams, OutputScaling, SingleTargetForest};
 use single_target::SingleTargetParams;
 
 /// Parameters that forests of single targets have no use for.
-const JOINT_ONLY: &[&str] = &["projection", "components", "projection_scope", "leaves"];
+const JOINT_ONLY: &[&str] = &[
+    "projection",
+    "components",
+    "projection_scope",
+    "scale_outputs",
+    "leaves",
+];
 
 pub(super) fn entries() -> Vec<MethodEntry> {
-    let joint = |name, summary, params: ForestParams| {
-        MethodEntry::new(name, summary, params).model::<Forest>("forest")
+    let joint = |name, summary, paper: ForestParams| {
+        let params = ForestParams {
+            scale_outputs: OutputScaling::Auto,
+            ..paper.clone()
+        };
+        MethodEntry::new(name, summary, params)
+            .preset("paper", paper)
+            .model::<Forest>("forest")
     };
-    let single = |name, summary, params| {
-        MethodEntry::new(name, summary, SingleTargetParams(params))
+    let single = |name, summary, params: ForestParams| {
+        MethodEntry::new(name, summary, SingleTargetParams(params.clone()))
+            .preset("paper", SingleTargetParams(params))
             .without(JOINT_ONLY)
             .replacing("bootstrap", "row_share")
             .model::<SingleTargetForest>("single-target-forest")

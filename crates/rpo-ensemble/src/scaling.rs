@@ -1,0 +1,127 @@
+//! Outputs in one unit, so that the units of some do not decide the splits of all.
+
+use rpo_core::MatrixView;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Unit of the outputs while splits are searched. Leaves and predictions keep the outputs' own units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[schemars(inline)]
+pub enum OutputScaling {
+    /// Standard deviations, unless all outputs are labels (0 or 1).
+    #[default]
+    Auto,
+    /// The outputs' own: an output of large numbers weighs more.
+    None,
+    /// The standard deviation of each output; one that is constant is left as it is.
+    Deviation,
+}
+
+impl OutputScaling {
+    /// The factor of each output, the reciprocal of its standard deviation over the samples of positive weight in which it
+    /// is observed; `None` where nothing is scaled, as with a single output.
+    pub(crate) fn factors(self, y: MatrixView<'_>, weights: Option<&[f32]>) -> Option<Vec<f32>> {
+        let is_scaled = match self {
+            Self::None => false,
+            Self::Deviation => true,
+            Self::Auto => !are_labels(y),
+        };
+        (is_scaled && y.n_cols() > 1).then(|| {
+            let reciprocal = |variance: f64| {
+                let factor = (1.0 / variance.sqrt()) as f32;
+                if factor.is_normal() { factor } else { 1.0 }
+            };
+            variances(y, weights).into_iter().map(reciprocal).collect()
+        })
+    }
+}
+
+/// Returns true if every observed value is 0 or 1.
+fn are_labels(y: MatrixView<'_>) -> bool {
+    let is_label = |v: &f32| *v == 0.0 || *v == 1.0 || v.is_nan();
+    match y {
+        MatrixView::Dense(y) => y.iter().all(is_label),
+        MatrixView::Sparse(y) => y.data().iter().all(is_label),
+    }
+}
+
+/// The weighted variance of each output over what is observed; 0 where rounding is all that differs.
+fn variances(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<f64> {
+    let weight = |row: usize| weights.map_or(1.0, |w| f64::from(w[row]));
+    // Per output: the weight of stored values, of missing ones, and the sum.
+    let mut sums = vec![(0.0, 0.0, 0.0); y.n_cols()];
+    let mut total = 0.0;
+    for row in 0..y.n_rows() {
+        let c = weight(row);
+        total += c;
+        y.for_each_in_row(row, |j, value| {
+            let (stored, missing, sum) = &mut sums[j as usize];
+            if value.is_nan() {
+                *missing += c;
+            } else {
+                *stored += c;
+                *sum += c * f64::from(value);
+            }
+        });
+    }
+    let means: Vec<f64> = sums
+        .iter()
+        .map(|(_, missing, sum)| sum / (total - missing))
+        .collect();
+    let mut squares = vec![0.0; y.n_cols()];
+    for row in 0..y.n_rows() {
+        y.for_each_in_row(row, |j, value| {
+            if !value.is_nan() {
+                let distance = f64::from(value) - means[j as usize];
+                squares[j as usize] += weight(row) * distance * distance;
+            }
+        });
+    }
+    let variance = |j: usize| {
+        let ((stored, missing, _), mean) = (sums[j], means[j]);
+        let observed = total - missing;
+        // What is not stored is 0.
+        let variance = (squares[j] + (observed - stored).max(0.0) * mean * mean) / observed;
+        if variance > 1e-12 * mean * mean {
+            variance
+        } else {
+            0.0
+        }
+    };
+    (0..y.n_cols()).map(variance).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn factors_are_reciprocal_deviations() {
+        const M: f32 = f32::NAN;
+        let y = array![
+            [0.0_f32, 10.0, 5.0, M],
+            [2.0, 30.0, 5.0, 1.0],
+            [0.0, 10.0, 5.0, 3.0],
+            [2.0, 30.0, 5.0, M]
+        ];
+        let csr = MatrixView::from(&y).to_csr();
+        for y in [MatrixView::from(&y), MatrixView::Sparse(csr.view())] {
+            let factors = |scaling: OutputScaling, weights| scaling.factors(y, weights);
+            assert_eq!(factors(OutputScaling::Auto, None), Some(vec![1.0, 0.1, 1.0, 1.0]));
+            assert_eq!(factors(OutputScaling::None, None), None);
+            // The first two samples three times: outputs of equal parts stay so, the last has one value of weight.
+            let weighted = factors(OutputScaling::Deviation, Some(&[3.0, 3.0, 0.0, 0.0][..]));
+            assert_eq!(weighted, Some(vec![1.0, 0.1, 1.0, 1.0]));
+        }
+        let labels = array![[0.0_f32, 1.0], [1.0, M]];
+        assert_eq!(OutputScaling::Auto.factors((&labels).into(), None), None);
+        assert!(OutputScaling::Deviation.factors((&labels).into(), None).is_some());
+        // One output cannot outweigh others.
+        assert_eq!(
+            OutputScaling::Deviation.factors((&array![[1.0_f32], [9.0]]).into(), None),
+            None
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! Outputs in their own units: those of one output do not decide the splits of all.
+
+use crate::common::regression;
+use ndarray::{Array2, s};
+use rpo_core::MatrixView;
+use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LossKind, TrainingForm};
+use rpo_ensemble::{EnsembleError, ForestParams, OutputScaling, ProjectionKind};
+
+/// The same outputs with the first in a unit a thousandth as large.
+fn in_other_units(y: &Array2<f32>) -> Array2<f32> {
+    let mut y = y.clone();
+    y.column_mut(0).mapv_inplace(|v| 1000.0 * v);
+    y
+}
+
+/// Predictions of the same model for outputs in two units, the first output in its first unit.
+fn predictions(fit: impl Fn(MatrixView<'_>) -> Array2<f32>, y: &Array2<f32>) -> [Array2<f32>; 2] {
+    let mut other = fit((&in_other_units(y)).into());
+    other.column_mut(0).mapv_inplace(|v| v / 1000.0);
+    [fit(y.into()), other]
+}
+
+fn mean_square(a: &Array2<f32>, b: &Array2<f32>) -> f64 {
+    let others = s![.., 1..];
+    let (a, b) = (a.slice(others), b.slice(others));
+    let squares = a.iter().zip(b).map(|(a, b)| f64::from(a - b).powi(2));
+    squares.sum::<f64>() / a.len() as f64
+}
+
+/// Learns from half of the samples; checks that scaled models do not follow units and that others do.
+fn check(what: &str, fit: impl Fn(OutputScaling, MatrixView<'_>, MatrixView<'_>) -> Array2<f32>) {
+    let (x, y) = regression(23, 240);
+    // Outputs of different features, so that splits for the first help none of the others.
+    let y = y.slice(s![.., 0..4]).to_owned();
+    let of = |scaling| predictions(|y| fit(scaling, (&x).into(), y), &y);
+    for scaling in [OutputScaling::Auto, OutputScaling::Deviation] {
+        let [a, b] = of(scaling);
+        // Rounding may turn a split between equal ones, no more.
+        assert!(mean_square(&a, &b) < 1e-3, "{what}: {}", mean_square(&a, &b));
+    }
+    let [scaled, _] = of(OutputScaling::Auto);
+    let [_, own] = of(OutputScaling::None);
+    let errors = [&scaled, &own].map(|found| mean_square(found, &y));
+    assert!(errors[1] > 1.1 * errors[0], "{what}: {errors:?}");
+}
+
+#[test]
+fn units_decide_no_splits_of_forests() {
+    let base = ForestParams {
+        trees: 20,
+        max_leaves: Some(6),
+        ..ForestParams::random_forest()
+    };
+    for params in [
+        base.clone(),
+        base.clone().project(ProjectionKind::Gaussian, 2),
+        ForestParams {
+            max_leaves: Some(6),
+            ..ForestParams::cart()
+        },
+    ] {
+        check(&format!("{params:?}"), |scale_outputs, x, y| {
+            let params = ForestParams {
+                scale_outputs,
+                ..params.clone()
+            };
+            params.fit(x.reborrow(), y).unwrap().predict(x).unwrap()
+        });
+    }
+}
+
+#[test]
+fn units_decide_no_splits_of_boosting() {
+    for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRpo, Algorithm::GbrtRelabelRpo] {
+        for base in [BoostingParams::new(algorithm), BoostingParams::paper(algorithm)] {
+            let params = BoostingParams {
+                iterations: 15,
+                learning_rate: 0.2,
+                max_leaves: Some(3),
+                ..base
+            };
+            check(&format!("{params:?}"), |scale_outputs, x, y| {
+                let params = BoostingParams {
+                    scale_outputs,
+                    ..params.clone()
+                };
+                params.fit(x.reborrow(), y).unwrap().predict(x).unwrap()
+            });
+        }
+    }
+}
+
+/// Labels have no unit, and a single output shares its tree with none.
+#[test]
+fn labels_and_single_outputs_stay_as_they_are() {
+    let (x, y) = crate::common::labelled(3, 60);
+    let numbers = regression(3, 60).1.slice(s![.., ..1]).to_owned();
+    for y in [&y, &numbers] {
+        let forest = |scale_outputs| {
+            let params = ForestParams {
+                trees: 4,
+                scale_outputs,
+                ..ForestParams::random_forest()
+            };
+            params.fit((&x).into(), y.into()).unwrap()
+        };
+        assert_eq!(forest(OutputScaling::Auto), forest(OutputScaling::None));
+        let boosted = |scale_outputs| {
+            let params = BoostingParams {
+                iterations: 4,
+                scale_outputs,
+                ..BoostingParams::new(Algorithm::GbrtRelabelRpo)
+            };
+            params.fit((&x).into(), y.into()).unwrap()
+        };
+        assert_eq!(boosted(OutputScaling::Auto), boosted(OutputScaling::None));
+    }
+}
+
+/// Scaled or not, the factored residuals of sparse numbers are those of scores.
+#[test]
+fn forms_agree() {
+    let (x, y) = regression(9, 60);
+    let y = MatrixView::from(&y).to_csr();
+    for algorithm in [Algorithm::Gbmort, Algorithm::GbrtRelabelRpo, Algorithm::GbrtRpo] {
+        let params = BoostingParams {
+            iterations: 8,
+            scale_outputs: OutputScaling::Deviation,
+            ..BoostingParams::new(algorithm)
+        };
+        let [a, b] = [TrainingForm::Scores, TrainingForm::Factored].map(|training_form| {
+            let options = BoostingOptions {
+                training_form,
+                ..BoostingOptions::default()
+            };
+            let y = MatrixView::Sparse(y.view());
+            let model = params.fit_with((&x).into(), y, options).unwrap();
+            model.predict((&x).into()).unwrap()
+        });
+        let largest = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(largest < 1e-3, "{algorithm:?}: {largest}");
+    }
+}
+
+#[test]
+fn scales_need_a_unit_and_company() {
+    for (algorithm, loss) in [
+        (Algorithm::SingleTarget, LossKind::Square),
+        (Algorithm::Gbmort, LossKind::Logistic),
+        (Algorithm::Gbmort, LossKind::Absolute),
+    ] {
+        let with = |scale_outputs| BoostingParams {
+            loss: Some(loss),
+            scale_outputs,
+            ..BoostingParams::new(algorithm)
+        };
+        assert_eq!(with(OutputScaling::Auto).check(), Ok(()));
+        match with(OutputScaling::Deviation).check().unwrap_err() {
+            EnsembleError::Parameter(error) => assert_eq!(error.name(), "scale_outputs"),
+            other => panic!("{other:?}"),
+        }
+    }
+}
