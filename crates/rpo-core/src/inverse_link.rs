@@ -10,6 +10,8 @@ pub enum InverseLink {
     Identity,
     /// The logistic function of each activation: a probability for every label.
     Logistic,
+    /// eᵃ: a positive mean.
+    Exponential,
     /// eᵃⱼ / Σ eᵃ: probabilities of classes, of which each sample has exactly one.
     Softmax,
 }

@@ -15,7 +15,7 @@
 //! every leaf. The printed algorithms lack μ in their updates, and label leaves with the gradient instead of
 //! its negative; here r is the negative gradient throughout.
 //!
-//! [`Loss`]es: square, absolute, logistic, and custom ones. Targets may be missing (NaN) or weighted cell by cell: a cell's
+//! [`Loss`]es: square, absolute, Huber's, of a quantile, logistic, Poisson's, Tweedie's, and custom ones. Targets may be missing (NaN) or weighted cell by cell: a cell's
 //! weight multiplies its loss, and so its gradient and its contribution to steps and leaf values.
 //!
 //! ```

@@ -43,14 +43,25 @@ pub struct BoostingParams {
     /// μ of the paper, which tries 0.01 to 1.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub learning_rate: f64,
-    /// Loss that is minimized: square, absolute, or logistic, for labels, which makes predictions probabilities.
+    /// Loss that is minimized: square, absolute, huber or quantile of numbers, poisson of counts, tweedie of amounts that
+    /// are often 0, or logistic of labels, which makes predictions probabilities.
     ///
+    /// Predictions of poisson and tweedie are means, whose logarithms are boosted; their targets are not negative.
     /// `None` is the square loss. A [custom loss](BoostingOptions::loss) takes its place.
     pub loss: Option<LossKind>,
+    /// Distance from which the huber loss is linear, in the outputs' unit; 1 by default.
+    #[schemars(extend("exclusiveMinimum" = 0.0))]
+    pub huber_delta: Option<f64>,
+    /// Level of the quantile that is predicted with the quantile loss; 0.5 by default, the median.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
+    pub quantile: Option<f64>,
+    /// Power p of the tweedie loss, whose variance is in proportion to the mean to the p; 1.5 by default.
+    #[schemars(extend("exclusiveMinimum" = 1.0, "exclusiveMaximum" = 2.0))]
+    pub tweedie_power: Option<f64>,
     /// How the length of a step is found: exact minimizes the loss, newton takes one Newton step, which is cheaper.
     /// newton by default, exact for losses without curvature.
     ///
-    /// The paper's is exact. Newton steps need a loss with a curvature: square or logistic.
+    /// The paper's is exact. Newton steps need a loss with a curvature: square, logistic, poisson or tweedie.
     pub line_search: Option<LineSearch>,
     /// Unit that has its own step length: every output, or every leaf of every output. leaf by default, output for
     /// gbrt-rpo and where the line search is set to exact.
@@ -171,6 +182,9 @@ impl BoostingParams {
             iterations: 100,
             learning_rate: 0.1,
             loss: None,
+            huber_delta: None,
+            quantile: None,
+            tweedie_power: None,
             line_search: None,
             step_scope: None,
             leaf_l2: None,

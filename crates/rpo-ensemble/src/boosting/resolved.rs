@@ -1,7 +1,7 @@
 //! Checked parameters of boosting.
 
 use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
-use super::loss::{Loss, LossKind};
+use super::loss::{Loss, LossKind, LossShape};
 use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use super::state::Outputs;
@@ -10,7 +10,9 @@ use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, ParameterError, Seed, check_count, check_fraction, check_not_negative};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, ParameterError, Seed, check_count, check_fraction, check_not_negative,
+    check_positive,
+};
 use rpo_projections::{Components, Projection, ProjectionKind};
 use rpo_tree::GrowParams;
 use rpo_tree::criterion::LeafPenalty;
@@ -60,21 +62,19 @@ impl SecondOrderSplits {
 }
 
 /// A named loss or a custom one.
-pub(super) enum LossChoice {
-    Kind(LossKind),
-    Custom(Arc<dyn Loss>),
+pub(super) struct LossChoice {
+    /// `None` for a custom loss.
+    kind: Option<LossKind>,
+    loss: Arc<dyn Loss>,
 }
 
 impl LossChoice {
     pub(super) fn loss(&self) -> &dyn Loss {
-        match self {
-            Self::Kind(kind) => kind.loss(),
-            Self::Custom(loss) => loss.as_ref(),
-        }
+        self.loss.as_ref()
     }
 
     pub(super) fn is(&self, kind: LossKind) -> bool {
-        matches!(self, Self::Kind(k) if *k == kind)
+        self.kind == Some(kind)
     }
 }
 
@@ -101,7 +101,7 @@ impl Resolved {
         let has_curvature = loss.loss().curvature(0.0, 0.0).is_some();
         let (line_search, step_scope) = steps(params, has_curvature);
         if line_search == LineSearch::Newton && !has_curvature {
-            let reason = "needs a loss with a curvature, such as square or logistic";
+            let reason = "needs a loss with a curvature: square, logistic, poisson or tweedie";
             return Err(ParameterError::conflict("line_search", "newton", reason).into());
         }
         let is_second_order = step_scope == StepScope::Leaf
@@ -193,7 +193,7 @@ impl Resolved {
 
 /// The unit in which trees split residuals.
 fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, ParameterError> {
-    let has_unit = loss.is(LossKind::Square) || matches!(loss, LossChoice::Custom(_));
+    let has_unit = loss.is(LossKind::Square) || loss.kind.is_none();
     let is_shared = params.algorithm != Algorithm::SingleTarget;
     let conflict = |reason| Err(ParameterError::conflict("scale_outputs", "deviation", reason));
     match params.scale_outputs {
@@ -241,14 +241,64 @@ fn check_no_penalty(params: &BoostingParams) -> Result<(), ParameterError> {
 }
 
 fn loss(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<LossChoice, ParameterError> {
+    let shape = loss_shape(params)?;
     match (params.loss, &options.loss) {
-        (kind, None) => Ok(LossChoice::Kind(kind.unwrap_or(LossKind::Square))),
-        (None, Some(custom)) => Ok(LossChoice::Custom(Arc::clone(custom))),
+        (kind, None) => {
+            let kind = kind.unwrap_or(LossKind::Square);
+            Ok(LossChoice {
+                kind: Some(kind),
+                loss: kind.loss(shape),
+            })
+        }
+        (None, Some(custom)) => Ok(LossChoice {
+            kind: None,
+            loss: Arc::clone(custom),
+        }),
         (Some(kind), Some(_)) => {
             let reason = "cannot be combined with a custom loss";
             Err(ParameterError::conflict("loss", kind, reason))
         }
     }
+}
+
+/// The numbers that the loss depends on; refuses those of another loss.
+fn loss_shape(params: &BoostingParams) -> Result<LossShape, ParameterError> {
+    let between = |name, value: Option<f64>, low: f64, expected| match value {
+        Some(v) => ParameterError::unless(v > low && v < low + 1.0, name, v, expected),
+        None => Ok(()),
+    };
+    check_positive("huber_delta", params.huber_delta.unwrap_or(1.0))?;
+    between("quantile", params.quantile, 0.0, "between 0 and 1")?;
+    between("tweedie_power", params.tweedie_power, 1.0, "between 1 and 2")?;
+    for (name, value, kind, reason) in [
+        (
+            "huber_delta",
+            params.huber_delta,
+            LossKind::Huber,
+            "is for the loss huber",
+        ),
+        (
+            "quantile",
+            params.quantile,
+            LossKind::Quantile,
+            "is for the loss quantile",
+        ),
+        (
+            "tweedie_power",
+            params.tweedie_power,
+            LossKind::Tweedie,
+            "is for the loss tweedie",
+        ),
+    ] {
+        if let Some(value) = value.filter(|_| params.loss != Some(kind)) {
+            return Err(ParameterError::conflict(name, value, reason));
+        }
+    }
+    Ok(LossShape {
+        huber_delta: params.huber_delta.unwrap_or(1.0),
+        quantile: params.quantile.unwrap_or(0.5),
+        tweedie_power: params.tweedie_power.unwrap_or(1.5),
+    })
 }
 
 /// The projection of an algorithm that has one.

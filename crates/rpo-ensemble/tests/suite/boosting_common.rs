@@ -3,9 +3,14 @@
 use ndarray::{Array2, ArrayView2};
 use rpo_core::MatrixView;
 use rpo_ensemble::EnsembleError;
-use rpo_ensemble::boosting::{Boosted, BoostingOptions, BoostingParams, History, TrainingForm, Validation};
+use rpo_ensemble::boosting::{
+    Boosted, BoostingOptions, BoostingParams, History, LossKind, TrainingForm, Validation,
+};
 use rpo_projections::{Components, Projection};
 use std::sync::Arc;
+
+/// The losses of the paper.
+pub(crate) const PAPER_LOSSES: [LossKind; 3] = [LossKind::Square, LossKind::Absolute, LossKind::Logistic];
 
 /// Parameters with the custom parts of a fit.
 #[derive(Debug, Clone)]

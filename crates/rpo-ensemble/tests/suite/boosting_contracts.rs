@@ -1,6 +1,6 @@
 //! What happens at the edges of boosting: degenerate training sets, stopping, and input that is refused.
 
-use crate::boosting_common::{Setup, try_fit};
+use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
 use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, Predictor};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// Every algorithm with every loss, small.
 fn every_kind() -> Vec<BoostingParams> {
     let kinds = |algorithm| {
-        LossKind::ALL.map(|loss| BoostingParams {
+        PAPER_LOSSES.map(|loss| BoostingParams {
             loss: Some(loss),
             iterations: 4,
             ..BoostingParams::paper(algorithm)
@@ -691,7 +691,7 @@ fn training_beyond_the_budget_is_refused() {
         ..Default::default()
     };
     for algorithm in Algorithm::ALL {
-        for loss in LossKind::ALL {
+        for loss in PAPER_LOSSES {
             let params = BoostingParams {
                 loss: Some(loss),
                 ..BoostingParams::paper(algorithm)

@@ -2,7 +2,7 @@
 //!
 //! Models keep `f32`, so what holds exactly for real numbers holds to about 1e-6 here; training losses are `f64`.
 
-use crate::boosting_common::{Fitted, Setup};
+use crate::boosting_common::{Fitted, PAPER_LOSSES, Setup};
 use crate::common::{Given, csr, labelled, layouts, regression, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::{Matrix, Predictor, Seed};
@@ -58,7 +58,7 @@ fn on_threads<T: Send>(n: usize, f: impl FnOnce() -> T + Send) -> T {
 /// B-P1, with every projection and subsample there may be.
 #[test]
 fn the_training_loss_never_grows() {
-    for loss in LossKind::ALL {
+    for loss in PAPER_LOSSES {
         let (x, y) = data(loss, 1, 50);
         for algorithm in Algorithm::ALL {
             for (rate, subsample) in [(1.0, 1.0), (0.5, 0.7), (0.1, 1.0)] {
@@ -122,7 +122,7 @@ fn square_steps_take_off_what_they_promise() {
 /// B-P4: with identical outputs all algorithms are one.
 #[test]
 fn identical_outputs_make_all_algorithms_one() {
-    for loss in LossKind::ALL {
+    for loss in PAPER_LOSSES {
         let (x, y) = data(loss, 3, 60);
         let one: Matrix = y.select(Axis(1), &[1]).into();
         let same: Matrix = y.select(Axis(1), &[1; 6]).into();
@@ -159,7 +159,7 @@ fn identical_outputs_make_all_algorithms_one() {
 /// B-P5: so with one output.
 #[test]
 fn one_output_makes_all_algorithms_one() {
-    for loss in LossKind::ALL {
+    for loss in PAPER_LOSSES {
         let (x, y) = data(loss, 4, 60);
         let y: Matrix = y.select(Axis(1), &[2]).into();
         let found = Algorithm::ALL.map(|algorithm| {
@@ -185,7 +185,7 @@ fn one_output_makes_all_algorithms_one() {
 /// B-P6: Algorithm 4 with the identity is Algorithm 2, bit for bit.
 #[test]
 fn the_identity_is_no_projection() {
-    for loss in LossKind::ALL {
+    for loss in PAPER_LOSSES {
         let (x, y) = data(loss, 5, 60);
         for y in layouts(&y) {
             let set = |p: BoostingParams| BoostingParams {
@@ -274,7 +274,7 @@ fn steps_may_share_a_projection() {
 /// B-P7: the scale and the sign of a projection change nothing.
 #[test]
 fn the_scale_of_a_projection_does_not_matter() {
-    for loss in LossKind::ALL {
+    for loss in PAPER_LOSSES {
         let (x, y) = data(loss, 6, 60);
         let y = y.into();
         let phi = Array2::from_shape_fn((1, 8), |(_, j)| [0.7, -0.2, 1.1, 0.4, -0.9, 0.3, 0.8, -1.3][j]);
@@ -450,7 +450,7 @@ fn threads_do_not_matter() {
 fn every_form() -> Vec<(Algorithm, LossKind, TrainingForm, LineSearch)> {
     let mut forms = Vec::new();
     for algorithm in Algorithm::ALL {
-        for loss in LossKind::ALL {
+        for loss in PAPER_LOSSES {
             forms.push((algorithm, loss, TrainingForm::Scores, LineSearch::Exact));
         }
         if algorithm != Algorithm::SingleTarget {
@@ -576,7 +576,7 @@ fn weights_are_repetitions_and_layouts_do_not_matter() {
 /// Cells of weight 1 change nothing, and those of an output by itself are its own.
 #[test]
 fn cells_have_weights() {
-    for loss in LossKind::ALL {
+    for loss in PAPER_LOSSES {
         let (x, y) = data(loss, 19, 50);
         let of_rows: Vec<f32> = (0..50).map(|i| [0.5, 1.0, 0.0, 2.25][i % 4]).collect();
         let apart = Array2::from_shape_fn(y.dim(), |(i, j)| 0.25 + ((i * 3 + j * 5) % 7) as f32);
@@ -618,7 +618,7 @@ fn cells_have_weights() {
 /// A missing target is one of weight 0, and neither says anything: what it would have been does not matter.
 #[test]
 fn missing_targets_take_no_part() {
-    for loss in LossKind::ALL {
+    for loss in PAPER_LOSSES {
         let (x, y) = data(loss, 15, 60);
         let is_missing = |(i, j): (usize, usize)| (i * 5 + j * 3) % 7 == 0;
         let cells = Array2::from_shape_fn(y.dim(), |c| f32::from(u8::from(!is_missing(c))));
@@ -708,7 +708,7 @@ fn kinds_of_steps() {
             "{algorithm:?}"
         );
     }
-    for loss in LossKind::ALL {
+    for loss in PAPER_LOSSES {
         let (x, y) = data(loss, 18, 60);
         for algorithm in [
             Algorithm::SingleTarget,

@@ -1,6 +1,6 @@
 //! Second-order boosting: penalized Newton steps of leaves, and splits by their gains.
 
-use crate::boosting_common::{Setup, try_fit};
+use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use crate::common::{Given, csr, labelled, regression};
 use ndarray::{Array2, ArrayView2, Axis, array};
 use rpo_core::{Matrix, ParameterError, Predictor};
@@ -610,7 +610,7 @@ fn defaults_are_second_order_where_they_can_be() {
         try_fit(params, &x, &y).unwrap()
     };
     for algorithm in Algorithm::ALL {
-        for loss in LossKind::ALL {
+        for loss in PAPER_LOSSES {
             let default = BoostingParams {
                 loss: Some(loss),
                 ..BoostingParams::new(algorithm)

@@ -11,6 +11,7 @@ pub(crate) fn apply_to_rows(inverse_link: InverseLink, mut activations: ArrayVie
     match inverse_link {
         InverseLink::Identity => {}
         InverseLink::Logistic => activations.mapv_inplace(sigmoid),
+        InverseLink::Exponential => activations.mapv_inplace(f32::exp),
         InverseLink::Softmax => {
             for mut row in activations.rows_mut() {
                 let largest = row.iter().fold(f32::NEG_INFINITY, |best, v| best.max(*v));
@@ -43,6 +44,7 @@ pub(crate) fn loss(
                 sum += row.iter().map(|v| log1p_exp(f64::from(*v))).sum::<f64>();
                 labels(i, &mut |j, y| sum -= y * f64::from(row[j]));
             }
+            InverseLink::Exponential => unreachable!("embeddings have no loss with this link"),
             InverseLink::Softmax => {
                 let largest = row.iter().fold(f32::NEG_INFINITY, |best, v| best.max(*v));
                 let exponentials: f64 = row.iter().map(|v| f64::from(v - largest).exp()).sum();

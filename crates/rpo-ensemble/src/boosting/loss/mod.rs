@@ -4,8 +4,11 @@
 //! Boosting needs its negative gradient, on which trees grow, and the length of a step.
 
 mod absolute;
+mod huber;
+mod log_link;
 mod logistic;
 mod median;
+mod quantile;
 mod search;
 mod square;
 
@@ -14,31 +17,36 @@ pub(crate) use search::root_of_derivative;
 pub(crate) use square::quotient;
 
 use absolute::Absolute;
+use huber::Huber;
+use log_link::{Poisson, Tweedie};
 use median::weighted_middle;
+use quantile::Quantile;
 use rpo_core::{InverseLink, ParameterError};
 use schemars::JsonSchema;
 use search::line_search;
 use serde::{Deserialize, Serialize};
 use square::Square;
 use std::fmt;
+use std::sync::Arc;
 
-/// The prediction for a score f: f itself, or for [`InverseLink::Logistic`] the probability of the label,
+/// The prediction for a score f: f itself, eᶠ for [`InverseLink::Exponential`], or for [`InverseLink::Logistic`] the probability of the label,
 /// σ(2f) = 1 / (1 + exp(−2f)), as f is half of the log-odds. (The paper's section 3.1 says "logit function", the inverse of
 /// what is meant.)
 #[inline]
 pub(crate) fn prediction(inverse_link: InverseLink, score: f64) -> f64 {
     match inverse_link {
         InverseLink::Logistic => logistic::sigmoid(2.0 * score),
+        InverseLink::Exponential => score.exp(),
         InverseLink::Identity | InverseLink::Softmax => score,
     }
 }
 
 /// Checks that predictions follow from one score each.
 pub(crate) fn check_inverse_link(inverse_link: InverseLink) -> Result<(), ParameterError> {
-    let reason = "couples the outputs; boosting needs identity or logistic";
+    let reason = "couples the outputs; boosting needs identity, logistic or exponential";
     match inverse_link {
         InverseLink::Softmax => Err(ParameterError::conflict("inverse_link", "softmax", reason)),
-        InverseLink::Identity | InverseLink::Logistic => Ok(()),
+        InverseLink::Identity | InverseLink::Logistic | InverseLink::Exponential => Ok(()),
     }
 }
 
@@ -166,13 +174,13 @@ pub trait Loss: fmt::Debug + Send + Sync {
     }
 
     /// The function from scores to predictions, by whose name model files store it: [`InverseLink::Identity`], the default,
-    /// or [`InverseLink::Logistic`] of 2f.
+    /// [`InverseLink::Exponential`], or [`InverseLink::Logistic`] of 2f.
     fn inverse_link(&self) -> InverseLink {
         InverseLink::Identity
     }
 }
 
-/// A named loss: `square`, `absolute` or `logistic`.
+/// A named loss: `square`, `absolute`, `logistic`, `huber`, `quantile`, `poisson` or `tweedie`.
 ///
 /// ```
 /// use rpo_ensemble::boosting::LossKind;
@@ -190,11 +198,38 @@ pub enum LossKind {
     /// ℓ(y, f) = log(1 + exp(−2 y± f)) for labels y in {0, 1} and y± = 2y − 1, the binomial deviance; predictions are
     /// probabilities.
     Logistic,
+    /// ½ (y − f)² up to a distance δ and linear beyond, which outliers weigh little in
+    /// ([`huber_delta`](super::BoostingParams::huber_delta)).
+    Huber,
+    /// τ (y − f) above the score and (1 − τ) (f − y) below it: predictions are τ-quantiles
+    /// ([`quantile`](super::BoostingParams::quantile)).
+    Quantile,
+    /// Half the Poisson deviance of counts with mean eᶠ, which is predicted.
+    Poisson,
+    /// Half the deviance of Tweedie's distributions with mean eᶠ and a variance in proportion to its power
+    /// ([`tweedie_power`](super::BoostingParams::tweedie_power)): amounts that are often 0.
+    Tweedie,
+}
+
+/// The numbers that some losses depend on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct LossShape {
+    pub(super) huber_delta: f64,
+    pub(super) quantile: f64,
+    pub(super) tweedie_power: f64,
 }
 
 impl LossKind {
     /// All losses.
-    pub const ALL: [Self; 3] = [Self::Square, Self::Absolute, Self::Logistic];
+    pub const ALL: [Self; 7] = [
+        Self::Square,
+        Self::Absolute,
+        Self::Logistic,
+        Self::Huber,
+        Self::Quantile,
+        Self::Poisson,
+        Self::Tweedie,
+    ];
 
     /// The name.
     pub const fn name(self) -> &'static str {
@@ -202,15 +237,29 @@ impl LossKind {
             Self::Square => "square",
             Self::Absolute => "absolute",
             Self::Logistic => "logistic",
+            Self::Huber => "huber",
+            Self::Quantile => "quantile",
+            Self::Poisson => "poisson",
+            Self::Tweedie => "tweedie",
         }
     }
 
     /// The loss.
-    pub fn loss(self) -> &'static dyn Loss {
+    pub(super) fn loss(self, shape: LossShape) -> Arc<dyn Loss> {
         match self {
-            Self::Square => &Square,
-            Self::Absolute => &Absolute,
-            Self::Logistic => &Logistic,
+            Self::Square => Arc::new(Square),
+            Self::Absolute => Arc::new(Absolute),
+            Self::Logistic => Arc::new(Logistic),
+            Self::Huber => Arc::new(Huber {
+                delta: shape.huber_delta,
+            }),
+            Self::Quantile => Arc::new(Quantile {
+                level: shape.quantile,
+            }),
+            Self::Poisson => Arc::new(Poisson),
+            Self::Tweedie => Arc::new(Tweedie {
+                power: shape.tweedie_power,
+            }),
         }
     }
 }
@@ -226,7 +275,8 @@ impl std::str::FromStr for LossKind {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        found.ok_or_else(|| ParameterError::out_of_range("loss", text, "square, absolute or logistic").into())
+        let names = "square, absolute, logistic, huber, quantile, poisson or tweedie";
+        found.ok_or_else(|| ParameterError::out_of_range("loss", text, names).into())
     }
 }
 

@@ -1,0 +1,110 @@
+//! Losses of amounts and counts that are not negative, whose score is the logarithm of the mean.
+
+use super::Loss;
+use rpo_core::InverseLink;
+
+/// Largest move of a score in one step: the minimum is at minus infinity where all targets are 0, and one Newton step from
+/// far below the targets goes far beyond them.
+const LARGEST_MOVE: f64 = 2.0;
+
+/// The logarithm of the weighted mean; where all targets are 0, which no finite constant fits, of 1/(2n).
+fn log_of_mean(targets: &[f64], weights: &[f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    let sum: f64 = targets.iter().zip(weights).map(|(y, w)| w * y).sum();
+    let mean = if sum > 0.0 {
+        sum / total
+    } else {
+        0.5 / targets.len() as f64
+    };
+    mean.ln()
+}
+
+fn refuses_negative(y: f64) -> Option<&'static str> {
+    (y < 0.0).then_some("at least 0")
+}
+
+/// Half the Poisson deviance of μ = eᶠ: ℓ(y, f) = μ − y − y (f − log y), r = y − μ, with the second derivative μ.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Poisson;
+
+impl Loss for Poisson {
+    fn value(&self, y: f64, score: f64) -> f64 {
+        let of_target = if y > 0.0 { y * (score - y.ln()) } else { 0.0 };
+        score.exp() - y - of_target
+    }
+
+    fn residual(&self, y: f64, score: f64) -> f64 {
+        y - score.exp()
+    }
+
+    fn curvature(&self, _y: f64, score: f64) -> Option<f64> {
+        Some(score.exp())
+    }
+
+    fn largest_move(&self) -> f64 {
+        LARGEST_MOVE
+    }
+
+    fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
+        log_of_mean(targets, weights)
+    }
+
+    fn refuses(&self, y: f64) -> Option<&'static str> {
+        refuses_negative(y)
+    }
+
+    fn inverse_link(&self) -> InverseLink {
+        InverseLink::Exponential
+    }
+}
+
+/// Half the deviance of Tweedie's distribution of μ = eᶠ, whose variance is in proportion to μᵖ, 1 < p < 2:
+/// ℓ(y, f) = y²⁻ᵖ / ((1 − p)(2 − p)) − y μ¹⁻ᵖ / (1 − p) + μ²⁻ᵖ / (2 − p) and r = y μ¹⁻ᵖ − μ²⁻ᵖ.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Tweedie {
+    pub(crate) power: f64,
+}
+
+impl Tweedie {
+    /// μ¹⁻ᵖ and μ²⁻ᵖ.
+    fn powers(self, score: f64) -> (f64, f64) {
+        (
+            ((1.0 - self.power) * score).exp(),
+            ((2.0 - self.power) * score).exp(),
+        )
+    }
+}
+
+impl Loss for Tweedie {
+    fn value(&self, y: f64, score: f64) -> f64 {
+        let (below, above) = (1.0 - self.power, 2.0 - self.power);
+        let powers = self.powers(score);
+        y.powf(above) / (below * above) - y * powers.0 / below + powers.1 / above
+    }
+
+    fn residual(&self, y: f64, score: f64) -> f64 {
+        let powers = self.powers(score);
+        y * powers.0 - powers.1
+    }
+
+    fn curvature(&self, y: f64, score: f64) -> Option<f64> {
+        let powers = self.powers(score);
+        Some((self.power - 1.0) * y * powers.0 + (2.0 - self.power) * powers.1)
+    }
+
+    fn largest_move(&self) -> f64 {
+        LARGEST_MOVE
+    }
+
+    fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
+        log_of_mean(targets, weights)
+    }
+
+    fn refuses(&self, y: f64) -> Option<&'static str> {
+        refuses_negative(y)
+    }
+
+    fn inverse_link(&self) -> InverseLink {
+        InverseLink::Exponential
+    }
+}
