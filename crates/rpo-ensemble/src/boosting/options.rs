@@ -124,7 +124,7 @@ pub enum Stop {
 /// let mut history = History::default();
 /// let options = BoostingOptions { history: Some(&mut history), ..Default::default() };
 /// BoostingParams::new(Algorithm::Gbmort).fit_with(MatrixView::from(&x), MatrixView::from(&y), options)?;
-/// assert_eq!(history.training_loss.len(), 101);
+/// assert_eq!(history.training_loss.len(), 301);
 /// # Ok::<(), rpo_ensemble::EnsembleError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize};
 pub struct BoostingParams {
     /// What trees grow on, and what a step adds to the scores.
     pub algorithm: Algorithm,
-    /// Number of boosting steps, at least 1.
+    /// Number of boosting steps: 300 by default where all outputs share a tree, 100 where each has its own.
     ///
     /// Boosting overfits in the end: a [validation set](super::Validation) finds the best number of steps.
     #[schemars(range(min = 1))]
@@ -158,7 +158,8 @@ impl Default for BoostingParams {
 }
 
 impl BoostingParams {
-    /// The settings of the paper: exact steps for each output, no penalties, outputs in their own units.
+    /// The settings of the paper: exact steps for each output, no penalties, outputs in their own units. 100 steps, whose
+    /// number the paper chooses on withheld samples.
     ///
     /// ```
     /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};
@@ -170,6 +171,7 @@ impl BoostingParams {
             line_search: Some(LineSearch::Exact),
             step_scope: Some(StepScope::Output),
             scale_outputs: OutputScaling::None,
+            iterations: 100,
             ..Self::new(algorithm)
         }
     }
@@ -179,7 +181,11 @@ impl BoostingParams {
     pub fn new(algorithm: Algorithm) -> Self {
         Self {
             algorithm,
-            iterations: 100,
+            iterations: if algorithm == Algorithm::SingleTarget {
+                100
+            } else {
+                300
+            },
             learning_rate: 0.1,
             loss: None,
             huber_delta: None,
