@@ -104,7 +104,8 @@ pub struct BoostingParams {
     /// Trees on bins are much faster, and the same where no feature has more values than bins. Of more than 255 samples, a
     /// feature has at most one bin per 16, or 63 if that is more.
     pub bins: Bins,
-    /// Number of features drawn at each node: all, sqrt, log2, a number, or a fraction such as 0.1.
+    /// Number of features drawn at each node: all, sqrt, log2, a number, or a fraction such as 0.1. By default 0.3 where
+    /// all outputs share a tree, which scores better than all in a third of the time, and all where each has its own.
     pub max_features: MaxFeatures,
     /// Largest depth of a tree; the root has depth 0.
     pub max_depth: Option<u32>,
@@ -158,8 +159,8 @@ impl Default for BoostingParams {
 }
 
 impl BoostingParams {
-    /// The settings of the paper: exact steps for each output, no penalties, outputs in their own units. 100 steps, whose
-    /// number the paper chooses on withheld samples.
+    /// The settings of the paper: exact steps for each output, no penalties, all features and thresholds, outputs in their own
+    /// units. 100 steps, whose number the paper chooses on withheld samples.
     ///
     /// ```
     /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};
@@ -172,6 +173,8 @@ impl BoostingParams {
             step_scope: Some(StepScope::Output),
             scale_outputs: OutputScaling::None,
             iterations: 100,
+            max_features: MaxFeatures::All,
+            bins: Bins::Exact,
             ..Self::new(algorithm)
         }
     }
@@ -199,7 +202,11 @@ impl BoostingParams {
             min_split_gain: 0.0,
             subsample: 1.0,
             bins: Bins::MOST,
-            max_features: MaxFeatures::All,
+            max_features: if algorithm == Algorithm::SingleTarget {
+                MaxFeatures::All
+            } else {
+                MaxFeatures::Share(0.3)
+            },
             max_depth: None,
             max_leaves: None,
             min_samples_split: 2,

@@ -4,7 +4,7 @@ use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use crate::common::{Given, csr, labelled, regression};
 use ndarray::{Array2, ArrayView2, Axis, array};
 use rpo_core::{Matrix, ParameterError, Predictor};
-use rpo_ensemble::EnsembleError;
+use rpo_ensemble::{Bins, EnsembleError, MaxFeatures, OutputScaling};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, TrainingForm,
 };
@@ -17,6 +17,7 @@ fn second_order(algorithm: Algorithm, loss: LossKind) -> BoostingParams {
         line_search: Some(LineSearch::Newton),
         step_scope: Some(StepScope::Leaf),
         leaf_l2: Some(1.0),
+        max_features: MaxFeatures::All,
         ..BoostingParams::new(algorithm)
     }
 }
@@ -637,6 +638,8 @@ fn defaults_are_second_order_where_they_can_be() {
             // Exact steps are the paper's, and so of outputs.
             let exact = BoostingParams {
                 line_search: Some(LineSearch::Exact),
+                max_features: MaxFeatures::All,
+                scale_outputs: OutputScaling::None,
                 ..default
             };
             let paper = BoostingParams {

@@ -4,7 +4,7 @@ use crate::common::regression;
 use ndarray::{Array2, s};
 use rpo_core::MatrixView;
 use rpo_ensemble::boosting::{Algorithm, BoostingOptions, BoostingParams, LossKind, TrainingForm};
-use rpo_ensemble::{EnsembleError, ForestParams, OutputScaling, ProjectionKind};
+use rpo_ensemble::{EnsembleError, ForestParams, MaxFeatures, OutputScaling, ProjectionKind};
 
 /// The same outputs with the first in a unit a thousandth as large.
 fn in_other_units(y: &Array2<f32>) -> Array2<f32> {
@@ -77,6 +77,7 @@ fn units_decide_no_splits_of_boosting() {
                 iterations: 15,
                 learning_rate: 0.2,
                 max_leaves: Some(3),
+                max_features: MaxFeatures::All,
                 ..base
             };
             check(&format!("{params:?}"), |scale_outputs, x, y| {
