@@ -10,7 +10,8 @@ use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, ParameterError, Seed, check_count, check_fraction, check_not_negative,
+use rpo_core::{
+    DEFAULT_MEMORY_LIMIT, ParameterError, Seed, check_count, check_fraction, check_not_negative,
     check_positive,
 };
 use rpo_projections::{Components, Projection, ProjectionKind};

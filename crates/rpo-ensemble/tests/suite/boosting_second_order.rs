@@ -4,13 +4,13 @@ use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use crate::common::{Given, csr, labelled, regression};
 use ndarray::{Array2, ArrayView2, Axis, array};
 use rpo_core::{Matrix, ParameterError, Predictor};
-use rpo_ensemble::{Bins, EnsembleError, MaxFeatures, OutputScaling};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, LineSearch, LossKind, StepScope, TrainingForm,
 };
+use rpo_ensemble::{Bins, EnsembleError, MaxFeatures, OutputScaling};
 use std::sync::Arc;
 
-/// Newton steps of leaves, with λ = 1.
+/// Newton steps of leaves, with λ = 1, on all features of outputs in their own units.
 fn second_order(algorithm: Algorithm, loss: LossKind) -> BoostingParams {
     BoostingParams {
         loss: Some(loss),
@@ -18,6 +18,7 @@ fn second_order(algorithm: Algorithm, loss: LossKind) -> BoostingParams {
         step_scope: Some(StepScope::Leaf),
         leaf_l2: Some(1.0),
         max_features: MaxFeatures::All,
+        scale_outputs: OutputScaling::None,
         ..BoostingParams::new(algorithm)
     }
 }
@@ -640,6 +641,7 @@ fn defaults_are_second_order_where_they_can_be() {
                 line_search: Some(LineSearch::Exact),
                 max_features: MaxFeatures::All,
                 scale_outputs: OutputScaling::None,
+                bins: Bins::Exact,
                 ..default
             };
             let paper = BoostingParams {
