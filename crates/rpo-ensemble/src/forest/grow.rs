@@ -4,22 +4,31 @@ use super::grower::{Grower, TreeInput};
 use super::model::{ForestTree, Importances};
 use super::params::{CriterionKind, ForestParams};
 use super::targets::Targets;
+use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::missing;
 use crate::options::FitOptions;
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
 use rpo_tree::criterion::XLogXTable;
+use rpo_tree::histogram::BinnedFeatures;
 use rpo_tree::{LeafKind, RankedFeatures, Tree};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The features of a training set, prepared for any outputs.
 pub(super) struct TrainingFeatures<'x> {
     /// For projections that learn from them.
     x: MatrixView<'x>,
-    ranked: RankedFeatures,
+    coded: CodedFeatures,
+}
+
+/// Features as growers need them.
+pub(super) struct CodedFeatures {
+    /// Made when a grower asks for it if trees grow on bins.
+    ranked: OnceLock<RankedFeatures>,
+    pub(super) binned: Option<BinnedFeatures>,
     /// For entropies.
-    x_log_x: XLogXTable,
+    pub(super) x_log_x: XLogXTable,
 }
 
 impl<'x> TrainingFeatures<'x> {
@@ -28,11 +37,24 @@ impl<'x> TrainingFeatures<'x> {
             CriterionKind::Entropy => x.n_rows(),
             _ => 0,
         };
-        Ok(Self {
-            x,
-            ranked: RankedFeatures::new(x)?,
+        let (ranked, binned) = match params.bins {
+            Bins::Exact => (RankedFeatures::new(x.reborrow())?.into(), None),
+            Bins::AtMost(bins) => (OnceLock::new(), Some(BinnedFeatures::new(x.reborrow(), bins)?)),
+        };
+        let coded = CodedFeatures {
+            ranked,
+            binned,
             x_log_x: XLogXTable::up_to(most),
-        })
+        };
+        Ok(Self { x, coded })
+    }
+}
+
+impl CodedFeatures {
+    /// Features that were checked, as ranks.
+    pub(super) fn ranked(&self, x: MatrixView<'_>) -> &RankedFeatures {
+        self.ranked
+            .get_or_init(|| RankedFeatures::new(x).expect("what was binned can be ranked"))
     }
 }
 
@@ -59,11 +81,19 @@ impl<'a, 'x> Training<'a, 'x> {
     ) -> Result<Self, EnsembleError> {
         let is_partial = options.missing_outputs && y.has_missing();
         let projection = params.output_projection(options.projection.as_ref())?;
+        if features.coded.binned.is_some() && is_partial && y.n_cols() > 1 && projection.is_none() {
+            let reason = "cannot be combined with missing outputs, except in single-target forests or with a projection";
+            return Err(ParameterError::conflict("bins", params.bins, reason).into());
+        }
+        let mut targets = Targets::new(params, projection, features.x, y, options.weights, is_partial)?;
+        if features.coded.binned.is_some() {
+            targets.make_dense()?;
+        }
         Ok(Self {
             params,
             features,
             outputs: Arc::new(y.to_owned()),
-            targets: Targets::new(params, projection, features.x, y, options.weights, is_partial)?,
+            targets,
             weights: options.weights,
             leaves: leaf_kind(params, y, is_partial)?,
             observed_means: is_partial.then(|| missing::known_means(y, options.weights)),
@@ -74,7 +104,7 @@ impl<'a, 'x> Training<'a, 'x> {
     pub(super) fn tree<G: Grower>(&self, grower: &G, index: usize) -> Result<GrownTree<G>, EnsembleError> {
         let params = self.params;
         let seed = Seed::new(params.seed).purpose("tree").child(index as u64);
-        let n_samples = self.features.ranked.n_rows();
+        let n_samples = self.features.x.n_rows();
         let mut weights = params.bag(n_samples).counts(seed, n_samples);
         if let Some(given) = self.weights {
             weights.iter_mut().zip(given).for_each(|(w, g)| *w *= g);
@@ -89,8 +119,7 @@ impl<'a, 'x> Training<'a, 'x> {
         let tree = TreeInput {
             params,
             features: self.features.x.reborrow(),
-            ranked: &self.features.ranked,
-            x_log_x: &self.features.x_log_x,
+            coded: &self.features.coded,
             outputs: &self.outputs,
             leaves: self.leaves,
             observed_means: self.observed_means.as_deref(),
@@ -102,7 +131,7 @@ impl<'a, 'x> Training<'a, 'x> {
         };
         let grown = grower.grow(&tree)?;
         let leaves = grower.label(&tree, &grown)?;
-        let importances = Importances::new(&grown.importances(self.features.ranked.n_features()));
+        let importances = Importances::new(&grown.importances(self.features.x.n_cols()));
         let tree = Tree::new(grown.structure, leaves)?;
         Ok((ForestTree { tree, seed }, importances))
     }

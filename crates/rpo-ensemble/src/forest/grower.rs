@@ -1,14 +1,17 @@
 //! The seam for custom criteria, splitters and leaf models.
 
+use super::grow::CodedFeatures;
 use super::params::{CriterionKind, ForestParams};
 use super::targets::TreeTargets;
 use crate::error::EnsembleError;
 use crate::sampling::subset::{size, subset};
+use ndarray::Array2;
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_tree::criterion::{
     Criterion, Entropy, LabelCountVariance, LabelEntropy, ObservedVariance, PackedLabelVariance,
-    SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy, XLogXTable,
+    SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy,
 };
+use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafKind, LeafModel, Leaves, RankedFeatures, Rule, grow};
 use std::sync::Arc;
@@ -115,8 +118,7 @@ impl Grower for AxisGrower {
 pub struct TreeInput<'a> {
     pub(super) params: &'a ForestParams,
     pub(super) features: MatrixView<'a>,
-    pub(super) ranked: &'a RankedFeatures,
-    pub(super) x_log_x: &'a XLogXTable,
+    pub(super) coded: &'a CodedFeatures,
     pub(super) outputs: &'a Arc<Matrix>,
     pub(super) leaves: LeafKind,
     pub(super) observed_means: Option<&'a [f32]>,
@@ -133,7 +135,7 @@ impl TreeInput<'_> {
 
     /// Returns the features as ranks, as [`AxisSplitter`] needs them.
     pub fn ranked_features(&self) -> &RankedFeatures {
-        self.ranked
+        self.coded.ranked(self.features())
     }
 
     /// Returns the targets to grow on (n x m): the outputs, dense ones far from zero centred, or their projection.
@@ -168,8 +170,11 @@ impl TreeInput<'_> {
     /// # Errors
     /// [`EnsembleError::Tree`] for data that a splitter refuses.
     pub fn grow(&self) -> Result<Grown<AxisRule>, EnsembleError> {
+        if let Some(binned) = &self.coded.binned {
+            return self.grow_binned(binned);
+        }
         let weights = self.weights;
-        let table = || self.x_log_x.clone();
+        let table = || self.coded.x_log_x.clone();
         let has_missing = self.observed_means.is_some();
         match self.targets {
             TreeTargets::Single(target) if self.params.criterion == CriterionKind::Entropy => {
@@ -214,20 +219,57 @@ impl TreeInput<'_> {
         }
     }
 
+    /// Grows on bins.
+    fn grow_binned(&self, features: &BinnedFeatures) -> Result<Grown<AxisRule>, EnsembleError> {
+        let (axis, subset) = self.axis();
+        let filled;
+        let targets = match &self.targets {
+            // A missing target counts only where none is observed, and then all must be equal.
+            TreeTargets::Single(target) => {
+                let observed = |v: f32| if v.is_nan() { 0.0 } else { v };
+                filled = Array2::from_shape_fn((target.len(), 1), |(i, _)| observed(target[i]));
+                filled.view()
+            }
+            TreeTargets::Outputs(MatrixView::Dense(y)) | TreeTargets::Projected(y) => y.view(),
+            TreeTargets::Outputs(MatrixView::Sparse(_)) | TreeTargets::Labels(_) => {
+                unreachable!("made dense; labels are kept for entropies, which have no bins")
+            }
+        };
+        let targets = SplitTargets::variance(targets, self.weights);
+        let mut splitter = HistogramSplitter::new(features, targets, axis)?;
+        if let Some(subset) = &subset {
+            splitter = splitter.on(subset)?;
+        }
+        Ok(self.grow_with(&splitter))
+    }
+
     /// Grows by a criterion, with the other parameters of the forest.
     ///
     /// # Errors
     /// [`EnsembleError::Tree`] for data that a splitter refuses.
     pub fn grow_by<C: Criterion + Sync>(&self, criterion: C) -> Result<Grown<AxisRule>, EnsembleError> {
+        let (axis, subset) = self.axis();
+        let mut splitter = AxisSplitter::new(self.ranked_features(), criterion, axis)?;
+        if let Some(subset) = &subset {
+            splitter = splitter.on(subset)?;
+        }
+        Ok(self.grow_with(&splitter))
+    }
+
+    /// The parameters of the search, and the features that the tree uses if not all.
+    fn axis(&self) -> (AxisParams, Option<Vec<u32>>) {
         let params = self.params;
-        let samples = self.samples();
-        let total: f64 = samples.iter().map(|&i| f64::from(self.weights[i as usize])).sum();
+        let total: f64 = self
+            .samples()
+            .iter()
+            .map(|&i| f64::from(self.weights[i as usize]))
+            .sum();
         // The variance of 0/1 labels is half of Gini's impurity.
         let unit = match params.criterion {
             CriterionKind::Gini => 0.5,
             CriterionKind::Variance | CriterionKind::Entropy => 1.0,
         };
-        let p = self.ranked.n_features();
+        let p = self.features.n_cols();
         let n_features = size(params.feature_share, p);
         let axis = AxisParams {
             max_features: Some(params.max_features.resolve(n_features)),
@@ -235,12 +277,8 @@ impl TreeInput<'_> {
             min_gain: params.min_impurity_decrease * unit * total * self.targets.view().n_cols() as f64,
             thresholds: params.thresholds(),
         };
-        let features = subset(p, n_features, self.seed.purpose("features"));
-        let mut splitter = AxisSplitter::new(self.ranked, criterion, axis)?;
-        if n_features < p {
-            splitter = splitter.on(&features)?;
-        }
-        Ok(self.grow_with(&splitter))
+        let features = || subset(p, n_features, self.seed.purpose("features"));
+        (axis, (n_features < p).then(features))
     }
 
     /// Grows with a splitter, within the depth, leaves and samples that the parameters allow.

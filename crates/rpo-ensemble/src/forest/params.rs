@@ -1,5 +1,6 @@
 //! Parameters of forests.
 
+use crate::bins::Bins;
 use crate::error::EnsembleError;
 use crate::inputs::check_trees;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
@@ -117,6 +118,12 @@ pub struct ForestParams {
     /// Features that are constant in the node count; if all features drawn are constant, the search goes on until it meets
     /// one that is not. Default ⌊√p⌋ in ensembles (Breiman 2001), all in a single tree.
     pub max_features: MaxFeatures,
+    /// Largest number of bins of a feature, 2 to 255, between which splits choose; exact, the default, for any threshold.
+    ///
+    /// Trees on bins grow faster on many samples. Of more than 255 samples, a feature has at most one bin per 16, or 63 if
+    /// that is more. Not for random thresholds, entropy or missing outputs, and sparse outputs without a projection are made
+    /// dense.
+    pub bins: Bins,
     /// Largest depth of a leaf; the root has depth 0. Trees grow fully without it.
     pub max_depth: Option<u32>,
     /// Largest number of leaves of a tree; with it, trees grow best-first.
@@ -198,6 +205,7 @@ impl ForestParams {
             first_tree: 0,
             splitter: Splitting::Best,
             max_features: MaxFeatures::Sqrt,
+            bins: Bins::Exact,
             max_depth: None,
             max_leaves: None,
             min_samples_split: 2,
@@ -306,6 +314,7 @@ impl ForestParams {
     pub(super) fn check_with(&self, projection: Option<&Arc<dyn Projection>>) -> Result<(), EnsembleError> {
         check_trees(self.first_tree, self.trees)?;
         self.max_features.check()?;
+        self.check_bins()?;
         check_not_negative("min_impurity_decrease", self.min_impurity_decrease)?;
         if let Some(fraction) = self.row_share {
             check_fraction("row_share", fraction)?;
@@ -326,6 +335,21 @@ impl ForestParams {
             projection.components.resolve(1)?;
         }
         Ok(())
+    }
+
+    fn check_bins(&self) -> Result<(), ParameterError> {
+        self.bins.check()?;
+        let reason = match self.bins {
+            Bins::Exact => return Ok(()),
+            Bins::AtMost(_) if self.splitter == Splitting::Random => {
+                "cannot be combined with random thresholds, which lie anywhere between values"
+            }
+            Bins::AtMost(_) if self.criterion == CriterionKind::Entropy => {
+                "cannot be combined with entropy; variance and gini have bins"
+            }
+            Bins::AtMost(_) => return Ok(()),
+        };
+        Err(ParameterError::conflict("bins", self.bins, reason))
     }
 
     /// The projection that trees grow on, with a custom family in place of the named one.

@@ -2,6 +2,7 @@
 
 use super::params::{CriterionKind, ForestParams};
 use crate::error::EnsembleError;
+use crate::inference::mean::DEFAULT_BUDGET;
 use crate::missing;
 use crate::projection::{OutputProjection, ProjectionScope};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
@@ -86,6 +87,18 @@ impl Targets {
                 Err(ParameterError::conflict("criterion", params.criterion, reason).into())
             }
         }
+    }
+
+    /// Makes sparse outputs dense, which sums per bin need.
+    pub(super) fn make_dense(&mut self) -> Result<(), EnsembleError> {
+        if let Self::Outputs(y @ Matrix::Sparse(_)) = self {
+            let dense = y
+                .view()
+                .to_dense(DEFAULT_BUDGET)
+                .map_err(EnsembleError::Training)?;
+            *y = Matrix::Dense(dense);
+        }
+        Ok(())
     }
 
     /// The targets of the tree with an index; `projected` is room for a projection.

@@ -1,5 +1,6 @@
 //! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
 
+mod bins;
 mod boosting_common;
 mod boosting_contracts;
 mod boosting_fixtures;
