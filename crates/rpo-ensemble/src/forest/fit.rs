@@ -23,7 +23,7 @@ impl ForestParams {
     /// bootstrap, its projection and its features from its own streams, keyed by the seed and j. In-bag samples with
     /// their multiplicities grow the tree and label its leaves.
     ///
-    /// Memory beside the forest: the ranked features, the outputs, and what one tree needs per thread, with a
+    /// Memory beside the forest: the ranked or binned features, the outputs, and what one tree needs per thread, with a
     /// projection m values per sample. Nothing of n x d is made from sparse outputs.
     ///
     /// # Errors
