@@ -2,11 +2,10 @@
 
 use super::params::{CriterionKind, ForestParams};
 use crate::error::EnsembleError;
-use crate::inference::mean::DEFAULT_BUDGET;
 use crate::missing;
 use crate::projection::{OutputProjection, ProjectionScope};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
-use rpo_core::{CsrMatrix, CsrView, Matrix, MatrixView, ParameterError, Seed};
+use rpo_core::{CsrMatrix, CsrView, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionInput;
 
 /// The targets of a forest; dense numbers far from zero are centred, and all in the unit of `scale_outputs`.
@@ -94,7 +93,7 @@ impl Targets {
         if let Self::Outputs(y @ Matrix::Sparse(_)) = self {
             let dense = y
                 .view()
-                .to_dense(DEFAULT_BUDGET)
+                .to_dense(DEFAULT_MEMORY_LIMIT)
                 .map_err(EnsembleError::Training)?;
             *y = Matrix::Dense(dense);
         }

@@ -1,7 +1,7 @@
 //! Ensembles on bins.
 
 use ndarray::Array2;
-use rpo_core::{MatrixView, Seed};
+use rpo_core::{MatrixView, Predictor, Seed};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::{
     Bins, CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures, ProjectionKind, Splitting,
