@@ -1,6 +1,7 @@
 //! Tasks of the workspace, run as `cargo xtask <task>`.
 
 mod ci;
+mod fuzz;
 mod python;
 mod tidy;
 
@@ -24,6 +25,12 @@ enum Task {
     Python,
     /// Reports words that documentation, messages and help texts never use
     Tidy,
+    /// Fuzzes everything that reads what others wrote; needs cargo-fuzz and the nightly toolchain
+    Fuzz {
+        /// How long, divided among the targets
+        #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+        seconds: u64,
+    },
     /// Runs an experiment and reports it beside the published figures; --help for its options
     #[command(disable_help_flag = true)]
     Reproduce {
@@ -37,6 +44,7 @@ fn main() -> anyhow::Result<()> {
         Task::Ci => ci::run(),
         Task::Python => python::run(),
         Task::Tidy => tidy::run(),
+        Task::Fuzz { seconds } => fuzz::run(seconds),
         Task::Reproduce { options } => reproduce(&options),
     }
 }

@@ -1,5 +1,6 @@
 //! What ends a command.
 
+use crate::output::harmless;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::{CatalogueError, DatasetError};
 use rpo::model_file::ModelFileError;
@@ -62,7 +63,7 @@ impl CliError {
     pub(crate) fn of_data(source: ModelError, data: &str) -> Self {
         let data = data.to_owned();
         match source {
-            ModelError::Metric(_) | ModelError::MemoryLimit { .. } => Self::Evaluate { data, source },
+            ModelError::Metric(_) | ModelError::MemoryLimit(_) => Self::Evaluate { data, source },
             source => Self::Fit { data, source },
         }
     }
@@ -77,7 +78,7 @@ impl CliError {
             return Some("rpo train --impute keeps in the model what to fill in");
         }
         if let Self::Evaluate {
-            source: ModelError::MemoryLimit { .. },
+            source: ModelError::MemoryLimit(_),
             ..
         } = self
         {
@@ -125,7 +126,7 @@ impl CliError {
         if let Some(advice) = self.advice() {
             let _ = writeln!(report, "  help: {advice}");
         }
-        as_options(report)
+        harmless(&as_options(report)).into_owned()
     }
 }
 

@@ -20,9 +20,9 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Metrics: lrap, coverage, ranking-loss, one-error, p@K, ndcg@K, psp@K, psndcg@K, macro-auc, micro-auc,
-    /// average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1, example-f1; r2, half-r2 (of the first
-    /// half of the outputs), arrmse, mse, mae.
+    /// Metrics: lrap, lrap-all (samples without labels count as 1), coverage, ranking-loss, one-error, p@K, ndcg@K,
+    /// psp@K, psndcg@K, macro-auc, micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1,
+    /// example-f1; r2, half-r2 (of the first half of the outputs), arrmse, mse, mae.
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels and r2,arrmse,mse,mae for numbers.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     metrics: Vec<Metric>,

@@ -6,6 +6,7 @@ mod error;
 mod evaluate;
 mod help;
 mod inspect;
+mod interrupt;
 mod merge;
 mod options;
 mod output;
@@ -68,7 +69,9 @@ impl Command {
 
 /// Runs the command with the arguments of the process.
 pub fn main() -> ExitCode {
-    match Cli::parse().command.run() {
+    let command = Cli::parse().command;
+    interrupt::watch();
+    match command.run() {
         Ok(()) => ExitCode::SUCCESS,
         // Whoever read standard output has seen enough, as in `rpo predict ... | head`.
         Err(e) if e.is_broken_pipe() => ExitCode::SUCCESS,

@@ -5,12 +5,14 @@ use rpo::data::preprocess::Pipeline;
 use rpo::{FileTarget, Model};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
 use std::path::Path;
 
 /// Where a command writes its results.
 pub(crate) enum Output {
     Standard(BufWriter<StdoutLock<'static>>),
+    /// Standard output that people look at: control characters of names would command the terminal.
+    Terminal(BufWriter<StdoutLock<'static>>),
     File(FileTarget),
 }
 
@@ -19,6 +21,7 @@ impl Output {
     pub(crate) fn new(path: Option<&Path>) -> Result<Self, CliError> {
         Ok(match path {
             Some(path) => Self::File(FileTarget::new(path)?),
+            None if io::stdout().is_terminal() => Self::Terminal(BufWriter::new(io::stdout().lock())),
             None => Self::Standard(BufWriter::new(io::stdout().lock())),
         })
     }
@@ -27,6 +30,11 @@ impl Output {
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         match self {
             Self::Standard(out) => out.write_all(bytes).map_err(CliError::Output),
+            Self::Terminal(out) => {
+                let text = String::from_utf8_lossy(bytes);
+                out.write_all(harmless(&text).as_bytes())
+                    .map_err(CliError::Output)
+            }
             Self::File(target) => Ok(target.put(bytes)?),
         }
     }
@@ -34,23 +42,36 @@ impl Output {
     /// Brings everything to where it belongs.
     pub(crate) fn finish(self) -> Result<(), CliError> {
         match self {
-            Self::Standard(mut out) => out.flush().map_err(CliError::Output),
+            Self::Standard(mut out) | Self::Terminal(mut out) => out.flush().map_err(CliError::Output),
             Self::File(target) => Ok(target.finish()?),
         }
     }
 }
 
-/// Writes a text to standard output.
+/// A text without control characters but line ends and tabs: others are escaped.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = text.chars().map(|c| match c {
+        c if harmful(c) => format!("\\u{:04x}", u32::from(c)),
+        c => c.to_string(),
+    });
+    Cow::Owned(escaped.collect())
+}
+
+/// Writes a report to standard output, wherever that leads. In JSON the escapes are those of a string.
 pub(crate) fn print(text: &str) -> Result<(), CliError> {
     let mut out = Output::new(None)?;
-    out.put(text.as_bytes())?;
+    out.put(harmless(text).as_bytes())?;
     out.finish()
 }
 
 /// Tells something on standard error that is not a result.
 pub(crate) fn note(text: &str) {
     // A note that nobody can read is no reason to fail.
-    let _ = writeln!(io::stderr(), "note: {text}");
+    let _ = writeln!(io::stderr(), "note: {}", harmless(text));
 }
 
 /// Notes the features that imputation learned nothing for.
@@ -127,5 +148,19 @@ pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
         Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
     } else {
         Cow::Borrowed(name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::harmless;
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(harmless("a\tb é\n"), "a\tb é\n");
+        assert_eq!(
+            harmless("\u{1b}[2J\r\u{7f}\u{9b}x"),
+            "\\u001b[2J\\u000d\\u007f\\u009bx"
+        );
     }
 }

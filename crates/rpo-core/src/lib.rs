@@ -2,6 +2,7 @@
 
 mod inverse_link;
 mod matrix;
+mod memory;
 mod parameter;
 mod predictor;
 mod seed;
@@ -17,6 +18,7 @@ pub use sprs;
 
 pub use inverse_link::InverseLink;
 pub use matrix::{CsrMatrix, CsrView, Matrix, MatrixError, MatrixView, check_dense, csr_row};
+pub use memory::MemoryLimit;
 pub use parameter::{
     Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive, is_fraction,
 };

@@ -1,5 +1,6 @@
 //! Dense or CSR matrices of `f32`, owned and borrowed.
 
+use crate::MemoryLimit;
 use ndarray::{Array2, ArrayView2, Axis};
 use sprs::{CsMatI, CsMatViewI};
 
@@ -23,39 +24,23 @@ pub enum MatrixError {
         value: f32,
     },
     /// A dense matrix that would need more memory than the caller allows.
-    #[error("a dense {rows} x {columns} matrix needs {bytes} bytes, the memory limit is {budget}")]
-    OverBudget {
-        /// Number of rows.
-        rows: usize,
-        /// Number of columns.
-        columns: usize,
-        /// Bytes it would need.
-        bytes: usize,
-        /// Bytes allowed.
-        budget: usize,
-    },
+    #[error(transparent)]
+    Memory(#[from] MemoryLimit),
 }
 
-/// Refuses a dense matrix that would take more than `budget` bytes, at the given number per entry.
+/// Refuses a dense matrix that would take more than `limit` bytes, at the given number per entry.
 ///
 /// # Errors
-/// [`MatrixError::OverBudget`].
+/// [`MatrixError::Memory`].
 pub fn check_dense(
     rows: usize,
     columns: usize,
     bytes_per_entry: usize,
-    budget: usize,
+    limit: usize,
 ) -> Result<(), MatrixError> {
     let bytes = rows.saturating_mul(columns).saturating_mul(bytes_per_entry);
-    if bytes > budget {
-        return Err(MatrixError::OverBudget {
-            rows,
-            columns,
-            bytes,
-            budget,
-        });
-    }
-    Ok(())
+    let what = || format!("a dense {rows} x {columns} matrix");
+    Ok(MemoryLimit::check(bytes, limit, what)?)
 }
 
 /// A matrix of `f32`, dense and row-major or compressed sparse row.
@@ -122,7 +107,8 @@ impl<'a> From<&'a Array2<f32>> for MatrixView<'a> {
 }
 
 impl<'a> From<CsrView<'a>> for MatrixView<'a> {
-    /// What is stored by columns stays so: functions of numbers refuse it, [`Matrix::from`] converts it.
+    /// What is stored by columns stays so: the methods of the view read it correctly but search every column for a row,
+    /// other functions of numbers refuse it, and [`Matrix::from`] converts it.
     fn from(a: CsrView<'a>) -> Self {
         Self::Sparse(a)
     }
@@ -178,6 +164,11 @@ impl<'a> MatrixView<'a> {
     pub fn for_each_in_row(self, row: usize, mut f: impl FnMut(u32, f32)) {
         match self {
             Self::Dense(a) => a.row(row).iter().enumerate().for_each(|(j, &v)| f(j as u32, v)),
+            Self::Sparse(a) if !a.is_csr() => {
+                for (j, column) in a.outer_iterator().enumerate() {
+                    column.get(row).into_iter().for_each(|&v| f(j as u32, v));
+                }
+            }
             Self::Sparse(a) => {
                 let (columns, values) = csr_row(&a, row);
                 columns.iter().zip(values).for_each(|(&j, &v)| f(j, v));
@@ -195,11 +186,7 @@ impl<'a> MatrixView<'a> {
             Self::Dense(a) => out.iter_mut().zip(a.row(row)).for_each(|(o, &v)| *o = v),
             Self::Sparse(a) => {
                 out.fill(0.0);
-                let (columns, values) = csr_row(&a, row);
-                columns
-                    .iter()
-                    .zip(values)
-                    .for_each(|(&j, &v)| out[j as usize] = v);
+                Self::Sparse(a).for_each_in_row(row, |j, v| out[j as usize] = v);
             }
         }
     }
@@ -211,6 +198,7 @@ impl<'a> MatrixView<'a> {
     pub fn select_rows(self, rows: &[usize]) -> Matrix {
         match self {
             Self::Dense(a) => Matrix::Dense(a.select(Axis(0), rows)),
+            Self::Sparse(a) if !a.is_csr() => Matrix::from(a.to_csr()).view().select_rows(rows),
             Self::Sparse(a) => {
                 let mut indptr = Vec::with_capacity(rows.len() + 1);
                 let (mut columns, mut values) = (Vec::new(), Vec::new());
@@ -234,13 +222,13 @@ impl<'a> MatrixView<'a> {
         }
     }
 
-    /// A dense copy, refused when it would take more than `budget` bytes.
+    /// A dense copy, refused when it would take more than `limit` bytes.
     ///
     /// # Errors
-    /// [`MatrixError::OverBudget`], before anything is allocated.
-    pub fn to_dense(self, budget: usize) -> Result<Array2<f32>, MatrixError> {
+    /// [`MatrixError::Memory`], before anything is allocated.
+    pub fn to_dense(self, limit: usize) -> Result<Array2<f32>, MatrixError> {
         let (rows, columns) = (self.n_rows(), self.n_cols());
-        check_dense(rows, columns, size_of::<f32>(), budget)?;
+        check_dense(rows, columns, size_of::<f32>(), limit)?;
         Ok(match self {
             Self::Dense(a) => a.to_owned(),
             Self::Sparse(_) => {
@@ -255,6 +243,9 @@ impl<'a> MatrixView<'a> {
 
     /// A CSR copy of the values that differ from zero, NaN included.
     pub fn to_csr(self) -> CsrMatrix {
+        if let Some(rows) = self.stored_by_rows() {
+            return rows.view().to_csr();
+        }
         let (mut indptr, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in 0..self.n_rows() {
             self.for_each_in_row(row, |j, v| {
@@ -266,6 +257,14 @@ impl<'a> MatrixView<'a> {
             indptr.push(columns.len());
         }
         CsrMatrix::new((self.n_rows(), self.n_cols()), indptr, columns, values)
+    }
+
+    /// A copy of a matrix that is stored by columns; `None` for one whose rows are together already.
+    fn stored_by_rows(self) -> Option<Matrix> {
+        match self {
+            Self::Sparse(a) if !a.is_csr() => Some(Matrix::from(a.to_csr())),
+            _ => None,
+        }
     }
 
     /// Returns true if a stored value is NaN, that is missing where the caller allows missing values.
@@ -294,6 +293,9 @@ impl<'a> MatrixView<'a> {
     }
 
     fn check(self, allowed: impl Fn(f32) -> bool) -> Result<(), MatrixError> {
+        if let Some(rows) = self.stored_by_rows() {
+            return rows.view().check(allowed);
+        }
         for row in 0..self.n_rows() {
             let mut bad = None;
             self.for_each_in_row(row, |column, value| {
@@ -314,9 +316,10 @@ impl<'a> MatrixView<'a> {
 /// The column indices and values stored in a row.
 ///
 /// # Panics
-/// If the row is out of range.
+/// If the row is out of range, or the matrix is stored by columns.
 #[inline]
 pub fn csr_row<'a>(a: &CsrView<'a>, row: usize) -> (&'a [u32], &'a [f32]) {
+    assert!(a.is_csr(), "the matrix is stored by rows");
     let (indptr, columns, values) = a.into_raw_storage();
     // A view of some rows of a matrix keeps the row pointers of the whole.
     let range = indptr[row] - indptr[0]..indptr[row + 1] - indptr[0];
@@ -362,16 +365,15 @@ mod tests {
     }
 
     #[test]
-    fn over_budget_is_refused() {
+    fn more_than_the_limit_is_refused() {
         let a = Matrix::from(CsrMatrix::zero((1 << 20, 1 << 20)));
         let bytes = 1_usize << 42;
-        let expected = MatrixError::OverBudget {
-            rows: 1 << 20,
-            columns: 1 << 20,
+        let expected = MemoryLimit {
+            what: "a dense 1048576 x 1048576 matrix".into(),
             bytes,
-            budget: 1 << 30,
+            limit: 1 << 30,
         };
-        assert_eq!(a.view().to_dense(1 << 30), Err(expected));
+        assert_eq!(a.view().to_dense(1 << 30), Err(expected.into()));
     }
 
     proptest! {
@@ -390,6 +392,19 @@ mod tests {
             let mut out = [7.0; 3];
             sparse.view().copy_row(2, &mut out);
             prop_assert_eq!(out.to_vec(), dense.row(2).to_vec());
+            // Stored by columns, also square, where a transposed reading would go unnoticed.
+            for n in [3, 4] {
+                let dense = dense.slice(ndarray::s![..n, ..]);
+                let by_columns = MatrixView::from(dense).to_csr().to_csc();
+                let view = MatrixView::from(&by_columns);
+                prop_assert_eq!(view.to_dense(usize::MAX).unwrap(), dense);
+                prop_assert_eq!(view.to_csr(), MatrixView::from(dense).to_csr());
+                let rows: Vec<usize> = rows.iter().map(|row| row % n).collect();
+                prop_assert_eq!(view.select_rows(&rows), sparse.view().select_rows(&rows));
+                view.copy_row(2, &mut out);
+                prop_assert_eq!(out.to_vec(), dense.row(2).to_vec());
+                prop_assert!(view.check_finite().is_ok());
+            }
         }
     }
 }

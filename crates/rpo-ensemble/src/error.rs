@@ -1,6 +1,6 @@
 //! Errors of fitting ensembles and predicting with them.
 
-use rpo_core::{MatrixError, Mismatch, ParameterError};
+use rpo_core::{MatrixError, MemoryLimit, Mismatch, ParameterError};
 use rpo_projections::ProjectionError;
 use rpo_tree::TreeError;
 
@@ -23,6 +23,21 @@ pub enum EnsembleError {
     /// Predictions that would need more memory than allowed.
     #[error("predictions: {0}; predict the top labels, or fewer samples at a time")]
     Predictions(#[source] MatrixError),
+    /// A projection of the outputs that would need more memory than allowed.
+    #[error(transparent)]
+    Memory(#[from] MemoryLimit),
+    /// A prediction beyond the range of `f32`.
+    #[error(
+        "the prediction of output {output} for sample {row} is {value}, beyond 32-bit numbers; scale the outputs down"
+    )]
+    Prediction {
+        /// Sample, from 0.
+        row: usize,
+        /// Output, from 0.
+        output: usize,
+        /// The prediction.
+        value: f32,
+    },
     /// An error of growing trees.
     #[error(transparent)]
     Tree(#[from] TreeError),

@@ -1,7 +1,9 @@
 //! Projections of the outputs on which trees grow.
 
-use rpo_core::ParameterError;
-use rpo_projections::{Components, Projection, ProjectionError, ProjectionKind};
+use crate::error::EnsembleError;
+use crate::inference::mean::DEFAULT_BUDGET;
+use rpo_core::{MemoryLimit, ParameterError, Seed};
+use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -118,7 +120,26 @@ rpo_core::impl_text_serde!(ProjectionChoice, ["string"]);
 /// The samples of a bootstrap do not matter for it: a projection that is learned sees the whole training set.
 #[derive(Debug, Clone)]
 pub(crate) struct OutputProjection {
-    pub(crate) family: Arc<dyn Projection>,
+    family: Arc<dyn Projection>,
     pub(crate) components: Components,
     pub(crate) scope: ProjectionScope,
+}
+
+impl OutputProjection {
+    /// Fits the family to outputs; one that would take more memory than predictions may is refused: Φ, which most families
+    /// hold dense, and Z.
+    pub(crate) fn fit(
+        &self,
+        data: ProjectionInput<'_>,
+        seed: Seed,
+    ) -> Result<Box<dyn LinearMap>, EnsembleError> {
+        let (n, d) = (data.outputs.n_rows(), data.outputs.n_cols());
+        let m = self.components.resolve(d)?;
+        let bytes = (n.saturating_add(d))
+            .saturating_mul(m)
+            .saturating_mul(size_of::<f32>());
+        let what = || format!("a projection of {n} samples and {d} outputs to {m} components");
+        MemoryLimit::check(bytes, DEFAULT_BUDGET, what)?;
+        Ok(self.family.fit(data, m, seed)?)
+    }
 }

@@ -1,6 +1,6 @@
 //! Errors of fitting and of prediction.
 
-use rpo_core::{MatrixError, Mismatch, ParameterError};
+use rpo_core::{MatrixError, MemoryLimit, Mismatch, ParameterError};
 use rpo_projections::ProjectionError;
 
 /// The error of every fallible function of this crate.
@@ -44,13 +44,8 @@ pub enum LinearError {
     #[error("predictions: {0}; predict the top labels, or fewer samples at a time")]
     Predictions(#[source] MatrixError),
     /// A matrix of a fit that would exceed the memory limit.
-    #[error("{what}: {error}")]
-    Memory {
-        /// The matrix.
-        what: &'static str,
-        /// Its size and the limit.
-        error: MatrixError,
-    },
+    #[error(transparent)]
+    Memory(#[from] MemoryLimit),
     /// Weights beyond the range of `f32`.
     #[error("the fit overflows: {what} is not finite; rescale the features, or raise the penalty")]
     Overflow {

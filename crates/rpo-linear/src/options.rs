@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpo_core::{DEFAULT_MEMORY_LIMIT, check_dense};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit};
 
 use crate::{History, LinearError};
 
@@ -48,5 +48,7 @@ pub(crate) fn check_matrix<T>(
     columns: usize,
     limit: usize,
 ) -> Result<(), LinearError> {
-    check_dense(rows, columns, size_of::<T>(), limit).map_err(|error| LinearError::Memory { what, error })
+    let bytes = rows.saturating_mul(columns).saturating_mul(size_of::<T>());
+    let what = || format!("{what}, a dense {rows} x {columns} matrix,");
+    Ok(MemoryLimit::check(bytes, limit, what)?)
 }

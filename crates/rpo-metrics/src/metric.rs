@@ -1,6 +1,6 @@
 //! The metrics by name, and the trait that custom metrics implement.
 
-use crate::{Average, Baseline, Evaluation, MetricError, UndefinedLabels, area, at_k, ranking};
+use crate::{Average, Baseline, EmptySamples, Evaluation, MetricError, UndefinedLabels, area, at_k, ranking};
 use std::fmt;
 use std::str::FromStr;
 
@@ -101,6 +101,8 @@ impl<S: Score + ?Sized> Score for &S {
 pub enum Metric {
     /// `lrap`: [`lrap`](crate::lrap).
     Lrap,
+    /// `lrap-all`: [`lrap`](crate::lrap) with samples without labels counted as 1, as scikit-learn does.
+    LrapAll,
     /// `coverage`: [`coverage_error`](crate::coverage_error).
     Coverage,
     /// `ranking-loss`: [`ranking_loss`](crate::ranking_loss).
@@ -170,8 +172,9 @@ impl Needs {
 }
 
 /// Metrics whose name is a word.
-const WORDS: [(&str, Metric); 18] = [
+const WORDS: [(&str, Metric); 19] = [
     ("lrap", Metric::Lrap),
+    ("lrap-all", Metric::LrapAll),
     ("coverage", Metric::Coverage),
     ("ranking-loss", Metric::RankingLoss),
     ("one-error", Metric::OneError),
@@ -213,6 +216,7 @@ impl Metric {
         let (empty, zero) = (on.options.empty_samples, on.options.zero_division);
         Ok(match self {
             Self::Lrap => ranking::lrap(on.labels()?, on.dense_scores()?, empty)?.value,
+            Self::LrapAll => ranking::lrap(on.labels()?, on.dense_scores()?, EmptySamples::One)?.value,
             Self::Coverage => ranking::coverage_error(on.labels()?, on.dense_scores()?)?,
             Self::RankingLoss => ranking::ranking_loss(on.labels()?, on.dense_scores()?)?,
             Self::OneError => at_k::one_error(on.labels()?, &*on.top_k(1)?, empty)?.value,
@@ -269,6 +273,7 @@ impl Score for Metric {
     fn needs(&self) -> Needs {
         match *self {
             Self::Lrap
+            | Self::LrapAll
             | Self::Coverage
             | Self::RankingLoss
             | Self::MacroAuc

@@ -2,7 +2,7 @@
 
 use crate::{MethodError, Model, ModelError};
 use ndarray::ArrayView2;
-use rpo_core::CsrMatrix;
+use rpo_core::{CsrMatrix, Mismatch};
 use rpo_data::Task;
 use rpo_linear::{Prevalence, f1_decisions};
 use rpo_metrics::{LabelSets, Thresholds};
@@ -48,6 +48,7 @@ impl Decision {
                 given: Task::MultiLabel,
             });
         };
+        Mismatch::check("columns of the scores", model.n_outputs(), scores.ncols())?;
         match self {
             Self::Threshold => {
                 let thresholds = model

@@ -2,7 +2,7 @@
 
 use crate::method::MethodError;
 use crate::model_file::ModelFileError;
-use rpo_core::{Mismatch, ParameterError};
+use rpo_core::{MemoryLimit, Mismatch, ParameterError};
 use rpo_data::preprocess::PreprocessError;
 use rpo_data::split::SplitError;
 use rpo_data::{DatasetError, Task};
@@ -30,15 +30,8 @@ pub enum ModelError {
         metric: String,
     },
     /// A result that exceeds the memory limit.
-    #[error("{what} would take {bytes} bytes of memory; the limit is {limit}")]
-    MemoryLimit {
-        /// What would take the memory.
-        what: String,
-        /// The memory it would take.
-        bytes: usize,
-        /// The memory limit.
-        limit: usize,
-    },
+    #[error(transparent)]
+    MemoryLimit(#[from] MemoryLimit),
     /// Samples that cannot be withheld or split into folds.
     #[error(transparent)]
     Split(#[from] SplitError),
@@ -168,11 +161,8 @@ impl ModelError {
     /// Checks that dense scores stay within a memory limit.
     pub(crate) fn check_scores(n_samples: usize, n_outputs: usize, limit: usize) -> Result<(), Self> {
         let bytes = crate::blocks::dense_bytes(n_samples, n_outputs);
-        if bytes <= limit {
-            return Ok(());
-        }
-        let what = format!("scores of {n_samples} samples and {n_outputs} outputs");
-        Err(Self::MemoryLimit { what, bytes, limit })
+        let what = || format!("scores of {n_samples} samples and {n_outputs} outputs");
+        Ok(MemoryLimit::check(bytes, limit, what)?)
     }
 
     /// Returns true if a fit was stopped by its caller ([`FitContext::stop`](crate::FitContext::stop)).
@@ -183,7 +173,10 @@ impl ModelError {
     /// The error with samples counted from the first of the data, where it came from a block that begins at `start`.
     #[must_use]
     pub fn in_block(mut self, start: usize) -> Self {
-        if let Self::MissingFeature { row, .. } = &mut self {
+        if let Self::MissingFeature { row, .. }
+        | Self::Linear(LinearError::Score { row, .. })
+        | Self::Ensemble(EnsembleError::Prediction { row, .. }) = &mut self
+        {
             *row += start;
         }
         self

@@ -1,11 +1,15 @@
 //! Writing a file where it belongs, all of it or nothing.
 
+mod part;
+
+use part::Part;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tempfile::{Builder, TempPath};
 
 const BUFFER: usize = 1 << 20;
+/// Symbolic links that are followed to a file that does not exist yet; the system follows as many.
+const MOST_LINKS: usize = 40;
 
 /// Why a file could not be written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -35,8 +39,12 @@ pub enum TargetError {
 ///
 /// It is written beside its place, flushed to the disk and renamed by [`finish`](Self::finish); until then, and
 /// if anything fails or the target is dropped, an earlier file stays as it was. Behind a symbolic link the file
-/// it leads to is replaced; devices and pipes are written to directly. [`check`](Self::check) finds out before a
-/// long computation whether the place can be written to.
+/// it leads to is replaced, or made if the link dangles; devices and pipes are written to directly.
+/// [`check`](Self::check) finds out before a long computation whether the place can be written to.
+///
+/// What a process that was killed left of its file, `.rpo-*.part`, is removed when another file is written to that
+/// folder (where the system locks files: not on Windows). [`abandon_all`](Self::abandon_all) is for a process that is
+/// about to end.
 ///
 /// ```
 /// use rpo::FileTarget;
@@ -56,7 +64,7 @@ pub struct FileTarget {
     path: PathBuf,
     out: BufWriter<File>,
     /// Where the file is until it is finished, and where it goes; `None` for devices and pipes.
-    rename: Option<(TempPath, PathBuf)>,
+    rename: Option<(Part, PathBuf)>,
 }
 
 impl FileTarget {
@@ -96,6 +104,12 @@ impl FileTarget {
             .map_err(|e| io_error(&self.path, "write", &e))
     }
 
+    /// Removes the unfinished files of this process and calls `last` with the paths that they were for. Every other
+    /// target waits meanwhile, and `last` is expected to end the process: what handles a signal calls this.
+    pub fn abandon_all(last: impl FnOnce(&[PathBuf])) {
+        part::abandon_all(last);
+    }
+
     /// Brings everything to the disk and gives the file its name.
     ///
     /// # Errors
@@ -104,12 +118,12 @@ impl FileTarget {
         let Self { path, out, rename } = self;
         let error = |action, e: &io::Error| io_error(&path, action, e);
         let file = out.into_inner().map_err(|e| error("write", e.error()))?;
-        if let Some((temporary, target)) = rename {
+        if let Some((part, target)) = rename {
             file.sync_all().map_err(|e| error("flush to the disk", &e))?;
+            part.persist(&target)
+                .map_err(|e| error("rename the finished file", &e))?;
+            // Its lock, which keeps other processes from removing the part, goes with it.
             drop(file);
-            temporary
-                .persist(&target)
-                .map_err(|e| error("rename the finished file", &e.error))?;
             sync_folder(folder_of(&target)).map_err(|e| error("flush the folder to the disk", &e))?;
         }
         Ok(())
@@ -138,7 +152,7 @@ impl From<TargetError> for io::Error {
     }
 }
 
-fn open(path: &Path) -> Result<(File, Option<(TempPath, PathBuf)>), TargetError> {
+fn open(path: &Path) -> Result<(File, Option<(Part, PathBuf)>), TargetError> {
     let error = |action, e: &io::Error| io_error(path, action, e);
     let earlier = match fs::metadata(path) {
         Ok(metadata) if metadata.is_dir() => {
@@ -155,25 +169,27 @@ fn open(path: &Path) -> Result<(File, Option<(TempPath, PathBuf)>), TargetError>
     };
     let target = match &earlier {
         Some(_) => fs::canonicalize(path).map_err(|e| error("write", &e))?,
-        None => path.to_owned(),
+        None => end_of_links(path),
     };
-    let mut builder = Builder::new();
-    builder.prefix(".rpo-").suffix(".part");
-    #[cfg(unix)]
-    {
-        // What creating the file directly would give; temporary files are private otherwise.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
-    }
-    let temporary = builder
-        .tempfile_in(folder_of(&target))
-        .map_err(|e| error("write into its folder", &e))?;
+    let (file, part) =
+        Part::create(folder_of(&target), path).map_err(|e| error("write into its folder", &e))?;
     if let Some(permissions) = earlier {
-        let kept = temporary.as_file().set_permissions(permissions);
+        let kept = file.set_permissions(permissions);
         kept.map_err(|e| error("keep the permissions of the earlier file", &e))?;
     }
-    let (file, temporary) = temporary.into_parts();
-    Ok((file, Some((temporary, target))))
+    Ok((file, Some((part, target))))
+}
+
+/// Where symbolic links lead that end at nothing: the path itself if it is none.
+fn end_of_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&path) {
+            Ok(next) => path = folder_of(&path).join(next),
+            Err(_) => break,
+        }
+    }
+    path
 }
 
 fn io_error(path: &Path, action: &'static str, e: &io::Error) -> TargetError {

@@ -24,7 +24,7 @@ pub(crate) use method::{MethodJob, MethodText, PublishedName, Targets};
 #[cfg(test)]
 pub(crate) use published::Figure;
 pub(crate) use published::{Paper, Published};
-pub(crate) use read::{find, list};
+pub(crate) use read::{find, list, parse};
 pub(crate) use values::Values;
 
 use rpo::metrics::{Metric, Score};

@@ -53,9 +53,14 @@ fn files() -> Result<Vec<PathBuf>, DescribeError> {
 
 fn read(path: &Path) -> Result<Description, DescribeError> {
     let text = std::fs::read_to_string(path).map_err(|e| io_error(path, &e))?;
-    let file = Source { path, text: &text };
+    parse(path, &text)
+}
+
+/// The experiment of the text of a file.
+pub(crate) fn parse(path: &Path, text: &str) -> Result<Description, DescribeError> {
+    let file = Source { path, text };
     let mut description: Description =
-        toml::from_str(&text).map_err(|e| file.error(e.span().unwrap_or(0..0), e.message()))?;
+        toml::from_str(text).map_err(|e| file.error(e.span().unwrap_or(0..0), e.message()))?;
     like::complete(&mut description, &file)?;
     check(&description, &file)?;
     Ok(description)

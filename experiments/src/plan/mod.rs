@@ -5,7 +5,7 @@ pub(crate) mod job;
 
 use self::data::Filtered;
 use self::job::{Job, Source, Work};
-use crate::describe::{DatasetText, Description, Preprocess, PublishedName};
+use crate::describe::{DatasetText, Description, Preprocess, PublishedName, SplitText};
 use anyhow::bail;
 use rpo::core::Seed;
 use rpo::data::Catalogue;
@@ -46,6 +46,8 @@ pub(crate) struct PlannedSet {
     pub(crate) note: Option<String>,
     pub(crate) train: usize,
     pub(crate) test: usize,
+    /// Whether repetitions are splits of one set of samples, so that what they are trained on overlaps.
+    pub(crate) resampled: bool,
     pub(crate) n_features: usize,
     pub(crate) n_outputs: usize,
     /// What is left of it, if features or labels are left out.
@@ -307,6 +309,7 @@ impl Plan {
             note: data.note.clone(),
             train: data.train,
             test: data.test,
+            resampled: matches!(data.split, SplitText::Random) && !description.fixed_split,
             n_features,
             n_outputs,
             filtered,

@@ -70,8 +70,9 @@ fn claim_section(claims: &[Claim]) -> Vec<Block> {
     let count = |finding| claims.iter().filter(|claim| claim.finding == finding).count();
     let counts = format!(
         "{} supported, {} not supported, {} not run. Two means differ if they are further apart than the larger of their \
-         standard deviations, the paper's own rule. The p-values are of the t test paired by repetition: a finer look, but \
-         an optimistic one, since splits of one data set overlap.",
+         standard deviations, the paper's own rule. The p-values are of the t test paired by repetition. Where \
+         repetitions are splits of one data set they overlap, and the test is too ready to find a difference: the corrected \
+         resampled t test of Nadeau and Bengio (2003) stands beside it, and decides.",
         count(Finding::Supported),
         count(Finding::NotSupported),
         count(Finding::NotRun)

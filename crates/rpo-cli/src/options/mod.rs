@@ -13,7 +13,8 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Resources")]
 pub(crate) struct ThreadOptions {
-    /// Number of threads, at most 4096; all processors by default. No result depends on it.
+    /// Number of threads, at most 4096; all processors by default. No result depends on it. More than four for each
+    /// processor are not started: they would only wait for each other.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     threads: Option<u16>,
 }
@@ -21,7 +22,9 @@ pub(crate) struct ThreadOptions {
 impl ThreadOptions {
     /// Starts the threads.
     pub(crate) fn start(&self) -> Result<(), CliError> {
-        let threads = self.threads.map_or(0, usize::from);
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let most = 4 * processors.max(4);
+        let threads = self.threads.map_or(0, |threads| usize::from(threads).min(most));
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads);
         pool.build_global().map_err(|e| CliError::Threads {
             threads,

@@ -320,7 +320,7 @@ fn scores_in_blocks_equal_scores_at_once() {
     let text = |n: usize| format!("{n} 27 200\n{}", (0..n).map(line).collect::<String>());
     folder.write("a.txt", text(400)).write("t.txt", text(1500));
     folder.ok("train --data a.txt --model m.rpo --trees 10");
-    let metrics = "lrap,coverage,ranking-loss,p@3,one-error,micro-f1,hamming,psp@5";
+    let metrics = "lrap,lrap-all,coverage,ranking-loss,p@3,one-error,micro-f1,hamming,psp@5";
     let evaluate = format!("evaluate --data t.txt --model m.rpo --metrics {metrics}");
     let (whole, blocks) = (
         folder.json(&evaluate),

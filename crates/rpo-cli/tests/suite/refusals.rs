@@ -248,11 +248,59 @@ fn parameters_go_by_the_names_of_options() {
         ("label-embedding --withhold 1", "--withhold must be"),
         ("label-embedding --bandwidth 0", "--bandwidth must be"),
         ("gbmort --iterations 0", "--iterations must be"),
+        (
+            "soshf --label-weight 1e308",
+            "--label-weight must be from 1 to 1e9",
+        ),
+        (
+            "gbrt-relabel-rpo --components 16777216",
+            "300 samples and 3 outputs to 16777216 components would take",
+        ),
+        (
+            "random-forest --projection gaussian --components 16777216",
+            "300 samples and 3 outputs to 16777216 components would take",
+        ),
         ("gbmort --leaf-values 0", "--leaf-values must be"),
     ] {
         let arguments = format!("train --data a.arff --labels l.xml --model m.rpo --method {options}");
         check(&folder, &arguments, &[word]);
     }
+}
+
+/// A size beyond all samples is no overflow.
+#[test]
+fn leaves_larger_than_the_set() {
+    let folder = ready();
+    let train = "train --data a.arff --labels l.xml --trees 2 --model n.rpo --min-samples-leaf";
+    for method in ["random-forest", "structured-forest"] {
+        folder.ok(&format!("{train} 18446744073709551615 --method {method}"));
+    }
+}
+
+/// What a name holds does not command the terminal.
+#[test]
+fn control_characters_of_names_are_escaped() {
+    let folder = Folder::new();
+    folder.write(
+        "d.csv",
+        "w\u{1b}[2J,x\u{9b}1m,y\u{7f}\n1,0,0\n2,5,1\n4,4,1\n5,6,0\n",
+    );
+    folder.ok("train --data d.csv --n-targets 1 --model m.rpo --trees 20 --bootstrap=false");
+    let escaped = ["w\\u001b[2J", "x\\u009b1m"];
+    for report in [
+        folder.ok("inspect --model m.rpo"),
+        folder.ok("inspect --model m.rpo --json"),
+        folder.fail("evaluate --data d.csv --model nothing\u{1b}[2J.rpo"),
+    ] {
+        assert!(!report.chars().any(|c| c.is_control() && c != '\n'), "{report:?}");
+        assert!(escaped.iter().any(|name| report.contains(name)) || report.contains("nothing\\u001b"));
+    }
+    // A file, and what reads a pipe, get the names as they are.
+    assert!(
+        folder
+            .ok("predict --data d.csv --model m.rpo")
+            .starts_with("y\u{7f}\n")
+    );
 }
 
 #[test]

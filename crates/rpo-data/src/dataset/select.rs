@@ -164,7 +164,7 @@ mod tests {
     use super::super::tests::mixed;
     use super::*;
     use crate::dataset::FeatureKind;
-    use rpo_core::MatrixError;
+    use rpo_core::{MatrixError, MemoryLimit};
 
     #[test]
     fn columns_keep_names_and_kinds() {
@@ -225,11 +225,11 @@ mod tests {
         assert_eq!(again.outputs(), dense.outputs());
         assert!(matches!(
             sparse.with_layout(Layout::Dense, 35),
-            Err(DatasetError::Dense(MatrixError::OverBudget {
+            Err(DatasetError::Dense(MatrixError::Memory(MemoryLimit {
                 bytes: 36,
-                budget: 35,
+                limit: 35,
                 ..
-            }))
+            })))
         ));
     }
 }

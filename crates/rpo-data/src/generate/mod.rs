@@ -13,8 +13,7 @@ pub use friedman::{Friedman, FriedmanKind};
 pub use multi_label::{FeatureStyle, MultiLabelSet};
 
 use crate::dataset::DatasetError;
-use rpo_core::DEFAULT_MEMORY_LIMIT;
-use rpo_core::ParameterError;
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, ParameterError};
 
 /// Why a set cannot be generated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -24,11 +23,8 @@ pub enum GenerateError {
     #[error(transparent)]
     Parameter(#[from] ParameterError),
     /// A set of more than 4 GiB.
-    #[error("the set would take about {bytes} bytes, the limit is {DEFAULT_MEMORY_LIMIT}")]
-    TooLarge {
-        /// Bytes of the set, about.
-        bytes: u64,
-    },
+    #[error(transparent)]
+    Memory(#[from] MemoryLimit),
     /// Values that do not make a valid data set, drawn with extreme parameters.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
@@ -36,12 +32,11 @@ pub enum GenerateError {
 
 /// Refuses a set that takes more memory than the limit.
 fn check_memory(bytes: f64) -> Result<(), GenerateError> {
-    if bytes <= DEFAULT_MEMORY_LIMIT as f64 {
-        Ok(())
-    } else {
-        let bytes = bytes as u64;
-        Err(GenerateError::TooLarge { bytes })
-    }
+    Ok(MemoryLimit::check(
+        bytes as usize,
+        DEFAULT_MEMORY_LIMIT,
+        || "the set",
+    )?)
 }
 
 /// Bytes of a dense matrix.

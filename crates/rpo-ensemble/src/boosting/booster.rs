@@ -218,15 +218,13 @@ impl<'a> Booster<'a> {
         seed: Seed,
         step: usize,
     ) -> Result<Coefficients, EnsembleError> {
-        let n_outputs = self.outputs.n_outputs();
-        let q = projection.components.resolve(n_outputs)?;
         let seed = seed.purpose("projection");
         let data = ProjectionInput {
             features: Some(self.features.x()),
             outputs: self.outputs.y.reborrow(),
         };
         for draw in 0..MAX_DRAWS {
-            let map = projection.family.fit(data, q, seed.child(draw))?;
+            let map = projection.fit(data, seed.child(draw))?;
             let phi = Coefficients::of(map.as_ref())?;
             if !phi.is_zero() {
                 return Ok(phi);

@@ -14,6 +14,9 @@ use rayon::prelude::*;
 use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, check_count, csr_of_rows, keep_top};
 use std::ops::{ControlFlow, Range};
 
+/// The outputs and predictions that are kept of each sample.
+type TopRows = Vec<Vec<(u32, f32)>>;
+
 /// Predictions are probabilities of the labels with the logistic loss, otherwise outputs in their unit.
 impl Predictor for Boosted {
     type Error = EnsembleError;
@@ -38,26 +41,29 @@ impl Predictor for Boosted {
         self.check_features(x)?;
         check_count("k", k)?;
         let (n, d, block) = (x.n_rows(), self.n_outputs(), Samples::good_size(x));
-        let blocks: Vec<Vec<Vec<(u32, f32)>>> = (0..n.div_ceil(block))
+        let blocks: Vec<Result<TopRows, EnsembleError>> = (0..n.div_ceil(block))
             .into_par_iter()
             .map(|i| {
                 let range = i * block..((i + 1) * block).min(n);
                 let mut rows = Vec::with_capacity(range.len());
-                self.for_each_row(x, range, |_, scores| {
+                let mut checked = Ok(());
+                self.for_each_row(x, range, |row, scores| {
                     // Chosen by score, as the probabilities of labels that are all but sure are equal.
                     let converted = |score| prediction(self.inverse_link(), score) as f32;
                     let scores = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
                     let mut top: Vec<(u32, f32)> = scores.map(|(j, &score)| (j, score as f32)).collect();
                     keep_top(&mut top, k);
-                    rows.push(
-                        top.into_iter()
-                            .map(|(j, score)| (j, converted(f64::from(score))))
-                            .collect(),
-                    );
+                    top.iter_mut()
+                        .for_each(|(_, score)| *score = converted(f64::from(*score)));
+                    if checked.is_ok() {
+                        checked = check_row(row, top.iter().copied());
+                    }
+                    rows.push(top);
                 });
-                rows
+                checked.map(|()| rows)
             })
             .collect();
+        let blocks = blocks.into_iter().collect::<Result<Vec<_>, _>>()?;
         Ok(csr_of_rows(blocks.iter().flatten(), (n, d)))
     }
 }
@@ -124,10 +130,11 @@ impl Boosted {
         self.check_features(x)?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
         let block = Samples::good_size(x);
-        out.axis_chunks_iter_mut(Axis(0), block)
+        let checked: Vec<Result<(), EnsembleError>> = out
+            .axis_chunks_iter_mut(Axis(0), block)
             .into_par_iter()
             .enumerate()
-            .for_each(|(i, mut out): (usize, ArrayViewMut2<'_, f32>)| {
+            .map(|(i, mut out): (usize, ArrayViewMut2<'_, f32>)| {
                 let start = i * block;
                 self.for_each_row(x, start..start + out.nrows(), |row, scores| {
                     let out = out.row_mut(row - start);
@@ -135,7 +142,11 @@ impl Boosted {
                         .zip(scores)
                         .for_each(|(out, &score)| *out = convert(score));
                 });
-            });
+                let mut rows = out.rows().into_iter().enumerate();
+                rows.try_for_each(|(row, values)| check_row(start + row, (0..).zip(values.iter().copied())))
+            })
+            .collect();
+        checked.into_iter().collect::<Result<(), _>>()?;
         Ok(out)
     }
 
@@ -169,4 +180,13 @@ impl Boosted {
         check_features(x, self.n_features())?;
         check_width(x)
     }
+}
+
+/// Refuses a prediction of a sample that is not finite.
+fn check_row(row: usize, values: impl Iterator<Item = (u32, f32)>) -> Result<(), EnsembleError> {
+    let mut values = values.filter(|(_, value)| !value.is_finite());
+    values.next().map_or(Ok(()), |(output, value)| {
+        let output = output as usize;
+        Err(EnsembleError::Prediction { row, output, value })
+    })
 }

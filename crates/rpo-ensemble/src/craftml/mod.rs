@@ -27,9 +27,10 @@
 //! outputs; scores are means of them.
 //!
 //! Source: Siblini, Kuntz, Meyer, *CRAFTML, an Efficient Clustering-based Random Forest for Extreme Multi-label
-//! Learning*, ICML 2018. Three departures from the released code, none of which makes results worse: running centres
+//! Learning*, ICML 2018. Five departures from the released code, none of which makes results worse: running centres
 //! of k-means are scaled to unit length, so that products with them are cosines; a node of which all rows go to one
-//! child is tried again in place, not as a chain of nodes; pruned centroids are scaled to unit length once more.
+//! child is tried again in place, not as a chain of nodes; pruned centroids are scaled to unit length once more; a node
+//! whose rows are equal is a leaf whatever its size; rows that five attempts do not part, equal in direction, are a leaf.
 
 mod fit;
 mod hashed;

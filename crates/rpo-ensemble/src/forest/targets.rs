@@ -144,13 +144,12 @@ fn project(
     targets: &Matrix,
     index: usize,
 ) -> Result<Array2<f32>, EnsembleError> {
-    let n_components = projection.components.resolve(targets.n_cols())?;
     let seed = Seed::new(params.seed).purpose("projection").child(index as u64);
     let data = ProjectionInput {
         features: Some(x.reborrow()),
         outputs: targets.view(),
     };
-    let map = projection.family.fit(data, n_components, seed)?;
+    let map = projection.fit(data, seed)?;
     Ok(map.apply(targets.view())?)
 }
 

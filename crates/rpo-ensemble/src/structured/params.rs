@@ -89,8 +89,8 @@ pub struct StructuredForestParams {
     pub label_share: f64,
     /// Weight of a tree's predictions of the labels that it clustered, relative to its predictions of others.
     ///
-    /// Finite, at least 1. The paper's 5.
-    #[schemars(range(min = 1.0))]
+    /// From 1 to 10⁹. The paper's 5.
+    #[schemars(range(min = 1.0, max = 1e9))]
     pub label_weight: f64,
     /// Smallest number of samples of a leaf.
     #[schemars(range(min = 1))]
@@ -311,16 +311,16 @@ impl StructuredForestParams {
     pub(super) fn grow_params(&self) -> GrowParams {
         GrowParams {
             max_depth: self.max_depth,
-            min_samples_split: 2 * self.min_samples_leaf,
+            min_samples_split: self.min_samples_leaf.saturating_mul(2),
             max_leaves: None,
         }
     }
 }
 
-/// Refuses a weight below 1, or one that is not finite.
+/// Refuses a weight below 1, or one whose sums over trees would lose the predictions of weight 1.
 pub(super) fn check_label_weight(weight: f64) -> Result<(), ParameterError> {
-    let fits = (1.0..f64::INFINITY).contains(&weight);
-    ParameterError::unless(fits, "label_weight", weight, "at least 1 and finite")
+    let fits = (1.0..=1e9).contains(&weight);
+    ParameterError::unless(fits, "label_weight", weight, "from 1 to 1e9")
 }
 
 #[cfg(test)]
@@ -377,7 +377,7 @@ mod tests {
                 "label_share"
             );
         }
-        for label_weight in [0.99, f64::NAN, f64::INFINITY] {
+        for label_weight in [0.99, 1.1e9, 1e308, f64::NAN, f64::INFINITY] {
             assert_eq!(
                 name(Params {
                     label_weight,

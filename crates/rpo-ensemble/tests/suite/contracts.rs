@@ -2,7 +2,7 @@
 
 use crate::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch, ParameterError, Predictor};
+use rpo_core::{CsrMatrix, MatrixError, MatrixView, MemoryLimit, Mismatch, ParameterError, Predictor};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
@@ -316,12 +316,11 @@ fn rows_to_predict_are_checked() {
     assert!(forest.predict_with_limit((&x).into(), 20 * 8 * 4).is_ok());
     assert_eq!(
         forest.predict_with_limit((&x).into(), 20 * 8 * 4 - 1),
-        Err(EnsembleError::Predictions(MatrixError::OverBudget {
-            rows: 20,
-            columns: 8,
+        Err(EnsembleError::Predictions(MatrixError::Memory(MemoryLimit {
+            what: "a dense 20 x 8 matrix".into(),
             bytes: 640,
-            budget: 639
-        }))
+            limit: 639
+        })))
     );
 }
 

@@ -7,7 +7,7 @@ use rpo_projections::{LabelEmbedding, Penalty, RandomFeatures, Rank, standard_no
 
 use super::normal::NormalEquations;
 use super::params::{Kernel, LabelEmbeddingParams};
-use super::sgd::Sgd;
+use super::sgd::{Ending, Sgd};
 use super::terms::Terms;
 use super::{FeatureMap, LinkModel};
 use crate::checks::{check_data, check_labels};
@@ -21,10 +21,11 @@ pub struct History {
     pub rank: Option<usize>,
     /// The penalty on Θ that was used: the parameter, raised tenfold each time that ΦᵀΦ + λ̄₂I had no factor.
     pub penalty: Option<Penalty>,
-    /// Mean loss per sample, before the first epoch and after each; empty for the squared loss. Of the withheld samples if
-    /// there are any, otherwise of all.
+    /// Mean loss per sample, before the first epoch and after each; empty for the squared loss. Of the withheld samples,
+    /// by a model fitted to the others, if there are any; otherwise of all.
     pub losses: Vec<f64>,
-    /// The epoch whose weights were kept; 0 for the solution of least squares.
+    /// The epoch of the smallest loss, whose weights were kept, or after which the fit to all samples ended; 0 for the
+    /// solution of least squares.
     pub kept_epoch: usize,
 }
 
@@ -43,8 +44,39 @@ impl LabelEmbeddingParams {
         check_data(x, y)?;
         let (inverse_link, limit) = (self.inverse_link(), options.limit());
         check_labels(inverse_link, y)?;
-        let seed = Seed::new(self.seed);
-        let map = feature_map(self, x, y, seed, limit)?;
+        let mut history = History::default();
+        let (training, withheld) = self.split(x.n_rows());
+        let all: Vec<usize> = (0..x.n_rows()).collect();
+        let mut ending = Ending::Best(&all);
+        if !withheld.is_empty() {
+            // The features too are those of the training samples: nothing has seen the withheld ones.
+            let rows = [x.select_rows(&training), y.select_rows(&training)];
+            let map = self.feature_map(rows[0].view(), rows[1].view(), limit)?;
+            let found = self.weights(&map, (x, y), &training, Ending::Best(&withheld), limit)?;
+            history.losses = found.losses;
+            ending = Ending::After(found.kept_epoch);
+        }
+        let map = self.feature_map(x, y, limit)?;
+        let fitted = self.weights(&map, (x, y), &all, ending, limit)?;
+        history.kept_epoch = fitted.kept_epoch;
+        if withheld.is_empty() {
+            history.losses = fitted.losses;
+        }
+        history.rank = map.projection().map(|(weights, _)| weights.ncols());
+        history.penalty = Some(fitted.penalty);
+        options.finish(history);
+        LinkModel::new(map, fitted.weights, inverse_link, x.n_rows())
+    }
+
+    /// The final fit: Θ of least squares on some samples, and what the descent from there makes of it.
+    fn weights(
+        &self,
+        map: &FeatureMap,
+        (x, y): (MatrixView<'_>, MatrixView<'_>),
+        training: &[usize],
+        ending: Ending<'_>,
+        limit: usize,
+    ) -> Result<Weights, LinearError> {
         check_matrix::<f64>(
             "the products of all random features",
             map.n_terms(),
@@ -52,9 +84,8 @@ impl LabelEmbeddingParams {
             limit,
         )?;
         check_matrix::<f64>("the weights of all outputs", y.n_cols(), map.n_terms(), limit)?;
-        let terms = Terms::new(&map, x, limit / 4);
-        let (training, withheld) = self.split(x.n_rows(), seed);
-        let normal = NormalEquations::new(&terms, y, &training);
+        let terms = Terms::new(map, x, limit / 4);
+        let normal = NormalEquations::new(&terms, y, training);
         let (factor, penalty) = normal.factor(self.lambda)?;
         let mut start = normal.right.clone();
         factor.solve_rows(start.view_mut())?;
@@ -62,48 +93,64 @@ impl LabelEmbeddingParams {
         if start.iter().any(|v| !v.is_finite()) {
             return Err(LinearError::Overflow { what: "Θ" });
         }
-        let mut history = History {
-            rank: map.projection().map(|(weights, _)| weights.ncols()),
-            penalty: Some(penalty),
-            ..History::default()
+        let Some(params) = self.sgd() else {
+            return Ok(Weights {
+                weights: start,
+                penalty,
+                losses: Vec::new(),
+                kept_epoch: 0,
+            });
         };
-        let weights = match self.sgd() {
-            None => start,
-            Some(params) => {
-                let sgd = Sgd {
-                    terms: &terms,
-                    y,
-                    inverse_link,
-                    params,
-                    factor: factor.to_f32(),
-                    right: normal.right.mapv(|v| v as f32),
-                    training: &training,
-                    judging: if withheld.is_empty() { &training } else { &withheld },
-                    seed: seed.purpose("descent"),
-                };
-                let descended = sgd.run(start)?;
-                (history.losses, history.kept_epoch) = (descended.losses, descended.kept);
-                descended.weights
-            }
+        let sgd = Sgd {
+            terms: &terms,
+            y,
+            inverse_link: self.inverse_link(),
+            params,
+            factor: factor.to_f32(),
+            right: normal.right.mapv(|v| v as f32),
+            training,
+            ending,
+            seed: Seed::new(self.seed).purpose("descent"),
         };
-        drop(terms);
-        options.finish(history);
-        LinkModel::new(map, weights, inverse_link, x.n_rows())
+        let descended = sgd.run(start)?;
+        Ok(Weights {
+            weights: descended.weights,
+            penalty,
+            losses: descended.losses,
+            kept_epoch: descended.kept,
+        })
     }
 
     /// Splits the samples into those to learn from and those withheld, each increasing.
-    fn split(&self, n: usize, seed: Seed) -> (Vec<usize>, Vec<usize>) {
+    fn split(&self, n: usize) -> (Vec<usize>, Vec<usize>) {
         let Some(sgd) = self.sgd() else {
             return ((0..n).collect(), Vec::new());
         };
         let withheld = ((sgd.withhold * n as f64) as usize).min(n - 1);
         let mut order: Vec<usize> = (0..n).collect();
-        order.shuffle(&mut seed.purpose("validation").rng());
+        order.shuffle(&mut Seed::new(self.seed).purpose("validation").rng());
         let mut training = order.split_off(withheld);
         training.sort_unstable();
         order.sort_unstable();
         (training, order)
     }
+
+    fn feature_map(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        limit: usize,
+    ) -> Result<FeatureMap, LinearError> {
+        feature_map(self, x, y, Seed::new(self.seed), limit)
+    }
+}
+
+/// The result of the final fit.
+struct Weights {
+    weights: Array2<f32>,
+    penalty: Penalty,
+    losses: Vec<f64>,
+    kept_epoch: usize,
 }
 
 /// W and R: everything before the final fit.
@@ -183,4 +230,76 @@ fn regression(
         return Err(LinearError::Overflow { what: "W" });
     }
     Ok((weights, offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LinkLoss;
+
+    fn data() -> (Array2<f32>, Array2<f32>) {
+        let x = Array2::from_shape_fn((120, 5), |(i, j)| {
+            ((i * (3 * j + 7) + j) % 23) as f32 / 23.0 - 0.5
+        });
+        let y = Array2::from_shape_fn((120, 6), |(i, j)| {
+            let noise = ((i * 31 + j * 17) % 13) as f32 / 26.0;
+            f32::from(u8::from(x[[i, j % 5]] + noise > 0.25))
+        });
+        (x, y)
+    }
+
+    fn fitted(params: &LabelEmbeddingParams, x: MatrixView<'_>, y: MatrixView<'_>) -> (LinkModel, History) {
+        let mut history = History::default();
+        let options = FitOptions {
+            history: Some(&mut history),
+            ..FitOptions::default()
+        };
+        (params.fit_with(x, y, options).unwrap(), history)
+    }
+
+    /// The withheld loss is that of a model that never saw the withheld samples, in any of its parts; the model that is
+    /// returned is fitted to all with as many epochs.
+    #[test]
+    fn nothing_sees_withheld_samples() {
+        let (x, y) = data();
+        let (x, y) = (MatrixView::from(&x), MatrixView::from(&y));
+        let params = LabelEmbeddingParams {
+            link_loss: LinkLoss::Logistic,
+            rank: Some(Rank::Exact(3)),
+            features: Some(40),
+            epochs: Some(4),
+            ..LabelEmbeddingParams::default()
+        };
+        let withholding = LabelEmbeddingParams {
+            withhold: Some(0.25),
+            ..params.clone()
+        };
+        let (model, history) = fitted(&withholding, x, y);
+        let (training, withheld) = withholding.split(120);
+        assert_eq!((training.len(), withheld.len()), (90, 30));
+
+        let part = |rows: &[usize]| (x.select_rows(rows), y.select_rows(rows));
+        let (known, unknown) = (part(&training), part(&withheld));
+        let (alone, of_training) = fitted(&params, known.0.view(), known.1.view());
+        let p = alone.predict(unknown.0.view()).unwrap();
+        let truth = unknown.1.view().to_dense(usize::MAX).unwrap();
+        let loss: f64 = p
+            .iter()
+            .zip(&truth)
+            .map(|(&p, &y)| -f64::from(if y > 0.0 { p } else { 1.0 - p }).ln())
+            .sum();
+        let reported = history.losses[of_training.kept_epoch];
+        assert!(
+            (loss / 30.0 - reported).abs() < 1e-3 * reported,
+            "{} {reported}",
+            loss / 30.0
+        );
+
+        let as_long = LabelEmbeddingParams {
+            epochs: Some(history.kept_epoch),
+            ..params
+        };
+        let (again, of_all) = fitted(&as_long, x, y);
+        assert_eq!((of_all.kept_epoch, &again), (history.kept_epoch, &model));
+    }
 }

@@ -124,9 +124,10 @@ pub struct LabelEmbeddingParams {
     /// By default ⌈n/10⌉, but at most as many as make 10⁸ activations or features.
     #[schemars(range(min = 1))]
     pub batch: Option<usize>,
-    /// Fraction of the samples, in [0, 1), withheld to choose the epoch that is kept; 0 by default.
+    /// Fraction of the samples, in [0, 1), withheld to choose the number of epochs; 0 by default.
     ///
-    /// With 0, the epoch of the smallest training loss is kept.
+    /// The whole model is fitted to the other samples first, then to all with as many epochs as were best. With 0, the
+    /// epoch of the smallest training loss is kept.
     pub withhold: Option<f64>,
     /// Penalty on the weights: variance:ALPHA, in units of the variance of the weighted terms, or a number, in units of
     /// their mean square.

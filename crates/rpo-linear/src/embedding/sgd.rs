@@ -35,6 +35,15 @@ pub(super) struct SgdParams {
     pub(super) withhold: f64,
 }
 
+/// Which weights a descent ends with.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ending<'a> {
+    /// Those of the epoch with the smallest loss on some samples.
+    Best(&'a [usize]),
+    /// Those after so many epochs.
+    After(usize),
+}
+
 /// A descent on Θᵀ (outputs x terms).
 pub(super) struct Sgd<'a, 'x, 'y> {
     pub(super) terms: &'a Terms<'a, 'x>,
@@ -45,23 +54,23 @@ pub(super) struct Sgd<'a, 'x, 'y> {
     pub(super) factor: Cholesky<f32>,
     /// (ΦᵀY)ᵀ over the training rows.
     pub(super) right: Array2<f32>,
-    /// The samples to learn from, and those whose loss chooses the epoch.
+    /// The samples to learn from.
     pub(super) training: &'a [usize],
-    pub(super) judging: &'a [usize],
+    pub(super) ending: Ending<'a>,
     pub(super) seed: Seed,
 }
 
 /// The result of a descent.
 pub(super) struct Descended {
     pub(super) weights: Array2<f32>,
-    /// Mean loss per judging row, before the first epoch and after each.
+    /// Mean loss per sample, before the first epoch and after each; empty where the number of epochs is given.
     pub(super) losses: Vec<f64>,
     /// The epoch whose weights were kept, 0 for the start.
     pub(super) kept: usize,
 }
 
 impl Sgd<'_, '_, '_> {
-    /// Descends from weights, and keeps the best of them and those after each epoch.
+    /// Descends from weights, which are kept if no epoch has a smaller loss.
     ///
     /// Per batch of h rows, Δ ← α Δ + (1-α) η C⁻¹ (ΦᵀY - (n/h) Φ_bᵀ P), Θ ← Θ + Δ: the part of the labels is that of
     /// all rows, computed once; only the probabilities P are sampled.
@@ -79,13 +88,21 @@ impl Sgd<'_, '_, '_> {
         let target = self.target();
         let mut weights = start;
         let mut change = Array2::<f32>::zeros(weights.dim());
-        let mut losses = vec![self.judge(&weights)];
-        let mut best = (0, losses[0], weights.clone());
-        if !losses[0].is_finite() {
-            return Err(LinearError::Overflow {
-                what: "the loss of least squares",
-            });
-        }
+        let (mut losses, mut best) = (Vec::new(), None);
+        let epochs = match self.ending {
+            Ending::After(epochs) => epochs,
+            Ending::Best(samples) => {
+                let loss = self.judge(&weights, samples);
+                if !loss.is_finite() {
+                    return Err(LinearError::Overflow {
+                        what: "the loss of least squares",
+                    });
+                }
+                losses.push(loss);
+                best = Some((0, loss, weights.clone()));
+                epochs
+            }
+        };
         let mut order = self.training.to_vec();
         for epoch in 1..=epochs {
             order.shuffle(&mut self.seed.child(epoch as u64).rng());
@@ -95,20 +112,27 @@ impl Sgd<'_, '_, '_> {
             }
             rate *= decay;
             change *= decay as f32;
-            let loss = self.judge(&weights);
+            let Ending::Best(samples) = self.ending else {
+                continue;
+            };
+            let loss = self.judge(&weights, samples);
             losses.push(loss);
             // Steps that diverge never come back.
             if !loss.is_finite() {
                 break;
             }
-            if loss < best.1 {
-                best = (epoch, loss, weights.clone());
+            if best.as_ref().is_none_or(|(_, least, _)| loss < *least) {
+                best = Some((epoch, loss, weights.clone()));
             }
         }
+        let (kept, _, weights) = best.unwrap_or((epochs, f64::NAN, weights));
+        if weights.iter().any(|v| !v.is_finite()) {
+            return Err(LinearError::Overflow { what: "Θ" });
+        }
         Ok(Descended {
-            weights: best.2,
+            weights,
             losses,
-            kept: best.0,
+            kept,
         })
     }
 
@@ -183,10 +207,9 @@ impl Sgd<'_, '_, '_> {
         activations
     }
 
-    /// The mean loss of the judging rows.
-    fn judge(&self, weights: &Array2<f32>) -> f64 {
-        let sum: f64 = self
-            .judging
+    /// The mean loss of some samples.
+    fn judge(&self, weights: &Array2<f32>, samples: &[usize]) -> f64 {
+        let sum: f64 = samples
             .chunks(self.batch().max(JUDGED))
             .map(|rows| {
                 let activations = activations(weights, self.terms.select(rows).view());
@@ -195,7 +218,7 @@ impl Sgd<'_, '_, '_> {
                 })
             })
             .sum();
-        sum / self.judging.len() as f64
+        sum / samples.len() as f64
     }
 }
 

@@ -75,7 +75,7 @@ fn hamming(truth: ArrayView1<'_, f32>, scores: ArrayView1<'_, f32>) -> f64 {
     wrong.count() as f64 / truth.len() as f64
 }
 
-const METRICS: [&str; 18] = [
+const METRICS: [&str; 19] = [
     "lrap",
     "coverage",
     "ranking-loss",
@@ -94,6 +94,7 @@ const METRICS: [&str; 18] = [
     "example-f1",
     "mse",
     "r2",
+    "lrap-all",
 ];
 
 fn evaluate(truth: &Matrix, scores: &Array2<f32>, missing: MissingTruth) -> Result<Vec<f64>, MetricError> {
@@ -143,6 +144,7 @@ proptest! {
                 errors.sum::<f64>() / t.len() as f64
             }),
             Mean::of_defined(r2).value,
+            mean(&rows, |t, s| if relevant(t) { naive::average_precision(t, s) } else { 1.0 }),
         ];
         let csr = MatrixView::from(&truth).to_csr();
         for truth in [Matrix::from(truth.clone()), Matrix::from(csr)] {

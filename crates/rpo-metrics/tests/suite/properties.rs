@@ -52,6 +52,7 @@ fn all_close(a: &[f64], b: &[f64]) -> bool {
 fn rank_metrics(truth: &Array2<f32>, scores: &Array2<f32>) -> Vec<f64> {
     let metrics = [
         Metric::Lrap,
+        Metric::LrapAll,
         Metric::Coverage,
         Metric::RankingLoss,
         Metric::OneError,

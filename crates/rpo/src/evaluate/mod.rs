@@ -8,7 +8,7 @@ pub use per_output::OutputScores;
 
 use crate::blocks::{dense_bytes, for_each_block};
 use crate::{DEFAULT_MEMORY_LIMIT, Decision, Model, ModelError};
-use rpo_core::{Matrix, MatrixView};
+use rpo_core::{Matrix, MatrixView, MemoryLimit};
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError, MissingTruth, Needs,
@@ -181,14 +181,13 @@ impl Work<'_> {
             .iter()
             .find(|m| !in_blocks(*m) || at_once && matches!(m.needs(), Needs::LabelSets));
         if let Some(metric) = whole {
-            return Err(ModelError::MemoryLimit {
-                what: format!(
-                    "{}, which needs the scores of all samples at once,",
-                    metric.name()
-                ),
+            let name = metric.name();
+            let limit = MemoryLimit {
+                what: format!("{name}, which needs the scores of all samples at once,").into(),
                 bytes,
                 limit: self.memory_limit,
-            });
+            };
+            return Err(limit.into());
         }
         let clock = Instant::now();
         let top = self.best_labels(metrics)?;
@@ -297,6 +296,10 @@ impl SampleSums {
     fn mean(&self, metric: &str) -> Option<f64> {
         match metric.parse().ok()? {
             Metric::Lrap => Some(self.lrap / self.labelled as f64),
+            // Samples without labels count as 1.
+            Metric::LrapAll => {
+                Some((self.lrap + (self.observed - self.labelled) as f64) / self.observed as f64)
+            }
             Metric::Coverage => Some(self.coverage / self.observed as f64),
             Metric::RankingLoss => Some(self.ranking_loss / self.observed as f64),
             _ => None,

@@ -187,7 +187,8 @@ impl Space {
     }
 
     /// Random settings, endlessly, each once: draws 0, 1, 2, ... without those that came before. Ends when
-    /// every setting of a finite space (up to 2^16 combinations) has come.
+    /// every setting of a finite space (up to 2^16 combinations) has come, or 1000 draws in a row came before, as
+    /// between two bounds with few floating-point numbers.
     pub fn random(&self, seed: Seed) -> Random<'_> {
         let combinations = self
             .0
@@ -221,6 +222,9 @@ impl Space {
 
 /// Above this nobody waits for the last setting, and counting them all would cost more than it tells.
 const MOST_COUNTED: u64 = 1 << 16;
+
+/// Draws in a row that came before, after which no other is expected.
+const MOST_REPEATS: u64 = 1000;
 
 /// The settings of [`Space::grid`].
 #[derive(Debug, Clone)]
@@ -285,7 +289,9 @@ impl Iterator for Random<'_> {
         if self.left == Some(0) {
             return None;
         }
-        loop {
+        let last = self.next.saturating_add(MOST_REPEATS);
+        // Where settings are counted one is left, and will come.
+        while self.left.is_some() || self.next < last {
             let setting = self.space.draw(self.seed, self.next);
             self.next += 1;
             if self.seen.insert(format!("{setting:?}")) {
@@ -293,5 +299,6 @@ impl Iterator for Random<'_> {
                 return Some(setting);
             }
         }
+        None
     }
 }

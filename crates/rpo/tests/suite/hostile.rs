@@ -6,8 +6,8 @@ use rpo::core::CsrMatrix;
 use rpo::data::preprocess::{Fill, PreprocessError, Steps, Transform};
 use rpo::data::{DatasetError, Task};
 use rpo::ensemble::CraftmlPreset;
-use rpo::ensemble::Forest;
 use rpo::ensemble::craftml::CentroidKind;
+use rpo::ensemble::{EnsembleError, Forest};
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
 use rpo::{Model, ModelError};
@@ -165,8 +165,11 @@ fn a_file_taken_apart_and_put_together_is_the_same_model() {
     }
 }
 
-/// Whether a pipeline of changed numbers would make a feature infinite.
+/// Whether a pipeline of changed numbers would make a feature infinite, or changed leaves a prediction.
 fn is_out_of_range(error: &ModelError) -> bool {
+    if matches!(error, ModelError::Ensemble(EnsembleError::Prediction { .. })) {
+        return true;
+    }
     let ModelError::Preprocess(PreprocessError::Dataset(error)) = error else {
         return false;
     };
@@ -367,6 +370,45 @@ fn what_is_wrong_with_a_pipeline_is_named() {
         },
         "expected 8, got",
     );
+}
+
+/// Leaves that add up to more than `f32` holds: the sample is named, wherever its block begins.
+#[test]
+fn predictions_beyond_numbers_name_the_sample() {
+    let case = Case {
+        rows: 12,
+        task: Task::Regression,
+        ..Case::default()
+    };
+    let data = case.data();
+    let mut n_models = 0;
+    for model in boosted(&case) {
+        let mut parts = Parts::of(&model);
+        for (name, _, _, bytes) in &mut parts.arrays {
+            if ["leaf.dense", "leaf.value"].contains(&name.as_str()) {
+                let (values, _) = bytes.as_chunks_mut::<4>();
+                values
+                    .iter_mut()
+                    .for_each(|value| *value = f32::MAX.to_le_bytes());
+            }
+        }
+        let Ok(model) = parts.load() else { continue };
+        let x = data.features().view();
+        let first = EnsembleError::Prediction {
+            row: 0,
+            output: 0,
+            value: f32::INFINITY,
+        };
+        if model.predict(x).is_ok() {
+            continue;
+        }
+        n_models += 1;
+        assert_eq!(model.predict(x), Err(first.clone().into()));
+        assert_eq!(model.predict_top_k(x, 1), Err(first.clone().into()));
+        let shifted = ModelError::from(first).in_block(40).to_string();
+        assert!(shifted.contains("output 0 for sample 40 is inf"), "{shifted}");
+    }
+    assert!(n_models > 0);
 }
 
 /// A small file may promise 2^32 - 1 features: nothing is allocated for them.

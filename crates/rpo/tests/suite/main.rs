@@ -3,10 +3,12 @@
 mod align;
 mod common;
 mod craftml;
+mod file_target;
 mod fitting;
 mod hostile;
 mod linear;
 mod model_file;
 mod pipeline;
+mod refusals;
 mod structured;
 mod tune;

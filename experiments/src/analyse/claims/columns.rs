@@ -37,7 +37,7 @@ pub(super) fn compared(
                 "{} against {}{}",
                 show(a),
                 show(b),
-                pair_by_pair(pairs[0], pairs[1])
+                pair_by_pair(pairs[0], pairs[1], set)
             )
         }
     };
@@ -87,7 +87,7 @@ pub(super) fn tested(
         let [Some(first), Some(second)] = values else {
             continue;
         };
-        let Some((difference, p)) = paired(first, second) else {
+        let Some(test) = Paired::of(first, second, set) else {
             continue;
         };
         let is = |winner: &str, loser: &str| {
@@ -99,7 +99,7 @@ pub(super) fn tested(
             (_, true) => '<',
             _ => '=',
         };
-        let found = match (p < ALPHA, (difference > 0.0) == higher) {
+        let found = match (test.decides() < ALPHA, (test.difference > 0.0) == higher) {
             (false, _) => '=',
             (true, true) => '>',
             (true, false) => '<',
@@ -107,11 +107,12 @@ pub(super) fn tested(
         cases.push(Case {
             holds: expected == found,
             figures: format!(
-                "{}: {} {expected} {} ({difference:+.4}, p {})",
+                "{}: {} {expected} {} ({:+.4}, {})",
                 set.name,
                 pair[0],
                 pair[1],
-                p_relation(p)
+                test.difference,
+                test.show()
             ),
         });
     }
@@ -121,16 +122,53 @@ pub(super) fn tested(
 /// The level of the t tests.
 const ALPHA: f64 = 0.05;
 
-/// The mean difference over repetitions, which share their data, and the p-value of the paired t test; nothing
-/// where there are fewer than three.
-fn paired(left: &[f64], right: &[f64]) -> Option<(f64, f64)> {
-    let test = PairedT::new(left, right).ok()?;
-    (test.df >= 2 && test.p.two_sided.is_finite()).then_some((test.mean_difference, test.p.two_sided))
+/// Two columns compared over repetitions, which share their data.
+struct Paired {
+    /// The mean difference.
+    difference: f64,
+    /// The p-value of the paired t test.
+    plain: f64,
+    /// That of the corrected resampled t test of Nadeau and Bengio, where the training samples of repetitions overlap.
+    corrected: Option<f64>,
 }
 
-fn pair_by_pair(left: &[f64], right: &[f64]) -> String {
-    paired(left, right).map_or_else(String::new, |(difference, p)| {
-        format!(", pair by pair {difference:+.3}, p {}", p_relation(p))
+impl Paired {
+    /// Nothing where there are fewer than three repetitions, or they differ by nothing.
+    fn of(left: &[f64], right: &[f64], set: &PlannedSet) -> Option<Self> {
+        let plain = PairedT::new(left, right).ok()?;
+        let mut corrected = None;
+        if set.resampled {
+            corrected = Some(
+                PairedT::resampled(left, right, set.train, set.test)
+                    .ok()?
+                    .p
+                    .two_sided,
+            );
+        }
+        (plain.df >= 2 && plain.p.two_sided.is_finite()).then_some(Self {
+            difference: plain.mean_difference,
+            plain: plain.p.two_sided,
+            corrected,
+        })
+    }
+
+    /// The p-value that decides: the corrected one where there is one.
+    fn decides(&self) -> f64 {
+        self.corrected.unwrap_or(self.plain)
+    }
+
+    fn show(&self) -> String {
+        let plain = format!("p {}", p_relation(self.plain));
+        match self.corrected {
+            None => plain,
+            Some(corrected) => format!("{plain}, corrected {}", p_relation(corrected)),
+        }
+    }
+}
+
+fn pair_by_pair(left: &[f64], right: &[f64], set: &PlannedSet) -> String {
+    Paired::of(left, right, set).map_or_else(String::new, |test| {
+        format!(", pair by pair {:+.3}, {}", test.difference, test.show())
     })
 }
 
@@ -205,12 +243,26 @@ mod tests {
 
     #[test]
     fn pairs_are_tested_from_three_on() {
-        assert_eq!(pair_by_pair(&[1.0, 2.0], &[0.0, 2.5]), "");
-        assert_eq!(pair_by_pair(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0]), "");
+        let mut set = PlannedSet {
+            name: "made".to_owned(),
+            published: None,
+            note: None,
+            train: 60,
+            test: 40,
+            resampled: false,
+            n_features: 1,
+            n_outputs: 1,
+            filtered: None,
+        };
+        assert_eq!(pair_by_pair(&[1.0, 2.0], &[0.0, 2.5], &set), "");
+        assert_eq!(pair_by_pair(&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0], &set), "");
         // Differences 1, 2, 3: t = 2 / (1 / √3) = 3.464 with 2 degrees of freedom.
-        assert_eq!(
-            pair_by_pair(&[1.0, 2.0, 3.0], &[0.0; 3]),
-            ", pair by pair +2.000, p = 0.074"
-        );
+        let (left, right) = ([1.0, 2.0, 3.0], [0.0; 3]);
+        let found = pair_by_pair(&left, &right, &set);
+        assert_eq!(found, ", pair by pair +2.000, p = 0.074");
+        // Splits of one set: t = 2 / √(1/3 + 40/60) = 2, p = 0.1835 (by hand: 1 - 2/√6).
+        set.resampled = true;
+        let found = pair_by_pair(&left, &right, &set);
+        assert_eq!(found, ", pair by pair +2.000, p = 0.074, corrected = 0.184");
     }
 }

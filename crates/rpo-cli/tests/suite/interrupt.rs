@@ -1,0 +1,138 @@
+//! Processes that are stopped or killed leave models that are whole.
+#![cfg(unix)]
+
+use crate::common::{Folder, xmlrepo};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Trains for longer than any test waits; trees go to files as they grow.
+const ENDLESS: &str = "train --data d.txt --method craftml --trees 1000000 --low-memory --threads 1 --model";
+
+fn ready() -> Folder {
+    let folder = Folder::new();
+    folder.write("d.txt", xmlrepo(300, 0));
+    folder.ok("train --data d.txt --trees 1 --model m.rpo");
+    folder
+}
+
+fn n_parts(folder: &Folder) -> usize {
+    let files = folder.files();
+    files.iter().filter(|name| name.ends_with(".part")).count()
+}
+
+/// Starts a training and waits until it has begun its file.
+fn begun(folder: &Folder, model: &str) -> Child {
+    let mut command = folder.command(&format!("{ENDLESS} {model}"));
+    let child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let clock = Instant::now();
+    // The first is that of the check before the data is read.
+    while n_parts(folder) == 0 {
+        assert!(
+            clock.elapsed() < Duration::from_secs(60),
+            "training does not begin"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child
+}
+
+fn send(signal: &str, child: &Child) {
+    let id = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args([signal, &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+}
+
+#[test]
+fn a_signal_removes_what_is_not_whole() {
+    let folder = ready();
+    let (files, model) = (folder.files(), std::fs::read(folder.path("m.rpo")).unwrap());
+    for (signal, number, name, outcome) in [
+        ("-INT", 2, "m.rpo", "m.rpo is as it was"),
+        ("-TERM", 15, "n.rpo", "n.rpo was not written"),
+    ] {
+        let child = begun(&folder, name);
+        std::thread::sleep(Duration::from_millis(200));
+        send(signal, &child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(number), "{output:?}");
+        let message = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(message, format!("interrupted\n  {outcome}\n"));
+        assert_eq!(folder.files(), files);
+    }
+    assert_eq!(std::fs::read(folder.path("m.rpo")).unwrap(), model);
+}
+
+#[test]
+fn what_a_killed_process_left_goes_with_the_next_write() {
+    let folder = ready();
+    let (files, model) = (folder.files(), std::fs::read(folder.path("m.rpo")).unwrap());
+    let mut child = begun(&folder, "m.rpo");
+    std::thread::sleep(Duration::from_millis(200));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(n_parts(&folder), 1);
+    assert_eq!(std::fs::read(folder.path("m.rpo")).unwrap(), model);
+    folder.ok("train --data d.txt --trees 1 --model m.rpo");
+    assert_eq!(folder.files(), files);
+    assert_eq!(
+        std::fs::read(folder.path("m.rpo")).unwrap(),
+        model,
+        "the same seed"
+    );
+}
+
+/// Kills trainings at random moments. Takes minutes: `cargo test -p rpo-learn-cli --release -- --ignored kills`.
+#[test]
+#[ignore = "a chore: 1,000 kills"]
+fn a_thousand_kills_leave_the_old_model_or_the_new_one() {
+    let folder = ready();
+    let train = |trees: u32| format!("train --data d.txt --trees {trees} --threads 1 --model");
+    let [old, new] = [20, 21].map(|trees| {
+        folder.ok(&format!("{} reference.rpo", train(trees)));
+        let bytes = std::fs::read(folder.path("reference.rpo")).unwrap();
+        std::fs::remove_file(folder.path("reference.rpo")).unwrap();
+        bytes
+    });
+    let clock = Instant::now();
+    folder.ok(&format!("{} m.rpo", train(21)));
+    let whole = clock.elapsed();
+    let files = folder.files();
+    let (mut n_old, mut n_new, mut n_left, mut random) = (0, 0, 0, 12345_u64);
+    for _ in 0..1000 {
+        std::fs::write(folder.path("m.rpo"), &old).unwrap();
+        let mut command = folder.command(&format!("{} m.rpo", train(21)));
+        let mut child = command
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // A linear congruential generator: moments from the start to a little after the end.
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let moment = f64::from((random >> 40) as u32) / f64::from(1 << 24);
+        std::thread::sleep(whole.mul_f64(1.1 * moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let found = std::fs::read(folder.path("m.rpo")).unwrap();
+        assert!(found == old || found == new, "a model that is neither");
+        n_old += u32::from(found == old);
+        n_new += u32::from(found == new);
+        n_left += n_parts(&folder);
+        assert!(n_parts(&folder) <= 1, "each run removes what the one before left");
+    }
+    folder.ok(&format!("{} m.rpo", train(21)));
+    assert_eq!(folder.files(), files);
+    println!("{n_old} times the old model, {n_new} times the new one, {n_left} parts left and removed");
+    assert!(n_old > 0 && n_new > 0);
+}

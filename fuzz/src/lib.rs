@@ -1,0 +1,60 @@
+//! What the targets share.
+
+use rpo::data::Dataset;
+use rpo::data::read::{FirstFeature, Format, Missing, ReadOptions, Targets, read_from};
+use rpo::data::write;
+
+/// Longest line that a target reads.
+const LONGEST_LINE: usize = 1 << 16;
+/// Bytes of an input beyond which an index may stand for more memory than a run may take.
+const LONGEST_INPUT: usize = 1 << 16;
+
+/// Reads bytes with every kind of targets: either a set whose parts fit each other, or an error that can be shown.
+pub fn read_in_every_way(format: Format, bytes: &[u8]) {
+    if bytes.len() > LONGEST_INPUT {
+        return;
+    }
+    let targets = [
+        Targets::None,
+        Targets::Last(1),
+        Targets::First(2),
+        Targets::NamesIfPresent(vec!["y".into(), "z".into()]),
+    ];
+    for targets in targets {
+        for missing_targets in [None, Some(Missing::Keep)] {
+            let options = ReadOptions {
+                format,
+                targets: targets.clone(),
+                missing_targets,
+                longest_line: LONGEST_LINE,
+                ..ReadOptions::default()
+            };
+            match read_from(bytes, &options) {
+                Ok(data) => check(&data),
+                Err(e) => assert!(!e.to_string().is_empty() && e.to_string().len() < 2000),
+            }
+        }
+    }
+}
+
+/// What holds of every set that a reader returns.
+fn check(data: &Dataset) {
+    let (x, y) = (data.features().view(), data.outputs().view());
+    assert_eq!((x.n_rows(), x.n_cols()), (data.n_samples(), data.n_features()));
+    assert_eq!((y.n_rows(), y.n_cols()), (data.n_samples(), data.n_outputs()));
+    assert_eq!(data.feature_names().len(), data.n_features());
+    assert_eq!(data.output_names().len(), data.n_outputs());
+    // What is written is read back.
+    let mut written = Vec::new();
+    if write::svmlight(data, FirstFeature::One, &mut written).is_ok() {
+        let options = ReadOptions {
+            format: Format::SvmLight,
+            n_features: Some(data.n_features()),
+            n_outputs: Some(data.n_outputs()),
+            ..ReadOptions::default()
+        };
+        let again = read_from(written.as_slice(), &options).expect("what was written can be read");
+        assert_eq!(again.outputs().view().to_csr(), y.to_csr());
+        assert_eq!(again.features().view().to_csr(), x.to_csr());
+    }
+}

@@ -1,0 +1,42 @@
+//! Methods with parameters, and spaces of parameters: a line with the name of a method, lines `NAME VALUE` of its
+//! parameters and lines `NAME=VALUES` of a space.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use rpo::{Estimator, Method};
+use rpo::core::Seed;
+use rpo::tune::{SearchOrder, Tuning};
+
+fuzz_target!(|text: &str| {
+    let mut lines = text.lines();
+    let Ok(mut method) = Method::named(lines.next().unwrap_or_default()) else {
+        return;
+    };
+    let mut space = Vec::new();
+    for line in lines {
+        match line.split_once(' ') {
+            Some((name, value)) if !name.contains('=') => match method.clone().with(name, value) {
+                Ok(changed) => method = changed,
+                Err(e) => assert!(!e.to_string().is_empty()),
+            },
+            _ => space.push(line),
+        }
+    }
+    match method.check() {
+        Ok(()) => assert_eq!(method.check(), Ok(()), "checking changes nothing"),
+        Err(e) => assert!(!e.to_string().is_empty()),
+    }
+    for order in [SearchOrder::Grid, SearchOrder::Random] {
+        let tuning = Tuning {
+            order,
+            ..Tuning::new(method.clone(), space.iter().copied(), 1)
+        };
+        match tuning.space() {
+            Ok(space) => {
+                let setting = space.draw(Seed::new(1), 3);
+                assert_eq!(setting, space.draw(Seed::new(1), 3));
+            }
+            Err(e) => assert!(!e.to_string().is_empty()),
+        }
+    }
+});

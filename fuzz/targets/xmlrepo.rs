@@ -1,0 +1,6 @@
+//! The reader of `xmlrepo`.
+#![no_main]
+
+use rpo::data::read::Format;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| rpo_fuzz::read_in_every_way(Format::XmlRepo, bytes));
