@@ -64,6 +64,9 @@ pub enum LinearError {
         /// The score.
         value: f32,
     },
+    /// Label trees that cannot be merged.
+    #[error("cannot merge: {0}")]
+    Merge(&'static str),
     /// An error of the embedding, the random features or a least squares problem.
     #[error(transparent)]
     Projection(#[from] ProjectionError),

@@ -13,6 +13,8 @@ pub enum Dtype {
     U32,
     /// Unsigned integers of 64 bits.
     U64,
+    /// Floating-point numbers of 16 bits.
+    F16,
     /// Floating-point numbers of 32 bits.
     F32,
     /// Floating-point numbers of 64 bits.
@@ -24,7 +26,7 @@ impl Dtype {
     pub fn n_bytes(self) -> usize {
         match self {
             Self::U8 => 1,
-            Self::U16 => 2,
+            Self::U16 | Self::F16 => 2,
             Self::U32 | Self::F32 => 4,
             Self::U64 | Self::F64 => 8,
         }

@@ -46,12 +46,12 @@ impl Entry for u32 {
     }
 }
 
-/// Integers of up to 16 bits are exact in `f32` and take less room.
+/// Integers and numbers of up to 16 bits are exact in `f32` and take less room.
 impl Entry for f32 {
-    const STORED_AS: &'static str = "U8, U16 or F32";
+    const STORED_AS: &'static str = "U8, U16, F16 or F32";
 
     fn reads(dtype: Dtype) -> bool {
-        matches!(dtype, Dtype::U8 | Dtype::U16 | Dtype::F32)
+        matches!(dtype, Dtype::U8 | Dtype::U16 | Dtype::F16 | Dtype::F32)
     }
 
     #[inline]
@@ -59,6 +59,7 @@ impl Entry for f32 {
         match dtype {
             Dtype::U8 => bytes[0].into(),
             Dtype::U16 => u16::from_le_bytes(exact(bytes)).into(),
+            Dtype::F16 => half::f16::from_le_bytes(exact(bytes)).to_f32(),
             _ => Self::from_le_bytes(exact(bytes)),
         }
     }

@@ -26,7 +26,7 @@ impl Writer {
         self.integers(&format!("{name}.size"), &sizes)?;
         self.integers(&format!("{name}.column"), &columns)?;
         if values.iter().any(|&v| v != 1.0) {
-            self.floats(&value_name, &values)?;
+            self.short_floats(&value_name, &values)?;
         }
         Ok(())
     }

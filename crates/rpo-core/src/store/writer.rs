@@ -2,6 +2,7 @@
 
 use super::{Array, ArrayView, Dtype, Entry, Reader, StoreError};
 use crate::Matrix;
+use half::f16;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -97,6 +98,19 @@ impl Writer {
     pub fn floats(&mut self, name: &str, values: &[f32]) -> Result<(), StoreError> {
         let bytes = bytes_of(values, f32::to_le_bytes);
         self.add(name, Dtype::F32, vec![values.len()], bytes)
+    }
+
+    /// Stores numbers as F16 if all of them are exact so, as F32 otherwise.
+    ///
+    /// # Errors
+    /// [`StoreError::Array`] if the name is taken.
+    pub fn short_floats(&mut self, name: &str, values: &[f32]) -> Result<(), StoreError> {
+        let short = |v: f32| f16::from_f32(v);
+        if values.iter().any(|&v| short(v).to_f32().to_bits() != v.to_bits()) {
+            return self.floats(name, values);
+        }
+        let bytes = bytes_of(values, |v| short(v).to_le_bytes());
+        self.add(name, Dtype::F16, vec![values.len()], bytes)
     }
 
     /// Stores finite numbers as F32, in rows of `width`.

@@ -1,5 +1,7 @@
 //! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
 
 mod common;
+mod label_tree;
 mod link;
+mod one_vs_rest;
 mod two_stage;

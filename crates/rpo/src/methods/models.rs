@@ -8,7 +8,7 @@ use rpo_ensemble::boosting::Boosted;
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
 use rpo_ensemble::{Craftml, Forest, SingleTargetForest};
-use rpo_linear::{LinearModel, LinkModel};
+use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel, OneVsRestModel};
 use rpo_tree::Node;
 use rpo_tree::oblique::LinearRule;
 use serde_json::{Value, json};
@@ -207,4 +207,38 @@ impl Predict for LinkModel {
 
 impl Predict for LinearModel {
     delegated!("linear");
+}
+
+impl Predict for OneVsRestModel {
+    delegated!("one-vs-rest");
+
+    fn summary(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("weights", json!(self.weights().nnz())),
+            ("residual", json!(self.residual())),
+        ]
+    }
+}
+
+impl Predict for LabelTreeModel {
+    delegated!("label-tree");
+    delegated!(merge, |forest| forest
+        .trees()
+        .iter()
+        .map(LabelTree::seed)
+        .collect());
+
+    fn tree_sizes(&self) -> Vec<TreeSize> {
+        let size = |tree: &LabelTree| TreeSize {
+            nodes: tree.n_nodes(),
+            leaves: tree.n_leaves(),
+            depth: tree.depth(),
+        };
+        self.trees().iter().map(size).collect()
+    }
+
+    fn summary(&self) -> Vec<(&'static str, Value)> {
+        let weights: usize = self.trees().iter().map(LabelTree::n_weights).sum();
+        vec![("weights", json!(weights))]
+    }
 }

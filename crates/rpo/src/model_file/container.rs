@@ -104,11 +104,12 @@ impl Index {
 }
 
 /// The types of arrays, here and in the container.
-const DTYPES: [(Dtype, safetensors::Dtype); 6] = [
+const DTYPES: [(Dtype, safetensors::Dtype); 7] = [
     (Dtype::U8, safetensors::Dtype::U8),
     (Dtype::U16, safetensors::Dtype::U16),
     (Dtype::U32, safetensors::Dtype::U32),
     (Dtype::U64, safetensors::Dtype::U64),
+    (Dtype::F16, safetensors::Dtype::F16),
     (Dtype::F32, safetensors::Dtype::F32),
     (Dtype::F64, safetensors::Dtype::F64),
 ];

@@ -1,10 +1,13 @@
-//! Label embeddings with a link, ridge regression, and logistic regression.
+//! Label embeddings with a link, ridge and logistic regression, and one-vs-rest.
 
-use crate::method::{Estimator, FitContext, MethodEntry, Needs, parameters_of};
+use crate::method::{
+    Estimator, FitContext, MethodEntry, Needs, OnCheckpoint, grow_in_parts, parameters_of,
+};
 use crate::{Model, ModelError};
 use rpo_data::Dataset;
 use rpo_linear::{
-    LabelEmbeddingParams, LinearModel, LinkLoss, LinkModel, LogisticRegressionParams, RidgeParams,
+    FitOptions, LabelEmbeddingParams, LabelTreeModel, LabelTreeParams, LinearModel, LinkLoss, LinkModel, LogisticRegressionParams, OneVsRestModel,
+    OneVsRestParams, RidgeParams,
 };
 use serde_json::{Map, Value};
 
@@ -31,6 +34,20 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         )
         .one_hot()
         .model::<LinearModel>("linear"),
+        MethodEntry::new(
+            "one-vs-rest",
+            "A sparse linear classifier for each label, for very many labels",
+            OneVsRestParams::default(),
+        )
+        .one_hot()
+        .model::<OneVsRestModel>("one-vs-rest"),
+        MethodEntry::new(
+            "label-tree",
+            "Trees of linear classifiers over clusters of the labels, for the most labels",
+            LabelTreeParams::default(),
+        )
+        .one_hot()
+        .model::<LabelTreeModel>("label-tree"),
     ]
 }
 
@@ -82,3 +99,46 @@ estimator!(RidgeParams, "ridge", |_params| None);
 estimator!(LogisticRegressionParams, "logistic-regression", |_params| Some(
     ""
 ));
+estimator!(OneVsRestParams, "one-vs-rest", |_params| Some(""));
+
+impl Estimator for LabelTreeParams {
+    fn method(&self) -> &str {
+        "label-tree"
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        parameters_of(self)
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        Ok(self.check()?)
+    }
+
+    fn needs(&self) -> Needs {
+        needs(Some(""))
+    }
+
+    fn n_steps(&self) -> usize {
+        self.trees
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        let options = FitOptions {
+            on_step: context.on_step,
+            ..FitOptions::default()
+        };
+        let fitted = self.fit_with(data.features().view(), data.outputs().view(), options)?;
+        Model::new(fitted, data)
+    }
+
+    fn fit_in_parts(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        steps: &[usize],
+        on_checkpoint: &mut OnCheckpoint<'_>,
+    ) -> Result<Model, ModelError> {
+        let grow = |trees| Estimator::fit(&self.of_trees(trees), data, context);
+        grow_in_parts(self.indices(), steps, grow, on_checkpoint)
+    }
+}

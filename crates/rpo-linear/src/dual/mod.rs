@@ -1,0 +1,85 @@
+//! Linear classifiers of many labels at once by coordinate descent in the dual, the solver of one-vs-rest and of the nodes
+//! of label trees.
+//!
+//! For each label, with signs yᵢ = ±1 and margins mᵢ = yᵢ wᵀxᵢ, it minimises ½‖w‖² + Σᵢ Cᵢ ℓ(mᵢ) through its dual, whose
+//! variables αᵢ give w = Σᵢ αᵢ yᵢ xᵢ. A step takes one sample and finds the best αᵢ of up to 32 labels side by side: the
+//! weights lie feature by feature, so that a stored value of the sample meets those of all labels in neighbouring memory.
+//!
+//! * Squared hinge, ℓ(m) = max(0, 1 - m)²: Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008), Algorithm 1 with
+//!   D = 1 / 2C.
+//! * Logistic, ℓ(m) = log(1 + e⁻ᵐ): Yu, Huang, Lin (Machine Learning 85, 2011), Algorithm 5. In place of αᵢ the solver
+//!   keeps its logit tᵢ, αᵢ = Cᵢ σ(tᵢ); a step then solves tᵢ + mᵢ + ‖xᵢ‖² (Cᵢ σ(tᵢ) - αᵢ) = 0, whose slope is at least 1,
+//!   without a logarithm.
+//!
+//! Samples that have been settled for two passes are left out. When the others are settled too, a pass over all samples
+//! moves those that are not; where it moves none, its largest violation of the optimality conditions is that of the weights
+//! returned, the *residual*.
+//!
+//! Sums run in the order of the stored values and labels do not mix, so that weights depend on the data and the seed alone.
+
+mod lanes;
+mod loss;
+mod rows;
+mod weights;
+
+pub use loss::MarginLoss;
+pub(crate) use rows::{Numbering, Rows, label_samples, unit_factor};
+pub use weights::Precision;
+pub(crate) use weights::SparseWeights;
+
+use lanes::Lanes;
+use loss::{Hinge, Logistic};
+use rpo_core::Seed;
+
+/// Most labels that are fitted side by side.
+pub(crate) const MAX_LANES: usize = 32;
+
+/// How classifiers are fitted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DualParams {
+    pub(crate) loss: MarginLoss,
+    /// C of each sample.
+    pub(crate) cost: f32,
+    /// Largest violation that is no longer mended.
+    pub(crate) tolerance: f32,
+    pub(crate) max_passes: usize,
+}
+
+/// The classifiers of some labels.
+#[derive(Debug, Default)]
+pub(crate) struct Solution {
+    /// Weights (features x lanes), feature by feature.
+    pub(crate) weights: Vec<f32>,
+    /// Labels per feature, at least as many as there are.
+    pub(crate) lanes: usize,
+    /// Largest violation of the optimality conditions: for the squared hinge that of the projected gradient, in units of the
+    /// margin; for the logistic loss 4 |α / C - σ(-m)|.
+    pub(crate) residual: f32,
+}
+
+/// Fits a classifier for each list of positive samples, which increase; at most [`MAX_LANES`] lists.
+pub(crate) fn solve(rows: &Rows, positives: &[&[u32]], params: &DualParams, seed: Seed) -> Solution {
+    match positives.len() {
+        0..=4 => solve_lanes::<4>(rows, positives, params, seed),
+        5..=8 => solve_lanes::<8>(rows, positives, params, seed),
+        9..=16 => solve_lanes::<16>(rows, positives, params, seed),
+        _ => solve_lanes::<MAX_LANES>(rows, positives, params, seed),
+    }
+}
+
+fn solve_lanes<const L: usize>(
+    rows: &Rows,
+    positives: &[&[u32]],
+    params: &DualParams,
+    seed: Seed,
+) -> Solution {
+    match params.loss {
+        MarginLoss::SquaredHinge => {
+            Lanes::<_, L>::new(rows, positives, Hinge::new(params.cost)).solve(params, seed)
+        }
+        MarginLoss::Logistic => {
+            Lanes::<_, L>::new(rows, positives, Logistic::new(params.cost)).solve(params, seed)
+        }
+    }
+}
+

@@ -1,0 +1,145 @@
+//! Samples as the solver reads them.
+
+use rpo_core::MatrixView;
+
+/// Samples with the features that are not 0, scaled, and the bias as the last feature.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    starts: Vec<usize>,
+    features: Vec<u32>,
+    values: Vec<f32>,
+    /// ‖xᵢ‖².
+    squares: Vec<f32>,
+    n_features: usize,
+}
+
+/// The factor that gives features unit length: 1 / ‖x‖, and 1 where all are 0.
+pub(crate) fn unit_factor(x: MatrixView<'_>, row: usize) -> f32 {
+    let mut squares = 0.0;
+    x.for_each_in_row(row, |_, v| squares += f64::from(v) * f64::from(v));
+    if squares > 0.0 {
+        (1.0 / squares.sqrt()) as f32
+    } else {
+        1.0
+    }
+}
+
+/// The samples that have each label, increasing.
+pub(crate) fn label_samples(y: MatrixView<'_>) -> Vec<Vec<u32>> {
+    let mut samples = vec![Vec::new(); y.n_cols()];
+    for row in 0..y.n_rows() {
+        y.for_each_in_row(row, |label, value| {
+            if value != 0.0 {
+                samples[label as usize].push(row as u32);
+            }
+        });
+    }
+    samples
+}
+
+/// Room for the numbers that features have among some of them; none between uses.
+#[derive(Debug)]
+pub(crate) struct Numbering(Vec<u32>);
+
+impl Numbering {
+    /// For this many features, the bias included.
+    pub(crate) fn new(n_features: usize) -> Self {
+        Self(vec![u32::MAX; n_features])
+    }
+}
+
+impl Rows {
+    /// Samples of `x` (n x p), of unit length if asked for, with feature p of this value unless it is 0.
+    pub(crate) fn new(x: MatrixView<'_>, unit_length: bool, bias: f32) -> Self {
+        let p = x.n_cols();
+        let mut rows = Self::with_capacity(x.n_rows(), x.n_stored() + x.n_rows(), p + 1);
+        for row in 0..x.n_rows() {
+            let factor = if unit_length { unit_factor(x, row) } else { 1.0 };
+            x.for_each_in_row(row, |j, v| {
+                if v != 0.0 {
+                    rows.push(j, v * factor);
+                }
+            });
+            if bias != 0.0 {
+                rows.push(p as u32, bias);
+            }
+            rows.end_row();
+        }
+        rows
+    }
+
+    /// Some of the samples, with the features that they have and the bias numbered in order; and the numbers that these
+    /// features had.
+    pub(crate) fn gather(&self, rows: &[u32], numbering: &mut Numbering) -> (Self, Vec<u32>) {
+        let bias = self.n_features as u32 - 1;
+        let numbers = &mut numbering.0;
+        let (mut features, mut n_stored) = (Vec::new(), 0);
+        for &row in rows {
+            let stored = self.row(row as usize).0;
+            n_stored += stored.len();
+            for &j in stored {
+                if numbers[j as usize] == u32::MAX && j != bias {
+                    numbers[j as usize] = 0;
+                    features.push(j);
+                }
+            }
+        }
+        features.sort_unstable();
+        features.push(bias);
+        (0..).zip(&features).for_each(|(number, &j)| numbers[j as usize] = number);
+        let mut made = Self::with_capacity(rows.len(), n_stored, features.len());
+        for &row in rows {
+            let (stored, values) = self.row(row as usize);
+            made.features.extend(stored.iter().map(|&j| numbers[j as usize]));
+            made.values.extend_from_slice(values);
+            made.end_row();
+        }
+        features.iter().for_each(|&j| numbers[j as usize] = u32::MAX);
+        features.pop();
+        (made, features)
+    }
+
+    fn with_capacity(n: usize, n_stored: usize, n_features: usize) -> Self {
+        let mut starts = Vec::with_capacity(n + 1);
+        starts.push(0);
+        Self {
+            starts,
+            features: Vec::with_capacity(n_stored),
+            values: Vec::with_capacity(n_stored),
+            squares: Vec::with_capacity(n),
+            n_features,
+        }
+    }
+
+    fn push(&mut self, feature: u32, value: f32) {
+        self.features.push(feature);
+        self.values.push(value);
+    }
+
+    fn end_row(&mut self) {
+        let row = &self.values[self.starts[self.starts.len() - 1]..];
+        self.squares.push(row.iter().map(|v| v * v).sum());
+        self.starts.push(self.values.len());
+    }
+
+    pub(crate) fn n_rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Number of features, the bias included.
+    pub(crate) fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Features and values of a sample.
+    #[inline]
+    pub(crate) fn row(&self, row: usize) -> (&[u32], &[f32]) {
+        let range = self.starts[row]..self.starts[row + 1];
+        (&self.features[range.clone()], &self.values[range])
+    }
+
+    #[inline]
+    pub(super) fn square(&self, row: usize) -> f32 {
+        self.squares[row]
+    }
+}

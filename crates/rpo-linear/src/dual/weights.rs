@@ -1,0 +1,167 @@
+//! Weights with the small ones left out.
+
+use std::ops::Range;
+
+use half::f16;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{MAX_LANES, Solution};
+use crate::LinearError;
+
+/// The precision of weights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Precision {
+    /// 16 bits: three decimal digits, up to 65,504.
+    #[default]
+    Half,
+    /// 32 bits.
+    Single,
+}
+
+impl Precision {
+    fn round(self, value: f32) -> f32 {
+        match self {
+            Self::Half => f16::from_f32(value).to_f32(),
+            Self::Single => value,
+        }
+    }
+}
+
+/// The weights of some classifiers, feature by feature.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct SparseWeights {
+    /// Features with a weight, increasing.
+    pub(crate) features: Vec<u32>,
+    /// Where the weights of each feature start, and the end.
+    pub(crate) starts: Vec<u32>,
+    /// The classifier of each weight, increasing within a feature.
+    pub(crate) lanes: Vec<u16>,
+    pub(crate) values: Vec<f32>,
+    /// What is added to the score of each classifier.
+    pub(crate) offsets: Vec<f32>,
+}
+
+impl SparseWeights {
+    /// Keeps the weights of the first `n` classifiers of a solution that are not below the limit, and its bias, which is the
+    /// last feature and has this value. `features` are the numbers of the others.
+    ///
+    /// # Errors
+    /// [`LinearError::Overflow`] for weights that are not finite in this precision.
+    pub(crate) fn prune(
+        solution: &Solution,
+        n: usize,
+        bias: f32,
+        limit: f32,
+        precision: Precision,
+    ) -> Result<Self, LinearError> {
+        let mut rows = solution.weights.chunks_exact(solution.lanes);
+        let last = rows.next_back().unwrap_or_default();
+        let offsets: Vec<f32> = last.iter().take(n).map(|w| precision.round(w * bias)).collect();
+        let mut kept = Self {
+            starts: vec![0],
+            offsets,
+            ..Self::default()
+        };
+        for (feature, row) in rows.enumerate() {
+            for (lane, &weight) in row.iter().take(n).enumerate() {
+                // Written so that NaN is kept, and refused below.
+                let is_small = weight == 0.0 || weight.abs() < limit;
+                if !is_small {
+                    kept.lanes.push(lane as u16);
+                    kept.values.push(precision.round(weight));
+                }
+            }
+            if kept.values.len() > kept.starts[kept.starts.len() - 1] as usize {
+                kept.features.push(feature as u32);
+                kept.starts.push(kept.values.len() as u32);
+            }
+        }
+        if kept.values.iter().chain(&kept.offsets).all(|v| v.is_finite()) {
+            return Ok(kept);
+        }
+        Err(LinearError::Overflow { what: "W" })
+    }
+
+    /// The classifiers of groups of [`MAX_LANES`], one after the other; `features` are the numbers of theirs.
+    pub(crate) fn join(groups: Vec<Self>, features: &[u32]) -> Self {
+        let mut joined = Self {
+            starts: vec![0],
+            offsets: groups.iter().flat_map(|group| &group.offsets).copied().collect(),
+            ..Self::default()
+        };
+        let mut next = vec![0; groups.len()];
+        for (number, &feature) in features.iter().enumerate() {
+            for (index, (group, next)) in groups.iter().zip(&mut next).enumerate() {
+                if group.features.get(*next) == Some(&(number as u32)) {
+                    let range = group.starts[*next] as usize..group.starts[*next + 1] as usize;
+                    let first = (index * MAX_LANES) as u16;
+                    joined.lanes.extend(group.lanes[range.clone()].iter().map(|lane| first + lane));
+                    joined.values.extend_from_slice(&group.values[range]);
+                    *next += 1;
+                }
+            }
+            if joined.values.len() > joined.starts[joined.starts.len() - 1] as usize {
+                joined.features.push(feature);
+                joined.starts.push(joined.values.len() as u32);
+            }
+        }
+        joined
+    }
+
+    /// The scores of all classifiers for a sample whose features increase.
+    pub(crate) fn scores(&self, features: &[u32], values: &[f32], out: &mut Vec<f32>) {
+        out.clone_from(&self.offsets);
+        let mut at = 0;
+        for (&j, &v) in features.iter().zip(values) {
+            at += gallop(&self.features[at..], j);
+            if self.features.get(at) == Some(&j) {
+                let range = self.starts[at] as usize..self.starts[at + 1] as usize;
+                for (&lane, &w) in self.lanes[range.clone()].iter().zip(&self.values[range]) {
+                    out[lane as usize] += v * w;
+                }
+            }
+        }
+    }
+
+    /// What is wrong with the weights of classifiers for so many features, if anything is.
+    pub(crate) fn check(&self, n_features: usize) -> Option<&'static str> {
+        let increases = self.features.windows(2).all(|pair| pair[0] < pair[1]);
+        if !increases || self.features.last().is_some_and(|&j| j as usize >= n_features) {
+            return Some("is of features that do not increase or do not exist");
+        }
+        let rows = self.starts.windows(2).map(|range| range[0] as usize..range[1] as usize);
+        let lanes = |range: Range<usize>| self.lanes[range].windows(2).all(|pair| pair[0] < pair[1]);
+        if !rows.into_iter().all(lanes) || self.lanes.iter().any(|&l| l as usize >= self.offsets.len()) {
+            return Some("is of classifiers that do not increase or do not exist");
+        }
+        let finite = self.values.iter().chain(&self.offsets).all(|v| v.is_finite());
+        (!finite).then_some("is not finite")
+    }
+}
+
+/// Number of elements below a value, found in steps that double, as it is often small.
+fn gallop(sorted: &[u32], value: u32) -> usize {
+    let (mut low, mut step) = (0, 1);
+    while low + step <= sorted.len() && sorted[low + step - 1] < value {
+        low += step;
+        step *= 2;
+    }
+    let high = sorted.len().min(low + step);
+    low + sorted[low..high].partition_point(|&v| v < value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn galloping_finds_the_place(mut sorted in proptest::collection::vec(0_u32..50, 0..60), value in 0_u32..60) {
+            sorted.sort_unstable();
+            prop_assert_eq!(gallop(&sorted, value), sorted.partition_point(|&v| v < value));
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Growing label trees.
+
+use rayon::prelude::*;
+use rpo_core::{InverseLink, MatrixView, Seed};
+
+use super::cluster::LabelPoints;
+use super::structure::Structure;
+use super::{LabelTree, LabelTreeModel, LabelTreeParams};
+use crate::checks::{check_data, check_labels};
+use crate::dual::{MAX_LANES, Numbering, Rows, SparseWeights, label_samples, solve};
+use crate::{FitOptions, History, LinearError, RowNorm};
+
+impl LabelTreeParams {
+    /// Fits a model to features `x` (n x p) and 0/1 labels `y` (n x d).
+    ///
+    /// The nodes of a tree are fitted in parallel on the current rayon pool; the result does not depend on its size. Memory:
+    /// the stored values of X again, 8 bytes each, and those of the samples of each node that a thread fits.
+    ///
+    /// ```
+    /// # use ndarray::array;
+    /// use rpo_linear::LabelTreeParams;
+    /// let x = array![[1.0, 0.0, 0.2], [0.9, 0.1, 0.0], [0.0, 1.0, 0.3], [0.0, 0.8, 0.0]];
+    /// let y = array![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
+    /// let params = LabelTreeParams { leaf_labels: 1, ..LabelTreeParams::default() };
+    /// let model = params.fit((&x).into(), (&y).into())?;
+    /// let best = model.predict_top_k((&x).into(), 1)?;
+    /// assert_eq!(best.indices(), [0, 0, 1, 1]);
+    /// # Ok::<(), rpo_linear::LinearError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LinearError`] for a parameter out of range, sizes that do not match, values that are not finite or no labels, or
+    /// weights beyond the range of their precision.
+    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LabelTreeModel, LinearError> {
+        self.fit_with(x, y, FitOptions::default())
+    }
+
+    /// [`fit`](Self::fit) with options; each tree is a step.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_with(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: FitOptions<'_>,
+    ) -> Result<LabelTreeModel, LinearError> {
+        self.check()?;
+        check_data(x, y)?;
+        check_labels(InverseLink::Logistic, y)?;
+        let rows = Rows::new(x, self.normalize == RowNorm::L2, self.bias as f32);
+        let samples = label_samples(y);
+        let mut trees = Vec::with_capacity(self.trees);
+        for index in self.indices() {
+            let seed = Seed::new(self.seed).purpose("label tree").child(index as u64);
+            trees.push(self.tree(&rows, &samples, seed)?);
+            options.on_step.iter().for_each(|on_step| on_step());
+        }
+        if let Some(history) = options.history {
+            *history = History::default();
+        }
+        let shape = (x.n_rows(), x.n_cols(), y.n_cols());
+        Ok(LabelTreeModel::new(trees, self.loss, self.normalize, self.beam, shape))
+    }
+
+    /// Grows a tree over the labels that some sample has.
+    fn tree(&self, rows: &Rows, samples: &[Vec<u32>], seed: Seed) -> Result<LabelTree, LinearError> {
+        let width = self.feature_width;
+        let points = LabelPoints::project(rows, samples, width, seed.purpose("projection"));
+        let labels = (0..samples.len() as u32).filter(|&l| !samples[l as usize].is_empty());
+        let structure = Structure::grow(
+            &points,
+            labels.collect(),
+            self.clusters,
+            self.leaf_labels,
+            seed.purpose("clusters"),
+        );
+        drop(points);
+        let paths = structure.paths(samples.len());
+        let mut weights = Vec::with_capacity(structure.nodes.len());
+        for (depth, level) in structure.levels().enumerate() {
+            let problems = problems(&structure, level.clone(), depth, samples, &paths);
+            let fitted: Vec<SparseWeights> = problems
+                .into_par_iter()
+                .enumerate()
+                .map_init(
+                    || Numbering::new(rows.n_features()),
+                    |numbering, (index, positives)| {
+                        let node = level.start + index;
+                        let seed = seed.purpose("samples").child(node as u64);
+                        self.node(rows, &positives, depth == 0, numbering, seed)
+                    },
+                )
+                .collect::<Result<_, LinearError>>()?;
+            weights.extend(fitted);
+        }
+        Ok(LabelTree::new(structure, weights, seed))
+    }
+
+    /// Fits the classifiers of a node, one for each list of positive samples, to the samples in any of them, or to all.
+    fn node(
+        &self,
+        rows: &Rows,
+        positives: &[Vec<u32>],
+        all: bool,
+        numbering: &mut Numbering,
+        seed: Seed,
+    ) -> Result<SparseWeights, LinearError> {
+        let mut members: Vec<u32> = match all {
+            true => (0..rows.n_rows() as u32).collect(),
+            false => positives.concat(),
+        };
+        members.sort_unstable();
+        members.dedup();
+        let (local, features) = rows.gather(&members, numbering);
+        let position = |sample: &u32| members.partition_point(|m| m < sample) as u32;
+        let positives: Vec<Vec<u32>> = positives
+            .iter()
+            .map(|samples| samples.iter().map(position).collect())
+            .collect();
+        let (bias, limit) = (self.bias as f32, self.prune as f32);
+        let groups = positives.par_chunks(MAX_LANES).enumerate().map(|(group, positives)| {
+            let positives: Vec<&[u32]> = positives.iter().map(Vec::as_slice).collect();
+            let solution = solve(&local, &positives, &self.dual(), seed.child(group as u64));
+            SparseWeights::prune(&solution, positives.len(), bias, limit, self.precision)
+        });
+        let groups = groups.collect::<Result<Vec<_>, LinearError>>()?;
+        Ok(SparseWeights::join(groups, &features))
+    }
+}
+
+/// The samples of each classifier of each node of a depth, increasing.
+fn problems(
+    structure: &Structure,
+    level: std::ops::Range<usize>,
+    depth: usize,
+    samples: &[Vec<u32>],
+    paths: &[Vec<(u32, u32)>],
+) -> Vec<Vec<Vec<u32>>> {
+    let nodes = &structure.nodes[level.clone()];
+    let mut problems: Vec<Vec<Vec<u32>>> = nodes.iter().map(|node| vec![Vec::new(); node.len()]).collect();
+    for (samples, path) in samples.iter().zip(paths) {
+        if let Some(&(node, lane)) = path.get(depth) {
+            problems[node as usize - level.start][lane as usize].extend_from_slice(samples);
+        }
+    }
+    for positives in problems.iter_mut().flatten() {
+        positives.sort_unstable();
+        positives.dedup();
+    }
+    problems
+}

@@ -1,0 +1,12 @@
+//! Label trees: trees of linear classifiers over clusters of the labels.
+
+mod cluster;
+mod fit;
+mod model;
+mod params;
+mod search;
+mod store;
+mod structure;
+
+pub use model::{LabelTree, LabelTreeModel};
+pub use params::LabelTreeParams;

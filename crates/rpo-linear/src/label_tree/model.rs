@@ -1,0 +1,172 @@
+//! Fitted label trees.
+
+use ndarray::Array2;
+use rpo_core::{CsrMatrix, MatrixView, Mismatch, Seed, check_count, check_dense, csr_row};
+
+use super::structure::Structure;
+use crate::checks::check_features;
+use crate::dual::{MarginLoss, SparseWeights};
+use crate::{DEFAULT_MEMORY_LIMIT, LinearError, RowNorm};
+
+/// A tree of linear classifiers over the labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelTree {
+    pub(super) structure: Structure,
+    /// The classifiers of each node.
+    pub(super) weights: Vec<SparseWeights>,
+    pub(super) seed: Seed,
+}
+
+impl LabelTree {
+    pub(super) fn new(structure: Structure, weights: Vec<SparseWeights>, seed: Seed) -> Self {
+        Self {
+            structure,
+            weights,
+            seed,
+        }
+    }
+
+    /// The origin of its randomness.
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// Number of nodes.
+    pub fn n_nodes(&self) -> usize {
+        self.structure.nodes.len()
+    }
+
+    /// Number of leaves.
+    pub fn n_leaves(&self) -> usize {
+        self.structure.n_leaves()
+    }
+
+    /// Depth of the deepest leaf; the root has depth 0.
+    pub fn depth(&self) -> usize {
+        self.structure.levels().count() - 1
+    }
+
+    /// Number of weights that were kept.
+    pub fn n_weights(&self) -> usize {
+        self.weights.iter().map(|weights| weights.values.len()).sum()
+    }
+}
+
+/// Trees of linear classifiers over the labels; the score of a label is the mean of its probabilities. Immutable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelTreeModel {
+    pub(super) trees: Vec<LabelTree>,
+    pub(super) loss: MarginLoss,
+    pub(super) normalize: RowNorm,
+    pub(super) beam: usize,
+    n_train: usize,
+    n_features: usize,
+    n_outputs: usize,
+}
+
+impl LabelTreeModel {
+    /// Joins trees; the shape is that of the training set: samples, features, labels.
+    pub(super) fn new(
+        trees: Vec<LabelTree>,
+        loss: MarginLoss,
+        normalize: RowNorm,
+        beam: usize,
+        (n_train, n_features, n_outputs): (usize, usize, usize),
+    ) -> Self {
+        Self {
+            trees,
+            loss,
+            normalize,
+            beam,
+            n_train,
+            n_features,
+            n_outputs,
+        }
+    }
+
+    /// The trees.
+    pub fn trees(&self) -> &[LabelTree] {
+        &self.trees
+    }
+
+    /// Number of nodes that a prediction follows at each depth.
+    pub fn beam(&self) -> usize {
+        self.beam
+    }
+
+    /// Number of features p.
+    pub fn n_features(&self) -> usize {
+        self.n_features
+    }
+
+    /// Number of labels d.
+    pub fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    /// Number of training samples.
+    pub fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    /// The trees of this model, then those of another.
+    ///
+    /// # Errors
+    /// [`LinearError::Mismatch`] or [`LinearError::Merge`] if they were not fitted to data of the same shape with the same
+    /// loss, scaling and beam.
+    pub fn merge(mut self, other: Self) -> Result<Self, LinearError> {
+        for (what, expected, given) in [
+            ("features of the other forest", self.n_features, other.n_features),
+            ("outputs of the other forest", self.n_outputs, other.n_outputs),
+            (
+                "training samples of the other forest",
+                self.n_train,
+                other.n_train,
+            ),
+        ] {
+            Mismatch::check(what, expected, given)?;
+        }
+        let options = |model: &Self| (model.loss, model.normalize, model.beam);
+        if options(&self) != options(&other) {
+            let why = "they differ in their loss, their scaling of samples or their beam";
+            return Err(LinearError::Merge(why));
+        }
+        self.trees.extend(other.trees);
+        Ok(self)
+    }
+
+    /// Scores (n x d) of features (n x p), in [0, 1]; 0 for labels that no search reaches.
+    ///
+    /// # Errors
+    /// [`LinearError::Mismatch`] for another number of features than the model was fitted to, [`LinearError::Features`]
+    /// for values that are not finite, [`LinearError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
+    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, LinearError> {
+        self.predict_with_limit(x, DEFAULT_MEMORY_LIMIT)
+    }
+
+    /// [`predict`](Self::predict) with a limit in bytes on the result.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+        let shape = (x.n_rows(), self.n_outputs);
+        check_dense(shape.0, shape.1, size_of::<f32>(), limit).map_err(LinearError::Predictions)?;
+        let scores = self.predict_top_k(x, self.n_outputs)?;
+        let mut out = Array2::zeros(shape);
+        for (row, mut out) in out.rows_mut().into_iter().enumerate() {
+            let (labels, scores) = csr_row(&scores.view(), row);
+            labels.iter().zip(scores).for_each(|(&l, &score)| out[l as usize] = score);
+        }
+        Ok(out)
+    }
+
+    /// The k largest scores of each sample that are not 0, as CSR (n x d); among equal ones, the smaller label is kept.
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
+    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
+        check_features(self.n_features, x)?;
+        check_count("k", k)?;
+        Ok(self.search(x, k))
+    }
+}

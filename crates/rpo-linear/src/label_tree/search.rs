@@ -1,0 +1,99 @@
+//! Predictions by beam search.
+
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, MatrixView, csr_of_rows, keep_top};
+
+use super::structure::Node;
+use super::{LabelTree, LabelTreeModel};
+use crate::RowNorm;
+use crate::dual::{MarginLoss, unit_factor};
+
+impl LabelTreeModel {
+    /// The k largest scores of each sample.
+    pub(super) fn search(&self, x: MatrixView<'_>, k: usize) -> CsrMatrix {
+        let rows: Vec<Vec<(u32, f32)>> = (0..x.n_rows())
+            .into_par_iter()
+            .map_init(Search::default, |search, row| {
+                search.load(x, row, self.normalize);
+                search.found.clear();
+                for tree in &self.trees {
+                    search.descend(tree, self.loss, self.beam);
+                }
+                let mut scores = search.sums();
+                let n_trees = self.trees.len() as f32;
+                scores.iter_mut().for_each(|(_, score)| *score /= n_trees);
+                scores.retain(|(_, score)| *score > 0.0);
+                keep_top(&mut scores, k);
+                scores
+            })
+            .collect();
+        csr_of_rows(rows.iter(), (x.n_rows(), self.n_outputs()))
+    }
+}
+
+/// A sample on its way down.
+#[derive(Debug, Default)]
+struct Search {
+    features: Vec<u32>,
+    values: Vec<f32>,
+    /// Nodes that are followed, and the logarithms of their probabilities.
+    beam: Vec<(u32, f32)>,
+    next: Vec<(u32, f32)>,
+    scores: Vec<f32>,
+    /// Labels and their probabilities, tree by tree.
+    found: Vec<(u32, f32)>,
+}
+
+impl Search {
+    fn load(&mut self, x: MatrixView<'_>, row: usize, normalize: RowNorm) {
+        let factor = match normalize {
+            RowNorm::L2 => unit_factor(x, row),
+            RowNorm::None => 1.0,
+        };
+        self.features.clear();
+        self.values.clear();
+        x.for_each_in_row(row, |j, v| {
+            if v != 0.0 {
+                self.features.push(j);
+                self.values.push(v * factor);
+            }
+        });
+    }
+
+    /// Finds the labels of a tree.
+    fn descend(&mut self, tree: &LabelTree, loss: MarginLoss, width: usize) {
+        self.beam.clear();
+        self.beam.push((0, 0.0));
+        while !self.beam.is_empty() {
+            self.next.clear();
+            for &(node, before) in &self.beam {
+                tree.weights[node as usize].scores(&self.features, &self.values, &mut self.scores);
+                match tree.structure.nodes[node as usize] {
+                    Node::Split { first, .. } => {
+                        let children = (first..).zip(&self.scores);
+                        let children = children.map(|(child, &z)| (child, before + loss.log_probability(z)));
+                        self.next.extend(children);
+                    }
+                    Node::Leaf { first, n } => {
+                        let labels = &tree.structure.labels[first as usize..(first + n) as usize];
+                        let labels = labels.iter().zip(&self.scores);
+                        let labels = labels.map(|(&l, &z)| (l, (before + loss.log_probability(z)).exp()));
+                        self.found.extend(labels);
+                    }
+                }
+            }
+            keep_top(&mut self.next, width);
+            std::mem::swap(&mut self.beam, &mut self.next);
+        }
+    }
+
+    /// The sum of the probabilities of each label that was found, in the order of labels.
+    fn sums(&mut self) -> Vec<(u32, f32)> {
+        // Stable, so that trees are summed in their order.
+        self.found.sort_by_key(|(label, _)| *label);
+        let groups = self.found.chunk_by(|a, b| a.0 == b.0);
+        groups
+            .map(|group| (group[0].0, group.iter().map(|(_, p)| p).sum()))
+            .collect()
+    }
+}

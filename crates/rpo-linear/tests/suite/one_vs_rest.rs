@@ -1,0 +1,309 @@
+//! One-vs-rest: what a fit satisfies, reference values, and what it does not depend on.
+
+use crate::common::{csr, features, labels, on_threads};
+use ndarray::{Array1, Array2, Axis, array, s};
+use proptest::prelude::*;
+use rpo_core::store::{Restore, Sizes, Store, Writer};
+use rpo_core::{CsrMatrix, MatrixView, Mismatch, ParameterError};
+use rpo_linear::{
+    FitOptions, LinearError, MarginLoss, OneVsRestModel, OneVsRestParams, Precision, RowNorm,
+};
+
+/// As exact as the solver becomes, with all weights.
+fn exact(loss: MarginLoss) -> OneVsRestParams {
+    OneVsRestParams {
+        loss,
+        tolerance: 1e-5,
+        max_passes: 20_000,
+        prune: 0.0,
+        precision: Precision::Single,
+        ..OneVsRestParams::default()
+    }
+}
+
+fn fit(params: &OneVsRestParams, x: &Array2<f32>, y: &Array2<f32>) -> OneVsRestModel {
+    params.fit(x.into(), y.into()).unwrap()
+}
+
+/// The weights of a label, its offset last.
+fn classifier(model: &OneVsRestModel, label: usize) -> Array1<f64> {
+    let weights = MatrixView::Sparse(model.weights()).to_dense(usize::MAX).unwrap();
+    let column = weights.column(label).to_vec().into_iter();
+    column.chain([model.offset()[label]]).map(f64::from).collect()
+}
+
+fn unit_rows(x: &Array2<f32>) -> Array2<f64> {
+    let mut x = x.mapv(f64::from);
+    for mut row in x.rows_mut() {
+        let norm = row.dot(&row).sqrt();
+        row /= if norm > 0.0 { norm } else { 1.0 };
+    }
+    x
+}
+
+/// The primal problem on dense numbers, by gradient descent: slow, and without anything of the solver.
+fn naive(x: &Array2<f64>, y: &[bool], loss: MarginLoss, cost: f64) -> Array1<f64> {
+    let (n, p) = x.dim();
+    let mut w = Array1::<f64>::zeros(p + 1);
+    // A bound on the curvature: ‖x‖² of unit rows with the bias is 2.
+    let step = 1.0 / (1.0 + cost * n as f64 * 4.0);
+    for _ in 0..200_000 {
+        let mut gradient = w.clone();
+        for i in 0..n {
+            let sign = if y[i] { 1.0 } else { -1.0 };
+            let margin = sign * (x.row(i).dot(&w.slice(s![..p])) + w[p]);
+            let slope = match loss {
+                MarginLoss::SquaredHinge => -2.0 * (1.0 - margin).max(0.0),
+                MarginLoss::Logistic => -1.0 / (1.0 + margin.exp()),
+            };
+            let factor = cost * slope * sign;
+            gradient.slice_mut(s![..p]).scaled_add(factor, &x.row(i));
+            gradient[p] += factor;
+        }
+        if gradient.dot(&gradient).sqrt() < 1e-9 {
+            break;
+        }
+        w.scaled_add(-step, &gradient);
+    }
+    w
+}
+
+#[test]
+fn weights_are_those_of_the_primal_problem() {
+    let x = features(40, 5, 0.7, 1);
+    let y = labels(&x, 6, 2);
+    for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
+        for cost in [0.3, 4.0] {
+            let model = fit(&OneVsRestParams { cost, ..exact(loss) }, &x, &y);
+            assert!(model.residual() <= 1e-5, "{loss:?} {cost}: {}", model.residual());
+            for label in 0..6 {
+                let truth: Vec<bool> = y.column(label).iter().map(|&v| v == 1.0).collect();
+                let expected = naive(&unit_rows(&x), &truth, loss, cost);
+                let found = classifier(&model, label);
+                let error = (&found - &expected).mapv(f64::abs).fold(0.0_f64, |a, &b| a.max(b));
+                assert!(error < 2e-4, "{loss:?} {cost} label {label}: {found} {expected}");
+            }
+        }
+    }
+}
+
+/// scikit-learn 1.9.1: `LinearSVC(loss="squared_hinge", tol=1e-9, intercept_scaling=1)` and
+/// `LogisticRegression(solver="liblinear", tol=1e-10, intercept_scaling=1)`, coefficients and intercept, on these numbers
+/// as they are and with rows of length 1.
+#[test]
+fn weights_are_those_of_liblinear() {
+    let x = Array2::from_shape_fn((12, 4), |(i, j)| match (i + j) % 3 {
+        0 => 0.0,
+        _ => ((i * (j + 3) * 7) % 11) as f32 / 5.0 - 1.0,
+    });
+    let positives: [&[usize]; 2] = [&[0, 3, 5, 6, 10], &[2, 11]];
+    let y = Array2::from_shape_fn((12, 2), |(i, j)| f32::from(u8::from(positives[j].contains(&i))));
+    let (hinge, logistic) = (MarginLoss::SquaredHinge, MarginLoss::Logistic);
+    let (unit, plain) = (RowNorm::L2, RowNorm::None);
+    for (normalize, cost, label, loss, expected) in [
+        (plain, 1.0, 0, hinge, [-0.33006, -0.77789, 0.41682, -0.19683, -0.10102]),
+        (plain, 1.0, 1, hinge, [0.40802, 0.48314, -0.75793, -0.57527, -0.78199]),
+        (plain, 0.25, 0, logistic, [-0.10668, -0.24155, 0.03853, -0.19092, -0.14372]),
+        (plain, 0.25, 1, hinge, [0.07975, 0.13391, -0.36948, -0.21247, -0.62434]),
+        (unit, 1.0, 0, hinge, [-0.17181, -0.19606, 0.04002, -0.66419, -0.15627]),
+        (unit, 1.0, 0, logistic, [-0.25901, -0.29537, 0.04229, -0.64125, -0.25165]),
+        (unit, 1.0, 1, logistic, [0.22704, -0.0378, -0.39549, -0.0959, -1.0916]),
+        (unit, 0.25, 1, hinge, [0.15709, 0.05437, -0.30708, -0.10305, -0.59188]),
+    ] {
+        let params = OneVsRestParams {
+            normalize,
+            cost,
+            ..exact(loss)
+        };
+        let found = classifier(&fit(&params, &x, &y), label);
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 5e-5, "{params:?}: {found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn scores_are_those_of_the_weights() {
+    let x = features(30, 6, 0.6, 3);
+    let y = labels(&x, 40, 4);
+    for (loss, slope) in [(MarginLoss::SquaredHinge, 3.0), (MarginLoss::Logistic, 1.0)] {
+        let model = fit(&exact(loss), &x, &y);
+        let scores = model.predict((&x).into()).unwrap();
+        let rows = unit_rows(&x);
+        for label in 0..40 {
+            let weights = classifier(&model, label);
+            let z = rows.dot(&weights.slice(s![..6])) + weights[6];
+            for (z, &score) in z.iter().zip(scores.column(label)) {
+                let expected = 1.0 / (1.0 + (-slope * z).exp());
+                assert!((f64::from(score) - expected).abs() < 1e-5);
+            }
+        }
+    }
+}
+
+#[test]
+fn small_weights_are_left_out_and_the_others_rounded() {
+    let x = features(60, 8, 0.8, 5);
+    let y = labels(&x, 35, 6);
+    let all = fit(&exact(MarginLoss::SquaredHinge), &x, &y);
+    let params = OneVsRestParams {
+        prune: 0.2,
+        ..exact(MarginLoss::SquaredHinge)
+    };
+    let few = fit(&params, &x, &y);
+    assert!(few.weights().nnz() < all.weights().nnz());
+    for (&w, (j, l)) in &all.weights() {
+        let expected = if w.abs() < 0.2 { None } else { Some(&w) };
+        assert_eq!(few.weights().get(j as usize, l as usize), expected);
+    }
+    let half = fit(&OneVsRestParams { precision: Precision::Half, ..params }, &x, &y);
+    assert_eq!(half.weights().nnz(), few.weights().nnz());
+    for (&half, &single) in half.weights().data().iter().zip(few.weights().data()) {
+        assert!((half - single).abs() <= single.abs() / 2048.0);
+    }
+}
+
+#[test]
+fn the_certificate_is_that_of_the_fit() {
+    let x = features(200, 20, 0.3, 7);
+    let y = labels(&x, 10, 8);
+    for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
+        for tolerance in [0.5, 0.1, 0.01] {
+            let params = OneVsRestParams { tolerance, ..exact(loss) };
+            assert!(f64::from(fit(&params, &x, &y).residual()) <= tolerance);
+        }
+        // One pass is not enough, and the model does not hide it.
+        let params = OneVsRestParams {
+            max_passes: 1,
+            cost: 10.0,
+            ..exact(loss)
+        };
+        assert!(fit(&params, &x, &y).residual() > 0.01);
+    }
+}
+
+#[test]
+fn samples_and_labels_at_the_edges() {
+    // Sample 1 has no features, label 1 no samples, label 2 all.
+    let x = array![[1.0, 0.0], [0.0, 0.0], [0.0, 2.0], [0.5, 0.0]];
+    let y = array![[1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0]];
+    for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
+        let model = fit(&OneVsRestParams { loss, cost: 10.0, ..OneVsRestParams::default() }, &x, &y);
+        let scores = model.predict((&x).into()).unwrap();
+        for row in scores.rows() {
+            assert!(row[1] < 0.2 && row[2] > 0.8, "{row}");
+        }
+        assert!(scores[[0, 0]] > 0.5 && scores[[2, 0]] < 0.5);
+        // One label alone.
+        let single = fit(&OneVsRestParams { loss, ..exact(loss) }, &x, &y.slice(s![.., ..1]).to_owned());
+        assert_eq!((single.n_outputs(), single.n_features(), single.n_train()), (1, 2, 4));
+        // No features at all, and no intercept: nothing is learned, and all is even.
+        let nothing = OneVsRestParams { bias: 0.0, ..exact(loss) };
+        let model = fit(&nothing, &Array2::zeros((4, 2)), &y);
+        assert!(model.predict((&x).into()).unwrap().iter().all(|&v| v == 0.5));
+    }
+    // Columns of a sparse row in any order are sorted by the matrix type; twice the same column is no matrix.
+    let unsorted = CsrMatrix::new_from_unsorted((1, 2), vec![0, 2], vec![1, 0], vec![2.0, 1.0]).unwrap();
+    let sorted = CsrMatrix::new((1, 2), vec![0, 2], vec![0, 1], vec![1.0, 2.0]);
+    assert_eq!(unsorted, sorted);
+    assert!(CsrMatrix::try_new((1, 2), vec![0, 2], vec![1, 1], vec![2.0, 1.0]).is_err());
+}
+
+#[test]
+fn what_cannot_be_fitted_is_named() {
+    let x = features(10, 3, 1.0, 1);
+    let y = labels(&x, 4, 2);
+    let refused = |params: OneVsRestParams| params.fit((&x).into(), (&y).into()).unwrap_err();
+    let base = OneVsRestParams::default;
+    let name = |params| match refused(params) {
+        LinearError::Parameter(e) => e.name(),
+        e => panic!("{e}"),
+    };
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(name(OneVsRestParams { cost: bad, ..base() }), "cost");
+        assert_eq!(name(OneVsRestParams { tolerance: bad, ..base() }), "tolerance");
+    }
+    for bad in [-1.0, f64::NAN, f64::INFINITY] {
+        assert_eq!(name(OneVsRestParams { bias: bad, ..base() }), "bias");
+        assert_eq!(name(OneVsRestParams { prune: bad, ..base() }), "prune");
+    }
+    assert_eq!(name(OneVsRestParams { max_passes: 0, ..base() }), "max_passes");
+    let numbers = y.mapv(|v| v * 2.0);
+    let found = base().fit((&x).into(), (&numbers).into());
+    assert!(matches!(found, Err(LinearError::NotLabel { column: 1.., .. })), "{found:?}");
+    let fewer = y.slice(s![..9, ..]).to_owned();
+    let found = base().fit((&x).into(), (&fewer).into());
+    assert_eq!(found, Err(Mismatch { what: "samples of the outputs", expected: 10, given: 9 }.into()));
+    let options = FitOptions { memory_limit: Some(100), ..FitOptions::default() };
+    let found = base().fit_with((&x).into(), (&y).into(), options);
+    assert!(matches!(found, Err(LinearError::Memory { .. })), "{found:?}");
+    // Weights that 16 bits cannot hold, but 32 can.
+    let tiny = x.mapv(|v| v * 1e-6);
+    let large = OneVsRestParams { normalize: RowNorm::None, bias: 0.0, cost: 1e12, ..base() };
+    assert_eq!(
+        large.fit((&tiny).into(), (&y).into()),
+        Err(LinearError::Overflow { what: "W" })
+    );
+    let single = OneVsRestParams { precision: Precision::Single, ..large };
+    assert!(single.fit((&tiny).into(), (&y).into()).is_ok());
+    let model = fit(&base(), &x, &y);
+    let zero = ParameterError::out_of_range("k", 0, "at least 1");
+    assert_eq!(model.predict_top_k((&x).into(), 0), Err(zero.into()));
+}
+
+#[test]
+fn threads_and_storage_change_no_bit() {
+    let x = features(150, 30, 0.3, 9);
+    let y = labels(&x, 100, 10);
+    for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
+        let params = OneVsRestParams { loss, seed: 3, ..OneVsRestParams::default() };
+        let model = on_threads(1, || fit(&params, &x, &y));
+        assert_eq!(on_threads(5, || fit(&params, &x, &y)), model);
+        let (sparse_x, sparse_y) = (csr(&x), csr(&y));
+        assert_eq!(params.fit((&sparse_x).into(), (&sparse_y).into()).unwrap(), model);
+        let scores = model.predict((&x).into()).unwrap();
+        assert_eq!(on_threads(5, || model.predict((&sparse_x).into())).unwrap(), scores);
+        // A group of labels is fitted whatever the other groups are.
+        let first = y.slice(s![.., ..32]).to_owned();
+        let alone = fit(&params, &x, &first);
+        assert_eq!(alone.offset(), &model.offset().slice(s![..32]));
+    }
+}
+
+#[test]
+fn a_stored_model_comes_back() {
+    let x = features(40, 7, 0.5, 1);
+    let y = labels(&x, 45, 2);
+    for precision in [Precision::Half, Precision::Single] {
+        let params = OneVsRestParams { precision, ..OneVsRestParams::default() };
+        let model = fit(&params, &x, &y);
+        let mut out = Writer::default();
+        model.store(&mut out).unwrap();
+        let stored = out.finish().unwrap();
+        let sizes = Sizes { n_train: 40, n_features: 7, n_outputs: 45 };
+        let mut from = stored.reader();
+        assert_eq!(OneVsRestModel::restore(&mut from, sizes).unwrap(), model);
+        from.finish().unwrap();
+        let more = Sizes { n_features: 8, ..sizes };
+        assert!(OneVsRestModel::restore(&mut stored.reader(), more).is_err());
+        let fewer = Sizes { n_outputs: 44, ..sizes };
+        assert!(OneVsRestModel::restore(&mut stored.reader(), fewer).is_err());
+    }
+}
+
+proptest! {
+    #[test]
+    fn best_labels_are_those_of_all_scores(n in 1_usize..12, p in 1_usize..6, d in 1_usize..40, k in 1_usize..5, seed in 0_u64..100) {
+        let x = features(n, p, 0.5, seed);
+        let y = labels(&x, d, seed);
+        let model = fit(&OneVsRestParams { seed, ..OneVsRestParams::default() }, &x, &y);
+        let scores = model.predict((&x).into()).unwrap();
+        prop_assert!(scores.iter().all(|v| (0.0..=1.0).contains(v)));
+        let top = model.predict_top_k((&x).into(), k).unwrap();
+        for (row, top) in scores.axis_iter(Axis(0)).zip(top.outer_iterator()) {
+            let expected = rpo_core::top_of(row, k);
+            let found: Vec<(u32, f32)> = top.indices().iter().copied().zip(top.data().iter().copied()).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}
