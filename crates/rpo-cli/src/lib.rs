@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod combine;
 mod cross_validate;
 mod describe;
 mod error;
@@ -48,6 +49,7 @@ enum Command {
     Describe(describe::Describe),
     Inspect(inspect::Inspect),
     Merge(merge::Merge),
+    Combine(combine::Combine),
     Help(help::Help),
 }
 
@@ -62,6 +64,7 @@ impl Command {
             Self::Describe(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::Merge(command) => command.run(),
+            Self::Combine(command) => command.run(),
             Self::Help(command) => command.run(),
         }
     }

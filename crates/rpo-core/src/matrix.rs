@@ -176,6 +176,21 @@ impl<'a> MatrixView<'a> {
         }
     }
 
+    /// The factor that gives the values of a row that are not NaN Euclidean length 1; 1 where all are 0.
+    pub fn unit_factor(self, row: usize) -> f32 {
+        let mut squares = 0.0;
+        self.for_each_in_row(row, |_, v| {
+            if !v.is_nan() {
+                squares += f64::from(v) * f64::from(v);
+            }
+        });
+        if squares > 0.0 {
+            (1.0 / squares.sqrt()) as f32
+        } else {
+            1.0
+        }
+    }
+
     /// Copies a row into `out`, writing zeros where nothing is stored.
     ///
     /// # Panics

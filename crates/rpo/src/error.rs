@@ -143,6 +143,9 @@ pub enum ModelError {
     /// Models that cannot become one.
     #[error("the models cannot be merged: {0}")]
     Merge(&'static str),
+    /// Models that cannot be averaged.
+    #[error("the models cannot be combined: they were fitted to different data, or to other columns")]
+    Combine,
     /// Features that the pipeline cannot prepare.
     #[error(transparent)]
     Preprocess(#[from] PreprocessError),

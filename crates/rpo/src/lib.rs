@@ -28,7 +28,7 @@ pub use method::{
     NominalEncoding, OnCheckpoint, ParameterInfo, Parameters, Registry, StreamDestination, StreamingFit,
     WrapProjection, parameters_of,
 };
-pub use methods::baseline;
+pub use methods::{baseline, blend};
 pub use model::Model;
 pub use model_file::CraftmlFile;
 pub use predict::{OobPredictions, Predict};
@@ -49,6 +49,7 @@ pub use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor};
 /// What most programs need.
 pub mod prelude {
     pub use crate::baseline::BaselineParams;
+    pub use crate::blend::BlendParams;
     pub use crate::tune::{Holdout, Refit};
     pub use crate::{Decision, EvaluateOptions, FitContext, Method, Model, ModelError, cross_validate};
     pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Predictor, Seed};
@@ -57,7 +58,9 @@ pub mod prelude {
     pub use rpo_ensemble::boosting::BoostingParams;
     pub use rpo_ensemble::structured::StructuredForestParams;
     pub use rpo_ensemble::{CraftmlParams, ForestParams, MaxFeatures};
-    pub use rpo_linear::{LabelEmbeddingParams, LogisticRegressionParams, RidgeParams};
+    pub use rpo_linear::{
+        LabelEmbeddingParams, LabelTreeParams, LogisticRegressionParams, OneVsRestParams, RidgeParams,
+    };
     pub use rpo_metrics::Metric;
     pub use rpo_projections::{Components, ProjectionKind};
 }

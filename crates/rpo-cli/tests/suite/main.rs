@@ -16,3 +16,4 @@ mod stability;
 mod structured;
 mod tables;
 mod tune;
+mod very_many_labels;

@@ -39,7 +39,13 @@ fn every_method_trains_predicts_evaluates_tunes_and_explains_itself() {
         let inspected = folder.json("inspect --model m.rpo");
         assert_eq!(inspected["method"], name);
         let tuned = folder.json(&format!(
-            "tune {data} --method {name} {options} --space impute=none,median"
+            "tune {data} --method {name} {options} --space {}",
+            // Members of a blend prepare features themselves.
+            if name == "blend" {
+                "member-weights=selected,equal"
+            } else {
+                "impute=none,median"
+            }
         ));
         assert_eq!(tuned["trials"].as_array().unwrap().len(), 2, "{name}");
         let page = folder.ok(&format!("help {name}"));

@@ -127,7 +127,7 @@ mod tests {
         }
         let stored = out.finish().unwrap();
         let names: Vec<&str> = stored.arrays.iter().map(|(name, _)| &name[..]).collect();
-        let widest_first = ["double", "long", "d", "float", "output.value", "c", "a", "b"];
+        let widest_first = ["double", "long", "d", "float", "c", "output.value", "a", "b"];
         assert_eq!(names[..2], ["0/table", "1/table"]);
         assert_eq!(names[2..10], widest_first);
         let mut from = stored.reader();
@@ -153,6 +153,25 @@ mod tests {
             assert_eq!(restored.unwrap().as_deref(), Some(&*outputs));
         }
         from.finish().unwrap();
+    }
+
+    #[test]
+    fn numbers_take_16_bits_where_that_is_exact() {
+        let smallest = 2.0_f32.powi(-24);
+        for (values, dtype) in [
+            (vec![0.5, -65504.0, smallest, -0.0, f32::INFINITY], Dtype::F16),
+            (vec![0.5, 0.1], Dtype::F32),
+            (vec![65505.0], Dtype::F32),
+            (vec![smallest / 2.0], Dtype::F32),
+        ] {
+            let mut out = Writer::default();
+            out.short_floats("values", &values).unwrap();
+            let stored = out.finish().unwrap();
+            assert_eq!(stored.arrays[0].1.dtype(), dtype);
+            let found = stored.reader().floats("values").unwrap().to_vec();
+            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            assert_eq!(bits(&found), bits(&values));
+        }
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Typical values in place of missing ones.
 
-use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, is_position};
-use crate::builder::MatrixBuilder;
+use super::{
+    Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, is_position,
+    map_values,
+};
 use crate::dataset::Dataset;
 use ndarray::Axis;
 use rpo_core::{Matrix, MatrixView, Mismatch};
@@ -100,22 +102,13 @@ impl Imputer {
     /// Features (n x p) with the missing ones filled in.
     pub(super) fn fill_in(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.fill.len(), x.n_cols())?;
-        let value = |j: u32, v: f32| {
+        Ok(map_values(x, |_, j, v| {
             if v.is_nan() {
                 self.fill[j as usize].unwrap_or(0.0)
             } else {
                 v
             }
-        };
-        let mut builder = match x {
-            MatrixView::Dense(_) => MatrixBuilder::dense(x.n_cols()),
-            MatrixView::Sparse(_) => MatrixBuilder::sparse(x.n_cols()),
-        };
-        for row in 0..x.n_rows() {
-            x.for_each_in_row(row, |j, v| builder.push(j, value(j, v)));
-            builder.end_row();
-        }
-        Ok(builder.finish())
+        }))
     }
 }
 

@@ -17,13 +17,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Steps`] fits imputation, indicators and standardization one after the other; the resulting [`Pipeline`] applies them
+//! [`Steps`] fits imputation, indicators, standardization and weights of features one after the other; the resulting [`Pipeline`] applies them
 //! to sets and to plain matrices.
 
 mod filter;
 mod impute;
 mod one_hot;
 mod pipeline;
+mod scale;
 mod standardize;
 mod store;
 
@@ -31,10 +32,12 @@ pub use filter::{FeatureFilter, LabelFilter, Scope};
 pub use impute::{Fill, Imputer};
 pub use one_hot::OneHot;
 pub use pipeline::{Pipeline, Steps};
+pub use scale::{FeatureWeights, Idf, Normalization};
 pub use standardize::Standardizer;
 
+use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError, Task};
-use rpo_core::{MatrixError, Mismatch, ParameterError};
+use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch, ParameterError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -68,8 +71,8 @@ pub enum PreprocessError {
         /// The value.
         value: f32,
     },
-    /// A mean or factor of standardization that is not finite, or a factor that is negative.
-    #[error("{value} is not a valid mean or factor of feature {feature}")]
+    /// A mean, factor or weight that is not finite, or a factor or weight that is negative.
+    #[error("{value} is not a valid mean, factor or weight of feature {feature}")]
     Moment {
         /// The feature.
         feature: usize,
@@ -114,6 +117,19 @@ fn check_task(data: &Dataset, expected: Task) -> Result<(), PreprocessError> {
 
 /// Nominal features and their values.
 type Nominal = BTreeMap<usize, Arc<[String]>>;
+
+/// A matrix of the same layout with other values: `value` is given row, column and value of every one that is stored.
+fn map_values(x: MatrixView<'_>, value: impl Fn(usize, u32, f32) -> f32) -> Matrix {
+    let mut builder = match x {
+        MatrixView::Dense(_) => MatrixBuilder::dense(x.n_cols()),
+        MatrixView::Sparse(_) => MatrixBuilder::sparse(x.n_cols()),
+    };
+    for row in 0..x.n_rows() {
+        x.for_each_in_row(row, |j, v| builder.push(j, value(row, j, v)));
+        builder.end_row();
+    }
+    builder.finish()
+}
 
 /// Refuses nominal features that are beyond the number of features.
 fn check_features(nominal: &Nominal, n_features: usize) -> Result<(), PreprocessError> {

@@ -1,6 +1,10 @@
 //! The preprocessing steps before a model, fitted one after the other.
 
-use super::{Fill, Imputer, Nominal, OneHot, PreprocessError, Standardizer, Transform, check_nominal};
+use super::scale::{of_unit_length, unit_length};
+use super::{
+    FeatureWeights, Fill, Idf, Imputer, Nominal, Normalization, OneHot, PreprocessError, Standardizer,
+    Transform, check_nominal,
+};
 use crate::dataset::Dataset;
 use crate::names::Names;
 use rpo_core::{Matrix, MatrixView, Mismatch};
@@ -30,6 +34,10 @@ pub struct Steps {
     pub one_hot: bool,
     /// Scales numeric features to zero mean and unit variance ([`Standardizer`]). The result is dense.
     pub standardize: bool,
+    /// Multiplies features by weights ([`Idf`]); sparse features stay sparse.
+    pub weights: Option<FeatureWeights>,
+    /// Scales the features of each sample; all features are numbers then, and sparse ones stay sparse.
+    pub normalize: Option<Normalization>,
 }
 
 impl Steps {
@@ -44,6 +52,8 @@ impl Steps {
             imputer: None,
             one_hot: None,
             standardizer: None,
+            idf: None,
+            normalize: self.normalize,
         };
         if let Some(fill) = self.impute {
             pipeline.imputer = Some(Imputer::fit(data, fill)?);
@@ -52,12 +62,12 @@ impl Steps {
             pipeline = pipeline.with_one_hot()?;
         }
         if self.standardize {
-            let standardizer = if pipeline.is_identity() {
-                Standardizer::of_features(data)?
-            } else {
-                Standardizer::of_features(&pipeline.apply(data)?)?
-            };
-            pipeline.standardizer = Some(standardizer);
+            let before = pipeline.before_length(data)?;
+            pipeline.standardizer = Some(Standardizer::of_features(&before)?);
+        }
+        if self.weights == Some(FeatureWeights::Idf) {
+            let before = pipeline.before_length(data)?;
+            pipeline.idf = Some(Idf::fit(&before)?);
         }
         Ok(pipeline)
     }
@@ -71,25 +81,46 @@ pub struct Pipeline {
     imputer: Option<Imputer>,
     one_hot: Option<OneHot>,
     standardizer: Option<Standardizer>,
+    idf: Option<Idf>,
+    normalize: Option<Normalization>,
+}
+
+/// What the steps of a pipeline learned, from which it can be made again.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Learned {
+    /// The value that fills each feature.
+    pub(super) fill: Option<Vec<Option<f32>>>,
+    /// True if nominal features become indicators.
+    pub(super) one_hot: bool,
+    /// Mean and factor of each column after that.
+    pub(super) moments: Option<(Vec<f64>, Vec<f64>)>,
+    /// Weight of each column.
+    pub(super) weights: Option<Vec<f32>>,
+    pub(super) normalize: Option<Normalization>,
 }
 
 impl Pipeline {
-    /// Rebuilds a fitted pipeline from the number of features, the values of the nominal ones, and the results of
-    /// fitting: the value that fills each feature, whether nominal features become indicators, and mean and factor of
-    /// each column after that.
+    /// Rebuilds a fitted pipeline from the number of features, the values of the nominal ones, and the results of fitting.
     pub(super) fn new(
         n_features: usize,
         nominal: Nominal,
-        fill: Option<Vec<Option<f32>>>,
-        one_hot: bool,
-        moments: Option<(Vec<f64>, Vec<f64>)>,
+        learned: Learned,
     ) -> Result<Self, PreprocessError> {
+        let Learned {
+            fill,
+            one_hot,
+            moments,
+            weights,
+            normalize,
+        } = learned;
         let mut pipeline = Self {
             n_features,
             nominal,
             imputer: None,
             one_hot: None,
             standardizer: None,
+            idf: None,
+            normalize,
         };
         if let Some(fill) = fill {
             Mismatch::check("features", n_features, fill.len())?;
@@ -100,11 +131,43 @@ impl Pipeline {
         }
         if let Some((mean, factor)) = moments {
             Mismatch::check("features", pipeline.n_columns(), mean.len())?;
-            let one_hot = pipeline.one_hot.as_ref();
-            let nominal = one_hot.map_or_else(|| pipeline.nominal.clone(), OneHot::nominal);
-            pipeline.standardizer = Some(Standardizer::new(mean, factor, nominal)?);
+            pipeline.standardizer = Some(Standardizer::new(mean, factor, pipeline.encoded())?);
+        }
+        if let Some(weights) = weights {
+            Mismatch::check("features", pipeline.n_columns(), weights.len())?;
+            pipeline.idf = Some(Idf::new(weights, pipeline.encoded())?);
         }
         Ok(pipeline)
+    }
+
+    /// The results of fitting.
+    pub(super) fn learned(&self) -> Learned {
+        let moments = |s: &Standardizer| (s.mean().to_vec(), s.factor().to_vec());
+        Learned {
+            fill: self.imputer.as_ref().map(|imputer| imputer.fill().to_vec()),
+            one_hot: self.one_hot.is_some(),
+            moments: self.standardizer.as_ref().map(moments),
+            weights: self.idf.as_ref().map(|idf| idf.weights().to_vec()),
+            normalize: self.normalize,
+        }
+    }
+
+    /// The nominal features that are left after encoding.
+    fn encoded(&self) -> Nominal {
+        let one_hot = self.one_hot.as_ref();
+        one_hot.map_or_else(|| self.nominal.clone(), OneHot::nominal)
+    }
+
+    /// A set after the steps so far, but for the length of samples.
+    fn before_length<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>, PreprocessError> {
+        let steps = Self {
+            normalize: None,
+            ..self.clone()
+        };
+        match steps.is_identity() {
+            true => Ok(Cow::Borrowed(data)),
+            false => Ok(Cow::Owned(steps.apply(data)?)),
+        }
     }
 
     /// Adds indicators, if there is a feature to replace.
@@ -116,7 +179,11 @@ impl Pipeline {
 
     /// Returns true if there are no steps: features stay as they are.
     pub fn is_identity(&self) -> bool {
-        self.imputer.is_none() && self.one_hot.is_none() && self.standardizer.is_none()
+        self.imputer.is_none()
+            && self.one_hot.is_none()
+            && self.standardizer.is_none()
+            && self.idf.is_none()
+            && self.normalize.is_none()
     }
 
     /// Number of features p before the steps.
@@ -148,11 +215,6 @@ impl Pipeline {
         self.one_hot.as_ref()
     }
 
-    /// The standardizer, if features are standardized.
-    pub(super) fn standardizer(&self) -> Option<&Standardizer> {
-        self.standardizer.as_ref()
-    }
-
     /// Features (n x p) after all steps, as those of [`apply`](Transform::apply).
     ///
     /// # Errors
@@ -169,6 +231,12 @@ impl Pipeline {
         }
         if let Some(standardizer) = &self.standardizer {
             made = Some(standardizer.standardize(latest(made.as_ref(), &features))?);
+        }
+        if let Some(idf) = &self.idf {
+            made = Some(idf.weigh(latest(made.as_ref(), &features))?);
+        }
+        if self.normalize.is_some() {
+            made = Some(unit_length(latest(made.as_ref(), &features)));
         }
         Ok(made.unwrap_or_else(|| features.to_owned()))
     }
@@ -195,6 +263,12 @@ impl Transform for Pipeline {
         }
         if let Some(standardizer) = &self.standardizer {
             data = Cow::Owned(standardizer.apply(&data)?);
+        }
+        if let Some(idf) = &self.idf {
+            data = Cow::Owned(idf.apply(&data)?);
+        }
+        if self.normalize.is_some() {
+            data = Cow::Owned(of_unit_length(&data)?);
         }
         Ok(data.into_owned())
     }
@@ -241,10 +315,12 @@ mod tests {
             seed in proptest::collection::vec(any::<u8>(), 48),
             fill in proptest::option::of(prop_oneof![Just(Fill::Median), Just(Fill::Mean), Just(Fill::MostFrequent)]),
             one_hot in any::<bool>(), standardize in any::<bool>(), sparse in any::<bool>(),
+            idf in any::<bool>(), l2 in any::<bool>(),
         ) {
             let layout = if sparse { Layout::Sparse } else { Layout::Dense };
             let data = data(&seed, layout);
-            let pipeline = Steps { impute: fill, one_hot, standardize }.fit(&data).unwrap();
+            let (weights, normalize) = (idf.then_some(FeatureWeights::Idf), l2.then_some(Normalization::L2));
+            let pipeline = Steps { impute: fill, one_hot, standardize, weights, normalize }.fit(&data).unwrap();
             let made = pipeline.apply(&data).unwrap();
             prop_assert_eq!(made.n_features(), pipeline.n_columns());
             let names = |j| pipeline.feature_name(data.feature_names(), j);
@@ -256,10 +332,7 @@ mod tests {
             let some = pipeline.transform(x.select_rows(&rows).view()).unwrap();
             prop_assert_eq!(bits(&some), bits(&made.features().view().select_rows(&rows)));
 
-            let moments = pipeline.standardizer().map(|s| (s.mean().to_vec(), s.factor().to_vec()));
-            let fill = pipeline.imputer().map(|imputer| imputer.fill().to_vec());
-            let nominal = data.nominal().clone();
-            let again = Pipeline::new(4, nominal, fill, pipeline.one_hot().is_some(), moments);
+            let again = Pipeline::new(4, data.nominal().clone(), pipeline.learned());
             prop_assert_eq!(again, Ok(pipeline));
         }
     }

@@ -1,9 +1,10 @@
 //! Zero mean, unit variance.
 
+use super::scale::infinite;
 use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, check_task};
 use crate::dataset::{Dataset, DatasetError, Task};
 use ndarray::Array2;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixError, MatrixView, Mismatch};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch};
 
 /// Standardizes columns: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
 /// values of the set it is fitted on. A column that is constant there becomes 0 everywhere.
@@ -132,15 +133,7 @@ impl Standardizer {
         let moved = Matrix::Dense(dense);
         match moved.view().check_finite_or_missing() {
             Ok(()) => Ok(moved),
-            Err(MatrixError::NonFinite { row, column, value }) if !self.of_targets => {
-                let (sample, feature) = (row, column);
-                let infinite = DatasetError::InfiniteFeature {
-                    sample,
-                    feature,
-                    value,
-                };
-                Err(infinite.into())
-            }
+            Err(e) if !self.of_targets => Err(infinite(e)),
             Err(e) => Err(DatasetError::Output(e).into()),
         }
     }
@@ -298,7 +291,7 @@ mod tests {
         );
         assert_eq!(
             Standardizer::of_targets(&narrow).unwrap().apply(&far),
-            Err(DatasetError::Output(MatrixError::NonFinite { row, column, value }).into())
+            Err(DatasetError::Output(rpo_core::MatrixError::NonFinite { row, column, value }).into())
         );
         let empty = train.select_samples(&[]).unwrap();
         assert_eq!(Standardizer::of_features(&empty), Err(PreprocessError::NoSamples));

@@ -1,5 +1,6 @@
 //! Pipelines as arrays, and back. Indicators follow from the values of nominal features.
 
+use super::pipeline::Learned;
 use super::{Nominal, Pipeline};
 use rpo_core::store::{Reader, Store, StoreError, Writer};
 
@@ -7,21 +8,29 @@ const FILL: &str = "impute.fill";
 const MEAN: &str = "standardize.mean";
 const FACTOR: &str = "standardize.factor";
 const ONE_HOT: &str = "one_hot";
+const WEIGHT: &str = "idf.weight";
+const NORMALIZE: &str = "normalize_features";
 
 impl Store for Pipeline {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        if let Some(imputer) = self.imputer() {
-            let fill = imputer.fill().iter().map(|fill| fill.unwrap_or(f32::NAN));
+        let learned = self.learned();
+        if let Some(fill) = learned.fill {
+            let fill = fill.iter().map(|fill| fill.unwrap_or(f32::NAN));
             out.floats(FILL, &fill.collect::<Vec<_>>())?;
         }
-        if self.one_hot().is_some() {
+        if learned.one_hot {
             out.field(ONE_HOT, true)?;
         }
-        if let Some(standardizer) = self.standardizer() {
-            out.doubles(MEAN, standardizer.mean())?;
-            out.doubles(FACTOR, standardizer.factor())?;
+        if let Some((mean, factor)) = learned.moments {
+            out.doubles(MEAN, &mean)?;
+            out.doubles(FACTOR, &factor)?;
         }
-        Ok(())
+        if let Some(weights) = learned.weights {
+            out.floats(WEIGHT, &weights)?;
+        }
+        learned
+            .normalize
+            .map_or(Ok(()), |length| out.field(NORMALIZE, length))
     }
 }
 
@@ -32,17 +41,22 @@ impl Pipeline {
     /// # Errors
     /// [`StoreError`] for arrays that are invalid or do not fit the features.
     pub fn restore(from: &mut Reader<'_>, n_features: usize, nominal: &Nominal) -> Result<Self, StoreError> {
-        let mut fill = None;
+        let mut learned = Learned {
+            one_hot: from.optional_field(ONE_HOT)?.unwrap_or(false),
+            normalize: from.optional_field(NORMALIZE)?,
+            ..Learned::default()
+        };
         if from.has(FILL) {
             let values = from.floats(FILL)?;
-            fill = Some(values.iter().map(|v| (!v.is_nan()).then_some(v)).collect());
+            learned.fill = Some(values.iter().map(|v| (!v.is_nan()).then_some(v)).collect());
         }
-        let mut moments = None;
         if from.has(MEAN) {
-            moments = Some((from.doubles(MEAN)?.to_vec(), from.doubles(FACTOR)?.to_vec()));
+            learned.moments = Some((from.doubles(MEAN)?.to_vec(), from.doubles(FACTOR)?.to_vec()));
         }
-        let one_hot = from.optional_field(ONE_HOT)?.unwrap_or(false);
-        let pipeline = Self::new(n_features, nominal.clone(), fill, one_hot, moments);
+        if from.has(WEIGHT) {
+            learned.weights = Some(from.floats(WEIGHT)?.to_vec());
+        }
+        let pipeline = Self::new(n_features, nominal.clone(), learned);
         pipeline.map_err(|e| StoreError::part("pipeline", e))
     }
 }

@@ -147,8 +147,16 @@ impl<const L: usize> LaneLoss<L> for Logistic {
                 let part = sigmoid(t[l]);
                 let value = t[l] + y[l] * z[l] + square * (cost * part - alpha[l]);
                 let slope = 1.0 + square * cost * part * (1.0 - part);
-                high[l] = if value > 0.0 && t[l] < high[l] { t[l] } else { high[l] };
-                low[l] = if value <= 0.0 && t[l] > low[l] { t[l] } else { low[l] };
+                high[l] = if value > 0.0 && t[l] < high[l] {
+                    t[l]
+                } else {
+                    high[l]
+                };
+                low[l] = if value <= 0.0 && t[l] > low[l] {
+                    t[l]
+                } else {
+                    low[l]
+                };
                 let newton = t[l] - value / slope;
                 let inside = newton >= low[l] && newton <= high[l];
                 t[l] = if inside { newton } else { 0.5 * (low[l] + high[l]) };
@@ -182,7 +190,8 @@ fn sigmoid(x: f32) -> f32 {
     let shifted = -x * LOG2_E + ROUND;
     let k = shifted - ROUND;
     let r = -x - k * LN_2_HIGH - k * LN_2_LOW;
-    let series = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r / 720.0)))));
+    let series =
+        1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r / 720.0)))));
     let power = f32::from_bits(shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23);
     1.0 / (1.0 + power * series)
 }

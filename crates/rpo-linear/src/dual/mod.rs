@@ -23,7 +23,7 @@ mod rows;
 mod weights;
 
 pub use loss::MarginLoss;
-pub(crate) use rows::{Numbering, Rows, label_samples, unit_factor};
+pub(crate) use rows::{Numbering, Rows, label_samples};
 pub use weights::Precision;
 pub(crate) use weights::SparseWeights;
 
@@ -82,4 +82,3 @@ fn solve_lanes<const L: usize>(
         }
     }
 }
-

@@ -13,17 +13,6 @@ pub(crate) struct Rows {
     n_features: usize,
 }
 
-/// The factor that gives features unit length: 1 / ‖x‖, and 1 where all are 0.
-pub(crate) fn unit_factor(x: MatrixView<'_>, row: usize) -> f32 {
-    let mut squares = 0.0;
-    x.for_each_in_row(row, |_, v| squares += f64::from(v) * f64::from(v));
-    if squares > 0.0 {
-        (1.0 / squares.sqrt()) as f32
-    } else {
-        1.0
-    }
-}
-
 /// The samples that have each label, increasing.
 pub(crate) fn label_samples(y: MatrixView<'_>) -> Vec<Vec<u32>> {
     let mut samples = vec![Vec::new(); y.n_cols()];
@@ -54,7 +43,7 @@ impl Rows {
         let p = x.n_cols();
         let mut rows = Self::with_capacity(x.n_rows(), x.n_stored() + x.n_rows(), p + 1);
         for row in 0..x.n_rows() {
-            let factor = if unit_length { unit_factor(x, row) } else { 1.0 };
+            let factor = if unit_length { x.unit_factor(row) } else { 1.0 };
             x.for_each_in_row(row, |j, v| {
                 if v != 0.0 {
                     rows.push(j, v * factor);
@@ -86,7 +75,9 @@ impl Rows {
         }
         features.sort_unstable();
         features.push(bias);
-        (0..).zip(&features).for_each(|(number, &j)| numbers[j as usize] = number);
+        (0..)
+            .zip(&features)
+            .for_each(|(number, &j)| numbers[j as usize] = number);
         let mut made = Self::with_capacity(rows.len(), n_stored, features.len());
         for &row in rows {
             let (stored, values) = self.row(row as usize);

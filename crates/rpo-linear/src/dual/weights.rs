@@ -85,7 +85,7 @@ impl SparseWeights {
     }
 
     /// The classifiers of groups of [`MAX_LANES`], one after the other; `features` are the numbers of theirs.
-    pub(crate) fn join(groups: Vec<Self>, features: &[u32]) -> Self {
+    pub(crate) fn join(groups: &[Self], features: &[u32]) -> Self {
         let mut joined = Self {
             starts: vec![0],
             offsets: groups.iter().flat_map(|group| &group.offsets).copied().collect(),
@@ -97,7 +97,9 @@ impl SparseWeights {
                 if group.features.get(*next) == Some(&(number as u32)) {
                     let range = group.starts[*next] as usize..group.starts[*next + 1] as usize;
                     let first = (index * MAX_LANES) as u16;
-                    joined.lanes.extend(group.lanes[range.clone()].iter().map(|lane| first + lane));
+                    joined
+                        .lanes
+                        .extend(group.lanes[range.clone()].iter().map(|lane| first + lane));
                     joined.values.extend_from_slice(&group.values[range]);
                     *next += 1;
                 }
@@ -131,7 +133,10 @@ impl SparseWeights {
         if !increases || self.features.last().is_some_and(|&j| j as usize >= n_features) {
             return Some("is of features that do not increase or do not exist");
         }
-        let rows = self.starts.windows(2).map(|range| range[0] as usize..range[1] as usize);
+        let rows = self
+            .starts
+            .windows(2)
+            .map(|range| range[0] as usize..range[1] as usize);
         let lanes = |range: Range<usize>| self.lanes[range].windows(2).all(|pair| pair[0] < pair[1]);
         if !rows.into_iter().all(lanes) || self.lanes.iter().any(|&l| l as usize >= self.offsets.len()) {
             return Some("is of classifiers that do not increase or do not exist");

@@ -73,7 +73,9 @@ impl LabelPoints {
             });
             assign(&cosines, k, &mut cluster_of);
             let of_all = cluster_of.iter().enumerate();
-            let sum: f64 = of_all.map(|(i, &cluster)| f64::from(cosines[i * k + cluster])).sum();
+            let sum: f64 = of_all
+                .map(|(i, &cluster)| f64::from(cosines[i * k + cluster]))
+                .sum();
             let mean = sum / n as f64;
             if mean - before < RISE {
                 break;
@@ -102,7 +104,9 @@ fn assign(cosines: &[f32], k: usize, cluster_of: &mut [usize]) {
     let n = cluster_of.len();
     let mut order: Vec<u32> = (0..cosines.len() as u32).collect();
     order.par_sort_unstable_by(|&a, &b| {
-        cosines[b as usize].total_cmp(&cosines[a as usize]).then(a.cmp(&b))
+        cosines[b as usize]
+            .total_cmp(&cosines[a as usize])
+            .then(a.cmp(&b))
     });
     let (mut sizes, mut larger) = (vec![0; k], n % k);
     cluster_of.fill(usize::MAX);
@@ -157,7 +161,9 @@ mod tests {
     #[test]
     fn labels_of_like_samples_stay_together() {
         // Labels 0, 2, 4, 6 are about the first three features, the others about the last.
-        let x = Array2::from_shape_fn((8, 6), |(i, j)| f32::from(u8::from((i % 2 == 0) == (j < 3))) * (1.0 + (i + j) as f32 * 0.1));
+        let x = Array2::from_shape_fn((8, 6), |(i, j)| {
+            f32::from(u8::from((i % 2 == 0) == (j < 3))) * (1.0 + (i + j) as f32 * 0.1)
+        });
         let rows = Rows::new(MatrixView::from(&x), true, 0.0);
         let samples: Vec<Vec<u32>> = (0..8).map(|i| vec![i]).collect();
         for seed in 0..5 {

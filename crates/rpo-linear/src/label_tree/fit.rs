@@ -18,7 +18,7 @@ impl LabelTreeParams {
     ///
     /// ```
     /// # use ndarray::array;
-    /// use rpo_linear::LabelTreeParams;
+    /// use rpo_linear::{LabelTreeParams, Predictor};
     /// let x = array![[1.0, 0.0, 0.2], [0.9, 0.1, 0.0], [0.0, 1.0, 0.3], [0.0, 0.8, 0.0]];
     /// let y = array![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
     /// let params = LabelTreeParams { leaf_labels: 1, ..LabelTreeParams::default() };
@@ -60,7 +60,13 @@ impl LabelTreeParams {
             *history = History::default();
         }
         let shape = (x.n_rows(), x.n_cols(), y.n_cols());
-        Ok(LabelTreeModel::new(trees, self.loss, self.normalize, self.beam, shape))
+        Ok(LabelTreeModel::new(
+            trees,
+            self.loss,
+            self.normalize,
+            self.beam,
+            shape,
+        ))
     }
 
     /// Grows a tree over the labels that some sample has.
@@ -119,13 +125,16 @@ impl LabelTreeParams {
             .map(|samples| samples.iter().map(position).collect())
             .collect();
         let (bias, limit) = (self.bias as f32, self.prune as f32);
-        let groups = positives.par_chunks(MAX_LANES).enumerate().map(|(group, positives)| {
-            let positives: Vec<&[u32]> = positives.iter().map(Vec::as_slice).collect();
-            let solution = solve(&local, &positives, &self.dual(), seed.child(group as u64));
-            SparseWeights::prune(&solution, positives.len(), bias, limit, self.precision)
-        });
+        let groups = positives
+            .par_chunks(MAX_LANES)
+            .enumerate()
+            .map(|(group, positives)| {
+                let positives: Vec<&[u32]> = positives.iter().map(Vec::as_slice).collect();
+                let solution = solve(&local, &positives, &self.dual(), seed.child(group as u64));
+                SparseWeights::prune(&solution, positives.len(), bias, limit, self.precision)
+            });
         let groups = groups.collect::<Result<Vec<_>, LinearError>>()?;
-        Ok(SparseWeights::join(groups, &features))
+        Ok(SparseWeights::join(&groups, &features))
     }
 }
 

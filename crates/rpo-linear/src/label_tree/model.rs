@@ -1,12 +1,12 @@
 //! Fitted label trees.
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, MatrixView, Mismatch, Seed, check_count, check_dense, csr_row};
+use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor, Seed, check_count, check_dense, csr_row};
 
 use super::structure::Structure;
 use crate::checks::check_features;
 use crate::dual::{MarginLoss, SparseWeights};
-use crate::{DEFAULT_MEMORY_LIMIT, LinearError, RowNorm};
+use crate::{LinearError, RowNorm};
 
 /// A tree of linear classifiers over the labels.
 #[derive(Debug, Clone, PartialEq)]
@@ -94,21 +94,6 @@ impl LabelTreeModel {
         self.beam
     }
 
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
-    /// Number of labels d.
-    pub fn n_outputs(&self) -> usize {
-        self.n_outputs
-    }
-
-    /// Number of training samples.
-    pub fn n_train(&self) -> usize {
-        self.n_train
-    }
-
     /// The trees of this model, then those of another.
     ///
     /// # Errors
@@ -134,37 +119,41 @@ impl LabelTreeModel {
         self.trees.extend(other.trees);
         Ok(self)
     }
+}
 
-    /// Scores (n x d) of features (n x p), in [0, 1]; 0 for labels that no search reaches.
-    ///
-    /// # Errors
-    /// [`LinearError::Mismatch`] for another number of features than the model was fitted to, [`LinearError::Features`]
-    /// for values that are not finite, [`LinearError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, LinearError> {
-        self.predict_with_limit(x, DEFAULT_MEMORY_LIMIT)
+/// Predictions are the scores, in [0, 1]; 0 for labels that no search reaches. Features that are not finite are errors
+/// ([`LinearError::Features`]).
+impl Predictor for LabelTreeModel {
+    type Error = LinearError;
+
+    fn n_features(&self) -> usize {
+        self.n_features
     }
 
-    /// [`predict`](Self::predict) with a limit in bytes on the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
+
+    fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
         let shape = (x.n_rows(), self.n_outputs);
         check_dense(shape.0, shape.1, size_of::<f32>(), limit).map_err(LinearError::Predictions)?;
         let scores = self.predict_top_k(x, self.n_outputs)?;
         let mut out = Array2::zeros(shape);
         for (row, mut out) in out.rows_mut().into_iter().enumerate() {
             let (labels, scores) = csr_row(&scores.view(), row);
-            labels.iter().zip(scores).for_each(|(&l, &score)| out[l as usize] = score);
+            labels
+                .iter()
+                .zip(scores)
+                .for_each(|(&l, &score)| out[l as usize] = score);
         }
         Ok(out)
     }
 
-    /// The k largest scores of each sample that are not 0, as CSR (n x d); among equal ones, the smaller label is kept.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         check_features(self.n_features, x)?;
         check_count("k", k)?;
         Ok(self.search(x, k))

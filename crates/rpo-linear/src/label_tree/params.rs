@@ -127,7 +127,12 @@ impl LabelTreeParams {
         let labels = (1..=MAX_CLASSIFIERS).contains(&self.leaf_labels);
         ParameterError::unless(labels, "leaf_labels", self.leaf_labels, "from 1 to 65536")?;
         let width = (1..=1 << 24).contains(&self.feature_width);
-        ParameterError::unless(width, "feature_width", self.feature_width, "1 to 16777216 components")?;
+        ParameterError::unless(
+            width,
+            "feature_width",
+            self.feature_width,
+            "1 to 16777216 components",
+        )?;
         check_count("beam", self.beam)?;
         check_positive("cost", self.cost)?;
         check_not_negative("bias", self.bias)?;

@@ -1,12 +1,12 @@
 //! Predictions by beam search.
 
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, csr_of_rows, keep_top};
+use rpo_core::{CsrMatrix, MatrixView, Predictor, csr_of_rows, keep_top};
 
 use super::structure::Node;
 use super::{LabelTree, LabelTreeModel};
 use crate::RowNorm;
-use crate::dual::{MarginLoss, unit_factor};
+use crate::dual::MarginLoss;
 
 impl LabelTreeModel {
     /// The k largest scores of each sample.
@@ -47,7 +47,7 @@ struct Search {
 impl Search {
     fn load(&mut self, x: MatrixView<'_>, row: usize, normalize: RowNorm) {
         let factor = match normalize {
-            RowNorm::L2 => unit_factor(x, row),
+            RowNorm::L2 => x.unit_factor(row),
             RowNorm::None => 1.0,
         };
         self.features.clear();

@@ -26,7 +26,10 @@ impl Restore for LabelTreeModel {
         let (loss, normalize) = (from.field("loss")?, from.field("normalize")?);
         let (beam, n_trees): (usize, usize) = (from.field("beam")?, from.field("n_trees")?);
         if beam == 0 || n_trees == 0 {
-            return Err(StoreError::part("label trees", "`beam` and `n_trees` are at least 1"));
+            return Err(StoreError::part(
+                "label trees",
+                "`beam` and `n_trees` are at least 1",
+            ));
         }
         let mut trees = Vec::new();
         for index in 0..n_trees {
@@ -62,7 +65,10 @@ impl Store for LabelTree {
         out.integers("node.features", &counts.collect::<Vec<_>>())?;
         out.integers("feature", &features)?;
         out.integers("feature.size", &entries.map(|e| e[1] - e[0]).collect::<Vec<_>>())?;
-        out.integers("weight.classifier", &lanes.map(|&lane| lane.into()).collect::<Vec<_>>())?;
+        out.integers(
+            "weight.classifier",
+            &lanes.map(|&lane| lane.into()).collect::<Vec<_>>(),
+        )?;
         let floats = |of: fn(&SparseWeights) -> &Vec<f32>| -> Vec<f32> {
             self.weights.iter().flat_map(of).copied().collect()
         };

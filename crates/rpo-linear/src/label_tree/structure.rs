@@ -108,7 +108,9 @@ impl Structure {
 
     /// The nodes of each depth.
     pub(crate) fn levels(&self) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
-        self.depths.windows(2).map(|range| range[0] as usize..range[1] as usize)
+        self.depths
+            .windows(2)
+            .map(|range| range[0] as usize..range[1] as usize)
     }
 
     pub(crate) fn n_leaves(&self) -> usize {

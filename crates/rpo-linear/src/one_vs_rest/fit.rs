@@ -20,7 +20,7 @@ impl OneVsRestParams {
     ///
     /// ```
     /// # use ndarray::array;
-    /// use rpo_linear::OneVsRestParams;
+    /// use rpo_linear::{OneVsRestParams, Predictor};
     /// let x = array![[1.0, 0.0, 0.2], [0.9, 0.1, 0.0], [0.0, 1.0, 0.3], [0.0, 0.8, 0.0]];
     /// let y = array![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
     /// let model = OneVsRestParams::default().fit((&x).into(), (&y).into())?;
@@ -79,7 +79,10 @@ impl OneVsRestParams {
         let groups: Vec<SparseWeights> = groups.into_iter().map(|(kept, _)| kept).collect();
         let mut offset = Array1::zeros(d);
         let offsets = groups.iter().flat_map(|kept| &kept.offsets);
-        order.iter().zip(offsets).for_each(|(&label, &b)| offset[label as usize] = b);
+        order
+            .iter()
+            .zip(offsets)
+            .for_each(|(&label, &b)| offset[label as usize] = b);
         let weights = joined(groups, &order, (p, d));
         options.finish(History::default());
         OneVsRestModel::new(weights, offset, self.loss, self.normalize, residual, n)

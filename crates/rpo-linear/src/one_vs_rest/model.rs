@@ -1,12 +1,12 @@
 //! A sparse linear classifier for each label.
 
 use ndarray::{Array1, Array2, ArrayViewMut2};
-use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch, csr_row};
+use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch, Predictor, csr_row};
 
 use super::RowNorm;
-use crate::dual::{MarginLoss, unit_factor};
+use crate::LinearError;
+use crate::dual::MarginLoss;
 use crate::scores::Scorer;
-use crate::{DEFAULT_MEMORY_LIMIT, LinearError};
 
 /// A sparse linear classifier for each label: scores 1 / (1 + e⁻ᵃᶻ), z = Wᵀx + b, of samples scaled to length 1 if the
 /// training samples were; a = 1 for the logistic loss, 3 for the squared hinge. Immutable.
@@ -70,46 +70,30 @@ impl OneVsRestModel {
     pub fn residual(&self) -> f32 {
         self.residual
     }
+}
 
-    /// Number of features p.
-    pub fn n_features(&self) -> usize {
+/// Predictions are the scores, in [0, 1]. Features that are not finite ([`LinearError::Features`]) and scores beyond the
+/// range of `f32` ([`LinearError::Score`]) are errors.
+impl Predictor for OneVsRestModel {
+    type Error = LinearError;
+
+    fn n_features(&self) -> usize {
         self.weights.rows()
     }
 
-    /// Number of labels d.
-    pub fn n_outputs(&self) -> usize {
+    fn n_outputs(&self) -> usize {
         self.weights.cols()
     }
 
-    /// Number of training samples.
-    pub fn n_train(&self) -> usize {
+    fn n_train(&self) -> usize {
         self.n_train
     }
 
-    /// Scores (n x d) of features (n x p), in [0, 1].
-    ///
-    /// # Errors
-    /// [`LinearError::Mismatch`] for another number of features than the model was fitted to, [`LinearError::Features`]
-    /// for values that are not finite, [`LinearError::Score`] for a score beyond the range of `f32`,
-    /// [`LinearError::Predictions`] if the result would exceed [`DEFAULT_MEMORY_LIMIT`].
-    pub fn predict(&self, x: MatrixView<'_>) -> Result<Array2<f32>, LinearError> {
-        self.predict_with_limit(x, DEFAULT_MEMORY_LIMIT)
-    }
-
-    /// [`predict`](Self::predict) with a limit in bytes on the result.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict).
-    pub fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+    fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
         self.scores_with_limit(x, limit)
     }
 
-    /// The k largest scores of each sample that are not 0, as CSR (n x d); among equal ones, the smaller label is kept.
-    /// Never holds all scores.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict), and [`LinearError::Parameter`] for k = 0.
-    pub fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
         self.top_scores(x, k)
     }
 }
@@ -123,14 +107,17 @@ impl Scorer for OneVsRestModel {
         let weights = self.weights.view();
         for (&row, mut out) in rows.iter().zip(out.rows_mut()) {
             let factor = match self.normalize {
-                RowNorm::L2 => unit_factor(x, row),
+                RowNorm::L2 => x.unit_factor(row),
                 RowNorm::None => 1.0,
             };
             out.assign(&self.offset);
             x.for_each_in_row(row, |j, v| {
                 let (labels, weights) = csr_row(&weights, j as usize);
                 let v = v * factor;
-                labels.iter().zip(weights).for_each(|(&l, &w)| out[l as usize] += v * w);
+                labels
+                    .iter()
+                    .zip(weights)
+                    .for_each(|(&l, &w)| out[l as usize] += v * w);
             });
             out.mapv_inplace(|z| self.loss.probability(z));
         }

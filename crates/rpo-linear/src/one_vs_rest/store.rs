@@ -25,7 +25,10 @@ impl Restore for OneVsRestModel {
         );
         let weights = from.sparse("weight", sizes.n_outputs)?;
         if weights.rows() != sizes.n_features {
-            return Err(StoreError::array("weight.size", "does not have one entry per feature"));
+            return Err(StoreError::array(
+                "weight.size",
+                "does not have one entry per feature",
+            ));
         }
         let offset = from.floats("offset")?.of_length(sizes.n_outputs)?;
         let offset = offset.where_all("a finite number", f32::is_finite)?.to_vec();

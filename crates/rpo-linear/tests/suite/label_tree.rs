@@ -3,6 +3,7 @@
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, array, s};
 use proptest::prelude::*;
+use rpo_core::Predictor;
 use rpo_core::store::{Reader, Restore, Sizes, Store, Stored, Writer};
 use rpo_linear::{
     LabelTree, LabelTreeModel, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision,
@@ -67,13 +68,18 @@ fn a_wide_beam_finds_all_and_a_narrow_one_no_other_scores() {
     // All but the label that no sample has.
     assert!(all.column(0).iter().all(|&v| v == 0.0));
     assert!(all.slice(s![.., 1..]).iter().all(|&v| v > 0.0 && v <= 1.0));
-    let narrow = fit(&LabelTreeParams { beam: 1, ..wide }, &x, &y).predict((&x).into()).unwrap();
+    let narrow = fit(&LabelTreeParams { beam: 1, ..wide }, &x, &y)
+        .predict((&x).into())
+        .unwrap();
     let mut found = 0;
     for (&narrow, &all) in narrow.iter().zip(&all) {
         assert!(narrow == 0.0 || narrow == all);
         found += usize::from(narrow > 0.0);
     }
-    assert!((80..=80 * 2).contains(&found), "a leaf of two labels or one for each sample, not {found}");
+    assert!(
+        (80..=80 * 2).contains(&found),
+        "a leaf of two labels or one for each sample, not {found}"
+    );
 }
 
 #[test]
@@ -86,7 +92,14 @@ fn trees_are_learned() {
     let best = model.predict_top_k((&test_x).into(), 3).unwrap();
     let truth = y.slice(test);
     let hits: f32 = (0..100)
-        .map(|i| best.outer_view(i).unwrap().indices().iter().map(|&l| truth[[i, l as usize]]).sum::<f32>())
+        .map(|i| {
+            best.outer_view(i)
+                .unwrap()
+                .indices()
+                .iter()
+                .map(|&l| truth[[i, l as usize]])
+                .sum::<f32>()
+        })
         .sum();
     assert!(hits / 300.0 > 0.85, "{hits}");
 }
@@ -96,13 +109,21 @@ fn threads_storage_and_parts_change_no_bit() {
     let x = features(150, 30, 0.3, 9);
     let y = labels(&x, 70, 10);
     for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
-        let params = LabelTreeParams { loss, trees: 4, seed: 3, ..small() };
+        let params = LabelTreeParams {
+            loss,
+            trees: 4,
+            seed: 3,
+            ..small()
+        };
         let model = on_threads(1, || fit(&params, &x, &y));
         assert_eq!(on_threads(5, || fit(&params, &x, &y)), model);
         let (sparse_x, sparse_y) = (csr(&x), csr(&y));
         assert_eq!(params.fit((&sparse_x).into(), (&sparse_y).into()).unwrap(), model);
         let scores = model.predict((&x).into()).unwrap();
-        assert_eq!(on_threads(5, || model.predict((&sparse_x).into())).unwrap(), scores);
+        assert_eq!(
+            on_threads(5, || model.predict((&sparse_x).into())).unwrap(),
+            scores
+        );
         let parts = fit(&params.of_trees(0..1), &x, &y).merge(fit(&params.of_trees(1..4), &x, &y));
         assert_eq!(parts.unwrap(), model);
         let seeds: Vec<u64> = model.trees().iter().map(|tree| tree.seed().value()).collect();
@@ -115,7 +136,11 @@ fn shapes_at_the_edges() {
     let x = array![[1.0, 0.0], [0.0, 0.0], [0.0, 2.0], [0.5, 0.0]];
     // One label; more clusters than labels; labels that no sample has.
     let one = array![[1.0], [0.0], [0.0], [1.0]];
-    let many = LabelTreeParams { clusters: 16, leaf_labels: 1, ..LabelTreeParams::default() };
+    let many = LabelTreeParams {
+        clusters: 16,
+        leaf_labels: 1,
+        ..LabelTreeParams::default()
+    };
     let scores = fit(&many, &x, &one).predict((&x).into()).unwrap();
     assert!(scores[[0, 0]] > scores[[2, 0]]);
     let three = array![[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
@@ -138,28 +163,72 @@ fn what_cannot_be_grown_or_merged_is_named() {
         other => panic!("{other:?}"),
     };
     assert_eq!(name(LabelTreeParams { trees: 0, ..small() }), "trees");
-    assert_eq!(name(LabelTreeParams { first_tree: usize::MAX, ..small() }), "first_tree");
+    assert_eq!(
+        name(LabelTreeParams {
+            first_tree: usize::MAX,
+            ..small()
+        }),
+        "first_tree"
+    );
     for clusters in [0, 1, 65_537] {
         assert_eq!(name(LabelTreeParams { clusters, ..small() }), "clusters");
     }
     for leaf_labels in [0, 65_537] {
-        assert_eq!(name(LabelTreeParams { leaf_labels, ..small() }), "leaf_labels");
+        assert_eq!(
+            name(LabelTreeParams {
+                leaf_labels,
+                ..small()
+            }),
+            "leaf_labels"
+        );
     }
     for feature_width in [0, (1 << 24) + 1] {
-        assert_eq!(name(LabelTreeParams { feature_width, ..small() }), "feature_width");
+        assert_eq!(
+            name(LabelTreeParams {
+                feature_width,
+                ..small()
+            }),
+            "feature_width"
+        );
     }
     assert_eq!(name(LabelTreeParams { beam: 0, ..small() }), "beam");
     for bad in [0.0, f64::NAN] {
         assert_eq!(name(LabelTreeParams { cost: bad, ..small() }), "cost");
-        assert_eq!(name(LabelTreeParams { tolerance: bad, ..small() }), "tolerance");
+        assert_eq!(
+            name(LabelTreeParams {
+                tolerance: bad,
+                ..small()
+            }),
+            "tolerance"
+        );
     }
     for bad in [-0.1, f64::NAN] {
         assert_eq!(name(LabelTreeParams { bias: bad, ..small() }), "bias");
-        assert_eq!(name(LabelTreeParams { prune: bad, ..small() }), "prune");
+        assert_eq!(
+            name(LabelTreeParams {
+                prune: bad,
+                ..small()
+            }),
+            "prune"
+        );
     }
-    assert_eq!(name(LabelTreeParams { max_passes: 0, ..small() }), "max_passes");
+    assert_eq!(
+        name(LabelTreeParams {
+            max_passes: 0,
+            ..small()
+        }),
+        "max_passes"
+    );
     let model = fit(&small(), &x, &y);
-    let other = fit(&LabelTreeParams { beam: 3, first_tree: 3, ..small() }, &x, &y);
+    let other = fit(
+        &LabelTreeParams {
+            beam: 3,
+            first_tree: 3,
+            ..small()
+        },
+        &x,
+        &y,
+    );
     assert!(matches!(model.clone().merge(other), Err(LinearError::Merge(_))));
     let fewer = fit(&small(), &x, &y.slice(s![.., ..5]).to_owned());
     assert!(matches!(model.merge(fewer), Err(LinearError::Mismatch(_))));
@@ -193,8 +262,15 @@ fn a_stored_model_comes_back() {
         from.finish().unwrap();
     }
     let found = fit(&small(), &features(9, 3, 1.0, 1), &Array2::zeros((9, 2)));
-    let sizes = Sizes { n_train: 9, n_features: 3, n_outputs: 2 };
-    assert_eq!(LabelTreeModel::restore(&mut stored(&found).reader(), sizes).unwrap(), found);
+    let sizes = Sizes {
+        n_train: 9,
+        n_features: 3,
+        n_outputs: 2,
+    };
+    assert_eq!(
+        LabelTreeModel::restore(&mut stored(&found).reader(), sizes).unwrap(),
+        found
+    );
 }
 
 proptest! {

@@ -5,9 +5,7 @@ use ndarray::{Array1, Array2, Axis, array, s};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Writer};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, ParameterError};
-use rpo_linear::{
-    FitOptions, LinearError, MarginLoss, OneVsRestModel, OneVsRestParams, Precision, RowNorm,
-};
+use rpo_linear::{FitOptions, LinearError, MarginLoss, OneVsRestModel, OneVsRestParams, Precision, RowNorm};
 
 /// As exact as the solver becomes, with all weights.
 fn exact(loss: MarginLoss) -> OneVsRestParams {
@@ -80,7 +78,9 @@ fn weights_are_those_of_the_primal_problem() {
                 let truth: Vec<bool> = y.column(label).iter().map(|&v| v == 1.0).collect();
                 let expected = naive(&unit_rows(&x), &truth, loss, cost);
                 let found = classifier(&model, label);
-                let error = (&found - &expected).mapv(f64::abs).fold(0.0_f64, |a, &b| a.max(b));
+                let error = (&found - &expected)
+                    .mapv(f64::abs)
+                    .fold(0.0_f64, |a, &b| a.max(b));
                 assert!(error < 2e-4, "{loss:?} {cost} label {label}: {found} {expected}");
             }
         }
@@ -101,14 +101,62 @@ fn weights_are_those_of_liblinear() {
     let (hinge, logistic) = (MarginLoss::SquaredHinge, MarginLoss::Logistic);
     let (unit, plain) = (RowNorm::L2, RowNorm::None);
     for (normalize, cost, label, loss, expected) in [
-        (plain, 1.0, 0, hinge, [-0.33006, -0.77789, 0.41682, -0.19683, -0.10102]),
-        (plain, 1.0, 1, hinge, [0.40802, 0.48314, -0.75793, -0.57527, -0.78199]),
-        (plain, 0.25, 0, logistic, [-0.10668, -0.24155, 0.03853, -0.19092, -0.14372]),
-        (plain, 0.25, 1, hinge, [0.07975, 0.13391, -0.36948, -0.21247, -0.62434]),
-        (unit, 1.0, 0, hinge, [-0.17181, -0.19606, 0.04002, -0.66419, -0.15627]),
-        (unit, 1.0, 0, logistic, [-0.25901, -0.29537, 0.04229, -0.64125, -0.25165]),
-        (unit, 1.0, 1, logistic, [0.22704, -0.0378, -0.39549, -0.0959, -1.0916]),
-        (unit, 0.25, 1, hinge, [0.15709, 0.05437, -0.30708, -0.10305, -0.59188]),
+        (
+            plain,
+            1.0,
+            0,
+            hinge,
+            [-0.33006, -0.77789, 0.41682, -0.19683, -0.10102],
+        ),
+        (
+            plain,
+            1.0,
+            1,
+            hinge,
+            [0.40802, 0.48314, -0.75793, -0.57527, -0.78199],
+        ),
+        (
+            plain,
+            0.25,
+            0,
+            logistic,
+            [-0.10668, -0.24155, 0.03853, -0.19092, -0.14372],
+        ),
+        (
+            plain,
+            0.25,
+            1,
+            hinge,
+            [0.07975, 0.13391, -0.36948, -0.21247, -0.62434],
+        ),
+        (
+            unit,
+            1.0,
+            0,
+            hinge,
+            [-0.17181, -0.19606, 0.04002, -0.66419, -0.15627],
+        ),
+        (
+            unit,
+            1.0,
+            0,
+            logistic,
+            [-0.25901, -0.29537, 0.04229, -0.64125, -0.25165],
+        ),
+        (
+            unit,
+            1.0,
+            1,
+            logistic,
+            [0.22704, -0.0378, -0.39549, -0.0959, -1.0916],
+        ),
+        (
+            unit,
+            0.25,
+            1,
+            hinge,
+            [0.15709, 0.05437, -0.30708, -0.10305, -0.59188],
+        ),
     ] {
         let params = OneVsRestParams {
             normalize,
@@ -156,7 +204,14 @@ fn small_weights_are_left_out_and_the_others_rounded() {
         let expected = if w.abs() < 0.2 { None } else { Some(&w) };
         assert_eq!(few.weights().get(j as usize, l as usize), expected);
     }
-    let half = fit(&OneVsRestParams { precision: Precision::Half, ..params }, &x, &y);
+    let half = fit(
+        &OneVsRestParams {
+            precision: Precision::Half,
+            ..params
+        },
+        &x,
+        &y,
+    );
     assert_eq!(half.weights().nnz(), few.weights().nnz());
     for (&half, &single) in half.weights().data().iter().zip(few.weights().data()) {
         assert!((half - single).abs() <= single.abs() / 2048.0);
@@ -169,7 +224,10 @@ fn the_certificate_is_that_of_the_fit() {
     let y = labels(&x, 10, 8);
     for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
         for tolerance in [0.5, 0.1, 0.01] {
-            let params = OneVsRestParams { tolerance, ..exact(loss) };
+            let params = OneVsRestParams {
+                tolerance,
+                ..exact(loss)
+            };
             assert!(f64::from(fit(&params, &x, &y).residual()) <= tolerance);
         }
         // One pass is not enough, and the model does not hide it.
@@ -188,17 +246,35 @@ fn samples_and_labels_at_the_edges() {
     let x = array![[1.0, 0.0], [0.0, 0.0], [0.0, 2.0], [0.5, 0.0]];
     let y = array![[1.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 0.0, 1.0]];
     for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
-        let model = fit(&OneVsRestParams { loss, cost: 10.0, ..OneVsRestParams::default() }, &x, &y);
+        let model = fit(
+            &OneVsRestParams {
+                loss,
+                cost: 10.0,
+                ..OneVsRestParams::default()
+            },
+            &x,
+            &y,
+        );
         let scores = model.predict((&x).into()).unwrap();
         for row in scores.rows() {
             assert!(row[1] < 0.2 && row[2] > 0.8, "{row}");
         }
         assert!(scores[[0, 0]] > 0.5 && scores[[2, 0]] < 0.5);
         // One label alone.
-        let single = fit(&OneVsRestParams { loss, ..exact(loss) }, &x, &y.slice(s![.., ..1]).to_owned());
-        assert_eq!((single.n_outputs(), single.n_features(), single.n_train()), (1, 2, 4));
+        let single = fit(
+            &OneVsRestParams { loss, ..exact(loss) },
+            &x,
+            &y.slice(s![.., ..1]).to_owned(),
+        );
+        assert_eq!(
+            (single.n_outputs(), single.n_features(), single.n_train()),
+            (1, 2, 4)
+        );
         // No features at all, and no intercept: nothing is learned, and all is even.
-        let nothing = OneVsRestParams { bias: 0.0, ..exact(loss) };
+        let nothing = OneVsRestParams {
+            bias: 0.0,
+            ..exact(loss)
+        };
         let model = fit(&nothing, &Array2::zeros((4, 2)), &y);
         assert!(model.predict((&x).into()).unwrap().iter().all(|&v| v == 0.5));
     }
@@ -221,30 +297,64 @@ fn what_cannot_be_fitted_is_named() {
     };
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(name(OneVsRestParams { cost: bad, ..base() }), "cost");
-        assert_eq!(name(OneVsRestParams { tolerance: bad, ..base() }), "tolerance");
+        assert_eq!(
+            name(OneVsRestParams {
+                tolerance: bad,
+                ..base()
+            }),
+            "tolerance"
+        );
     }
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(name(OneVsRestParams { bias: bad, ..base() }), "bias");
         assert_eq!(name(OneVsRestParams { prune: bad, ..base() }), "prune");
     }
-    assert_eq!(name(OneVsRestParams { max_passes: 0, ..base() }), "max_passes");
+    assert_eq!(
+        name(OneVsRestParams {
+            max_passes: 0,
+            ..base()
+        }),
+        "max_passes"
+    );
     let numbers = y.mapv(|v| v * 2.0);
     let found = base().fit((&x).into(), (&numbers).into());
-    assert!(matches!(found, Err(LinearError::NotLabel { column: 1.., .. })), "{found:?}");
+    assert!(
+        matches!(found, Err(LinearError::NotLabel { column: 1.., .. })),
+        "{found:?}"
+    );
     let fewer = y.slice(s![..9, ..]).to_owned();
     let found = base().fit((&x).into(), (&fewer).into());
-    assert_eq!(found, Err(Mismatch { what: "samples of the outputs", expected: 10, given: 9 }.into()));
-    let options = FitOptions { memory_limit: Some(100), ..FitOptions::default() };
+    assert_eq!(
+        found,
+        Err(Mismatch {
+            what: "samples of the outputs",
+            expected: 10,
+            given: 9
+        }
+        .into())
+    );
+    let options = FitOptions {
+        memory_limit: Some(100),
+        ..FitOptions::default()
+    };
     let found = base().fit_with((&x).into(), (&y).into(), options);
     assert!(matches!(found, Err(LinearError::Memory { .. })), "{found:?}");
     // Weights that 16 bits cannot hold, but 32 can.
     let tiny = x.mapv(|v| v * 1e-6);
-    let large = OneVsRestParams { normalize: RowNorm::None, bias: 0.0, cost: 1e12, ..base() };
+    let large = OneVsRestParams {
+        normalize: RowNorm::None,
+        bias: 0.0,
+        cost: 1e12,
+        ..base()
+    };
     assert_eq!(
         large.fit((&tiny).into(), (&y).into()),
         Err(LinearError::Overflow { what: "W" })
     );
-    let single = OneVsRestParams { precision: Precision::Single, ..large };
+    let single = OneVsRestParams {
+        precision: Precision::Single,
+        ..large
+    };
     assert!(single.fit((&tiny).into(), (&y).into()).is_ok());
     let model = fit(&base(), &x, &y);
     let zero = ParameterError::out_of_range("k", 0, "at least 1");
@@ -256,13 +366,20 @@ fn threads_and_storage_change_no_bit() {
     let x = features(150, 30, 0.3, 9);
     let y = labels(&x, 100, 10);
     for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
-        let params = OneVsRestParams { loss, seed: 3, ..OneVsRestParams::default() };
+        let params = OneVsRestParams {
+            loss,
+            seed: 3,
+            ..OneVsRestParams::default()
+        };
         let model = on_threads(1, || fit(&params, &x, &y));
         assert_eq!(on_threads(5, || fit(&params, &x, &y)), model);
         let (sparse_x, sparse_y) = (csr(&x), csr(&y));
         assert_eq!(params.fit((&sparse_x).into(), (&sparse_y).into()).unwrap(), model);
         let scores = model.predict((&x).into()).unwrap();
-        assert_eq!(on_threads(5, || model.predict((&sparse_x).into())).unwrap(), scores);
+        assert_eq!(
+            on_threads(5, || model.predict((&sparse_x).into())).unwrap(),
+            scores
+        );
         // A group of labels is fitted whatever the other groups are.
         let first = y.slice(s![.., ..32]).to_owned();
         let alone = fit(&params, &x, &first);
@@ -275,18 +392,31 @@ fn a_stored_model_comes_back() {
     let x = features(40, 7, 0.5, 1);
     let y = labels(&x, 45, 2);
     for precision in [Precision::Half, Precision::Single] {
-        let params = OneVsRestParams { precision, ..OneVsRestParams::default() };
+        let params = OneVsRestParams {
+            precision,
+            ..OneVsRestParams::default()
+        };
         let model = fit(&params, &x, &y);
         let mut out = Writer::default();
         model.store(&mut out).unwrap();
         let stored = out.finish().unwrap();
-        let sizes = Sizes { n_train: 40, n_features: 7, n_outputs: 45 };
+        let sizes = Sizes {
+            n_train: 40,
+            n_features: 7,
+            n_outputs: 45,
+        };
         let mut from = stored.reader();
         assert_eq!(OneVsRestModel::restore(&mut from, sizes).unwrap(), model);
         from.finish().unwrap();
-        let more = Sizes { n_features: 8, ..sizes };
+        let more = Sizes {
+            n_features: 8,
+            ..sizes
+        };
         assert!(OneVsRestModel::restore(&mut stored.reader(), more).is_err());
-        let fewer = Sizes { n_outputs: 44, ..sizes };
+        let fewer = Sizes {
+            n_outputs: 44,
+            ..sizes
+        };
         assert!(OneVsRestModel::restore(&mut stored.reader(), fewer).is_err());
     }
 }

@@ -1,6 +1,8 @@
 //! Preparing features before a method sees them.
 
-use rpo_data::preprocess::{Fill, Steps};
+use super::MethodError;
+use rpo_core::ParameterError;
+use rpo_data::preprocess::{FeatureWeights, Fill, Normalization, Steps};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,14 @@ pub struct FeatureParams {
     pub nominal: Option<NominalEncoding>,
     /// Scales numeric features to mean 0 and variance 1 in training; the features are dense then.
     pub standardize: bool,
+    /// Multiplies features by weights: idf, the logarithm of the number of samples over those in which the feature is not 0.
+    ///
+    /// Sparse features stay sparse. For counts and other weights of words that are not weighted yet.
+    pub feature_weights: Option<FeatureWeights>,
+    /// Scales the features of each sample, after other preparation: l2, to length 1. Default none.
+    ///
+    /// Methods with a parameter of this name scale samples themselves.
+    pub normalize: Option<Normalization>,
 }
 
 /// Encoding of nominal features.
@@ -33,7 +43,19 @@ pub enum NominalEncoding {
 impl FeatureParams {
     /// Returns true if a parameter is one of these.
     pub(super) fn has(name: &str) -> bool {
-        matches!(name, "impute" | "nominal" | "standardize")
+        matches!(
+            name,
+            "impute" | "nominal" | "standardize" | "feature_weights" | "normalize"
+        )
+    }
+
+    /// Checks that the parameters can be combined.
+    pub(super) fn check(&self) -> Result<(), MethodError> {
+        if self.standardize && self.feature_weights.is_some() {
+            let reason = "cannot be combined with `standardize`, after which no feature is 0";
+            return Err(ParameterError::conflict("feature_weights", "idf", reason).into());
+        }
+        Ok(())
     }
 
     /// The defaults of a method.
@@ -56,6 +78,8 @@ impl FeatureParams {
             impute: self.impute,
             one_hot: nominal == Some(NominalEncoding::OneHot),
             standardize: self.standardize,
+            weights: self.feature_weights,
+            normalize: self.normalize,
         }
     }
 }

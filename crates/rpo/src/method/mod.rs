@@ -37,6 +37,7 @@ pub use parameter::ParameterInfo;
 pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
+pub(crate) use registry::RestoreContext;
 
 use crate::{Model, ModelError};
 use configured::Configured;
@@ -212,6 +213,7 @@ impl Method {
             .read(Some(task))
             .map_err(|e| ModelError::Custom(e.to_string()))?;
         own.check()?;
+        features.check()?;
         decision.check(own.as_ref())?;
         Ok(Box::new(Configured {
             inner: own,
@@ -245,12 +247,13 @@ impl Method {
         let mut own = self.own_defaults(task);
         let (mut features, mut decision) = (Map::new(), Map::new());
         for (name, value) in &self.given {
-            let group = if FeatureParams::has(name) {
+            // A method may have a parameter in place of that of all.
+            let group = if own.contains_key(name) {
+                &mut own
+            } else if FeatureParams::has(name) {
                 &mut features
             } else if DecisionParams::has(name) {
                 &mut decision
-            } else if own.contains_key(name) {
-                &mut own
             } else {
                 // The seed of a method without randomness: thresholds may need it.
                 continue;

@@ -5,7 +5,8 @@ use super::error::{MethodError, nearest};
 use super::estimator::Estimator;
 use super::features::FeatureParams;
 use super::parameter::{ParameterInfo, describe};
-use crate::Predict;
+use crate::methods::blend::{Ensemble, restore};
+use crate::{Predict, Schema, TrainingSummary};
 use rpo_core::store::{Reader, Restore, Sizes, StoreError};
 use rpo_data::Task;
 use schemars::JsonSchema;
@@ -31,6 +32,7 @@ pub struct MethodEntry {
     without: &'static [&'static str],
     model: Option<ModelKind>,
     one_hot: bool,
+    prepares: bool,
     replaced: Option<(&'static str, &'static str)>,
     presets: Vec<(&'static str, Value)>,
     label_defaults: &'static [(&'static str, &'static str)],
@@ -54,6 +56,7 @@ impl MethodEntry {
             without: &[],
             model: None,
             one_hot: false,
+            prepares: true,
             replaced: None,
             presets: Vec::new(),
             label_defaults: &[],
@@ -75,6 +78,19 @@ impl MethodEntry {
     pub fn model<M: Predict + Restore>(self, kind: &'static str) -> Self {
         Self {
             model: Some(ModelKind::of::<M>(kind)),
+            ..self
+        }
+    }
+
+    /// A method of members, which prepare features themselves.
+    #[must_use]
+    pub(crate) fn ensemble(self) -> Self {
+        Self {
+            prepares: false,
+            model: Some(ModelKind {
+                name: Ensemble::KIND,
+                restore: |from, sizes, context| Ok(Arc::new(restore(from, sizes, context)?)),
+            }),
             ..self
         }
     }
@@ -185,10 +201,16 @@ impl MethodEntry {
         self.described.get_or_init(|| {
             let mut all = described(&(self.schema)(), &self.defaults);
             all.retain(|p| !self.hides(&p.name) && p.name != "seed");
-            let features = FeatureParams::defaults(self.one_hot);
-            let common = [infos_of(&features), infos_of(&DecisionParams::default())];
-            let common = iter::once(ParameterInfo::seed()).chain(common.into_iter().flatten());
-            all.extend(common.map(|p| ParameterInfo { is_common: true, ..p }));
+            let features = self
+                .prepares
+                .then(|| infos_of(&FeatureParams::defaults(self.one_hot)));
+            let decision = infos_of(&DecisionParams::default());
+            let common = iter::once(ParameterInfo::seed()).chain(features.into_iter().flatten());
+            // A method may have a parameter in place of that of all.
+            let is_new =
+                |common: &ParameterInfo| all.iter().all(|own: &ParameterInfo| own.name != common.name);
+            let common: Vec<ParameterInfo> = common.chain(decision).filter(is_new).collect();
+            all.extend(common.into_iter().map(|p| ParameterInfo { is_common: true, ..p }));
             all
         })
     }
@@ -210,13 +232,21 @@ pub(crate) struct ModelKind {
     pub(crate) restore: RestoreFn,
 }
 
-type RestoreFn = fn(&mut Reader<'_>, Sizes) -> Result<Arc<dyn Predict>, StoreError>;
+type RestoreFn = fn(&mut Reader<'_>, Sizes, &RestoreContext<'_>) -> Result<Arc<dyn Predict>, StoreError>;
+
+/// What a model file says beside the predictor, for predictors that are made of whole models.
+#[derive(Debug)]
+pub(crate) struct RestoreContext<'a> {
+    pub(crate) schema: &'a Schema,
+    pub(crate) training: &'a TrainingSummary,
+    pub(crate) registry: &'a Registry,
+}
 
 impl ModelKind {
     fn of<M: Predict + Restore>(name: &'static str) -> Self {
         Self {
             name,
-            restore: |from, sizes| Ok(Arc::new(M::restore(from, sizes)?)),
+            restore: |from, sizes, _| Ok(Arc::new(M::restore(from, sizes)?)),
         }
     }
 }

@@ -3,7 +3,6 @@
 use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, StreamingFit, parameters_of};
 use crate::{Model, ModelError, Predict};
 use rpo_data::Dataset;
-use rpo_ensemble::EnsembleError;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -12,10 +11,11 @@ use std::ops::Range;
 /// Parameters of a forest. Parts of it that are grown apart merge into exactly the whole.
 pub(super) trait ForestMethod: Serialize + fmt::Debug + Send + Sync {
     type Forest: Predict;
+    type Error: Into<ModelError>;
 
     fn name(&self) -> &str;
 
-    fn check(&self) -> Result<(), EnsembleError>;
+    fn check(&self) -> Result<(), Self::Error>;
 
     fn needs(&self) -> Needs {
         Needs::default()
@@ -34,7 +34,7 @@ pub(super) trait ForestMethod: Serialize + fmt::Debug + Send + Sync {
         trees: Range<usize>,
         data: &Dataset,
         context: &FitContext<'_>,
-    ) -> Result<Self::Forest, EnsembleError>;
+    ) -> Result<Self::Forest, Self::Error>;
 
     fn streaming(&self) -> Option<&dyn StreamingFit> {
         None
@@ -51,7 +51,7 @@ impl<P: ForestMethod> Estimator for P {
     }
 
     fn check(&self) -> Result<(), ModelError> {
-        Ok(ForestMethod::check(self)?)
+        ForestMethod::check(self).map_err(Into::into)
     }
 
     fn needs(&self) -> Needs {
@@ -67,7 +67,8 @@ impl<P: ForestMethod> Estimator for P {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        Model::new(self.grow(self.indices(), data, context)?, data)
+        let forest = self.grow(self.indices(), data, context);
+        Model::new(forest.map_err(Into::into)?, data)
     }
 
     /// No tree is grown twice.
@@ -86,8 +87,8 @@ impl<P: ForestMethod> Estimator for P {
             if end <= start {
                 continue;
             }
-            let part = self.grow(trees.start + start..trees.start + end, data, context)?;
-            let part = Model::new(part, data)?;
+            let part = self.grow(trees.start + start..trees.start + end, data, context);
+            let part = Model::new(part.map_err(Into::into)?, data)?;
             let model = match grown.take() {
                 None => part,
                 Some((_, earlier)) => earlier.merge(part)?,

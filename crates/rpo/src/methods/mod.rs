@@ -1,6 +1,7 @@
 //! The methods of this workspace: a folder each, and a line in the registry.
 
 pub mod baseline;
+pub mod blend;
 mod boosting;
 mod craftml;
 mod forest;
@@ -19,6 +20,7 @@ pub(crate) fn all() -> Vec<MethodEntry> {
         structured::entries(),
         craftml::entries(),
         linear::entries(),
+        blend::entries(),
         baseline::entries(),
     ];
     methods.into_iter().flatten().collect()

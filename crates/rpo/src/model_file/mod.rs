@@ -20,6 +20,7 @@ pub use description::FORMAT_VERSION;
 pub use error::{ModelFileError, ModelFileErrorKind};
 pub use stepwise::CraftmlFile;
 
+use crate::method::RestoreContext;
 use crate::{Decision, FileTarget, Model, Registry, TrainingSummary};
 use container::Container;
 use description::Description;
@@ -152,7 +153,12 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
             supported: supported.join(", "),
         });
     };
-    let predictor = (kind.restore)(&mut from, sizes)?;
+    let context = RestoreContext {
+        schema: &schema,
+        training: &training,
+        registry,
+    };
+    let predictor = (kind.restore)(&mut from, sizes, &context)?;
     from.finish()?;
     let pipeline = Some(pipeline).filter(|pipeline| !pipeline.is_identity());
     let model = Model::from_parts(predictor, schema, pipeline, training, description.software)?

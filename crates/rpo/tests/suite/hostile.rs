@@ -131,6 +131,7 @@ fn prepared(case: &Case) -> Model {
         impute: Some(Fill::Mean),
         one_hot: false,
         standardize: true,
+        ..Steps::default()
     };
     let pipeline = steps.fit(&data).unwrap();
     let prepared = pipeline.apply(&data).unwrap();
@@ -350,11 +351,11 @@ fn what_is_wrong_with_a_pipeline_is_named() {
     );
     check(
         &|p| p.array("standardize.mean").3[..8].copy_from_slice(&first(f64::NAN)),
-        "NaN is not a valid mean or factor of feature 0",
+        "NaN is not a valid mean, factor or weight of feature 0",
     );
     check(
         &|p| p.array("standardize.factor").3[..8].copy_from_slice(&first(-1.0)),
-        "-1 is not a valid mean or factor of feature 0",
+        "-1 is not a valid mean, factor or weight of feature 0",
     );
     check(
         &|p| p.arrays.retain(|a| a.0 != "standardize.factor"),

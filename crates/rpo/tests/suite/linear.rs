@@ -6,8 +6,8 @@ use rpo::core::store::StoreError;
 use rpo::core::{MatrixView, Seed};
 use rpo::data::{Dataset, Task};
 use rpo::linear::{
-    EmbeddingMode, LabelEmbeddingParams, LinkLoss, LogisticRegressionParams, Prevalence, RidgeParams,
-    f1_decisions,
+    EmbeddingMode, LabelEmbeddingParams, LabelTreeParams, LinkLoss, LogisticRegressionParams,
+    OneVsRestParams, Prevalence, RidgeParams, f1_decisions,
 };
 use rpo::model_file::ModelFileErrorKind;
 use rpo::projections::{Rank, SpectralLaw};
@@ -37,6 +37,12 @@ fn models(data: &Dataset) -> Vec<Model> {
     let mut predictors: Vec<Arc<dyn Predict>> = vec![Arc::new(RidgeParams::default().fit(x, y).unwrap())];
     if data.task() == Task::MultiLabel {
         predictors.push(Arc::new(LogisticRegressionParams::default().fit(x, y).unwrap()));
+        predictors.push(Arc::new(OneVsRestParams::default().fit(x, y).unwrap()));
+        let small = LabelTreeParams {
+            leaf_labels: 2,
+            ..LabelTreeParams::default()
+        };
+        predictors.push(Arc::new(small.fit(x, y).unwrap()));
     }
     for (mode, rank, kernel) in [
         (
@@ -172,6 +178,10 @@ fn files_without_what_they_need_say_so() {
             "link.weight",
             "linear.weight",
             "linear.offset",
+            "weight.column",
+            "weight.value",
+            "node.size",
+            "weight.classifier",
         ] {
             let other = name.replace('.', "-");
             let found = changed(&format!("{name}\":"), &format!("{other}\":"));
@@ -180,11 +190,16 @@ fn files_without_what_they_need_say_so() {
                 "{found:?}"
             );
         }
-        let found = changed("\\\"inverse_link\\\"", "\\\"another_link\\\"").unwrap();
-        assert!(matches!(
-            found,
-            ModelFileErrorKind::Store(StoreError::Field { .. })
-        ));
+        let fields = ["inverse_link", "normalize"];
+        let found = fields.iter().find_map(|field| {
+            let other = field.replace('n', "m");
+            changed(&format!("{{\\\"{field}\\\""), &format!("{{\\\"{other}\\\""))
+                .or_else(|| changed(&format!(",\\\"{field}\\\""), &format!(",\\\"{other}\\\"")))
+        });
+        assert!(
+            matches!(found, Some(ModelFileErrorKind::Store(StoreError::Field { .. }))),
+            "{found:?}"
+        );
     }
 }
 

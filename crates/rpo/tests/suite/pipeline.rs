@@ -100,7 +100,7 @@ proptest! {
         let layout = if sparse { Layout::Sparse } else { Layout::Dense };
         let missing = if missing { 0.1 } else { 0.0 };
         let (train, other) = (data(seed, missing, layout), data(seed ^ 1, missing, layout));
-        let (pipeline, prepared) = fit(Steps { impute: fill, one_hot, standardize }, &train);
+        let (pipeline, prepared) = fit(Steps { impute: fill, one_hot, standardize, ..Steps::default() }, &train);
         let other_prepared = pipeline.apply(&other).unwrap();
         for predictor in predictors(&prepared) {
             let plain = Model::of(predictor, &prepared).unwrap();
@@ -265,6 +265,7 @@ fn other_files_are_brought_into_order_first() {
         impute: Some(Fill::Mean),
         one_hot: true,
         standardize: true,
+        ..Steps::default()
     };
     let (pipeline, prepared) = fit(steps, &train);
     let ridge = RidgeParams::default().fit(prepared.features().view(), prepared.outputs().view());

@@ -18,6 +18,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
 
 impl ForestMethod for CraftmlParams {
     type Forest = Craftml;
+    type Error = EnsembleError;
 
     fn name(&self) -> &str {
         "craftml"

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 impl ForestMethod for ForestParams {
     type Forest = Forest;
+    type Error = EnsembleError;
 
     fn name(&self) -> &str {
         match self.splitter {

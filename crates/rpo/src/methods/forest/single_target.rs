@@ -16,6 +16,7 @@ pub(super) struct SingleTargetParams(pub(super) ForestParams);
 
 impl ForestMethod for SingleTargetParams {
     type Forest = SingleTargetForest;
+    type Error = EnsembleError;
 
     fn name(&self) -> &str {
         "single-target-forest"

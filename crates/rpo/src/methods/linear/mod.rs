@@ -1,15 +1,15 @@
 //! Label embeddings with a link, ridge and logistic regression, and one-vs-rest.
 
-use crate::method::{
-    Estimator, FitContext, MethodEntry, Needs, OnCheckpoint, grow_in_parts, parameters_of,
-};
+use super::growing::ForestMethod;
+use crate::method::{Estimator, FitContext, MethodEntry, Needs, parameters_of};
 use crate::{Model, ModelError};
 use rpo_data::Dataset;
 use rpo_linear::{
-    FitOptions, LabelEmbeddingParams, LabelTreeModel, LabelTreeParams, LinearModel, LinkLoss, LinkModel, LogisticRegressionParams, OneVsRestModel,
-    OneVsRestParams, RidgeParams,
+    FitOptions, LabelEmbeddingParams, LabelTreeModel, LabelTreeParams, LinearError, LinearModel, LinkLoss,
+    LinkModel, LogisticRegressionParams, OneVsRestModel, OneVsRestParams, RidgeParams,
 };
 use serde_json::{Map, Value};
+use std::ops::Range;
 
 pub(super) fn entries() -> Vec<MethodEntry> {
     vec![
@@ -101,44 +101,37 @@ estimator!(LogisticRegressionParams, "logistic-regression", |_params| Some(
 ));
 estimator!(OneVsRestParams, "one-vs-rest", |_params| Some(""));
 
-impl Estimator for LabelTreeParams {
-    fn method(&self) -> &str {
+impl ForestMethod for LabelTreeParams {
+    type Forest = LabelTreeModel;
+    type Error = LinearError;
+
+    fn name(&self) -> &str {
         "label-tree"
     }
 
-    fn parameters(&self) -> Map<String, Value> {
-        parameters_of(self)
-    }
-
-    fn check(&self) -> Result<(), ModelError> {
-        Ok(self.check()?)
+    fn check(&self) -> Result<(), LinearError> {
+        self.check()
     }
 
     fn needs(&self) -> Needs {
         needs(Some(""))
     }
 
-    fn n_steps(&self) -> usize {
-        self.trees
+    fn indices(&self) -> Range<usize> {
+        self.indices()
     }
 
-    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+    fn grow(
+        &self,
+        trees: Range<usize>,
+        data: &Dataset,
+        context: &FitContext<'_>,
+    ) -> Result<LabelTreeModel, LinearError> {
         let options = FitOptions {
             on_step: context.on_step,
             ..FitOptions::default()
         };
-        let fitted = self.fit_with(data.features().view(), data.outputs().view(), options)?;
-        Model::new(fitted, data)
-    }
-
-    fn fit_in_parts(
-        &self,
-        data: &Dataset,
-        context: &FitContext<'_>,
-        steps: &[usize],
-        on_checkpoint: &mut OnCheckpoint<'_>,
-    ) -> Result<Model, ModelError> {
-        let grow = |trees| Estimator::fit(&self.of_trees(trees), data, context);
-        grow_in_parts(self.indices(), steps, grow, on_checkpoint)
+        let (x, y) = (data.features().view(), data.outputs().view());
+        self.of_trees(trees).fit_with(x, y, options)
     }
 }

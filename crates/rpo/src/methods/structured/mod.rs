@@ -20,6 +20,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
 
 impl ForestMethod for StructuredForestParams {
     type Forest = StructuredForest;
+    type Error = EnsembleError;
 
     fn name(&self) -> &str {
         "structured-forest"

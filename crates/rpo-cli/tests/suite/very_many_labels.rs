@@ -1,0 +1,73 @@
+//! `--method one-vs-rest` and `--method label-tree`: from a file to a model to predictions.
+
+use crate::common::{Folder, number, xmlrepo};
+
+fn ready() -> Folder {
+    let folder = Folder::new();
+    folder
+        .write("train.txt", xmlrepo(300, 0))
+        .write("test.txt", xmlrepo(50, 300));
+    folder
+}
+
+#[test]
+fn from_a_file_to_scores_and_best_labels() {
+    let folder = ready();
+    for method in ["one-vs-rest", "label-tree --leaf-labels 1 --trees 2"] {
+        for loss in ["squared-hinge", "logistic --cost 4"] {
+            folder.ok(&format!(
+                "train --data train.txt --method {method} --loss {loss} --model m.rpo"
+            ));
+            let scores = folder.json("evaluate --data test.txt --model m.rpo --metrics p@1,psp@3,lrap");
+            assert!(number(&scores, "lrap") > 0.9, "{method} {loss}: {scores}");
+            let best = folder.ok("predict --data test.txt --model m.rpo --top-k 2");
+            assert!(best.starts_with("row,label,score\n"), "{best}");
+            let inspected = folder.json("inspect --model m.rpo");
+            assert!(number(&inspected, "weights") > 0.0, "{inspected}");
+            assert!(inspected["parameters"]["cost"].is_number());
+        }
+        folder.fail(&format!(
+            "train --data train.txt --method {method} --cost 0 --model n.rpo"
+        ));
+    }
+    let inspected = folder.json("inspect --model m.rpo");
+    assert_eq!(number(&inspected, "trees"), 2.0);
+}
+
+#[test]
+fn label_trees_grow_in_parts() {
+    let folder = ready();
+    let train = "train --data train.txt --method label-tree --leaf-labels 1";
+    folder.ok(&format!("{train} --trees 5 --model whole.rpo"));
+    folder.ok(&format!("{train} --trees 2 --model a.rpo --threads 2"));
+    folder.ok(&format!("{train} --trees 3 --first-tree 2 --model b.rpo"));
+    folder.ok("merge --models a.rpo b.rpo --out merged.rpo");
+    let predict = |name: &str| folder.ok(&format!("predict --data test.txt --model {name}"));
+    assert_eq!(predict("merged.rpo"), predict("whole.rpo"));
+    let message = folder.fail("merge --models a.rpo whole.rpo --out merged.rpo");
+    assert!(message.contains("both hold the same tree"), "{message}");
+}
+
+#[test]
+fn models_of_any_methods_combine() {
+    let folder = ready();
+    let train = "train --data train.txt --method";
+    folder.ok(&format!(
+        "{train} one-vs-rest --feature-weights idf --model a.rpo"
+    ));
+    folder.ok(&format!("{train} craftml --trees 5 --clusters 4 --model b.rpo"));
+    folder.ok("combine --models a.rpo b.rpo --weights 3 1 --out both.rpo");
+    let inspected = folder.json("inspect --model both.rpo");
+    assert_eq!(number(&inspected["members"][0], "weight"), 3.0);
+    let scores = folder.json("evaluate --data test.txt --model both.rpo --metrics p@1,lrap");
+    assert!(number(&scores, "lrap") > 0.9, "{scores}");
+    folder.ok("predict --data test.txt --model both.rpo --top-k 2");
+    let message = folder.fail("combine --models a.rpo b.rpo --weights 3 --out c.rpo");
+    assert!(message.contains("1 numbers for 2 models"), "{message}");
+    folder.fail("combine --models a.rpo b.rpo --weights 3 -1 --out c.rpo");
+    folder.ok(&format!(
+        "{train} blend --members one-vs-rest;label-tree --model m.rpo"
+    ));
+    let scores = folder.json("evaluate --data test.txt --model m.rpo --metrics p@1,lrap");
+    assert!(number(&scores, "lrap") > 0.9, "{scores}");
+}

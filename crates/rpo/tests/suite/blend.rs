@@ -1,0 +1,202 @@
+//! Ensembles of any methods: what they predict, their files, and how members are selected.
+
+use ndarray::Array2;
+use rpo::blend::{BlendParams, Ensemble, MemberWeights};
+use rpo::core::{MatrixView, Seed, csr_row, top_of};
+use rpo::data::generate::MultiLabelSet;
+use rpo::data::{Dataset, Task};
+use rpo::{Estimator, Method, Model, ModelError, Predict};
+
+fn texts() -> Dataset {
+    MultiLabelSet::new(300, 60, 25).generate(Seed::new(4)).unwrap()
+}
+
+fn numbers() -> Dataset {
+    let unit =
+        |i: usize, j: usize| (Seed::new(3).child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32;
+    let x = Array2::from_shape_fn((120, 4), |(i, j)| unit(i, j));
+    let y = Array2::from_shape_fn((120, 3), |(i, j)| x[[i, j]] * 3.0 - x[[i, 3]] + 0.1 * unit(i, 9));
+    Dataset::new(x.into(), y.into(), Task::Regression).unwrap()
+}
+
+fn fit(data: &Dataset, method: &str, options: &[(&str, &str)]) -> Model {
+    let method = Method::named(method).unwrap();
+    let method = options
+        .iter()
+        .fold(method, |method, (name, value)| method.with(name, value).unwrap());
+    Model::fit(&method, data).unwrap()
+}
+
+/// Members of every sort: with references to the training samples, with a pipeline of its own, and sparse.
+fn members(data: &Dataset) -> Vec<(Model, f64)> {
+    let trees = ("trees", "4");
+    vec![
+        (
+            fit(
+                data,
+                "craftml",
+                &[trees, ("feature-weights", "idf"), ("normalize", "l2")],
+            ),
+            2.0,
+        ),
+        (fit(data, "craftml", &[trees]), 1.0),
+        (fit(data, "one-vs-rest", &[]), 0.5),
+        (fit(data, "extra-trees", &[trees]), 1.5),
+    ]
+}
+
+#[test]
+fn predictions_are_the_weighted_mean() {
+    let data = texts();
+    let x = data.features().view();
+    let members = members(&data);
+    let mut expected = Array2::<f64>::zeros((300, 25));
+    for (model, weight) in &members {
+        expected = expected + model.predict(x).unwrap().mapv(|v| f64::from(v) * weight / 5.0);
+    }
+    let model = Model::combine(members).unwrap();
+    let scores = model.predict(x).unwrap();
+    assert!((scores.mapv(f64::from) - expected).iter().all(|v| v.abs() < 1e-6));
+    let best = model.predict_top_k(x, 3).unwrap();
+    let best = best.view();
+    for (row, scores) in scores.rows().into_iter().enumerate() {
+        let (labels, values) = csr_row(&best, row);
+        let found: Vec<(u32, f32)> = labels.iter().copied().zip(values.iter().copied()).collect();
+        assert_eq!(found, top_of(scores, 3));
+    }
+    assert!(model.predict_with_limit(x, 100).is_err());
+}
+
+#[test]
+fn a_file_holds_every_member_and_the_training_set_once() {
+    let data = texts();
+    let model = Model::combine(members(&data)).unwrap();
+    let bytes = model.to_bytes().unwrap();
+    let loaded = Model::from_bytes(&bytes).unwrap();
+    assert_eq!(loaded, model);
+    assert_eq!(loaded.to_bytes().unwrap(), bytes);
+    let x = data.features().view();
+    assert_eq!(loaded.predict(x).unwrap(), model.predict(x).unwrap());
+    let ensemble = loaded.predictor().downcast_ref::<Ensemble>().unwrap();
+    let weights: Vec<f64> = ensemble.members().map(|(_, weight)| weight).collect();
+    assert_eq!(weights, [2.0, 1.0, 0.5, 1.5]);
+    let summary = Predict::summary(ensemble);
+    assert_eq!(summary[0].1[0]["method"], "craftml");
+    assert_eq!(summary[0].1[2]["weight"], 0.5);
+    assert!(Model::combine(vec![(loaded, 1.0), (model, 1.0)]).is_ok());
+}
+
+#[test]
+fn what_cannot_be_combined_is_named() {
+    let data = texts();
+    let linear = || fit(&data, "one-vs-rest", &[]);
+    for weight in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let refused = Model::combine(vec![(linear(), weight)]).unwrap_err();
+        assert!(matches!(refused, ModelError::Parameter(e) if e.name() == "weights"));
+    }
+    assert!(matches!(Model::combine(vec![]), Err(ModelError::Parameter(_))));
+    let part = data.select_samples(&(0..200).collect::<Vec<_>>()).unwrap();
+    let other = fit(&part, "one-vs-rest", &[]);
+    assert_eq!(
+        Model::combine(vec![(linear(), 1.0), (other, 1.0)]),
+        Err(ModelError::Combine)
+    );
+    let merged = Model::combine(vec![(linear(), 1.0)]).unwrap();
+    assert!(matches!(merged.clone().merge(merged), Err(ModelError::Merge(_))));
+    for (members, expected) in [
+        ("", "at least one method"),
+        ("craftml; nothing", "nothing"),
+        ("craftml --tres 5", "tres"),
+        ("craftml trees 5", "separated by semicolons"),
+        ("one-vs-rest --cost 0", "cost"),
+        ("blend", "other than blend"),
+    ] {
+        let params = BlendParams {
+            members: members.to_owned(),
+            ..BlendParams::default()
+        };
+        let message = Estimator::check(&params).unwrap_err().to_string();
+        assert!(message.contains(expected), "{members}: {message}");
+    }
+    for withheld in [0.0, 1.0, f64::NAN] {
+        let params = BlendParams {
+            withheld,
+            ..BlendParams::default()
+        };
+        assert!(matches!(Estimator::check(&params), Err(ModelError::Parameter(e)) if e.name() == "withheld"));
+    }
+}
+
+fn weights(model: &Model) -> Vec<(String, f64)> {
+    let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
+    let name = |model: &Model| model.parameters()["method"].as_str().unwrap().to_owned();
+    ensemble
+        .members()
+        .map(|(model, weight)| (name(model), weight))
+        .collect()
+}
+
+#[test]
+fn members_that_do_not_help_are_left_out() {
+    let data = texts();
+    let params = BlendParams {
+        members: "baseline; one-vs-rest --cost=0.5; craftml --trees 10; one-vs-rest --prune 1000".to_owned(),
+        ..BlendParams::default()
+    };
+    let model = Model::fit(&params, &data).unwrap();
+    let selected = weights(&model);
+    assert!(
+        selected.iter().any(|(name, _)| name == "one-vs-rest"),
+        "{selected:?}"
+    );
+    assert!(
+        selected.len() < 4 && selected.iter().all(|(_, weight)| weight.fract() == 0.0),
+        "{selected:?}"
+    );
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+    assert_eq!(pool.install(|| Model::fit(&params, &data)).unwrap(), model);
+    let equal = BlendParams {
+        member_weights: MemberWeights::Equal,
+        ..params
+    };
+    assert_eq!(weights(&Model::fit(&equal, &data).unwrap()).len(), 4);
+}
+
+#[test]
+fn numbers_are_averaged_too() {
+    let data = numbers();
+    let members = "baseline; ridge --lambda 1e-6; extra-trees --trees 10".to_owned();
+    let model = Model::fit(
+        &BlendParams {
+            members,
+            ..BlendParams::default()
+        },
+        &data,
+    )
+    .unwrap();
+    // The outputs are linear.
+    let selected = weights(&model);
+    let of_ridge: f64 = selected
+        .iter()
+        .filter(|(name, _)| name == "ridge")
+        .map(|(_, w)| w)
+        .sum();
+    let all: f64 = selected.iter().map(|(_, w)| w).sum();
+    assert!(of_ridge / all > 0.9, "{selected:?}");
+    let scores = model.predict(data.features().view()).unwrap();
+    let truth = MatrixView::from(data.outputs()).to_dense(usize::MAX).unwrap();
+    assert!((scores - truth).iter().all(|v| v.abs() < 0.3));
+}
+
+#[test]
+fn a_blend_is_a_method_like_any_other() {
+    let data = texts();
+    let method = Method::named("blend").unwrap();
+    let method = method.with("members", "one-vs-rest; craftml --trees 5").unwrap();
+    let model = Model::fit(&method.clone().with("thresholds", "rate").unwrap(), &data).unwrap();
+    assert!(model.thresholds().is_some());
+    let again = Method::from_parameters(model.parameters()).unwrap();
+    assert_eq!(Model::fit(&again, &data).unwrap(), model);
+    // Members prepare features, each in its way.
+    assert!(method.with("standardize", "true").is_err());
+}
