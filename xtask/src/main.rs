@@ -3,6 +3,7 @@
 mod ci;
 mod fuzz;
 mod python;
+mod semver;
 mod tidy;
 
 use anyhow::Context;
@@ -31,6 +32,11 @@ enum Task {
         #[arg(long, value_name = "SECONDS", default_value_t = 300)]
         seconds: u64,
     },
+    /// Compares the public interface of every published crate with a revision; needs cargo-semver-checks
+    Semver {
+        /// The tag, branch or commit of the last release
+        baseline: String,
+    },
     /// Runs an experiment and reports it beside the published figures; --help for its options
     #[command(disable_help_flag = true)]
     Reproduce {
@@ -45,6 +51,7 @@ fn main() -> anyhow::Result<()> {
         Task::Python => python::run(),
         Task::Tidy => tidy::run(),
         Task::Fuzz { seconds } => fuzz::run(seconds),
+        Task::Semver { baseline } => semver::run(&baseline),
         Task::Reproduce { options } => reproduce(&options),
     }
 }

@@ -52,7 +52,7 @@ impl Names {
     }
 
     /// Returns the column of a name. Linear in the number of given names; see [`Names::positions`] for many.
-    pub fn position(&self, name: &str) -> Option<usize> {
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
         match self {
             Self::Given(names) => names.iter().position(|n| n == name),
             Self::Numbered(n) => {
@@ -88,7 +88,7 @@ impl Names {
     /// # Panics
     /// If a column is out of range.
     #[must_use]
-    pub fn select(&self, columns: &[usize]) -> Self {
+    pub(crate) fn select(&self, columns: &[usize]) -> Self {
         match self {
             Self::Numbered(n) if columns.len() == *n && columns.iter().enumerate().all(|(i, &j)| i == j) => {
                 self.clone()

@@ -204,7 +204,7 @@ impl<'a> LabelSets<'a> {
     /// # Panics
     /// If the sample is out of range.
     #[inline]
-    pub fn missing(&self, sample: usize) -> &[u32] {
+    pub(crate) fn missing(&self, sample: usize) -> &[u32] {
         match self.missing_starts.get(sample..sample + 2) {
             Some(range) => &self.missing[range[0]..range[1]],
             None => &[],
@@ -212,7 +212,7 @@ impl<'a> LabelSets<'a> {
     }
 
     /// Returns the number of missing entries.
-    pub fn n_missing(&self) -> usize {
+    pub(crate) fn n_missing(&self) -> usize {
         self.missing.len()
     }
 

@@ -163,7 +163,7 @@ pub enum Needs {
 
 impl Needs {
     /// Returns the k of [`Needs::TopK`].
-    pub fn top_k(self) -> Option<usize> {
+    pub(crate) fn top_k(self) -> Option<usize> {
         match self {
             Self::TopK(k) => Some(k),
             _ => None,

@@ -130,12 +130,12 @@ impl<S: Real> TopK<S> {
     }
 
     /// Returns the number of samples.
-    pub fn n_samples(&self) -> usize {
+    pub(crate) fn n_samples(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// Returns the number of labels that were ranked.
-    pub fn n_labels(&self) -> usize {
+    pub(crate) fn n_labels(&self) -> usize {
         self.n_labels
     }
 

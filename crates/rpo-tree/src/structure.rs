@@ -88,7 +88,7 @@ impl<R: Rule> Structure<R> {
 
     /// The nodes with their numbers, in preorder: a node before what lies below it, child 0 and all below it before
     /// child 1.
-    pub fn preorder(&self) -> impl Iterator<Item = (usize, &Node<R>)> {
+    pub(crate) fn preorder(&self) -> impl Iterator<Item = (usize, &Node<R>)> {
         let mut stack = vec![0_usize];
         std::iter::from_fn(move || {
             let number = stack.pop()?;

@@ -23,7 +23,7 @@ pub struct TrainingSummary {
 
 impl TrainingSummary {
     /// The summary of a data set.
-    pub fn of(data: &Dataset) -> Self {
+    pub(crate) fn of(data: &Dataset) -> Self {
         let n_samples = data.n_samples();
         let outputs = match data.task() {
             Task::MultiLabel => OutputSummary::LabelCounts(data.label_statistics().counts),
@@ -88,7 +88,7 @@ impl TrainingSummary {
     }
 
     /// Number of outputs.
-    pub fn n_outputs(&self) -> usize {
+    pub(crate) fn n_outputs(&self) -> usize {
         match &self.outputs {
             OutputSummary::LabelCounts(counts) => counts.len(),
             OutputSummary::Means(means) => means.len(),

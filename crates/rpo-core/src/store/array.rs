@@ -23,7 +23,7 @@ pub enum Dtype {
 
 impl Dtype {
     /// Bytes per entry.
-    pub fn n_bytes(self) -> usize {
+    pub(super) fn n_bytes(self) -> usize {
         match self {
             Self::U8 => 1,
             Self::U16 | Self::F16 => 2,

@@ -211,7 +211,7 @@ impl Pipeline {
     }
 
     /// The encoder, if nominal features are replaced by indicators.
-    pub fn one_hot(&self) -> Option<&OneHot> {
+    pub(crate) fn one_hot(&self) -> Option<&OneHot> {
         self.one_hot.as_ref()
     }
 

@@ -191,7 +191,7 @@ impl Craftml {
     }
 
     /// The training outputs that trees share, if any refers to them.
-    pub fn training_outputs(&self) -> Option<&Arc<Matrix>> {
+    pub(super) fn training_outputs(&self) -> Option<&Arc<Matrix>> {
         let of_set = self.training.as_ref().map(|training| training.outputs());
         of_set.or_else(|| self.outputs_of_leaves())
     }

@@ -68,7 +68,7 @@ impl StructuredForest {
     }
 
     /// Weight of a tree's predictions of the labels that it clustered, relative to its predictions of others.
-    pub fn label_weight(&self) -> f64 {
+    pub(super) fn label_weight(&self) -> f64 {
         self.label_weight
     }
 

@@ -54,15 +54,6 @@ impl Default for LabelEmbedding {
 }
 
 impl LabelEmbedding {
-    /// Refuses settings that are out of range.
-    ///
-    /// # Errors
-    /// [`ProjectionError::Parameter`].
-    pub fn check(&self) -> Result<(), ProjectionError> {
-        self.penalty.check()?;
-        self.solver.check()
-    }
-
     /// Prepares the least squares problem on X, which an embedding shares with regressions onto it.
     ///
     /// # Errors

@@ -72,7 +72,7 @@ impl Cholesky<f64> {
 
 impl<T: LinalgScalar + Send + Sync> Cholesky<T> {
     /// Number of rows and columns s.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.factor.nrows()
     }
 

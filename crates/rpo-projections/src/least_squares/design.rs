@@ -23,7 +23,7 @@ impl<'a, R> Design<'a, R> {
 
 impl<R: Rows> Design<'_, R> {
     /// For each column, Σᵢ xᵢⱼ²: the diagonal of XᵀX.
-    pub fn squared_norms(&self) -> Vec<f64> {
+    pub(crate) fn squared_norms(&self) -> Vec<f64> {
         let mut sums = vec![0.0; self.column_count()];
         (0..self.row_count()).for_each(|i| self.for_each_stored(i, |j, v| sums[j] += v * v));
         sums

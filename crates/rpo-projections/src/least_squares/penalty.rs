@@ -65,7 +65,7 @@ impl Penalty {
     ///
     /// # Errors
     /// [`ProjectionError::Parameter`].
-    pub fn check(self) -> Result<(), ProjectionError> {
+    pub(crate) fn check(self) -> Result<(), ProjectionError> {
         Ok(check_not_negative("lambda", self.strength())?)
     }
 

@@ -46,7 +46,7 @@ impl RidgeSolver {
     ///
     /// # Errors
     /// [`ProjectionError::Parameter`].
-    pub fn check(self) -> Result<(), ProjectionError> {
+    pub(crate) fn check(self) -> Result<(), ProjectionError> {
         let Self::ConjugateGradients {
             iterations,
             tolerance,
@@ -150,7 +150,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
     }
 
     /// The features, with the column of ones if there is an intercept.
-    pub fn design(&self) -> &Design<'a, R> {
+    pub(crate) fn design(&self) -> &Design<'a, R> {
         &self.x
     }
 

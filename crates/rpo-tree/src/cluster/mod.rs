@@ -132,7 +132,7 @@ impl KMeansParams {
     ///
     /// # Errors
     /// [`TreeError::Parameter`] with the first parameter out of range.
-    pub fn check(&self) -> Result<(), TreeError> {
+    pub(crate) fn check(&self) -> Result<(), TreeError> {
         let fits = (1..=1 << 16).contains(&self.clusters);
         ParameterError::unless(fits, "clusters", self.clusters, "from 1 to 65536")?;
         check_count("passes", self.passes)?;

@@ -58,7 +58,7 @@ impl LabelWeighting {
     ///
     /// # Errors
     /// [`TreeError::Parameter`].
-    pub fn check(&self) -> Result<(), TreeError> {
+    pub(crate) fn check(&self) -> Result<(), TreeError> {
         let fits = (0.0..=1.0).contains(&self.beta);
         Ok(ParameterError::unless(fits, "beta", self.beta, "in [0, 1]")?)
     }

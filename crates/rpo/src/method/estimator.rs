@@ -120,7 +120,7 @@ impl Needs {
     /// # Errors
     /// [`MethodError::Data`] for missing values where the method needs all, weights where it takes none, and for numbers
     /// where it needs labels.
-    pub fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
+    pub(crate) fn check(&self, method: &str, data: &Dataset) -> Result<(), MethodError> {
         let refuse = |problem: String| {
             let method = method.to_owned();
             Err(MethodError::Data { method, problem })

@@ -112,7 +112,7 @@ impl MethodEntry {
 
     /// A parameter that takes the place of the default of another when it is set.
     #[must_use]
-    pub fn replacing(self, set: &'static str, replaced: &'static str) -> Self {
+    pub(crate) fn replacing(self, set: &'static str, replaced: &'static str) -> Self {
         Self {
             replaced: Some((set, replaced)),
             ..self
@@ -128,7 +128,7 @@ impl MethodEntry {
 
     /// Parameters with another default where the outputs are labels.
     #[must_use]
-    pub fn for_labels(self, label_defaults: &'static [(&'static str, &'static str)]) -> Self {
+    pub(crate) fn for_labels(self, label_defaults: &'static [(&'static str, &'static str)]) -> Self {
         Self {
             label_defaults,
             ..self

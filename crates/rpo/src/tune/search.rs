@@ -17,7 +17,7 @@ pub enum Direction {
 
 impl Direction {
     /// Returns true if one score is strictly better than another.
-    pub fn is_better(self, score: f64, than: f64) -> bool {
+    pub(super) fn is_better(self, score: f64, than: f64) -> bool {
         match self {
             Self::Maximize => score > than,
             Self::Minimize => score < than,

@@ -26,7 +26,7 @@ impl Baseline {
     }
 
     /// The value that is predicted for each output.
-    pub fn values(&self) -> ArrayView1<'_, f32> {
+    pub(crate) fn values(&self) -> ArrayView1<'_, f32> {
         self.values.view()
     }
 }
