@@ -52,7 +52,7 @@ impl Names {
     }
 
     /// Returns the column of a name. Linear in the number of given names; see [`Names::positions`] for many.
-    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+    pub fn position(&self, name: &str) -> Option<usize> {
         match self {
             Self::Given(names) => names.iter().position(|n| n == name),
             Self::Numbered(n) => {

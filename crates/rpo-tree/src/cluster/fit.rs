@@ -27,7 +27,7 @@ pub struct Clustering {
 
 impl Clustering {
     /// Number of clusters.
-    pub(crate) fn n_clusters(&self) -> usize {
+    pub fn n_clusters(&self) -> usize {
         self.centres.nrows()
     }
 }

@@ -1,7 +1,7 @@
 //! The fitted baseline.
 
 use crate::{ModelError, Predict};
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, Array2};
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, check_count, csr_of_rows, top_of};
 
@@ -23,11 +23,6 @@ impl Baseline {
             n_features,
             n_train,
         }
-    }
-
-    /// The value that is predicted for each output.
-    pub(crate) fn values(&self) -> ArrayView1<'_, f32> {
-        self.values.view()
     }
 }
 
