@@ -1,15 +1,14 @@
 //! The registered methods, described.
 
 use pyo3::prelude::*;
-use rpo::{Method, Registry};
+use rpo::Registry;
 use serde_json::{Value, json};
 
 /// Every method with its parameters, as JSON.
 #[pyfunction]
 pub(crate) fn methods() -> String {
     let described = Registry::standard().methods().map(|entry| {
-        let method = Method::named(entry.name()).expect("the registry lists it");
-        let parameters = method.parameters().into_iter().map(|parameter| {
+        let parameters = entry.parameters().iter().map(|parameter| {
             json!({
                 "name": parameter.name,
                 "help": parameter.help,

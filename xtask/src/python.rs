@@ -34,9 +34,10 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     };
     let formatting = ["fmt", "--manifest-path", "python/Cargo.toml", "--check"];
     checks.cargo("python: formatting", &formatting)?;
-    // Dependencies are shared with the crates where versions and features are. The lock file of the package follows the
-    // crates: it is not demanded to name what they depend on since today.
+    // A build apart from that of the workspace, as the two would undo each other's: the same crates with other features. The
+    // lock file of the package follows the crates: it is not demanded to name what they depend on since today.
     let target = root().join("target");
+    let build_folder = target.join("python").join("build");
     let lints = [
         "clippy",
         "--locked",
@@ -47,7 +48,7 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
         "warnings",
     ];
     let mut lints = crate::cargo(&lints);
-    lints.current_dir(root()).env("CARGO_TARGET_DIR", &target);
+    lints.current_dir(root()).env("CARGO_TARGET_DIR", &build_folder);
     checks.check("python: lints", &mut lints)?;
     let environment = Environment::fresh(&python, target.join("python"))?;
     let mut build = environment.tool("maturin");
@@ -56,7 +57,7 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
         .arg(environment.wheels())
         .arg("--interpreter")
         .arg(environment.program("python"));
-    build.current_dir(root()).env("CARGO_TARGET_DIR", &target);
+    build.current_dir(root()).env("CARGO_TARGET_DIR", &build_folder);
     checks.check("python: wheel", &mut build)?;
     let Some(wheel) = environment.wheel() else {
         return Ok(true);
