@@ -1,8 +1,7 @@
 //! Projections of the outputs on which trees grow.
 
 use crate::error::EnsembleError;
-use crate::inference::mean::DEFAULT_BUDGET;
-use rpo_core::{MemoryLimit, ParameterError, Seed};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, ParameterError, Seed};
 use rpo_projections::{Components, LinearMap, Projection, ProjectionError, ProjectionInput, ProjectionKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,7 +138,7 @@ impl OutputProjection {
             .saturating_mul(m)
             .saturating_mul(size_of::<f32>());
         let what = || format!("a projection of {n} samples and {d} outputs to {m} components");
-        MemoryLimit::check(bytes, DEFAULT_BUDGET, what)?;
+        MemoryLimit::check(bytes, DEFAULT_MEMORY_LIMIT, what)?;
         Ok(self.family.fit(data, m, seed)?)
     }
 }

@@ -210,11 +210,6 @@ impl Pipeline {
         self.imputer.as_ref()
     }
 
-    /// The encoder, if nominal features are replaced by indicators.
-    pub(crate) fn one_hot(&self) -> Option<&OneHot> {
-        self.one_hot.as_ref()
-    }
-
     /// Features (n x p) after all steps, as those of [`apply`](Transform::apply).
     ///
     /// # Errors

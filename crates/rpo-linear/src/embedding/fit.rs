@@ -236,6 +236,7 @@ fn regression(
 mod tests {
     use super::*;
     use crate::LinkLoss;
+    use rpo_core::Predictor;
 
     fn data() -> (Array2<f32>, Array2<f32>) {
         let x = Array2::from_shape_fn((120, 5), |(i, j)| {

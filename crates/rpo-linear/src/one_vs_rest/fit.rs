@@ -4,11 +4,12 @@ use std::cmp::Reverse;
 
 use ndarray::Array1;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, InverseLink, MatrixView, Seed, check_dense};
+use rpo_core::{CsrMatrix, InverseLink, MatrixView, Seed};
 
 use super::{OneVsRestModel, OneVsRestParams, RowNorm};
 use crate::checks::{check_data, check_labels};
 use crate::dual::{MAX_LANES, Rows, SparseWeights, label_samples, solve};
+use crate::options::check_matrix;
 use crate::{FitOptions, History, LinearError};
 
 impl OneVsRestParams {
@@ -52,12 +53,8 @@ impl OneVsRestParams {
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
         let n_at_once = rayon::current_num_threads().min(d.div_ceil(MAX_LANES));
         let entries = MAX_LANES * n_at_once;
-        check_dense(n + p, entries, size_of::<f32>(), options.limit()).map_err(|error| {
-            LinearError::Memory {
-                what: "the weights and dual variables of the labels that threads fit at once",
-                error,
-            }
-        })?;
+        let what = "the weights and dual variables of the labels that threads fit at once";
+        check_matrix::<f32>(what, n + p, entries, options.limit())?;
         let rows = Rows::new(x, self.normalize == RowNorm::L2, self.bias as f32);
         let samples = label_samples(y);
         // Labels of like frequency, as the samples of a group that are not settled are those of any of its labels.

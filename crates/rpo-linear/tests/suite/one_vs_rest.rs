@@ -3,6 +3,7 @@
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array1, Array2, Axis, array, s};
 use proptest::prelude::*;
+use rpo_core::Predictor;
 use rpo_core::store::{Restore, Sizes, Store, Writer};
 use rpo_core::{CsrMatrix, MatrixView, Mismatch, ParameterError};
 use rpo_linear::{FitOptions, LinearError, MarginLoss, OneVsRestModel, OneVsRestParams, Precision, RowNorm};
