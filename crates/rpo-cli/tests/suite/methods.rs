@@ -180,3 +180,40 @@ fn median(values: &[f64]) -> f64 {
     sorted.sort_by(f64::total_cmp);
     sorted[sorted.len() / 2]
 }
+
+/// The settings of the papers are one option; single options change them.
+#[test]
+fn presets_are_defaults() {
+    let folder = Folder::new();
+    folder.write("a.arff", arff(40, 0)).write("l.xml", label_file());
+    let parameters = |options: &str| {
+        folder.json(&format!(
+            "train --data a.arff --labels l.xml --model m.rpo {options}"
+        ));
+        folder.json("inspect --model m.rpo")["parameters"].clone()
+    };
+    let default = parameters("--method gbmort --iterations 3");
+    assert_eq!(default["preset"], Value::Null);
+    assert_eq!(default["scale_outputs"], "auto");
+    let paper = parameters("--method gbmort --preset paper --max-leaves 4");
+    assert_eq!(
+        (&paper["preset"], &paper["iterations"]),
+        (&"paper".into(), &100.into())
+    );
+    assert_eq!(
+        (&paper["line_search"], &paper["step_scope"]),
+        (&"exact".into(), &"output".into())
+    );
+    assert_eq!(
+        (&paper["max_leaves"], &paper["loss"]),
+        (&4.into(), &"logistic".into())
+    );
+    let forest = parameters("--method random-forest --preset paper --trees 2");
+    assert_eq!(forest["scale_outputs"], "none");
+    let refused =
+        folder.fail("train --data a.arff --labels l.xml --model x.rpo --method gbmort --preset original");
+    assert!(
+        refused.contains("--preset") && refused.contains("paper"),
+        "{refused}"
+    );
+}

@@ -35,6 +35,18 @@ impl ParameterInfo {
             is_common: true,
         }
     }
+
+    /// The choice among other sets of defaults.
+    pub(super) fn preset(names: impl Iterator<Item = &'static str>) -> Self {
+        Self {
+            name: "preset".to_owned(),
+            help: "Takes the defaults of a preset: paper has the settings of the method's paper.".to_owned(),
+            default: Value::Null,
+            choices: names.map(str::to_owned).collect(),
+            is_common: false,
+            ..Self::seed()
+        }
+    }
 }
 
 /// Describes a field by its schema.

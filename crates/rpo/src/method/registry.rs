@@ -156,7 +156,7 @@ impl MethodEntry {
         task: Option<Task>,
     ) -> Result<Map<String, Value>, MethodError> {
         let mut defaults = match given.get("preset") {
-            None => &self.defaults,
+            None | Some(Value::Null) => &self.defaults,
             Some(given) => {
                 let preset = self.presets.iter().find(|(name, _)| given == name);
                 let known = || self.presets.iter().map(|(name, _)| *name).collect::<Vec<_>>();
@@ -201,6 +201,10 @@ impl MethodEntry {
         self.described.get_or_init(|| {
             let mut all = described(&(self.schema)(), &self.defaults);
             all.retain(|p| !self.hides(&p.name) && p.name != "seed");
+            // Where presets are no field of the structure.
+            if !self.presets.is_empty() && all.iter().all(|p| p.name != "preset") {
+                all.push(ParameterInfo::preset(self.presets.iter().map(|(name, _)| *name)));
+            }
             let features = self
                 .prepares
                 .then(|| infos_of(&FeatureParams::defaults(self.one_hot)));
