@@ -44,7 +44,7 @@ impl Idf {
         let mut counts = vec![0_usize; data.n_features()];
         for row in 0..data.n_samples() {
             features.for_each_in_row(row, |j, v| {
-                counts[j as usize] += usize::from(v != 0.0 && !v.is_nan())
+                counts[j as usize] += usize::from(v != 0.0 && !v.is_nan());
             });
         }
         let n = data.n_samples() as f64;
