@@ -17,7 +17,8 @@ use std::ops::{ControlFlow, Range};
 /// The outputs and predictions that are kept of each sample.
 type TopRows = Vec<Vec<(u32, f32)>>;
 
-/// Predictions are probabilities of the labels with the logistic loss, otherwise outputs in their unit.
+/// Predictions are probabilities of the labels with the logistic loss, otherwise outputs in their unit. One beyond the
+/// range of `f32` is an [`EnsembleError::Prediction`].
 impl Predictor for Boosted {
     type Error = EnsembleError;
 
