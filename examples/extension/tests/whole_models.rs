@@ -99,9 +99,8 @@ fn a_leaf_model_in_a_whole_forest() {
 
     // Without shrinkage leaves hold means, and with much of it every prediction is nearly the same.
     let x = test.features().view();
-    let means = fit("random-forest", &[("trees", "20")], &train)
-        .predict(x)
-        .unwrap();
+    let plain = [("trees", "20"), ("scale_outputs", "none")];
+    let means = fit("random-forest", &plain, &train).predict(x).unwrap();
     let unshrunken = fit("shrunken-forest", &[("shrinkage", "0")], &train);
     let differences = unshrunken.predict(x).unwrap() - means;
     assert!(differences.iter().all(|v| v.abs() < 1e-3));

@@ -138,7 +138,7 @@ fn numbers_are_tuned_by_r2_and_losses_downwards() {
 #[test]
 fn steps_of_boosting_are_scored_on_what_is_held_out() {
     let folder = ready();
-    let tune = "tune --data a.csv --n-targets 2 --method gbmort --iterations 400 --early-stopping 5 --max-leaves 4 \
+    let tune = "tune --data a.csv --n-targets 2 --method gbmort --preset paper --iterations 400 --early-stopping 5 --max-leaves 4 \
                 --space learning-rate=0.3,0.8 --model m.rpo";
     let run = |options: &str| {
         let found = folder.json(&format!("{tune} {options}"));

@@ -237,7 +237,7 @@ mod tests {
             },
             "`noise`",
         );
-        let large = "the set would take about ";
+        let large = "the set would take ";
         check(
             MultiLabelSet {
                 features: dense(1.0),

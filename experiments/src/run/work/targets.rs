@@ -61,10 +61,8 @@ mod tests {
         let x = array![[0.0_f32], [1.0], [2.0], [3.0]];
         let y = array![[1.0_f32, 3.0], [1.0, 3.0], [5.0, 9.0], [5.0, 9.0]];
         let data = Dataset::new(x.into(), y.into(), Task::Regression).unwrap();
-        let method = Method::named("gbmort")
-            .unwrap()
-            .with("learning_rate", "1")
-            .unwrap();
+        let method = Method::named("gbmort").unwrap().with("preset", "paper").unwrap();
+        let method = method.with("learning_rate", "1").unwrap();
         let method = method.with("iterations", "1").unwrap();
         for (targets, first, second) in [
             (Targets::First, [1.0, 5.0], [1.0, 5.0]),
