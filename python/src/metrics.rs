@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use rpo::core::MatrixView;
 use rpo::metrics::{
     Average, Baseline, EmptySamples, Evaluation, EvaluationOptions, LabelSets, Metric, MetricError,
-    MissingTruth, Propensity, RegressionSums, Score, Scores, SetComparison, TopK, ZeroDivision,
+    MissingTruth, Needs, Propensity, RegressionSums, Score, Scores, SetComparison, TopK, ZeroDivision,
     average_precision_per_label, micro_average_precision, micro_roc_auc, roc_auc_per_label, weighted_roc_auc,
 };
 
@@ -80,13 +80,17 @@ pub(crate) fn evaluate(
     let top = match scores {
         MatrixView::Dense(_) => None,
         MatrixView::Sparse(scores) => {
-            let largest = metrics.iter().filter_map(|metric| metric.needs().top_k()).max();
+            let largest = metrics.iter().filter_map(|metric| match metric.needs() {
+                Needs::TopK(k) => Some(k),
+                _ => None,
+            });
+            let largest = largest.max().unwrap_or(1);
             let select = || {
                 let missing = match truth.has_missing() {
                     true => LabelSets::new(truth, MissingTruth::Skip)?.most_missing(),
                     false => 0,
                 };
-                TopK::from_csr(scores, largest.unwrap_or(1) + missing)
+                TopK::from_csr(scores, largest + missing)
             };
             Some(compute(py, select)?)
         }
