@@ -1,6 +1,8 @@
 //! Tables as people have them: words, dates, identifiers, semicolons.
 
 use crate::common::{Folder, number};
+use std::io::Write;
+use std::process::Stdio;
 
 const CITIES: [&str; 4] = ["Bern", "Geneva", "Lausanne", "Zurich"];
 
@@ -57,6 +59,25 @@ fn words_and_dates_go_from_file_to_prediction() {
         .map(|line| format!("{}\n", line.split_once(',').unwrap().1))
         .collect();
     assert_eq!(again, without_ids);
+}
+
+/// A pipe can be read once only, whatever its columns are.
+#[cfg(unix)]
+#[test]
+fn tables_come_through_pipes() {
+    let folder = Folder::new();
+    folder.write("train.csv", customers(300, 0, &CITIES));
+    let options = "--id customer --targets spend_* --trees 3";
+    folder.ok(&format!("train --data train.csv {options} --model file.rpo"));
+    for format in ["", "--format csv"] {
+        let train = format!("train --data /dev/stdin {format} {options} --model pipe.rpo");
+        let mut child = folder.command(&train).stdin(Stdio::piped()).spawn().unwrap();
+        let text = folder.read("train.csv");
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        assert!(child.wait().unwrap().success());
+        let predict = |model: &str| folder.ok(&format!("predict --data train.csv --model {model}"));
+        assert_eq!(predict("pipe.rpo"), predict("file.rpo"));
+    }
 }
 
 #[test]

@@ -38,7 +38,8 @@ pub use xmlrepo::XmlRepoReader;
 
 use crate::dataset::Dataset;
 use detect::{decompressed, format_of_content, format_of_name, open};
-use std::io::{BufRead, Read};
+use line::LineReader;
+use std::io::BufRead;
 use std::path::Path;
 
 /// Reads a data set from a file, which may be compressed by gzip. It is named after the file.
@@ -50,18 +51,19 @@ use std::path::Path;
 pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, ReadError> {
     let path = path.as_ref();
     let read = || {
+        let reader = open(path)?;
         let (format, reader) = match options.format {
             Format::Auto => match format_of_name(path) {
-                Some(format) => (format, open(path)?),
-                None => format_of_content(open(path)?)?,
+                Some(format) => (format, reader),
+                None => format_of_content(reader)?,
             },
-            given => (given, open(path)?),
+            given => (given, reader),
         };
-        match format {
-            // Opened anew, as its columns may have to be looked at twice.
-            Format::Csv => read_csv(|| open(path), options),
-            _ => read_format(format, reader, options),
+        // A file is opened anew, as its columns may have to be looked at twice; a pipe is read once.
+        if format == Format::Csv && path.is_file() {
+            return read_csv(|| open(path), options);
         }
+        read_format(format, reader, options)
     };
     let data = read().map_err(|e| e.in_file(path))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -101,18 +103,11 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
 /// [`ReadError`] with line and, where it makes sense, column.
 pub fn read_from(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     let reader = decompressed(reader)?;
-    let (format, mut reader) = match options.format {
+    let (format, reader) = match options.format {
         Format::Auto => format_of_content(reader)?,
         given => (given, reader),
     };
-    if format != Format::Csv {
-        return read_format(format, reader, options);
-    }
-    let mut text = Vec::new();
-    reader
-        .read_to_end(&mut text)
-        .map_err(|e| ReadErrorKind::from(&e))?;
-    read_csv(|| Ok(Box::new(text.as_slice())), options)
+    read_format(format, reader, options)
 }
 
 fn read_csv<'a>(
@@ -123,21 +118,34 @@ fn read_csv<'a>(
     table::read_csv(open, options)
 }
 
-/// Reads any format but CSV.
 fn read_format(
     format: Format,
     reader: Box<dyn BufRead + '_>,
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
     match format {
+        Format::Auto => unreachable!("the format is known"),
         Format::XmlRepo => samples::read_xmlrepo(reader, options),
         Format::SvmLight => samples::read_svmlight(reader, options),
         Format::Arff => {
             refuse_first_feature(format, options)?;
             table::read_arff(reader, options)
         }
-        Format::Auto | Format::Csv => unreachable!("the format is known, and CSV is read elsewhere"),
+        Format::Csv => {
+            let text = read_lines(LineReader::with_longest(reader, options.longest_line))?;
+            read_csv(|| Ok(Box::new(text.as_slice())), options)
+        }
     }
+}
+
+/// The text of a reader, line by line, so that what is not text is refused before it fills the memory.
+fn read_lines(mut lines: LineReader<impl BufRead>) -> Result<Vec<u8>, ReadError> {
+    let mut text = Vec::new();
+    while lines.advance()? {
+        text.extend_from_slice(lines.line());
+        text.push(b'\n');
+    }
+    Ok(text)
 }
 
 fn refuse_first_feature(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {

@@ -267,6 +267,20 @@ fn other_delimiters_are_found_or_given() {
     }
 }
 
+#[test]
+fn a_stream_without_end_is_refused() {
+    let zeros = std::io::BufReader::new(std::io::repeat(0));
+    let short = ReadOptions {
+        longest_line: 10,
+        ..csv()
+    };
+    let e = read_from(zeros, &short).unwrap_err();
+    assert_eq!(
+        (e.line, e.kind),
+        (Some(1), ReadErrorKind::LineTooLong { limit: 10 })
+    );
+}
+
 proptest! {
     /// Whatever the words, a column of them comes back value by value.
     #[test]
