@@ -6,7 +6,7 @@ use ndarray::Array2;
 use rpo_core::{CsrMatrix, Matrix, MatrixView, csr_row};
 use rpo_data::{Dataset, FeatureKind, Names};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Schema {
     /// The features of a data set in the order of the model.
@@ -77,7 +77,10 @@ impl Schema {
             let FeatureKind::Nominal(theirs) = data.feature_kind(source) else {
                 continue;
             };
-            let is_unseen: Vec<bool> = theirs.iter().map(|value| !mine.contains(value)).collect();
+            if mine[..] == *theirs {
+                continue;
+            }
+            let is_unseen: Vec<bool> = positions(mine, theirs).iter().map(Option::is_none).collect();
             if !is_unseen.contains(&true) {
                 continue;
             }
@@ -142,11 +145,10 @@ impl Schema {
         };
         match (mine, theirs) {
             (FeatureKind::Nominal(mine), FeatureKind::Nominal(theirs)) if mine != theirs => {
-                let position = |value: &String| mine.iter().position(|v| v == value);
-                let position = |value| position(value).map_or(f32::NAN, |p| p as f32);
+                let position = |position: Option<usize>| position.map_or(f32::NAN, |p| p as f32);
                 Ok(Some(Recoding {
                     feature,
-                    positions: theirs.iter().map(position).collect(),
+                    positions: positions(mine, theirs).into_iter().map(position).collect(),
                 }))
             }
             (FeatureKind::Nominal(mine), FeatureKind::Numeric) if !are_positions(mine) => {
@@ -231,6 +233,13 @@ fn recode(mut x: Matrix, recodings: &[Recoding]) -> Matrix {
         }
     }
     x
+}
+
+/// The first position of each of their values in the model's list, if it has one. Lists may be as long as a set is, so
+/// that they are not searched for each value.
+fn positions(mine: &[String], theirs: &[String]) -> Vec<Option<usize>> {
+    let places: BTreeMap<&String, usize> = mine.iter().enumerate().rev().map(|(i, v)| (v, i)).collect();
+    theirs.iter().map(|value| places.get(value).copied()).collect()
 }
 
 /// The values of a nominal feature of the data as positions in the model's list.
