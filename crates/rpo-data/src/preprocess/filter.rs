@@ -1,6 +1,6 @@
 //! Filters of rare features and imbalanced labels.
 
-use super::{PreprocessError, Transform, check_samples, check_task};
+use super::{PreprocessError, Transform, check_samples, check_task, count_present};
 use crate::dataset::{Dataset, FeatureKind, Task};
 use crate::statistics::LabelStatistics;
 use rpo_core::{Mismatch, ParameterError};
@@ -51,13 +51,7 @@ impl FeatureFilter {
         let in_range = (0.0..=1.0).contains(&min_fraction);
         ParameterError::unless(in_range, "min_fraction", min_fraction, "in [0, 1]")?;
         check_samples(data)?;
-        let features = data.features().view();
-        let mut present = vec![0_usize; data.n_features()];
-        for row in 0..data.n_samples() {
-            features.for_each_in_row(row, |j, v| {
-                present[j as usize] += usize::from(v != 0.0 && !v.is_nan());
-            });
-        }
+        let present = count_present(data);
         let fewest = min_fraction * data.n_samples() as f64;
         Ok(Self(Kept::new(data.n_features(), |j| {
             let in_scope = scope == Scope::All || matches!(data.feature_kind(j), FeatureKind::Nominal(_));

@@ -106,6 +106,18 @@ fn check_samples(data: &Dataset) -> Result<(), PreprocessError> {
     }
 }
 
+/// For each feature, the number of samples where it is present: neither 0 nor missing.
+fn count_present(data: &Dataset) -> Vec<usize> {
+    let features = data.features().view();
+    let mut counts = vec![0; features.n_cols()];
+    for row in 0..features.n_rows() {
+        features.for_each_in_row(row, |j, v| {
+            counts[j as usize] += usize::from(v != 0.0 && !v.is_nan());
+        });
+    }
+    counts
+}
+
 fn check_task(data: &Dataset, expected: Task) -> Result<(), PreprocessError> {
     let found = data.task();
     if found == expected {

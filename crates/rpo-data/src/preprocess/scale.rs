@@ -1,6 +1,9 @@
 //! Weights of features, and samples of unit length.
 
-use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, map_values};
+use super::{
+    Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, count_present,
+    map_values,
+};
 use crate::dataset::{Dataset, DatasetError};
 use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch};
 use schemars::JsonSchema;
@@ -40,13 +43,6 @@ impl Idf {
     /// [`PreprocessError::NoSamples`].
     pub fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
-        let features = data.features().view();
-        let mut counts = vec![0_usize; data.n_features()];
-        for row in 0..data.n_samples() {
-            features.for_each_in_row(row, |j, v| {
-                counts[j as usize] += usize::from(v != 0.0 && !v.is_nan());
-            });
-        }
         let n = data.n_samples() as f64;
         let weight = |count: usize| {
             if count == 0 {
@@ -55,7 +51,7 @@ impl Idf {
                 (n / count as f64).ln() as f32
             }
         };
-        let mut weights: Vec<f32> = counts.into_iter().map(weight).collect();
+        let mut weights: Vec<f32> = count_present(data).into_iter().map(weight).collect();
         for &j in data.nominal().keys() {
             weights[j] = 1.0;
         }
