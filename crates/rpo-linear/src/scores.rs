@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, MatrixView, check_count, check_dense, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, MatrixView, Predictor, check_count, check_dense, csr_of_rows, top_of};
 
 use crate::LinearError;
 use crate::checks::check_features;
@@ -14,17 +14,14 @@ const CHUNK: usize = 256;
 type TopScores = Vec<Vec<(u32, f32)>>;
 
 /// A model that scores samples.
-pub(crate) trait Scorer: Sync {
-    /// Numbers of features p and outputs d.
-    fn shape(&self) -> (usize, usize);
-
+pub(crate) trait Scorer: Predictor + Sync {
     /// Writes the scores (rows x d) of some rows of `x`.
     fn score(&self, x: MatrixView<'_>, rows: &[usize], out: ArrayViewMut2<'_, f32>);
 
     /// All scores (n x d), in at most `limit` bytes.
     fn scores_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
-        let (p, d) = self.shape();
-        check_features(p, x)?;
+        let d = self.n_outputs();
+        check_features(self.n_features(), x)?;
         check_dense(x.n_rows(), d, size_of::<f32>(), limit).map_err(LinearError::Predictions)?;
         let mut out = Array2::zeros((x.n_rows(), d));
         let checked: Vec<Result<(), LinearError>> = out
@@ -45,8 +42,8 @@ pub(crate) trait Scorer: Sync {
     /// The k largest scores of each sample that are not 0, of equal ones those of the smaller outputs. Each thread holds
     /// the scores of one chunk at a time.
     fn top_scores(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
-        let ((p, d), n) = (self.shape(), x.n_rows());
-        check_features(p, x)?;
+        let (d, n) = (self.n_outputs(), x.n_rows());
+        check_features(self.n_features(), x)?;
         check_count("k", k)?;
         let chunks: Vec<Result<TopScores, LinearError>> = (0..n.div_ceil(CHUNK))
             .into_par_iter()

@@ -81,10 +81,6 @@ impl Predictor for LinearModel {
 }
 
 impl Scorer for LinearModel {
-    fn shape(&self) -> (usize, usize) {
-        (self.n_features(), self.n_outputs())
-    }
-
     fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
         for (&row, mut out) in rows.iter().zip(out.rows_mut()) {
             out.assign(&self.offset);

@@ -84,10 +84,6 @@ impl Predictor for LinkModel {
 }
 
 impl Scorer for LinkModel {
-    fn shape(&self) -> (usize, usize) {
-        (self.n_features(), self.n_outputs())
-    }
-
     fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
         let mut phi = Array2::zeros((rows.len(), self.map.n_terms()));
         self.map.fill(x, rows, phi.view_mut());

@@ -99,10 +99,6 @@ impl Predictor for OneVsRestModel {
 }
 
 impl Scorer for OneVsRestModel {
-    fn shape(&self) -> (usize, usize) {
-        (self.n_features(), self.n_outputs())
-    }
-
     fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
         let weights = self.weights.view();
         for (&row, mut out) in rows.iter().zip(out.rows_mut()) {
