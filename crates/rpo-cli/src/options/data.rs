@@ -349,6 +349,9 @@ impl InputOptions {
         if data.n_samples() == 0 {
             return Err(self.problem("the set is empty: it has no samples"));
         }
+        if let Some(lines) = data.empty_lines() {
+            note(&lines.to_string());
+        }
         let layout = match self.layout {
             LayoutName::Auto => Layout::Auto,
             LayoutName::Dense => Layout::Dense,

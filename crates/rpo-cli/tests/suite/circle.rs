@@ -214,6 +214,9 @@ fn predictions_need_the_features_alone_and_by_name() {
             .count(),
         2
     );
+    folder.write("q.svm", " 1:0.5\n\n 1:0.5\n");
+    let run = folder.run("predict --data q.svm --model n.rpo");
+    assert!(run.stderr.starts_with("note: line 2 is empty"), "{}", run.stderr);
     folder.write("q.svm", "0 4:0.5\n");
     assert!(
         folder

@@ -10,6 +10,7 @@ use crate::names::Names;
 use rpo_core::{Matrix, MatrixView, Mismatch};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::Arc;
 
 /// Fraction of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words where a dense
@@ -47,6 +48,27 @@ pub enum FeatureKind<'a> {
     Nominal(&'a [String]),
 }
 
+/// The empty lines between the samples of an svmlight file. They are no samples to most programs, this one among them, and
+/// to some a sample without labels and features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EmptyLines {
+    /// Number of lines.
+    pub count: u64,
+    /// The first, from 1.
+    pub first_line: u64,
+}
+
+impl fmt::Display for EmptyLines {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, first_line } = self;
+        match count {
+            1 => write!(f, "line {first_line} is empty: it is skipped")?,
+            n => write!(f, "{n} lines are empty, line {first_line} for one: they are skipped")?,
+        }
+        write!(f, "; a sample without labels and features is written \" qid:0\"")
+    }
+}
+
 /// Samples with features and outputs.
 ///
 /// Invariants: features and outputs have the same number of samples; features are finite or NaN (missing); labels are 0
@@ -80,6 +102,7 @@ pub struct Dataset {
     nominal: BTreeMap<usize, Arc<[String]>>,
     weights: Option<Arc<[f32]>>,
     ids: Option<Arc<[String]>>,
+    empty_lines: Option<EmptyLines>,
 }
 
 impl Dataset {
@@ -142,6 +165,7 @@ impl Dataset {
             nominal: BTreeMap::new(),
             weights: None,
             ids: None,
+            empty_lines: None,
         })
     }
 
@@ -160,6 +184,16 @@ impl Dataset {
         Mismatch::check("identifiers", self.n_samples(), ids.len())?;
         self.ids = Some(ids.into());
         Ok(self)
+    }
+
+    pub(crate) fn with_empty_lines(self, empty_lines: Option<EmptyLines>) -> Self {
+        Self { empty_lines, ..self }
+    }
+
+    /// The empty lines that were skipped when the set was read, if it comes from an svmlight file that has some between
+    /// samples.
+    pub fn empty_lines(&self) -> Option<EmptyLines> {
+        self.empty_lines
     }
 
     /// Sets the names of the features.
@@ -367,6 +401,7 @@ impl Dataset {
             nominal: self.nominal.clone(),
             weights: self.weights.clone(),
             ids: self.ids.clone(),
+            empty_lines: self.empty_lines,
         }
     }
 }

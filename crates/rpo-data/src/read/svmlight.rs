@@ -4,13 +4,14 @@ use super::error::{ReadError, ReadErrorKind};
 use super::line::LineReader;
 use super::options::FirstFeature;
 use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
+use crate::dataset::EmptyLines;
 use std::io::BufRead;
 
 /// A streaming reader of multi-label svmlight: a line per sample, `label,label index:value index:value`.
 ///
 /// Labels are integers from 0. Features count from 1 (or 0, see [`FirstFeature`]) and increase. A line that starts with
-/// a blank or a pair has no labels. `qid:` and its integer are ignored, text after `#` is a comment, empty lines are
-/// skipped.
+/// a blank or a pair has no labels. `qid:` and its integer are ignored, text after `#` is a comment. Empty lines are
+/// skipped; those between two samples are counted, see [`EmptyLines`](crate::EmptyLines).
 ///
 /// A line of blanks alone is refused: some programs write a sample without labels and features so, others skip it, and
 /// one sample more or less would shift the rest. `qid:0` after a blank is such a sample for all.
@@ -27,6 +28,11 @@ use std::io::BufRead;
 pub struct SvmLightReader<R> {
     lines: LineReader<R>,
     syntax: Syntax,
+    /// The empty lines between samples.
+    empty: Option<EmptyLines>,
+    /// The empty lines since the last sample.
+    pending: Option<EmptyLines>,
+    any_sample: bool,
 }
 
 impl<R: BufRead> SvmLightReader<R> {
@@ -50,7 +56,18 @@ impl<R: BufRead> SvmLightReader<R> {
             n_features: limit(n_features),
             n_labels: limit(n_labels),
         };
-        Self { lines, syntax }
+        Self {
+            lines,
+            syntax,
+            empty: None,
+            pending: None,
+            any_sample: false,
+        }
+    }
+
+    /// The empty lines between the samples read so far.
+    pub(super) fn empty_lines(&self) -> Option<EmptyLines> {
+        self.empty
     }
 
     /// Number of the line last read.
@@ -71,7 +88,17 @@ impl<R: BufRead> SvmLightReader<R> {
                 if length.is_none() && !line.is_empty() {
                     return Err(self.lines.error(ReadErrorKind::BlankLine("\" qid:0\"")));
                 }
+                if line.is_empty() && self.any_sample {
+                    let first_line = self.lines.number();
+                    let pending = self.pending.get_or_insert(EmptyLines { count: 0, first_line });
+                    pending.count += 1;
+                }
                 continue;
+            }
+            self.any_sample = true;
+            if let Some(pending) = self.pending.take() {
+                let empty = self.empty.get_or_insert(EmptyLines { count: 0, ..pending });
+                empty.count += pending.count;
             }
             return match parse_sample(content, &self.syntax, sample) {
                 Ok(()) => Ok(true),

@@ -415,6 +415,20 @@ fn no_sample_comes_or_goes_by_a_blank_line() {
     assert_eq!((data.n_samples(), data.label_statistics().n_unlabelled), (3, 1));
 }
 
+/// An empty line may have been meant as a sample only where samples stand before and after it.
+#[test]
+fn empty_lines_between_samples_are_counted() {
+    let empty = |text: &[u8]| {
+        let data = read_from(text, &options(Format::SvmLight)).unwrap();
+        data.empty_lines().map(|lines| (lines.count, lines.first_line))
+    };
+    assert_eq!(empty(b"\n0 1:1\n# c\n1 2:1\n\n\n"), None);
+    assert_eq!(empty(b"0 1:1\n\n1 2:1\n\n\n0 1:1\n\n"), Some((3, 2)));
+    let data = read_from(&b"0 1:1\n\n1 2:1\n"[..], &options(Format::SvmLight)).unwrap();
+    let note = "line 2 is empty: it is skipped; a sample without labels and features is written \" qid:0\"";
+    assert_eq!(data.empty_lines().unwrap().to_string(), note);
+}
+
 #[test]
 fn queries_are_integers() {
     let svmlight = options(Format::SvmLight);
