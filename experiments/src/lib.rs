@@ -5,6 +5,7 @@
 //! process; `analyse` averages, ranks and checks claims; `report` writes everything down.
 
 mod analyse;
+pub mod chart;
 mod describe;
 mod plan;
 mod report;

@@ -2,6 +2,7 @@
 
 mod ci;
 mod fuzz;
+mod peers;
 mod python;
 mod semver;
 mod tidy;
@@ -37,9 +38,22 @@ enum Task {
         /// The tag, branch or commit of the last release
         baseline: String,
     },
+    /// Benchmarks of whole programs
+    #[command(subcommand)]
+    Bench(Bench),
     /// Runs an experiment and reports it beside the published figures; --help for its options
     #[command(disable_help_flag = true)]
     Reproduce {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        options: Vec<OsString>,
+    },
+}
+
+#[derive(Subcommand)]
+enum Bench {
+    /// Measures methods beside other libraries and writes docs/benchmarks.md; --help for its options
+    #[command(disable_help_flag = true)]
+    Peers {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         options: Vec<OsString>,
     },
@@ -52,6 +66,7 @@ fn main() -> anyhow::Result<()> {
         Task::Tidy => tidy::run(),
         Task::Fuzz { seconds } => fuzz::run(seconds),
         Task::Semver { baseline } => semver::run(&baseline),
+        Task::Bench(Bench::Peers { options }) => peers::run(&options),
         Task::Reproduce { options } => reproduce(&options),
     }
 }

@@ -1,7 +1,7 @@
 //! Critical-difference diagrams: mean ranks of methods over data sets (Demšar 2006, section 3.2.2).
 
-use super::chart::{BASE_FONT, titled};
 use crate::analyse::ranks::Ranks;
+use crate::chart::{BASE_FONT, titled};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 

@@ -1,9 +1,9 @@
 //! The figures of a report.
 
-use super::chart::{Chart, Mark, Point, Scale, Series};
 use super::{critical_difference, sections};
 use crate::analyse::Analysis;
 use crate::analyse::results::{Results, Summary};
+use crate::chart::{Chart, Mark, Point, Scale, Series};
 use crate::describe::measures;
 
 /// A drawing.

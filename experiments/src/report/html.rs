@@ -27,7 +27,7 @@ pub(super) fn render(document: &Document, figures: &[Figure]) -> String {
 }
 
 /// Text that is not markup.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
         .replace('>', "&gt;")

@@ -1,7 +1,5 @@
 //! Writes results down: Markdown (also printed), LaTeX tables, CSV, JSON, figures as SVG files, and one HTML page.
 
-mod axis;
-mod chart;
 mod critical_difference;
 mod csv;
 mod document;
@@ -14,6 +12,8 @@ mod numbers;
 mod sections;
 mod sets;
 mod table;
+
+pub(crate) use html::escaped;
 
 use crate::analyse::Analysis;
 use crate::describe::Description;

@@ -63,7 +63,10 @@ impl fmt::Display for EmptyLines {
         let Self { count, first_line } = self;
         match count {
             1 => write!(f, "line {first_line} is empty: it is skipped")?,
-            n => write!(f, "{n} lines are empty, line {first_line} for one: they are skipped")?,
+            n => write!(
+                f,
+                "{n} lines are empty, line {first_line} for one: they are skipped"
+            )?,
         }
         write!(f, "; a sample without labels and features is written \" qid:0\"")
     }

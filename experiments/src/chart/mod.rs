@@ -1,7 +1,9 @@
 //! Charts as SVG drawings that stand alone, with a legend below the axes.
 
-use super::axis::Axis;
-use super::html::escaped;
+mod axis;
+
+use crate::report::escaped;
+use axis::Axis;
 use plotters::coord::Shift;
 use plotters::coord::cartesian::Cartesian2d;
 use plotters::prelude::*;
@@ -9,34 +11,45 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// A chart.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Chart {
-    pub(crate) title: String,
-    pub(crate) x: Scale,
-    pub(crate) y: Scale,
-    pub(crate) series: Vec<Series>,
+pub struct Chart {
+    /// Title, for readers who do not see the drawing.
+    pub title: String,
+    /// The axis to the right.
+    pub x: Scale,
+    /// The axis upwards.
+    pub y: Scale,
+    /// What is drawn.
+    pub series: Vec<Series>,
 }
 
 /// An axis.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Scale {
-    pub(crate) label: String,
-    pub(crate) log: bool,
+pub struct Scale {
+    /// Text beside the axis.
+    pub label: String,
+    /// Logarithmic?
+    pub log: bool,
 }
 
 /// Points that belong together.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Series {
-    pub(crate) name: String,
-    pub(crate) colour: usize,
-    pub(crate) mark: Mark,
-    pub(crate) points: Vec<Point>,
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// Number of the colour; there are eight, which repeat.
+    pub colour: usize,
+    /// How it is drawn.
+    pub mark: Mark,
+    /// The points, by increasing x.
+    pub points: Vec<Point>,
 }
 
 /// How a series is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// Dots joined by lines.
     Line,
+    /// Dots alone.
     Dots,
     /// A dashed line across the chart at the height of its only point.
     Level,
@@ -48,17 +61,19 @@ pub(crate) enum Mark {
 
 /// A point.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Point {
-    pub(crate) x: f64,
-    pub(crate) y: f64,
+pub struct Point {
+    /// Place on the axis to the right.
+    pub x: f64,
+    /// Height.
+    pub y: f64,
     /// Standard deviation of the height, drawn as a bar.
-    pub(crate) spread: f64,
+    pub spread: f64,
 }
 
 /// Pixels of the axes with their labels. Plotters rounds to whole pixels, so there are many.
 const SIZE: (u32, u32) = (880, 620);
 /// The font of all drawings.
-pub(super) const BASE_FONT: &str = "sans-serif";
+pub(crate) const BASE_FONT: &str = "sans-serif";
 const FONT_SIZE: u32 = 32;
 const FAINT: RGBColor = RGBColor(208, 215, 222);
 /// Colours of series; further series repeat them.
@@ -82,7 +97,7 @@ impl Chart {
     ///
     /// # Errors
     /// Only what plotters might think of: it draws into memory.
-    pub(crate) fn svg(&self) -> anyhow::Result<String> {
+    pub fn svg(&self) -> anyhow::Result<String> {
         let all = || self.series.iter().flat_map(|series| &series.points);
         let x = Axis::around(all().map(|p| (p.x, p.x)), self.x.log);
         // A bar that reaches 0 has no place on a logarithmic axis: it is cut at the frame.
@@ -244,7 +259,7 @@ impl Series {
 }
 
 /// A drawing with a name for those who do not see it.
-pub(super) fn titled(svg: &str, title: &str) -> String {
+pub(crate) fn titled(svg: &str, title: &str) -> String {
     let named = format!("<svg role=\"img\" aria-label=\"{}\" ", escaped(title));
     svg.replacen("<svg ", &named, 1)
 }

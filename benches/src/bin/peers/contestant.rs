@@ -1,0 +1,121 @@
+//! Who is measured.
+
+use crate::export::Exported;
+use rpo::Method;
+
+/// A method of this workspace or another library.
+#[derive(Debug)]
+pub(crate) struct Contestant {
+    pub(crate) name: &'static str,
+    pub(crate) of: Of,
+    labels: bool,
+    numbers: bool,
+    /// Linear classifiers of sparse samples have no place on dense tables.
+    sparse_only: bool,
+    /// Most outputs that it is measured on.
+    most_outputs: usize,
+}
+
+/// Where a contestant comes from.
+#[derive(Debug)]
+pub(crate) enum Of {
+    /// A method with parameters.
+    Here(&'static str, &'static [(&'static str, &'static str)]),
+    /// A name in `benches/peers/peers.py`.
+    Python,
+}
+
+const ALL: usize = usize::MAX;
+
+const fn here(
+    name: &'static str,
+    method: &'static str,
+    parameters: &'static [(&'static str, &'static str)],
+) -> Contestant {
+    Contestant {
+        name,
+        of: Of::Here(method, parameters),
+        labels: true,
+        numbers: true,
+        sparse_only: false,
+        most_outputs: ALL,
+    }
+}
+
+const fn python(name: &'static str, most_outputs: usize) -> Contestant {
+    Contestant {
+        name,
+        of: Of::Python,
+        labels: true,
+        numbers: true,
+        sparse_only: false,
+        most_outputs,
+    }
+}
+
+const fn for_labels(contestant: Contestant) -> Contestant {
+    Contestant {
+        numbers: false,
+        ..contestant
+    }
+}
+
+const fn for_sparse(contestant: Contestant) -> Contestant {
+    Contestant {
+        sparse_only: true,
+        ..for_labels(contestant)
+    }
+}
+
+/// Defaults throughout, but for the projections.
+pub(crate) const CONTESTANTS: &[Contestant] = &[
+    here("random-forest", "random-forest", &[]),
+    here(
+        "random-forest, 25 components",
+        "random-forest",
+        &[("projection", "gaussian"), ("components", "25")],
+    ),
+    here("extra-trees", "extra-trees", &[]),
+    here("gbrt-relabel-rpo", "gbrt-relabel-rpo", &[]),
+    here("gbmort", "gbmort", &[]),
+    here("single-target-gbrt", "single-target-gbrt", &[]),
+    for_labels(here("structured-forest", "structured-forest", &[])),
+    for_labels(here("craftml", "craftml", &[])),
+    here("label-embedding", "label-embedding", &[]),
+    for_sparse(here("one-vs-rest", "one-vs-rest", &[])),
+    for_sparse(here("label-tree", "label-tree", &[])),
+    python("scikit-learn forest", ALL),
+    python("scikit-learn Extra-Trees", ALL),
+    python("scikit-learn boosting per output", 20),
+    python("XGBoost per output", ALL),
+    python("XGBoost, shared trees", 20),
+    python("LightGBM per output", ALL),
+    python("CatBoost", 20),
+    for_sparse(python("omikuji", ALL)),
+];
+
+impl Contestant {
+    /// The contestant of a name.
+    pub(crate) fn named(name: &str) -> anyhow::Result<&'static Self> {
+        let found = CONTESTANTS.iter().find(|c| c.name == name);
+        found.ok_or_else(|| anyhow::anyhow!("there is no contestant {name:?}"))
+    }
+
+    /// Whether the contestant is measured on a set.
+    pub(crate) fn can_fit(&self, data: &Exported) -> bool {
+        let task = if data.labels { self.labels } else { self.numbers };
+        task && (data.sparse || !self.sparse_only) && data.n_outputs <= self.most_outputs
+    }
+
+    /// The method with its parameters; `None` for other libraries.
+    pub(crate) fn method(&self) -> anyhow::Result<Option<Method>> {
+        let Of::Here(method, parameters) = self.of else {
+            return Ok(None);
+        };
+        let mut method = Method::named(method)?;
+        for (name, value) in parameters {
+            method = method.with(name, value)?;
+        }
+        Ok(Some(method))
+    }
+}

@@ -1,0 +1,45 @@
+//! Benchmarks beside other libraries, which are installed into an environment of their own.
+
+use anyhow::{Context, ensure};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+/// Makes the environment and measures.
+///
+/// # Errors
+/// If a library cannot be installed, or a measurement fails.
+pub(crate) fn run(options: &[OsString]) -> anyhow::Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let environment = root.join("target/peers");
+    let python = environment.join("bin/python");
+    if !python.exists() {
+        let interpreter = std::env::var_os("RPO_PYTHON").unwrap_or_else(|| "python3".into());
+        check(Command::new(interpreter).args(["-m", "venv"]).arg(&environment))?;
+    }
+    let requirements = root.join("benches/peers/requirements.txt");
+    let install = ["-m", "pip", "install", "--quiet", "--requirement"];
+    check(Command::new(&python).args(install).arg(requirements))?;
+    let bench = [
+        "run",
+        "--release",
+        "--package",
+        "rpo-benches",
+        "--bin",
+        "peers",
+        "--",
+    ];
+    check(
+        super::cargo(&bench)
+            .current_dir(&root)
+            .arg("--python")
+            .arg(python)
+            .args(options),
+    )
+}
+
+fn check(command: &mut Command) -> anyhow::Result<()> {
+    let status = command.status().with_context(|| format!("{command:?}"))?;
+    ensure!(status.success(), "{command:?}: {status}");
+    Ok(())
+}
