@@ -3,6 +3,7 @@
 use crate::output::harmless;
 use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::{CatalogueError, DatasetError};
+use rpo::metrics::MetricError;
 use rpo::model_file::ModelFileError;
 use rpo::tune::TuneError;
 use rpo::{MethodError, ModelError, Registry, TargetError};
@@ -83,6 +84,13 @@ impl CliError {
         } = self
         {
             return Some("--memory raises the limit");
+        }
+        if let Self::Evaluate {
+            source: ModelError::Metric(MetricError::NotAProbability { .. }),
+            ..
+        } = self
+        {
+            return Some("log-loss, brier and ece are for methods whose scores are probabilities");
         }
         let Self::Read(error) = self else { return None };
         Some(match &error.kind {

@@ -22,7 +22,8 @@ pub(crate) struct Evaluate {
 
     /// Metrics: lrap, lrap-all (samples without labels count as 1), coverage, ranking-loss, one-error, p@K, ndcg@K,
     /// psp@K, psndcg@K, macro-auc, micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1,
-    /// example-f1; r2, half-r2 (of the first half of the outputs), arrmse, mse, mae.
+    /// example-f1, mcc, g-mean, balanced-accuracy; log-loss, brier and ece (expected calibration error) of methods whose
+    /// scores are probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae.
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels and r2,arrmse,mse,mae for numbers.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     metrics: Vec<Metric>,
@@ -40,8 +41,9 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "RULE")]
     decide: Option<Decision>,
 
-    /// CSV file to write the scores of each output to: of a label its support, precision, recall, F1, AUC, average
-    /// precision and threshold, of a number r2, MAE and RMSE.
+    /// CSV file to write the scores of each output to: of a label its support, precision, recall, F1, MCC, G-mean, balanced
+    /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold, of a number r2,
+    /// MAE and RMSE.
     #[arg(long, value_name = "FILE")]
     per_output: Option<PathBuf>,
 

@@ -36,6 +36,16 @@ pub enum MetricError {
         /// The value.
         value: f64,
     },
+    /// A score that is not a probability, where a metric needs one.
+    #[error("the score of sample {sample}, label {label} must be a probability, from 0 to 1, got {value}")]
+    NotAProbability {
+        /// The sample, from 0.
+        sample: usize,
+        /// The label, from 0.
+        label: usize,
+        /// The score.
+        value: f64,
+    },
     /// A label matrix with a value that is neither 0 nor 1.
     #[error("labels: the value of sample {sample}, column {column} must be 0 or 1, got {value}")]
     NotBinary {

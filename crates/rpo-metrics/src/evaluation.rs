@@ -1,8 +1,8 @@
 //! A prediction beside its truth, and any number of metrics of it.
 
 use crate::{
-    EmptySamples, LabelSets, MetricError, MissingTruth, RegressionSums, Score, SetComparison, Thresholds,
-    TopK, ZeroDivision,
+    EmptySamples, LabelSets, MetricError, MissingTruth, ProbabilityErrors, RegressionSums, Score,
+    SetComparison, Thresholds, TopK, ZeroDivision,
 };
 use ndarray::ArrayView2;
 use rpo_core::MatrixView;
@@ -61,6 +61,7 @@ pub struct Evaluation<'a> {
     top: Mutex<Option<Arc<TopK>>>,
     sets: OnceLock<SetComparison>,
     sums: OnceLock<RegressionSums>,
+    probabilities: OnceLock<ProbabilityErrors>,
 }
 
 impl<'a> Evaluation<'a> {
@@ -80,6 +81,7 @@ impl<'a> Evaluation<'a> {
             top: Mutex::default(),
             sets: OnceLock::new(),
             sums: OnceLock::new(),
+            probabilities: OnceLock::new(),
         }
     }
 
@@ -166,6 +168,13 @@ impl<'a> Evaluation<'a> {
     pub fn sums(&self) -> Result<&RegressionSums, MetricError> {
         once(&self.sums, || {
             RegressionSums::of(self.truth, self.dense_scores()?, self.options.missing)
+        })
+    }
+
+    /// The errors of the scores as probabilities.
+    pub(crate) fn probabilities(&self) -> Result<&ProbabilityErrors, MetricError> {
+        once(&self.probabilities, || {
+            ProbabilityErrors::new(self.labels()?, self.dense_scores()?)
         })
     }
 

@@ -2,6 +2,7 @@
 
 mod area;
 mod at_k;
+mod calibration;
 mod error;
 mod evaluation;
 mod labels;
@@ -24,6 +25,7 @@ pub use area::{
     micro_roc_auc, roc_auc_per_label, weighted_roc_auc,
 };
 pub use at_k::{PropensityScored, ndcg_at_k, one_error, precision_at_k, psndcg_at_k, psp_at_k};
+pub use calibration::ProbabilityErrors;
 pub use error::MetricError;
 pub use evaluation::{Evaluation, EvaluationOptions, Scores};
 pub use labels::{LabelSets, Thresholds};

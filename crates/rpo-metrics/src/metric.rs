@@ -1,6 +1,9 @@
 //! The metrics by name, and the trait that custom metrics implement.
 
-use crate::{Average, Baseline, EmptySamples, Evaluation, MetricError, UndefinedLabels, area, at_k, ranking};
+use crate::{
+    Average, Baseline, Confusion, EmptySamples, Evaluation, Mean, MetricError, UndefinedLabels, area, at_k,
+    ranking,
+};
 use std::fmt;
 use std::str::FromStr;
 
@@ -136,6 +139,18 @@ pub enum Metric {
     MacroF1,
     /// `example-f1`, over samples: [`SetComparison::f1`](crate::SetComparison::f1).
     ExampleF1,
+    /// `mcc`, macro, undefined labels skipped: [`Confusion::mcc`].
+    Mcc,
+    /// `g-mean`, macro, undefined labels skipped: [`Confusion::g_mean`].
+    GMean,
+    /// `balanced-accuracy`, macro, undefined labels skipped: [`Confusion::balanced_accuracy`].
+    BalancedAccuracy,
+    /// `log-loss`, the mean over labels: [`ProbabilityErrors::log_loss`](crate::ProbabilityErrors::log_loss).
+    LogLoss,
+    /// `brier`, the mean over labels: [`ProbabilityErrors::brier`](crate::ProbabilityErrors::brier).
+    Brier,
+    /// `ece`, the mean over labels: [`ProbabilityErrors::calibration`](crate::ProbabilityErrors::calibration).
+    Ece,
     /// `r2`: [`RegressionSums::macro_r2`](crate::RegressionSums::macro_r2).
     R2,
     /// `half-r2`: [`RegressionSums::half_macro_r2`](crate::RegressionSums::half_macro_r2).
@@ -144,6 +159,8 @@ pub enum Metric {
     Arrmse,
     /// `mse`: [`RegressionSums::mse`](crate::RegressionSums::mse).
     Mse,
+    /// `rmse`: [`RegressionSums::mean_rmse`](crate::RegressionSums::mean_rmse).
+    Rmse,
     /// `mae`: [`RegressionSums::mae`](crate::RegressionSums::mae).
     Mae,
 }
@@ -172,7 +189,7 @@ impl Needs {
 }
 
 /// Metrics whose name is a word.
-const WORDS: [(&str, Metric); 19] = [
+const WORDS: [(&str, Metric); 26] = [
     ("lrap", Metric::Lrap),
     ("lrap-all", Metric::LrapAll),
     ("coverage", Metric::Coverage),
@@ -187,10 +204,17 @@ const WORDS: [(&str, Metric); 19] = [
     ("micro-f1", Metric::MicroF1),
     ("macro-f1", Metric::MacroF1),
     ("example-f1", Metric::ExampleF1),
+    ("mcc", Metric::Mcc),
+    ("g-mean", Metric::GMean),
+    ("balanced-accuracy", Metric::BalancedAccuracy),
+    ("log-loss", Metric::LogLoss),
+    ("brier", Metric::Brier),
+    ("ece", Metric::Ece),
     ("r2", Metric::R2),
     ("half-r2", Metric::HalfR2),
     ("arrmse", Metric::Arrmse),
     ("mse", Metric::Mse),
+    ("rmse", Metric::Rmse),
     ("mae", Metric::Mae),
 ];
 
@@ -240,6 +264,12 @@ impl Metric {
             Self::MicroF1 => on.sets()?.f1(Average::Micro, zero),
             Self::MacroF1 => on.sets()?.f1(Average::Macro, zero),
             Self::ExampleF1 => on.sets()?.f1(Average::Samples, zero),
+            Self::Mcc => over_labels(on, Confusion::mcc)?,
+            Self::GMean => over_labels(on, Confusion::g_mean)?,
+            Self::BalancedAccuracy => over_labels(on, Confusion::balanced_accuracy)?,
+            Self::LogLoss => mean(&on.probabilities()?.log_loss),
+            Self::Brier => mean(&on.probabilities()?.brier),
+            Self::Ece => mean(&on.probabilities()?.calibration),
             Self::R2 => on.sums()?.macro_r2(),
             Self::HalfR2 => on.sums()?.half_macro_r2(),
             Self::Arrmse => {
@@ -247,9 +277,20 @@ impl Metric {
                 on.sums()?.arrmse(baseline)?.value
             }
             Self::Mse => on.sums()?.mse(),
+            Self::Rmse => on.sums()?.mean_rmse(),
             Self::Mae => on.sums()?.mae(),
         })
     }
+}
+
+/// The mean over the labels where a measure of their counts is defined.
+fn over_labels(on: &Evaluation<'_>, value: fn(Confusion) -> f64) -> Result<f64, MetricError> {
+    let values = on.sets()?.per_label().iter().map(|&label| value(label));
+    Ok(Mean::of_defined(values).value)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    Mean::of_defined(values.iter().copied()).value
 }
 
 impl Score for Metric {
@@ -264,8 +305,12 @@ impl Score for Metric {
                 | Self::RankingLoss
                 | Self::OneError
                 | Self::Hamming
+                | Self::LogLoss
+                | Self::Brier
+                | Self::Ece
                 | Self::Arrmse
                 | Self::Mse
+                | Self::Rmse
                 | Self::Mae
         )
     }
@@ -278,7 +323,10 @@ impl Score for Metric {
             | Self::RankingLoss
             | Self::MacroAuc
             | Self::MicroAuc
-            | Self::AveragePrecision => Needs::Scores,
+            | Self::AveragePrecision
+            | Self::LogLoss
+            | Self::Brier
+            | Self::Ece => Needs::Scores,
             Self::OneError => Needs::TopK(1),
             Self::PrecisionAt(k) | Self::NdcgAt(k) | Self::PspAt(k) | Self::PsndcgAt(k) => Needs::TopK(k),
             Self::Hamming
@@ -286,8 +334,11 @@ impl Score for Metric {
             | Self::Jaccard
             | Self::MicroF1
             | Self::MacroF1
-            | Self::ExampleF1 => Needs::LabelSets,
-            Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Mae => Needs::Regression,
+            | Self::ExampleF1
+            | Self::Mcc
+            | Self::GMean
+            | Self::BalancedAccuracy => Needs::LabelSets,
+            Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Rmse | Self::Mae => Needs::Regression,
         }
     }
 

@@ -1,9 +1,10 @@
-//! Metrics that compare two label sets per sample: Hamming, subset accuracy, precision, recall, F1, Jaccard.
+//! Metrics that compare two label sets per sample: Hamming, subset accuracy, precision, recall, F1, Jaccard, and of each
+//! label the correlation coefficient of Matthews, the geometric mean and the balanced accuracy.
 //!
 //! Missing entries of the truth are counted nowhere, whatever is predicted there. Means over samples and over labels
 //! leave out those without observed entries.
 
-use crate::{LabelSets, MetricError};
+use crate::{LabelSets, Mean, MetricError};
 
 /// The average over labels or samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub struct Confusion {
     pub false_positives: u64,
     /// Relevant, not predicted.
     pub false_negatives: u64,
+    /// Neither relevant nor predicted.
+    pub true_negatives: u64,
 }
 
 impl Confusion {
@@ -63,10 +66,60 @@ impl Confusion {
         self.false_positives + self.false_negatives
     }
 
+    /// Returns the correlation coefficient of Matthews, (TP TN − FP FN) / √((TP + FP) (TP + FN) (TN + FP) (TN + FN)),
+    /// from −1 to 1: NaN where all entries are relevant or none is, else 0 where all are predicted or none is.
+    pub fn mcc(self) -> f64 {
+        let [tp, fp, fn_, tn] = self.counts();
+        let (relevant, predicted) = ((tp + fn_) * (tn + fp), (tp + fp) * (tn + fn_));
+        if relevant > 0.0 && predicted == 0.0 {
+            return 0.0;
+        }
+        (tp * tn - fp * fn_) / (relevant.sqrt() * predicted.sqrt())
+    }
+
+    /// Returns the geometric mean of recall and specificity, √(TP / (TP + FN) · TN / (TN + FP)): NaN where all entries are
+    /// relevant or none is.
+    pub fn g_mean(self) -> f64 {
+        let [tp, fp, fn_, tn] = self.counts();
+        (tp / (tp + fn_) * (tn / (tn + fp))).sqrt()
+    }
+
+    /// Returns the mean of recall and specificity, (TP / (TP + FN) + TN / (TN + FP)) / 2: NaN where all entries are relevant
+    /// or none is.
+    pub fn balanced_accuracy(self) -> f64 {
+        let [tp, fp, fn_, tn] = self.counts();
+        f64::midpoint(tp / (tp + fn_), tn / (tn + fp))
+    }
+
+    /// TP, FP, FN, TN.
+    fn counts(self) -> [f64; 4] {
+        [
+            self.true_positives,
+            self.false_positives,
+            self.false_negatives,
+            self.true_negatives,
+        ]
+        .map(|count| count as f64)
+    }
+
+    /// The number of entries.
+    fn n(self) -> u64 {
+        self.true_positives + self.errors() + self.true_negatives
+    }
+
+    /// The counts among a number of entries of which those counted so far are all that are relevant or predicted.
+    fn among(self, n: usize) -> Self {
+        Self {
+            true_negatives: n as u64 - self.true_positives - self.errors(),
+            ..self
+        }
+    }
+
     fn add(&mut self, other: Self) {
         self.true_positives += other.true_positives;
         self.false_positives += other.false_positives;
         self.false_negatives += other.false_negatives;
+        self.true_negatives += other.true_negatives;
     }
 }
 
@@ -93,11 +146,6 @@ fn ratio(good: u64, bad: u64, zero: ZeroDivision) -> f64 {
 pub struct SetComparison {
     per_label: Vec<Confusion>,
     per_sample: Vec<Confusion>,
-    n_missing: usize,
-    /// Labels without observed entries, increasing.
-    missing_labels: Vec<usize>,
-    /// Samples without observed entries, increasing.
-    missing_samples: Vec<usize>,
 }
 
 impl SetComparison {
@@ -117,23 +165,17 @@ impl SetComparison {
                     sum.add(found);
                 }
             });
-            sum
+            sum.among(truth.n_labels() - missing.len())
         };
         let per_sample = (0..truth.n_samples()).map(compare).collect();
-        let (mut missing_labels, mut missing_samples) = (Vec::new(), Vec::new());
-        if truth.n_missing() > 0 {
-            let (starts, _) = truth.missing_by_label();
-            missing_samples = (0..truth.n_samples()).filter(|&i| truth.all_missing(i)).collect();
-            missing_labels = (0..truth.n_labels())
-                .filter(|&j| starts[j + 1] - starts[j] == truth.n_samples())
-                .collect();
+        let missing = (truth.n_missing() > 0).then(|| truth.missing_by_label().0);
+        for (j, label) in per_label.iter_mut().enumerate() {
+            let n_missing = missing.as_ref().map_or(0, |starts| starts[j + 1] - starts[j]);
+            *label = label.among(truth.n_samples() - n_missing);
         }
         Ok(Self {
             per_label,
             per_sample,
-            n_missing: truth.n_missing(),
-            missing_labels,
-            missing_samples,
         })
     }
 
@@ -151,22 +193,27 @@ impl SetComparison {
 
     /// Returns the fraction of wrong entries among the observed ones, smaller is better.
     pub fn hamming_loss(&self) -> f64 {
-        let n_entries = self.per_sample.len() as f64 * self.per_label.len() as f64 - self.n_missing as f64;
-        self.total().errors() as f64 / n_entries
+        let total = self.total();
+        total.errors() as f64 / total.n() as f64
     }
 
     /// Returns the fraction of samples predicted without any error, larger is better.
     pub fn subset_accuracy(&self) -> f64 {
-        let n_rows = self.per_sample.len() - self.missing_samples.len();
-        let wrong = self.per_sample.iter().filter(|c| c.errors() > 0).count();
-        (n_rows - wrong) as f64 / n_rows as f64
+        let (wrong, all) = self.wrong_samples();
+        (all - wrong) as f64 / all as f64
     }
 
     /// Returns the fraction of samples with an error, smaller is better: 1 -
     /// [`subset_accuracy`](Self::subset_accuracy).
     pub fn zero_one_loss(&self) -> f64 {
+        let (wrong, all) = self.wrong_samples();
+        wrong as f64 / all as f64
+    }
+
+    /// The number of samples with an error, and of those with observed entries.
+    fn wrong_samples(&self) -> (usize, usize) {
         let wrong = self.per_sample.iter().filter(|c| c.errors() > 0).count();
-        wrong as f64 / (self.per_sample.len() - self.missing_samples.len()) as f64
+        (wrong, self.per_sample.iter().filter(|c| c.n() > 0).count())
     }
 
     /// Returns the precision, larger is better.
@@ -191,16 +238,14 @@ impl SetComparison {
     }
 
     fn average(&self, average: Average, value: impl Fn(Confusion) -> f64) -> f64 {
-        let mean = |of: &[Confusion], missing: &[usize]| {
-            let observed =
-                |(i, &c): (usize, &Confusion)| missing.binary_search(&i).is_err().then(|| value(c));
-            let values = of.iter().enumerate().filter_map(observed);
-            values.sum::<f64>() / (of.len() - missing.len()) as f64
+        let mean = |of: &[Confusion]| {
+            let observed = of.iter().filter(|c| c.n() > 0).map(|&c| value(c));
+            Mean::of_defined(observed).value
         };
         match average {
             Average::Micro => value(self.total()),
-            Average::Macro => mean(&self.per_label, &self.missing_labels),
-            Average::Samples => mean(&self.per_sample, &self.missing_samples),
+            Average::Macro => mean(&self.per_label),
+            Average::Samples => mean(&self.per_sample),
         }
     }
 }
@@ -218,6 +263,7 @@ fn each_difference(truth: &[u32], predicted: &[u32], mut found: impl FnMut(u32, 
             true_positives: (relevant && chosen).into(),
             false_positives: (!relevant && chosen).into(),
             false_negatives: (relevant && !chosen).into(),
+            true_negatives: 0,
         };
         found(label, count);
     }
@@ -249,6 +295,7 @@ mod tests {
             true_positives: 2,
             false_positives: 2,
             false_negatives: 1,
+            true_negatives: 1,
         };
         assert_eq!(sets.total(), expected);
         assert_eq!(sets.precision(Average::Samples, ZeroDivision::Zero), 0.5);
@@ -257,5 +304,26 @@ mod tests {
         assert_eq!(sets.jaccard(Average::Samples, ZeroDivision::Zero), 0.4);
         assert_eq!(sets.hamming_loss(), 0.5);
         assert_eq!(sets.zero_one_loss(), 1.0);
+    }
+
+    #[test]
+    fn labels_without_contrast_are_undefined() {
+        let counts = |true_positives, false_positives, false_negatives, true_negatives| Confusion {
+            true_positives,
+            false_positives,
+            false_negatives,
+            true_negatives,
+        };
+        for constant in [counts(0, 2, 0, 3), counts(4, 0, 1, 0), counts(0, 0, 0, 7)] {
+            assert!(constant.mcc().is_nan() && constant.g_mean().is_nan());
+            assert!(constant.balanced_accuracy().is_nan());
+        }
+        // Nothing is predicted, or everything.
+        for predicted in [counts(0, 0, 2, 3), counts(2, 3, 0, 0)] {
+            assert_eq!((predicted.mcc(), predicted.g_mean()), (0.0, 0.0));
+            assert_eq!(predicted.balanced_accuracy(), 0.5);
+        }
+        let swapped = counts(0, 3, 2, 0);
+        assert!((swapped.mcc() + 1.0).abs() < 1e-15 && swapped.balanced_accuracy() == 0.0);
     }
 }

@@ -201,7 +201,31 @@ fn data_and_outputs_are_described() {
     folder.ok("evaluate --data labels.csv --model m.rpo --per-output outputs.csv");
     let outputs = folder.read("outputs.csv");
     let mut lines = outputs.lines();
-    let header = "output,support,precision,recall,f1,auc,average-precision,threshold";
+    let header = "output,support,precision,recall,f1,mcc,g-mean,balanced-accuracy,auc,average-precision,log-loss,\
+                  brier,ece,threshold";
     assert_eq!(lines.next(), Some(header));
     assert!(lines.next().unwrap().starts_with("a,3,") && lines.next().unwrap().starts_with("b,1,"));
+    let names = "log-loss,brier,ece,mcc,g-mean,balanced-accuracy";
+    let scores = folder.json(&format!(
+        "evaluate --data labels.csv --model m.rpo --metrics {names}"
+    ));
+    assert!(
+        names.split(',').all(|name| number(&scores, name).is_finite()),
+        "{scores}"
+    );
+    assert!(number(&scores, "brier") < 0.25, "{scores}");
+    // Ridge does not predict probabilities.
+    folder.ok("train --data labels.csv --n-targets 2 --method ridge --model ridge.rpo");
+    folder.write("far.csv", "x,a,b\n40,1,0\n-40,0,1\n");
+    let message = folder.fail("evaluate --data far.csv --model ridge.rpo --metrics log-loss");
+    assert!(
+        message.contains("must be a probability")
+            && message.contains("help: log-loss, brier and ece are for"),
+        "{message}"
+    );
+    folder.ok("evaluate --data far.csv --model ridge.rpo --per-output outputs.csv");
+    assert!(
+        folder.read("outputs.csv").contains(",,,,"),
+        "no errors of probabilities"
+    );
 }

@@ -3,5 +3,6 @@
 mod metric_vectors;
 mod missing;
 mod naive;
+mod probabilities;
 mod properties;
 mod vectors;

@@ -4,14 +4,15 @@ use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
 use rpo_core::MatrixView;
 use rpo_data::{Dataset, Task};
 use rpo_metrics::{
-    LabelSets, MissingTruth, RegressionSums, SetComparison, ZeroDivision, average_precision_per_label,
-    roc_auc_per_label,
+    Confusion, LabelSets, MetricError, MissingTruth, ProbabilityErrors, RegressionSums, SetComparison,
+    ZeroDivision, average_precision_per_label, roc_auc_per_label,
 };
 
 /// What is measured of each output, by name, and the values.
 ///
-/// Of a label: `support` (samples that have it), `precision`, `recall`, `f1` of the labels that the model decides for,
-/// `auc`, `average-precision`, and `threshold`. Of a number: `r2`, `mae`, `rmse`. NaN where undefined.
+/// Of a label: `support` (samples that have it), `precision`, `recall`, `f1`, `mcc`, `g-mean`, `balanced-accuracy` of the
+/// labels that the model decides for, `auc`, `average-precision`, `log-loss`, `brier`, `ece` (NaN where scores are not
+/// probabilities), and `threshold`. Of a number: `r2`, `mae`, `rmse`. NaN where undefined.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputScores {
     /// Names of the measures.
@@ -47,9 +48,17 @@ impl Model {
                 let decided = self.decide(scores.view())?;
                 let decided = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
                 let compared = SetComparison::new(&truth, &decided)?;
-                let of_sets = |value: fn(rpo_metrics::Confusion, ZeroDivision) -> f64| {
+                let of_sets = |value: &dyn Fn(Confusion) -> f64| {
                     let labels = compared.per_label().iter();
-                    labels.map(|label| value(*label, ZeroDivision::Zero)).collect()
+                    labels.map(|label| value(*label)).collect()
+                };
+                let zero = ZeroDivision::Zero;
+                let [log_loss, brier, calibration] = match ProbabilityErrors::new(&truth, scores.view()) {
+                    Ok(errors) => [errors.log_loss, errors.brier, errors.calibration],
+                    Err(MetricError::NotAProbability { .. }) => {
+                        std::array::from_fn(|_| vec![f64::NAN; self.n_outputs()])
+                    }
+                    Err(e) => return Err(e.into()),
                 };
                 let support = truth.label_counts().into_iter().map(|count| count as f64);
                 let thresholds = match self.thresholds() {
@@ -58,11 +67,17 @@ impl Model {
                 };
                 let columns: Vec<Vec<f64>> = vec![
                     support.collect(),
-                    of_sets(rpo_metrics::Confusion::precision),
-                    of_sets(rpo_metrics::Confusion::recall),
-                    of_sets(rpo_metrics::Confusion::f1),
+                    of_sets(&|label| label.precision(zero)),
+                    of_sets(&|label| label.recall(zero)),
+                    of_sets(&|label| label.f1(zero)),
+                    of_sets(&|label| label.mcc()),
+                    of_sets(&|label| label.g_mean()),
+                    of_sets(&|label| label.balanced_accuracy()),
                     roc_auc_per_label(&truth, scores.view())?,
                     average_precision_per_label(&truth, scores.view())?,
+                    log_loss,
+                    brier,
+                    calibration,
                     thresholds,
                 ];
                 let measures = [
@@ -70,8 +85,14 @@ impl Model {
                     "precision",
                     "recall",
                     "f1",
+                    "mcc",
+                    "g-mean",
+                    "balanced-accuracy",
                     "auc",
                     "average-precision",
+                    "log-loss",
+                    "brier",
+                    "ece",
                     "threshold",
                 ];
                 (measures.to_vec(), columns)
