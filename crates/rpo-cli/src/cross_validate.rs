@@ -3,11 +3,12 @@
 use crate::error::CliError;
 use crate::evaluate::default_metrics;
 use crate::options::{MethodOptions, ThreadOptions, TrainingOptions};
-use crate::output::{Output, note, print, quoted};
+use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
 use ndarray::Array2;
 use rpo::core::{MatrixView, Seed, check_dense};
+use rpo::data::write::csv_field;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Task};
 use rpo::metrics::Metric;
 use rpo::{CrossValidation, FileTarget, Fold, ModelError, cross_validate_with};
@@ -125,11 +126,11 @@ fn keep(fold: &Fold<'_>, kept: &mut Array2<f32>) -> Result<(), ModelError> {
 
 fn write_predictions(data: &Dataset, scores: &Array2<f32>, out: &mut Output) -> Result<(), CliError> {
     let names = data.output_names();
-    let names: Vec<String> = names.iter().map(|name| quoted(&name).into_owned()).collect();
+    let names: Vec<String> = names.iter().map(|name| csv_field(&name).into_owned()).collect();
     let id = if data.ids().is_some() { "id," } else { "" };
     out.put(format!("{id}{}\n", names.join(",")).as_bytes())?;
     for (sample, row) in scores.rows().into_iter().enumerate() {
-        let id = data.ids().map(|ids| quoted(&ids[sample]).into_owned());
+        let id = data.ids().map(|ids| csv_field(&ids[sample]).into_owned());
         let cells = id.into_iter().chain(row.iter().map(f32::to_string));
         out.put(format!("{}\n", cells.collect::<Vec<_>>().join(",")).as_bytes())?;
     }

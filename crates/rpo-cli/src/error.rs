@@ -1,7 +1,9 @@
 //! What ends a command.
 
 use crate::output::harmless;
+use rpo::data::generate::GenerateError;
 use rpo::data::read::{ReadError, ReadErrorKind};
+use rpo::data::write::WriteError;
 use rpo::data::{CatalogueError, DatasetError};
 use rpo::metrics::MetricError;
 use rpo::model_file::ModelFileError;
@@ -48,6 +50,10 @@ pub enum CliError {
     Merge { path: PathBuf, source: ModelError },
     #[error(transparent)]
     Target(#[from] TargetError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
+    Generate(#[from] GenerateError),
     #[error("standard output: {0}")]
     Output(#[source] io::Error),
     #[error("cannot start {threads} threads: {message}")]
@@ -85,12 +91,17 @@ impl CliError {
         {
             return Some("--memory raises the limit");
         }
-        if let Self::Evaluate {
-            source: ModelError::Metric(MetricError::NotAProbability { .. }),
-            ..
-        } = self
-        {
-            return Some("log-loss, brier and ece are for methods whose scores are probabilities");
+        match self {
+            Self::Write(WriteError::MissingFeature { .. } | WriteError::NotLabels) => {
+                return Some("arff and csv have missing values and numbers");
+            }
+            Self::Evaluate {
+                source: ModelError::Metric(MetricError::NotAProbability { .. }),
+                ..
+            } => {
+                return Some("log-loss, brier and ece are for methods whose scores are probabilities");
+            }
+            _ => {}
         }
         let Self::Read(error) = self else { return None };
         Some(match &error.kind {

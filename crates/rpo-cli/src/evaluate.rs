@@ -2,10 +2,11 @@
 
 use crate::error::CliError;
 use crate::options::{DataOptions, MemoryOptions, ThreadOptions, UnseenOptions};
-use crate::output::{Output, Report, note, quoted};
+use crate::output::{Output, Report, note};
 use crate::resources::Stopwatch;
 use clap::Args;
 use rpo::data::Task;
+use rpo::data::write::csv_field;
 use rpo::metrics::{Metric, Needs, Propensity, Score};
 use rpo::{Decision, EvaluateOptions, FileTarget, Model, OutputScores};
 use std::path::{Path, PathBuf};
@@ -151,7 +152,7 @@ fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<()
             }
         };
         let cells: Vec<String> = values.iter().map(cell).collect();
-        out.put(format!("{},{}\n", quoted(&name), cells.join(",")).as_bytes())?;
+        out.put(format!("{},{}\n", csv_field(&name), cells.join(",")).as_bytes())?;
     }
     out.finish()
 }

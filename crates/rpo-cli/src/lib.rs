@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
 mod combine;
+mod convert;
 mod cross_validate;
+mod data_file;
 mod describe;
 mod error;
 mod evaluate;
+mod generate;
 mod help;
 mod inspect;
 mod interrupt;
@@ -14,6 +17,7 @@ mod output;
 mod predict;
 mod progress;
 mod resources;
+mod split;
 mod train;
 mod tune;
 
@@ -47,6 +51,9 @@ enum Command {
     #[command(name = "cv")]
     CrossValidate(Box<cross_validate::CrossValidate>),
     Describe(describe::Describe),
+    Split(split::SplitCommand),
+    Convert(Box<convert::Convert>),
+    Generate(generate::Generate),
     Inspect(inspect::Inspect),
     Merge(merge::Merge),
     Combine(combine::Combine),
@@ -62,6 +69,9 @@ impl Command {
             Self::Evaluate(command) => command.run(),
             Self::CrossValidate(command) => command.run(),
             Self::Describe(command) => command.run(),
+            Self::Split(command) => command.run(),
+            Self::Convert(command) => command.run(),
+            Self::Generate(command) => command.run(),
             Self::Inspect(command) => command.run(),
             Self::Merge(command) => command.run(),
             Self::Combine(command) => command.run(),

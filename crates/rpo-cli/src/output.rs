@@ -141,16 +141,6 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// A text as a CSV field.
-pub(crate) fn quoted(name: &str) -> Cow<'_, str> {
-    let special = |c: char| matches!(c, ',' | '"' | '\n' | '\r');
-    if name.is_empty() || name.contains(special) || name.trim() != name {
-        Cow::Owned(format!("\"{}\"", name.replace('"', "\"\"")))
-    } else {
-        Cow::Borrowed(name)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::harmless;

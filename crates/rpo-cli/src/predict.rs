@@ -2,12 +2,13 @@
 
 use crate::error::CliError;
 use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
-use crate::output::{Output, Report, quoted};
+use crate::output::{Output, Report};
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
 use rpo::core::{CsrMatrix, MatrixView, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
+use rpo::data::write::csv_field;
 use rpo::{Decision, Model, for_each_block};
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -152,8 +153,8 @@ type Ids<'a> = Option<(&'a str, &'a [String])>;
 
 fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) -> Result<(), CliError> {
     let names = model.schema().output_names();
-    let id = ids.map(|(name, _)| quoted(name).into_owned());
-    let names = names.iter().map(|name| quoted(&name).into_owned());
+    let id = ids.map(|(name, _)| csv_field(name).into_owned());
+    let names = names.iter().map(|name| csv_field(&name).into_owned());
     let header: Vec<String> = id.into_iter().chain(names).collect();
     out.put(header.join(",").as_bytes())?;
     out.put(b"\n")?;
@@ -168,7 +169,7 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
             for (sample, row) in samples.zip(scores.rows()) {
                 line.clear();
                 if let Some((_, ids)) = ids {
-                    add!(line, "{},", quoted(&ids[sample]));
+                    add!(line, "{},", csv_field(&ids[sample]));
                 }
                 for (j, score) in row.iter().enumerate() {
                     if j > 0 {
@@ -200,17 +201,17 @@ fn long_csv(
     pick: Pick,
     out: &mut Output,
 ) -> Result<(), CliError> {
-    let id = ids.map_or("row".into(), |(name, _)| quoted(name));
+    let id = ids.map_or("row".into(), |(name, _)| csv_field(name));
     out.put(format!("{id},label,score\n").as_bytes())?;
     let names = model.schema().output_names();
     for_each_row(model, x, pick, out, |line, row, best| {
         for &(label, score) in best {
             let name = names.get(label as usize).unwrap_or_default();
             match ids {
-                Some((_, ids)) => add!(line, "{}", quoted(&ids[row])),
+                Some((_, ids)) => add!(line, "{}", csv_field(&ids[row])),
                 None => add!(line, "{row}"),
             }
-            add!(line, ",{},{score}\n", quoted(&name));
+            add!(line, ",{},{score}\n", csv_field(&name));
         }
     })
 }

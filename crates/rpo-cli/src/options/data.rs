@@ -7,24 +7,21 @@ use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
 use rpo::data::read::{
     ColumnType, FirstFeature, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read,
+    read_from,
 };
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Task, suspicious_features};
 use rpo::ensemble::MAX_OUTPUTS;
 use rpo::{Model, ModelError, Schema};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// A file and how to read it.
+/// The format of a file.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
-pub(crate) struct InputOptions {
-    /// The data: an ARFF, CSV, svmlight or Extreme Classification Repository file, plain or compressed by gzip.
-    /// @NAME takes a set of the catalogue in the folder that the variable RPO_DATA names: its training part to
-    /// train on, its test part to predict and to evaluate on.
-    #[arg(long, value_name = "FILE|@NAME")]
-    data: String,
-
+struct FormatOptions {
     /// Format of the file; told from its name or its first line by default.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     format: Format,
@@ -34,25 +31,55 @@ pub(crate) struct InputOptions {
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     delimiter: Option<char>,
 
-    /// Column of a CSV file that identifies the samples: it is not a feature, and predictions are written beside it.
-    #[arg(long, value_name = "NAME")]
-    id: Option<String>,
-
     /// Index of the first feature in svmlight files.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
     first_feature: Option<u8>,
+}
+
+impl FormatOptions {
+    fn options(&self) -> ReadOptions {
+        let first_feature = self.first_feature.map(|first| match first {
+            0 => FirstFeature::Zero,
+            _ => FirstFeature::One,
+        });
+        ReadOptions {
+            format: self.format,
+            first_feature,
+            delimiter: self.delimiter,
+            ..ReadOptions::default()
+        }
+    }
+}
+
+/// A file and how to read it.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct InputOptions {
+    /// The data: an ARFF, CSV, svmlight or Extreme Classification Repository file, plain or compressed by gzip; - is
+    /// standard input. @NAME takes a set of the catalogue in the folder that the variable RPO_DATA names: its training
+    /// part to train on, its test part to predict and to evaluate on.
+    #[arg(long, value_name = "FILE|@NAME|-")]
+    data: String,
+
+    /// What was read from standard input, which may have to be looked at twice.
+    #[arg(skip)]
+    text: OnceLock<Vec<u8>>,
+
+    #[command(flatten)]
+    format: FormatOptions,
+
+    /// Column of a CSV file that identifies the samples: it is not a feature, and predictions are written beside it.
+    #[arg(long, value_name = "NAME")]
+    id: Option<String>,
 
     /// How features are held in memory; auto is sparse if fewer than one in four is not zero.
     #[arg(long, value_enum, default_value_t = LayoutName::Auto)]
     layout: LayoutName,
 }
 
-/// A file, how to read it, and which of its columns are outputs.
+/// Which columns of a file are outputs.
 #[derive(Debug, Args)]
-pub(crate) struct DataOptions {
-    #[command(flatten)]
-    input: InputOptions,
-
+struct TargetOptions {
     /// Outputs of ARFF and CSV files: the columns that a MULAN label file names.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
@@ -80,6 +107,30 @@ pub(crate) struct DataOptions {
     /// The outputs that --n-targets counts come first.
     #[arg(long, help_heading = "Data", requires = "n_targets")]
     targets_first: bool,
+}
+
+impl TargetOptions {
+    fn targets(&self) -> Option<Targets> {
+        if !self.targets.is_empty() {
+            return Some(Targets::Names(self.targets.clone()));
+        }
+        match (&self.labels, self.n_targets) {
+            (Some(path), _) => Some(Targets::LabelFile(path.clone())),
+            (None, Some(n)) if self.targets_first => Some(Targets::First(n)),
+            (None, Some(n)) => Some(Targets::Last(n)),
+            (None, None) => None,
+        }
+    }
+}
+
+/// A file, how to read it, and which of its columns are outputs.
+#[derive(Debug, Args)]
+pub(crate) struct DataOptions {
+    #[command(flatten)]
+    input: InputOptions,
+
+    #[command(flatten)]
+    outputs: TargetOptions,
 
     /// Outputs of ARFF and CSV files may be missing: ? in ARFF, an empty cell or NA in CSV. Missing outputs take no
     /// part in training (of methods that can do without them) nor in metrics; without this they are refused.
@@ -222,12 +273,32 @@ enum Part {
     Test,
 }
 
+/// Everything that standard input has.
+fn standard_input() -> Result<Vec<u8>, ReadErrorKind> {
+    let mut text = Vec::new();
+    let limit = DEFAULT_MEMORY_LIMIT;
+    let read = std::io::stdin()
+        .lock()
+        .take(limit as u64 + 1)
+        .read_to_end(&mut text);
+    read.map_err(|e| ReadErrorKind::from(&e))?;
+    if text.len() > limit {
+        return Err(ReadErrorKind::TooMuchText { limit });
+    }
+    Ok(text)
+}
+
+fn in_standard_input(mut e: ReadError) -> ReadError {
+    e.path = Some(PathBuf::from("standard input"));
+    e
+}
+
 /// Whether a file was refused because its format has no columns to choose outputs from.
 fn takes_no_targets(kind: &ReadErrorKind) -> bool {
     matches!(kind, ReadErrorKind::Option { option, .. } if *option == "targets")
 }
 
-fn formats() -> impl TypedValueParser<Value = Format> {
+pub(super) fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::NAMES.map(|(_, name)| name)).try_map(|name| name.parse::<Format>())
 }
 
@@ -267,7 +338,7 @@ impl InputOptions {
     }
 
     fn catalogued(&self, name: &str, part: Part) -> Result<Dataset, CliError> {
-        if self.format != Format::Auto || self.first_feature.is_some() {
+        if self.format.format != Format::Auto || self.format.first_feature.is_some() {
             let message =
                 "the catalogue knows the format of its sets: --format and --first-feature are for files";
             return Err(CliError::Usage(message.to_owned()));
@@ -283,17 +354,25 @@ impl InputOptions {
     }
 
     fn options(&self) -> ReadOptions {
-        let first_feature = self.first_feature.map(|first| match first {
-            0 => FirstFeature::Zero,
-            _ => FirstFeature::One,
-        });
         ReadOptions {
-            format: self.format,
-            first_feature,
-            delimiter: self.delimiter,
             id: self.id.clone(),
-            ..ReadOptions::default()
+            ..self.format.options()
         }
+    }
+
+    /// Reads the file, or standard input.
+    fn read(&self, options: &ReadOptions) -> Result<Dataset, ReadError> {
+        if self.data != "-" {
+            return read(&self.data, options);
+        }
+        let text = match self.text.get() {
+            Some(text) => text,
+            None => {
+                let text = standard_input().map_err(|kind| in_standard_input(kind.into()))?;
+                self.text.get_or_init(|| text)
+            }
+        };
+        read_from(text.as_slice(), options).map_err(in_standard_input)
     }
 
     /// The name of the column that identifies samples.
@@ -309,16 +388,13 @@ impl InputOptions {
         targets: Targets,
     ) -> Result<Dataset, ReadError> {
         let types = schema.column_types();
-        read(
-            &self.data,
-            &ReadOptions {
-                targets,
-                task: Some(schema.task()),
-                ignore_untyped: types.is_some(),
-                types: types.unwrap_or_default(),
-                ..options.clone()
-            },
-        )
+        self.read(&ReadOptions {
+            targets,
+            task: Some(schema.task()),
+            ignore_untyped: types.is_some(),
+            types: types.unwrap_or_default(),
+            ..options.clone()
+        })
     }
 
     /// Reads a table with the outputs given, or a format that numbers its columns with as many of them as the
@@ -331,7 +407,7 @@ impl InputOptions {
         targets: Targets,
         with_outputs: bool,
     ) -> Result<Dataset, CliError> {
-        if !matches!(self.format, Format::XmlRepo | Format::SvmLight) {
+        if !matches!(self.format.format, Format::XmlRepo | Format::SvmLight) {
             match self.read_table(schema, &options, targets) {
                 Err(e) if takes_no_targets(&e.kind) => {}
                 result => return Ok(result?),
@@ -342,7 +418,7 @@ impl InputOptions {
             n_outputs: with_outputs.then(|| schema.output_names().len()),
             ..options
         };
-        Ok(read(&self.data, &options)?)
+        Ok(self.read(&options)?)
     }
 
     fn finish(&self, data: Dataset) -> Result<Dataset, CliError> {
@@ -372,29 +448,82 @@ impl InputOptions {
     }
 }
 
+/// A file to split, of which the outputs are read alone.
+#[derive(Debug, Args)]
+pub(crate) struct SplitDataOptions {
+    /// The data: an ARFF, CSV, svmlight or Extreme Classification Repository file, plain or compressed by gzip.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    data: PathBuf,
+
+    #[command(flatten)]
+    format: FormatOptions,
+
+    #[command(flatten)]
+    outputs: TargetOptions,
+}
+
+impl SplitDataOptions {
+    pub(crate) fn path(&self) -> &Path {
+        &self.data
+    }
+
+    pub(crate) fn options(&self) -> ReadOptions {
+        self.format.options()
+    }
+
+    /// Reads the outputs, and a column as identifiers.
+    pub(crate) fn load(&self, column: Option<&str>) -> Result<Dataset, CliError> {
+        let options = ReadOptions {
+            targets: self.outputs.targets().unwrap_or_default(),
+            missing_targets: self.outputs.targets().map(|_| Missing::Keep),
+            ignore_untyped: true,
+            id: column.map(str::to_owned),
+            ..self.options()
+        };
+        let data = read(&self.data, &options)?;
+        if column.is_some() && data.ids().is_none() {
+            return Err(self.problem("--group and --time name a column of a CSV file"));
+        }
+        Ok(data)
+    }
+
+    pub(crate) fn problem(&self, problem: &str) -> CliError {
+        CliError::Data {
+            data: self.data.display().to_string(),
+            problem: problem.to_owned(),
+        }
+    }
+}
+
 impl TrainingOptions {
     /// What messages call the data.
     pub(crate) fn name(&self) -> &str {
         self.data.name()
     }
 
-    /// Reads a set to train on.
-    pub(crate) fn load(&self) -> Result<Dataset, CliError> {
+    /// Reads a set, with outputs or without.
+    pub(crate) fn load_any(&self) -> Result<Dataset, CliError> {
         let DataOptions { input, .. } = &self.data;
         let data = match self.data.catalogue_name()? {
             Some(name) => input.catalogued(name, Part::Train)?,
             None => {
                 let options = ReadOptions {
-                    targets: self.data.targets().unwrap_or_default(),
+                    targets: self.data.outputs.targets().unwrap_or_default(),
                     task: self.task.map(Into::into),
                     types: self.types(),
                     ignore: self.ignore.clone(),
                     ..self.data.options()
                 };
-                read(&input.data, &options)?
+                input.read(&options)?
             }
         };
-        let data = input.finish(data)?;
+        input.finish(data)
+    }
+
+    /// Reads a set to train on.
+    pub(crate) fn load(&self) -> Result<Dataset, CliError> {
+        let input = &self.data.input;
+        let data = self.load_any()?;
         if data.n_outputs() == 0 {
             let problem = "there are no outputs; in ARFF and CSV files name them by --targets or --labels, or count them \
                 by --n-targets; other files mark labels themselves, and this one has none";
@@ -434,7 +563,7 @@ impl DataOptions {
     pub(crate) fn load_evaluation(&self, schema: &Schema) -> Result<Dataset, CliError> {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
-            None => match self.targets() {
+            None => match self.outputs.targets() {
                 Some(targets) => self.input.read_table(schema, &self.options(), targets)?,
                 None => {
                     let names = schema.output_names().iter().map(Cow::into_owned).collect();
@@ -453,21 +582,9 @@ impl DataOptions {
         }
     }
 
-    fn targets(&self) -> Option<Targets> {
-        if !self.targets.is_empty() {
-            return Some(Targets::Names(self.targets.clone()));
-        }
-        match (&self.labels, self.n_targets) {
-            (Some(path), _) => Some(Targets::LabelFile(path.clone())),
-            (None, Some(n)) if self.targets_first => Some(Targets::First(n)),
-            (None, Some(n)) => Some(Targets::Last(n)),
-            (None, None) => None,
-        }
-    }
-
     fn catalogue_name(&self) -> Result<Option<&str>, CliError> {
         let name = self.input.catalogue_name();
-        if name.is_some() && self.targets().is_some() {
+        if name.is_some() && self.outputs.targets().is_some() {
             let message = "the catalogue knows the outputs of its sets: --labels, --targets and --n-targets are for files";
             return Err(CliError::Usage(message.to_owned()));
         }

@@ -2,9 +2,11 @@
 
 mod data;
 mod method;
+mod write;
 
-pub(crate) use data::{DataOptions, InputOptions, TrainingOptions, UnseenOptions};
+pub(crate) use data::{DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions};
 pub(crate) use method::{MethodOptions, argument};
+pub(crate) use write::WriteOptions;
 
 use crate::error::CliError;
 use clap::Args;

@@ -1,8 +1,9 @@
 //! What a search found: a table, an object, a file.
 
 use crate::error::CliError;
-use crate::output::{self, Output, quoted};
+use crate::output::{self, Output};
 use rpo::ModelError;
+use rpo::data::write::csv_field;
 use rpo::tune::{Outcome, Record, Setting, Space, Tuned};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -99,7 +100,10 @@ impl Report<'_> {
     /// A line for each trial in its order, a column for each parameter: empty where it has no meaning.
     pub(super) fn write_csv(&self, path: &Path, space: &Space) -> Result<(), CliError> {
         let mut out = Output::new(Some(path))?;
-        let names: String = space.names().map(|name| format!(",{}", quoted(name))).collect();
+        let names: String = space
+            .names()
+            .map(|name| format!(",{}", csv_field(name)))
+            .collect();
         out.put(format!("index,score,steps,seconds,status,error{names}\n").as_bytes())?;
         for record in self.tuned.result.history() {
             let score = record.score().map_or_else(String::new, |score| score.to_string());
@@ -109,10 +113,10 @@ impl Report<'_> {
                 .names()
                 .map(|name| {
                     let value = record.setting.value(name).map(ToString::to_string);
-                    format!(",{}", value.as_deref().map_or(Cow::Borrowed(""), quoted))
+                    format!(",{}", value.as_deref().map_or(Cow::Borrowed(""), csv_field))
                 })
                 .collect();
-            let error = error.as_deref().map_or(Cow::Borrowed(""), quoted);
+            let error = error.as_deref().map_or(Cow::Borrowed(""), csv_field);
             out.put(format!("{index},{score},{steps},{seconds},{status},{error}{values}\n").as_bytes())?;
         }
         out.finish()

@@ -6,6 +6,7 @@ mod common;
 mod craftml;
 mod decisions;
 mod features;
+mod files;
 mod interrupt;
 mod linear;
 mod methods;

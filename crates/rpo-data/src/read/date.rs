@@ -1,5 +1,6 @@
 //! Dates and times of ISO 8601.
 
+use super::number;
 use super::options::ColumnType;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -72,6 +73,21 @@ impl Moment {
         let (month, weekday) = (self.time.month(), self.time.weekday().to_monday_one_offset());
         let values = [days, f64::from(month), f64::from(weekday), hours];
         values.into_iter().take(parts(kind).len())
+    }
+}
+
+/// Returns a date of ISO 8601, with or without a time, as days since 1970-01-01, and a number as it is; `None` for any other
+/// text.
+///
+/// ```
+/// use rpo_data::read::time_of;
+/// assert_eq!(time_of("1970-01-02T12:00:00"), Some(1.5));
+/// assert_eq!((time_of("2024"), time_of("soon")), (Some(2024.0), None));
+/// ```
+pub fn time_of(text: &str) -> Option<f64> {
+    match Moment::parse(text.as_bytes()) {
+        Some(moment) => moment.values(ColumnType::DateTime).next(),
+        None => number::parse(text.as_bytes()).ok(),
     }
 }
 

@@ -43,21 +43,6 @@ fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), Re
     Ok((start.clone(), Cursor::new(start).chain(reader)))
 }
 
-/// The format that the extension of a file name says.
-pub(super) fn format_of_name(path: &Path) -> Option<Format> {
-    let lower = |text: &std::ffi::OsStr| text.to_string_lossy().to_ascii_lowercase();
-    let extension = match path.extension().map(lower)?.as_str() {
-        "gz" => path.file_stem().map(Path::new)?.extension().map(lower)?,
-        other => other.to_owned(),
-    };
-    match extension.as_str() {
-        "arff" => Some(Format::Arff),
-        "csv" => Some(Format::Csv),
-        "svm" | "svmlight" | "libsvm" => Some(Format::SvmLight),
-        _ => None,
-    }
-}
-
 /// The format that the first line says, and a reader of everything.
 pub(super) fn format_of_content<'a>(
     reader: impl BufRead + 'a,
@@ -122,7 +107,7 @@ mod tests {
 
     #[test]
     fn names_and_first_lines() {
-        let name = |name: &str| format_of_name(Path::new(name));
+        let name = |name: &str| Format::of_name(Path::new(name));
         assert_eq!(name("a/b.ARFF"), Some(Format::Arff));
         assert_eq!(name("b.csv.gz"), Some(Format::Csv));
         assert_eq!(name("b.svm"), Some(Format::SvmLight));

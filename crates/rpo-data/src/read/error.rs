@@ -97,6 +97,12 @@ pub enum ReadErrorKind {
         /// The limit.
         limit: usize,
     },
+    /// More text than is held in memory.
+    #[error("more than {limit} bytes, which are held in memory; a file may be larger")]
+    TooMuchText {
+        /// The limit.
+        limit: usize,
+    },
     /// Neither the name nor the first line of the file, which is given, tells the format.
     #[error(
         "cannot tell the format from the file name or from the first line {}; say which it is: arff, xmlrepo, svmlight \

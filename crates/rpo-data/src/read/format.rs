@@ -1,7 +1,9 @@
 //! The file formats and their names.
 
 use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 /// File formats. Any of them may be compressed by gzip, which is recognised by its first bytes.
@@ -31,6 +33,21 @@ impl Format {
         (Self::SvmLight, "svmlight"),
         (Self::Csv, "csv"),
     ];
+
+    /// The format that the extension of a file name says, `None` if it says none.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        let lower = |text: &OsStr| text.to_string_lossy().to_ascii_lowercase();
+        let extension = match path.extension().map(lower)?.as_str() {
+            "gz" => path.file_stem().map(Path::new)?.extension().map(lower)?,
+            other => other.to_owned(),
+        };
+        match extension.as_str() {
+            "arff" => Some(Self::Arff),
+            "csv" => Some(Self::Csv),
+            "svm" | "svmlight" | "libsvm" => Some(Self::SvmLight),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Format {

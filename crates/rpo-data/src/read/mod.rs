@@ -22,11 +22,13 @@ mod samples;
 mod svmlight;
 mod table;
 mod text;
+mod text_of_samples;
 mod typed;
 mod xmlrepo;
 
 pub use arff::{ArffReader, Attribute, AttributeKind};
 pub use csv::CsvReader;
+pub use date::time_of;
 pub use error::{ReadError, ReadErrorKind};
 pub use format::{Format, UnknownFormatName};
 pub use label_file::LabelFile;
@@ -34,10 +36,11 @@ pub use options::{ColumnType, FirstFeature, Missing, ReadOptions, Targets};
 pub use row::Row;
 pub use sample::Sample;
 pub use svmlight::SvmLightReader;
+pub use text_of_samples::TextOfSamples;
 pub use xmlrepo::XmlRepoReader;
 
 use crate::dataset::Dataset;
-use detect::{decompressed, format_of_content, format_of_name, open};
+use detect::{decompressed, format_of_content, open};
 use line::LineReader;
 use std::io::BufRead;
 use std::path::Path;
@@ -53,7 +56,7 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
     let read = || {
         let reader = open(path)?;
         let (format, reader) = match options.format {
-            Format::Auto => match format_of_name(path) {
+            Format::Auto => match Format::of_name(path) {
                 Some(format) => (format, reader),
                 None => format_of_content(reader)?,
             },

@@ -38,7 +38,7 @@ pub(super) fn read_csv<'a>(
     open: impl Fn() -> Result<Box<dyn BufRead + 'a>, ReadError>,
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
-    let delimiter = options.delimiter.map(delimiter_byte).transpose()?;
+    let delimiter = delimiter_of_options(options)?;
     let open = || CsvReader::from_lines(LineReader::with_longest(open()?, options.longest_line), delimiter);
     let mut reader = open()?;
     let numeric = |name: &String| Attribute {
@@ -109,11 +109,14 @@ pub(super) fn read_csv<'a>(
     })
 }
 
-/// A delimiter must be a single byte that no field needs.
-fn delimiter_byte(delimiter: char) -> Result<u8, ReadErrorKind> {
+/// The delimiter of the options, which must be a single byte that no field needs.
+pub(super) fn delimiter_of_options(options: &ReadOptions) -> Result<Option<u8>, ReadErrorKind> {
+    let Some(delimiter) = options.delimiter else {
+        return Ok(None);
+    };
     let refused = |c: char| c.is_ascii_alphanumeric() || matches!(c, '"' | '\n' | '\r' | '.' | '-' | '+');
     match u8::try_from(delimiter) {
-        Ok(byte) if byte.is_ascii() && !refused(delimiter) => Ok(byte),
+        Ok(byte) if byte.is_ascii() && !refused(delimiter) => Ok(Some(byte)),
         _ => Err(ReadErrorKind::Delimiter(delimiter)),
     }
 }

@@ -1,4 +1,4 @@
-//! Splits the samples of a set, at random or by labels.
+//! Splits the samples of a set, at random, by labels, by groups or by time.
 //!
 //! All splits are functions of the number of samples (or of the labels) and a [`Seed`] alone. Samples are listed in
 //! increasing order.
@@ -13,8 +13,10 @@
 
 mod dataset;
 mod stratified;
+mod whole;
 
 pub use stratified::{stratified_k_fold, stratified_partitions, stratified_split};
+pub use whole::{grouped_split, time_split};
 
 use crate::dataset::{Dataset, DatasetError};
 use rand::seq::SliceRandom;
@@ -39,6 +41,12 @@ pub enum SplitError {
         test: usize,
         /// Samples.
         n_samples: usize,
+    },
+    /// A time that is not a number.
+    #[error("sample {sample} has no time")]
+    Time {
+        /// Sample, from 0.
+        sample: usize,
     },
     /// A partition without samples.
     #[error("a partition of the {n_samples} samples would be empty; use another fraction, or more samples")]

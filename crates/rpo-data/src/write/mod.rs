@@ -1,7 +1,7 @@
-//! Writers of the formats for sparse labels.
+//! Writers of every format that is read.
 //!
-//! Numbers are written as the shortest decimal that reads back as the same `f32`; zeros are left out. These
-//! formats have no missing values and no names.
+//! Numbers are written as the shortest decimal that reads back as the same `f32`. The formats of sparse labels leave zeros
+//! out, and have no missing values and no names; tables have both.
 //!
 //! ```
 //! use ndarray::array;
@@ -13,7 +13,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod table;
+
+pub use table::{arff, csv, csv_field, label_file};
+
 use crate::dataset::{Dataset, Task};
+use crate::message::quoted;
 use crate::read::FirstFeature;
 use std::io::{self, Write};
 
@@ -28,6 +33,27 @@ pub enum WriteError {
         kind: io::ErrorKind,
         /// The system's message.
         message: String,
+    },
+    /// A name of two columns of a table.
+    #[error(
+        "two columns are named {}; the names of a table's columns differ",
+        quoted(name)
+    )]
+    TwoColumns {
+        /// The name.
+        name: String,
+    },
+    /// A category that a reader would take for a missing value.
+    #[error(
+        "the value {} of {} reads as a missing value in CSV",
+        quoted(value),
+        quoted(feature)
+    )]
+    ReadsAsMissing {
+        /// Name of the feature.
+        feature: String,
+        /// The value.
+        value: String,
     },
     /// A regression set where the format is for labels.
     #[error("the format stores labels, but the set is a regression")]

@@ -1,0 +1,48 @@
+//! `rpo convert`.
+
+use crate::data_file::DataFile;
+use crate::error::CliError;
+use crate::options::{TrainingOptions, WriteOptions};
+use crate::output::Report;
+use clap::Args;
+use rpo::data::write;
+use std::path::PathBuf;
+
+/// Write a data set in another format.
+///
+/// ARFF and CSV have features, then outputs, with their names; dates of a CSV file have become their parts. The formats of
+/// sparse labels (svmlight, xmlrepo) have numbers in place of names, labels only, and no missing values.
+#[derive(Debug, Args)]
+pub(crate) struct Convert {
+    #[command(flatten)]
+    to: WriteOptions,
+
+    /// MULAN label file to write beside an ARFF file: it names the outputs.
+    #[arg(long, value_name = "FILE")]
+    label_file: Option<PathBuf>,
+
+    /// Print one JSON object: n_samples, n_features, n_outputs.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    data: TrainingOptions,
+}
+
+impl Convert {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        let out = self.to.open()?;
+        let data = self.data.load_any()?;
+        if let Some(path) = &self.label_file {
+            let mut out = DataFile::new(path)?;
+            write::label_file(&data, &mut out)?;
+            out.finish()?;
+        }
+        self.to.write(&data, out)?;
+        let mut report = Report::default();
+        report.set("n_samples", data.n_samples());
+        report.set("n_features", data.n_features());
+        report.set("n_outputs", data.n_outputs());
+        report.print(self.json)
+    }
+}

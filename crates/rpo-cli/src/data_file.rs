@@ -1,0 +1,52 @@
+//! A file of data that is written: whole or not at all, compressed by gzip where its name ends in `.gz`.
+
+use crate::error::CliError;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rpo::FileTarget;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// Where data go.
+pub(crate) enum DataFile {
+    Plain(FileTarget),
+    Gzip(GzEncoder<FileTarget>),
+}
+
+impl DataFile {
+    pub(crate) fn new(path: &Path) -> Result<Self, CliError> {
+        let target = FileTarget::new(path)?;
+        let is_gzip = path
+            .extension()
+            .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
+        Ok(match is_gzip {
+            true => Self::Gzip(GzEncoder::new(target, Compression::default())),
+            false => Self::Plain(target),
+        })
+    }
+
+    /// Brings everything to where it belongs.
+    pub(crate) fn finish(self) -> Result<(), CliError> {
+        let target = match self {
+            Self::Plain(target) => target,
+            Self::Gzip(encoder) => encoder.finish().map_err(|e| CliError::Write(e.into()))?,
+        };
+        Ok(target.finish()?)
+    }
+}
+
+impl Write for DataFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(out) => out.write(bytes),
+            Self::Gzip(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(out) => out.flush(),
+            Self::Gzip(out) => out.flush(),
+        }
+    }
+}

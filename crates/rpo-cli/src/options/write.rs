@@ -1,0 +1,56 @@
+//! Where data go, and in which format.
+
+use super::data::formats;
+use crate::data_file::DataFile;
+use crate::error::CliError;
+use clap::Args;
+use rpo::data::read::{FirstFeature, Format};
+use rpo::data::{Dataset, write};
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+/// A file of data to write.
+#[derive(Debug, Args)]
+pub(crate) struct WriteOptions {
+    /// File to write, compressed by gzip if its name ends in .gz; it appears when it is whole.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+
+    /// Format to write; by default that of the file's name: .arff, .csv, .svm or .svmlight.
+    #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
+    to: Format,
+}
+
+impl WriteOptions {
+    /// Opens the file, once its format is clear.
+    pub(crate) fn open(&self) -> Result<DataFile, CliError> {
+        self.format()?;
+        DataFile::new(&self.out)
+    }
+
+    fn format(&self) -> Result<Format, CliError> {
+        let of_name = || Format::of_name(&self.out);
+        let given = Some(self.to).filter(|format| *format != Format::Auto);
+        given.or_else(of_name).ok_or_else(|| {
+            let name = self.out.display();
+            CliError::Usage(format!(
+                "the name {name} does not show a format; --to says which it is"
+            ))
+        })
+    }
+
+    /// Writes a set.
+    pub(crate) fn write(&self, data: &Dataset, out: DataFile) -> Result<(), CliError> {
+        let mut out = BufWriter::new(out);
+        match self.format()? {
+            Format::Csv => write::csv(data, &mut out)?,
+            Format::SvmLight => write::svmlight(data, FirstFeature::One, &mut out)?,
+            Format::XmlRepo => write::xmlrepo(data, &mut out)?,
+            Format::Arff | Format::Auto => write::arff(data, &mut out)?,
+        }
+        let file = out
+            .into_inner()
+            .map_err(|e| CliError::Write(e.into_error().into()))?;
+        file.finish()
+    }
+}

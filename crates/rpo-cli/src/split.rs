@@ -1,0 +1,119 @@
+//! `rpo split`.
+
+use crate::data_file::DataFile;
+use crate::error::CliError;
+use crate::options::SplitDataOptions;
+use crate::output::Report;
+use clap::Args;
+use rpo::core::Seed;
+use rpo::data::read::{TextOfSamples, time_of};
+use rpo::data::split::{Split, TestSize, grouped_split, random_split, stratified_split, time_split};
+use rpo::data::{Dataset, Task};
+use std::io::BufWriter;
+use std::path::PathBuf;
+
+/// Split a file in two, to train on and to test on.
+///
+/// Samples are copied as they are written, in the format of the file and in its order; the header goes into both parts.
+/// Labels keep their frequencies (iterative stratification) where the outputs are labels; else samples are drawn at random.
+#[derive(Debug, Args)]
+pub(crate) struct SplitCommand {
+    /// File for the samples to train on, compressed by gzip if its name ends in .gz.
+    #[arg(long, value_name = "FILE")]
+    train: PathBuf,
+
+    /// File for the samples to test on.
+    #[arg(long, value_name = "FILE")]
+    test: PathBuf,
+
+    /// Fraction of the samples to test on.
+    #[arg(
+        long,
+        value_name = "FRACTION",
+        default_value_t = 0.2,
+        allow_negative_numbers = true
+    )]
+    test_fraction: f64,
+
+    /// Draw samples at random, whatever their labels.
+    #[arg(long, conflicts_with_all = ["group", "time"])]
+    random: bool,
+
+    /// Keep samples together that have the same value in this column of a CSV file, such as a customer.
+    #[arg(long, value_name = "COLUMN", conflicts_with = "time")]
+    group: Option<String>,
+
+    /// Test on the latest samples by this column of a CSV file, which holds numbers or dates of ISO 8601.
+    #[arg(long, value_name = "COLUMN")]
+    time: Option<String>,
+
+    /// Seed of the samples that are drawn; 0 by default.
+    #[arg(long, value_name = "SEED", conflicts_with = "time")]
+    seed: Option<u64>,
+
+    /// Print one JSON object: n_train, n_test.
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    data: SplitDataOptions,
+}
+
+impl SplitCommand {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        let mut outs = [
+            BufWriter::new(DataFile::new(&self.train)?),
+            BufWriter::new(DataFile::new(&self.test)?),
+        ];
+        let column = self.group.as_deref().or(self.time.as_deref());
+        let data = self.data.load(column)?;
+        let split = self.split(&data)?;
+        let text = TextOfSamples::find(self.data.path(), &self.data.options())?;
+        let [train, test] = &mut outs;
+        let mut parts: [(&[usize], &mut dyn std::io::Write); 2] =
+            [(&split.train, train), (&split.test, test)];
+        text.copy(&mut parts)
+            .map_err(|e| self.data.problem(&e.to_string()))?;
+        for out in outs {
+            let file = out
+                .into_inner()
+                .map_err(|e| CliError::Write(e.into_error().into()))?;
+            file.finish()?;
+        }
+        let mut report = Report::default();
+        report.set("n_train", split.train.len());
+        report.set("n_test", split.test.len());
+        report.print(self.json)
+    }
+
+    fn split(&self, data: &Dataset) -> Result<Split, CliError> {
+        let seed = Seed::new(self.seed.unwrap_or(0));
+        let values = data.ids().unwrap_or_default();
+        let empty = values
+            .iter()
+            .position(|value| matches!(value.as_str(), "" | "NA"));
+        if let (Some(sample), Some(column)) = (empty, self.group.as_deref().or(self.time.as_deref())) {
+            return Err(self
+                .data
+                .problem(&format!("sample {sample} (from 0) has no value of {column:?}")));
+        }
+        let split = if self.group.is_some() {
+            grouped_split(values, self.test_fraction, seed)
+        } else if let Some(column) = &self.time {
+            let time = |(sample, value): (usize, &String)| {
+                time_of(value).ok_or_else(|| {
+                    let found = format!("{value:?} in {column:?} of sample {sample} (from 0)");
+                    self.data
+                        .problem(&format!("{found} is neither a number nor a date"))
+                })
+            };
+            let times: Vec<f64> = values.iter().enumerate().map(time).collect::<Result<_, _>>()?;
+            time_split(&times, self.test_fraction)
+        } else if data.task() == Task::MultiLabel && data.n_outputs() > 0 && !self.random {
+            stratified_split(data.outputs().view(), self.test_fraction, seed)
+        } else {
+            random_split(data.n_samples(), TestSize::Fraction(self.test_fraction), seed)
+        };
+        split.map_err(|source| self.data.problem(&source.to_string()))
+    }
+}

@@ -1,0 +1,246 @@
+//! Files of data: split, converted, generated, and from standard input.
+
+use crate::common::{Folder, LABELS, arff, csv, label_file, number, xmlrepo};
+use flate2::read::GzDecoder;
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+/// Visits of customers, with what a copy must not change: quotes, line ends within them, blanks.
+fn visits() -> String {
+    let mut text = "customer,day,note,spent\n".to_owned();
+    for i in 0..60 {
+        let note = if i % 7 == 0 {
+            "\"two\nlines, quoted\""
+        } else {
+            " plain "
+        };
+        text += &format!(
+            "c{},2024-{:02}-{:02},{note},{}\n",
+            i % 13,
+            1 + i % 12,
+            1 + i % 28,
+            i % 4
+        );
+    }
+    text
+}
+
+/// The rows of the file of visits, which end where a line ends outside of quotes.
+fn rows(text: &str) -> Vec<String> {
+    let text = text.strip_prefix("customer,day,note,spent\n").unwrap();
+    let mut rows = vec![String::new()];
+    for line in text.lines() {
+        let row = rows.last_mut().unwrap();
+        row.push_str(line);
+        if row.matches('"').count() % 2 == 0 {
+            rows.push(String::new());
+        } else {
+            row.push('\n');
+        }
+    }
+    rows.pop();
+    rows
+}
+
+fn cell(row: &str, column: usize) -> String {
+    row.split(',').nth(column).unwrap().to_owned()
+}
+
+#[test]
+fn parts_hold_every_row_as_it_was_written() {
+    let folder = Folder::new();
+    folder.write("visits.csv", visits());
+    for by in ["--random", "--group customer", "--time day"] {
+        let split = format!("split --data visits.csv --test-fraction 0.3 {by} --train a.csv --test b.csv");
+        let report = folder.json(&split);
+        let (train, test) = (rows(&folder.read("a.csv")), rows(&folder.read("b.csv")));
+        assert_eq!(
+            (number(&report, "n_train"), number(&report, "n_test")),
+            (train.len() as f64, test.len() as f64)
+        );
+        assert!((15..22).contains(&test.len()), "{by}: {}", test.len());
+        let mut all = [train.clone(), test.clone()].concat();
+        let mut expected = rows(&visits());
+        all.sort();
+        expected.sort();
+        assert_eq!(all, expected, "{by}");
+        let disjoint = |column| {
+            let of_test: Vec<String> = test.iter().map(|row| cell(row, column)).collect();
+            train.iter().all(|row| !of_test.contains(&cell(row, column)))
+        };
+        assert_eq!(disjoint(0), by == "--group customer", "{by}");
+        let latest = train.iter().map(|row| cell(row, 1)).max();
+        let earliest = test.iter().map(|row| cell(row, 1)).min();
+        assert_eq!(latest < earliest, by == "--time day", "{by}");
+        let again = folder.read("b.csv");
+        folder.json(&split);
+        assert_eq!(folder.read("b.csv"), again);
+    }
+}
+
+#[test]
+fn labels_keep_their_frequencies_in_the_format_of_the_file() {
+    let folder = Folder::new();
+    folder.write("labels.xml", label_file());
+    folder.write("all.arff", arff(100, 0));
+    folder.write("all.txt", xmlrepo(100, 0));
+    folder
+        .ok("split --data all.arff --labels labels.xml --test-fraction 0.5 --train a.arff --test b.arff.gz");
+    let mut text = String::new();
+    let file = std::fs::File::open(folder.path("b.arff.gz")).unwrap();
+    GzDecoder::new(file).read_to_string(&mut text).unwrap();
+    assert!(text.starts_with("@relation made\n"));
+    let describe = |data: &str| folder.json(&format!("describe --data {data} --labels labels.xml"));
+    let (a, b) = (describe("a.arff"), describe("b.arff.gz"));
+    assert_eq!(number(&a, "n_samples") + number(&b, "n_samples"), 100.0);
+    assert!((number(&a, "cardinality") - number(&b, "cardinality")).abs() < 0.05);
+    // The header of this format counts the samples.
+    folder.ok("split --data all.txt --train a.txt --test b.txt");
+    assert!(
+        folder.read("b.txt").starts_with("20 3 3\n"),
+        "{}",
+        folder.read("b.txt")
+    );
+    assert_eq!(number(&folder.json("describe --data a.txt"), "n_samples"), 80.0);
+}
+
+#[test]
+fn splits_that_cannot_be_are_refused() {
+    let folder = Folder::new();
+    folder.write("visits.csv", visits().replace("c5,", ","));
+    folder.write("all.arff", arff(20, 0));
+    for (options, expected) in [
+        (
+            "--data visits.csv --group customer",
+            "sample 5 (from 0) has no value of \"customer\"",
+        ),
+        (
+            "--data visits.csv --group costumer",
+            "\"costumer\", which does not exist",
+        ),
+        ("--data visits.csv --time note", "is neither a number nor a date"),
+        ("--data visits.csv --test-fraction 1", "in (0, 1)"),
+        (
+            "--data all.arff --time width",
+            "--group and --time name a column of a CSV file",
+        ),
+    ] {
+        let message = folder.fail(&format!("split {options} --train a.csv --test b.csv"));
+        assert!(message.contains(expected), "{message}");
+    }
+    let left: Vec<String> = folder.files();
+    assert_eq!(left, ["all.arff", "visits.csv"]);
+}
+
+#[test]
+fn converted_files_train_the_same_model() {
+    let folder = Folder::new();
+    folder.write("labels.xml", label_file());
+    folder.write("all.arff", arff(60, 0));
+    let train = |options: &str| {
+        folder.ok(&format!("train {options} --trees 5 --seed 3 --model m.rpo"));
+        let predict = "predict --data all.arff --model m.rpo";
+        folder.ok(predict)
+    };
+    let expected = train("--data all.arff --labels labels.xml");
+    folder.ok("convert --data all.arff --labels labels.xml --out all.csv.gz");
+    folder.ok("convert --data all.csv.gz --n-targets 3 --out again.arff --label-file again.xml");
+    assert_eq!(train("--data all.csv.gz --n-targets 3"), expected);
+    assert_eq!(train("--data again.arff --labels again.xml"), expected);
+    // Numbers in place of names.
+    folder.ok("convert --data all.arff --labels labels.xml --out all.svm");
+    folder.ok("convert --data all.svm --out all.txt --to xmlrepo");
+    folder.ok("train --data all.txt --trees 5 --seed 3 --model numbered.rpo");
+    let numbered = folder.ok("predict --data all.svm --model numbered.rpo");
+    assert_eq!(
+        numbered.lines().skip(1).collect::<Vec<_>>(),
+        expected.lines().skip(1).collect::<Vec<_>>()
+    );
+    assert!(expected.lines().next().unwrap().contains(LABELS[0]));
+}
+
+#[test]
+fn what_a_format_cannot_hold_is_refused() {
+    let folder = Folder::new();
+    folder.write("numbers.csv", csv(10, 0));
+    let message = folder.fail("convert --data numbers.csv --n-targets 2 --out numbers.svm");
+    assert!(
+        message.contains("the set is a regression") && message.contains("help: arff and csv"),
+        "{message}"
+    );
+    let message = folder.fail("convert --data numbers.csv --n-targets 2 --out numbers.txt");
+    assert!(message.contains("--to says which it is"), "{message}");
+    assert_eq!(folder.files(), ["numbers.csv"]);
+}
+
+#[test]
+fn generated_sets_depend_on_the_seed_alone() {
+    let folder = Folder::new();
+    let generate = |out: &str, options: &str| {
+        folder.ok(&format!("generate {options} --samples 50 --out {out}"));
+        folder.read(out)
+    };
+    let text = generate("a.svm", "multi-label --features 40 --outputs 10 --seed 1");
+    assert_eq!(
+        generate("b.svm", "multi-label --features 40 --outputs 10 --seed 1"),
+        text
+    );
+    assert_ne!(
+        generate("b.svm", "multi-label --features 40 --outputs 10 --seed 2"),
+        text
+    );
+    generate("f.csv", "friedman-group --outputs 4 --irrelevant 2");
+    let described = folder.json("describe --data f.csv --targets *output*");
+    assert_eq!(
+        (number(&described, "n_features"), number(&described, "n_outputs")),
+        (7.0, 4.0)
+    );
+    let message = folder.fail("generate friedman-chain --cardinality 2 --out c.csv");
+    assert!(
+        message.contains("--cardinality is for multi-label sets"),
+        "{message}"
+    );
+    let message = folder.fail("generate multi-label --cardinality 0.5 --out c.svm");
+    assert!(message.contains("cardinality"), "{message}");
+}
+
+#[test]
+fn data_come_from_standard_input_in_any_format() {
+    let folder = Folder::new();
+    let pipe = |arguments: &str, text: &str| {
+        let mut command = folder.command(arguments);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    folder
+        .write("numbers.csv", csv(30, 0))
+        .write("labels.txt", xmlrepo(30, 0));
+    for (data, options, text) in [
+        ("numbers.csv", "--n-targets 2", csv(30, 0)),
+        ("labels.txt", "", xmlrepo(30, 0)),
+    ] {
+        folder.ok(&format!(
+            "train --data {data} {options} --trees 3 --model file.rpo"
+        ));
+        let trained = pipe(
+            &format!("train --data - {options} --trees 3 --model pipe.rpo"),
+            &text,
+        );
+        assert_eq!(trained.0, Some(0), "{}", trained.2);
+        let expected = folder.ok(&format!("predict --data {data} --model file.rpo"));
+        assert_eq!(pipe("predict --data - --model pipe.rpo", &text).1, expected);
+        let scored = pipe("evaluate --data - --model pipe.rpo", &text);
+        assert_eq!(scored.0, Some(0), "{}", scored.2);
+    }
+    let (code, _, message) = pipe("train --data - --n-targets 1 --model m.rpo", "a,b\n1,2\n1,2,3\n");
+    assert_eq!(code, Some(1));
+    assert!(message.starts_with("error: standard input: line 3"), "{message}");
+}

@@ -1,0 +1,147 @@
+//! Splits that keep what belongs together: groups of samples, and the order of time.
+
+use super::{Split, SplitError, check_fraction, shuffled, sorted};
+use rpo_core::Seed;
+use std::collections::BTreeMap;
+
+/// Splits samples at random so that all samples of a group are on the same side: customers, patients, documents. Groups are
+/// drawn one after the other and go to the test side as long as that brings its size closer to the fraction.
+///
+/// ```
+/// use rpo_core::Seed;
+/// use rpo_data::split::grouped_split;
+/// let split = grouped_split(&["a", "b", "a", "c", "b", "a"], 0.5, Seed::new(1))?;
+/// assert_eq!(split.test.len(), 3);
+/// assert!(split.test == [0, 2, 5] || split.train == [0, 2, 5]);
+/// # Ok::<(), rpo_data::split::SplitError>(())
+/// ```
+///
+/// # Errors
+/// A fraction that is not in (0, 1), fewer than two groups, or groups so large that one side would be empty.
+pub fn grouped_split<G: Ord>(groups: &[G], test_fraction: f64, seed: Seed) -> Result<Split, SplitError> {
+    check_fraction(test_fraction)?;
+    let mut samples_of: BTreeMap<&G, Vec<usize>> = BTreeMap::new();
+    for (sample, group) in groups.iter().enumerate() {
+        samples_of.entry(group).or_default().push(sample);
+    }
+    let samples_of: Vec<Vec<usize>> = samples_of.into_values().collect();
+    let wanted = test_fraction * groups.len() as f64;
+    let (mut train, mut test) = (Vec::new(), Vec::new());
+    for group in shuffled(samples_of.len(), seed.purpose("grouped split")) {
+        let samples = &samples_of[group];
+        let distance = |size: usize| (size as f64 - wanted).abs();
+        let closer = distance(test.len() + samples.len()) < distance(test.len());
+        if closer { &mut test } else { &mut train }.extend_from_slice(samples);
+    }
+    checked(&train, &test)
+}
+
+/// Splits samples in the order of time: no training sample is later than a test sample. Samples of one time are on the same
+/// side, that which brings the size of the test set closer to the fraction.
+///
+/// ```
+/// use rpo_data::split::time_split;
+/// let split = time_split(&[2020.0, 2023.0, 2021.0, 2022.0], 0.25)?;
+/// assert_eq!((split.train, split.test), (vec![0, 2, 3], vec![1]));
+/// # Ok::<(), rpo_data::split::SplitError>(())
+/// ```
+///
+/// # Errors
+/// A fraction that is not in (0, 1), a time that is NaN, and samples all of one time.
+pub fn time_split(times: &[f64], test_fraction: f64) -> Result<Split, SplitError> {
+    check_fraction(test_fraction)?;
+    if let Some(sample) = times.iter().position(|time| time.is_nan()) {
+        return Err(SplitError::Time { sample });
+    }
+    let n = times.len();
+    let mut order = times.to_vec();
+    order.sort_by(f64::total_cmp);
+    let wanted = test_fraction * n as f64;
+    // Where a later time begins, so that everything from there on is later than everything before.
+    let begins = (1..n).filter(|&i| order[i - 1] < order[i]);
+    let distance = |i: usize| ((n - i) as f64 - wanted).abs();
+    let first = begins.min_by(|&a, &b| distance(a).total_cmp(&distance(b)));
+    let Some(first) = first.map(|i| order[i]) else {
+        return Err(SplitError::Empty { n_samples: n });
+    };
+    let (test, train): (Vec<usize>, Vec<usize>) = (0..n).partition(|&i| times[i] >= first);
+    checked(&train, &test)
+}
+
+fn checked(train: &[usize], test: &[usize]) -> Result<Split, SplitError> {
+    if train.is_empty() || test.is_empty() {
+        let n_samples = train.len() + test.len();
+        return Err(SplitError::Empty { n_samples });
+    }
+    Ok(Split {
+        train: sorted(train),
+        test: sorted(test),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_cannot_be_split_is_refused() {
+        let seed = Seed::new(0);
+        let empty = |n_samples| Err(SplitError::Empty { n_samples });
+        assert_eq!(grouped_split(&["a"; 4], 0.5, seed), empty(4));
+        assert_eq!(time_split(&[1.0; 3], 0.5), empty(3));
+        assert_eq!(time_split(&[], 0.5), empty(0));
+        assert_eq!(
+            time_split(&[1.0, f64::NAN], 0.5),
+            Err(SplitError::Time { sample: 1 })
+        );
+        for fraction in [0.0, 1.0, f64::NAN] {
+            assert!(matches!(
+                grouped_split(&[0, 1], fraction, seed),
+                Err(SplitError::Parameter(_))
+            ));
+            assert!(matches!(
+                time_split(&[0.0, 1.0], fraction),
+                Err(SplitError::Parameter(_))
+            ));
+        }
+    }
+
+    #[test]
+    fn samples_of_one_time_stay_together() {
+        // Two of six are wanted: the three of the last time are closer to that than the one before them more.
+        let split = time_split(&[1.0, 2.0, 3.0, 3.0, 3.0, 2.0], 1.0 / 3.0).unwrap();
+        assert_eq!(split.test, [2, 3, 4]);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_that_belongs_together_is_split(
+            keys in proptest::collection::vec(0_u8..12, 2..60),
+            fraction in 0.05..0.95,
+            seed in any::<u64>(),
+        ) {
+            let complete = |split: &Split| {
+                let mut all = [split.train.clone(), split.test.clone()].concat();
+                all.sort_unstable();
+                all == (0..keys.len()).collect::<Vec<_>>()
+            };
+            if let Ok(split) = grouped_split(&keys, fraction, Seed::new(seed)) {
+                prop_assert!(complete(&split));
+                prop_assert!(split.train.iter().all(|&i| split.test.iter().all(|&j| keys[i] != keys[j])));
+                // No group is moved to the other side without making it worse, as each was decided.
+                let largest = (0..12).map(|g| keys.iter().filter(|&&k| k == g).count()).max().unwrap();
+                let off = (split.test.len() as f64 - fraction * keys.len() as f64).abs();
+                prop_assert!(off <= largest as f64, "{off} {largest}");
+            }
+            let times: Vec<f64> = keys.iter().map(|&k| f64::from(k)).collect();
+            match time_split(&times, fraction) {
+                Ok(split) => {
+                    prop_assert!(complete(&split));
+                    prop_assert!(split.train.iter().all(|&i| split.test.iter().all(|&j| keys[i] < keys[j])));
+                }
+                Err(_) => prop_assert!(keys.iter().all(|k| *k == keys[0])),
+            }
+        }
+    }
+}

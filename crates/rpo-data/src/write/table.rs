@@ -1,0 +1,305 @@
+//! Writers of tables: CSV and ARFF.
+
+use super::WriteError;
+use crate::dataset::{Dataset, FeatureKind, Task};
+use crate::names::Names;
+use rpo_core::Matrix;
+use std::borrow::Cow;
+use std::io::Write;
+
+/// A text as a CSV field: in quotes where a reader would take it for something else.
+pub fn csv_field(text: &str) -> Cow<'_, str> {
+    let special = |c: char| matches!(c, ',' | '"' | '\n' | '\r');
+    if text.is_empty() || text.contains(special) || text.trim() != text {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// Writes CSV: a line of names, then for each sample its identifier, if samples have one (in a column `id`), its features
+/// and its outputs. Categories are written as words, missing values as empty cells. Where features and outputs are both
+/// numbered, outputs are named `output 0`, `output 1` and so on.
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_data::{Dataset, Task, write};
+/// let data = Dataset::new(array![[0.5, f32::NAN]].into(), array![[3.0]].into(), Task::Regression)?;
+/// let mut text = Vec::new();
+/// write::csv(&data, &mut text)?;
+/// assert_eq!(text, b"0,1,output 0\n0.5,,3\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`WriteError`]: a name of two columns, a category that would be read as a missing value. What was written before stays
+/// written.
+pub fn csv(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+    let id = data.ids().map(|_| Cow::Borrowed("id"));
+    let names: Vec<Cow<'_, str>> = id.into_iter().chain(column_names(data)?).collect();
+    let header: Vec<Cow<'_, str>> = names.iter().map(|name| csv_field(name)).collect();
+    writeln!(to, "{}", header.join(","))?;
+    let words = Words::new(data, |feature, word| match word.trim() {
+        "" | "NA" => Err(WriteError::ReadsAsMissing {
+            feature: data.feature_names().get(feature).unwrap_or_default().into_owned(),
+            value: word.to_owned(),
+        }),
+        _ => Ok(csv_field(word).into_owned()),
+    })?;
+    let (mut features, mut outputs) = (vec![0.0; data.n_features()], vec![0.0; data.n_outputs()]);
+    for sample in 0..data.n_samples() {
+        if let Some(ids) = data.ids() {
+            write!(to, "{},", csv_field(&ids[sample]))?;
+        }
+        data.features().view().copy_row(sample, &mut features);
+        data.outputs().view().copy_row(sample, &mut outputs);
+        let mut comma = "";
+        for (feature, &value) in features.iter().enumerate() {
+            match words.word(feature, value) {
+                _ if value.is_nan() => write!(to, "{comma}")?,
+                Some(word) => write!(to, "{comma}{word}")?,
+                None => write!(to, "{comma}{value}")?,
+            }
+            comma = ",";
+        }
+        for value in &outputs {
+            match value.is_nan() {
+                true => write!(to, "{comma}")?,
+                false => write!(to, "{comma}{value}")?,
+            }
+            comma = ",";
+        }
+        writeln!(to)?;
+    }
+    Ok(to.flush()?)
+}
+
+/// Writes ARFF: features, then outputs; labels are declared `{0,1}`, categories with their values, everything else numeric.
+/// Rows are sparse if the features are. Missing values are `?`. Identifiers are not written.
+///
+/// # Errors
+/// [`WriteError`]: a name of two columns. What was written before stays written.
+pub fn arff(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+    writeln!(to, "@relation {}", arff_word(data.name()))?;
+    let names = column_names(data)?;
+    let words = Words::new(data, |_, word| Ok(arff_word(word)))?;
+    for (column, name) in names.iter().enumerate() {
+        let name = arff_word(name);
+        match words.of.get(column).filter(|words| !words.is_empty()) {
+            Some(words) => writeln!(to, "@attribute {name} {{{}}}", words.join(","))?,
+            None if column >= data.n_features() && data.task() == Task::MultiLabel => {
+                writeln!(to, "@attribute {name} {{0,1}}")?;
+            }
+            None => writeln!(to, "@attribute {name} numeric")?,
+        }
+    }
+    writeln!(to, "@data")?;
+    let n_columns = names.len();
+    let is_sparse = matches!(data.features(), Matrix::Sparse(_));
+    let mut row = vec![0.0; n_columns];
+    for sample in 0..data.n_samples() {
+        let (features, outputs) = row.split_at_mut(data.n_features());
+        data.features().view().copy_row(sample, features);
+        data.outputs().view().copy_row(sample, outputs);
+        let mut comma = "";
+        if is_sparse {
+            write!(to, "{{")?;
+        }
+        for (column, &value) in row.iter().enumerate() {
+            if is_sparse && value == 0.0 {
+                continue;
+            }
+            write!(to, "{comma}")?;
+            comma = ",";
+            if is_sparse {
+                write!(to, "{column} ")?;
+            }
+            match words.word(column, value) {
+                _ if value.is_nan() => write!(to, "?")?,
+                Some(word) => write!(to, "{word}")?,
+                None => write!(to, "{value}")?,
+            }
+        }
+        writeln!(to, "{}", if is_sparse { "}" } else { "" })?;
+    }
+    Ok(to.flush()?)
+}
+
+/// Writes a MULAN label file, which names the outputs of an ARFF file.
+///
+/// # Errors
+/// [`WriteError::Io`].
+pub fn label_file(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> {
+    writeln!(to, "<labels xmlns=\"http://mulan.sourceforge.net/labels\">")?;
+    for name in column_names(data)?.iter().skip(data.n_features()) {
+        let name = quick_xml::escape::escape(name.as_ref());
+        writeln!(to, "<label name=\"{name}\"></label>")?;
+    }
+    writeln!(to, "</labels>")?;
+    Ok(to.flush()?)
+}
+
+/// The names of features and outputs, all different.
+fn column_names(data: &Dataset) -> Result<Vec<Cow<'_, str>>, WriteError> {
+    let (features, outputs) = (data.feature_names(), data.output_names());
+    let both_numbered = matches!((features, outputs), (Names::Numbered(_), Names::Numbered(_)));
+    let output = |name: Cow<'_, str>| match both_numbered {
+        true => Cow::Owned(format!("output {name}")),
+        false => Cow::Owned(name.into_owned()),
+    };
+    let names: Vec<Cow<'_, str>> = features.iter().chain(outputs.iter().map(output)).collect();
+    let given: Names = names.iter().map(Cow::as_ref).collect();
+    match given.duplicate() {
+        Some(name) => Err(WriteError::TwoColumns {
+            name: name.to_owned(),
+        }),
+        None => Ok(names),
+    }
+}
+
+/// The values of each nominal feature as they are written; none of others.
+struct Words {
+    of: Vec<Vec<String>>,
+}
+
+impl Words {
+    fn new(
+        data: &Dataset,
+        written: impl Fn(usize, &str) -> Result<String, WriteError>,
+    ) -> Result<Self, WriteError> {
+        let of = (0..data.n_features()).map(|feature| match data.feature_kind(feature) {
+            FeatureKind::Numeric => Ok(Vec::new()),
+            FeatureKind::Nominal(values) => values.iter().map(|word| written(feature, word)).collect(),
+        });
+        Ok(Self {
+            of: of.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The word of a position, if the column is a nominal feature.
+    fn word(&self, column: usize, value: f32) -> Option<&str> {
+        let words = self.of.get(column)?;
+        words.get(value as usize).map(String::as_str)
+    }
+}
+
+/// A text as a name or value of ARFF, quoted unless it is plain.
+fn arff_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '+');
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.to_owned();
+    }
+    let mut word = "'".to_owned();
+    for c in text.chars() {
+        match c {
+            '\'' | '\\' => word.extend(['\\', c]),
+            '\n' => word.push_str("\\n"),
+            '\r' => word.push_str("\\r"),
+            c => word.push(c),
+        }
+    }
+    word + "'"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{LabelFile, ReadOptions, Targets, read_from};
+    use crate::{Layout, Seed, generate::MultiLabelSet};
+    use ndarray::array;
+    use std::sync::Arc;
+
+    fn awkward() -> Dataset {
+        let x = array![[0.5, 1.0], [f32::NAN, 0.0], [-3e-9, f32::NAN]];
+        let y = array![[1.0, 0.0], [0.0, 0.0], [1.0, 1.0]];
+        let words: Arc<[String]> = ["a, b", "it's \"c\"\\"].map(String::from).into();
+        Dataset::new(x.into(), y.into(), Task::MultiLabel)
+            .unwrap()
+            .with_feature_names([" x", "what\nkind"].into_iter().collect())
+            .unwrap()
+            .with_output_names(["R&D", "<b>"].into_iter().collect())
+            .unwrap()
+            .with_nominal([(1, words)].into())
+            .unwrap()
+    }
+
+    fn same(a: &Dataset, b: &Dataset) {
+        assert_eq!(format!("{:?}", a.features()), format!("{:?}", b.features()));
+        assert_eq!((a.outputs(), a.task()), (b.outputs(), b.task()));
+        assert_eq!(
+            (a.feature_names(), a.output_names()),
+            (b.feature_names(), b.output_names())
+        );
+        assert_eq!((a.nominal(), a.ids()), (b.nominal(), b.ids()));
+    }
+
+    fn written(write: impl Fn(&mut Vec<u8>) -> Result<(), WriteError>) -> Vec<u8> {
+        let mut text = Vec::new();
+        write(&mut text).unwrap();
+        text
+    }
+
+    #[test]
+    fn tables_are_read_back() {
+        let targets = Targets::Last(2);
+        let data = awkward()
+            .with_ids(["1", "two", "2,5"].map(String::from).into())
+            .unwrap();
+        let text = written(|to| csv(&data, to));
+        let options = ReadOptions {
+            targets: targets.clone(),
+            id: Some("id".into()),
+            ..ReadOptions::default()
+        };
+        same(&read_from(text.as_slice(), &options).unwrap(), &data);
+
+        let data = awkward().named("it's");
+        let options = ReadOptions {
+            targets,
+            ..ReadOptions::default()
+        };
+        let text = written(|to| arff(&data, to));
+        let read = read_from(text.as_slice(), &options).unwrap();
+        assert_eq!(read.name(), "it's");
+        same(&read, &data);
+
+        let sparse = data.with_layout(Layout::Sparse, 0).unwrap();
+        let text = written(|to| arff(&sparse, to));
+        same(&read_from(text.as_slice(), &options).unwrap(), &sparse);
+        let labels = LabelFile::parse(&written(|to| label_file(&sparse, to))).unwrap();
+        assert_eq!(labels.labels, ["R&D", "<b>"]);
+    }
+
+    #[test]
+    fn numbered_columns_have_different_names() {
+        let data = MultiLabelSet::new(20, 30, 4).generate(Seed::new(1)).unwrap();
+        let text = written(|to| arff(&data, to));
+        let options = ReadOptions {
+            targets: Targets::Names(vec!["output *".into()]),
+            ..ReadOptions::default()
+        };
+        let read = read_from(text.as_slice(), &options).unwrap();
+        assert_eq!(
+            (read.features(), read.outputs()),
+            (data.features(), data.outputs())
+        );
+        assert_eq!(read.output_names().get(3).as_deref(), Some("output 3"));
+    }
+
+    #[test]
+    fn what_would_be_read_differently_is_refused() {
+        let words: Arc<[String]> = ["x", "NA"].map(String::from).into();
+        let data = awkward().with_nominal([(1, words)].into()).unwrap();
+        let found = csv(&data, Vec::new());
+        let expected = WriteError::ReadsAsMissing {
+            feature: "what\nkind".into(),
+            value: "NA".into(),
+        };
+        assert_eq!(found, Err(expected));
+        let data = awkward()
+            .with_output_names([" x", "y"].into_iter().collect())
+            .unwrap();
+        let expected = WriteError::TwoColumns { name: " x".into() };
+        assert_eq!(arff(&data, Vec::new()), Err(expected));
+    }
+}
