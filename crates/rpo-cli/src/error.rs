@@ -12,6 +12,7 @@ use rpo::{MethodError, ModelError, Registry, TargetError};
 use std::error::Error;
 use std::fmt::Write;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Everything that can end a command, with what it was about where the error itself does not say.
@@ -54,6 +55,10 @@ pub enum CliError {
     Write(#[from] WriteError),
     #[error(transparent)]
     Generate(#[from] GenerateError),
+    #[error("standard input: {0}")]
+    Input(#[source] io::Error),
+    #[error("cannot serve at {address}: {source}")]
+    Listen { address: SocketAddr, source: io::Error },
     #[error("standard output: {0}")]
     Output(#[source] io::Error),
     #[error("cannot start {threads} threads: {message}")]

@@ -5,6 +5,15 @@ use rpo::FileTarget;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+/// What the first signal does in place of ending the process.
+static INSTEAD: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// Lets the next signal call a function in place of ending the process; the one after it ends the process as ever.
+pub(crate) fn instead(stop: impl FnOnce() + Send + 'static) {
+    *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(stop));
+}
 
 /// Watches for signals from now on. Where that fails they end the process as ever.
 #[cfg(unix)]
@@ -16,6 +25,11 @@ pub(crate) fn watch() {
     };
     std::thread::spawn(move || {
         for signal in signals.forever() {
+            let instead = INSTEAD.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if let Some(stop) = instead {
+                stop();
+                continue;
+            }
             FileTarget::abandon_all(|paths| {
                 // Where there is no standard error there is nobody to tell.
                 let _ = std::io::stderr().write_all(message(paths).as_bytes());

@@ -17,6 +17,7 @@ mod output;
 mod predict;
 mod progress;
 mod resources;
+mod serve;
 mod split;
 mod train;
 mod tune;
@@ -51,6 +52,7 @@ enum Command {
     #[command(name = "cv")]
     CrossValidate(Box<cross_validate::CrossValidate>),
     Describe(describe::Describe),
+    Serve(serve::Serve),
     Split(split::SplitCommand),
     Convert(Box<convert::Convert>),
     Generate(generate::Generate),
@@ -69,6 +71,7 @@ impl Command {
             Self::Evaluate(command) => command.run(),
             Self::CrossValidate(command) => command.run(),
             Self::Describe(command) => command.run(),
+            Self::Serve(command) => command.run(),
             Self::Split(command) => command.run(),
             Self::Convert(command) => command.run(),
             Self::Generate(command) => command.run(),

@@ -13,6 +13,7 @@ mod methods;
 mod missing;
 mod real;
 mod refusals;
+mod serve;
 mod stability;
 mod structured;
 mod tables;

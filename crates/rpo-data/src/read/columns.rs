@@ -74,7 +74,7 @@ pub(super) fn infer<R: BufRead>(
     }
     let mut seen = vec![Seen::default(); declared.len()];
     let mut next_line = reader.line() + 1;
-    while reader.read_fields(|j, text| {
+    while reader.read_texts(|j, text| {
         if let (None, Some(text)) = (declared[j], text) {
             seen[j].add(text, next_line);
         }

@@ -121,7 +121,7 @@ impl<R: BufRead> CsvReader<R> {
     }
 
     /// Reads the next row and calls `visit` with each column and its text, `None` where missing; returns false at the end.
-    pub(super) fn read_fields(
+    pub(super) fn read_texts(
         &mut self,
         mut visit: impl FnMut(usize, Option<&[u8]>) -> Result<(), ReadErrorKind>,
     ) -> Result<bool, ReadError> {
@@ -297,7 +297,7 @@ fn is_blank(byte: u8, delimiter: u8) -> bool {
 }
 
 /// The text of a field, `None` if it is a missing value.
-fn present(text: &[u8]) -> Option<&[u8]> {
+pub(super) fn present(text: &[u8]) -> Option<&[u8]> {
     Some(text).filter(|text| !matches!(*text, b"" | b"NA"))
 }
 

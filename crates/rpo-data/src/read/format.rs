@@ -34,7 +34,7 @@ impl Format {
         (Self::Csv, "csv"),
     ];
 
-    /// The format that the extension of a file name says, `None` if it says none.
+    /// The format of files whose names end as this one, `None` if there is none.
     pub fn of_name(path: &Path) -> Option<Self> {
         let lower = |text: &OsStr| text.to_string_lossy().to_ascii_lowercase();
         let extension = match path.extension().map(lower)?.as_str() {

@@ -10,7 +10,7 @@ use super::options::{ColumnType, Missing, ReadOptions, Targets};
 use super::pattern::matching;
 use super::row::Row;
 use super::samples::narrow;
-use super::typed::TypedReader;
+use super::typed::{Fields, TypedReader};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
 use crate::names::Names;
@@ -41,10 +41,6 @@ pub(super) fn read_csv<'a>(
     let delimiter = delimiter_of_options(options)?;
     let open = || CsvReader::from_lines(LineReader::with_longest(open()?, options.longest_line), delimiter);
     let mut reader = open()?;
-    let numeric = |name: &String| Attribute {
-        name: name.clone(),
-        kind: AttributeKind::Numeric,
-    };
     let columns: Vec<Attribute> = reader.columns().iter().map(numeric).collect();
     let is_target = target_columns(&columns, false, options)?;
     let declared = declared(reader.columns(), &is_target, options)?;
@@ -63,10 +59,45 @@ pub(super) fn read_csv<'a>(
         }
     }
     let uses = infer(open()?, &declared)?;
-    let mut reader = TypedReader::new(open()?, &uses);
+    read_typed(open()?, &columns, &is_target, &uses, options)
+}
+
+/// Reads rows whose columns have types; columns without one are not read.
+pub(super) fn read_rows(rows: impl Fields, options: &ReadOptions) -> Result<Dataset, ReadError> {
+    let columns: Vec<Attribute> = rows.columns().iter().map(numeric).collect();
+    let is_target = target_columns(&columns, false, options)?;
+    let declared = declared(rows.columns(), &is_target, options)?;
+    let number = |target| match target {
+        true => ColumnUse::Value(ColumnType::Number),
+        false => ColumnUse::Ignored,
+    };
+    let uses = declared.into_iter().zip(&is_target);
+    let uses: Vec<ColumnUse> = uses
+        .map(|(given, &target)| given.unwrap_or(number(target)))
+        .collect();
+    read_typed(rows, &columns, &is_target, &uses, options)
+}
+
+/// A column of numbers.
+fn numeric(name: &String) -> Attribute {
+    Attribute {
+        name: name.clone(),
+        kind: AttributeKind::Numeric,
+    }
+}
+
+/// Reads a table with columns of these uses.
+fn read_typed(
+    source: impl Fields,
+    columns: &[Attribute],
+    is_target: &[bool],
+    uses: &[ColumnUse],
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
+    let mut reader = TypedReader::new(source, uses);
     // Columns of the file, and those of the rows that are made of each.
     let names = reader.names();
-    for ((target, column), found) in is_target.iter().zip(&columns).zip(&uses) {
+    for ((target, column), found) in is_target.iter().zip(columns).zip(uses) {
         let found = match found {
             ColumnUse::Value(ColumnType::Category) => "words",
             ColumnUse::Value(ColumnType::Date | ColumnType::DateTime) => "dates",
@@ -87,7 +118,7 @@ pub(super) fn read_csv<'a>(
     let is_target: Vec<bool> = names
         .iter()
         .zip(is_target)
-        .flat_map(|(made, target)| made.iter().map(move |_| target))
+        .flat_map(|(made, &target)| made.iter().map(move |_| target))
         .collect();
     let mut columns: Vec<Attribute> = names.iter().flatten().map(numeric).collect();
     let roles = Roles::new(&columns, &is_target, false, options)?;

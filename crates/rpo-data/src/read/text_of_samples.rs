@@ -69,7 +69,7 @@ impl TextOfSamples {
                 let mut reader = CsvReader::from_lines(lines, delimiter_of_options(options)?)?;
                 (
                     reader.line(),
-                    ends(|| Ok(reader.read_fields(|_, _| Ok(()))?.then(|| reader.line())))?,
+                    ends(|| Ok(reader.read_texts(|_, _| Ok(()))?.then(|| reader.line())))?,
                 )
             }
             Format::Arff => {

@@ -1,14 +1,13 @@
-//! CSV files whose columns are not all numbers.
+//! Tables whose columns are not all numbers.
 
 use super::columns::{ColumnUse, parse_number};
-use super::csv::CsvReader;
+use super::csv::{CsvReader, present};
 use super::date::{Moment, part_name, parts};
 use super::error::{ReadError, ReadErrorKind};
-use super::number;
+use super::number::{self, NotANumber};
 use super::options::ColumnType;
 use super::row::Row;
 use super::text::utf8;
-use crate::message::lossy;
 use rpo_core::Matrix;
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -17,10 +16,57 @@ use std::sync::Arc;
 /// The most different values of a category: positions are stored as `f32`.
 const MOST_CATEGORIES: usize = 1 << 24;
 
+/// A field of a table.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Field<'a> {
+    Missing,
+    Number(f64),
+    /// What a file has written; not empty and not `NA`.
+    Text(&'a [u8]),
+}
+
+impl<'a> Field<'a> {
+    /// The field of a text without blanks around it.
+    pub(super) fn of_text(text: &'a [u8]) -> Self {
+        present(text).map_or(Self::Missing, Self::Text)
+    }
+}
+
+/// Rows of fields below names of columns.
+pub(super) trait Fields {
+    fn columns(&self) -> &[String];
+
+    /// Number of the line or row last read.
+    fn line(&self) -> u64;
+
+    /// Reads the next row and calls `visit` with each column and its field; returns false at the end.
+    fn read_fields(
+        &mut self,
+        visit: impl FnMut(usize, Field<'_>) -> Result<(), ReadErrorKind>,
+    ) -> Result<bool, ReadError>;
+}
+
+impl<R: BufRead> Fields for CsvReader<R> {
+    fn columns(&self) -> &[String] {
+        self.columns()
+    }
+
+    fn line(&self) -> u64 {
+        self.line()
+    }
+
+    fn read_fields(
+        &mut self,
+        mut visit: impl FnMut(usize, Field<'_>) -> Result<(), ReadErrorKind>,
+    ) -> Result<bool, ReadError> {
+        self.read_texts(|j, text| visit(j, text.map_or(Field::Missing, Field::Text)))
+    }
+}
+
 /// A reader of rows of numbers from columns of several types: words become positions in a list that grows, dates their
 /// parts.
-pub(super) struct TypedReader<R> {
-    csv: CsvReader<R>,
+pub(super) struct TypedReader<S> {
+    source: S,
     names: Vec<String>,
     columns: Vec<Column>,
     ids: Option<Vec<String>>,
@@ -34,8 +80,8 @@ enum Column {
     Date(ColumnType),
 }
 
-impl<R: BufRead> TypedReader<R> {
-    pub(super) fn new(csv: CsvReader<R>, uses: &[ColumnUse]) -> Self {
+impl<S: Fields> TypedReader<S> {
+    pub(super) fn new(source: S, uses: &[ColumnUse]) -> Self {
         let columns = uses.iter().map(|column| match column {
             ColumnUse::Ignored => Column::Ignored,
             ColumnUse::Id => Column::Id,
@@ -44,8 +90,8 @@ impl<R: BufRead> TypedReader<R> {
             ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => Column::Date(*kind),
         });
         Self {
-            names: csv.columns().to_vec(),
-            csv,
+            names: source.columns().to_vec(),
+            source,
             columns: columns.collect(),
             ids: uses.contains(&ColumnUse::Id).then(Vec::new),
         }
@@ -66,35 +112,44 @@ impl<R: BufRead> TypedReader<R> {
     pub(super) fn read_row(&mut self, n_values: usize, row: &mut Row) -> Result<(bool, u64), ReadError> {
         row.start_dense(n_values);
         let (names, columns, ids) = (&self.names, &mut self.columns, &mut self.ids);
-        let more = self.csv.read_fields(|j, text| {
+        let more = self.source.read_fields(|j, field| {
             let name = || names[j].as_str();
-            match (&mut columns[j], text) {
+            match (&mut columns[j], field) {
                 (Column::Ignored, _) => {}
-                (Column::Id, text) => {
-                    let text = utf8(text.unwrap_or_default(), 0).map_err(|(_, kind)| kind)?;
-                    ids.as_mut().expect("a column is the id").push(text);
+                (Column::Id, field) => ids.as_mut().expect("a column is the id").push(text_of(field)?),
+                (Column::Number | Column::Category(_), Field::Missing) => row.push_dense(f64::NAN),
+                (Column::Date(kind), Field::Missing) => {
+                    parts(*kind).iter().for_each(|_| row.push_dense(f64::NAN))
                 }
-                (Column::Number | Column::Category(_), None) => row.push_dense(f64::NAN),
-                (Column::Date(kind), None) => parts(*kind).iter().for_each(|_| row.push_dense(f64::NAN)),
-                (Column::Number, Some(text)) => {
+                (Column::Number, Field::Number(value)) if value.is_finite() => row.push_dense(value),
+                (Column::Number, Field::Number(value)) => {
+                    let why = NotANumber::NotFinite;
+                    return Err(ReadErrorKind::number(why, name(), value.to_string().as_bytes()));
+                }
+                (Column::Number, Field::Text(text)) => {
                     let value = parse_number(text);
                     row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), text))?);
                 }
-                (Column::Category(categories), Some(text)) => {
+                (Column::Category(categories), Field::Text(text)) => {
                     let position = categories.position(text, name)?;
                     row.push_dense(f64::from(position));
                 }
-                (Column::Date(kind), Some(text)) => {
-                    let moment = Moment::parse(text).ok_or_else(|| ReadErrorKind::NotADate {
+                (Column::Category(categories), Field::Number(value)) => {
+                    let position = categories.position(value.to_string().as_bytes(), name)?;
+                    row.push_dense(f64::from(position));
+                }
+                (Column::Date(kind), field) => {
+                    let text = text_of(field)?;
+                    let moment = Moment::parse(text.as_bytes()).ok_or_else(|| ReadErrorKind::NotADate {
                         column: name().to_owned(),
-                        text: lossy(text),
+                        text,
                     })?;
                     moment.values(*kind).for_each(|value| row.push_dense(value));
                 }
             }
             Ok(())
         })?;
-        Ok((more, self.csv.line()))
+        Ok((more, self.source.line()))
     }
 
     /// The identifiers of the samples, and for each column of categories, by its position in the file, its values.
@@ -105,6 +160,15 @@ impl<R: BufRead> TypedReader<R> {
             _ => None,
         });
         (self.ids, categories.collect())
+    }
+}
+
+/// The text of a field; empty if it is missing.
+fn text_of(field: Field<'_>) -> Result<String, ReadErrorKind> {
+    match field {
+        Field::Missing => Ok(String::new()),
+        Field::Number(value) => Ok(value.to_string()),
+        Field::Text(text) => utf8(text, 0).map_err(|(_, kind)| kind),
     }
 }
 

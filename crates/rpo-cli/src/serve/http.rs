@@ -1,0 +1,189 @@
+//! The server of HTTP.
+
+use super::problem::Problem;
+use super::service::Service;
+use crate::error::CliError;
+use crate::interrupt;
+use crate::output::print;
+use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
+
+/// The page that draws predictions.
+const PAGE: &str = include_str!("page.html");
+
+/// Most bytes of the head of a request.
+const MAX_HEAD: usize = 64 << 10;
+
+/// How much of the machine strangers may take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Most bytes of a request.
+    pub(super) bytes: usize,
+    /// Most connections at a time.
+    pub(super) connections: usize,
+    /// How long a request may take to arrive, and how long it may wait for others.
+    pub(super) time: Duration,
+}
+
+/// What every connection shares.
+#[derive(Debug)]
+struct Server {
+    service: Service,
+    limits: Limits,
+    /// One for each prediction that may run at a time.
+    turns: Semaphore,
+}
+
+/// Serves until the process is told to end, and then until requests under way have their responses.
+pub(super) fn serve(service: Service, address: SocketAddr, limits: Limits) -> Result<(), CliError> {
+    let threads = rayon::current_num_threads();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(threads.min(4))
+        .max_blocking_threads(threads)
+        .enable_io()
+        .enable_time()
+        .build()
+        .map_err(|source| CliError::Listen { address, source })?;
+    let server = Arc::new(Server {
+        service,
+        limits,
+        turns: Semaphore::new(threads),
+    });
+    let ended = runtime.block_on(listen(server, address));
+    runtime.shutdown_timeout(limits.time);
+    ended
+}
+
+async fn listen(server: Arc<Server>, address: SocketAddr) -> Result<(), CliError> {
+    let failed = |source| CliError::Listen { address, source };
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let stop = Arc::new(Notify::new());
+    let stopper = Arc::clone(&stop);
+    interrupt::instead(move || stopper.notify_one());
+    print(&format!(
+        "listening on http://{}\n",
+        listener.local_addr().map_err(failed)?
+    ))?;
+    let connections = Arc::new(Semaphore::new(server.limits.connections));
+    let graceful = GracefulShutdown::new();
+    let mut stopped = pin!(stop.notified());
+    loop {
+        let mut accept = pin!(async {
+            let permit = Arc::clone(&connections).acquire_owned().await;
+            (permit, listener.accept().await)
+        });
+        let accepted = poll_fn(|context| match stopped.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(None),
+            Poll::Pending => accept.as_mut().poll(context).map(Some),
+        });
+        let stream = match accepted.await {
+            None => break,
+            Some((Ok(permit), Ok((stream, _)))) => (permit, stream),
+            // Such as too many open files: others may close.
+            Some(_) => {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        let (permit, stream) = stream;
+        let connection = graceful.watch(connection(Arc::clone(&server), stream));
+        tokio::spawn(async move {
+            // A client that went away is no error of the server.
+            let _ = connection.await;
+            drop(permit);
+        });
+    }
+    drop(listener);
+    let _ = timeout(server.limits.time, graceful.shutdown()).await;
+    Ok(())
+}
+
+fn connection(
+    server: Arc<Server>,
+    stream: TcpStream,
+) -> impl hyper_util::server::graceful::GracefulConnection<Error = hyper::Error> + Send {
+    // Responses are small: none waits for more to send.
+    let _ = stream.set_nodelay(true);
+    let time = server.limits.time;
+    let handle = move |request| {
+        let server = Arc::clone(&server);
+        async move { Ok::<_, Infallible>(server.handle(request).await) }
+    };
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(time)
+        .max_buf_size(MAX_HEAD);
+    builder.serve_connection(TokioIo::new(stream), service_fn(handle))
+}
+
+impl Server {
+    async fn handle(self: Arc<Self>, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        match self.respond(request).await {
+            Ok(response) => response,
+            Err(problem) => response(problem.status(), "application/json", problem.response(None)),
+        }
+    }
+
+    async fn respond(self: Arc<Self>, request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Problem> {
+        let json = "application/json";
+        match (request.method(), request.uri().path()) {
+            (&Method::GET, "/") => Ok(response(200, "text/html; charset=utf-8", PAGE)),
+            (&Method::GET, "/health") => Ok(response(200, json, "{\"status\":\"ok\"}")),
+            (&Method::GET, "/schema") => Ok(response(200, json, self.service.schema().to_string())),
+            (&Method::POST, "/predict") => {
+                let body = self.body(request.into_body()).await?;
+                let (status, text) = self.predict(body).await?;
+                Ok(response(status, json, text))
+            }
+            (method, "/" | "/health" | "/schema" | "/predict") => Err(Problem::Method(method.to_string())),
+            (_, path) => Err(Problem::Path(path.to_owned())),
+        }
+    }
+
+    async fn body(&self, body: Incoming) -> Result<Bytes, Problem> {
+        let limit = self.limits.bytes;
+        if body.size_hint().lower() > limit as u64 {
+            return Err(Problem::TooLong { limit });
+        }
+        match timeout(self.limits.time, Limited::new(body, limit).collect()).await {
+            Err(_) => Err(Problem::Late),
+            Ok(Err(e)) if e.is::<LengthLimitError>() => Err(Problem::TooLong { limit }),
+            Ok(Err(e)) => Err(Problem::Request(e.to_string())),
+            Ok(Ok(body)) => Ok(body.to_bytes()),
+        }
+    }
+
+    async fn predict(self: Arc<Self>, body: Bytes) -> Result<(u16, String), Problem> {
+        let turn = timeout(self.limits.time, self.turns.acquire()).await;
+        let _turn = turn.map_err(|_| Problem::Busy)?.map_err(|_| Problem::Internal)?;
+        let server = Arc::clone(&self);
+        let work = tokio::task::spawn_blocking(move || server.service.respond(&body));
+        work.await.map_err(|_| Problem::Internal)
+    }
+}
+
+fn response(status: u16, kind: &'static str, text: impl Into<Bytes>) -> Response<Full<Bytes>> {
+    let mut response = Response::new(Full::new(text.into()));
+    *response.status_mut() = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    response
+}

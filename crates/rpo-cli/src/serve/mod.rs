@@ -1,0 +1,91 @@
+//! `rpo serve`.
+
+mod http;
+mod lines;
+mod problem;
+mod request;
+mod service;
+
+use crate::error::CliError;
+use crate::options::ThreadOptions;
+use clap::Args;
+use http::Limits;
+use rpo::Model;
+use service::Service;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Load a model once and predict for rows of JSON: line by line from standard input, or by HTTP.
+///
+/// A request is a row, {"width": 2.5, "colour": "red"}, a list of rows, or {"rows": [...]} with, if they are wanted, "top_k":
+/// K or "decide": true as in `rpo predict`, and an "id" that the response repeats. Every feature must be there, null where
+/// it is missing; of features that are numbered, those left out are 0. The response is {"predictions": [...]}, for each row
+/// an object of outputs, or a list of {"output", "score"} for labels that are picked; or {"error": {"kind", "message", "row",
+/// "column"}}. With --http: POST /predict, GET /health, GET /schema, and a page that draws predictions at /. Ctrl-C and
+/// SIGTERM end it when the requests under way have their responses.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// The model.
+    #[arg(long, value_name = "FILE")]
+    model: PathBuf,
+
+    /// Serve HTTP at this address in place of standard input. Port 0 takes any that is free; the address is printed. Only
+    /// this machine reaches 127.0.0.1; whoever reaches another address may use the model.
+    #[arg(long, value_name = "ADDRESS:PORT", num_args = 0..=1, default_missing_value = "127.0.0.1:8080")]
+    http: Option<SocketAddr>,
+
+    /// Most bytes of a request.
+    #[arg(long, value_name = "BYTES", default_value_t = 16 << 20)]
+    max_bytes: usize,
+
+    /// Most rows of a request.
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    max_rows: usize,
+
+    /// Most connections at a time; others wait. [default: 256]
+    #[arg(long, value_name = "N", requires = "http")]
+    max_connections: Option<NonZeroUsize>,
+
+    /// Seconds within which a request must arrive, and wait for those before it at most. [default: 10]
+    #[arg(long, value_name = "SECONDS", requires = "http", value_parser = parse_seconds)]
+    timeout: Option<Duration>,
+
+    /// Refuse values of categories that were not in the training data; by default they count as missing, and the response
+    /// counts them under "unseen".
+    #[arg(long)]
+    refuse_unseen: bool,
+
+    #[command(flatten)]
+    threads: ThreadOptions,
+}
+
+fn parse_seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text
+        .parse()
+        .map_err(|_| "a number of seconds is expected".to_owned())?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) if !duration.is_zero() && seconds <= 86_400.0 => Ok(duration),
+        _ => Err("more than 0 and at most a day is expected".to_owned()),
+    }
+}
+
+impl Serve {
+    pub(crate) fn run(&self) -> Result<(), CliError> {
+        self.threads.start()?;
+        let model = Model::load(&self.model)?;
+        let service = Service::new(model, self.max_rows, self.refuse_unseen);
+        match self.http {
+            None => lines::serve(&service, self.max_bytes),
+            Some(address) => {
+                let limits = Limits {
+                    bytes: self.max_bytes,
+                    connections: self.max_connections.map_or(256, NonZeroUsize::get),
+                    time: self.timeout.unwrap_or(Duration::from_secs(10)),
+                };
+                http::serve(service, address, limits)
+            }
+        }
+    }
+}

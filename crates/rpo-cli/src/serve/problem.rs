@@ -1,0 +1,121 @@
+//! What is wrong with a request.
+
+use rpo::ModelError;
+use rpo::data::read::{ReadError, ReadErrorKind};
+use serde_json::{Value, json};
+
+/// Why a request has no predictions.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Problem {
+    #[error("not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("{0}")]
+    Request(String),
+    #[error("the request has {rows} rows, at most {limit} are served at once")]
+    TooManyRows { rows: usize, limit: usize },
+    #[error("the request is longer than {limit} bytes")]
+    TooLong { limit: usize },
+    #[error("the request did not arrive in time")]
+    Late,
+    #[error("other requests took all the time that this one may wait")]
+    Busy,
+    #[error("there is no {0}")]
+    Path(String),
+    #[error("{0} is not for this path")]
+    Method(String),
+    /// A value that cannot be.
+    #[error("{message}")]
+    Row {
+        row: usize,
+        column: Option<String>,
+        message: String,
+    },
+    #[error(transparent)]
+    Model(ModelError),
+    #[error("the prediction failed; the server goes on")]
+    Internal,
+}
+
+impl Problem {
+    pub(super) fn row(row: usize, column: &str, message: impl Into<String>) -> Self {
+        Self::Row {
+            row,
+            column: Some(column.to_owned()),
+            message: message.into(),
+        }
+    }
+
+    /// The name of its kind.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Json(_) => "json",
+            Self::Request(_) => "request",
+            Self::TooManyRows { .. } | Self::TooLong { .. } => "size",
+            Self::Late | Self::Busy => "time",
+            Self::Path(_) => "path",
+            Self::Method(_) => "method",
+            Self::Row { .. } => "row",
+            Self::Model(_) => "model",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// The status of HTTP.
+    pub(super) fn status(&self) -> u16 {
+        match self {
+            Self::Json(_) | Self::Request(_) => 400,
+            Self::Path(_) => 404,
+            Self::Method(_) => 405,
+            Self::Late => 408,
+            Self::TooManyRows { .. } | Self::TooLong { .. } => 413,
+            Self::Row { .. } | Self::Model(_) => 422,
+            Self::Internal => 500,
+            Self::Busy => 503,
+        }
+    }
+
+    /// The response, which repeats the request's identifier.
+    pub(super) fn response(&self, id: Option<&Value>) -> String {
+        let mut error = json!({"kind": self.kind(), "message": self.to_string()});
+        if let Self::Row { row, column, .. } = self {
+            error["row"] = json!(row);
+            error["column"] = json!(column);
+        }
+        let mut response = json!({"error": error});
+        if let Some(id) = id {
+            response["id"] = id.clone();
+        }
+        response.to_string()
+    }
+}
+
+impl From<ReadError> for Problem {
+    fn from(e: ReadError) -> Self {
+        let message = e.kind.to_string();
+        let Some(line) = e.line else {
+            return Self::Request(message);
+        };
+        let column = match e.kind {
+            ReadErrorKind::NotANumber { column, .. }
+            | ReadErrorKind::NotFinite { column, .. }
+            | ReadErrorKind::TooLarge { column, .. }
+            | ReadErrorKind::NotADate { column, .. } => Some(column),
+            _ => None,
+        };
+        Self::Row {
+            row: line as usize - 1,
+            column,
+            message,
+        }
+    }
+}
+
+impl From<ModelError> for Problem {
+    fn from(e: ModelError) -> Self {
+        match &e {
+            ModelError::UnknownValue { row, name, .. } => Self::row(*row, name, e.to_string()),
+            ModelError::MissingFeature { row, name, .. } => Self::row(*row, name, e.to_string()),
+            _ => Self::Model(e),
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! Requests become responses.
+
+use super::problem::Problem;
+use super::request::{Pick, Request};
+use rpo::core::{CsrMatrix, Matrix, MatrixView, csr_row};
+use rpo::data::Task;
+use rpo::data::read::{Cell, ReadOptions, read_rows};
+use rpo::{Model, ModelError};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// A model that predicts for requests.
+#[derive(Debug)]
+pub(super) struct Service {
+    model: Model,
+    columns: Columns,
+    /// The names of the outputs as JSON.
+    outputs: Vec<String>,
+    max_rows: usize,
+    refuse_unseen: bool,
+}
+
+/// What rows are read as.
+#[derive(Debug)]
+enum Columns {
+    /// By number; what is left out is 0.
+    Numbered,
+    /// By name, all of them.
+    Named {
+        names: Vec<String>,
+        options: ReadOptions,
+    },
+}
+
+impl Service {
+    pub(super) fn new(model: Model, max_rows: usize, refuse_unseen: bool) -> Self {
+        let schema = model.schema();
+        let columns = match schema.column_types() {
+            None => Columns::Numbered,
+            Some(types) => Columns::Named {
+                names: types.keys().cloned().collect(),
+                options: ReadOptions {
+                    types,
+                    task: Some(schema.task()),
+                    ..ReadOptions::default()
+                },
+            },
+        };
+        Self {
+            outputs: schema
+                .output_names()
+                .iter()
+                .map(|name| json!(name).to_string())
+                .collect(),
+            model,
+            columns,
+            max_rows,
+            refuse_unseen,
+        }
+    }
+
+    /// The response to a request: one line of JSON, whatever comes, and the status of HTTP.
+    pub(super) fn respond(&self, text: &[u8]) -> (u16, String) {
+        let request = match Request::parse(text) {
+            Ok(request) => request,
+            Err(problem) => return (problem.status(), problem.response(None)),
+        };
+        match self.predict(&request) {
+            Ok(response) => (200, response),
+            Err(problem) => (problem.status(), problem.response(request.id.as_ref())),
+        }
+    }
+
+    fn predict(&self, request: &Request) -> Result<String, Problem> {
+        let (rows, limit) = (request.rows.len(), self.max_rows);
+        if rows > limit {
+            return Err(Problem::TooManyRows { rows, limit });
+        }
+        if request.pick != Pick::All && self.model.schema().task() == Task::Regression {
+            let message = "top_k and decide are for labels; the model predicts numbers";
+            return Err(Problem::Request(message.to_owned()));
+        }
+        let mut response = "{".to_owned();
+        if let Some(id) = &request.id {
+            add(&mut response, format_args!("\"id\":{id},"));
+        }
+        response.push_str("\"predictions\":[");
+        let mut n_unseen = 0;
+        if !request.rows.is_empty() {
+            let x = self.features(&request.rows, &mut n_unseen)?;
+            self.write(x.view(), request.pick, &mut response)?;
+        }
+        response.push(']');
+        if n_unseen > 0 {
+            add(&mut response, format_args!(",\"unseen\":{n_unseen}"));
+        }
+        response.push('}');
+        Ok(response)
+    }
+
+    fn write(&self, x: MatrixView<'_>, pick: Pick, to: &mut String) -> Result<(), Problem> {
+        let mut comma = "";
+        match pick {
+            Pick::All => {
+                for scores in self.model.predict(x)?.rows() {
+                    add(to, format_args!("{comma}{{"));
+                    comma = "";
+                    for (name, score) in self.outputs.iter().zip(scores) {
+                        add(to, format_args!("{comma}{name}:{score}"));
+                        comma = ",";
+                    }
+                    to.push('}');
+                    comma = ",";
+                }
+            }
+            Pick::Best(k) => {
+                let top = self.model.predict_top_k(x, k.min(self.model.n_outputs()))?;
+                let top = top.view();
+                for row in 0..x.n_rows() {
+                    let (labels, scores) = csr_row(&top, row);
+                    let picked = labels.iter().copied().zip(scores.iter().copied());
+                    self.write_picked(picked.collect(), comma, to);
+                    comma = ",";
+                }
+            }
+            Pick::Decided => {
+                let scores = self.model.predict(x)?;
+                let decided = self.model.decide(scores.view())?;
+                let decided = decided.view();
+                for row in 0..x.n_rows() {
+                    let labels = csr_row(&decided, row).0.iter();
+                    let picked = labels.map(|&j| (j, scores[[row, j as usize]]));
+                    self.write_picked(picked.collect(), comma, to);
+                    comma = ",";
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the labels of a row, best first.
+    fn write_picked(&self, mut picked: Vec<(u32, f32)>, comma: &str, to: &mut String) {
+        picked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        add(to, format_args!("{comma}["));
+        for (i, (label, score)) in picked.into_iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            let name = &self.outputs[label as usize];
+            add(to, format_args!("{comma}{{\"output\":{name},\"score\":{score}}}"));
+        }
+        to.push(']');
+    }
+
+    /// The features of rows, in the order of the model; counts values of categories that training did not have.
+    fn features(&self, rows: &[Value], n_unseen: &mut usize) -> Result<Matrix, Problem> {
+        let (names, options) = match &self.columns {
+            Columns::Numbered => return self.numbered(rows),
+            Columns::Named { names, options } => (names, options),
+        };
+        let cells = rows
+            .iter()
+            .enumerate()
+            .map(|(row, values)| cells(row, values, names));
+        let cells: Vec<Vec<Cell<'_>>> = cells.collect::<Result<_, _>>()?;
+        let data = read_rows(names, &cells, options)?;
+        let schema = self.model.schema();
+        for unseen in schema.unseen_values(&data)? {
+            if self.refuse_unseen {
+                return Err(Problem::from(ModelError::UnknownValue {
+                    row: unseen.sample,
+                    name: unseen.feature,
+                    value: unseen.value,
+                }));
+            }
+            *n_unseen += unseen.count;
+        }
+        Ok(schema.align_features(&data)?.into_owned())
+    }
+
+    fn numbered(&self, rows: &[Value]) -> Result<Matrix, Problem> {
+        let names = self.model.schema().feature_names();
+        let (mut starts, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for (row, given) in rows.iter().enumerate() {
+            let mut pairs: Vec<(usize, &str, &Value)> = Vec::new();
+            for (name, value) in object(row, given)? {
+                let no_feature = || Problem::row(row, name, format!("there is no feature {name:?}"));
+                pairs.push((names.position(name).ok_or_else(no_feature)?, name, value));
+            }
+            pairs.sort_unstable_by_key(|(column, _, _)| *column);
+            for (column, name, value) in pairs {
+                let value = match value {
+                    Value::Null => f32::NAN,
+                    value => number(row, name, value)? as f32,
+                };
+                if value.is_infinite() {
+                    return Err(Problem::row(
+                        row,
+                        name,
+                        "the value is too large, outside the range of a 32-bit float",
+                    ));
+                }
+                if value != 0.0 {
+                    columns.push(column as u32);
+                    values.push(value);
+                }
+            }
+            starts.push(columns.len());
+        }
+        let shape = (rows.len(), names.len());
+        Ok(Matrix::from(CsrMatrix::new(shape, starts, columns, values)))
+    }
+
+    /// What the model is, for clients.
+    pub(super) fn schema(&self) -> Value {
+        let schema = self.model.schema();
+        let features: Value = match &self.columns {
+            Columns::Numbered => json!({"numbered": schema.feature_names().len()}),
+            Columns::Named { names, options } => {
+                let feature = |name: &String| {
+                    let kind = json!(options.types[name]);
+                    let mut feature = json!({"name": name, "type": kind});
+                    let position = schema.feature_names().position(name);
+                    if let Some(values) = position.and_then(|j| schema.nominal().get(&j)) {
+                        feature["values"] = json!(**values);
+                    }
+                    feature
+                };
+                names.iter().map(feature).collect()
+            }
+        };
+        let outputs: Vec<Cow<'_, str>> = schema.output_names().iter().collect();
+        json!({
+            "task": schema.task(),
+            "method": self.model.parameters().get("method"),
+            "features": features,
+            "outputs": outputs,
+            "max_rows": self.max_rows,
+        })
+    }
+}
+
+/// Writes to a string, which does not fail.
+fn add(to: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = to.write_fmt(text);
+}
+
+fn object(row: usize, value: &Value) -> Result<&Map<String, Value>, Problem> {
+    value.as_object().ok_or_else(|| Problem::Row {
+        row,
+        column: None,
+        message: "a row is an object of features".to_owned(),
+    })
+}
+
+fn number(row: usize, name: &str, value: &Value) -> Result<f64, Problem> {
+    let found = value.as_f64();
+    found.ok_or_else(|| Problem::row(row, name, format!("{name:?} must be a number, got {value}")))
+}
+
+/// The values of a row, an object, in the order of the columns.
+fn cells<'a>(row: usize, value: &'a Value, names: &[String]) -> Result<Vec<Cell<'a>>, Problem> {
+    let object = object(row, value)?;
+    let cell = |name: &String| match object.get(name) {
+        None => {
+            let message = format!("the row has no {name:?}; null is a missing value");
+            Err(Problem::row(row, name, message))
+        }
+        Some(Value::Null) => Ok(Cell::Missing),
+        Some(Value::String(text)) => Ok(Cell::Text(text)),
+        Some(Value::Bool(true)) => Ok(Cell::Text("true")),
+        Some(Value::Bool(false)) => Ok(Cell::Text("false")),
+        Some(value) => Ok(Cell::Number(number(row, name, value)?)),
+    };
+    names.iter().map(cell).collect()
+}

@@ -1,0 +1,327 @@
+//! A model that is served: line by line, and by HTTP.
+
+use crate::common::{Folder, csv, number, svmlight};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Rows of words, dates and numbers, and what follows from them.
+fn table() -> String {
+    let mut text = "city,since,age,label_a,label_b\n".to_owned();
+    for i in 0..40 {
+        let city = ["Bern", "Oslo"][i % 2];
+        text += &format!(
+            "{city},2024-{:02}-03,{},{},{}\n",
+            1 + i % 12,
+            i,
+            i % 2,
+            usize::from(i > 20)
+        );
+    }
+    text
+}
+
+fn trained(folder: &Folder) {
+    folder.write("table.csv", table());
+    folder.ok("train --data table.csv --targets label_* --trees 10 --seed 1 --model m.rpo");
+}
+
+/// The responses to lines.
+fn lines(folder: &Folder, options: &str, input: &str) -> Vec<Value> {
+    let mut child = folder
+        .command(&format!("serve {options}"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn lines_are_predicted_as_files_are() {
+    let folder = Folder::new();
+    trained(&folder);
+    let expected = folder.ok("predict --data table.csv --model m.rpo");
+    let requests: String = table()
+        .lines()
+        .skip(1)
+        .map(|line| {
+            let cells: Vec<&str> = line.split(',').collect();
+            let age: f64 = cells[2].parse().unwrap();
+            format!(
+                "{}\n",
+                json!({"since": cells[1], "age": age, "city": cells[0], "other": [1]})
+            )
+        })
+        .collect();
+    let responses = lines(&folder, "--model m.rpo", &requests);
+    assert_eq!(responses.len(), 40);
+    for (response, line) in responses.iter().zip(expected.lines().skip(1)) {
+        let found = &response["predictions"][0];
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();
+        assert_eq!([number(found, "label_a"), number(found, "label_b")], cells[..]);
+    }
+}
+
+#[test]
+fn a_bad_row_ends_nothing() {
+    let folder = Folder::new();
+    trained(&folder);
+    let good = json!({"city": "Bern", "since": "2024-05-01", "age": null});
+    let with = |key: &str, value: Value| {
+        let mut row = good.clone();
+        row[key] = value;
+        row
+    };
+    let mut lacking = good.clone();
+    lacking.as_object_mut().unwrap().remove("age");
+    let requests = [
+        json!({"rows": [good, with("age", json!("old"))], "id": 7}),
+        json!([good, good, with("since", json!("soon"))]),
+        lacking,
+        with("age", json!([3])),
+        with("age", json!(1e300)),
+        json!({"rows": [good], "top_k": 1, "id": "x"}),
+        json!({"rows": [good], "decide": true}),
+        with("city", json!("Rome")),
+        json!([]),
+        json!([3]),
+    ];
+    let mut input: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    input += &format!("{{\"city\"\n\n{}\n\u{1}\n{good}", "x".repeat(3000));
+    let found = lines(&folder, "--model m.rpo --max-bytes 2000", &input);
+    let error = |i: usize, kind: &str, row: Value, column: Value, message: &str| {
+        let error = &found[i]["error"];
+        assert_eq!(
+            (&error["kind"], &error["row"], &error["column"]),
+            (&json!(kind), &row, &column),
+            "{error}"
+        );
+        assert!(error["message"].as_str().unwrap().contains(message), "{error}");
+    };
+    error(0, "row", json!(1), json!("age"), "\"old\" is not a number");
+    assert_eq!(found[0]["id"], 7);
+    error(1, "row", json!(2), json!("since"), "\"soon\" is not a date");
+    error(2, "row", json!(0), json!("age"), "null is a missing value");
+    error(3, "row", json!(0), json!("age"), "must be a number, got [3]");
+    error(4, "row", json!(0), json!("age"), "too large");
+    assert_eq!(
+        found[5]["predictions"][0].as_array().unwrap().len(),
+        1,
+        "{}",
+        found[5]
+    );
+    assert_eq!(found[5]["id"], "x");
+    assert!(found[6]["predictions"][0].is_array());
+    assert_eq!(found[7]["unseen"], 1);
+    assert_eq!(found[8], json!({"predictions": []}));
+    error(9, "row", json!(0), Value::Null, "a row is an object");
+    error(10, "json", Value::Null, Value::Null, "not JSON");
+    error(11, "size", Value::Null, Value::Null, "longer than 2000 bytes");
+    error(12, "json", Value::Null, Value::Null, "not JSON");
+    assert!(found[13]["predictions"][0]["label_a"].is_number());
+    assert_eq!(found.len(), 14);
+
+    let rome = with("city", json!("Rome")).to_string();
+    let found = lines(
+        &folder,
+        "--model m.rpo --refuse-unseen --max-rows 1",
+        &format!("{rome}\n[{rome},{rome}]"),
+    );
+    assert_eq!(found[0]["error"]["column"], "city", "{}", found[0]);
+    assert_eq!(found[1]["error"]["kind"], "size");
+}
+
+#[test]
+fn numbered_features_that_are_left_out_are_zero() {
+    let folder = Folder::new();
+    folder.write("train.svm", svmlight(40, 0));
+    folder.write("one.svm", "1 1:0.25 3:0.5\n");
+    folder.ok("train --data train.svm --trees 10 --model m.rpo");
+    let expected = folder.ok("predict --data one.svm --model m.rpo");
+    let found = lines(
+        &folder,
+        "--model m.rpo",
+        "{\"2\": 0.5, \"0\": 0.25}\n{\"3\": 1}\n{\"0\": \"a\"}\n",
+    );
+    let scores: Vec<f64> = expected
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .map(|s| s.parse().unwrap())
+        .collect();
+    let predicted = &found[0]["predictions"][0];
+    assert_eq!(["0", "1", "2"].map(|name| number(predicted, name)), scores[..]);
+    assert_eq!(found[1]["error"]["message"], "there is no feature \"3\"");
+    assert_eq!(found[2]["error"]["column"], "0");
+}
+
+/// A server of the command, which ends with it.
+struct Server {
+    child: Child,
+    address: String,
+}
+
+impl Server {
+    fn start(folder: &Folder, options: &str) -> Self {
+        let mut child = folder
+            .command(&format!("serve --http 127.0.0.1:0 {options}"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        let mut out = BufReader::new(child.stdout.take().unwrap());
+        out.read_line(&mut line).unwrap();
+        let address = line
+            .trim()
+            .strip_prefix("listening on http://")
+            .unwrap()
+            .to_owned();
+        Self { child, address }
+    }
+
+    fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream
+    }
+
+    /// Sends a request, and returns the status and the body of its response.
+    fn request(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        let mut stream = self.connect();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        // The server may refuse before it has read everything.
+        let _ = stream.write_all(body.as_bytes());
+        response(stream)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn response(mut stream: TcpStream) -> (u16, String) {
+    let mut text = String::new();
+    let _ = stream.read_to_string(&mut text);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("{text:?}"));
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, body.to_owned())
+}
+
+#[test]
+fn every_path_has_its_response() {
+    let folder = Folder::new();
+    trained(&folder);
+    let server = Server::start(&folder, "--model m.rpo --max-bytes 500 --timeout 0.5");
+    let json = |(status, body): (u16, String)| (status, serde_json::from_str::<Value>(&body).unwrap());
+    assert_eq!(
+        json(server.request("GET", "/health", "")),
+        (200, json!({"status": "ok"}))
+    );
+    let (status, schema) = json(server.request("GET", "/schema", ""));
+    assert_eq!((status, &schema["task"]), (200, &json!("multi-label")));
+    assert_eq!(schema["outputs"], json!(["label_a", "label_b"]));
+    let features = json!([
+        {"name": "age", "type": "number"},
+        {"name": "city", "type": "category", "values": ["Bern", "Oslo"]},
+        {"name": "since", "type": "date"},
+    ]);
+    assert_eq!(schema["features"], features);
+    let (status, page) = server.request("GET", "/", "");
+    assert!(status == 200 && page.contains("fetch(\"predict\""));
+
+    let row = json!({"city": "Oslo", "since": "2024-02-03", "age": 31});
+    let (status, found) = json(server.request("POST", "/predict", &row.to_string()));
+    assert_eq!(status, 200, "{found}");
+    assert!(number(&found["predictions"][0], "label_a") > 0.5);
+    for (method, path, body, expected) in [
+        ("POST", "/predict", "{", 400),
+        ("POST", "/predict", "[{}]", 422),
+        ("GET", "/predict", "", 405),
+        ("GET", "/nothing", "", 404),
+        ("POST", "/predict", &*"x".repeat(501), 413),
+    ] {
+        let (status, found) = json(server.request(method, path, body));
+        assert_eq!(status, expected, "{method} {path} {found}");
+        assert!(found["error"]["message"].is_string());
+    }
+    // A body that never comes, a body without a size that is too long, a head without end.
+    let mut stream = server.connect();
+    stream
+        .write_all(b"POST /predict HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 10\r\n\r\n{")
+        .unwrap();
+    assert_eq!(response(stream).0, 408);
+    let mut stream = server.connect();
+    let chunk = format!("3e8\r\n{}\r\n", "x".repeat(1000));
+    stream
+        .write_all(format!("POST /predict HTTP/1.1\r\nhost: x\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n{chunk}").as_bytes())
+        .unwrap();
+    assert_eq!(response(stream).0, 413);
+    let mut stream = server.connect();
+    stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\n").unwrap();
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert!(!String::from_utf8_lossy(&rest).contains("200 OK"));
+    assert_eq!(server.request("GET", "/health", "").0, 200);
+}
+
+#[cfg(unix)]
+#[test]
+fn requests_under_way_have_their_responses_before_the_end() {
+    let folder = Folder::new();
+    trained(&folder);
+    let mut server = Server::start(&folder, "--model m.rpo");
+    let row = json!({"city": "Oslo", "since": "2024-02-03", "age": 31}).to_string();
+    let mut stream = server.connect();
+    let head = format!(
+        "POST /predict HTTP/1.1\r\nhost: x\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
+        row.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // The server has begun to read the request once it asks for its body.
+    let mut interim = [0; 25];
+    stream.read_exact(&mut interim).unwrap();
+    assert_eq!(&interim, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let pid = server.child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    std::thread::sleep(Duration::from_millis(100));
+    stream.write_all(row.as_bytes()).unwrap();
+    let (status, body) = response(stream);
+    assert!(status == 200 && body.contains("predictions"), "{body}");
+    assert!(server.child.wait().unwrap().success());
+}
+
+#[test]
+fn addresses_that_cannot_be_are_refused() {
+    let folder = Folder::new();
+    folder.write("numbers.csv", csv(20, 0));
+    folder.ok("train --data numbers.csv --n-targets 2 --trees 2 --model m.rpo");
+    let message = folder.fail("serve --model m.rpo --http 192.0.2.1:1");
+    assert!(message.contains("cannot serve at 192.0.2.1:1"), "{message}");
+    let run = folder.run("serve --model m.rpo --timeout 3");
+    assert_eq!(run.code, Some(2), "{}", run.stderr);
+    let found = lines(&folder, "--model m.rpo", "{\"rows\": [], \"top_k\": 1}\n");
+    assert_eq!(found[0]["error"]["kind"], "request");
+}

@@ -1,0 +1,161 @@
+//! Rows of a table that is in memory: of JSON, of a form.
+
+use super::error::{ReadError, ReadErrorKind};
+use super::options::ReadOptions;
+use super::table;
+use super::typed::{Field, Fields};
+use crate::dataset::Dataset;
+
+/// A value of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Cell<'a> {
+    /// None.
+    Missing,
+    /// A number.
+    Number(f64),
+    /// A text, which is read as the text of a CSV file: a number, a word or a date, by the type of its column.
+    Text(&'a str),
+}
+
+/// Reads a data set from rows in memory, as [`read`](super::read) does from a CSV file. Columns that are neither targets nor
+/// have a type in [`ReadOptions::types`] are not read. Errors have the number of the row, from 1, as their line.
+///
+/// ```
+/// use rpo_data::read::{Cell, ColumnType, ReadOptions, read_rows};
+/// let columns = ["width", "colour"].map(String::from);
+/// let types = [("width".into(), ColumnType::Number), ("colour".into(), ColumnType::Category)].into();
+/// let options = ReadOptions { types, ..ReadOptions::default() };
+/// let rows = [vec![Cell::Number(2.5), Cell::Text("red")], vec![Cell::Missing, Cell::Text("blue")]];
+/// let data = read_rows(&columns, &rows, &options)?;
+/// assert_eq!((data.n_samples(), data.n_features(), data.n_missing()), (2, 2, 1));
+/// assert_eq!(data.nominal()[&1][..], ["blue", "red"]);
+/// # Ok::<(), rpo_data::read::ReadError>(())
+/// ```
+///
+/// # Errors
+/// [`ReadError`]: a row of another number of values than columns, a value that is not of its column's type.
+pub fn read_rows(
+    columns: &[String],
+    rows: &[Vec<Cell<'_>>],
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
+    table::read_rows(
+        Rows {
+            columns,
+            rows,
+            read: 0,
+        },
+        options,
+    )
+}
+
+/// Rows in memory as a table of fields.
+pub(super) struct Rows<'a> {
+    columns: &'a [String],
+    rows: &'a [Vec<Cell<'a>>],
+    read: usize,
+}
+
+impl Fields for Rows<'_> {
+    fn columns(&self) -> &[String] {
+        self.columns
+    }
+
+    fn line(&self) -> u64 {
+        self.read as u64
+    }
+
+    fn read_fields(
+        &mut self,
+        mut visit: impl FnMut(usize, Field<'_>) -> Result<(), ReadErrorKind>,
+    ) -> Result<bool, ReadError> {
+        let Some(row) = self.rows.get(self.read) else {
+            return Ok(false);
+        };
+        self.read += 1;
+        let at_row = |kind: ReadErrorKind| kind.at(self.read as u64);
+        rpo_core::Mismatch::check("values of the row", self.columns.len(), row.len())
+            .map_err(|e| at_row(e.into()))?;
+        for (column, cell) in row.iter().enumerate() {
+            let field = match cell {
+                Cell::Missing => Field::Missing,
+                Cell::Number(value) => Field::Number(*value),
+                Cell::Text(text) => Field::of_text(text.trim_ascii().as_bytes()),
+            };
+            visit(column, field).map_err(at_row)?;
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::{ColumnType, read_from};
+
+    #[test]
+    fn rows_are_read_as_their_text_is() {
+        let columns = ["x", "kind", "since", "note"].map(String::from);
+        let types = [
+            ("x".to_owned(), ColumnType::Number),
+            ("kind".to_owned(), ColumnType::Category),
+            ("since".to_owned(), ColumnType::DateTime),
+        ];
+        let options = ReadOptions {
+            types: types.into(),
+            ignore_untyped: true,
+            ..ReadOptions::default()
+        };
+        let text = "x,kind,since,note\n1.5,b,2024-01-31T12:00,?\n,2,,x\ntrue,NA,1970-01-01,y\n";
+        let rows = [
+            vec![
+                Cell::Number(1.5),
+                Cell::Text("b"),
+                Cell::Text("2024-01-31T12:00"),
+                Cell::Text("?"),
+            ],
+            vec![Cell::Text(" "), Cell::Number(2.0), Cell::Missing, Cell::Missing],
+            vec![
+                Cell::Text("true"),
+                Cell::Text("NA"),
+                Cell::Text("1970-01-01"),
+                Cell::Number(3.0),
+            ],
+        ];
+        let expected = read_from(text.as_bytes(), &options).unwrap();
+        let found = read_rows(&columns, &rows, &options).unwrap();
+        assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+    }
+
+    #[test]
+    fn errors_have_row_and_column() {
+        let columns = ["x", "since"].map(String::from);
+        let types = [
+            ("x".to_owned(), ColumnType::Number),
+            ("since".to_owned(), ColumnType::Date),
+        ];
+        let options = ReadOptions {
+            types: types.into(),
+            ..ReadOptions::default()
+        };
+        let good = vec![Cell::Number(1.0), Cell::Missing];
+        let check = |bad: Vec<Cell<'_>>, message: &str| {
+            let e = read_rows(&columns, &[good.clone(), bad], &options).unwrap_err();
+            assert!(e.to_string().starts_with(message), "{e}");
+        };
+        check(
+            vec![Cell::Text("wide"), Cell::Missing],
+            "line 2: \"wide\" is not a number; \"x\" is numeric",
+        );
+        check(
+            vec![Cell::Number(f64::INFINITY), Cell::Missing],
+            "line 2: \"inf\" for \"x\" is not a finite number",
+        );
+        check(vec![Cell::Number(1e300), Cell::Missing], "line 2: \"1000000\"");
+        check(
+            vec![Cell::Missing, Cell::Number(2024.0)],
+            "line 2: \"2024\" is not a date; \"since\" holds dates such as 2024-01-31 or 2024-01-31T18:30:00",
+        );
+        check(vec![Cell::Missing], "line 2: ");
+    }
+}
