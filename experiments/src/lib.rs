@@ -8,6 +8,7 @@ mod analyse;
 pub mod chart;
 mod describe;
 mod plan;
+mod portfolio;
 mod report;
 mod run;
 
@@ -32,7 +33,7 @@ struct Options {
     #[arg(long)]
     quick: bool,
     /// Run only these data sets
-    #[arg(long, value_delimiter = ',', value_name = "NAME,...")]
+    #[arg(long, alias = "sets", value_delimiter = ',', value_name = "NAME,...")]
     datasets: Vec<String>,
     /// Run only these methods, by the ids of the description
     #[arg(long, value_delimiter = ',', value_name = "ID,...")]
@@ -77,7 +78,13 @@ pub fn main() -> anyhow::Result<()> {
         run::run_cell()
     } else if options.list {
         print!("{}", report::listing(&describe::list()?));
+        println!(
+            "\n`portfolio` makes the portfolio of `rpo train --method auto` from experiments/portfolio.toml (hours)."
+        );
         Ok(())
+    } else if options.experiment == "portfolio" {
+        let default = || target_folder().join("reproduce/portfolio");
+        portfolio::run(&options.datasets, &options.out.clone().unwrap_or_else(default))
     } else {
         reproduce(&options)
     }

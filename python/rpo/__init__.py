@@ -5,12 +5,15 @@ command `rpo` writes and reads.
 """
 
 from . import datasets, distributed, metrics, model_selection, projections
+from .auto import AutoClassifier, AutoRegressor
 from .boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from .forest import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from .model import Model, methods
 from .multilabel import CraftmlClassifier, LabelEmbeddingClassifier, StructuredForestClassifier
 
 __all__ = [
+    "AutoClassifier",
+    "AutoRegressor",
     "CraftmlClassifier",
     "ExtraTreesClassifier",
     "ExtraTreesRegressor",

@@ -1,14 +1,17 @@
 //! `rpo combine`.
 
 use crate::error::CliError;
+use crate::options::{DataOptions, ThreadOptions};
 use crate::output::Report;
 use clap::Args;
+use rpo::combine::{CombineRule, Ensemble};
 use rpo::{FileTarget, Model};
 use std::path::PathBuf;
 
 /// Put models of any methods, fitted to the same data, together into one that predicts their weighted mean.
 ///
-/// `rpo train --method blend` fits and combines at once, and finds the weights.
+/// Weights are given, or found on data that the models were not fitted to; `rpo train --method auto` and `--method blend` fit
+/// and combine at once.
 #[derive(Debug, Args)]
 pub(crate) struct Combine {
     /// Models to combine.
@@ -16,8 +19,13 @@ pub(crate) struct Combine {
     models: Vec<PathBuf>,
 
     /// A positive weight for each model; equal by default.
-    #[arg(long, value_name = "WEIGHT", num_args = 1.., allow_negative_numbers = true)]
+    #[arg(long, value_name = "WEIGHT", num_args = 1.., value_delimiter = ',', allow_negative_numbers = true)]
     weights: Vec<f64>,
+
+    /// Rule that finds the weights on the data: mean, greedy, greedy-mean, nnls or stack; greedy by default. Models without
+    /// weight are left out.
+    #[arg(long, value_name = "RULE", requires = "data")]
+    combine: Option<CombineRule>,
 
     /// File to save the ensemble to.
     #[arg(long, value_name = "FILE")]
@@ -26,24 +34,58 @@ pub(crate) struct Combine {
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    data: Option<DataOptions>,
+
+    #[command(flatten)]
+    threads: ThreadOptions,
 }
 
 impl Combine {
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        self.threads.start()?;
+        if self.data.is_some() && !self.weights.is_empty() {
+            let message = "--weights gives the weights that --data is to find: give one of them";
+            return Err(CliError::Usage(message.to_owned()));
+        }
         if !self.weights.is_empty() && self.weights.len() != self.models.len() {
             let (weights, models) = (self.weights.len(), self.models.len());
             let message = format!("--weights has {weights} numbers for {models} models");
             return Err(CliError::Usage(message));
         }
         FileTarget::check(&self.out)?;
-        let mut members = Vec::new();
-        for (index, path) in self.models.iter().enumerate() {
-            let weight = self.weights.get(index).copied().unwrap_or(1.0);
-            members.push((Model::load(path)?, weight));
-        }
-        let model = Model::combine(members).map_err(CliError::Model)?;
+        let models = self
+            .models
+            .iter()
+            .map(Model::load)
+            .collect::<Result<Vec<_>, _>>()?;
+        let model = match &self.data {
+            None => {
+                let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
+                Model::combine(models.into_iter().zip(weights).collect()).map_err(CliError::Model)?
+            }
+            Some(options) => {
+                let data = match models.first() {
+                    Some(first) => options.load_evaluation(first.schema())?,
+                    None => return Err(CliError::Usage("no model to combine".to_owned())),
+                };
+                let model = Model::combine_on(models, self.combine.unwrap_or_default(), &data);
+                model.map_err(|e| CliError::of_data(e, options.name()))?
+            }
+        };
         let mut report = Report::default();
         report.set("models", self.models.len());
+        if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
+            report.set(
+                "weights",
+                ensemble.members().map(|(_, weight)| weight).collect::<Vec<_>>(),
+            );
+            if let Some(selection) = ensemble.selection() {
+                // Of samples that had no part in the weights that they are scored with.
+                report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
+            }
+        }
         report.set("model_bytes", model.save(&self.out)?);
         report.print(self.json)
     }

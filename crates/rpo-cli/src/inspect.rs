@@ -69,7 +69,10 @@ impl Inspect {
         }
         let predictor = model.predictor();
         for (key, value) in predictor.summary() {
-            report.set(key, value);
+            match self.json {
+                true => report.set(key, value),
+                false => in_lines(key, value, &mut report),
+            }
         }
         trees(&predictor.tree_sizes(), &mut report);
         self.top_features(&predictor.importances(), &model, &mut report);
@@ -95,6 +98,22 @@ impl Inspect {
             important
                 .for_each(|(feature, importance)| report.set(format!("importance {feature}"), importance));
         }
+    }
+}
+
+/// Lists of objects with a line for each.
+fn in_lines(key: &str, value: Value, report: &mut Report) {
+    match value {
+        Value::Array(items) if items.iter().all(Value::is_object) => {
+            let one = key.strip_suffix('s').unwrap_or(key);
+            let items = items.into_iter().enumerate();
+            items.for_each(|(index, item)| report.set(format!("{one} {index}"), item));
+        }
+        Value::Object(entries) if entries.values().any(Value::is_array) => {
+            let entries = entries.into_iter();
+            entries.for_each(|(name, value)| in_lines(&format!("{key} {name}"), value, report));
+        }
+        value => report.set(key, value),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Ctrl-C and SIGTERM: unfinished files are removed before the process ends.
+//! Ctrl-C and SIGTERM: unfinished files are removed before the process ends. A fit that can end with the best so far does so
+//! at the first signal.
 
 use crate::output::harmless;
 use rpo::FileTarget;
@@ -13,6 +14,11 @@ static INSTEAD: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
 /// Lets the next signal call a function in place of ending the process; the one after it ends the process as ever.
 pub(crate) fn instead(stop: impl FnOnce() + Send + 'static) {
     *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(stop));
+}
+
+/// Lets the next signal end the process again.
+pub(crate) fn as_ever() {
+    *INSTEAD.lock().unwrap_or_else(PoisonError::into_inner) = None;
 }
 
 /// Watches for signals from now on. Where that fails they end the process as ever.

@@ -1,22 +1,29 @@
 //! `rpo train`.
 
 use crate::error::CliError;
+use crate::interrupt;
 use crate::options::{MethodOptions, ThreadOptions, TrainingOptions};
 use crate::output::{Report, note, note_unfilled};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
 use clap::Args;
 use ndarray::Axis;
+use rpo::combine::{Candidate, Ensemble};
 use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
 use rpo::metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score, Scores};
 use rpo::{Estimator, FileTarget, FitContext, Model, ModelError, StreamDestination};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Fit a model to a data set and save it.
 ///
 /// Prints times and sizes; with --json one object with load_seconds, fit_seconds, cpu_seconds (processor time
-/// of the fit, all threads), n_samples, n_features, n_outputs, model_bytes and peak_memory_bytes.
+/// of the fit, all threads), n_samples, n_features, n_outputs, model_bytes and peak_memory_bytes; with --method auto also
+/// the number of members, and the ensemble's score on withheld samples that had no part in its weights.
+///
+/// Ctrl-C ends --method auto with the best so far; a second one ends it at once.
 #[derive(Debug, Args)]
 pub(crate) struct Train {
     /// File to save the model to; an earlier one is replaced when the new one is whole.
@@ -83,7 +90,7 @@ impl Train {
             data: self.data.name().to_owned(),
             source: source.into(),
         })?;
-        let mut oob = None;
+        let (mut oob, mut selected) = (None, None);
         let (model_bytes, fit_seconds, cpu_seconds) = if self.low_memory {
             let streaming = estimator.streaming().expect("checked above, whatever the task");
             let parameters = estimator.parameters();
@@ -103,6 +110,9 @@ impl Train {
                 oob = Some(oob_score(&model, &data)?);
             }
             note_unfilled(&model);
+            if let Some(ensemble) = model.predictor().downcast_ref::<Ensemble>() {
+                selected = ensemble.selection().cloned();
+            }
             (model.save(&self.model)?, fit_seconds, cpu_seconds)
         };
         let mut report = Report::default();
@@ -114,6 +124,15 @@ impl Train {
         report.set("n_outputs", data.n_outputs());
         report.set("model_bytes", model_bytes);
         report.set_known("peak_memory_bytes", peak_memory_bytes());
+        if let Some(selection) = selected {
+            let weights = selection
+                .candidates
+                .iter()
+                .filter_map(|candidate| candidate.weight);
+            report.set("members", weights.count());
+            // Of samples that had no part in the weights that they are scored with.
+            report.set_known(&format!("cross_fitted_{}", selection.metric), selection.score);
+        }
         if let Some(oob) = oob {
             report.set(oob.key, oob.value);
             report.set("oob_samples", oob.n_samples);
@@ -129,11 +148,32 @@ impl Train {
     ) -> Result<T, CliError> {
         let bar = progress::bar(estimator.n_steps(), "fitting");
         let on_step = || bar.inc(1);
+        let best = Mutex::new(f64::NEG_INFINITY);
+        let on_candidate = |candidate: &Candidate| match (&candidate.skipped, candidate.score) {
+            (Some(reason), _) => bar.suspend(|| note(&format!("{}: {reason}", candidate.method))),
+            (None, score) => {
+                let mut best = best.lock().unwrap_or_else(PoisonError::into_inner);
+                *best = best.max(score.unwrap_or(f64::NAN));
+                let score = score.map_or_else(String::new, |score| format!(" {score:.4}"));
+                bar.set_message(format!("{}{score}, best {:.4}", candidate.method, *best));
+            }
+        };
+        let interrupted = Arc::new(AtomicBool::new(false));
+        if estimator.keeps_best() {
+            let interrupted = Arc::clone(&interrupted);
+            interrupt::instead(move || {
+                interrupted.store(true, Ordering::Relaxed);
+                note("interrupted: ends with the best so far; interrupt again to end at once");
+            });
+        }
         let context = FitContext {
             on_step: Some(&on_step),
+            on_candidate: Some(&on_candidate),
+            stop: Some(&|| interrupted.load(Ordering::Relaxed)),
             ..FitContext::default()
         };
         let fitted = fit(&context);
+        interrupt::as_ever();
         bar.finish_and_clear();
         fitted.map_err(|source| CliError::Train {
             data: self.data.name().to_owned(),

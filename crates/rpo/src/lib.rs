@@ -2,6 +2,7 @@
 
 mod align;
 mod blocks;
+pub mod combine;
 mod decision;
 mod error;
 mod evaluate;
@@ -21,14 +22,15 @@ pub use blocks::for_each_block;
 pub use decision::Decision;
 pub use error::ModelError;
 pub use evaluate::{
-    CrossValidation, EvaluateOptions, Evaluated, Fold, OutputScores, cross_validate, cross_validate_with,
+    CrossValidation, EvaluateOptions, Evaluated, Fold, OutputScores, cross_val_scores, cross_validate,
+    cross_validate_with,
 };
 pub use method::{
     DecisionParams, Estimator, FeatureParams, FitContext, Method, MethodEntry, MethodError, Needs,
     NominalEncoding, OnCheckpoint, ParameterInfo, Parameters, Registry, StreamDestination, StreamingFit,
     WrapProjection, parameters_of,
 };
-pub use methods::{baseline, blend};
+pub use methods::{auto, baseline, blend};
 pub use model::Model;
 pub use model_file::CraftmlFile;
 pub use predict::{OobPredictions, Predict};
@@ -48,6 +50,7 @@ pub use rpo_core::{DEFAULT_MEMORY_LIMIT, Predictor};
 
 /// What most programs need.
 pub mod prelude {
+    pub use crate::auto::AutoParams;
     pub use crate::baseline::BaselineParams;
     pub use crate::blend::BlendParams;
     pub use crate::tune::{Holdout, Refit};

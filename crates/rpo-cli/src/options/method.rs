@@ -19,7 +19,9 @@ pub(crate) struct MethodOptions {
 const DEFAULT_METHOD: &str = "random-forest";
 
 /// Options that `rpo help train` shows; the others are on the page of each method.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 14] = [
+    "time",
+    "configurations",
     "trees",
     "max_features",
     "max_depth",
@@ -134,7 +136,9 @@ impl FromArgMatches for MethodOptions {
         let mut given = Vec::new();
         for name in all_parameters().into_keys() {
             let is_given = matches.value_source(name) == Some(clap::parser::ValueSource::CommandLine);
-            if let Some(value) = matches.get_one::<String>(name).filter(|_| is_given) {
+            // A command may have another option of this name.
+            let value = matches.try_get_one::<String>(name).ok().flatten();
+            if let Some(value) = value.filter(|_| is_given) {
                 given.push((name.to_owned(), value.clone()));
             }
         }
@@ -169,7 +173,12 @@ impl Args for MethodOptions {
                 "Parameters of the method from a JSON or TOML file, such as `rpo inspect --params` writes; options \
                  replace them",
             );
-        let options = all_parameters().into_values().map(|parameter| {
+        let mut parameters = all_parameters();
+        // A command's own option comes before that of a method.
+        command.get_arguments().for_each(|own| {
+            parameters.remove(own.get_id().as_str());
+        });
+        let options = parameters.into_values().map(|parameter| {
             let is_common = COMMON.contains(&parameter.name.as_str());
             argument(parameter).hide(!is_common)
         });

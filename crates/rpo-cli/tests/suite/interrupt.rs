@@ -72,6 +72,40 @@ fn a_signal_removes_what_is_not_whole() {
     assert_eq!(std::fs::read(folder.path("m.rpo")).unwrap(), model);
 }
 
+/// The first signal ends a search with what it has found.
+#[test]
+fn a_search_that_is_interrupted_saves_the_best_so_far() {
+    let folder = Folder::new();
+    folder.write("d.txt", xmlrepo(300, 0));
+    let forests = [("random-forest --trees 2", 1), ("extra-trees --trees 1000000", 1)];
+    let list: Vec<_> = forests
+        .iter()
+        .map(|(method, cost)| serde_json::json!({"method": method, "cost": cost}))
+        .collect();
+    folder.write(
+        "p.json",
+        serde_json::json!({"labels": list, "numbers": list}).to_string(),
+    );
+    let train =
+        "train --data d.txt --method auto --configurations 2 --portfolio p.json --threads 1 --model m.rpo";
+    let mut command = folder.command(train);
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first configuration takes a moment, the second for ever.
+    std::thread::sleep(Duration::from_secs(3));
+    send("-INT", &child);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(message.contains("ends with the best so far"), "{message}");
+    assert!(message.contains("stopped by the user"), "{message}");
+    let inspected = folder.json("inspect --model m.rpo");
+    assert_eq!(inspected["members"][0]["method"], "random-forest");
+}
+
 #[test]
 fn what_a_killed_process_left_goes_with_the_next_write() {
     let folder = ready();

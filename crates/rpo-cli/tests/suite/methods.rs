@@ -3,7 +3,7 @@
 use crate::common::{Folder, arff, csv, label_file};
 use serde_json::{Map, Value};
 
-const SMALL: &str = "--trees 3 --iterations 3 --epochs 2 --features 20";
+const SMALL: &str = "--trees 3 --iterations 3 --epochs 2 --features 20 --configurations 3";
 
 /// The options of [`SMALL`] that a method has.
 fn small(method: &rpo::Method) -> String {
@@ -40,9 +40,9 @@ fn every_method_trains_predicts_evaluates_tunes_and_explains_itself() {
         assert_eq!(inspected["method"], name);
         let tuned = folder.json(&format!(
             "tune {data} --method {name} {options} --space {}",
-            // Members of a blend prepare features themselves.
-            if name == "blend" {
-                "member-weights=selected,equal"
+            // Members of an ensemble prepare features themselves.
+            if ["auto", "blend"].contains(&name) {
+                "combine=greedy,mean"
             } else {
                 "impute=none,median"
             }

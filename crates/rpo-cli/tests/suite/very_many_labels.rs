@@ -65,6 +65,12 @@ fn models_of_any_methods_combine() {
     let message = folder.fail("combine --models a.rpo b.rpo --weights 3 --out c.rpo");
     assert!(message.contains("1 numbers for 2 models"), "{message}");
     folder.fail("combine --models a.rpo b.rpo --weights 3 -1 --out c.rpo");
+    folder.ok("combine --models a.rpo b.rpo --weights 3,1 --out again.rpo");
+    assert_eq!(folder.json("inspect --model again.rpo"), inspected);
+    let found = folder.json("combine --models a.rpo b.rpo --data test.txt --combine nnls --out found.rpo");
+    assert!(number(&found, "cross_fitted_lrap") > 0.9, "{found}");
+    let message = folder.fail("combine --models a.rpo b.rpo --data test.txt --weights 1 1 --out c.rpo");
+    assert!(message.contains("give one of them"), "{message}");
     folder.ok(&format!(
         "{train} blend --members one-vs-rest;label-tree --model m.rpo"
     ));

@@ -1,6 +1,6 @@
 //! Splitting a data set in two.
 
-use super::{SplitError, TestSize, random_split, stratified_split};
+use super::{Split, SplitError, TestSize, k_fold, random_split, stratified_k_fold, stratified_split};
 use crate::dataset::{Dataset, Task};
 use rpo_core::Seed;
 
@@ -20,10 +20,30 @@ impl Dataset {
     /// # Errors
     /// A fraction that is not strictly between 0 and 1, or that leaves one of the sets empty.
     pub fn split(&self, test_fraction: f64, seed: Seed) -> Result<(Self, Self), SplitError> {
-        let split = match self.task() {
-            Task::MultiLabel => stratified_split(self.outputs().view(), test_fraction, seed)?,
-            Task::Regression => random_split(self.n_samples(), TestSize::Fraction(test_fraction), seed)?,
-        };
-        Ok(split.apply(self)?)
+        Ok(Split::withholding(self, test_fraction, seed)?.apply(self)?)
+    }
+}
+
+impl Split {
+    /// The samples of the sets of [`Dataset::split`].
+    ///
+    /// # Errors
+    /// As [`Dataset::split`].
+    pub fn withholding(data: &Dataset, test_fraction: f64, seed: Seed) -> Result<Self, SplitError> {
+        match data.task() {
+            Task::MultiLabel => stratified_split(data.outputs().view(), test_fraction, seed),
+            Task::Regression => random_split(data.n_samples(), TestSize::Fraction(test_fraction), seed),
+        }
+    }
+
+    /// k folds, each against all others: labels keep their frequencies, numbers are split at random.
+    ///
+    /// # Errors
+    /// [`SplitError::Parameter`] for fewer than two folds, or fewer samples than folds.
+    pub fn folds(data: &Dataset, k: usize, seed: Seed) -> Result<Vec<Self>, SplitError> {
+        match data.task() {
+            Task::MultiLabel => stratified_k_fold(data.outputs().view(), k, seed),
+            Task::Regression => k_fold(data.n_samples(), k, seed),
+        }
     }
 }

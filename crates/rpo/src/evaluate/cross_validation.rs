@@ -1,12 +1,12 @@
 //! Cross-validation: every sample is predicted by a model that was fitted without it.
 
 use super::EvaluateOptions;
-use crate::Model;
-use crate::ModelError;
 use crate::method::{Estimator, FitContext};
+use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use ndarray::Array2;
 use rpo_core::Seed;
-use rpo_data::split::{Split, k_fold, stratified_k_fold};
-use rpo_data::{Dataset, Task};
+use rpo_data::Dataset;
+use rpo_data::split::Split;
 use rpo_metrics::Score;
 
 /// The values of metrics on the folds of a cross-validation.
@@ -96,28 +96,79 @@ pub fn cross_validate_with<S: Score>(
     seed: Seed,
     mut on_fold: impl FnMut(Fold<'_>) -> Result<(), ModelError>,
 ) -> Result<CrossValidation, ModelError> {
-    let seed = seed.purpose("cross-validation");
-    let splits = match data.task() {
-        Task::MultiLabel => stratified_k_fold(data.outputs().view(), k, seed)?,
-        Task::Regression => k_fold(data.n_samples(), k, seed)?,
-    };
-    let mut fold = |split: Split| {
-        let (train, test) = split.apply(data)?;
-        let model: Model = estimator.fit(&train, &FitContext::default())?;
-        let evaluated = model.evaluate_with(&test, metrics, EvaluateOptions::default())?;
+    let splits = Split::folds(data, k, seed.purpose("cross-validation"))?;
+    let mut folds = Vec::new();
+    for_each_fold(estimator, data, &splits, |split, test, model| {
+        let evaluated = model.evaluate_with(test, metrics, EvaluateOptions::default())?;
         on_fold(Fold {
             test_samples: &split.test,
-            test: &test,
+            test,
             model: &model,
             values: &evaluated.values,
         })?;
-        Ok(evaluated.values)
-    };
+        folds.push(evaluated.values);
+        Ok(())
+    })?;
     Ok(CrossValidation {
         metrics: metrics.iter().map(Score::name).collect(),
-        folds: splits
-            .into_iter()
-            .map(&mut fold)
-            .collect::<Result<_, ModelError>>()?,
+        folds,
     })
+}
+
+/// The prediction (n x d) for each sample by a model that was fitted without it, of k folds as in [`cross_validate`].
+///
+/// ```
+/// use rpo::data::generate::MultiLabelSet;
+/// use rpo::prelude::*;
+///
+/// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
+/// let scores = rpo::cross_val_scores(&RidgeParams::default(), &data, 4, Seed::new(7))?;
+/// assert_eq!(scores.dim(), (200, 20));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`cross_validate`], and scores of more than 4 GiB.
+pub fn cross_val_scores(
+    estimator: &dyn Estimator,
+    data: &Dataset,
+    k: usize,
+    seed: Seed,
+) -> Result<Array2<f32>, ModelError> {
+    let (n, d) = (data.n_samples(), data.n_outputs());
+    ModelError::check_scores(n, d, DEFAULT_MEMORY_LIMIT)?;
+    let mut scores = Array2::zeros((n, d));
+    let splits = Split::folds(data, k, seed.purpose("cross-validation"))?;
+    for_each_fold(estimator, data, &splits, |split, test, model| {
+        let predicted = model.predict(test.features().view())?;
+        for (predicted, &sample) in predicted.rows().into_iter().zip(&split.test) {
+            scores.row_mut(sample).assign(&predicted);
+        }
+        Ok(())
+    })?;
+    Ok(scores)
+}
+
+/// Fits to the training samples of each split and calls `on_fold` with its test samples and the model.
+fn for_each_fold(
+    estimator: &dyn Estimator,
+    data: &Dataset,
+    splits: &[Split],
+    mut on_fold: impl FnMut(&Split, &Dataset, Model) -> Result<(), ModelError>,
+) -> Result<(), ModelError> {
+    for split in splits {
+        let model = fit_without_test(estimator, data, split, &FitContext::default())?;
+        on_fold(split, &data.select_samples(&split.test)?, model)?;
+    }
+    Ok(())
+}
+
+/// Fits to the training samples of a split.
+pub(crate) fn fit_without_test(
+    estimator: &dyn Estimator,
+    data: &Dataset,
+    split: &Split,
+    context: &FitContext<'_>,
+) -> Result<Model, ModelError> {
+    estimator.fit(&data.select_samples(&split.train)?, context)
 }

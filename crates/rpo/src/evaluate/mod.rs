@@ -3,7 +3,8 @@
 mod cross_validation;
 mod per_output;
 
-pub use cross_validation::{CrossValidation, Fold, cross_validate, cross_validate_with};
+pub(crate) use cross_validation::fit_without_test;
+pub use cross_validation::{CrossValidation, Fold, cross_val_scores, cross_validate, cross_validate_with};
 pub use per_output::OutputScores;
 
 use crate::blocks::{dense_bytes, for_each_block};

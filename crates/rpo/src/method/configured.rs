@@ -127,6 +127,10 @@ impl Estimator for Configured {
         self.inner.has_oob()
     }
 
+    fn keeps_best(&self) -> bool {
+        self.inner.keeps_best()
+    }
+
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         self.fit_by(data, context, |prepared, context, _| {
             self.inner.fit(prepared, context)

@@ -38,6 +38,12 @@ pub enum MethodError {
         /// The values it may have.
         expected: String,
     },
+    /// A text that is no method with options.
+    #[error("a method with options such as `extra-trees --trees 5` is expected, got {text:?}")]
+    Text {
+        /// The text.
+        text: String,
+    },
     /// Parameters that are not an object of names and values.
     #[error("the parameters of a method must be a table of names and values with a `method`, got {given}")]
     NotATable {

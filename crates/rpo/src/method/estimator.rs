@@ -1,6 +1,7 @@
 //! What a method has to do: fit a model to a data set.
 
 use super::MethodError;
+use crate::combine::Candidate;
 use crate::{Model, ModelError};
 use rpo_core::{MatrixError, MatrixView};
 use rpo_data::preprocess::Pipeline;
@@ -42,6 +43,12 @@ pub trait Estimator: fmt::Debug + Send + Sync {
 
     /// Returns true if models have out-of-bag predictions for training samples. Default false.
     fn has_oob(&self) -> bool {
+        false
+    }
+
+    /// Returns true if a fit that is to stop ([`FitContext::stop`]) ends with the best that it has found, where it has found
+    /// anything. Default false.
+    fn keeps_best(&self) -> bool {
         false
     }
 
@@ -170,8 +177,10 @@ pub struct FitContext<'a> {
     /// Called after every step, from any thread.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
     /// Asked between steps, from any thread: where it returns true, the fit ends with an error
-    /// ([`ModelError::is_stopped`]).
+    /// ([`ModelError::is_stopped`]), or with the best so far ([`Estimator::keeps_best`]).
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
+    /// Called with each configuration of a method that tries several, after its trial.
+    pub on_candidate: Option<&'a (dyn Fn(&Candidate) + Sync)>,
     /// Wraps the family of output projections, for example to time it.
     pub wrap_projection: Option<&'a WrapProjection<'a>>,
     /// Samples that were withheld from the data to choose among settings. A method that withholds samples to choose its

@@ -44,6 +44,7 @@ use configured::Configured;
 use rpo_core::Seed;
 use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
+use std::str::FromStr;
 use std::sync::Arc;
 
 /// A registered method with the parameters that were set; the others have the method's defaults.
@@ -268,6 +269,40 @@ impl Method {
     }
 }
 
+/// A method of this workspace from its name and options as on the command line: `ridge --standardize --lambda variance:3`.
+///
+/// ```
+/// use rpo::Method;
+/// let method: Method = "extra-trees --trees 20 --max-features=0.5".parse()?;
+/// assert_eq!(method.given("trees"), Some(&20.into()));
+/// # Ok::<(), rpo::MethodError>(())
+/// ```
+impl FromStr for Method {
+    type Err = MethodError;
+
+    fn from_str(text: &str) -> Result<Self, MethodError> {
+        let mut words = text.split_whitespace().peekable();
+        let mut method = Self::named(words.next().unwrap_or_default())?;
+        while let Some(word) = words.next() {
+            let Some(option) = word.strip_prefix("--") else {
+                return Err(MethodError::Text {
+                    text: text.to_owned(),
+                });
+            };
+            let (name, value) = match option.split_once('=') {
+                Some((name, value)) => (name, value),
+                // A switch has no value.
+                None => (
+                    option,
+                    words.next_if(|next| !next.starts_with("--")).unwrap_or("true"),
+                ),
+            };
+            method = method.with(name, value)?;
+        }
+        Ok(method)
+    }
+}
+
 /// The parameters of a method in their structures.
 struct Parts {
     own: Box<dyn Estimator>,
@@ -328,11 +363,10 @@ impl Method {
     /// its parameters are for labels.
     pub fn check_data(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
         // The record of a model holds the defaults too.
-        let defaults = parameters_of(&DecisionParams::default());
         let is_set = |name: &&str| {
-            self.given
-                .get(*name)
-                .is_some_and(|given| *given != defaults[*name])
+            let mut infos = self.entry.parameters().iter();
+            let default = infos.find(|info| info.name == **name).map(|info| &info.default);
+            self.given(name).is_some_and(|given| Some(given) != default)
         };
         let for_labels = ["decide", "thresholds"].into_iter().find(is_set);
         if let Some(name) = for_labels.filter(|_| data.task() == Task::Regression) {

@@ -5,7 +5,7 @@ use super::error::{MethodError, nearest};
 use super::estimator::Estimator;
 use super::features::FeatureParams;
 use super::parameter::{ParameterInfo, describe};
-use crate::methods::blend::{Ensemble, restore};
+use crate::combine::{Ensemble, restore};
 use crate::{Predict, Schema, TrainingSummary};
 use rpo_core::store::{Reader, Restore, Sizes, StoreError};
 use rpo_data::Task;
@@ -93,6 +93,11 @@ impl MethodEntry {
             }),
             ..self
         }
+    }
+
+    /// Returns true for a method of members.
+    pub(crate) fn is_ensemble(&self) -> bool {
+        self.model.is_some_and(|model| model.name == Ensemble::KIND)
     }
 
     /// Other names of the method.
@@ -213,7 +218,8 @@ impl MethodEntry {
             // A method may have a parameter in place of that of all.
             let is_new =
                 |common: &ParameterInfo| all.iter().all(|own: &ParameterInfo| own.name != common.name);
-            let common: Vec<ParameterInfo> = common.chain(decision).filter(is_new).collect();
+            let has_use = |common: &ParameterInfo| !self.hides(&common.name);
+            let common: Vec<ParameterInfo> = common.chain(decision).filter(is_new).filter(has_use).collect();
             all.extend(common.into_iter().map(|p| ParameterInfo { is_common: true, ..p }));
             all
         })

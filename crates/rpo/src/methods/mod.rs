@@ -1,5 +1,6 @@
 //! The methods of this workspace: a folder each, and a line in the registry.
 
+pub mod auto;
 pub mod baseline;
 pub mod blend;
 mod boosting;
@@ -15,6 +16,7 @@ use crate::method::MethodEntry;
 /// Every method, in the order in which help lists them.
 pub(crate) fn all() -> Vec<MethodEntry> {
     let methods = [
+        auto::entries(),
         forest::entries(),
         boosting::entries(),
         structured::entries(),

@@ -1,7 +1,8 @@
 //! Ensembles of any methods: what they predict, their files, and how members are selected.
 
 use ndarray::Array2;
-use rpo::blend::{BlendParams, Ensemble, MemberWeights};
+use rpo::blend::BlendParams;
+use rpo::combine::{CombineRule, Ensemble};
 use rpo::core::{MatrixView, Seed, csr_row, top_of};
 use rpo::data::generate::MultiLabelSet;
 use rpo::data::{Dataset, Task};
@@ -107,9 +108,9 @@ fn what_cannot_be_combined_is_named() {
         ("", "at least one method"),
         ("craftml; nothing", "nothing"),
         ("craftml --tres 5", "tres"),
-        ("craftml trees 5", "separated by semicolons"),
+        ("craftml trees 5", "a method with options"),
         ("one-vs-rest --cost 0", "cost"),
-        ("blend", "other than blend"),
+        ("blend", "other than ensembles"),
     ] {
         let params = BlendParams {
             members: members.to_owned(),
@@ -150,13 +151,13 @@ fn members_that_do_not_help_are_left_out() {
         "{selected:?}"
     );
     assert!(
-        selected.len() < 4 && selected.iter().all(|(_, weight)| weight.fract() == 0.0),
+        selected.len() < 4 && selected.iter().all(|(_, weight)| *weight > 0.0),
         "{selected:?}"
     );
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     assert_eq!(pool.install(|| Model::fit(&params, &data)).unwrap(), model);
     let equal = BlendParams {
-        member_weights: MemberWeights::Equal,
+        combine: CombineRule::Mean,
         ..params
     };
     assert_eq!(weights(&Model::fit(&equal, &data).unwrap()).len(), 4);

@@ -1,6 +1,7 @@
 //! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
 
 mod align;
+mod auto;
 mod blend;
 mod common;
 mod craftml;

@@ -1,9 +1,8 @@
 //! Fitting the members of an ensemble.
 
-use super::selection::{Candidate, select};
-use super::{BlendParams, MemberWeights};
+use super::BlendParams;
+use crate::combine::{CombineRule, Folds, Pool};
 use crate::method::{Estimator, FitContext, Method, MethodError, Needs, parameters_of};
-use crate::tune::Holdout;
 use crate::{Model, ModelError};
 use rpo_core::{ParameterError, Seed};
 use rpo_data::Dataset;
@@ -27,28 +26,12 @@ impl BlendParams {
         }
     }
 
-    /// A method from its name and options such as `--trees 5` or `--trees=5`.
+    /// A method, with the seed of the blend unless it has another.
     fn method_of(&self, text: &str) -> Result<Method, MethodError> {
-        let mut words = text.split_whitespace().peekable();
-        let mut method = Method::named(words.next().unwrap_or_default())?;
-        if method.name() == "blend" {
-            let expected = "methods other than blend itself";
+        let method: Method = text.parse()?;
+        if method.entry().is_ensemble() {
+            let expected = "methods other than ensembles";
             return Err(ParameterError::out_of_range("members", text, expected).into());
-        }
-        while let Some(word) = words.next() {
-            let Some(option) = word.strip_prefix("--") else {
-                let expected = "a method with options such as --trees 5, separated by semicolons";
-                return Err(ParameterError::out_of_range("members", text, expected).into());
-            };
-            let (name, value) = match option.split_once('=') {
-                Some((name, value)) => (name, value),
-                // A switch has no value.
-                None => (
-                    option,
-                    words.next_if(|next| !next.starts_with("--")).unwrap_or("true"),
-                ),
-            };
-            method = method.with(name, value)?;
         }
         Ok(match method.given("seed") {
             Some(_) => method,
@@ -83,39 +66,35 @@ impl Estimator for BlendParams {
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         Estimator::check(self)?;
-        let mut methods = self.methods()?;
-        let mut weights = vec![1.0; methods.len()];
+        let methods = self.methods()?;
+        let estimators = methods.iter().map(|method| {
+            let estimator = method.estimator(data.task())?;
+            method.check_data(estimator.as_ref(), data)?;
+            Ok(estimator)
+        });
+        let estimators = estimators.collect::<Result<Vec<_>, ModelError>>()?;
         // What was withheld to choose among settings is not for choosing weights too.
         let quiet = FitContext {
             on_step: None,
             validation: None,
             ..*context
         };
-        if self.member_weights == MemberWeights::Selected && methods.len() > 1 {
-            let parts = Holdout::new(
-                data,
-                self.withheld,
-                Seed::new(self.seed).purpose("member weights"),
-            )?;
-            let candidates = methods.iter().map(|method| {
-                let model = method.fit(&parts.train, &quiet)?;
-                Candidate::new(&model, &parts.validation)
-            });
-            let candidates = candidates.collect::<Result<Vec<_>, ModelError>>()?;
-            let counts = select(&candidates, &parts.validation);
-            let mut kept = counts.iter().map(|&count| count > 0);
-            methods.retain(|_| kept.next().unwrap_or(false));
-            weights = counts
-                .into_iter()
-                .filter(|&count| count > 0)
-                .map(|count| count as f64)
-                .collect();
-        }
-        let members = methods.iter().zip(weights).map(|(method, weight)| {
-            let model = Model::fit_with(method, data, &quiet)?;
-            Ok((model, weight))
-        });
-        let model = Model::combine(members.collect::<Result<_, ModelError>>()?)?;
+        let fit = |estimator: &Box<dyn Estimator>| Model::fit_with(estimator.as_ref(), data, &quiet);
+        let model = if self.combine == CombineRule::Mean || methods.len() == 1 {
+            let members = estimators.iter().map(|estimator| Ok((fit(estimator)?, 1.0)));
+            Model::combine(members.collect::<Result<_, ModelError>>()?)?
+        } else {
+            let seed = Seed::new(self.seed).purpose("member weights");
+            let mut pool = Pool::new(data, Folds::withheld(data, self.withheld, seed)?);
+            for estimator in &estimators {
+                pool.add(estimator.as_ref(), &quiet)?;
+            }
+            let all: Vec<usize> = (0..estimators.len()).collect();
+            let choice = pool.choose(self.combine, &pool.grams()?, &all)?;
+            pool.ensemble(&choice, None, |index| {
+                pool.fitted(index, estimators[index].as_ref(), &quiet)
+            })?
+        };
         context.on_step.iter().for_each(|on_step| on_step());
         Ok(model)
     }

@@ -1,13 +1,8 @@
-//! Ensembles of any methods, with weights that are found on withheld samples.
+//! Ensembles of given methods, with weights that are found on withheld samples.
 
 mod fit;
-mod model;
-mod selection;
-mod store;
 
-pub use model::Ensemble;
-pub(crate) use store::restore;
-
+use crate::combine::CombineRule;
 use crate::method::MethodEntry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,12 +27,11 @@ pub struct BlendParams {
     /// The default, for very many labels: CRAFTML on the features as they are and weighted by their inverse document
     /// frequency, and one-vs-rest.
     pub members: String,
-    /// Weights of the members: selected, on withheld samples; equal.
+    /// Rule for the weights of the members: greedy, greedy-mean, nnls and stack find them on withheld samples, mean takes equal
+    /// ones.
     ///
-    /// Selection (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004) adds the member that helps most, again and again, with
-    /// replacement; members that are never chosen are left out, and the others are fitted to all samples. The goal for labels
-    /// is the mean of the precision at 1, 3 and 5, for numbers the squared error in units of each output's variance.
-    pub member_weights: MemberWeights,
+    /// Members without weight are left out, and the others are fitted to all samples.
+    pub combine: CombineRule,
     /// Fraction of the samples that are withheld to select weights, between 0 and 1.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub withheld: f64,
@@ -45,23 +39,12 @@ pub struct BlendParams {
     pub seed: u64,
 }
 
-/// How the weights of members are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MemberWeights {
-    /// By selection with replacement on withheld samples.
-    #[default]
-    Selected,
-    /// Equal.
-    Equal,
-}
-
 impl Default for BlendParams {
     fn default() -> Self {
         Self {
             members: "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest --cost 0.5"
                 .to_owned(),
-            member_weights: MemberWeights::Selected,
+            combine: CombineRule::Greedy,
             withheld: 0.2,
             seed: 0,
         }

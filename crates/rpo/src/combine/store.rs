@@ -1,6 +1,6 @@
 //! Storage of ensembles: a part for each member.
 
-use super::Ensemble;
+use super::{Ensemble, Link};
 use crate::Model;
 use crate::method::RestoreContext;
 use rpo_core::store::{Reader, Sizes, Store, StoreError, Writer};
@@ -28,6 +28,12 @@ impl Store for Ensemble {
             parameters: Cow::Owned(model.parameters().clone()),
         };
         out.field("members", self.members().map(about).collect::<Vec<_>>())?;
+        if self.link() != Link::Mean {
+            out.field("link", self.link())?;
+        }
+        if let Some(selection) = self.selection() {
+            out.field("selection", selection)?;
+        }
         for (index, (model, _)) in self.members().enumerate() {
             out.scoped(format_args!("member {index}"), |out| {
                 model.pipeline().map_or(Ok(()), |pipeline| pipeline.store(out))?;
@@ -45,6 +51,8 @@ pub(crate) fn restore(
     context: &RestoreContext<'_>,
 ) -> Result<Ensemble, StoreError> {
     let about: Vec<Member<'_>> = from.field("members")?;
+    let link: Link = from.optional_field("link")?.unwrap_or_default();
+    let selection = from.optional_field("selection")?;
     let mut members = Vec::new();
     for (index, member) in about.into_iter().enumerate() {
         let invalid =
@@ -78,5 +86,5 @@ pub(crate) fn restore(
             member.weight,
         ));
     }
-    Ensemble::new(members).map_err(|e| StoreError::part("ensemble", e))
+    Ensemble::new(members, link, selection).map_err(|e| StoreError::part("ensemble", e))
 }

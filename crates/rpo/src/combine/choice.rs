@@ -1,0 +1,376 @@
+//! Choosing the weights of candidates, and judging the choice on samples that had no part in it.
+
+use super::link::{log_odds, probability};
+use super::pool::Scoring;
+use super::{CombineRule, Gram, Link, Pool, Selection, rules};
+use crate::blocks::dense_bytes;
+use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use ndarray::{Array2, Axis, concatenate};
+use rayon::prelude::*;
+use rpo_core::MatrixView;
+use rpo_data::Task;
+use rpo_ensemble::thresholds::{self, ThresholdRule};
+
+/// Labels with fewer withheld samples than this have the threshold that predicts them as often as they occur: their
+/// F-measure is too uncertain to be made largest.
+const RARE: usize = 5;
+/// Newton steps of the logistic regression on log-odds.
+const NEWTON_STEPS: usize = 12;
+
+/// The weights of candidates.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Choice {
+    pub(super) link: Link,
+    /// Of each candidate, 0 of those that are left out.
+    pub(crate) weights: Vec<f64>,
+}
+
+impl Choice {
+    /// The candidates of weight.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (usize, f64)> {
+        let weights = self.weights.iter().copied().enumerate();
+        weights.filter(|(_, weight)| *weight != 0.0)
+    }
+}
+
+/// What withheld samples show of an ensemble.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Judged {
+    /// The score of its predictions for each part of the withheld samples with weights that were found on the other parts;
+    /// NaN where it is undefined.
+    pub(crate) score: f64,
+    /// Decision thresholds found on the withheld samples.
+    pub(crate) thresholds: Option<Vec<f64>>,
+}
+
+impl Pool<'_> {
+    /// The ensemble of a choice, whose members `fit` gives.
+    ///
+    /// # Errors
+    /// Those of `fit`.
+    pub(crate) fn ensemble(
+        &self,
+        choice: &Choice,
+        selection: Option<Selection>,
+        mut fit: impl FnMut(usize) -> Result<Model, ModelError>,
+    ) -> Result<Model, ModelError> {
+        let members = choice.members().map(|(index, weight)| Ok((fit(index)?, weight)));
+        Model::ensemble(
+            members.collect::<Result<_, ModelError>>()?,
+            choice.link,
+            selection,
+        )
+    }
+
+    /// The weights of some candidates by a rule.
+    ///
+    /// # Errors
+    /// None that scoring the candidates did not meet.
+    pub(crate) fn choose(
+        &self,
+        rule: CombineRule,
+        grams: &[Gram],
+        candidates: &[usize],
+    ) -> Result<Choice, ModelError> {
+        let parts: Vec<usize> = (0..self.n_parts()).collect();
+        self.choose_on(rule, grams, candidates, &parts)
+    }
+
+    /// The weights by the samples of some parts.
+    fn choose_on(
+        &self,
+        rule: CombineRule,
+        grams: &[Gram],
+        candidates: &[usize],
+        parts: &[usize],
+    ) -> Result<Choice, ModelError> {
+        let gram = Gram::sum(parts.iter().map(|&part| &grams[part]));
+        let gram = gram
+            .unwrap_or_else(|| Gram::new(self.n_candidates()))
+            .of_members(candidates);
+        let (link, found) = match (rule, self.task()) {
+            (CombineRule::Mean, _) => (Link::Mean, rules::mean(candidates.len())),
+            (CombineRule::Greedy, _) => (Link::Mean, rules::greedy(&gram)),
+            (CombineRule::GreedyMean, _) => (Link::Mean, rules::greedy_mean(&gram)),
+            (CombineRule::Nnls, _) => (Link::Mean, rules::simplex(&gram)),
+            (CombineRule::Stack, Task::Regression) => (Link::Distances, rules::ridge(&gram)),
+            (CombineRule::Stack, Task::MultiLabel) => self.stack(candidates, parts)?,
+        };
+        let mut weights = vec![0.0; self.n_candidates()];
+        for (&candidate, weight) in candidates.iter().zip(found) {
+            weights[candidate] = weight;
+        }
+        Ok(Choice { link, weights })
+    }
+
+    /// Logistic regression of the labels on the log-odds of candidates, all labels together, by Newton's method. The penalty
+    /// is the squared distance of the weights from equal ones times a thousandth of the number of entries.
+    fn stack(&self, candidates: &[usize], parts: &[usize]) -> Result<(Link, Vec<f64>), ModelError> {
+        let m = candidates.len();
+        let start = [rules::mean(m), vec![0.0]].concat();
+        let mut weights = start.clone();
+        for _ in 0..NEWTON_STEPS {
+            let mut sums = NewtonSums::new(m + 1);
+            self.for_each_block(candidates, |part, mut scores, truth| {
+                if parts.contains(&part) {
+                    scores.iter_mut().for_each(|scores| scores.mapv_inplace(log_odds));
+                    sums.add(&scores, truth.view(), &weights);
+                }
+                Ok(())
+            })?;
+            let penalty = 1e-3 * sums.n;
+            let entry = |k: usize, l: usize| {
+                let own = if k == l && k < m { penalty } else { 0.0 };
+                sums.curvature[k * (m + 1) + l] + own
+            };
+            let right: Vec<f64> = (0..=m)
+                .map(|k| {
+                    let own = if k < m {
+                        penalty * (weights[k] - start[k])
+                    } else {
+                        0.0
+                    };
+                    -sums.slope[k] - own
+                })
+                .collect();
+            let step = rules::solve(m + 1, entry, &right, vec![0.0; m + 1]);
+            weights
+                .iter_mut()
+                .zip(&step)
+                .for_each(|(weight, step)| *weight += step);
+            if step.iter().all(|step| step.abs() < 1e-9) {
+                break;
+            }
+        }
+        let intercept = weights.pop().unwrap_or_default();
+        Ok((Link::LogOdds { intercept }, weights))
+    }
+
+    /// Judges a choice among candidates by a rule. Weights for each part of the withheld samples are found on the others;
+    /// thresholds are those of the choice on all.
+    ///
+    /// # Errors
+    /// None that scoring the candidates did not meet.
+    pub(crate) fn judge(
+        &self,
+        rule: CombineRule,
+        grams: &[Gram],
+        candidates: &[usize],
+        choice: &Choice,
+        thresholds: Option<ThresholdRule>,
+    ) -> Result<Judged, ModelError> {
+        let means = self.means();
+        let n_parts = self.n_parts();
+        let crossed = (0..n_parts).map(|part| {
+            let others: Vec<usize> = (0..n_parts).filter(|&other| other != part).collect();
+            self.choose_on(rule, grams, candidates, &others)
+        });
+        let crossed: Vec<Choice> = match n_parts {
+            0 | 1 => Vec::new(),
+            _ => crossed.collect::<Result<_, _>>()?,
+        };
+        let fits = dense_bytes(self.n_scored(), self.n_outputs()) <= DEFAULT_MEMORY_LIMIT / 4;
+        let rule = thresholds.filter(|_| fits && self.task() == Task::MultiLabel);
+        let mut scores_of_choice = Vec::new();
+        let mut scoring = Scoring::new(self.task());
+        self.for_each_block(candidates, |part, scores, truth| {
+            let combine = |choice: &Choice| {
+                let weights = candidates.iter().map(|&candidate| choice.weights[candidate]);
+                let members = scores
+                    .iter()
+                    .cloned()
+                    .zip(weights)
+                    .filter(|(_, weight)| *weight != 0.0);
+                let members = members.map(|(scores, weight)| (Ok::<_, ModelError>(scores), weight));
+                choice.link.combine(members, &means)
+            };
+            if let Some(choice) = crossed.get(part)
+                && let Some(scores) = combine(choice)?
+            {
+                scoring.add(truth.view(), scores.view())?;
+            }
+            if rule.is_some()
+                && let Some(scores) = combine(choice)?
+            {
+                scores_of_choice.push(scores);
+            }
+            Ok(())
+        })?;
+        Ok(Judged {
+            score: if crossed.is_empty() {
+                f64::NAN
+            } else {
+                scoring.value()?
+            },
+            thresholds: rule
+                .map(|rule| find(rule, &scores_of_choice, self.withheld_outputs().view()))
+                .transpose()?,
+        })
+    }
+}
+
+/// Thresholds by a rule, of rare labels by their rate.
+fn find(rule: ThresholdRule, scores: &[Array2<f32>], truth: MatrixView<'_>) -> Result<Vec<f64>, ModelError> {
+    let views: Vec<_> = scores.iter().map(Array2::view).collect();
+    let scores = concatenate(Axis(0), &views).expect("blocks have a column for each label");
+    let mut found = thresholds::find(rule, scores.view(), truth)?;
+    let mut positives = vec![0; found.len()];
+    for row in 0..truth.n_rows() {
+        truth.for_each_in_row(row, |label, value| {
+            positives[label as usize] += usize::from(value > 0.0);
+        });
+    }
+    if rule == ThresholdRule::MacroF {
+        let by_rate = thresholds::find(ThresholdRule::Rate, scores.view(), truth)?;
+        for ((threshold, rate), n) in found.iter_mut().zip(by_rate).zip(positives) {
+            if (1..RARE).contains(&n) {
+                *threshold = rate;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The slope and the curvature of the logistic loss at some weights.
+struct NewtonSums {
+    slope: Vec<f64>,
+    curvature: Vec<f64>,
+    n: f64,
+}
+
+impl NewtonSums {
+    fn new(n_weights: usize) -> Self {
+        Self {
+            slope: vec![0.0; n_weights],
+            curvature: vec![0.0; n_weights * n_weights],
+            n: 0.0,
+        }
+    }
+
+    /// Adds the entries of a block; sums of samples are added in their order, for any number of threads.
+    fn add(&mut self, log_odds: &[Array2<f32>], truth: MatrixView<'_>, weights: &[f64]) {
+        let width = self.slope.len();
+        let of_sample = |row: usize| {
+            let mut sums = Self::new(width);
+            let mut labels = vec![0.0; truth.n_cols()];
+            truth.copy_row(row, &mut labels);
+            let mut z = vec![1.0; width];
+            for (column, label) in labels.iter().enumerate().filter(|(_, label)| !label.is_nan()) {
+                for (z, member) in z.iter_mut().zip(log_odds) {
+                    *z = f64::from(member[[row, column]]);
+                }
+                let sum: f64 = z.iter().zip(weights).map(|(z, weight)| z * weight).sum();
+                let p = f64::from(probability(sum as f32));
+                let (residual, spread) = (p - f64::from(*label), p * (1.0 - p));
+                for k in 0..width {
+                    sums.slope[k] += residual * z[k];
+                    for l in 0..width {
+                        sums.curvature[k * width + l] += spread * z[k] * z[l];
+                    }
+                }
+                sums.n += 1.0;
+            }
+            sums
+        };
+        let samples: Vec<Self> = (0..truth.n_rows()).into_par_iter().map(of_sample).collect();
+        for sample in samples {
+            let both = self.slope.iter_mut().chain(&mut self.curvature);
+            both.zip(sample.slope.into_iter().chain(sample.curvature))
+                .for_each(|(sum, value)| *sum += value);
+            self.n += sample.n;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Method;
+    use ndarray::s;
+    use rpo_core::Seed;
+    use rpo_data::Dataset;
+    use rpo_metrics::{Evaluation, Metric, Score, Scores};
+
+    fn numbers(seed: u64) -> Dataset {
+        let unit = |i: usize, j: usize| {
+            (Seed::new(seed).child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32
+        };
+        let x = Array2::from_shape_fn((60, 3), |(i, j)| unit(i, j));
+        let y = Array2::from_shape_fn((60, 2), |(i, j)| x[[i, j]] * 5.0 + unit(i, 7 + j));
+        Dataset::new(x.into(), y.into(), Task::Regression).unwrap()
+    }
+
+    fn models() -> Vec<Model> {
+        let train = numbers(1);
+        let methods = [
+            "ridge",
+            "extra-trees --trees 2",
+            "random-forest --trees 3 --max-depth 2",
+        ];
+        let fit = |text: &&str| Model::fit(&text.parse::<Method>().unwrap(), &train).unwrap();
+        methods.iter().map(fit).collect()
+    }
+
+    /// The printed score: each part by weights from the others, computed by hand.
+    #[test]
+    fn a_score_is_of_samples_that_had_no_part_in_the_weights() {
+        let (withheld, models) = (numbers(2), models());
+        let pool = Pool::of_models(&withheld, models.clone()).unwrap();
+        let (grams, all) = (pool.grams().unwrap(), [0, 1, 2]);
+        let rule = CombineRule::Greedy;
+        let choice = pool.choose(rule, &grams, &all).unwrap();
+        let judged = pool.judge(rule, &grams, &all, &choice, None).unwrap();
+        let x = withheld.features().view();
+        let scores: Vec<Array2<f32>> = models.iter().map(|model| model.predict(x).unwrap()).collect();
+        let mut combined = Array2::<f32>::zeros((60, 2));
+        for part in 0..4 {
+            let others = grams.iter().enumerate().filter(|(other, _)| *other != part);
+            let weights = rules::greedy(&Gram::sum(others.map(|(_, gram)| gram)).unwrap());
+            for (scores, weight) in scores.iter().zip(weights) {
+                let rows = s![part..;4, ..];
+                combined
+                    .slice_mut(rows)
+                    .scaled_add(weight as f32, &scores.slice(rows));
+            }
+        }
+        let evaluation = Evaluation::new(withheld.outputs().view(), Scores::Dense(combined.view()));
+        let expected = Metric::R2.evaluate(&evaluation).unwrap();
+        assert!(
+            (judged.score - expected).abs() < 1e-6,
+            "{} {expected}",
+            judged.score
+        );
+    }
+
+    /// Other truths of a part change nothing about the weights that its samples are scored with.
+    #[test]
+    fn the_truth_of_a_part_does_not_reach_its_weights() {
+        let withheld = numbers(2);
+        let mut y = withheld.outputs().view().to_dense(usize::MAX).unwrap();
+        y.slice_mut(s![1..;4, ..]).mapv_inplace(|v| 5.0 - v);
+        let changed = Dataset::new(withheld.features().clone(), y.into(), Task::Regression).unwrap();
+        let weights = |data: &Dataset, parts: &[usize]| {
+            let mut pool = Pool::of_models(data, models()).unwrap();
+            // In the units of the first.
+            pool.in_units_of(&withheld);
+            let grams = pool.grams().unwrap();
+            pool.choose_on(CombineRule::Nnls, &grams, &[0, 1, 2], parts)
+                .unwrap()
+                .weights
+        };
+        assert_eq!(weights(&withheld, &[0, 2, 3]), weights(&changed, &[0, 2, 3]));
+        assert_ne!(weights(&withheld, &[0, 1, 2]), weights(&changed, &[0, 1, 2]));
+    }
+
+    #[test]
+    fn rare_labels_have_the_threshold_of_their_rate() {
+        let scores = Array2::from_shape_fn((20, 2), |(i, j)| (i + 1) as f32 / (30.0 + j as f32));
+        let has = |i: usize, j: usize| if j == 0 { i == 10 || i == 3 } else { i % 2 == 0 };
+        let labels = Array2::from_shape_fn((20, 2), |(i, j)| f32::from(u8::from(has(i, j))));
+        let found = find(ThresholdRule::MacroF, &[scores.clone()], (&labels).into()).unwrap();
+        let by = |rule| thresholds::find(rule, scores.view(), (&labels).into()).unwrap();
+        let (rate, best) = (by(ThresholdRule::Rate), by(ThresholdRule::MacroF));
+        assert_ne!(rate[0], best[0]);
+        assert_eq!(found, [rate[0], best[1]]);
+    }
+}

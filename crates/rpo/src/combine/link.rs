@@ -1,0 +1,88 @@
+//! From the predictions of members to that of the ensemble.
+
+use ndarray::{Array2, Zip};
+use rpo_data::Task;
+use serde::{Deserialize, Serialize};
+
+/// How predictions are combined. Those of labels are limited to 0 to 1 first.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Link {
+    /// Their weighted mean.
+    #[default]
+    Mean,
+    /// The probability of the weighted sum of their log-odds and an intercept.
+    LogOdds {
+        /// The intercept.
+        intercept: f64,
+    },
+    /// The training mean plus the weighted sum of their distances from it.
+    Distances,
+}
+
+/// Probabilities closer to 0 or 1 have the log-odds of this distance.
+const LEAST: f32 = 1e-3;
+
+/// ln(p / (1 − p)), where p is limited.
+pub(super) fn log_odds(p: f32) -> f32 {
+    let p = p.clamp(LEAST, 1.0 - LEAST);
+    (p / (1.0 - p)).ln()
+}
+
+pub(super) fn probability(z: f32) -> f32 {
+    1.0 / (1.0 + (-z).exp())
+}
+
+/// Limits scores of labels to 0 to 1.
+pub(super) fn limited(mut scores: Array2<f32>, task: Task) -> Array2<f32> {
+    if task == Task::MultiLabel {
+        scores.mapv_inplace(|score| score.clamp(0.0, 1.0));
+    }
+    scores
+}
+
+impl Link {
+    /// The combination of predictions, limited where they are of labels, with their weights; `means` are those of the
+    /// outputs in training. `None` without predictions.
+    ///
+    /// # Errors
+    /// The first that comes in place of predictions.
+    pub(super) fn combine<E>(
+        self,
+        predictions: impl IntoIterator<Item = (Result<Array2<f32>, E>, f64)>,
+        means: &[f64],
+    ) -> Result<Option<Array2<f32>>, E> {
+        let mut sum: Option<Array2<f32>> = None;
+        for (scores, weight) in predictions {
+            let (mut scores, weight) = (scores?, weight as f32);
+            match self {
+                Self::Mean => {}
+                Self::LogOdds { .. } => scores.mapv_inplace(log_odds),
+                Self::Distances => shift(&mut scores, means, -1.0),
+            }
+            match &mut sum {
+                None => {
+                    scores *= weight;
+                    sum = Some(scores);
+                }
+                Some(sum) => sum.scaled_add(weight, &scores),
+            }
+        }
+        if let Some(sum) = &mut sum {
+            match self {
+                Self::Mean => {}
+                Self::LogOdds { intercept } => sum.mapv_inplace(|z| probability(z + intercept as f32)),
+                Self::Distances => shift(sum, means, 1.0),
+            }
+        }
+        Ok(sum)
+    }
+}
+
+fn shift(scores: &mut Array2<f32>, means: &[f64], sign: f64) {
+    for row in scores.rows_mut() {
+        Zip::from(row)
+            .and(means)
+            .for_each(|score, mean| *score += (sign * mean) as f32);
+    }
+}

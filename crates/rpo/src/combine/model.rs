@@ -1,0 +1,283 @@
+//! Models whose predictions are combined.
+
+use super::link::limited;
+use super::pool::Pool;
+use super::{CombineRule, Link};
+use crate::model::SOFTWARE;
+use crate::{Model, ModelError, Predict};
+use ndarray::Array2;
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, MatrixView, ParameterError, check_count, check_positive, csr_of_rows, top_of};
+use rpo_data::{Dataset, Task};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// The combined predictions of several models of the same training set, whatever their methods: their weighted mean, or, of
+/// a stack ([`CombineRule::Stack`]), a model of the outputs by the members' predictions. Scores of labels are limited to 0 to
+/// 1 first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ensemble {
+    members: Vec<(Model, f64)>,
+    link: Link,
+    selection: Option<Selection>,
+}
+
+/// How the members of an ensemble were found.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Selection {
+    /// The metric of the scores, which are those of samples withheld from training.
+    pub metric: String,
+    /// The score of the ensemble with weights that were found on other samples than those it is the score of.
+    pub score: Option<f64>,
+    /// Everything that was tried or left out, in order.
+    pub candidates: Vec<Candidate>,
+}
+
+/// What became of a configuration that might have been a member.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Candidate {
+    /// The method with its options.
+    pub method: String,
+    /// Its score alone, where it was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Its weight in the ensemble.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Wall-clock seconds of its trial, recorded where the clock decided on what was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Why it was not tried, or is no member.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+}
+
+impl Ensemble {
+    /// The name of the kind of model in a file.
+    pub(crate) const KIND: &str = "ensemble";
+    /// Scores that are held at a time to find the largest.
+    const BLOCK: usize = 1 << 22;
+
+    pub(super) fn new(
+        members: Vec<(Model, f64)>,
+        link: Link,
+        selection: Option<Selection>,
+    ) -> Result<Self, ModelError> {
+        let Some((first, _)) = members.first() else {
+            return Err(ParameterError::out_of_range("members", "none", "at least one").into());
+        };
+        for (model, weight) in &members {
+            match link {
+                Link::Mean => check_positive("weights", *weight)?,
+                // Those of a stack may be negative.
+                _ => ParameterError::unless(weight.is_finite(), "weights", weight, "finite")?,
+            }
+            if model.schema() != first.schema() || model.training() != first.training() {
+                return Err(ModelError::Combine);
+            }
+        }
+        let is_probable = match link {
+            Link::LogOdds { intercept } => intercept.is_finite() && first.schema().task() == Task::MultiLabel,
+            _ => true,
+        };
+        ParameterError::unless(
+            is_probable,
+            "link",
+            "log-odds",
+            "for labels, with a finite intercept",
+        )?;
+        Ok(Self {
+            members,
+            link,
+            selection,
+        })
+    }
+
+    /// The models, and their weights.
+    pub fn members(&self) -> impl Iterator<Item = (&Model, f64)> {
+        self.members.iter().map(|(model, weight)| (model, *weight))
+    }
+
+    /// How the members were found, if they were.
+    pub fn selection(&self) -> Option<&Selection> {
+        self.selection.as_ref()
+    }
+
+    pub(super) fn link(&self) -> Link {
+        self.link
+    }
+
+    fn first(&self) -> &Model {
+        &self.members[0].0
+    }
+}
+
+impl Model {
+    /// The weighted mean of the predictions of several models that were fitted to the same data; labels are decided from it
+    /// at 0.5, and their scores are limited to 0 to 1 before. Members keep their preparation of features.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::prelude::*;
+    ///
+    /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
+    /// let forest = Model::fit(&Method::named("extra-trees")?.with("trees", "5")?, &data)?;
+    /// let linear = Model::fit(&Method::named("one-vs-rest")?, &data)?;
+    /// let x = data.features().view();
+    /// let mean = (forest.predict(x)? + 3.0 * linear.predict(x)?) / 4.0;
+    /// let both = Model::combine(vec![(forest, 1.0), (linear, 3.0)])?;
+    /// assert!((both.predict(x)? - mean).iter().all(|v| v.abs() < 1e-6));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// No models, weights that are not positive, and [`ModelError::Combine`] for models of different data.
+    pub fn combine(members: Vec<(Self, f64)>) -> Result<Self, ModelError> {
+        Self::ensemble(members, Link::Mean, None)
+    }
+
+    /// The models combined with the weights that a rule finds on data that they were not fitted to, whose columns are found
+    /// by name. Those without weight are left out.
+    ///
+    /// ```
+    /// use rpo::combine::CombineRule;
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::prelude::*;
+    ///
+    /// let data = MultiLabelSet::new(300, 30, 20).generate(Seed::new(1))?;
+    /// let (train, withheld) = data.split(0.3, Seed::new(2))?;
+    /// let models = ["baseline", "one-vs-rest"].map(|name| Model::fit(&Method::named(name)?, &train));
+    /// let models = models.into_iter().collect::<Result<_, _>>()?;
+    /// let model = Model::combine_on(models, CombineRule::Greedy, &withheld)?;
+    /// assert_eq!(model.predictor().kind(), "ensemble");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`combine`](Self::combine), and data that the models cannot be evaluated on.
+    pub fn combine_on(models: Vec<Self>, rule: CombineRule, withheld: &Dataset) -> Result<Self, ModelError> {
+        let equal = Self::combine(models.iter().map(|model| (model.clone(), 1.0)).collect())?;
+        let x = equal.schema().align_features(withheld)?.into_owned();
+        let y = equal.schema().align_outputs(withheld)?.into_owned();
+        let aligned = Dataset::with_missing(x, y, withheld.task())?;
+        let methods: Vec<String> = models.iter().map(method_of).collect();
+        let pool = Pool::of_models(&aligned, models.clone())?;
+        let grams = pool.grams()?;
+        let all: Vec<usize> = (0..models.len()).collect();
+        let choice = pool.choose(rule, &grams, &all)?;
+        let judged = pool.judge(rule, &grams, &all, &choice, None)?;
+        let candidate = |(index, method): (usize, String)| Candidate {
+            method,
+            score: finite(pool.score(index)),
+            weight: Some(choice.weights[index]).filter(|weight| *weight != 0.0),
+            ..Candidate::default()
+        };
+        let selection = Selection {
+            metric: Self::default_metric(withheld.task()).to_string(),
+            score: finite(judged.score),
+            candidates: methods.into_iter().enumerate().map(candidate).collect(),
+        };
+        pool.ensemble(&choice, Some(selection), |index| Ok(models[index].clone()))
+    }
+
+    /// An ensemble as a model.
+    pub(crate) fn ensemble(
+        members: Vec<(Self, f64)>,
+        link: Link,
+        selection: Option<Selection>,
+    ) -> Result<Self, ModelError> {
+        let ensemble = Ensemble::new(members, link, selection)?;
+        let first = ensemble.first();
+        let (schema, training) = (first.schema().clone(), first.training().clone());
+        Self::from_parts(Arc::new(ensemble), schema, None, training, SOFTWARE.to_owned())
+    }
+}
+
+/// A number that JSON can hold.
+pub(crate) fn finite(score: f64) -> Option<f64> {
+    Some(score).filter(|score| score.is_finite())
+}
+
+/// The method of a member, or its kind where nothing is noted.
+fn method_of(model: &Model) -> String {
+    let method = model.parameters().get("method").and_then(Value::as_str);
+    method.unwrap_or_else(|| model.predictor().kind()).to_owned()
+}
+
+impl Predict for Ensemble {
+    fn kind(&self) -> &'static str {
+        Self::KIND
+    }
+
+    fn n_features(&self) -> usize {
+        self.first().n_features()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.first().n_outputs()
+    }
+
+    fn n_train(&self) -> usize {
+        self.first().training().n_samples()
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {
+        let task = self.first().schema().task();
+        let total = match self.link {
+            Link::Mean => self.members.iter().map(|(_, weight)| weight).sum(),
+            Link::LogOdds { .. } | Link::Distances => 1.0,
+        };
+        let scores = self.members.iter().map(|(model, weight)| {
+            let scores = model.predict_with_limit(x, memory_limit);
+            (scores.map(|scores| limited(scores, task)), weight / total)
+        });
+        let combined = self
+            .link
+            .combine(scores, &self.first().training().output_means())?;
+        Ok(combined.expect("there is at least one member"))
+    }
+
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, ModelError> {
+        check_count("top_k", k)?;
+        let (n, d) = (x.n_rows(), self.n_outputs());
+        let size = (Self::BLOCK / d.max(1)).max(1);
+        let mut best: Vec<Vec<(u32, f32)>> = Vec::with_capacity(n);
+        for start in (0..n).step_by(size) {
+            let rows: Vec<usize> = (start..n.min(start + size)).collect();
+            let scores = self.predict_with_limit(x.select_rows(&rows).view(), usize::MAX);
+            let scores = scores.map_err(|e| e.in_block(start))?;
+            best.par_extend(
+                (0..rows.len())
+                    .into_par_iter()
+                    .map(|row| top_of(scores.row(row), k)),
+            );
+        }
+        Ok(csr_of_rows(best.iter(), (n, d)))
+    }
+
+    fn summary(&self) -> Vec<(&'static str, Value)> {
+        let about = |(model, weight): (&Model, f64)| {
+            let mut about = serde_json::Map::new();
+            about.insert("method".to_owned(), method_of(model).into());
+            about.insert("weight".to_owned(), json!(weight));
+            let summary = model.predictor().summary();
+            about.extend(summary.into_iter().map(|(key, value)| (key.to_owned(), value)));
+            Value::Object(about)
+        };
+        let mut summary = vec![("members", self.members().map(about).collect())];
+        if let Some(selection) = &self.selection {
+            summary.push(("selection", json!(selection)));
+        }
+        if let Link::LogOdds { intercept } = self.link {
+            summary.push(("intercept", json!(intercept)));
+        }
+        summary
+    }
+
+    fn equals(&self, other: &dyn Predict) -> bool {
+        other.downcast_ref() == Some(self)
+    }
+}

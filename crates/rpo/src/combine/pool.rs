@@ -1,0 +1,454 @@
+//! Members that may become part of an ensemble, and their predictions for samples that they were not fitted to.
+
+use super::Gram;
+use super::link::limited;
+use crate::blocks::dense_bytes;
+use crate::evaluate::fit_without_test;
+use crate::method::{Estimator, FitContext};
+use crate::{Model, ModelError};
+use ndarray::{Array2, ArrayView2, Axis, Zip, concatenate, s};
+use rayon::prelude::*;
+use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_data::split::{Split, SplitError};
+use rpo_data::{Dataset, Task};
+use rpo_metrics::{
+    EmptySamples, Evaluation, EvaluationOptions, LabelSets, MissingTruth, Score, Scores, lrap,
+};
+use std::ops::Range;
+
+/// Scores of a block, of which there is one for each member at a time.
+const BLOCK: usize = 1 << 20;
+/// Bytes of scores that are kept in all. Others are predicted again when they are needed.
+const KEPT: usize = 128 << 20;
+/// Most bytes of out-of-bag scores, which come for all samples at once.
+const MOST_OOB: usize = 64 << 20;
+/// Trees from which on out-of-bag predictions take the place of those out of fold: a sample is predicted by a third of them.
+const OOB_TREES: usize = 100;
+/// Parts that withheld samples are in for scores whose weights were found on other samples.
+const PARTS: usize = 4;
+
+/// The samples that are withheld from the models of each fold.
+#[derive(Debug, Clone)]
+pub(crate) struct Folds {
+    splits: Vec<Split>,
+}
+
+impl Folds {
+    /// As many folds, each withheld once.
+    pub(crate) fn new(data: &Dataset, k: usize, seed: Seed) -> Result<Self, SplitError> {
+        let splits = Split::folds(data, k, seed)?;
+        Ok(Self { splits })
+    }
+
+    /// One part withheld.
+    pub(crate) fn withheld(data: &Dataset, fraction: f64, seed: Seed) -> Result<Self, SplitError> {
+        let splits = vec![Split::withholding(data, fraction, seed)?];
+        Ok(Self { splits })
+    }
+
+    /// The number of samples that models are fitted to, over the number of all; summed over folds.
+    pub(crate) fn cost(&self) -> f64 {
+        let fitted = self.splits.iter().map(|split| split.train.len());
+        let all = |split: &Split| split.train.len() + split.test.len();
+        fitted.sum::<usize>() as f64 / self.splits.first().map_or(1, all) as f64
+    }
+}
+
+/// Withheld samples that are scored together: those of a fold, or some of those of the only one.
+struct Part {
+    fold: usize,
+    samples: Vec<usize>,
+}
+
+/// A candidate with its models.
+struct Tried {
+    /// A model for each fold.
+    models: Vec<Model>,
+    /// The scores of each part.
+    kept: Option<Vec<Array2<f32>>>,
+    /// The model of all samples, where it is there.
+    whole: Option<Model>,
+    score: f64,
+}
+
+/// Candidates for an ensemble, all of the same samples and folds.
+pub(crate) struct Pool<'a> {
+    data: &'a Dataset,
+    splits: Vec<Split>,
+    parts: Vec<Part>,
+    /// Of numbers, the mean of each output and one over its deviation.
+    units: Option<Vec<(f32, f32)>>,
+    tried: Vec<Tried>,
+    kept_bytes: usize,
+}
+
+impl<'a> Pool<'a> {
+    /// Of methods that are fitted with some samples withheld.
+    pub(crate) fn new(data: &'a Dataset, folds: Folds) -> Self {
+        let splits = folds.splits;
+        let parts = match splits.as_slice() {
+            [only] => parts_of(&only.test),
+            folds => {
+                let part = |(fold, split): (usize, &Split)| Part {
+                    fold,
+                    samples: split.test.clone(),
+                };
+                folds.iter().enumerate().map(part).collect()
+            }
+        };
+        Self::of_parts(data, splits, parts)
+    }
+
+    /// Of models that were fitted to other samples.
+    pub(crate) fn of_models(data: &'a Dataset, models: Vec<Model>) -> Result<Self, ModelError> {
+        let samples: Vec<usize> = (0..data.n_samples()).collect();
+        let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples));
+        for model in models {
+            pool.assess(Tried {
+                whole: Some(model.clone()),
+                models: vec![model],
+                kept: None,
+                score: f64::NAN,
+            })?;
+        }
+        Ok(pool)
+    }
+
+    fn of_parts(data: &'a Dataset, splits: Vec<Split>, parts: Vec<Part>) -> Self {
+        Self {
+            units: (data.task() == Task::Regression).then(|| units(data)),
+            data,
+            splits,
+            parts,
+            tried: Vec::new(),
+            kept_bytes: 0,
+        }
+    }
+
+    /// Measures outputs in the units of other data.
+    #[cfg(test)]
+    pub(super) fn in_units_of(&mut self, data: &Dataset) {
+        self.units = Some(units(data));
+    }
+
+    pub(super) fn task(&self) -> Task {
+        self.data.task()
+    }
+
+    pub(crate) fn n_candidates(&self) -> usize {
+        self.tried.len()
+    }
+
+    pub(super) fn n_parts(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// Number of withheld samples.
+    pub(super) fn n_scored(&self) -> usize {
+        self.parts.iter().map(|part| part.samples.len()).sum()
+    }
+
+    pub(super) fn n_outputs(&self) -> usize {
+        self.data.n_outputs()
+    }
+
+    /// The outputs of the withheld samples, in the order of the blocks.
+    pub(super) fn withheld_outputs(&self) -> Matrix {
+        let samples = self.parts.iter().flat_map(|part| part.samples.iter().copied());
+        self.data
+            .outputs()
+            .view()
+            .select_rows(&samples.collect::<Vec<_>>())
+    }
+
+    /// The mean of each output.
+    pub(super) fn means(&self) -> Vec<f64> {
+        let means = |units: &Vec<(f32, f32)>| units.iter().map(|(mean, _)| f64::from(*mean)).collect();
+        self.units.as_ref().map(means).unwrap_or_default()
+    }
+
+    /// Returns true if the candidate has a model of all samples already.
+    pub(crate) fn is_whole(&self, candidate: usize) -> bool {
+        self.tried[candidate].whole.is_some()
+    }
+
+    /// Fits a method with the samples of each fold withheld and returns the score for them, LRAP of labels and R² of
+    /// numbers. A forest with out-of-bag predictions is fitted once, to all samples.
+    ///
+    /// # Errors
+    /// What fitting and scoring refuse; the pool is then as it was.
+    pub(crate) fn add(
+        &mut self,
+        estimator: &dyn Estimator,
+        context: &FitContext<'_>,
+    ) -> Result<f64, ModelError> {
+        let mut tried = Tried {
+            models: Vec::new(),
+            kept: None,
+            whole: None,
+            score: f64::NAN,
+        };
+        let bytes = dense_bytes(self.data.n_samples(), self.data.n_outputs());
+        if estimator.has_oob() && estimator.n_steps() >= OOB_TREES && bytes <= MOST_OOB {
+            let model = Model::fit_with(estimator, self.data, context)?;
+            tried.kept = self.out_of_bag(&model)?;
+            tried.whole = Some(model);
+        }
+        if tried.kept.is_none() {
+            // Folds are of small sets, on which many methods do not use all threads.
+            let folds = self.splits.par_iter();
+            let models = folds.map(|split| fit_without_test(estimator, self.data, split, context));
+            tried.models = models.collect::<Result<_, _>>()?;
+        }
+        self.assess(tried)
+    }
+
+    /// The out-of-bag scores of the withheld samples; `None` if a sample is in every tree's bag.
+    fn out_of_bag(&self, model: &Model) -> Result<Option<Vec<Array2<f32>>>, ModelError> {
+        let Some((scores, counts)) = model.oob_predictions(self.data.features().view())? else {
+            return Ok(None);
+        };
+        let mut samples = self.parts.iter().flat_map(|part| &part.samples);
+        if samples.any(|&sample| counts[sample] == 0) {
+            return Ok(None);
+        }
+        let of_part = |part: &Part| limited(scores.select(Axis(0), &part.samples), self.task());
+        Ok(Some(self.parts.iter().map(of_part).collect()))
+    }
+
+    /// Scores a candidate, keeps its scores while there is room, and takes it in.
+    fn assess(&mut self, mut tried: Tried) -> Result<f64, ModelError> {
+        let bytes = dense_bytes(self.n_scored(), self.data.n_outputs());
+        let keeps = tried.kept.is_none() && self.kept_bytes.saturating_add(bytes) <= KEPT;
+        let mut kept: Vec<Vec<Array2<f32>>> = self.parts.iter().map(|_| Vec::new()).collect();
+        let mut scoring = Scoring::new(self.task());
+        for block in self.blocks() {
+            let x = self.features(&block);
+            let scores = self.scores(&tried, &block, x.view())?;
+            scoring.add(self.truth(&block).view(), scores.view())?;
+            if keeps {
+                kept[block.part].push(scores);
+            }
+        }
+        if keeps {
+            let joined = kept.iter().map(|blocks| {
+                let views: Vec<_> = blocks.iter().map(Array2::view).collect();
+                concatenate(Axis(0), &views).expect("blocks have a column for each output")
+            });
+            tried.kept = Some(joined.collect());
+        }
+        if tried.kept.is_some() {
+            self.kept_bytes += bytes;
+        }
+        tried.score = scoring.value()?;
+        let score = tried.score;
+        self.tried.push(tried);
+        Ok(score)
+    }
+
+    /// The model of a candidate, fitted to all samples.
+    pub(crate) fn fitted(
+        &self,
+        candidate: usize,
+        estimator: &dyn Estimator,
+        context: &FitContext<'_>,
+    ) -> Result<Model, ModelError> {
+        match &self.tried[candidate].whole {
+            Some(model) => Ok(model.clone()),
+            None => Model::fit_with(estimator, self.data, context),
+        }
+    }
+
+    /// The score of a candidate alone for the withheld samples.
+    pub(crate) fn score(&self, candidate: usize) -> f64 {
+        self.tried[candidate].score
+    }
+
+    fn blocks(&self) -> impl Iterator<Item = Block> + use<> {
+        let size = (BLOCK / self.data.n_outputs().max(1)).max(1);
+        let lengths: Vec<usize> = self.parts.iter().map(|part| part.samples.len()).collect();
+        lengths.into_iter().enumerate().flat_map(move |(part, n)| {
+            let rows = move |start: usize| start..n.min(start + size);
+            (0..n).step_by(size).map(move |start| Block {
+                part,
+                rows: rows(start),
+            })
+        })
+    }
+
+    fn features(&self, block: &Block) -> Matrix {
+        let samples = &self.parts[block.part].samples[block.rows.clone()];
+        self.data.features().view().select_rows(samples)
+    }
+
+    fn truth(&self, block: &Block) -> Matrix {
+        let samples = &self.parts[block.part].samples[block.rows.clone()];
+        self.data.outputs().view().select_rows(samples)
+    }
+
+    /// The scores of a candidate for the samples of a block, whose features are given.
+    fn scores(&self, tried: &Tried, block: &Block, x: MatrixView<'_>) -> Result<Array2<f32>, ModelError> {
+        if let Some(kept) = &tried.kept {
+            return Ok(kept[block.part].slice(s![block.rows.clone(), ..]).to_owned());
+        }
+        let model = &tried.models[self.parts[block.part].fold];
+        Ok(limited(model.predict_with_limit(x, usize::MAX)?, self.task()))
+    }
+
+    /// Calls `f(part, scores of each candidate, truth)` for the withheld samples, a block at a time.
+    pub(super) fn for_each_block(
+        &self,
+        candidates: &[usize],
+        mut f: impl FnMut(usize, Vec<Array2<f32>>, Matrix) -> Result<(), ModelError>,
+    ) -> Result<(), ModelError> {
+        for block in self.blocks() {
+            let x = self.features(&block);
+            let scores = candidates
+                .iter()
+                .map(|&candidate| self.scores(&self.tried[candidate], &block, x.view()));
+            f(block.part, scores.collect::<Result<_, _>>()?, self.truth(&block))?;
+        }
+        Ok(())
+    }
+
+    /// The inner products of all candidates for the samples of each part: of labels as they are, of numbers as distances
+    /// from the mean of each output in units of its deviation. Missing outputs are left out.
+    ///
+    /// # Errors
+    /// None that scoring the candidates did not meet.
+    pub(crate) fn grams(&self) -> Result<Vec<Gram>, ModelError> {
+        let all: Vec<usize> = (0..self.tried.len()).collect();
+        let mut grams = vec![Gram::new(all.len()); self.parts.len()];
+        self.for_each_block(&all, |part, mut scores, truth| {
+            let mut truth = truth.view().to_dense(usize::MAX).expect("a block is small");
+            if let Some(units) = &self.units {
+                let unit = |values: &mut Array2<f32>| {
+                    for mut row in values.rows_mut() {
+                        let pairs = row.iter_mut().zip(units);
+                        pairs.for_each(|(value, (mean, factor))| *value = (*value - mean) * factor);
+                    }
+                };
+                scores.iter_mut().chain([&mut truth]).for_each(unit);
+            }
+            for scores in &mut scores {
+                Zip::from(scores).and(&truth).for_each(|score, y| {
+                    if y.is_nan() {
+                        *score = 0.0;
+                    }
+                });
+            }
+            truth.mapv_inplace(|y| if y.is_nan() { 0.0 } else { y });
+            grams[part].add(&scores, &truth);
+            Ok(())
+        })?;
+        Ok(grams)
+    }
+}
+
+/// Samples that are scored together.
+struct Block {
+    part: usize,
+    rows: Range<usize>,
+}
+
+/// The samples in turn, so that samples side by side are in different parts.
+fn parts_of(samples: &[usize]) -> Vec<Part> {
+    let part = |offset: usize| Part {
+        fold: 0,
+        samples: samples.iter().skip(offset).step_by(PARTS).copied().collect(),
+    };
+    (0..PARTS.min(samples.len())).map(part).collect()
+}
+
+/// The mean of each output over the samples where it is observed, and one over its deviation; 0 for one that does not vary.
+fn units(data: &Dataset) -> Vec<(f32, f32)> {
+    let outputs = data.outputs().view();
+    let mut sums = vec![(0.0_f64, 0.0_f64, 0.0_f64); outputs.n_cols()];
+    let mut row_values = vec![0.0; outputs.n_cols()];
+    // Distances from the first sample's outputs, whose squares lose nothing.
+    let mut first = vec![f64::NAN; outputs.n_cols()];
+    for row in 0..outputs.n_rows() {
+        outputs.copy_row(row, &mut row_values);
+        for ((sum, first), &value) in sums.iter_mut().zip(&mut first).zip(&row_values) {
+            if value.is_nan() {
+                continue;
+            }
+            if first.is_nan() {
+                *first = f64::from(value);
+            }
+            let distance = f64::from(value) - *first;
+            *sum = (sum.0 + 1.0, sum.1 + distance, sum.2 + distance * distance);
+        }
+    }
+    let unit = |((n, sum, squares), first): ((f64, f64, f64), f64)| {
+        if n == 0.0 {
+            return (0.0, 0.0);
+        }
+        let variance = squares / n - (sum / n).powi(2);
+        let factor = if variance > 0.0 {
+            variance.sqrt().recip()
+        } else {
+            0.0
+        };
+        ((first + sum / n) as f32, factor as f32)
+    };
+    sums.into_iter().zip(first).map(unit).collect()
+}
+
+/// The score of predictions that come in blocks: LRAP of labels, R² of numbers.
+pub(super) enum Scoring {
+    Labels { sum: f64, n: usize },
+    Numbers(Vec<(Array2<f32>, Array2<f32>)>),
+}
+
+impl Scoring {
+    pub(super) fn new(task: Task) -> Self {
+        match task {
+            Task::MultiLabel => Self::Labels { sum: 0.0, n: 0 },
+            Task::Regression => Self::Numbers(Vec::new()),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        truth: MatrixView<'_>,
+        scores: ArrayView2<'_, f32>,
+    ) -> Result<(), ModelError> {
+        match self {
+            Self::Labels { sum, n } => {
+                let truth = LabelSets::new(truth, MissingTruth::Skip)?;
+                let mean = lrap(&truth, scores, EmptySamples::Skip)?;
+                if mean.n_used > 0 {
+                    *sum += mean.value * mean.n_used as f64;
+                    *n += mean.n_used;
+                }
+            }
+            Self::Numbers(blocks) => {
+                let truth = truth.to_dense(usize::MAX).expect("a block is small");
+                blocks.push((truth, scores.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// NaN where it is undefined.
+    pub(super) fn value(self) -> Result<f64, ModelError> {
+        match self {
+            Self::Labels { sum, n } => Ok(sum / n as f64),
+            Self::Numbers(blocks) => {
+                let join = |of: fn(&(Array2<f32>, Array2<f32>)) -> ArrayView2<'_, f32>| {
+                    let views: Vec<_> = blocks.iter().map(of).collect();
+                    concatenate(Axis(0), &views).expect("blocks have a column for each output")
+                };
+                let (truth, scores) = (join(|block| block.0.view()), join(|block| block.1.view()));
+                let options = EvaluationOptions {
+                    missing: MissingTruth::Skip,
+                    ..EvaluationOptions::default()
+                };
+                let scores = Scores::Dense(scores.view());
+                let evaluation = Evaluation::with_options((&truth).into(), scores, options);
+                Ok(Model::default_metric(Task::Regression).evaluate(&evaluation)?)
+            }
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Weights of members from their inner products.
+
+use super::Gram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::str::FromStr;
+
+/// How weights of members are found. All minimize the squared error of the weighted mean over all outputs together, of
+/// numbers in units of each output's deviation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CombineRule {
+    /// Equal weights.
+    Mean,
+    /// Selection with replacement (Caruana, Niculescu-Mizil, Crew, Ksikes, ICML 2004): 50 times, the member is added that
+    /// helps most; the best of all rounds.
+    #[default]
+    Greedy,
+    /// Half of each weight by greedy, the other half the mean of the five best members.
+    GreedyMean,
+    /// The weights that are not negative, sum to 1, and have the smallest error.
+    Nnls,
+    /// A model of the truth by the members' predictions, with weights of any sign: of labels logistic regression on the
+    /// log-odds, of numbers ridge regression on the distances from the means, shrunk towards equal weights.
+    Stack,
+}
+
+impl CombineRule {
+    const NAMES: [(&'static str, Self); 5] = [
+        ("mean", Self::Mean),
+        ("greedy", Self::Greedy),
+        ("greedy-mean", Self::GreedyMean),
+        ("nnls", Self::Nnls),
+        ("stack", Self::Stack),
+    ];
+}
+
+impl FromStr for CombineRule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let rule = Self::NAMES.iter().find(|(name, _)| *name == text);
+        rule.map(|(_, rule)| *rule).ok_or_else(|| {
+            let names: Vec<&str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
+            format!("one of {} expected", names.join(", "))
+        })
+    }
+}
+
+/// Rounds of greedy selection: weights are multiples of a fiftieth.
+const ROUNDS: usize = 50;
+/// Members whose mean is half of [`CombineRule::GreedyMean`].
+const BEST: usize = 5;
+/// Most passes of a descent by coordinates. Members are few, and passes cost M³ at most.
+const PASSES: usize = 1000;
+
+/// Equal weights that sum to 1.
+pub(super) fn mean(n_members: usize) -> Vec<f64> {
+    vec![1.0 / n_members as f64; n_members]
+}
+
+/// The weights of greedy selection, which sum to 1; of equal members the first is added.
+pub(super) fn greedy(gram: &Gram) -> Vec<f64> {
+    let m = gram.n_members();
+    // Of the sum of the members so far: its products with all members, with itself, and with the truth.
+    let (mut with, mut square, mut truth) = (vec![0.0; m], 0.0, 0.0);
+    let mut counts = vec![0.0; m];
+    let mut best = (f64::INFINITY, counts.clone());
+    for round in 1..=ROUNDS {
+        let total = round as f64;
+        let error = |k: usize| {
+            let square = square + 2.0 * with[k] + gram.between(k, k);
+            square / (total * total) - 2.0 * (truth + gram.with_truth(k)) / total
+        };
+        let errors = (0..m).map(|k| (error(k), k));
+        let Some((least, added)) = errors.min_by(|a, b| a.0.total_cmp(&b.0)) else {
+            break;
+        };
+        square += 2.0 * with[added] + gram.between(added, added);
+        truth += gram.with_truth(added);
+        (0..m).for_each(|k| with[k] += gram.between(added, k));
+        counts[added] += 1.0;
+        if least < best.0 {
+            best = (least, counts.iter().map(|count| count / total).collect());
+        }
+    }
+    // Where nothing can be told apart, as where no entry is observed, the first was added every time.
+    best.1
+}
+
+/// Half greedy, half the mean of the best.
+pub(super) fn greedy_mean(gram: &Gram) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..gram.n_members()).collect();
+    let by_error = |a: &usize, b: &usize| gram.error_of(*a).total_cmp(&gram.error_of(*b));
+    order.sort_by(|a, b| by_error(a, b));
+    order.truncate(BEST);
+    let mut weights = greedy(gram);
+    weights.iter_mut().for_each(|weight| *weight /= 2.0);
+    let part = 0.5 / order.len() as f64;
+    order.iter().for_each(|&k| weights[k] += part);
+    weights
+}
+
+/// The weights of least error that are not negative and sum to 1: weight moves from one member to another, for all pairs in
+/// turn, until no move helps.
+pub(super) fn simplex(gram: &Gram) -> Vec<f64> {
+    let m = gram.n_members();
+    let mut weights = greedy(gram);
+    let mut products: Vec<f64> = (0..m)
+        .map(|k| (0..m).map(|l| gram.between(k, l) * weights[l]).sum())
+        .collect();
+    for _ in 0..PASSES {
+        let mut moved = 0.0_f64;
+        for to in 0..m {
+            for from in (0..m).filter(|&from| from != to) {
+                // Half the derivative along the move, and half the second one.
+                let slope = products[to] - gram.with_truth(to) - (products[from] - gram.with_truth(from));
+                let curvature =
+                    gram.between(to, to) + gram.between(from, from) - 2.0 * gram.between(to, from);
+                if curvature <= 0.0 {
+                    continue;
+                }
+                let step = (-slope / curvature).clamp(-weights[to], weights[from]);
+                weights[to] += step;
+                weights[from] -= step;
+                (0..m).for_each(|k| products[k] += step * (gram.between(k, to) - gram.between(k, from)));
+                moved = moved.max(step.abs());
+            }
+        }
+        if moved < 1e-12 {
+            break;
+        }
+    }
+    // Rounding of the moves is not carried on.
+    let total: f64 = weights.iter().map(|weight| weight.max(0.0)).sum();
+    weights.iter().map(|weight| weight.max(0.0) / total).collect()
+}
+
+/// The weights of any sign that minimize the error plus λ‖w − 1/M‖², where λ is a thousandth of the mean of the members'
+/// squares.
+pub(super) fn ridge(gram: &Gram) -> Vec<f64> {
+    let m = gram.n_members();
+    let penalty = 1e-3 * (0..m).map(|k| gram.between(k, k)).sum::<f64>() / m as f64;
+    let target = penalty / m as f64;
+    let right: Vec<f64> = (0..m).map(|k| gram.with_truth(k) + target).collect();
+    let entry = |k: usize, l: usize| gram.between(k, l) + if k == l { penalty } else { 0.0 };
+    solve(m, entry, &right, mean(m))
+}
+
+/// The solution of a positive definite system by Gauss and Seidel, from a start.
+pub(super) fn solve(
+    n: usize,
+    entry: impl Fn(usize, usize) -> f64,
+    right: &[f64],
+    mut solution: Vec<f64>,
+) -> Vec<f64> {
+    for _ in 0..PASSES {
+        let mut moved = 0.0_f64;
+        for k in 0..n {
+            let diagonal = entry(k, k);
+            if diagonal <= 0.0 {
+                continue;
+            }
+            let others: f64 = (0..n)
+                .filter(|&l| l != k)
+                .map(|l| entry(k, l) * solution[l])
+                .sum();
+            let value = (right[k] - others) / diagonal;
+            moved = moved.max((value - solution[k]).abs());
+            solution[k] = value;
+        }
+        if moved < 1e-12 {
+            break;
+        }
+    }
+    solution
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::Array2;
+    use proptest::prelude::*;
+
+    prop_compose! {
+        fn grams()(m in 1_usize..7)(
+            values in prop::collection::vec(-1.0_f32..1.0, 12 * (m + 1)), m in Just(m)
+        ) -> Gram {
+            let members: Vec<Array2<f32>> = (0..=m)
+                .map(|k| Array2::from_shape_vec((6, 2), values[12 * k..12 * (k + 1)].to_vec()).unwrap())
+                .collect();
+            let mut gram = Gram::new(m);
+            gram.add(&members[..m], &members[m]);
+            gram
+        }
+    }
+
+    fn least_single(gram: &Gram) -> f64 {
+        (0..gram.n_members())
+            .map(|k| gram.error_of(k))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Every composition of `n` into the weights of three members.
+    fn compositions(n: usize) -> impl Iterator<Item = [f64; 3]> {
+        let weights = move |a: usize, b: usize| [a, b, n - a - b].map(|part| part as f64 / n as f64);
+        (0..=n).flat_map(move |a| (0..=n - a).map(move |b| weights(a, b)))
+    }
+
+    proptest! {
+        #[test]
+        fn weights_are_a_mean_and_no_worse_than_the_best_member(gram in grams()) {
+            let tolerance = 1e-9;
+            for rule in [greedy, greedy_mean, simplex] {
+                let weights = rule(&gram);
+                prop_assert!(weights.iter().all(|weight| *weight >= 0.0));
+                prop_assert!((weights.iter().sum::<f64>() - 1.0).abs() < tolerance);
+            }
+            let errors = [simplex(&gram), greedy(&gram)].map(|weights| gram.error(&weights));
+            prop_assert!(errors[1] <= least_single(&gram) + tolerance);
+            prop_assert!(errors[0] <= errors[1] + tolerance);
+        }
+
+        #[test]
+        fn no_other_mean_has_a_smaller_error(gram in grams()) {
+            if gram.n_members() >= 3 {
+                let gram = gram.of_members(&[0, 1, 2]);
+                let least = gram.error(&simplex(&gram));
+                for weights in compositions(20) {
+                    prop_assert!(gram.error(&weights) >= least - 1e-9);
+                }
+            }
+        }
+
+        #[test]
+        fn ridge_has_no_slope(gram in grams()) {
+            let m = gram.n_members();
+            let weights = ridge(&gram);
+            let penalty = 1e-3 * (0..m).map(|k| gram.between(k, k)).sum::<f64>() / m as f64;
+            for k in 0..m {
+                let row: f64 = (0..m).map(|l| gram.between(k, l) * weights[l]).sum();
+                let slope = row - gram.with_truth(k) + penalty * (weights[k] - 1.0 / m as f64);
+                prop_assert!(slope.abs() < 1e-6, "{slope}");
+            }
+        }
+    }
+
+    /// Naive selection, which computes every error anew.
+    #[test]
+    fn greedy_adds_what_helps_most() {
+        let column = |values: [f32; 4]| Array2::from_shape_vec((4, 1), values.to_vec()).unwrap();
+        let members = [
+            column([1.0, 0.0, 1.0, 0.5]),
+            column([0.0, 1.0, 1.0, 0.0]),
+            column([0.5, 0.5, 0.0, 1.0]),
+        ];
+        let mut gram = Gram::new(3);
+        gram.add(&members, &column([0.7, 0.3, 0.6, 0.5]));
+        let mut counts = [0.0; 3];
+        let mut best = (f64::INFINITY, counts);
+        for round in 1..=ROUNDS {
+            let with = |k: usize| {
+                let mut counts = counts;
+                counts[k] += 1.0;
+                (gram.error(&counts.map(|count| count / round as f64)), counts)
+            };
+            let (error, chosen) = (0..3).map(with).min_by(|a, b| a.0.total_cmp(&b.0)).unwrap();
+            counts = chosen;
+            if error < best.0 {
+                best = (error, counts.map(|count| count / round as f64));
+            }
+        }
+        assert_eq!(greedy(&gram), best.1);
+    }
+
+    #[test]
+    fn rules_have_names() {
+        for (name, rule) in CombineRule::NAMES {
+            assert_eq!(name.parse(), Ok(rule));
+            assert_eq!(serde_json::to_value(rule).unwrap(), name);
+        }
+        assert!("best".parse::<CombineRule>().is_err());
+    }
+}

@@ -1,0 +1,344 @@
+//! Trying configurations, choosing among them, and fitting what was chosen.
+
+use super::{AutoParams, Configuration, Portfolio};
+use crate::combine::{Candidate, Choice, CombineRule, Folds, Pool, Selection, finite};
+use crate::method::{Estimator, FitContext, Needs, parameters_of};
+use crate::{Model, ModelError};
+use rpo_core::{ParameterError, Seed, check_count, check_positive};
+use rpo_data::{Dataset, Task};
+use rpo_ensemble::EnsembleError;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Up to this number of samples, each is withheld once, in folds.
+const FOLDED: usize = 2000;
+/// Folds of small sets.
+const FOLDS: usize = 4;
+/// Fraction of larger sets that is withheld.
+const WITHHELD: f64 = 0.25;
+/// Part of the time that trials and the last fits may take; the rest is for weights and thresholds.
+const PART: f64 = 0.9;
+/// Members whose last fits time is kept for: the most expensive ones.
+const REFITTED: usize = 5;
+
+impl AutoParams {
+    fn portfolio(&self) -> Result<Portfolio, ModelError> {
+        self.portfolio
+            .as_deref()
+            .map_or_else(|| Ok(Portfolio::standard()), Portfolio::read)
+    }
+
+    fn rule(&self, task: Task) -> CombineRule {
+        self.combine.unwrap_or(match task {
+            Task::MultiLabel => CombineRule::GreedyMean,
+            Task::Regression => CombineRule::Greedy,
+        })
+    }
+
+    /// The seconds, unless the number of configurations is the limit.
+    fn limit(&self, data: &Dataset) -> Option<f64> {
+        if self.configurations.is_some() {
+            return None;
+        }
+        let values = data.features().view().n_stored() + data.n_samples() * data.n_outputs();
+        Some(
+            self.time
+                .unwrap_or_else(|| (10.0 + values as f64 / 1e5).min(600.0)),
+        )
+    }
+}
+
+impl Estimator for AutoParams {
+    fn method(&self) -> &str {
+        "auto"
+    }
+
+    fn parameters(&self) -> Map<String, Value> {
+        parameters_of(self)
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        check_count("configurations", self.configurations)?;
+        if let Some(time) = self.time {
+            check_positive("time", time)?;
+            if self.configurations.is_some() {
+                let reason = "is in place of `configurations`: give one of them";
+                return Err(ParameterError::conflict("time", time, reason).into());
+            }
+        }
+        self.portfolio().map(drop)
+    }
+
+    fn needs(&self) -> Needs {
+        // The scores that choose have no weights.
+        Needs {
+            equal_weights: true,
+            ..Needs::default()
+        }
+    }
+
+    fn n_steps(&self) -> usize {
+        let n = self.portfolio().map_or(1, |portfolio| portfolio.labels.len());
+        self.configurations
+            .map_or(n, |configurations| configurations.min(n))
+    }
+
+    fn keeps_best(&self) -> bool {
+        true
+    }
+
+    fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
+        Estimator::check(self)?;
+        let seed = Seed::new(self.seed).purpose("withheld samples");
+        let folds = match data.n_samples() {
+            n if n <= FOLDED => Folds::new(data, FOLDS.min(n), seed)?,
+            _ => Folds::withheld(data, WITHHELD, seed)?,
+        };
+        let mut search = Search {
+            data,
+            context,
+            start: Instant::now(),
+            limit: self.limit(data).map(|limit| PART * limit),
+            cost_of_folds: folds.cost(),
+            pool: Pool::new(data, folds),
+            tried: Vec::new(),
+            reported: Vec::new(),
+            failure: None,
+        };
+        let portfolio = self.portfolio()?;
+        let admitted = |configuration: &&Configuration| {
+            configuration
+                .max_outputs
+                .is_none_or(|most| data.n_outputs() <= most)
+        };
+        let most = self.configurations.unwrap_or(usize::MAX);
+        let configurations = portfolio.of_task(data.task()).iter().filter(admitted).take(most);
+        for (position, configuration) in configurations.enumerate() {
+            if context.is_stopped() {
+                break;
+            }
+            search.visit(configuration, self.seed.wrapping_add(position as u64));
+            context.on_step.iter().for_each(|on_step| on_step());
+        }
+        search.finish(self)
+    }
+}
+
+/// A candidate of the pool.
+struct Tried {
+    estimator: Box<dyn Estimator>,
+    /// Its place in the report.
+    place: usize,
+    cost: f64,
+    seconds: f64,
+}
+
+struct Search<'a> {
+    data: &'a Dataset,
+    context: &'a FitContext<'a>,
+    start: Instant,
+    /// Seconds for trials and the last fits.
+    limit: Option<f64>,
+    /// The time of fitting to the samples of all folds over that of a fit to all.
+    cost_of_folds: f64,
+    pool: Pool<'a>,
+    /// In the order of the pool.
+    tried: Vec<Tried>,
+    reported: Vec<Candidate>,
+    /// The first error of a configuration.
+    failure: Option<ModelError>,
+}
+
+impl Search<'_> {
+    fn seconds(&self) -> f64 {
+        self.start.elapsed().as_secs_f64()
+    }
+
+    /// Returns true if the time is up.
+    fn is_late(&self) -> bool {
+        self.limit.is_some_and(|limit| self.seconds() > limit)
+    }
+
+    /// The seconds that the last fit of a candidate is expected to take.
+    fn last_fit(&self, index: usize) -> f64 {
+        match self.pool.is_whole(index) {
+            true => 0.0,
+            false => self.tried[index].seconds / self.cost_of_folds,
+        }
+    }
+
+    /// Returns true if a configuration is expected to leave time for the last fits.
+    fn is_affordable(&self, configuration: &Configuration) -> bool {
+        let Some(limit) = self.limit else { return true };
+        let paid: f64 = self.tried.iter().map(|tried| tried.cost).sum();
+        if paid == 0.0 {
+            return true;
+        }
+        let per_cost = self.tried.iter().map(|tried| tried.seconds).sum::<f64>() / paid;
+        let fit = configuration.cost * per_cost;
+        let mut last: Vec<f64> = (0..self.tried.len()).map(|index| self.last_fit(index)).collect();
+        last.push(fit);
+        last.sort_by(|a, b| b.total_cmp(a));
+        let last: f64 = last.iter().take(REFITTED).sum();
+        self.seconds() + fit * self.cost_of_folds + last <= limit
+    }
+
+    /// Tries a configuration, or notes why not.
+    fn visit(&mut self, configuration: &Configuration, seed: u64) {
+        let mut report = Candidate {
+            method: configuration.method.clone(),
+            ..Candidate::default()
+        };
+        if self.is_affordable(configuration) {
+            let start = Instant::now();
+            let outcome = self.attempt(configuration, seed, &mut report.method);
+            let seconds = start.elapsed().as_secs_f64();
+            report.seconds = self.limit.map(|_| seconds);
+            match outcome {
+                Ok((estimator, score)) => {
+                    report.score = finite(score);
+                    let index = self.tried.len();
+                    // A forest with out-of-bag predictions was fitted once, to all samples.
+                    let fits = if self.pool.is_whole(index) {
+                        1.0
+                    } else {
+                        self.cost_of_folds
+                    };
+                    self.tried.push(Tried {
+                        estimator,
+                        place: self.reported.len(),
+                        cost: fits * configuration.cost,
+                        seconds,
+                    });
+                }
+                Err(e) if e.is_stopped() && self.context.is_stopped() => {
+                    report.skipped = Some("stopped by the user".to_owned());
+                }
+                Err(e) if e.is_stopped() => {
+                    report.skipped = Some("took longer than the time that was left".to_owned());
+                }
+                Err(e) => {
+                    report.skipped = Some(e.to_string());
+                    self.failure.get_or_insert(e);
+                }
+            }
+        } else {
+            report.skipped = Some("would have taken longer than the time that was left".to_owned());
+        }
+        self.context
+            .on_candidate
+            .iter()
+            .for_each(|on_candidate| on_candidate(&report));
+        self.reported.push(report);
+    }
+
+    /// Adds a configuration to the pool, with missing features filled in where its method needs them.
+    fn attempt(
+        &mut self,
+        configuration: &Configuration,
+        seed: u64,
+        text: &mut String,
+    ) -> Result<(Box<dyn Estimator>, f64), ModelError> {
+        let mut method = configuration.for_data(self.data)?;
+        if method.given("impute").is_some() && !text.contains("--impute") {
+            text.push_str(" --impute median");
+        }
+        if method.given("seed").is_none() {
+            method = method.with_seed(seed);
+        }
+        let estimator = method.estimator(self.data.task())?;
+        let (start, limit, is_first) = (self.start, self.limit, self.tried.is_empty());
+        let stop = || {
+            let is_late = || limit.is_some_and(|limit| start.elapsed().as_secs_f64() > limit);
+            self.context.is_stopped() || !is_first && is_late()
+        };
+        // What was withheld to choose among settings is not for choosing weights too.
+        let context = FitContext {
+            on_step: None,
+            stop: Some(&stop),
+            validation: None,
+            ..*self.context
+        };
+        let score = self.pool.add(estimator.as_ref(), &context)?;
+        Ok((estimator, score))
+    }
+
+    /// The ensemble of what was tried.
+    fn finish(mut self, params: &AutoParams) -> Result<Model, ModelError> {
+        if self.tried.is_empty() {
+            return Err(self.failure.unwrap_or(EnsembleError::Stopped.into()));
+        }
+        let rule = params.rule(self.data.task());
+        let grams = self.pool.grams()?;
+        let mut candidates: Vec<usize> = (0..self.tried.len()).collect();
+        let mut models = BTreeMap::new();
+        let choice = loop {
+            let choice = self.pool.choose(rule, &grams, &candidates)?;
+            let left_out = self.fit_members(&choice, &mut models);
+            if left_out.is_empty() {
+                break choice;
+            }
+            candidates.retain(|index| !left_out.contains(index));
+            if candidates.is_empty() {
+                return Err(self.failure.unwrap_or(EnsembleError::Stopped.into()));
+            }
+        };
+        let judged = self
+            .pool
+            .judge(rule, &grams, &candidates, &choice, params.thresholds)?;
+        for (index, weight) in choice.members() {
+            self.reported[self.tried[index].place].weight = Some(weight);
+        }
+        let selection = Selection {
+            metric: Model::default_metric(self.data.task()).to_string(),
+            score: finite(judged.score),
+            candidates: self.reported,
+        };
+        let model = self.pool.ensemble(&choice, Some(selection), |index| {
+            Ok(models.remove(&index).expect("every member was fitted"))
+        })?;
+        model.with_thresholds(judged.thresholds)
+    }
+
+    /// Fits the members of a choice to all samples, those of the largest weights first, and returns those that cannot be, or
+    /// that there is no time for.
+    fn fit_members(&mut self, choice: &Choice, models: &mut BTreeMap<usize, Model>) -> Vec<usize> {
+        let mut members: Vec<(usize, f64)> = choice.members().collect();
+        members.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
+        // Whoever stops the search wants the best so far.
+        let context = FitContext {
+            on_step: None,
+            stop: None,
+            validation: None,
+            ..*self.context
+        };
+        let mut left_out = Vec::new();
+        for (index, _) in members {
+            if models.contains_key(&index) {
+                continue;
+            }
+            let reason = if self.is_late() && !models.is_empty() && !self.pool.is_whole(index) {
+                "no time was left to fit it to all samples".to_owned()
+            } else {
+                match self
+                    .pool
+                    .fitted(index, self.tried[index].estimator.as_ref(), &context)
+                {
+                    Ok(model) => {
+                        models.insert(index, model);
+                        continue;
+                    }
+                    Err(e) => {
+                        let reason = e.to_string();
+                        self.failure.get_or_insert(e);
+                        reason
+                    }
+                }
+            };
+            self.reported[self.tried[index].place].skipped = Some(reason);
+            left_out.push(index);
+        }
+        left_out
+    }
+}

@@ -1,0 +1,155 @@
+//! The configurations to try.
+
+use crate::method::Method;
+use crate::{Estimator, ModelError};
+use rpo_core::{ParameterError, check_count, check_positive};
+use rpo_data::{Dataset, Task};
+use serde::{Deserialize, Serialize};
+
+/// Configurations in the order in which they are tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Portfolio {
+    /// For labels.
+    pub labels: Vec<Configuration>,
+    /// For numbers.
+    pub numbers: Vec<Configuration>,
+}
+
+/// A method with options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Configuration {
+    /// Its name and options as on the command line.
+    pub method: String,
+    /// The time of a fit over that of the first configuration.
+    pub cost: f64,
+    /// Most outputs that it is tried for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_outputs: Option<usize>,
+}
+
+impl Portfolio {
+    /// The portfolio that is built in.
+    ///
+    /// # Panics
+    /// Never: it is checked by a test.
+    pub fn standard() -> Self {
+        serde_json::from_str(include_str!("portfolio.json")).expect("the portfolio is valid")
+    }
+
+    /// The portfolio of a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is no portfolio.
+    pub(super) fn read(path: &str) -> Result<Self, ModelError> {
+        let problem = |e: &dyn std::fmt::Display| ModelError::Custom(format!("portfolio {path}: {e}"));
+        let text = std::fs::read_to_string(path).map_err(|e| problem(&e))?;
+        let portfolio: Self = serde_json::from_str(&text).map_err(|e| problem(&e))?;
+        portfolio.check().map_err(|e| problem(&e))?;
+        Ok(portfolio)
+    }
+
+    /// The configurations for outputs of a task.
+    pub fn of_task(&self, task: Task) -> &[Configuration] {
+        match task {
+            Task::MultiLabel => &self.labels,
+            Task::Regression => &self.numbers,
+        }
+    }
+
+    fn check(&self) -> Result<(), ModelError> {
+        for configurations in [&self.labels, &self.numbers] {
+            if configurations.is_empty() {
+                let expected = "at least one configuration for labels and one for numbers";
+                return Err(ParameterError::out_of_range("portfolio", "none", expected).into());
+            }
+            for configuration in configurations {
+                Estimator::check(&configuration.parsed()?)?;
+                check_positive("cost", configuration.cost)?;
+                check_count("max_outputs", configuration.max_outputs)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Configuration {
+    /// The method for a data set, with missing features filled in by medians where it needs every value.
+    ///
+    /// # Errors
+    /// Methods and options that do not exist, ensembles, and data that the method refuses.
+    pub fn for_data(&self, data: &Dataset) -> Result<Method, ModelError> {
+        let mut method = self.parsed()?;
+        let mut estimator = method.estimator(data.task())?;
+        if estimator.needs().observed_features && data.n_missing() > 0 {
+            method = method.with("impute", "median")?;
+            estimator = method.estimator(data.task())?;
+        }
+        method.check_data(estimator.as_ref(), data)?;
+        Ok(method)
+    }
+
+    /// The method.
+    ///
+    /// # Errors
+    /// Methods and options that do not exist, and ensembles.
+    fn parsed(&self) -> Result<Method, ModelError> {
+        let method: Method = self.method.parse()?;
+        if method.entry().is_ensemble() {
+            let expected = "methods other than ensembles";
+            return Err(ParameterError::out_of_range("portfolio", &self.method, expected).into());
+        }
+        Ok(method)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_standard_portfolio_is_valid() {
+        let standard = Portfolio::standard();
+        assert_eq!(standard.check(), Ok(()));
+        for configurations in [&standard.labels, &standard.numbers] {
+            assert!(configurations.len() <= 15);
+            assert_eq!(configurations[0].method, "random-forest", "an ensemble at once");
+            assert_eq!(configurations[0].cost, 1.0);
+            for (i, configuration) in configurations.iter().enumerate() {
+                assert!(
+                    configurations[..i]
+                        .iter()
+                        .all(|other| other.method != configuration.method)
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_portfolio_is_named() {
+        let numbers = vec![Configuration {
+            method: "ridge".to_owned(),
+            cost: 1.0,
+            max_outputs: None,
+        }];
+        let problem = |method: &str, cost: f64, max_outputs| {
+            let labels = vec![Configuration {
+                method: method.to_owned(),
+                cost,
+                max_outputs,
+            }];
+            let portfolio = Portfolio {
+                labels,
+                numbers: numbers.clone(),
+            };
+            portfolio.check().map_err(|e| e.to_string()).unwrap_err()
+        };
+        assert!(problem("rige", 1.0, None).contains("did you mean ridge"));
+        assert!(problem("ridge lambda", 1.0, None).contains("ridge lambda"));
+        assert!(problem("blend", 1.0, None).contains("other than ensembles"));
+        assert!(problem("extra-trees --trees 0", 1.0, None).contains("trees"));
+        assert!(problem("ridge", f64::NAN, None).contains("cost"));
+        assert!(problem("ridge", 1.0, Some(0)).contains("max_outputs"));
+    }
+}

@@ -1,0 +1,317 @@
+//! Ensembles that are searched for: what is tried, refused and kept, and that it depends on data and seed alone.
+
+use ndarray::Array2;
+use rpo::auto::AutoParams;
+use rpo::combine::{Candidate, CombineRule, Ensemble, Selection};
+use rpo::core::Seed;
+use rpo::data::generate::MultiLabelSet;
+use rpo::data::{Dataset, Task};
+use rpo::ensemble::thresholds::ThresholdRule;
+use rpo::metrics::Metric;
+use rpo::{Estimator, FitContext, Method, Model, ModelError};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+fn texts(n: usize) -> Dataset {
+    MultiLabelSet::new(n, 40, 8).generate(Seed::new(4)).unwrap()
+}
+
+/// Outputs that are linear but for noise, with a feature missing here and there.
+fn numbers(with_missing: bool) -> Dataset {
+    let unit =
+        |i: usize, j: usize| (Seed::new(3).child(i as u64).hash(j as u64) >> 40) as f32 / (1 << 24) as f32;
+    let mut x = Array2::from_shape_fn((160, 4), |(i, j)| unit(i, j));
+    let y = Array2::from_shape_fn((160, 3), |(i, j)| x[[i, j]] * 30.0 - x[[i, 3]] + 0.1 * unit(i, 9));
+    if with_missing {
+        (0..160).step_by(7).for_each(|i| x[[i, 1]] = f32::NAN);
+    }
+    Dataset::with_missing(x.into(), y.into(), Task::Regression).unwrap()
+}
+
+fn of_first(configurations: usize) -> AutoParams {
+    AutoParams {
+        configurations: Some(configurations),
+        ..AutoParams::default()
+    }
+}
+
+/// Parameters with a portfolio of these configurations.
+fn with_portfolio(folder: &tempfile::TempDir, methods: &[&str]) -> AutoParams {
+    let list: Vec<_> = methods
+        .iter()
+        .map(|method| serde_json::json!({"method": method, "cost": 1.0}))
+        .collect();
+    let path = folder.path().join("portfolio.json");
+    std::fs::write(
+        &path,
+        serde_json::json!({"labels": list, "numbers": list}).to_string(),
+    )
+    .unwrap();
+    AutoParams {
+        portfolio: Some(path.to_str().unwrap().to_owned()),
+        ..of_first(methods.len())
+    }
+}
+
+fn selection(model: &Model) -> Selection {
+    let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
+    ensemble.selection().unwrap().clone()
+}
+
+#[test]
+fn the_same_bytes_for_any_number_of_threads_and_from_the_record() {
+    for (data, n) in [(texts(120), 4), (numbers(true), 4)] {
+        let fit = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            let method = Method::named("auto").unwrap();
+            let method = method
+                .with("configurations", &n.to_string())
+                .unwrap()
+                .with_seed(5);
+            pool.install(|| Model::fit(&method, &data)).unwrap()
+        };
+        let one = fit(1);
+        assert_eq!(one.to_bytes().unwrap(), fit(3).to_bytes().unwrap());
+        assert_eq!(Model::from_bytes(&one.to_bytes().unwrap()).unwrap(), one);
+        let again = Method::from_parameters(one.parameters()).unwrap();
+        assert_eq!(Model::fit(&again, &data).unwrap(), one);
+        let selection = selection(&one);
+        assert_eq!(selection.candidates.len(), n);
+        assert!(
+            selection
+                .candidates
+                .iter()
+                .all(|candidate| candidate.seconds.is_none())
+        );
+        assert!(selection.score.unwrap() > 0.5);
+    }
+}
+
+#[test]
+fn members_have_weights_that_sum_to_1_and_see_all_samples() {
+    let data = texts(120);
+    let model = Model::fit(&of_first(4), &data).unwrap();
+    let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
+    let weights: Vec<f64> = ensemble.members().map(|(_, weight)| weight).collect();
+    assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    assert!(
+        ensemble
+            .members()
+            .all(|(member, _)| member.training().n_samples() == 120)
+    );
+    let noted: Vec<f64> = selection(&model)
+        .candidates
+        .iter()
+        .filter_map(|c| c.weight)
+        .collect();
+    assert_eq!(noted, weights);
+    let found = model.thresholds().unwrap();
+    assert_eq!(found.len(), 8);
+    let none = Model::fit(
+        &AutoParams {
+            thresholds: None,
+            ..of_first(1)
+        },
+        &data,
+    )
+    .unwrap();
+    assert_eq!(none.thresholds(), None);
+    let other = AutoParams {
+        thresholds: Some(ThresholdRule::MicroF),
+        ..of_first(4)
+    };
+    let micro = Model::fit(&other, &data).unwrap();
+    assert!(
+        micro
+            .thresholds()
+            .unwrap()
+            .windows(2)
+            .all(|pair| pair[0] == pair[1])
+    );
+    assert!(matches!(model.clone().merge(model), Err(ModelError::Merge(_))));
+}
+
+#[test]
+fn a_configuration_that_is_refused_is_noted_and_the_others_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let methods = [
+        "one-vs-rest",
+        "random-forest --trees 5",
+        "ridge --lambda 1e-6",
+        "craftml --trees 2",
+    ];
+    let params = with_portfolio(&folder, &methods);
+    let model = Model::fit(&params, &numbers(true)).unwrap();
+    let candidates = selection(&model).candidates;
+    assert!(candidates[0].skipped.as_ref().unwrap().contains("is for labels"));
+    assert_eq!(candidates[2].method, "ridge --lambda 1e-6 --impute median");
+    assert!(
+        candidates[2].weight.unwrap() > 0.5,
+        "the outputs are linear: {candidates:?}"
+    );
+    assert!(candidates[1].score.is_some() && candidates[1].skipped.is_none());
+    let nothing = with_portfolio(&folder, &["one-vs-rest"]);
+    let refused = Model::fit(&nothing, &numbers(false)).unwrap_err();
+    assert!(refused.to_string().contains("is for labels"), "{refused}");
+}
+
+#[test]
+fn whoever_stops_the_search_gets_the_best_so_far() {
+    let data = texts(120);
+    let reported = Mutex::new(Vec::new());
+    let on_candidate = |candidate: &Candidate| reported.lock().unwrap().push(candidate.clone());
+    let stop = || reported.lock().unwrap().len() >= 2;
+    let context = FitContext {
+        on_candidate: Some(&on_candidate),
+        stop: Some(&stop),
+        ..FitContext::default()
+    };
+    let model = Model::fit_with(&of_first(6), &data, &context).unwrap();
+    let kept = selection(&model).candidates;
+    assert_eq!(kept.len(), 2);
+    assert_eq!(model, {
+        let two = Model::fit(&of_first(2), &data).unwrap();
+        two.with_parameters(model.parameters().clone())
+    });
+    // Nothing was found yet.
+    let asked = AtomicUsize::new(0);
+    let stop = || asked.fetch_add(1, Ordering::Relaxed) > 0;
+    let context = FitContext {
+        stop: Some(&stop),
+        ..FitContext::default()
+    };
+    assert!(
+        Model::fit_with(&of_first(6), &data, &context)
+            .unwrap_err()
+            .is_stopped()
+    );
+}
+
+#[test]
+fn a_short_time_is_enough_for_the_first_configuration() {
+    let data = texts(120);
+    let params = AutoParams {
+        time: Some(1e-6),
+        ..AutoParams::default()
+    };
+    let candidates = selection(&Model::fit(&params, &data).unwrap()).candidates;
+    assert!(candidates[0].weight == Some(1.0) && candidates[0].seconds.is_some());
+    assert!(
+        candidates[1..]
+            .iter()
+            .all(|candidate| candidate.skipped.is_some()),
+        "{candidates:?}"
+    );
+}
+
+#[test]
+fn larger_sets_withhold_a_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let params = with_portfolio(&folder, &["extra-trees --trees 3", "one-vs-rest", "baseline"]);
+    let data = texts(2400);
+    let model = Model::fit(&params, &data).unwrap();
+    let selection = selection(&model);
+    let best = selection
+        .candidates
+        .iter()
+        .filter_map(|candidate| candidate.score)
+        .fold(0.0, f64::max);
+    assert!(selection.score.unwrap() > best - 0.02, "{selection:?}");
+}
+
+#[test]
+fn every_rule_makes_a_model_with_a_file() {
+    for data in [texts(120), numbers(false)] {
+        let (train, withheld) = data.split(0.4, Seed::new(1)).unwrap();
+        let methods = ["ridge --lambda 1e-4", "extra-trees --trees 5", "baseline"];
+        let models: Vec<Model> = methods
+            .iter()
+            .map(|text| Model::fit(&text.parse::<Method>().unwrap(), &train).unwrap())
+            .collect();
+        let best = models
+            .iter()
+            .map(|model| error(model, &withheld))
+            .fold(f64::INFINITY, f64::min);
+        let equal = Model::combine(models.iter().map(|model| (model.clone(), 1.0)).collect()).unwrap();
+        let most = error(&equal, &withheld);
+        for rule in ["mean", "greedy", "greedy-mean", "nnls", "stack"] {
+            let rule: CombineRule = rule.parse().unwrap();
+            let model = Model::combine_on(models.clone(), rule, &withheld).unwrap();
+            let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+            assert_eq!(again, model);
+            assert!(selection(&model).score.is_some());
+            if data.task() == Task::Regression {
+                let (found, bound) = (
+                    error(&model, &withheld),
+                    match rule {
+                        CombineRule::Greedy | CombineRule::Nnls => best,
+                        _ => most,
+                    },
+                );
+                assert!(found <= bound * 1.001, "{rule:?}: {found}, {bound}");
+            }
+        }
+        let two = models[..2].to_vec();
+        let equal = Model::combine_on(two.clone(), CombineRule::Mean, &withheld).unwrap();
+        let x = withheld.features().view();
+        let by_hand = Model::combine(two.into_iter().map(|model| (model, 1.0)).collect()).unwrap();
+        assert_eq!(equal.predict(x).unwrap(), by_hand.predict(x).unwrap());
+    }
+}
+
+/// The mean squared error.
+fn error(model: &Model, data: &Dataset) -> f64 {
+    model
+        .evaluate(data, &[Metric::Mse])
+        .map_or(f64::NAN, |values| values[0])
+}
+
+#[test]
+fn what_is_wrong_with_parameters_is_named() {
+    for (params, expected) in [
+        (
+            AutoParams {
+                time: Some(0.0),
+                ..AutoParams::default()
+            },
+            "time",
+        ),
+        (
+            AutoParams {
+                time: Some(f64::NAN),
+                ..AutoParams::default()
+            },
+            "time",
+        ),
+        (of_first(0), "configurations"),
+        (
+            AutoParams {
+                time: Some(1.0),
+                ..of_first(2)
+            },
+            "give one of them",
+        ),
+        (
+            AutoParams {
+                portfolio: Some("nowhere.json".to_owned()),
+                ..of_first(2)
+            },
+            "nowhere.json",
+        ),
+    ] {
+        let message = Estimator::check(&params).unwrap_err().to_string();
+        assert!(message.contains(expected), "{message}");
+    }
+    // Features are prepared by the members, and thresholds found on the scores that are there.
+    for (name, value) in [("standardize", "true"), ("threshold-share", "0.3")] {
+        assert!(Method::named("auto").unwrap().with(name, value).is_err());
+    }
+    let tiny = texts(1);
+    assert!(matches!(
+        Model::fit(&of_first(1), &tiny),
+        Err(ModelError::Split(_))
+    ));
+}

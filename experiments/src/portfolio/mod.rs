@@ -1,0 +1,203 @@
+//! The portfolio of `--method auto`: which configurations, in which order, at which cost.
+//!
+//! Every configuration is fitted to 60 % of the samples of each set. Its predictions for 20 % give the weights of any
+//! ensemble that it is in, those for the other 20 % the ensemble's score. From the forest on, the configuration is added that
+//! raises the mean score over the sets most for its cost; the set of which a score is reported is left out of the
+//! order that it is the score of.
+
+mod order;
+mod recorded;
+
+use anyhow::{Context, bail};
+use order::{Scored, order, report};
+use recorded::Recorded;
+use rpo::auto::{Configuration, Portfolio};
+use rpo::combine::CombineRule;
+use rpo::core::Seed;
+use rpo::data::split::{TestSize, random_split};
+use rpo::data::{Catalogue, Dataset, Task};
+use rpo::{Estimator, Model};
+use serde::Deserialize;
+use std::path::Path;
+use std::time::Instant;
+
+/// Most configurations of a portfolio.
+const MOST: usize = 15;
+
+/// What portfolios are made from.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Description {
+    samples: usize,
+    small: usize,
+    repeats: u64,
+    seed: u64,
+    labels: Pool,
+    numbers: Pool,
+}
+
+/// The sets of a task, and the configurations that may be in its portfolio.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Pool {
+    sets: Vec<String>,
+    configurations: Vec<Candidate>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Candidate {
+    method: String,
+    max_outputs: Option<usize>,
+}
+
+impl Candidate {
+    fn at_cost(&self, cost: f64) -> Configuration {
+        Configuration {
+            method: self.method.clone(),
+            cost,
+            max_outputs: self.max_outputs,
+        }
+    }
+}
+
+/// Makes the portfolio from some sets, or all, and writes it to a folder; a task without sets keeps the one that is built in.
+///
+/// # Errors
+/// Sets that cannot be loaded, a folder that cannot be written to.
+pub(crate) fn run(sets: &[String], folder: &Path) -> anyhow::Result<()> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("portfolio.toml");
+    let text = std::fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+    let description: Description = toml::from_str(&text)?;
+    let known = || description.labels.sets.iter().chain(&description.numbers.sets);
+    if let Some(name) = sets.iter().find(|name| !known().any(|known| known == *name)) {
+        bail!("{name} is none of the sets of {}", path.display());
+    }
+    let mut portfolio = Portfolio::standard();
+    if let Some(made) = of_task(&description, &description.labels, CombineRule::GreedyMean, sets)? {
+        portfolio.labels = made;
+    }
+    if let Some(made) = of_task(&description, &description.numbers, CombineRule::Greedy, sets)? {
+        portfolio.numbers = made;
+    }
+    std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+    let path = folder.join("portfolio.json");
+    std::fs::write(&path, serde_json::to_string_pretty(&portfolio)? + "\n")?;
+    eprintln!("portfolio: {}", path.display());
+    Ok(())
+}
+
+/// The portfolio of a task; `None` without sets.
+fn of_task(
+    description: &Description,
+    pool: &Pool,
+    rule: CombineRule,
+    sets: &[String],
+) -> anyhow::Result<Option<Vec<Configuration>>> {
+    let catalogue = Catalogue::from_env()?;
+    let chosen = pool
+        .sets
+        .iter()
+        .filter(|name| sets.is_empty() || sets.contains(name));
+    let mut scored = Vec::new();
+    for name in chosen {
+        let data = catalogue.load(name)?.whole()?;
+        let repeats = if data.n_samples() < description.small {
+            description.repeats
+        } else {
+            1
+        };
+        let mut fitted = Vec::new();
+        for repeat in 0..repeats {
+            let seed = Seed::new(description.seed).child(repeat);
+            fitted.push(fit(&data, pool, description.samples, seed)?);
+        }
+        scored.push(Scored::new(name, rule, fitted));
+        eprintln!("{name}: {repeats} x {} configurations", pool.configurations.len());
+    }
+    if scored.is_empty() {
+        return Ok(None);
+    }
+    let n = pool.configurations.len();
+    let costs: Vec<f64> = (0..n).map(|candidate| order::cost(&scored, candidate)).collect();
+    let all: Vec<&Scored> = scored.iter().collect();
+    let chosen = order(&all, &costs, MOST)?;
+    let names: Vec<&str> = pool.configurations.iter().map(|c| c.method.as_str()).collect();
+    print!("{}", report(&scored, &costs, &chosen, &names, MOST)?);
+    let rounded = |cost: f64| (cost * 100.0).round().max(1.0) / 100.0;
+    let configurations = chosen
+        .iter()
+        .map(|&k| pool.configurations[k].at_cost(rounded(costs[k])));
+    Ok(Some(configurations.collect()))
+}
+
+/// What the configurations predict on a split of a set.
+pub(crate) struct Fitted {
+    withheld: Dataset,
+    test: Dataset,
+    /// Of each configuration the predictions, and the seconds of its fit, unless it was refused.
+    models: Vec<Option<(Model, f64)>>,
+}
+
+fn fit(data: &Dataset, pool: &Pool, most: usize, seed: Seed) -> anyhow::Result<Fitted> {
+    let mut data = data.clone();
+    if data.n_samples() > most {
+        let counts = TestSize::Counts { train: most, test: 1 };
+        let kept = random_split(data.n_samples().max(most + 1), counts, seed.purpose("reduced"))?;
+        data = data.select_samples(&kept.train)?;
+    }
+    let (rest, test) = data.split(0.2, seed.purpose("test"))?;
+    let (train, withheld) = rest.split(0.25, seed.purpose("withheld"))?;
+    let mut models = Vec::new();
+    for candidate in &pool.configurations {
+        let is_admitted = candidate.max_outputs.is_none_or(|most| data.n_outputs() <= most);
+        let recorded = || -> anyhow::Result<(Model, f64)> {
+            let method = candidate.at_cost(1.0).for_data(&train)?;
+            let start = Instant::now();
+            let model = method.fit(&train, &rpo::FitContext::default())?;
+            let seconds = start.elapsed().as_secs_f64();
+            Ok((Recorded::of(&model, &withheld, &test)?, seconds))
+        };
+        models.push(match is_admitted.then(recorded) {
+            None => None,
+            Some(Ok(found)) => Some(found),
+            Some(Err(e)) => {
+                eprintln!("{} on {}: {e}", candidate.method, data.name());
+                None
+            }
+        });
+    }
+    let (withheld, test) = Recorded::samples(&withheld, &test)?;
+    Ok(Fitted {
+        withheld,
+        test,
+        models,
+    })
+}
+
+impl Fitted {
+    /// The score of the ensemble of some configurations; those that were refused are left out. `None` if all were, or if the
+    /// score is undefined.
+    fn score(&self, members: &[usize], rule: CombineRule) -> anyhow::Result<Option<f64>> {
+        let models = members.iter().filter_map(|&k| self.models[k].as_ref());
+        let models: Vec<Model> = models.map(|(model, _)| model.clone()).collect();
+        if models.is_empty() {
+            return Ok(None);
+        }
+        let model = Model::combine_on(models, rule, &self.withheld)?;
+        let task = self.test.task();
+        let score = model.evaluate(&self.test, &[Model::default_metric(task)])?[0];
+        let score = match task {
+            Task::MultiLabel => score,
+            // One set on which nothing is learned does not decide for all.
+            Task::Regression => score.max(0.0),
+        };
+        Ok(Some(score).filter(|score| score.is_finite()))
+    }
+
+    /// The time of a fit over that of the first configuration.
+    fn cost(&self, candidate: usize) -> Option<f64> {
+        let seconds = |k: usize| self.models[k].as_ref().map(|(_, seconds)| *seconds);
+        Some(seconds(candidate)? / seconds(0)?)
+    }
+}

@@ -1,0 +1,101 @@
+"""Ensembles of the methods that suit the data, found within a time or a number of trials."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ._estimator import Estimator
+from ._supervised import Classifier, Regressor
+
+
+class _Auto(Estimator):
+    """The search for an ensemble."""
+
+    _renamed: ClassVar[dict[str, str]] = {
+        "time": "time",
+        "configurations": "configurations",
+        "combine": "combine",
+        "portfolio": "portfolio",
+    }
+
+    missing_outputs: bool = False
+    """Most members need every output."""
+
+    def __init__(
+        self,
+        time: float | None = None,
+        *,
+        configurations: int | None = None,
+        combine: str | None = None,
+        portfolio: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.time = time
+        self.configurations = configurations
+        self.combine = combine
+        self.portfolio = portfolio
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "auto"
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features; missing ones are filled in for the members that need every value.
+        y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
+            Outputs.
+        """
+        return self._fit(X, y)
+
+
+_PARAMETERS = """
+
+    Parameters
+    ----------
+    time : float, optional
+        Seconds that the search may take: the model depends on the machine. By default 10 and one more for every 100,000
+        values of the data, at most 600.
+    configurations : int, optional
+        Number of configurations to try in place of a time: the model depends on the data and `random_state` alone.
+    combine : {"mean", "greedy", "greedy-mean", "nnls", "stack"}, optional
+        Rule for the weights of members.
+    portfolio : str, optional
+        File with another list of configurations.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints the number of configurations tried.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+    """
+
+
+class AutoClassifier(_Auto, Classifier):
+    __doc__ = (
+        "The best ensemble of many methods for labels or classes that is found in a given time.\n\n"
+        "    Labels are decided by thresholds that are found on withheld samples." + _PARAMETERS
+    )
+
+    def _decide(self, scores: NDArray[Any]) -> sp.csr_array[Any]:
+        return self.model_.decide(scores).astype("int64")
+
+
+class AutoRegressor(_Auto, Regressor):
+    __doc__ = "The best ensemble of many methods for numbers that is found in a given time." + _PARAMETERS

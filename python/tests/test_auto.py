@@ -1,0 +1,42 @@
+"""Ensembles that are searched for."""
+
+import numpy as np
+import pytest
+import rpo
+from sklearn.base import clone
+
+
+def labels():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 5)).astype(np.float32)
+    return X, (X[:, :3] + 0.3 * rng.normal(size=(80, 3)) > 0).astype(int)
+
+
+def test_labels_are_decided_by_thresholds():
+    X, Y = labels()
+    model = rpo.AutoClassifier(configurations=3, random_state=0).fit(X, Y)
+    assert (model.predict(X) == Y).mean() > 0.8
+    assert model.predict_proba(X).shape == Y.shape
+    decided = model.model_.decide(model.model_.predict(X)).toarray()
+    np.testing.assert_array_equal(model.predict(X), decided)
+    again = clone(model).fit(X, Y)
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+
+
+def test_numbers_and_classes():
+    X, _ = labels()
+    X[::7, 1] = np.nan
+    y = 3 * X[:, 0] + X[:, 2]
+    model = rpo.AutoRegressor(configurations=3, random_state=0).fit(X, y)
+    assert model.predict(X).shape == (80,)
+    assert model.score(X, y) > 0.9
+    classes = np.where(y > 0, "up", "down")
+    assert rpo.AutoClassifier(configurations=2, random_state=0).fit(X, classes).score(X, classes) > 0.8
+
+
+def test_what_is_out_of_range_is_refused():
+    X, Y = labels()
+    with pytest.raises(ValueError, match="configurations"):
+        rpo.AutoClassifier(configurations=0).fit(X, Y)
+    with pytest.raises(ValueError, match="give one of them"):
+        rpo.AutoClassifier(5, configurations=2).fit(X, Y)
