@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::evaluate::default_metrics;
-use crate::options::{MethodOptions, ThreadOptions, TrainingOptions};
+use crate::options::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
@@ -47,6 +47,9 @@ pub(crate) struct CrossValidate {
     data: TrainingOptions,
 
     #[command(flatten)]
+    weights: WeightOptions,
+
+    #[command(flatten)]
     method: MethodOptions,
 
     #[command(flatten)]
@@ -64,7 +67,7 @@ impl CrossValidate {
         if let Some(path) = &self.predictions {
             FileTarget::check(path)?;
         }
-        let data = self.data.load()?;
+        let data = self.data.load(Some(&self.weights))?;
         let failed = |source| CliError::Train {
             data: self.data.name().to_owned(),
             source,

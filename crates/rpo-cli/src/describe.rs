@@ -30,7 +30,7 @@ pub(crate) struct Describe {
 
 impl Describe {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        let data = self.data.load()?;
+        let data = self.data.load(None)?;
         let statistics = data.label_statistics();
         let mut report = Report::default();
         report.set("n_samples", data.n_samples());

@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::interrupt;
-use crate::options::{MethodOptions, ThreadOptions, TrainingOptions};
+use crate::options::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::output::{Report, note, note_unfilled};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
@@ -51,6 +51,9 @@ pub(crate) struct Train {
     data: TrainingOptions,
 
     #[command(flatten)]
+    weights: WeightOptions,
+
+    #[command(flatten)]
     method: MethodOptions,
 
     #[command(flatten)]
@@ -80,7 +83,7 @@ impl Train {
         FileTarget::check(&self.model)?;
 
         let clock = Stopwatch::start();
-        let data = self.data.load()?;
+        let data = self.data.load(Some(&self.weights))?;
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();

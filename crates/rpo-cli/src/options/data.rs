@@ -1,5 +1,6 @@
 //! Where data comes from.
 
+use super::WeightOptions;
 use crate::error::CliError;
 use crate::output::note;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -521,9 +522,13 @@ impl TrainingOptions {
     }
 
     /// Reads a set to train on.
-    pub(crate) fn load(&self) -> Result<Dataset, CliError> {
+    pub(crate) fn load(&self, weights: Option<&WeightOptions>) -> Result<Dataset, CliError> {
         let input = &self.data.input;
         let data = self.load_any()?;
+        let data = match weights {
+            Some(weights) => weights.apply(data, input.name())?,
+            None => data,
+        };
         if data.n_outputs() == 0 {
             let problem = "there are no outputs; in ARFF and CSV files name them by --targets or --labels, or count them \
                 by --n-targets; other files mark labels themselves, and this one has none";

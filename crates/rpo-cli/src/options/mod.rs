@@ -2,10 +2,12 @@
 
 mod data;
 mod method;
+mod weights;
 mod write;
 
 pub(crate) use data::{DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions};
 pub(crate) use method::{MethodOptions, argument};
+pub(crate) use weights::WeightOptions;
 pub(crate) use write::WriteOptions;
 
 use crate::error::CliError;

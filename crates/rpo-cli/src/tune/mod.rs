@@ -3,7 +3,7 @@
 mod history;
 
 use crate::error::CliError;
-use crate::options::{MemoryOptions, MethodOptions, ThreadOptions, TrainingOptions};
+use crate::options::{MemoryOptions, MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::output::note_unfilled;
 use crate::progress;
 use crate::resources::Stopwatch;
@@ -89,6 +89,9 @@ pub(crate) struct Tune {
     data: TrainingOptions,
 
     #[command(flatten)]
+    weights: WeightOptions,
+
+    #[command(flatten)]
     method: MethodOptions,
 
     #[command(flatten)]
@@ -121,7 +124,7 @@ impl Tune {
             FileTarget::check(path)?;
         }
 
-        let data = self.data.load()?;
+        let data = self.data.load(Some(&self.weights))?;
         let clock = Stopwatch::start();
         let bar = match tuning.n_trials(&space)? {
             Some(n) => progress::bar(n, "trying settings"),

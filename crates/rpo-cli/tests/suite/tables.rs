@@ -229,3 +229,46 @@ fn data_and_outputs_are_described() {
         "no errors of probabilities"
     );
 }
+
+#[test]
+fn samples_weigh_what_a_column_or_a_file_says() {
+    let folder = Folder::new();
+    // Of two samples at every place one is wrong, and weighs nothing.
+    let (mut weighted, mut plain, mut weights) = ("x,w,y\n".to_owned(), "x,y\n".to_owned(), String::new());
+    for i in 0..60 {
+        let (x, wrong) = (i / 2, i % 2 == 1);
+        let (y, weight) = if wrong { (1000, 0.0) } else { (x, 0.5) };
+        weighted += &format!("{x},{weight},{y}\n");
+        plain += &format!("{x},{y}\n");
+        weights += &format!("{weight}\n");
+    }
+    folder.write("weighted.csv", weighted);
+    folder.write("plain.csv", plain);
+    folder.write("weights.txt", weights);
+    let train = |data: &str, weights: &str, options: &str| {
+        folder.ok(&format!(
+            "train --data {data} --targets y {options} --seed 2 --sample-weights {weights} --model m.rpo"
+        ));
+        folder.ok("predict --data plain.csv --model m.rpo")
+    };
+    for options in [
+        "--method extra-trees --trees 20",
+        "--method gbmort --iterations 20",
+    ] {
+        let by_column = train("weighted.csv", "w", options);
+        let values: Vec<f64> = by_column.lines().skip(1).map(|y| y.parse().unwrap()).collect();
+        assert!(values.iter().all(|y| *y < 40.0), "{options}: {values:?}");
+        assert_eq!(train("plain.csv", "weights.txt", options), by_column);
+    }
+    let cv = "cv --data weighted.csv --targets y --folds 3 --method extra-trees --sample-weights";
+    assert!(number(&folder.json(&format!("{cv} w")), "n_samples") == 60.0);
+    folder.write("bad.txt", "1\nheavy\n");
+    for (weights, message) in [
+        ("v", "there is no feature \"v\" and no file of that name"),
+        ("bad.txt", "bad.txt: line 2: \"heavy\" is not a number"),
+        ("w --method ridge", "takes no weights of samples"),
+    ] {
+        let found = folder.fail(&format!("{cv} {weights}").replace("--method extra-trees", ""));
+        assert!(found.contains(message), "{found}");
+    }
+}

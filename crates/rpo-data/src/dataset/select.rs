@@ -48,6 +48,24 @@ impl Dataset {
         })
     }
 
+    /// Takes a feature for the [weights](Self::with_weights) of the samples: it is no feature any more.
+    ///
+    /// # Errors
+    /// [`DatasetError::OutOfRange`], and those of [`with_weights`](Self::with_weights), such as for missing values.
+    pub fn with_weights_of(self, feature: usize) -> Result<Self, DatasetError> {
+        check_range("feature", &[feature], self.n_features())?;
+        let mut weights = vec![0.0; self.n_samples()];
+        for (sample, weight) in weights.iter_mut().enumerate() {
+            self.features.view().for_each_in_row(sample, |j, value| {
+                if j as usize == feature {
+                    *weight = value;
+                }
+            });
+        }
+        let others: Vec<usize> = (0..self.n_features()).filter(|&j| j != feature).collect();
+        self.select_features(&others)?.with_weights(weights)
+    }
+
     /// Returns the given outputs with their names, in increasing order without repetition whatever the order given.
     ///
     /// # Errors
@@ -202,6 +220,25 @@ mod tests {
             }
         );
         assert_eq!(refused(vec![0.0; n]), DatasetError::NoWeight);
+    }
+
+    #[test]
+    fn a_feature_becomes_the_weights() {
+        for layout in [Layout::Dense, Layout::Sparse] {
+            let data = mixed().select_features(&[0, 2]).unwrap();
+            let data = data.with_layout(layout, usize::MAX).unwrap();
+            let mut values = vec![0.0; 2];
+            let weighted = data.clone().with_weights_of(1).unwrap();
+            for (sample, weight) in weighted.weights().unwrap().iter().enumerate() {
+                data.features().view().copy_row(sample, &mut values);
+                assert_eq!(*weight, values[1]);
+            }
+            assert_eq!(weighted.feature_names(), &["0"].into_iter().collect());
+            assert!(matches!(
+                data.with_weights_of(2),
+                Err(DatasetError::OutOfRange { .. })
+            ));
+        }
     }
 
     #[test]

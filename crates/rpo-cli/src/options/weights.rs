@@ -1,0 +1,61 @@
+//! Weights of samples.
+
+use crate::error::CliError;
+use clap::Args;
+use rpo::data::{Dataset, FeatureKind};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// How much each sample weighs.
+#[derive(Debug, Args)]
+pub(crate) struct WeightOptions {
+    /// Weights of the samples, from 0 on, for forests and boosting: a column of the data, which then is not a feature, or
+    /// else a file with a number on each line. Scores are not weighted.
+    #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data")]
+    sample_weights: Option<String>,
+}
+
+impl WeightOptions {
+    /// The data with its weights, if any are given.
+    pub(super) fn apply(&self, data: Dataset, name: &str) -> Result<Dataset, CliError> {
+        let Some(given) = &self.sample_weights else {
+            return Ok(data);
+        };
+        let problem = |data: &str, problem: String| CliError::Data {
+            data: data.to_owned(),
+            problem,
+        };
+        let of_data = |source| CliError::Dataset {
+            data: name.to_owned(),
+            source,
+        };
+        if let Some(feature) = data.feature_names().position(given) {
+            if let FeatureKind::Nominal(_) = data.feature_kind(feature) {
+                return Err(problem(
+                    name,
+                    format!("--sample-weights: {given:?} holds words, not numbers"),
+                ));
+            }
+            return data.with_weights_of(feature).map_err(of_data);
+        }
+        if !Path::new(given).exists() {
+            let message = format!("--sample-weights: there is no feature {given:?} and no file of that name");
+            return Err(problem(name, message));
+        }
+        let file = File::open(given).map_err(|e| problem(given, e.to_string()))?;
+        let mut weights = Vec::new();
+        for (number, line) in BufReader::new(file).lines().enumerate() {
+            let line = line.map_err(|e| problem(given, e.to_string()))?;
+            let weight = line.trim().parse();
+            weights.push(weight.map_err(|_| {
+                let number = number + 1;
+                problem(given, format!("line {number}: {line:?} is not a number"))
+            })?);
+        }
+        data.with_weights(weights).map_err(|source| CliError::Dataset {
+            data: given.clone(),
+            source,
+        })
+    }
+}
