@@ -35,6 +35,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     _renamed: ClassVar[Mapping[str, str]] = {}
     """Parameters by the name that the method has for them."""
 
+    _n_steps: ClassVar[int] = 1
+    """Most steps of a fit that has no parameter for their number."""
+
     _labels: ClassVar[bool]
     """True if the outputs are labels."""
 
@@ -131,7 +134,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         """Fit the method to a data set."""
         given = self._parameters(X.shape[0], n_labels)
         given |= {"method": self._method, "seed": self._fitted_seed, **dict(self.params or {}), **more}
-        n_steps = int(given.get("trees") or given.get("iterations") or 1)
+        counts = (given.get(name) for name in ("trees", "iterations", "configurations"))
+        n_steps = int(next(filter(None, counts), self._n_steps))
         course = Course(self, X, y, n_steps)
         start = time.monotonic()
 

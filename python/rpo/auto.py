@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -21,6 +22,8 @@ class _Auto(Estimator):
         "combine": "combine",
         "portfolio": "portfolio",
     }
+
+    _n_steps: ClassVar[int] = 15
 
     missing_outputs: bool = False
     """Most members need every output."""
@@ -63,7 +66,10 @@ class _Auto(Estimator):
         return self._fit(X, y)
 
 
-_PARAMETERS = """
+class AutoClassifier(_Auto, Classifier):
+    """The best ensemble of many methods for labels or classes that is found in a given time.
+
+    Labels are decided by thresholds that are found on withheld samples.
 
     Parameters
     ----------
@@ -86,16 +92,30 @@ _PARAMETERS = """
         Other parameters of the method by the names of the command and `rpo.methods()`.
     """
 
-
-class AutoClassifier(_Auto, Classifier):
-    __doc__ = (
-        "The best ensemble of many methods for labels or classes that is found in a given time.\n\n"
-        "    Labels are decided by thresholds that are found on withheld samples." + _PARAMETERS
-    )
-
     def _decide(self, scores: NDArray[Any]) -> sp.csr_array[Any]:
-        return self.model_.decide(scores).astype("int64")
+        return self.model_.decide(scores).astype(np.int64)
 
 
 class AutoRegressor(_Auto, Regressor):
-    __doc__ = "The best ensemble of many methods for numbers that is found in a given time." + _PARAMETERS
+    """The best ensemble of many methods for numbers that is found in a given time.
+
+    Parameters
+    ----------
+    time : float, optional
+        Seconds that the search may take: the model depends on the machine. By default 10 and one more for every 100,000
+        values of the data, at most 600.
+    configurations : int, optional
+        Number of configurations to try in place of a time: the model depends on the data and `random_state` alone.
+    combine : {"mean", "greedy", "greedy-mean", "nnls", "stack"}, optional
+        Rule for the weights of members.
+    portfolio : str, optional
+        File with another list of configurations.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints the number of configurations tried.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+    """

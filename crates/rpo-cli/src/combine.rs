@@ -13,6 +13,8 @@ use std::path::PathBuf;
 /// Weights are given, or found on data that the models were not fitted to; `rpo train --method auto` and `--method blend` fit
 /// and combine at once.
 #[derive(Debug, Args)]
+// Data is needed to find weights alone; without, its name is empty.
+#[command(mut_arg("data", |data| data.required(false).default_value("").hide_default_value(true)))]
 pub(crate) struct Combine {
     /// Models to combine.
     #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
@@ -36,7 +38,7 @@ pub(crate) struct Combine {
     json: bool,
 
     #[command(flatten)]
-    data: Option<DataOptions>,
+    data: DataOptions,
 
     #[command(flatten)]
     threads: ThreadOptions,
@@ -45,7 +47,8 @@ pub(crate) struct Combine {
 impl Combine {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
-        if self.data.is_some() && !self.weights.is_empty() {
+        let finds_weights = !self.data.name().is_empty();
+        if finds_weights && !self.weights.is_empty() {
             let message = "--weights gives the weights that --data is to find: give one of them";
             return Err(CliError::Usage(message.to_owned()));
         }
@@ -60,19 +63,16 @@ impl Combine {
             .iter()
             .map(Model::load)
             .collect::<Result<Vec<_>, _>>()?;
-        let model = match &self.data {
-            None => {
-                let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
-                Model::combine(models.into_iter().zip(weights).collect()).map_err(CliError::Model)?
-            }
-            Some(options) => {
-                let data = match models.first() {
-                    Some(first) => options.load_evaluation(first.schema())?,
-                    None => return Err(CliError::Usage("no model to combine".to_owned())),
-                };
-                let model = Model::combine_on(models, self.combine.unwrap_or_default(), &data);
-                model.map_err(|e| CliError::of_data(e, options.name()))?
-            }
+        let model = if finds_weights {
+            let Some(first) = models.first() else {
+                return Err(CliError::Usage("no model to combine".to_owned()));
+            };
+            let data = self.data.load_evaluation(first.schema())?;
+            let model = Model::combine_on(models, self.combine.unwrap_or_default(), &data);
+            model.map_err(|e| CliError::of_data(e, self.data.name()))?
+        } else {
+            let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
+            Model::combine(models.into_iter().zip(weights).collect()).map_err(CliError::Model)?
         };
         let mut report = Report::default();
         report.set("models", self.models.len());

@@ -201,3 +201,49 @@ impl Fitted {
         Some(seconds(candidate)? / seconds(0)?)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpo::data::generate::MultiLabelSet;
+
+    #[test]
+    fn the_description_has_methods_that_exist() {
+        let text = include_str!("../../portfolio.toml");
+        let description: Description = toml::from_str(text).unwrap();
+        for pool in [description.labels, description.numbers] {
+            assert_eq!(pool.configurations[0].method, "random-forest");
+            for candidate in &pool.configurations {
+                let method: rpo::Method = candidate.method.parse().unwrap();
+                method.check().unwrap();
+            }
+        }
+    }
+
+    #[test]
+    fn configurations_that_add_nothing_or_are_refused_are_left_out() {
+        let candidate = |method: &str| Candidate {
+            method: method.to_owned(),
+            max_outputs: None,
+        };
+        let methods = [
+            "extra-trees --trees 3",
+            "baseline",
+            "structured-forest --trees 1000000",
+            "one-vs-rest",
+        ];
+        let mut pool = Pool {
+            sets: Vec::new(),
+            configurations: methods.iter().map(|method| candidate(method)).collect(),
+        };
+        pool.configurations[2].max_outputs = Some(5);
+        let data = MultiLabelSet::new(300, 60, 12).generate(Seed::new(4)).unwrap();
+        let fitted = |seed: u64| fit(&data, &pool, 200, Seed::new(seed)).unwrap();
+        let sets = [1, 2].map(|seed| Scored::new(&seed.to_string(), CombineRule::Greedy, vec![fitted(seed)]));
+        let chosen = order(&sets.each_ref(), &[1.0, 1.0, 1.0, 1.0], MOST).unwrap();
+        assert_eq!(chosen[..2], [0, 3]);
+        assert!(!chosen.contains(&2));
+        let report = report(&sets, &[1.0; 4], &chosen, &methods, MOST).unwrap();
+        assert!(report.contains("mean"), "{report}");
+    }
+}

@@ -51,7 +51,7 @@ impl Portfolio {
     }
 
     /// The configurations for outputs of a task.
-    pub fn of_task(&self, task: Task) -> &[Configuration] {
+    pub(super) fn of_task(&self, task: Task) -> &[Configuration] {
         match task {
             Task::MultiLabel => &self.labels,
             Task::Regression => &self.numbers,
