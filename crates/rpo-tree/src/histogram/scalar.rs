@@ -4,7 +4,7 @@ use super::cell::{Cell, gather, gathered_of, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
 use super::scores::best_of;
-use super::search::{Limits, Scanned, Sides, Sums, choose};
+use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
 use crate::criterion::LeafPenalty;
 
@@ -235,17 +235,15 @@ impl<C: Fixed> Sums for Scalar<C> {
         total: &C,
         limits: &Limits,
         buffer: &mut ScanBuffer<C>,
+        rank: impl Fn(usize) -> u64,
     ) -> Option<(f64, usize)> {
         let total = total.decode(&self.code);
         let mut best: Option<(f64, usize)> = None;
         for start in singles.clone().step_by(MOST) {
             let cells = &histogram[start..singles.end.min(start + MOST)];
             buffer.prefix[..cells.len()].copy_from_slice(cells);
-            if let Some((score, i)) = self.best(buffer, cells.len(), &C::ZERO, &total, limits)
-                && best.is_none_or(|(b, _)| score > b)
-            {
-                best = Some((score, start + i));
-            }
+            let found = self.best(buffer, cells.len(), &C::ZERO, &total, limits);
+            best = first_of_best(best, &buffer.score[..cells.len()], start, found, &rank);
         }
         best
     }

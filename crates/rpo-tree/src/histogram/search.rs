@@ -1,6 +1,7 @@
 //! The search of a node over its features.
 
 use super::features::{BinnedFeatures, Layout, Place};
+use crate::splitter::candidates::RandomOrder;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -121,7 +122,7 @@ pub(super) trait Sums: Sync {
         buffer: &mut Self::Buffer,
     ) -> Scanned;
 
-    /// The largest score among features of one stored bin each, and the first of that score.
+    /// The largest score among features of one stored bin each, and the first of that score by `rank`.
     fn best_single(
         &self,
         singles: Range<usize>,
@@ -129,6 +130,7 @@ pub(super) trait Sums: Sync {
         total: &Self::Total,
         limits: &Limits,
         buffer: &mut Self::Buffer,
+        rank: impl Fn(usize) -> u64,
     ) -> Option<(f64, usize)>;
 
     /// The gain of a split with this score.
@@ -141,7 +143,24 @@ pub(super) struct Found {
     pub(super) feature: u32,
     pub(super) split: Split,
     /// Place of the feature among those searched.
-    order: usize,
+    order: u64,
+}
+
+/// The best of the scores so far and of some more, which start at a place: of equal ones the first by `rank`.
+pub(super) fn first_of_best(
+    best: Option<(f64, usize)>,
+    scores: &[f64],
+    start: usize,
+    largest: Option<(f64, usize)>,
+    rank: impl Fn(usize) -> u64,
+) -> Option<(f64, usize)> {
+    let Some((score, first)) = largest.filter(|(score, _)| best.is_none_or(|(b, _)| *score >= b)) else {
+        return best;
+    };
+    let tied = (first..scores.len()).filter(|&i| scores[i] == score);
+    let before = best.filter(|(b, _)| *b == score).map(|(_, i)| i);
+    let places = before.into_iter().chain(tied.map(|i| start + i));
+    places.min_by_key(|&i| rank(i)).map(|i| (score, i))
 }
 
 fn better(a: Option<Found>, b: Option<Found>) -> Option<Found> {
@@ -161,6 +180,8 @@ pub(super) struct Node<'a, S: Sums> {
     pub(super) histogram: &'a S::Histogram,
     pub(super) total: &'a S::Total,
     pub(super) limits: Limits,
+    /// The order of all features.
+    pub(super) order: RandomOrder,
 }
 
 /// Fewest numbers that are worth a second thread.
@@ -176,30 +197,31 @@ impl<S: Sums> Node<'_, S> {
             .scan(place, self.histogram, self.total, &self.limits, buffer)
     }
 
-    fn candidate(&self, feature: u32, order: usize, buffer: &mut S::Buffer) -> Option<Found> {
+    fn candidate(&self, feature: u32, buffer: &mut S::Buffer) -> Option<Found> {
         match self.scan(feature, buffer) {
             Scanned::Split(split) => Some(Found {
                 feature,
                 split,
-                order,
+                order: self.order.rank(feature).0,
             }),
             Scanned::Constant | Scanned::NoSplit => None,
         }
     }
 
-    /// The best split of all features, which come in their own order.
+    /// The best split of all features, of equal scores the first in random order.
     pub(super) fn best_of_all(&self, buffer: &mut S::Buffer) -> Option<Found> {
         let singles = match &self.features.layout {
             Layout::Dense(_) => &[],
             Layout::Sparse(c) => c.singles(),
         };
+        let rank = |i: usize| self.order.rank(singles[i]).0;
         let best_single = |range: Range<usize>, buffer: &mut S::Buffer| {
             self.sums
-                .best_single(range, self.histogram, self.total, &self.limits, buffer)
+                .best_single(range, self.histogram, self.total, &self.limits, buffer, rank)
         };
         // Of equal scores the first.
         let first = |a: Option<(f64, usize)>, b: Option<(f64, usize)>| match (a, b) {
-            (Some(a), Some(b)) => Some(if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) {
+            (Some(a), Some(b)) => Some(if b.0 > a.0 || (b.0 == a.0 && rank(b.1) < rank(a.1)) {
                 b
             } else {
                 a
@@ -218,13 +240,13 @@ impl<S: Sums> Node<'_, S> {
         } else {
             best_single(0..n, buffer)
         };
-        let single = single.and_then(|(_, i)| self.candidate(singles[i], singles[i] as usize, buffer));
+        let single = single.and_then(|(_, i)| self.candidate(singles[i], buffer));
         let p = self.features.n_features();
         let scan = |range: Range<usize>, buffer: &mut S::Buffer| {
             let mut best = None;
             // Features of one sum were scored above.
             for feature in range.filter(|&f| !self.features.is_single(f as u32)) {
-                best = better(best, self.candidate(feature as u32, feature, buffer));
+                best = better(best, self.candidate(feature as u32, buffer));
             }
             best
         };
@@ -243,10 +265,20 @@ impl<S: Sums> Node<'_, S> {
         better(single, others)
     }
 
-    /// The best split of some features; `None` if all are constant.
-    pub(super) fn best_of(&self, features: &[u32], buffer: &mut S::Buffer) -> Option<Option<Found>> {
+    /// The best split of some features, which come in random order or not; `None` if all are constant.
+    pub(super) fn best_of(
+        &self,
+        features: &[u32],
+        is_random: bool,
+        buffer: &mut S::Buffer,
+    ) -> Option<Option<Found>> {
         let mut best = None;
-        for (order, &feature) in features.iter().enumerate() {
+        for (place, &feature) in features.iter().enumerate() {
+            let order = if is_random {
+                place as u64
+            } else {
+                self.order.rank(feature).0
+            };
             best = offer(best, feature, order, self.scan(feature, buffer));
         }
         best
@@ -266,7 +298,7 @@ impl<S: Sums> Node<'_, S> {
 pub(super) fn offer(
     best: Option<Option<Found>>,
     feature: u32,
-    order: usize,
+    order: u64,
     scanned: Scanned,
 ) -> Option<Option<Found>> {
     match scanned {

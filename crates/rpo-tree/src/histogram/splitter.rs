@@ -11,7 +11,7 @@ use super::workspace::{Common, HistogramWorkspace, Work};
 use crate::TreeError;
 use crate::criterion::{Curvature, LeafPenalty};
 use crate::rule::AxisRule;
-use crate::splitter::candidates::further_rank;
+use crate::splitter::candidates::RandomOrder;
 use crate::splitter::{AxisParams, NodeRows, ProposedSplit, Splitter, ThresholdSearch, check_subset};
 use ndarray::ArrayView2;
 use rpo_core::{Mismatch, ParameterError, check_not_negative};
@@ -83,7 +83,7 @@ impl<'a> SplitTargets<'a> {
 /// Splits one feature against a threshold, the best by the [gain](crate::histogram) of sums per bin.
 ///
 /// Rules, missing values, drawn features and ties are those of [`AxisSplitter`](crate::splitter::AxisSplitter): of equal
-/// scores the feature drawn first, then the smaller threshold, then missing values right; each threshold is tried with
+/// scores the feature drawn first (where all are searched, a random one), then the smaller threshold, then missing values right; each threshold is tried with
 /// missing values on both sides. Where nothing is penalized and no curvature given, a split may gain nothing, as there;
 /// otherwise it must gain something. Nodes are leaves if their targets are equal or they have fewer than 2
 /// `min_samples_leaf` samples.
@@ -383,13 +383,15 @@ impl HistogramSplitter<'_> {
             histogram,
             total,
             limits: self.limits(),
+            order: RandomOrder::of(node.seed),
         };
         let Some(k) = self.n_drawn() else {
             return search.best_of_all(buffer);
         };
         let Common { draw, drawn, .. } = common;
         draw.draw(k, node.seed.purpose("features"), drawn);
-        match search.best_of(drawn, buffer) {
+        let is_random = k < draw.features().len();
+        match search.best_of(drawn, is_random, buffer) {
             Some(best) => best,
             None if k < draw.features().len() => search.first_of(further(draw.features(), node), buffer),
             None => None,
@@ -416,8 +418,14 @@ impl HistogramSplitter<'_> {
             sums.scan(place, histogram, total, &limits, &mut work.buffer)
         };
         let mut best = None;
-        for (order, &feature) in drawn.iter().enumerate() {
-            best = offer(best, feature, order, scan(feature));
+        let order = (k == draw.features().len()).then(|| RandomOrder::of(node.seed));
+        for (place, &feature) in drawn.iter().enumerate() {
+            best = offer(
+                best,
+                feature,
+                order.map_or(place as u64, |order| order.rank(feature).0),
+                scan(feature),
+            );
         }
         match best {
             Some(best) => best,
@@ -472,9 +480,9 @@ impl HistogramSplitter<'_> {
 
 /// The features in the order in which a node goes on past its draws.
 fn further(features: &[u32], node: NodeRows<'_>) -> impl Iterator<Item = u32> {
-    let mut order = features.to_vec();
-    order.sort_unstable_by_key(|&f| further_rank(node.seed, f));
-    order.into_iter()
+    let (mut features, order) = (features.to_vec(), RandomOrder::of(node.seed));
+    features.sort_unstable_by_key(|&f| order.rank(f));
+    features.into_iter()
 }
 
 #[cfg(test)]

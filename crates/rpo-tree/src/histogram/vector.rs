@@ -7,7 +7,7 @@ use super::cell::{Cell, Integer, gather, gathered_of, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{COARSE, WeightCode, scale, used};
 use super::scores::best_of;
-use super::search::{Limits, Scanned, Sides, Sums, choose};
+use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
 use super::splitter::SplitTargets;
 use crate::criterion::{Curvature, LeafPenalty};
@@ -507,6 +507,7 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
         total: &Self::Total,
         limits: &Limits,
         buffer: &mut Self::Buffer,
+        rank: impl Fn(usize) -> u64,
     ) -> Option<(f64, usize)> {
         let mut best: Option<(f64, usize)> = None;
         for start in singles.clone().step_by(MOST) {
@@ -525,11 +526,7 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
                 self.add_terms(block, sides, None, total, &weights, &mut buffer.right);
             }
             let found = self.best(&weights, all, limits, &buffer.right, &mut buffer.scores);
-            if let Some((score, i)) = found
-                && best.is_none_or(|(b, _)| score > b)
-            {
-                best = Some((score, start + i));
-            }
+            best = first_of_best(best, &buffer.scores, start, found, &rank);
         }
         best
     }

@@ -1,11 +1,12 @@
 //! Splits of one feature at a threshold.
 //!
 //! For each candidate feature the best threshold (CART, random forests) or a random one (Extra-Trees) is scored, and the
-//! best candidate wins; of equal scores the feature drawn first, and inside a feature the smallest threshold. A split may
+//! best candidate wins; of equal scores the feature drawn first, a random one where all are searched, and inside a feature
+//! the smallest threshold. A split may
 //! gain nothing: an impure node with two distinct values is split, as fully developed trees need (exclusive or, for
 //! example).
 
-use super::candidates::{FeatureDraw, further_rank};
+use super::candidates::{FeatureDraw, RandomOrder};
 use super::collect::{SparseCollector, dense_entries};
 use super::order::RankSorter;
 use super::sweep::{Feature, SplitCandidate, rank_of, row_of};
@@ -14,7 +15,7 @@ use crate::TreeError;
 use crate::criterion::Criterion;
 use crate::ranks::{ColumnValues, DenseRanks, Layout, RankedFeatures, SparseRanks};
 use crate::rule::AxisRule;
-use rpo_core::{Seed, check_count, check_not_negative};
+use rpo_core::{check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
 
 /// Choice of the threshold of a feature.
@@ -33,7 +34,7 @@ pub enum ThresholdSearch {
 #[serde(default, deny_unknown_fields)]
 pub struct AxisParams {
     /// Features k drawn at each node without replacement, constant ones included; `None`, or more than there
-    /// are, means all, in their own order. Default all (CART); forests draw fewer to make trees differ. If all k
+    /// are, means all. Default all (CART); forests draw fewer to make trees differ. If all k
     /// are constant in the node, it goes on until it meets one that is not.
     pub max_features: Option<usize>,
     /// Fewest distinct samples of a child, whatever their weight. Default 1: any split is allowed.
@@ -119,17 +120,19 @@ impl AxisSearch {
         let k = params.max_features.unwrap_or(usize::MAX).min(n_features);
         self.draw
             .draw(k, node.seed.purpose("features"), &mut self.features);
+        let order = RandomOrder::of(node.seed);
         let mut evaluator = Evaluator {
             columns,
             node,
             criterion,
             params,
             sorter: &mut self.sorter,
+            ties: (k == n_features).then_some(order),
         };
         let best = match (columns.layout(), &mut self.sparse) {
             (Layout::Dense(c), _) => match search_dense(&mut evaluator, c, &self.features, &mut self.dense) {
                 SearchOutcome::AllConstant if k < n_features => {
-                    let further = further_order(self.draw.features(), node.seed);
+                    let further = further_order(self.draw.features(), order);
                     first_dense(&mut evaluator, c, &further, &mut self.dense)
                 }
                 search => search.best(),
@@ -138,7 +141,8 @@ impl AxisSearch {
                 match search_sparse(&mut evaluator, c, &self.features, collector) {
                     SearchOutcome::AllConstant if k < n_features => {
                         self.features.clear();
-                        self.features.extend(first_varying(c, self.draw.features(), node));
+                        self.features
+                            .extend(first_varying(c, self.draw.features(), node.rows, order));
                         search_sparse(&mut evaluator, c, &self.features, collector).best()
                     }
                     search => search.best(),
@@ -209,10 +213,18 @@ impl SearchOutcome {
         }
     }
 
-    /// Takes in one more feature; whether it is the best so far. Of equal scores the first stays.
-    fn offer(&mut self, feature: u32, candidate: Option<SplitCandidate>, place: usize) -> bool {
+    /// Takes in one more feature; whether it is the best so far.
+    fn offer(
+        &mut self,
+        feature: u32,
+        candidate: Option<SplitCandidate>,
+        place: usize,
+        wins_tie: impl Fn(u32) -> bool,
+    ) -> bool {
         let best = match self {
-            Self::Best(Some((_, best, _))) => candidate.filter(|c| c.score > best.score),
+            Self::Best(Some((held, best, _))) => {
+                candidate.filter(|c| c.score > best.score || (c.score == best.score && wins_tie(*held)))
+            }
             _ => candidate,
         };
         match (best, &self) {
@@ -231,12 +243,42 @@ struct Evaluator<'a, C> {
     criterion: &'a mut C,
     params: &'a AxisParams,
     sorter: &'a mut RankSorter,
+    /// The order in which features win among equal scores; `None` if it is that in which they come.
+    ties: Option<RandomOrder>,
 }
 
 impl<C: Criterion> Evaluator<'_, C> {
-    /// Returns true if any split is the best: two rows are separated in one way only, and of equal scores the first wins.
-    fn is_settled(&self) -> bool {
-        self.node.rows.len() == 2
+    /// Returns true if a feature wins against one of the same score that came before it.
+    fn wins_tie(&self, feature: u32, held: u32) -> bool {
+        self.ties
+            .is_some_and(|order| order.rank(feature) < order.rank(held))
+    }
+
+    /// Returns true if a feature cannot be the best: two rows are separated in one way only, so that all scores are equal.
+    fn is_beaten(&self, feature: u32, search: &SearchOutcome) -> bool {
+        match search {
+            SearchOutcome::Best(Some((held, ..))) => {
+                self.node.rows.len() == 2 && !self.wins_tie(feature, *held)
+            }
+            _ => false,
+        }
+    }
+
+    /// Takes in a feature with these entries; whether it is the best so far.
+    fn offer(
+        &mut self,
+        search: &mut SearchOutcome,
+        feature: u32,
+        entries: &mut Vec<u64>,
+        place: usize,
+    ) -> bool {
+        let Some(candidate) = self.candidate(feature, entries) else {
+            return false;
+        };
+        if self.node.rows.len() == 2 && candidate.is_some() {
+            *search = SearchOutcome::AllConstant;
+        }
+        search.offer(feature, candidate, place, |held| self.wins_tie(feature, held))
     }
 
     /// `None` if the feature is constant, `Some(None)` if no candidate leaves both children large enough.
@@ -277,14 +319,12 @@ fn search_dense<C: Criterion>(
 ) -> SearchOutcome {
     let mut search = SearchOutcome::AllConstant;
     for &feature in features {
+        if evaluator.is_beaten(feature, &search) {
+            continue;
+        }
         dense_entries(columns, feature, evaluator.node.rows, &mut buffers[0]);
-        if let Some(candidate) = evaluator.candidate(feature, &mut buffers[0])
-            && search.offer(feature, candidate, 1)
-        {
+        if evaluator.offer(&mut search, feature, &mut buffers[0], 1) {
             buffers.swap(0, 1);
-            if evaluator.is_settled() {
-                break;
-            }
         }
     }
     search
@@ -316,34 +356,32 @@ fn search_sparse<C: Criterion>(
     let mut search = SearchOutcome::AllConstant;
     for i in 0..collector.held().len() {
         let place = collector.held()[i] as usize;
-        if let Some(candidate) = evaluator.candidate(features[place], collector.entries_mut(place))
-            && search.offer(features[place], candidate, place)
-            && evaluator.is_settled()
-        {
-            break;
+        let feature = features[place];
+        if !evaluator.is_beaten(feature, &search) {
+            evaluator.offer(&mut search, feature, collector.entries_mut(place), place);
         }
     }
     search
 }
 
 /// The features in the order in which a node goes on past its draws.
-fn further_order(features: &[u32], seed: Seed) -> Vec<u32> {
-    let mut order = features.to_vec();
-    order.sort_unstable_by_key(|&f| further_rank(seed, f));
-    order
+fn further_order(features: &[u32], order: RandomOrder) -> Vec<u32> {
+    let mut features = features.to_vec();
+    features.sort_unstable_by_key(|&f| order.rank(f));
+    features
 }
 
 /// The first feature of [`further_order`] that varies in the node, found from the rows' entries.
-fn first_varying(columns: &SparseRanks, features: &[u32], node: NodeRows<'_>) -> Option<u32> {
+fn first_varying(columns: &SparseRanks, features: &[u32], rows: &[u32], order: RandomOrder) -> Option<u32> {
     // A feature that some row holds is constant only if all rows hold it with one rank: then it is among the
     // entries of the first row. So those are checked against the other rows, and all others vary.
-    let (first, others) = node.rows.split_first()?;
+    let (first, others) = rows.split_first()?;
     let first = columns.row(*first);
     let mut same: Vec<bool> = vec![true; first.len()];
     let mut found: Option<(u64, u32)> = None;
     let all = features.len() == columns.n_features();
     let mut consider = |feature| {
-        let rank = further_rank(node.seed, feature);
+        let rank = order.rank(feature);
         if found.is_none_or(|f| rank < f) && (all || features.binary_search(&feature).is_ok()) {
             found = Some(rank);
         }
@@ -376,8 +414,8 @@ fn first_varying(columns: &SparseRanks, features: &[u32], node: NodeRows<'_>) ->
 /// Observed values up to the threshold go left. A best threshold is the midpoint of two neighbouring values of the
 /// node. With missing values (NaN) each threshold is tried with all of them left and all of them right, and best
 /// thresholds also against "observed left, missing right". Where a node has no missing value, missing values will follow
-/// the child of more rows. Ties: of equal scores the feature drawn first, then the smaller threshold, then
-/// missing values right. Nodes are leaves if they are pure or have fewer than `2 min_samples_leaf` rows.
+/// the child of more rows. Ties: of equal scores the feature drawn first (where all are searched, a random one), then
+/// the smaller threshold, then missing values right. Nodes are leaves if they are pure or have fewer than `2 min_samples_leaf` rows.
 ///
 /// Cost per node of n rows and k features, m being the cost of moving a row: O(k n (m + log n)); of a sparse
 /// feature only the rows with a stored value count. Dense and sparse features give the same tree.

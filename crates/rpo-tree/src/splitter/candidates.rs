@@ -4,6 +4,9 @@
 //! it goes on until it meets one that is not (spec of the forest paper's released implementation: constant
 //! features count towards k). Going on in random order is choosing the non-constant feature with the
 //! smallest hash under the node's seed, which can be found without drawing the constant ones.
+//!
+//! Of equal scores the feature drawn first wins. Where all features are searched, their order is that of the hashes, too:
+//! as random as a draw of all, but needed of those alone that tie.
 
 use rand::RngCore;
 use rpo_core::Seed;
@@ -29,7 +32,8 @@ impl FeatureDraw {
         &self.order
     }
 
-    /// Writes k features into `out` in draw order; all of them in their own order if k is their number.
+    /// Writes k features into `out` in draw order; all of them in their own order if k is their number, where
+    /// [`RandomOrder`] decides ties.
     pub(crate) fn draw(&mut self, k: usize, seed: Seed, out: &mut Vec<u32>) {
         out.clear();
         let n = self.order.len();
@@ -53,9 +57,22 @@ impl FeatureDraw {
     }
 }
 
-/// The random rank of a feature when a node goes on past its k draws.
-pub(crate) fn further_rank(seed: Seed, feature: u32) -> (u64, u32) {
-    (seed.purpose("further features").hash(u64::from(feature)), feature)
+/// A random order of all features of a node: that in which it goes on past its k draws, and that in which features win
+/// among equal scores where all are searched.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RandomOrder(Seed);
+
+impl RandomOrder {
+    /// The order of a node with this seed.
+    pub(crate) fn of(node: Seed) -> Self {
+        Self(node.purpose("further features"))
+    }
+
+    /// What the features are ordered by.
+    #[inline]
+    pub(crate) fn rank(self, feature: u32) -> (u64, u32) {
+        (self.0.hash(u64::from(feature)), feature)
+    }
 }
 
 #[cfg(test)]

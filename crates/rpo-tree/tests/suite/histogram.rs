@@ -209,6 +209,66 @@ fn check_gains(data: &Data, gains: &Gains, params: &AxisParams, grown: &Grown<Ax
     }
 }
 
+/// Where all features are searched, each of those that tie wins equally often: of two rows, of one stored value and of
+/// many, and the same one in every layout, exact or in bins.
+#[test]
+fn ties_among_all_features_fall_at_random() {
+    let copies = 6;
+    let root = GrowParams {
+        max_depth: Some(1),
+        ..GrowParams::default()
+    };
+    for (n, levels) in [(2, 2), (40, 2), (40, 9)] {
+        let x = Array2::from_shape_fn((n, copies), |(i, _)| (i % levels) as f32);
+        let data = Data::unweighted(x.clone(), x.slice(ndarray::s![.., ..1]).to_owned());
+        let stored = csr(&x);
+        let mut wins = vec![0; copies];
+        for seed in (0..600).map(Seed::new) {
+            let exact = |x| {
+                let columns = RankedFeatures::new(x).unwrap();
+                let criterion = Variance::new(data.y.view(), &data.weights);
+                grow_axis(
+                    &columns,
+                    criterion,
+                    &data.weights,
+                    AxisParams::default(),
+                    &root,
+                    seed,
+                )
+            };
+            let binned = |x| {
+                grow_binned(
+                    &data,
+                    x,
+                    255,
+                    &Gains::default(),
+                    AxisParams::default(),
+                    &root,
+                    seed,
+                )
+            };
+            let sparse = || MatrixView::Sparse(stored.view());
+            let grown = [
+                exact((&x).into()),
+                exact(sparse()),
+                binned((&x).into()),
+                binned(sparse()),
+            ];
+            let features = grown.map(|grown| grown.structure.splits().next().unwrap().1.feature());
+            assert!(
+                features.iter().all(|f| *f == features[0]),
+                "{n} {levels}: {features:?}"
+            );
+            wins[features[0] as usize] += 1;
+        }
+        // 100 expected of each; four standard deviations.
+        assert!(
+            wins.iter().all(|w| (64..=136).contains(w)),
+            "{n} {levels}: {wins:?}"
+        );
+    }
+}
+
 /// Enough samples and features that every loop is worth more than one thread.
 fn large(sparse: bool, missing: bool, d: usize) -> Data {
     let (n, p) = (6_000, 80);
