@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2, s};
 use rand::seq::SliceRandom;
-use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_core::{InverseLink, Matrix, MatrixView, Seed, math};
 use rpo_projections::{LabelEmbedding, Penalty, RandomFeatures, Rank, standard_normal};
 
 use super::normal::NormalEquations;
@@ -25,7 +25,7 @@ pub struct History {
     /// by a model fitted to the others, if there are any; otherwise of all.
     pub losses: Vec<f64>,
     /// The epoch of the smallest loss, whose weights were kept, or after which the fit to all samples ended; 0 for the
-    /// solution of least squares.
+    /// start: least squares, with the log-odds of the labels in the intercepts where the loss is not the squared one.
     pub kept_epoch: usize,
 }
 
@@ -89,7 +89,7 @@ impl LabelEmbeddingParams {
         let (factor, penalty) = normal.factor(self.lambda)?;
         let mut start = normal.right.clone();
         factor.solve_rows(start.view_mut())?;
-        let start = start.mapv(|v| v as f32);
+        let mut start = start.mapv(|v| v as f32);
         if start.iter().any(|v| !v.is_finite()) {
             return Err(LinearError::Overflow { what: "Θ" });
         }
@@ -101,6 +101,7 @@ impl LabelEmbeddingParams {
                 kept_epoch: 0,
             });
         };
+        add_log_odds(&mut start, &normal.right, training.len(), self.inverse_link());
         let sgd = Sgd {
             terms: &terms,
             y,
@@ -142,6 +143,25 @@ impl LabelEmbeddingParams {
         limit: usize,
     ) -> Result<FeatureMap, LinearError> {
         feature_map(self, x, y, Seed::new(self.seed), limit)
+    }
+}
+
+/// Adds the logarithms of the labels' odds to the intercepts, or of their frequencies where they exclude each other: the
+/// activations of least squares are about 0 for absent labels, where probabilities would start at one half.
+///
+/// `right` is (ΦᵀY)ᵀ, whose last column counts the labels, as the last term is 1. The odds of labels that no sample has, or
+/// every one, are those of half a sample more or fewer.
+fn add_log_odds(weights: &mut Array2<f32>, right: &Array2<f64>, n: usize, inverse_link: InverseLink) {
+    let last = right.ncols() - 1;
+    let n = n as f64;
+    for (weight, count) in weights.column_mut(last).iter_mut().zip(right.column(last)) {
+        let count = count.clamp(0.5, n - 0.5);
+        let rest = if inverse_link == InverseLink::Softmax {
+            n
+        } else {
+            n - count
+        };
+        *weight += math::ln(count / rest) as f32;
     }
 }
 
@@ -256,6 +276,38 @@ mod tests {
             ..FitOptions::default()
         };
         (params.fit_with(x, y, options).unwrap(), history)
+    }
+
+    /// The descent starts where σ(a) is the frequency of a label for the activation a = 0 of least squares: labels that are
+    /// rare start as rare.
+    #[test]
+    fn the_descent_starts_at_the_frequencies() {
+        let (x, mut y) = data();
+        y.column_mut(0).fill(0.0);
+        y[[7, 0]] = 1.0;
+        y.column_mut(1).fill(0.0);
+        let params = LabelEmbeddingParams {
+            rank: Some(Rank::Exact(3)),
+            features: Some(40),
+            epochs: Some(1),
+            rate: Some(1e-9),
+            ..LabelEmbeddingParams::default()
+        };
+        let squares = LabelEmbeddingParams {
+            link_loss: LinkLoss::Squared,
+            epochs: None,
+            rate: None,
+            ..params.clone()
+        };
+        let [p, a] = [params, squares].map(|params| {
+            let (model, _) = fitted(&params, (&x).into(), (&y).into());
+            model.predict((&x).into()).unwrap()
+        });
+        for ((i, j), &p) in p.indexed_iter() {
+            let count = y.column(j).sum().clamp(0.5, 119.5);
+            let odds = (count / (120.0 - count)) * a[[i, j]].exp();
+            assert!((p - odds / (1.0 + odds)).abs() < 1e-5, "{i} {j}: {p} {odds}");
+        }
     }
 
     /// The withheld loss is that of a model that never saw the withheld samples, in any of its parts; the model that is
