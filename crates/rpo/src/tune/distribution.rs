@@ -2,7 +2,9 @@
 
 use super::SpaceError;
 use rand::Rng;
+use rand::seq::SliceRandom;
 use rpo_core::Seed;
+use rpo_core::math;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
@@ -153,15 +155,20 @@ impl ParamDistribution {
         }
     }
 
-    pub(super) fn draw(&self, seed: Seed) -> Value {
-        let mut rng = seed.rng();
+    /// Draw `i`. Of listed values, k draws in a row from a multiple of k on have each once.
+    pub(super) fn draw(&self, seed: Seed, i: u64) -> Value {
+        let mut rng = seed.child(i).rng();
         match &self.0 {
-            Kind::Values(values) => values[rng.gen_range(0..values.len() as u64) as usize].clone(),
+            Kind::Values(values) => {
+                let (k, mut order) = (values.len() as u64, (0..values.len()).collect::<Vec<_>>());
+                order.shuffle(&mut seed.purpose("turns").child(i / k).rng());
+                values[order[(i % k) as usize]].clone()
+            }
             Kind::Integers(low, high) => Value::Integer(rng.gen_range(*low..=*high)),
             Kind::Uniform(low, high) => Value::Real(rng.gen_range(*low..*high)),
             // The exponential of a logarithm may round past a bound.
             Kind::LogUniform(low, high) => {
-                Value::Real(rng.gen_range(low.ln()..high.ln()).exp().clamp(*low, *high))
+                Value::Real(math::exp(rng.gen_range(math::ln(*low)..math::ln(*high))).clamp(*low, *high))
             }
         }
     }

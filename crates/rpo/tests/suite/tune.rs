@@ -161,6 +161,12 @@ proptest! {
         let long: Vec<Setting> = continuous.random(seed).take(n + 10).collect();
         let short: Vec<Setting> = continuous.random(seed).take(n).collect();
         prop_assert_eq!(&long[..n], &short[..]);
+        // The values of a list take turns.
+        for turn in short.chunks_exact(3) {
+            let mut drawn: Vec<String> = turn.iter().map(|s| s.get("v").unwrap()).collect();
+            drawn.sort();
+            prop_assert_eq!(drawn, ["a", "b", "c"]);
+        }
         // A parameter more leaves the others as they are.
         let wider = continuous.clone().parameter("more", law("1,2")).unwrap();
         for (i, setting) in short.iter().enumerate() {
