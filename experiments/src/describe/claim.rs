@@ -106,7 +106,8 @@ pub(crate) struct Ahead {
     pub(crate) of: Option<Spanned<String>>,
 }
 
-/// Our means lie within the published standard deviation, widened by a slack, of the published means.
+/// Our means lie within the published standard deviation, widened by a slack, of the published means, or are better where that
+/// counts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(crate) struct WithinPublished {
@@ -116,6 +117,9 @@ pub(crate) struct WithinPublished {
     pub(crate) columns: Option<Vec<Spanned<String>>>,
     /// Added to the published standard deviation.
     pub(crate) slack: f64,
+    /// Better means count as well, however far they are.
+    #[serde(default)]
+    pub(crate) or_better: bool,
     /// Share of the cells that must.
     pub(crate) share: f64,
 }
