@@ -1,11 +1,11 @@
-//! Measures forests: fits random forests to whole data sets, predicts, and reports time and memory.
+//! Measures forests: fits random forests, or Extra-Trees, to whole data sets, predicts, and reports time and memory.
 //!
 //! ```text
-//! cargo run --release -p rpo-benches --bin forest_speed -- [--threads N] [--repeats N] [SETTING...]
+//! cargo run --release -p rpo-benches --bin forest_speed -- [--threads N] [--repeats N] [--trees N] [--extra-trees] [SETTING...]
 //! ```
 //! A setting is the name of a set in the catalogue that `RPO_DATA` names (published split, or all samples), or
 //! `generated-D` for 10,000 generated samples with 5,000 sparse features, some three of D labels each, from 20 topics
-//! whatever D is, and 500 further samples to predict; then, after a colon, the number of Gaussian components per
+//! whatever D is, and 500 further samples to predict, or `numbers-N` for N samples with 50 dense features and 10 outputs; then, after a colon, the number of Gaussian components per
 //! tree, if outputs are projected.
 //!
 //! Every setting runs in its own process: 100 trees, ⌊√p⌋ features at a node, grown to pure leaves. Times are
@@ -51,6 +51,9 @@ struct Arguments {
     /// Number of trees.
     #[arg(long, default_value_t = 100)]
     trees: usize,
+    /// Extra-Trees in place of random forests.
+    #[arg(long)]
+    extra_trees: bool,
     /// Measure in this process.
     #[arg(long, hide = true)]
     here: bool,
@@ -77,6 +80,9 @@ fn main() -> anyhow::Result<ExitCode> {
         ] {
             process.arg(name).arg(value.to_string());
         }
+        if arguments.extra_trees {
+            process.arg("--extra-trees");
+        }
         if !process.args(["--here", setting]).status()?.success() {
             outcome = ExitCode::FAILURE;
         }
@@ -96,11 +102,16 @@ fn measure(setting: &str, arguments: &Arguments) -> anyhow::Result<()> {
         ),
     };
     let (train, test) = load(name)?;
+    let defaults = if arguments.extra_trees {
+        ForestParams::extra_trees()
+    } else {
+        ForestParams::random_forest()
+    };
     let params = ForestParams {
         trees: arguments.trees,
         projection: m.map_or(ProjectionChoice::None, |_| ProjectionKind::Gaussian.into()),
         components: m.map(Components::Exact),
-        ..ForestParams::random_forest()
+        ..defaults
     };
 
     // Most memory so far, from here on.
