@@ -10,6 +10,7 @@ mod sparse_accumulator;
 pub mod store;
 pub mod text;
 mod top;
+mod vectorized;
 
 /// The dense arrays of every function, in the version that their types are of.
 pub use ndarray;
@@ -26,3 +27,4 @@ pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
 pub use seed::{Seed, StreamRng};
 pub use sparse_accumulator::SparseAccumulator;
 pub use top::{csr_of_rows, keep_top, top_of};
+pub use vectorized::vectorized;

@@ -33,6 +33,7 @@ impl Seed {
 
     /// The seed of work unit `key` below this one.
     #[must_use]
+    #[inline]
     pub const fn child(self, key: u64) -> Self {
         // Two rounds, so that neither (seed, key) nor (key, seed) patterns survive.
         Self(mix(
@@ -42,6 +43,7 @@ impl Seed {
 
     /// The seed for one kind of decision, named so that two kinds never share a stream.
     #[must_use]
+    #[inline]
     pub const fn purpose(self, name: &str) -> Self {
         // FNV-1a over the name: stable, and names are compile-time constants.
         let (bytes, mut hash, mut i) = (name.as_bytes(), 0xcbf2_9ce4_8422_2325_u64, 0);
@@ -53,6 +55,7 @@ impl Seed {
     }
 
     /// A hash of `key` under this seed: a random value that can be looked up in any order.
+    #[inline]
     pub const fn hash(self, key: u64) -> u64 {
         mix(self.0 ^ mix(key.wrapping_add(GOLDEN)))
     }
@@ -63,6 +66,7 @@ impl Seed {
     }
 
     /// A generator that costs nothing to start, for the many short streams of tree nodes.
+    #[inline]
     pub const fn stream(self) -> StreamRng {
         StreamRng { state: self.0 }
     }
@@ -101,6 +105,7 @@ impl RngCore for StreamRng {
 
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+#[inline]
 const fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -2,6 +2,7 @@
 
 use super::{Criterion, NodeSums};
 use ndarray::ArrayView2;
+use rpo_core::vectorized;
 
 /// Summed variance over dense targets (n x m), projected or not; see the [module](crate::criterion).
 ///
@@ -41,6 +42,7 @@ impl<'a> Variance<'a> {
     }
 }
 
+#[inline(always)]
 fn target_row(targets: &[f32], n_targets: usize, row: u32) -> &[f32] {
     &targets[row as usize * n_targets..][..n_targets]
 }
@@ -50,7 +52,7 @@ const TOGETHER: usize = 4;
 
 /// Adds rows times their weights in their order, several in one pass over the sums, which costs less than a pass for
 /// each and has the rows come from memory at the same time.
-#[inline]
+#[inline(always)]
 fn add_rows(
     sums: &mut [f64],
     targets: &[f32],
@@ -76,7 +78,7 @@ fn add_rows(
     }
 }
 
-#[inline]
+#[inline(always)]
 fn add_scaled(sums: &mut [f64], weight: f64, z: &[f32]) {
     for (sum, &z) in sums.iter_mut().zip(z) {
         *sum += weight * f64::from(z);
@@ -106,7 +108,11 @@ impl Criterion for Variance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.total.fill(0.0);
         self.sums = NodeSums::default();
-        add_rows(&mut self.total, self.targets, self.weights, rows.iter().copied());
+        let (total, targets, weights) = (&mut self.total, self.targets, self.weights);
+        vectorized(
+            #[inline(always)]
+            || add_rows(total, targets, weights, rows.iter().copied()),
+        );
         for &row in rows {
             let weight = f64::from(self.weights[row as usize]);
             self.sums.weight += weight;

@@ -1,6 +1,7 @@
 //! DesignMatrix matrices: what solvers know of a node.
 
 use super::real::Real;
+use rpo_core::vectorized;
 
 /// The rows of a design matrix that a product runs over.
 #[derive(Debug, Clone, Copy)]
@@ -62,11 +63,12 @@ impl<T: Real> DenseDesign<T> {
         }
     }
 
+    #[inline(always)]
     fn row(&self, i: usize) -> &[[T; LANES]] {
         self.values[i * self.stride..][..self.stride].as_chunks().0
     }
 
-    #[inline]
+    #[inline(always)]
     fn margins_of(&self, row: impl Fn(usize) -> usize, weights: &[T], out: &mut [T]) {
         let weights = weights.as_chunks::<LANES>().0;
         let whole = out.len() - out.len() % ROWS;
@@ -94,7 +96,7 @@ impl<T: Real> DenseDesign<T> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn transposed_of(&self, row: impl Fn(usize) -> usize, v: &[T], out: &mut [T]) {
         out.fill(T::default());
         let out = out.as_chunks_mut::<LANES>().0;
@@ -120,7 +122,7 @@ impl<T: Real> DenseDesign<T> {
 }
 
 /// The lanes, added pairwise.
-#[inline]
+#[inline(always)]
 fn add_up<T: Real>(lanes: [T; LANES]) -> T {
     let [a, b, c, d, e, f, g, h] = lanes;
     ((a + e) + (c + g)) + ((b + f) + (d + h))
@@ -140,17 +142,23 @@ impl<T: Real> DesignMatrix<T> for DenseDesign<T> {
     }
 
     fn margins(&self, batch: Batch<'_>, weights: &[T], out: &mut [T]) {
-        match batch {
-            Batch::All => self.margins_of(|i| i, weights, out),
-            Batch::Rows(rows) => self.margins_of(|i| rows[i] as usize, weights, out),
-        }
+        vectorized(
+            #[inline(always)]
+            || match batch {
+                Batch::All => self.margins_of(|i| i, weights, out),
+                Batch::Rows(rows) => self.margins_of(|i| rows[i] as usize, weights, out),
+            },
+        );
     }
 
     fn transposed(&self, batch: Batch<'_>, v: &[T], out: &mut [T]) {
-        match batch {
-            Batch::All => self.transposed_of(|i| i, v, out),
-            Batch::Rows(rows) => self.transposed_of(|i| rows[i] as usize, v, out),
-        }
+        vectorized(
+            #[inline(always)]
+            || match batch {
+                Batch::All => self.transposed_of(|i| i, v, out),
+                Batch::Rows(rows) => self.transposed_of(|i| rows[i] as usize, v, out),
+            },
+        );
     }
 
     fn squared_norm(&self) -> f64 {

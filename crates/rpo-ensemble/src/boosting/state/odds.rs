@@ -16,7 +16,7 @@ use crate::boosting::loss::Logistic;
 use crate::boosting::resolved::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, csr_row};
+use rpo_core::{CsrMatrix, csr_row, vectorized};
 use rpo_tree::criterion::LeafPenalty;
 
 /// Odds are kept in [1e-18, 1e18], |f| up to about 20.7: there probabilities are 0 or 1 to `f32`, and products of
@@ -74,7 +74,10 @@ impl<'a> OddsState<'a> {
                         }
                         None => &stay[..],
                     };
-                    let mut loss = multiply(odds, factor, &mut p);
+                    let mut loss = vectorized(
+                        #[inline(always)]
+                        || multiply(odds, factor, &mut p),
+                    );
                     let (ones, values) = csr_row(&labels, row);
                     ones.iter()
                         .for_each(|&j| loss -= f64::from(odds[j as usize]).ln());
@@ -123,7 +126,10 @@ impl<'a> OddsState<'a> {
                         for &i in some {
                             let c = self.outputs.weights[chunk * ROWS + i];
                             weight += f64::from(c);
-                            narrow.add(&odds[i * d..][..d], c);
+                            vectorized(
+                                #[inline(always)]
+                                || narrow.add(&odds[i * d..][..d], c),
+                            );
                         }
                         narrow.flush(p, h);
                     }
@@ -218,6 +224,7 @@ pub(super) fn bounded(o: f32) -> f32 {
 ///
 /// Logarithms are taken of products: two 1 + o meet in `f32`, eight of those in `f64`, exponents are taken apart,
 /// and one logarithm is left per row.
+#[inline(always)]
 fn multiply(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
     const PAIR: usize = 2 * LANES;
     let (mut product, mut exponent) = ([1.0_f64; LANES], 0_i64);
@@ -254,6 +261,7 @@ fn multiply(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
 }
 
 /// Divides a positive normal number by the power of two that leaves it in [1, 2), and returns its exponent.
+#[inline(always)]
 fn take_exponent(x: &mut f64) -> i64 {
     const MANTISSA: u64 = (1 << 52) - 1;
     let bits = x.to_bits();
@@ -278,6 +286,7 @@ impl NarrowSums {
         }
     }
 
+    #[inline(always)]
     fn add(&mut self, odds: &[f32], weight: f32) {
         for (&o, (p, h)) in odds.iter().zip(self.p.iter_mut().zip(&mut self.h)) {
             let q = 1.0 / (1.0 + o);
