@@ -1,4 +1,4 @@
-//! Counting sort: the rows of a node by child, or by cluster.
+//! Rows of a node by child, or by cluster.
 
 /// Sorts values by their group, stably, into the front of `sorted`, which grows where it has to; `ends` become where the
 /// values of each group end.
@@ -24,6 +24,51 @@ pub(crate) fn partition(
     }
 }
 
+/// Sorts the rows of a node by child, stably, given the child of each, 0 or 1; returns how many go to child 0.
+///
+/// Where few rows go to one of the children, as in a chain of nodes that each part with a few rows, the others move in
+/// whole blocks: a row then costs next to nothing.
+pub(crate) fn partition_in_two(rows: &mut [u32], children: &[u16], fewer: &mut Vec<u32>) -> usize {
+    const BLOCK: usize = 64;
+    let n_right = children.iter().map(|&child| u32::from(child)).sum::<u32>() as usize;
+    let n_left = rows.len() - n_right;
+    let of_fewer = u16::from(n_right <= n_left);
+    let n_fewer = n_left.min(n_right);
+    // One more, as a row is written before it is known to belong there.
+    if fewer.len() <= n_fewer {
+        fewer.resize(n_fewer + 1, 0);
+    }
+    let (mut n_kept, mut n_taken) = (0, 0);
+    for (block, children) in children.chunks(BLOCK).enumerate() {
+        let start = block * BLOCK;
+        if children
+            .iter()
+            .fold(false, |any, &child| any | (child == of_fewer))
+        {
+            for (i, &child) in children.iter().enumerate() {
+                let row = rows[start + i];
+                rows[n_kept] = row;
+                fewer[n_taken] = row;
+                n_taken += usize::from(child == of_fewer);
+                n_kept += usize::from(child != of_fewer);
+            }
+        } else {
+            if n_kept < start {
+                rows.copy_within(start..start + children.len(), n_kept);
+            }
+            n_kept += children.len();
+        }
+    }
+    let fewer = &fewer[..n_fewer];
+    if of_fewer == 1 {
+        rows[n_kept..].copy_from_slice(fewer);
+    } else {
+        rows.copy_within(..n_kept, n_fewer);
+        rows[..n_fewer].copy_from_slice(fewer);
+    }
+    n_left
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -41,6 +86,21 @@ mod tests {
                 start = end;
             }
             prop_assert_eq!((start, sorted.len()), (groups.len(), room.max(groups.len())));
+        }
+
+        #[test]
+        fn two_groups_are_those_of_any_number(
+            children in prop_oneof![
+                prop::collection::vec(0_u16..2, 1..300),
+                prop::collection::vec(prop_oneof![20 => Just(0_u16), 1 => Just(1)], 1..900),
+                prop::collection::vec(prop_oneof![1 => Just(0_u16), 20 => Just(1)], 1..900),
+            ],
+        ) {
+            let mut rows: Vec<u32> = (5..).step_by(3).take(children.len()).collect();
+            let (mut ends, mut expected) = ([0; 2], Vec::new());
+            partition(children.iter().map(|&c| c.into()).zip(rows.iter().copied()), &mut ends, &mut expected);
+            prop_assert_eq!(partition_in_two(&mut rows, &children, &mut Vec::new()), ends[0]);
+            prop_assert_eq!(rows, expected);
         }
     }
 }

@@ -26,7 +26,7 @@ pub struct LabelCountVariance<'a> {
     /// By label; behind the last one, those that fill up groups.
     counts: Vec<u64>,
     n_labels: usize,
-    /// The rows whose labels are counted; not kept if there are so few labels that all counts are cleared.
+    /// The rows whose labels are counted, and those that were taken out; not kept if there are so few labels that all counts are cleared.
     node: Vec<u32>,
     moved: Vec<u32>,
     moved_weight: u64,
@@ -116,7 +116,8 @@ impl<'a> LabelCountVariance<'a> {
         })
     }
 
-    /// Adds `step` to the counts of a row's labels; returns their sum before.
+    /// Adds `step`, which may be the complement of what is subtracted, to the counts of a row's labels; returns their sum
+    /// before.
     #[inline]
     fn add(&mut self, row: LabelRow, step: u64) -> u64 {
         let labels = &self.labels[row.start as usize..row.end as usize];
@@ -124,7 +125,7 @@ impl<'a> LabelCountVariance<'a> {
         let mut add = |j: u32| {
             let count = &mut self.counts[j as usize];
             sum += *count;
-            *count += step;
+            *count = count.wrapping_add(step);
         };
         if self.in_groups {
             labels.chunks_exact(GROUP).flatten().for_each(|&j| add(j));
@@ -176,6 +177,23 @@ impl Criterion for LabelCountVariance<'_> {
             norm: norm as f64,
             moved_weight: 0.0,
         };
+    }
+
+    fn take_out(&mut self, rows: &[u32]) -> bool {
+        self.clear();
+        let (mut weights, mut norm, mut squares) = (0, 0, 0);
+        for &row in rows {
+            let row = self.rows[row as usize];
+            let (weight, n_labels) = (u64::from(row.weight), u64::from(row.n_labels));
+            let sum = self.add(row, (weight * TOTAL).wrapping_neg());
+            norm += weight * (2 * (sum / TOTAL) - weight * n_labels);
+            squares += weight * n_labels;
+            weights += weight;
+        }
+        self.sums.weight -= weights as f64;
+        self.sums.squares -= squares as f64;
+        self.sums.norm -= norm as f64;
+        true
     }
 
     fn is_pure(&self) -> bool {

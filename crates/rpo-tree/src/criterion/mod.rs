@@ -126,6 +126,11 @@ pub use sparse::SparseVariance;
 pub trait Criterion: Clone + Send {
     /// Begins a node with these rows, in increasing order; all have positive weight.
     fn start(&mut self, rows: &[u32]);
+    /// Takes rows, increasing, out of the node begun last, so that the others are the node. Returns false, by default, and
+    /// changes nothing, where that would not give the sums of [`start`](Criterion::start) on the others bit for bit.
+    fn take_out(&mut self, _rows: &[u32]) -> bool {
+        false
+    }
     /// Returns true if the targets of the node count as equal, so that no split can gain.
     fn is_pure(&self) -> bool;
     /// Moves every moved row back.

@@ -7,12 +7,13 @@
 
 use super::{Criterion, NodeSums};
 use rpo_core::{CsrView, csr_row};
+use wide::i16x8;
 
-/// Lanes of one block: 16 bytes.
+/// Lanes of one block.
 const WIDTH: usize = 8;
 
 /// One number per label, and in the last lane of all the weight.
-type Lanes<const BLOCKS: usize> = [[i16; WIDTH]; BLOCKS];
+type Lanes<const BLOCKS: usize> = [i16x8; BLOCKS];
 
 /// Summed variance over fewer than `8 BLOCKS` 0/1 CSR labels (n x d) with integer weights: cost O(`BLOCKS`) per moved
 /// row and per score, and `16 BLOCKS` bytes per row.
@@ -53,54 +54,67 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
                 flat[j as usize] = weight as i16;
             }
             flat[WIDTH * BLOCKS - 1] = weight as i16;
-            lanes
+            lanes.map(i16x8::new)
         };
         Some(Self {
             rows: weights.iter().enumerate().map(lanes).collect(),
             sums: NodeSums::default(),
-            total: [[0; WIDTH]; BLOCKS],
-            moved: [[0; WIDTH]; BLOCKS],
+            total: [i16x8::ZERO; BLOCKS],
+            moved: [i16x8::ZERO; BLOCKS],
         })
+    }
+}
+
+impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
+    /// The labels of rows, with 0 in the lane of the weight, and the weight.
+    fn sum_of(&self, rows: &[u32]) -> (Lanes<BLOCKS>, i16) {
+        let mut total = [i16x8::ZERO; BLOCKS];
+        for &row in rows {
+            add(&mut total, &self.rows[row as usize]);
+        }
+        let weight = std::mem::take(&mut total[BLOCKS - 1].as_array_mut()[WIDTH - 1]);
+        (total, weight)
+    }
+
+    /// Begins a node of these sums.
+    fn begin(&mut self, total: Lanes<BLOCKS>, weight: f64) {
+        let counts = total.iter().flat_map(|block| block.to_array());
+        self.sums = NodeSums {
+            weight,
+            squares: counts.map(f64::from).sum(),
+            norm: f64::from(dot(&total, &total)),
+            moved_weight: 0.0,
+        };
+        self.total = total;
     }
 }
 
 #[inline]
 fn add<const BLOCKS: usize>(sums: &mut Lanes<BLOCKS>, row: &Lanes<BLOCKS>) {
-    for (sums, row) in sums.iter_mut().zip(row) {
-        for (sum, &value) in sums.iter_mut().zip(row) {
-            *sum += value;
-        }
-    }
+    sums.iter_mut().zip(row).for_each(|(sum, row)| *sum += *row);
 }
 
-/// Σ a b. Products are summed in neighbouring pairs and then lane by lane, the way processors multiply short vectors; a
-/// function of its own, as the compiler no longer sees that where two of them mingle.
-#[inline(never)]
+/// Σ a b.
+#[inline]
 fn dot<const BLOCKS: usize>(a: &Lanes<BLOCKS>, b: &Lanes<BLOCKS>) -> i32 {
-    let mut sums = [0; WIDTH / 2];
-    for (a, b) in a.iter().zip(b) {
-        for (i, sum) in sums.iter_mut().enumerate() {
-            let product = |lane: usize| i32::from(a[lane]) * i32::from(b[lane]);
-            *sum += product(2 * i) + product(2 * i + 1);
-        }
-    }
-    sums.iter().sum()
+    let products = a.iter().zip(b).map(|(a, b)| a.dot(*b));
+    products.reduce(|a, b| a + b).map_or(0, |sums| sums.reduce_add())
 }
 
 impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
     fn start(&mut self, rows: &[u32]) {
         self.clear();
-        self.total = [[0; WIDTH]; BLOCKS];
-        for &row in rows {
-            add(&mut self.total, &self.rows[row as usize]);
-        }
-        let weight = std::mem::take(&mut self.total[BLOCKS - 1][WIDTH - 1]);
-        self.sums = NodeSums {
-            weight: f64::from(weight),
-            squares: self.total.as_flattened().iter().map(|&t| f64::from(t)).sum(),
-            norm: f64::from(dot(&self.total, &self.total)),
-            moved_weight: 0.0,
-        };
+        let (total, weight) = self.sum_of(rows);
+        self.begin(total, f64::from(weight));
+    }
+
+    fn take_out(&mut self, rows: &[u32]) -> bool {
+        self.clear();
+        let (out, weight) = self.sum_of(rows);
+        let mut total = self.total;
+        total.iter_mut().zip(&out).for_each(|(total, out)| *total -= *out);
+        self.begin(total, self.sums.weight - f64::from(weight));
+        true
     }
 
     fn is_pure(&self) -> bool {
@@ -108,7 +122,7 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
     }
 
     fn clear(&mut self) {
-        self.moved = [[0; WIDTH]; BLOCKS];
+        self.moved = [i16x8::ZERO; BLOCKS];
     }
 
     #[inline]
@@ -118,7 +132,7 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
 
     #[inline]
     fn score(&self) -> f64 {
-        let weight = i32::from(self.moved[BLOCKS - 1][WIDTH - 1]);
+        let weight = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
         let moved_norm = f64::from(dot(&self.moved, &self.moved) - weight * weight);
         let rest_norm = self.sums.norm - 2.0 * f64::from(dot(&self.moved, &self.total)) + moved_norm;
         NodeSums {

@@ -142,6 +142,37 @@ mod tests {
             .sum()
     }
 
+    /// The scores while rows move one by one, with their gains.
+    fn scores(criterion: &mut impl Criterion, rows: &[u32]) -> Vec<(u64, u64)> {
+        criterion.clear();
+        let moved = rows.split_last().map_or(rows, |(_, others)| others);
+        let score = |&row: &u32| {
+            criterion.move_row(row);
+            let score = criterion.score();
+            (score.to_bits(), criterion.gain(score).to_bits())
+        };
+        moved.iter().map(score).collect()
+    }
+
+    /// What is left when rows are taken out is what begins without them, bit for bit.
+    fn check_rest(criterion: &impl Criterion, rows: &[u32], n_out: usize) -> Result<(), TestCaseError> {
+        let (mut rest, mut fresh) = (criterion.clone(), criterion.clone());
+        rest.start(rows);
+        rest.move_row(rows[0]);
+        prop_assert!(rest.take_out(&rows[..n_out]));
+        fresh.start(&rows[n_out..]);
+        prop_assert_eq!(rest.is_pure(), fresh.is_pure());
+        prop_assert_eq!(
+            scores(&mut rest, &rows[n_out..]),
+            scores(&mut fresh, &rows[n_out..])
+        );
+        // Nothing is left behind in the next node.
+        rest.start(rows);
+        fresh.start(rows);
+        prop_assert_eq!(scores(&mut rest, rows), scores(&mut fresh, rows));
+        Ok(())
+    }
+
     proptest! {
         /// F-P2: the gain is |S| Var(S) - |S_l| Var(S_l) - |S_r| Var(S_r), in both layouts, and for 0/1 targets
         /// with integer weights the layouts agree bit for bit.
@@ -160,6 +191,9 @@ mod tests {
             let mut counts = LabelCountVariance::new(csr.view(), &weights).unwrap();
             let mut lanes = PackedLabelVariance::<1>::new(csr.view(), &weights).unwrap();
             let mut wide = PackedLabelVariance::<4>::new(csr.view(), &weights).unwrap();
+            check_rest(&counts, &rows, cut)?;
+            check_rest(&lanes, &rows, cut)?;
+            check_rest(&wide, &rows, cut)?;
             // A node before it leaves its counts behind.
             sparse.start(&rows[2..5]);
             sparse.move_row(3);

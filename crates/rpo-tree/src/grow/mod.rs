@@ -6,7 +6,7 @@ pub use parallel::grow_parallel;
 
 use crate::TreeError;
 use crate::leaves::LeafMembers;
-use crate::partition::partition;
+use crate::partition::{partition, partition_in_two};
 use crate::rule::Rule;
 use crate::splitter::{NodeRows, Splitter};
 use crate::structure::{Node, Structure};
@@ -67,7 +67,7 @@ pub struct Grown<R> {
 /// the largest gain is split next (of equal gains the one made first) as long as the number of leaves allows.
 /// Node seeds follow the path from the root, so that the result does not depend on the order of growth:
 /// depth-first and best-first growth without a binding limit find the same tree, with nodes and leaves numbered
-/// in the order of growth.
+/// depth-first, child 0 first, or in the order of growth.
 ///
 /// # Panics
 /// If `rows` is empty or not strictly increasing.
@@ -158,6 +158,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
         }
     }
 
+    /// The largest child of a node comes right after it, as its statistics may be the node's without those of the others.
     fn depth_first(&mut self, root: Pending) {
         let mut stack = vec![root];
         while let Some(pending) = stack.pop() {
@@ -166,11 +167,42 @@ impl<'s, S: Splitter> Growth<'s, S> {
                     let first = stack.len();
                     self.open(ready, |child| stack.push(child));
                     self.announce(pending.node, &stack[first..], true);
-                    // Child 0 next.
-                    stack[first..].reverse();
+                    let size = |child: &Pending| child.end - child.start;
+                    let next = (first..stack.len()).max_by_key(|&i| size(&stack[i]));
+                    let last = stack.len() - 1;
+                    stack.swap(next.unwrap_or(last), last);
                 }
                 None => self.close(pending),
             }
+        }
+        self.renumber();
+    }
+
+    /// Numbers nodes and leaves depth-first, child 0 first, whatever the order of growth was.
+    fn renumber(&mut self) {
+        let mut grown: Vec<_> = std::mem::take(&mut self.nodes).into_iter().map(Some).collect();
+        let gains = std::mem::take(&mut self.gains);
+        let leaves = std::mem::take(&mut self.leaves);
+        (self.nodes, self.gains) = (vec![Node::Leaf(0)], vec![0.0]);
+        let mut stack = vec![(0, 0)];
+        while let Some((old, new)) = stack.pop() {
+            self.gains[new] = gains[old];
+            self.nodes[new] = match grown[old].take().expect("a node has one parent") {
+                Node::Leaf(leaf) => {
+                    self.leaves.push(leaves[leaf as usize]);
+                    Node::Leaf(self.leaves.len() as u32 - 1)
+                }
+                Node::Split { rule, first_child } => {
+                    let (first, arity) = (self.nodes.len(), rule.arity());
+                    self.nodes.resize_with(first + arity, || Node::Leaf(0));
+                    self.gains.resize(first + arity, 0.0);
+                    stack.extend((0..arity).rev().map(|i| (first_child as usize + i, first + i)));
+                    Node::Split {
+                        rule,
+                        first_child: first as u32,
+                    }
+                }
+            };
         }
     }
 
@@ -224,24 +256,28 @@ impl<'s, S: Splitter> Growth<'s, S> {
             return None;
         }
         let Pending { start, end, .. } = pending;
-        let node = pending.of(&self.rows);
-        let rows = node.rows;
         self.children.clear();
-        self.children.resize(rows.len(), 0);
+        self.children.resize(end - start, 0);
+        let node = pending.of(&self.rows);
         let split = self.splitter.split(node, self.workspace, &mut self.children)?;
-        let mut child_ends = vec![0; split.rule.arity()];
-        let children = self.children.iter().map(|&child| usize::from(child));
-        partition(
-            children.zip(rows.iter().copied()),
-            &mut child_ends,
-            &mut self.buffer,
-        );
+        let rows = &mut self.rows[start..end];
+        let mut child_ends = vec![rows.len(); split.rule.arity()];
+        if child_ends.len() == 2 {
+            child_ends[0] = partition_in_two(rows, &self.children, &mut self.buffer);
+        } else {
+            let children = self.children.iter().map(|&child| usize::from(child));
+            partition(
+                children.zip(rows.iter().copied()),
+                &mut child_ends,
+                &mut self.buffer,
+            );
+            rows.copy_from_slice(&self.buffer[..end - start]);
+        }
         debug_assert!(
             child_ends[0] > 0 && child_ends.is_sorted_by(|a, b| a < b),
             "a splitter leaves no child empty"
         );
         child_ends.iter_mut().for_each(|child_end| *child_end += start);
-        self.rows[start..end].copy_from_slice(&self.buffer[..end - start]);
         Some(Ready {
             pending,
             rule: split.rule,

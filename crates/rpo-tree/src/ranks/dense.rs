@@ -1,8 +1,9 @@
-//! Dense ranked columns: one rank per row and column.
+//! Dense columns: one value and, where a search sorts them, one rank per row and column.
 
 use super::{ColumnValues, sortable};
-use ndarray::{ArrayView1, ArrayView2, Axis};
+use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
+use std::sync::OnceLock;
 
 /// The ranks of one column, in the narrowest type that holds them and the rank of a missing value.
 #[derive(Debug, Clone)]
@@ -15,18 +16,31 @@ pub(crate) enum Ranks {
     U32(Vec<u32>),
 }
 
-/// Ranked columns of a dense matrix. Memory: one to four bytes per value.
+/// Columns of a dense matrix. Memory: four bytes per value, and one to four more, and four per distinct one, of columns
+/// that a search sorts.
 #[derive(Debug, Clone)]
-pub(crate) struct DenseRanks {
-    columns: Vec<(ColumnValues, Ranks)>,
+pub(crate) struct DenseColumns {
+    columns: Vec<DenseColumn>,
     n_rows: usize,
 }
 
-impl DenseRanks {
+#[derive(Debug, Clone)]
+struct DenseColumn {
+    /// By row; zero is positive.
+    values: Vec<f32>,
+    /// Made when a search first needs them: random thresholds never do.
+    ranks: OnceLock<(ColumnValues, Ranks)>,
+}
+
+/// Columns that are copied together: as many as fill a line of the cache.
+const TOGETHER: usize = 16;
+
+impl DenseColumns {
     pub(super) fn new(x: ArrayView2<'_, f32>) -> Self {
-        let columns = (0..x.ncols())
+        let groups = (0..x.ncols()).step_by(TOGETHER).collect::<Vec<_>>();
+        let columns = groups
             .into_par_iter()
-            .map(|j| code(x.index_axis(Axis(1), j)))
+            .flat_map_iter(|first| columns_of(x.slice(s![.., first..(first + TOGETHER).min(x.ncols())])))
             .collect();
         Self {
             columns,
@@ -42,17 +56,32 @@ impl DenseRanks {
         self.columns.len()
     }
 
-    pub(crate) fn values(&self, feature: u32) -> &ColumnValues {
-        &self.columns[feature as usize].0
+    /// The values of a feature, by row; NaN where missing.
+    pub(crate) fn values(&self, feature: u32) -> &[f32] {
+        &self.columns[feature as usize].values
     }
 
-    /// The ranks of a feature, by row.
-    pub(crate) fn ranks(&self, feature: u32) -> &Ranks {
-        &self.columns[feature as usize].1
+    /// The distinct values of a feature, and the ranks of its values by row.
+    pub(crate) fn ranks(&self, feature: u32) -> &(ColumnValues, Ranks) {
+        let DenseColumn { values, ranks } = &self.columns[feature as usize];
+        ranks.get_or_init(|| code(values))
     }
 }
 
-fn code(column: ArrayView1<'_, f32>) -> (ColumnValues, Ranks) {
+fn columns_of(x: ArrayView2<'_, f32>) -> impl Iterator<Item = DenseColumn> + use<> {
+    let mut columns = vec![Vec::with_capacity(x.nrows()); x.ncols()];
+    for row in x.rows() {
+        for (column, &value) in columns.iter_mut().zip(row) {
+            column.push(value + 0.0);
+        }
+    }
+    columns.into_iter().map(|values| DenseColumn {
+        values,
+        ranks: OnceLock::new(),
+    })
+}
+
+fn code(column: &[f32]) -> (ColumnValues, Ranks) {
     // The key sorts by value, then row.
     let mut keys: Vec<u64> = column
         .iter()
@@ -64,7 +93,7 @@ fn code(column: ArrayView1<'_, f32>) -> (ColumnValues, Ranks) {
     let mut ranks = vec![0_u32; keys.len()];
     for key in keys {
         let row = (key & u64::from(u32::MAX)) as usize;
-        let value = column[row] + 0.0;
+        let value = column[row];
         if !value.is_nan() && values.last() != Some(&value) {
             values.push(value);
         }
@@ -93,20 +122,32 @@ mod tests {
 
     #[test]
     fn ranks_follow_values_and_missing_comes_last() {
-        let (values, ranks) = code(array![2.0, f32::NAN, -1.0, 0.0, 2.0, -0.0].view());
+        let columns = DenseColumns::new(array![[2.0], [f32::NAN], [-1.0], [0.0], [2.0], [-0.0]].view());
+        let (values, ranks) = columns.ranks(0);
         assert_eq!(values.values, [-1.0, 0.0, 2.0]);
+        assert!(columns.values(0)[5].is_sign_positive());
         assert_eq!(
             (values.n_negative, values.has_zero, values.missing_rank()),
             (1, true, 3)
         );
-        assert!(matches!(ranks, Ranks::U8(r) if r == [2, 3, 0, 1, 2, 1]));
+        assert!(matches!(ranks, Ranks::U8(r) if *r == [2, 3, 0, 1, 2, 1]));
     }
 
     #[test]
     fn wide_columns_take_wide_ranks() {
-        let column = ndarray::Array1::from_iter((0..70_000).map(|i| i as f32));
-        assert!(matches!(code(column.slice(ndarray::s![..255])).1, Ranks::U8(_)));
-        assert!(matches!(code(column.slice(ndarray::s![..256])).1, Ranks::U16(_)));
-        assert!(matches!(code(column.view()).1, Ranks::U32(r) if r[69_999] == 69_999));
+        let column: Vec<f32> = (0..70_000_u32).map(|i| i as f32).collect();
+        assert!(matches!(code(&column[..255]).1, Ranks::U8(_)));
+        assert!(matches!(code(&column[..256]).1, Ranks::U16(_)));
+        assert!(matches!(code(&column).1, Ranks::U32(r) if r[69_999] == 69_999));
+    }
+
+    #[test]
+    fn columns_are_those_of_the_matrix() {
+        let x = ndarray::Array2::from_shape_fn((3, 35), |(i, j)| (100 * i + j) as f32);
+        let columns = DenseColumns::new(x.view());
+        assert_eq!((columns.n_rows(), columns.n_features()), (3, 35));
+        for j in 0..35 {
+            assert_eq!(columns.values(j), x.column(j as usize).to_vec());
+        }
     }
 }

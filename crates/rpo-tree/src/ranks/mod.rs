@@ -1,10 +1,11 @@
-//! Training features coded as ranks.
+//! Training features by column, coded as ranks.
 //!
-//! Every column is coded once into the ranks of its distinct values, so that growing compares integers and a
-//! strictly increasing transform of a feature changes no split. Zero is one of the values (where a row has
-//! it) in both layouts, and missing values rank after all observed ones. Trees share the ranks read-only.
+//! A column is coded once into the ranks of its distinct values, so that growing sorts integers. Zero is one of the values
+//! (where a row has it) in both layouts, and missing values rank after all observed ones. Trees share the ranks
+//! read-only.
 //!
-//! The dense layout holds a rank per value, in 1, 2 or 4 bytes. The sparse layout holds the non-zero entries
+//! The dense layout holds the values by column and, of columns that were searched for their best threshold, a rank per
+//! value, in 1, 2 or 4 bytes. The sparse layout holds the non-zero entries
 //! twice: by column in rank order, for nodes with many rows, and by row, for nodes with few. Where at least
 //! one cell in 64 is not zero, so that it takes less room than the entries do, a bit per cell says which, and
 //! candidate features are looked up 64 at a time.
@@ -13,7 +14,7 @@ pub(crate) mod bits;
 mod dense;
 mod sparse;
 
-pub(crate) use dense::{DenseRanks, Ranks};
+pub(crate) use dense::{DenseColumns, Ranks};
 pub(crate) use sparse::SparseRanks;
 
 use crate::TreeError;
@@ -27,7 +28,7 @@ pub struct RankedFeatures(Layout);
 #[derive(Debug, Clone)]
 pub(crate) enum Layout {
     /// From a dense matrix.
-    Dense(DenseRanks),
+    Dense(DenseColumns),
     /// From a CSR matrix.
     Sparse(SparseRanks),
 }
@@ -59,6 +60,11 @@ impl ColumnValues {
         self.values.len() as u32
     }
 
+    /// The value of a rank, NaN if that of a missing value.
+    pub(crate) fn value(&self, rank: u32) -> f32 {
+        self.values.get(rank as usize).copied().unwrap_or(f32::NAN)
+    }
+
     /// The rank of zero, if some row holds zero.
     pub(crate) fn zero_rank(&self) -> Option<u32> {
         self.has_zero.then_some(self.n_negative)
@@ -87,7 +93,7 @@ impl RankedFeatures {
     pub fn new(x: MatrixView<'_>) -> Result<Self, TreeError> {
         check_training_features(x)?;
         match x {
-            MatrixView::Dense(a) => Ok(Self(Layout::Dense(DenseRanks::new(a)))),
+            MatrixView::Dense(a) => Ok(Self(Layout::Dense(DenseColumns::new(a)))),
             MatrixView::Sparse(a) => Ok(Self(Layout::Sparse(SparseRanks::new(a)?))),
         }
     }
@@ -109,14 +115,6 @@ impl RankedFeatures {
         match &self.0 {
             Layout::Dense(c) => c.n_features(),
             Layout::Sparse(c) => c.n_features(),
-        }
-    }
-
-    /// The distinct values of a feature.
-    pub(crate) fn values(&self, feature: u32) -> &ColumnValues {
-        match &self.0 {
-            Layout::Dense(c) => c.values(feature),
-            Layout::Sparse(c) => c.values(feature),
         }
     }
 }

@@ -229,15 +229,16 @@ mod tests {
                 unreachable!()
             };
             for j in 0..4 {
-                prop_assert_eq!(d.values(j), s.values(j));
+                let (values, ranks) = d.ranks(j);
+                prop_assert_eq!(values, s.values(j));
                 prop_assert!(s.column(j).is_sorted());
                 for &entry in s.column(j) {
-                    prop_assert_eq!((entry >> 32) as u32, rank(d.ranks(j), entry as u32 as usize));
+                    prop_assert_eq!((entry >> 32) as u32, rank(ranks, entry as u32 as usize));
                 }
             }
             for i in 0..5 {
                 for entry in s.row(i) {
-                    prop_assert_eq!(entry.rank, rank(d.ranks(entry.feature), i as usize));
+                    prop_assert_eq!(entry.rank, rank(&d.ranks(entry.feature).1, i as usize));
                 }
                 prop_assert_eq!(s.row(i).len(), x.row(i as usize).iter().filter(|v| **v != 0.0).count());
             }

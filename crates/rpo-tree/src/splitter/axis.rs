@@ -2,20 +2,21 @@
 //!
 //! For each candidate feature the best threshold (CART, random forests) or a random one (Extra-Trees) is scored, and the
 //! best candidate wins; of equal scores the feature drawn first, a random one where all are searched, and inside a feature
-//! the smallest threshold. A split may
-//! gain nothing: an impure node with two distinct values is split, as fully developed trees need (exclusive or, for
+//! the smallest threshold. A split may gain nothing: an impure node with two distinct values is split, as fully developed trees need (exclusive or, for
 //! example).
 
 use super::candidates::{FeatureDraw, RandomOrder};
 use super::collect::{SparseCollector, dense_entries};
+use super::lists::EntryLists;
 use super::order::RankSorter;
+use super::random::RandomThreshold;
 use super::sweep::{Feature, SplitCandidate, rank_of, row_of};
 use super::{NodeRows, ProposedSplit, Splitter};
 use crate::TreeError;
 use crate::criterion::Criterion;
-use crate::ranks::{ColumnValues, DenseRanks, Layout, RankedFeatures, SparseRanks};
+use crate::ranks::{ColumnValues, DenseColumns, Layout, RankedFeatures, SparseRanks};
 use crate::rule::AxisRule;
-use rpo_core::{check_count, check_not_negative};
+use rpo_core::{Seed, check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
 
 /// Choice of the threshold of a feature.
@@ -76,11 +77,20 @@ pub struct AxisSearch {
     draw: FeatureDraw,
     features: Vec<u32>,
     sparse: Option<SparseCollector>,
+    buffers: Buffers,
+    /// The node that was searched last.
+    searched: Option<usize>,
+    /// The node that is the rest of it.
+    rest: Option<usize>,
+}
+
+/// What the search inside one feature works in.
+#[derive(Debug, Clone, Default)]
+struct Buffers {
     sorter: RankSorter,
-    /// Entries of the current and the best candidate of dense features.
-    dense: [Vec<u64>; 2],
-    /// Per training row: its child, 0 between calls.
-    child_of_row: Vec<u8>,
+    random: RandomThreshold,
+    /// Entries of a dense feature.
+    dense: Vec<u64>,
 }
 
 impl AxisSearch {
@@ -95,9 +105,9 @@ impl AxisSearch {
                 Layout::Dense(_) => None,
                 Layout::Sparse(c) => Some(SparseCollector::new(c)),
             },
-            sorter: RankSorter::default(),
-            dense: Default::default(),
-            child_of_row: vec![0; columns.n_rows()],
+            buffers: Buffers::default(),
+            searched: None,
+            rest: None,
         }
     }
 
@@ -113,6 +123,8 @@ impl AxisSearch {
         params: &AxisParams,
         children: &mut [u16],
     ) -> Option<ProposedSplit<AxisRule>> {
+        let is_rest = self.rest.take() == Some(node.number);
+        self.searched = Some(node.number);
         if node.rows.len() / 2 < params.min_samples_leaf {
             return None;
         }
@@ -122,127 +134,142 @@ impl AxisSearch {
             .draw(k, node.seed.purpose("features"), &mut self.features);
         let order = RandomOrder::of(node.seed);
         let mut evaluator = Evaluator {
-            columns,
             node,
+            threshold_seed: node.seed.purpose("threshold"),
             criterion,
             params,
-            sorter: &mut self.sorter,
+            buffers: &mut self.buffers,
             ties: (k == n_features).then_some(order),
         };
         let best = match (columns.layout(), &mut self.sparse) {
-            (Layout::Dense(c), _) => match search_dense(&mut evaluator, c, &self.features, &mut self.dense) {
+            (Layout::Dense(c), _) => match search_dense(&mut evaluator, c, &self.features) {
                 SearchOutcome::AllConstant if k < n_features => {
                     let further = further_order(self.draw.features(), order);
-                    first_dense(&mut evaluator, c, &further, &mut self.dense)
+                    first_dense(&mut evaluator, c, &further)
                 }
                 search => search.best(),
             },
             (Layout::Sparse(c), Some(collector)) => {
-                match search_sparse(&mut evaluator, c, &self.features, collector) {
+                match search_sparse(&mut evaluator, c, &self.features, collector, is_rest) {
                     SearchOutcome::AllConstant if k < n_features => {
                         self.features.clear();
-                        self.features
-                            .extend(first_varying(c, self.draw.features(), node.rows, order));
-                        search_sparse(&mut evaluator, c, &self.features, collector).best()
+                        let varying = first_varying(c, self.draw.features(), node.rows, order, collector);
+                        self.features.extend(varying);
+                        search_sparse(&mut evaluator, c, &self.features, collector, is_rest).best()
                     }
                     search => search.best(),
                 }
             }
             (Layout::Sparse(_), None) => unreachable!("made for the layout of the columns"),
         };
-        let (feature, candidate, place) = best?;
+        let (feature, candidate) = best?;
         let gain = criterion.gain(candidate.score);
         if gain < params.min_gain {
             return None;
         }
-        self.route(columns.values(feature), &candidate, place, node.rows, children);
-        Some(ProposedSplit {
-            rule: AxisRule::new(feature, candidate.threshold, candidate.missing_left),
-            gain,
-        })
+        let rule = AxisRule::new(feature, candidate.threshold, candidate.missing_left);
+        match columns.layout() {
+            Layout::Dense(c) => {
+                let values = c.values(feature);
+                for (child, &row) in children.iter_mut().zip(node.rows) {
+                    *child = rule.child_of(values[row as usize]) as u16;
+                }
+            }
+            Layout::Sparse(c) => self.route_entries(c.values(feature), &rule, node.rows, children),
+        }
+        debug_assert_eq!(children.iter().filter(|c| **c == 0).count(), candidate.n_left);
+        Some(ProposedSplit { rule, gain })
     }
 
-    /// Writes the child of each row: first the side of zero for all, then that of the entries.
-    fn route(
-        &mut self,
-        values: &ColumnValues,
-        candidate: &SplitCandidate,
-        place: usize,
-        rows: &[u32],
-        children: &mut [u16],
-    ) {
-        let first_right = values.values.partition_point(|&v| v <= candidate.threshold) as u32;
+    /// Notes that a node was split, and that one of its children, without these rows, may be searched next.
+    fn opened(&mut self, parent: usize, others: &[u32], rest: usize) {
+        if self.searched == Some(parent)
+            && let Some(collector) = &mut self.sparse
+        {
+            collector.take_out(others);
+            self.rest = Some(rest);
+        }
+    }
+
+    /// Writes the child of each row of sparse features: first the side of zero for all, then that of the entries.
+    fn route_entries(&mut self, values: &ColumnValues, rule: &AxisRule, rows: &[u32], children: &mut [u16]) {
+        let place = self.features.iter().position(|&f| f == rule.feature());
+        let collector = self.sparse.as_mut().expect("made for the layout of the columns");
+        let entries = collector.entries_mut(rule.feature(), place.expect("the feature was searched"));
+        let first_right = values.values.partition_point(|&v| v <= rule.threshold()) as u32;
         let right = |entry: u64| {
             let rank = rank_of(entry);
             if rank == values.missing_rank() {
-                !candidate.missing_left
+                !rule.missing_left()
             } else {
                 rank >= first_right
             }
         };
-        let zero_right = 0.0 > candidate.threshold;
-        let entries = match &mut self.sparse {
-            Some(collector) => collector.entries_mut(place),
-            None => &mut self.dense[place],
-        };
-        for &entry in entries.iter() {
-            self.child_of_row[row_of(entry) as usize] = u8::from(right(entry) != zero_right);
+        let zero_right = 0.0 > rule.threshold();
+        children.fill(u16::from(zero_right));
+        // Entries of one rank after the other are in row order each.
+        let (mut place, mut previous) = (0, 0);
+        for &entry in entries.iter().filter(|&&entry| right(entry) != zero_right) {
+            let row = row_of(entry);
+            if row < previous {
+                place = 0;
+            }
+            previous = row;
+            place += gallop(&rows[place..], row);
+            children[place] = u16::from(!zero_right);
         }
-        for (child, &row) in children.iter_mut().zip(rows) {
-            *child = u16::from((self.child_of_row[row as usize] != 0) != zero_right);
-        }
-        for &entry in entries.iter() {
-            self.child_of_row[row_of(entry) as usize] = 0;
-        }
-        debug_assert_eq!(children.iter().filter(|c| **c == 0).count(), candidate.n_left);
     }
+}
+
+/// The place of a row among increasing ones that have it, found from the front.
+fn gallop(rows: &[u32], row: u32) -> usize {
+    let mut step = 1;
+    while step < rows.len() && rows[step] <= row {
+        step *= 2;
+    }
+    let low = step / 2;
+    low + rows[low..rows.len().min(step)].partition_point(|&r| r < row)
 }
 
 /// The outcome of scoring several features.
 enum SearchOutcome {
     AllConstant,
-    /// The best candidate: its feature, split and place in the buffers; `None` if no split is admissible.
-    Best(Option<(u32, SplitCandidate, usize)>),
+    /// The best candidate: its feature and split; `None` if no split is admissible.
+    Best(Option<(u32, SplitCandidate)>),
 }
 
 impl SearchOutcome {
-    fn best(self) -> Option<(u32, SplitCandidate, usize)> {
+    fn best(self) -> Option<(u32, SplitCandidate)> {
         match self {
             Self::AllConstant => None,
             Self::Best(best) => best,
         }
     }
 
-    /// Takes in one more feature; whether it is the best so far.
-    fn offer(
-        &mut self,
-        feature: u32,
-        candidate: Option<SplitCandidate>,
-        place: usize,
-        wins_tie: impl Fn(u32) -> bool,
-    ) -> bool {
+    /// Takes in one more feature.
+    fn offer(&mut self, feature: u32, candidate: Option<SplitCandidate>, wins_tie: impl Fn(u32) -> bool) {
         let best = match self {
-            Self::Best(Some((held, best, _))) => {
+            Self::Best(Some((held, best))) => {
                 candidate.filter(|c| c.score > best.score || (c.score == best.score && wins_tie(*held)))
             }
             _ => candidate,
         };
         match (best, &self) {
-            (Some(candidate), _) => *self = Self::Best(Some((feature, candidate, place))),
+            (Some(candidate), _) => *self = Self::Best(Some((feature, candidate))),
             (None, Self::AllConstant) => *self = Self::Best(None),
             (None, Self::Best(_)) => {}
         }
-        best.is_some()
     }
 }
 
-/// Scores a feature of a node by its entries.
+/// Scores a feature of a node: `None` if it is constant, `Some(None)` if no candidate leaves both children large enough.
 struct Evaluator<'a, C> {
-    columns: &'a RankedFeatures,
     node: NodeRows<'a>,
+    /// Of random thresholds.
+    threshold_seed: Seed,
     criterion: &'a mut C,
     params: &'a AxisParams,
-    sorter: &'a mut RankSorter,
+    buffers: &'a mut Buffers,
     /// The order in which features win among equal scores; `None` if it is that in which they come.
     ties: Option<RandomOrder>,
 }
@@ -257,91 +284,107 @@ impl<C: Criterion> Evaluator<'_, C> {
     /// Returns true if a feature cannot be the best: two rows are separated in one way only, so that all scores are equal.
     fn is_beaten(&self, feature: u32, search: &SearchOutcome) -> bool {
         match search {
-            SearchOutcome::Best(Some((held, ..))) => {
+            SearchOutcome::Best(Some((held, _))) => {
                 self.node.rows.len() == 2 && !self.wins_tie(feature, *held)
             }
             _ => false,
         }
     }
 
-    /// Takes in a feature with these entries; whether it is the best so far.
-    fn offer(
-        &mut self,
-        search: &mut SearchOutcome,
-        feature: u32,
-        entries: &mut Vec<u64>,
-        place: usize,
-    ) -> bool {
-        let Some(candidate) = self.candidate(feature, entries) else {
-            return false;
-        };
+    /// Takes in a feature that is not [beaten](Self::is_beaten), unless it is constant.
+    fn offer(&self, search: &mut SearchOutcome, feature: u32, candidate: Option<Option<SplitCandidate>>) {
+        let Some(candidate) = candidate else { return };
+        // Whatever rounding makes of the scores.
         if self.node.rows.len() == 2 && candidate.is_some() {
             *search = SearchOutcome::AllConstant;
         }
-        search.offer(feature, candidate, place, |held| self.wins_tie(feature, held))
+        search.offer(feature, candidate, |held| self.wins_tie(feature, held));
     }
 
-    /// `None` if the feature is constant, `Some(None)` if no candidate leaves both children large enough.
-    fn candidate(&mut self, feature: u32, entries: &mut Vec<u64>) -> Option<Option<SplitCandidate>> {
-        if entries.is_empty() {
-            return None;
-        }
-        let values = self.columns.values(feature);
-        let (n_rows, min_leaf) = (self.node.rows.len(), self.params.min_samples_leaf);
-        let sorted = match self.columns.layout() {
-            Layout::Sparse(columns) if columns.only_rank(feature).is_some() => {
-                Feature::binary(entries, values, n_rows, min_leaf)
+    fn dense(&mut self, columns: &DenseColumns, feature: u32) -> Option<Option<SplitCandidate>> {
+        let rows = self.node.rows;
+        match self.params.thresholds {
+            ThresholdSearch::Best => {
+                let (values, ranks) = columns.ranks(feature);
+                let Buffers { dense, sorter, .. } = &mut self.buffers;
+                dense_entries(values, ranks, rows, dense);
+                sorter.sort(dense);
+                let feature = Feature::new(dense, values, rows.len(), self.params.min_samples_leaf);
+                (!feature.is_constant()).then(|| feature.best_split(self.criterion))
             }
-            _ => {
-                self.sorter.sort(entries);
-                Feature::new(entries, values, n_rows, min_leaf)
-            }
-        };
-        if sorted.is_constant() {
-            return None;
-        }
-        Some(match self.params.thresholds {
-            ThresholdSearch::Best => sorted.best_split(self.criterion),
             ThresholdSearch::Random => {
-                let bits = self.node.seed.purpose("threshold").hash(u64::from(feature)) >> 11;
-                sorted.random_split(self.criterion, bits as f64 / (1_u64 << 53) as f64)
+                let values = columns.values(feature);
+                self.random(feature, rows.iter().map(|&row| (row, values[row as usize])))
             }
-        })
+        }
+    }
+
+    /// Entries are in row order, or in that of ranks.
+    fn sparse(
+        &mut self,
+        columns: &SparseRanks,
+        feature: u32,
+        entries: &mut [u64],
+    ) -> Option<Option<SplitCandidate>> {
+        let values = columns.values(feature);
+        let (n_rows, min_leaf) = (self.node.rows.len(), self.params.min_samples_leaf);
+        match self.params.thresholds {
+            ThresholdSearch::Best => {
+                let feature = if columns.only_rank(feature).is_some() {
+                    Feature::binary(entries, values, n_rows, min_leaf)
+                } else {
+                    self.buffers.sorter.sort(entries);
+                    Feature::new(entries, values, n_rows, min_leaf)
+                };
+                (!feature.is_constant()).then(|| feature.best_split(self.criterion))
+            }
+            ThresholdSearch::Random => {
+                if !entries.is_sorted_by_key(|&entry| row_of(entry)) {
+                    entries.sort_unstable_by_key(|&entry| row_of(entry));
+                }
+                let cell = |&entry: &u64| (row_of(entry), values.value(rank_of(entry)));
+                self.random(feature, entries.iter().map(cell))
+            }
+        }
+    }
+
+    fn random(
+        &mut self,
+        feature: u32,
+        entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
+    ) -> Option<Option<SplitCandidate>> {
+        let bits = self.threshold_seed.hash(u64::from(feature)) >> 11;
+        let uniform = bits as f64 / (1_u64 << 53) as f64;
+        let sizes = (self.node.rows.len(), self.params.min_samples_leaf);
+        self.buffers.random.split(entries, sizes, uniform, self.criterion)
     }
 }
 
-/// Scores all features; the entries of the best end in the second buffer.
+/// Scores all features.
 fn search_dense<C: Criterion>(
     evaluator: &mut Evaluator<'_, C>,
-    columns: &DenseRanks,
+    columns: &DenseColumns,
     features: &[u32],
-    buffers: &mut [Vec<u64>; 2],
 ) -> SearchOutcome {
     let mut search = SearchOutcome::AllConstant;
     for &feature in features {
-        if evaluator.is_beaten(feature, &search) {
-            continue;
-        }
-        dense_entries(columns, feature, evaluator.node.rows, &mut buffers[0]);
-        if evaluator.offer(&mut search, feature, &mut buffers[0], 1) {
-            buffers.swap(0, 1);
+        if !evaluator.is_beaten(feature, &search) {
+            let candidate = evaluator.dense(columns, feature);
+            evaluator.offer(&mut search, feature, candidate);
         }
     }
     search
 }
 
-/// Scores the first feature that varies; its entries end in the first buffer.
+/// Scores the first feature that varies.
 fn first_dense<C: Criterion>(
     evaluator: &mut Evaluator<'_, C>,
-    columns: &DenseRanks,
+    columns: &DenseColumns,
     features: &[u32],
-    buffers: &mut [Vec<u64>; 2],
-) -> Option<(u32, SplitCandidate, usize)> {
+) -> Option<(u32, SplitCandidate)> {
     features.iter().find_map(|&feature| {
-        dense_entries(columns, feature, evaluator.node.rows, &mut buffers[0]);
-        evaluator
-            .candidate(feature, &mut buffers[0])
-            .map(|candidate| candidate.map(|candidate| (feature, candidate, 0)))
+        let candidate = evaluator.dense(columns, feature)?;
+        Some(candidate.map(|candidate| (feature, candidate)))
     })?
 }
 
@@ -351,14 +394,16 @@ fn search_sparse<C: Criterion>(
     columns: &SparseRanks,
     features: &[u32],
     collector: &mut SparseCollector,
+    is_rest: bool,
 ) -> SearchOutcome {
-    collector.collect(columns, features, evaluator.node.rows);
+    collector.collect(columns, features, evaluator.node.rows, is_rest);
     let mut search = SearchOutcome::AllConstant;
     for i in 0..collector.held().len() {
         let place = collector.held()[i] as usize;
         let feature = features[place];
         if !evaluator.is_beaten(feature, &search) {
-            evaluator.offer(&mut search, feature, collector.entries_mut(place), place);
+            let candidate = evaluator.sparse(columns, feature, collector.entries_mut(feature, place));
+            evaluator.offer(&mut search, feature, candidate);
         }
     }
     search
@@ -372,7 +417,55 @@ fn further_order(features: &[u32], order: RandomOrder) -> Vec<u32> {
 }
 
 /// The first feature of [`further_order`] that varies in the node, found from the rows' entries.
-fn first_varying(columns: &SparseRanks, features: &[u32], rows: &[u32], order: RandomOrder) -> Option<u32> {
+fn first_varying(
+    columns: &SparseRanks,
+    features: &[u32],
+    rows: &[u32],
+    order: RandomOrder,
+    collector: &mut SparseCollector,
+) -> Option<u32> {
+    match collector.lists_mut() {
+        Some(lists) => first_varying_list(lists, columns, features, rows.len(), order),
+        None => first_varying_entry(columns, features, rows, order),
+    }
+}
+
+/// As [`first_varying`], from lists.
+fn first_varying_list(
+    lists: &mut EntryLists,
+    columns: &SparseRanks,
+    features: &[u32],
+    n_rows: usize,
+    order: RandomOrder,
+) -> Option<u32> {
+    let mut found: Option<(u64, u32)> = None;
+    let all = features.len() == columns.n_features();
+    for i in 0..lists.held().len() {
+        let feature = lists.held()[i];
+        let rank = order.rank(feature);
+        if found.is_none_or(|f| rank < f) && (all || features.binary_search(&feature).is_ok()) {
+            let list = lists.cut(feature);
+            let is_constant = match list.split_first() {
+                None => true,
+                Some((first, others)) => {
+                    list.len() == n_rows && others.iter().all(|e| rank_of(*e) == rank_of(*first))
+                }
+            };
+            if !is_constant {
+                found = Some(rank);
+            }
+        }
+    }
+    found.map(|(_, feature)| feature)
+}
+
+/// As [`first_varying`], from the entries of the rows.
+fn first_varying_entry(
+    columns: &SparseRanks,
+    features: &[u32],
+    rows: &[u32],
+    order: RandomOrder,
+) -> Option<u32> {
     // A feature that some row holds is constant only if all rows hold it with one rank: then it is among the
     // entries of the first row. So those are checked against the other rows, and all others vary.
     let (first, others) = rows.split_first()?;
@@ -458,25 +551,53 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
 
 impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
     type Rule = AxisRule;
-    type Workspace = (AxisSearch, C);
+    /// The search, the criterion, and the node that the criterion has begun.
+    type Workspace = (AxisSearch, C, Option<usize>);
 
     fn workspace(&self) -> Self::Workspace {
-        (AxisSearch::new(self.columns, self.subset), self.criterion.clone())
+        let search = AxisSearch::new(self.columns, self.subset);
+        (search, self.criterion.clone(), None)
     }
 
     fn split(
         &self,
         node: NodeRows<'_>,
-        (search, criterion): &mut Self::Workspace,
+        (search, criterion, begun): &mut Self::Workspace,
         children: &mut [u16],
     ) -> Option<ProposedSplit<AxisRule>> {
         if node.rows.len() / 2 < self.params.min_samples_leaf {
             return None;
         }
-        criterion.start(node.rows);
+        // The first node of a tree has the number of that of an earlier one.
+        if node.number == 0 || *begun != Some(node.number) {
+            criterion.start(node.rows);
+            *begun = Some(node.number);
+        }
         if criterion.is_pure() {
             return None;
         }
         search.search(self.columns, node, criterion, &self.params, children)
+    }
+
+    fn opened(
+        &self,
+        parent: usize,
+        children: &[(NodeRows<'_>, bool)],
+        (search, criterion, begun): &mut Self::Workspace,
+    ) {
+        let [(left, left_searched), (right, right_searched)] = children else {
+            return;
+        };
+        let (others, rest, is_searched) = if left.rows.len() < right.rows.len() {
+            (left, right, right_searched)
+        } else {
+            (right, left, left_searched)
+        };
+        if *is_searched {
+            if *begun == Some(parent) && criterion.take_out(others.rows) {
+                *begun = Some(rest.number);
+            }
+            search.opened(parent, others.rows, rest.number);
+        }
     }
 }

@@ -4,16 +4,17 @@
 //! layouts give the same entries, so that the search that follows, and the order of every sum in it, is the
 //! same and sparse and dense features grow the same tree.
 
+use super::lists::EntryLists;
 use super::sweep::{entry, row_of};
 use crate::ranks::bits::CommonBits;
-use crate::ranks::{DenseRanks, Ranks, SparseRanks, bits};
+use crate::ranks::{ColumnValues, Ranks, SparseRanks, bits};
 
 /// Collects the entries of one dense feature, in row order.
-pub(super) fn dense_entries(columns: &DenseRanks, feature: u32, rows: &[u32], out: &mut Vec<u64>) {
+pub(super) fn dense_entries(values: &ColumnValues, ranks: &Ranks, rows: &[u32], out: &mut Vec<u64>) {
     out.clear();
     // A rank no row holds if no row holds zero.
-    let zero = columns.values(feature).zero_rank().unwrap_or(u32::MAX);
-    match columns.ranks(feature) {
+    let zero = values.zero_rank().unwrap_or(u32::MAX);
+    match ranks {
         Ranks::U8(ranks) => gather(ranks, zero, rows, out),
         Ranks::U16(ranks) => gather(ranks, zero, rows, out),
         Ranks::U32(ranks) => gather(ranks, zero, rows, out),
@@ -44,9 +45,18 @@ pub(super) struct SparseCollector {
     common: CommonBits,
     /// The places of the candidates that some row holds, in increasing order.
     held: Vec<u32>,
-    /// Entries by place; empty but for the places held.
+    /// Entries by place, unless they are in the lists; empty but for the places held.
     entries: Vec<Vec<u64>>,
+    lists: EntryLists,
+    /// True if the entries are in the lists.
+    in_lists: bool,
+    /// Words that were read, or the like, since the chain of nodes began or had lists made.
+    walked: usize,
 }
+
+/// The time that an entry takes, in words of bits that are intersected in it: to be looked up, and to be put into a list.
+const WORDS_PER_ENTRY: usize = 3;
+const LIST_COST: usize = 8;
 
 impl SparseCollector {
     pub(super) fn new(columns: &SparseRanks) -> Self {
@@ -57,12 +67,29 @@ impl SparseCollector {
             common: CommonBits::default(),
             held: Vec::new(),
             entries: Vec::new(),
+            lists: EntryLists::new(columns),
+            in_lists: false,
+            walked: 0,
         }
     }
 
-    /// The entries of the feature at a place.
-    pub(super) fn entries_mut(&mut self, place: usize) -> &mut Vec<u64> {
-        &mut self.entries[place]
+    /// The entries of a feature and its place.
+    pub(super) fn entries_mut(&mut self, feature: u32, place: usize) -> &mut [u64] {
+        if self.in_lists {
+            self.lists.list(feature)
+        } else {
+            &mut self.entries[place]
+        }
+    }
+
+    /// The lists of the node, if its entries are in lists.
+    pub(super) fn lists_mut(&mut self) -> Option<&mut EntryLists> {
+        self.in_lists.then_some(&mut self.lists)
+    }
+
+    /// Takes rows out of the node that is searched next, the rest of the last one.
+    pub(super) fn take_out(&mut self, rows: &[u32]) {
+        self.lists.take_out(rows);
     }
 
     /// The places of the features that some row of the node holds, increasing.
@@ -70,26 +97,50 @@ impl SparseCollector {
         &self.held
     }
 
-    /// Collects the entries of all features.
+    /// Collects the entries of all features of a node, which may be the rest of the last one.
     ///
-    /// With few rows it walks the rows and looks the features up; with many it walks the features' columns
-    /// and looks the rows up, whichever is expected to read less.
-    pub(super) fn collect(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32]) {
+    /// With few rows it walks the rows and looks the features up; with many it walks the features' columns and looks the
+    /// rows up, whichever is expected to read less. Once a chain of nodes has read as much as making lists takes, and
+    /// that is not before it is long, it has lists.
+    pub(super) fn collect(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32], is_rest: bool) {
         for place in self.held.drain(..) {
-            self.entries[place as usize].clear();
+            if let Some(entries) = self.entries.get_mut(place as usize) {
+                entries.clear();
+            }
+        }
+        if !is_rest {
+            self.lists.clear();
+            self.walked = 0;
+        }
+        let per_row = columns.n_entries() / columns.n_rows();
+        if is_rest && !self.lists.suit(rows.len()) && self.walked > LIST_COST * per_row * rows.len() {
+            self.lists.make(columns, rows);
+            self.walked = 0;
+        }
+        self.in_lists = self.lists.suit(rows.len());
+        if self.in_lists {
+            for (place, &feature) in (0..).zip(features) {
+                if !self.lists.cut(feature).is_empty() {
+                    self.held.push(place);
+                }
+            }
+            return;
         }
         if self.entries.len() < features.len() {
             self.entries.resize_with(features.len(), Vec::new);
         }
-        // Words or entries to read.
-        let (per_row, per_column) = match columns.bits() {
-            Some(_) => (self.is_candidate.len(), self.in_node.len()),
+        // Words or entries to read; a word takes less than an entry.
+        let (in_row, in_column, cost) = match columns.bits() {
+            Some(_) => (self.is_candidate.len(), self.in_node.len(), 1),
             None => (
-                columns.n_entries() / columns.n_rows(),
+                per_row,
                 columns.n_entries() / columns.n_features(),
+                WORDS_PER_ENTRY,
             ),
         };
-        if rows.len() * per_row <= features.len() * per_column + rows.len() {
+        let (by_row, by_column) = (rows.len() * in_row, features.len() * in_column + rows.len());
+        self.walked += by_row.min(by_column) * cost;
+        if by_row <= by_column {
             self.walk_rows(columns, features, rows);
         } else {
             self.walk_columns(columns, features, rows);
@@ -174,4 +225,63 @@ fn keep_marked(column: &[u64], marked: &[u64], out: &mut Vec<u64>) {
         n += usize::from(bits::is_set(marked, row_of(entry) as usize));
     }
     out.truncate(n);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::{Layout, RankedFeatures};
+    use ndarray::Array2;
+    use proptest::prelude::*;
+    use rpo_core::{MatrixView, Seed};
+
+    /// The entries of a feature by the definition.
+    fn naive(columns: &SparseRanks, feature: u32, rows: &[u32]) -> Vec<u64> {
+        let cell = |&row: &u32| {
+            let held = columns.row(row).iter().find(|e| e.feature == feature)?;
+            Some(entry(held.rank, row))
+        };
+        rows.iter().filter_map(cell).collect()
+    }
+
+    proptest! {
+        /// Walks and lists find the same entries, down a chain of nodes and after it.
+        #[test]
+        fn entries_are_those_of_the_rows(seed: u64, binary: bool, p in prop_oneof![Just(20_usize), Just(200)]) {
+            let n = 60;
+            let draw = |a: usize, b: usize| Seed::new(seed).hash((a * 1000 + b) as u64);
+            let x = Array2::from_shape_fn((n, p), |(i, j)| {
+                let value = draw(i, j);
+                let held = value % 100 < 6;
+                if held { if binary { 1.0 } else { (value / 100 % 5) as f32 - 2.5 } } else { 0.0 }
+            });
+            let sparse = MatrixView::from(&x).to_csr();
+            let ranked = RankedFeatures::new(MatrixView::Sparse(sparse.view())).unwrap();
+            let Layout::Sparse(columns) = ranked.layout() else { unreachable!("a sparse matrix") };
+            let mut collector = SparseCollector::new(columns);
+            let mut n_lists = 0;
+            for chain in 0..2 {
+                let mut rows: Vec<u32> = (0..n as u32).filter(|&row| row % 7 != chain).collect();
+                for node in 0..45 {
+                    let features: Vec<u32> = (0..p as u32).filter(|&j| draw(5000 + node, j as usize) % 2 == 0).collect();
+                    collector.collect(columns, &features, &rows, node > 0);
+                    n_lists += usize::from(collector.lists_mut().is_some());
+                    let mut held = Vec::new();
+                    for (place, &feature) in features.iter().enumerate() {
+                        let expected = naive(columns, feature, &rows);
+                        if !expected.is_empty() {
+                            held.push(place as u32);
+                            let entries = collector.entries_mut(feature, place);
+                            entries.sort_unstable_by_key(|&entry| row_of(entry));
+                            prop_assert_eq!(&*entries, &expected[..]);
+                        }
+                    }
+                    prop_assert_eq!(collector.held(), &held[..]);
+                    let out = rows.remove(draw(9000, node) as usize % rows.len());
+                    collector.take_out(&[out]);
+                }
+            }
+            prop_assert!(p == 20 || n_lists > 0);
+        }
+    }
 }

@@ -9,7 +9,9 @@ mod axis;
 mod binary;
 pub(crate) mod candidates;
 mod collect;
+mod lists;
 mod order;
+mod random;
 mod sweep;
 
 pub use axis::{AxisParams, AxisSearch, AxisSplitter, ThresholdSearch};

@@ -19,7 +19,7 @@ impl RankSorter {
     /// Entries of a bucket that are still put in order one by one.
     const FULL: u32 = 16;
 
-    pub(super) fn sort(&mut self, entries: &mut Vec<u64>) {
+    pub(super) fn sort(&mut self, entries: &mut [u64]) {
         if entries.is_sorted() {
             return;
         }
@@ -56,7 +56,7 @@ impl RankSorter {
         } else if shift > 0 {
             self.sorted.sort_unstable();
         }
-        std::mem::swap(entries, &mut self.sorted);
+        entries.copy_from_slice(&self.sorted);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The search for a threshold inside one feature.
+//! The search for the best threshold inside one feature.
 //!
 //! Input are the entries of a node (`rank << 32 | row`, rows whose value is not zero) sorted by rank, then
 //! row. Rows that hold zero are never touched: the sweep moves the negative values upwards towards zero and
@@ -19,6 +19,25 @@ pub(super) struct SplitCandidate {
     pub(super) missing_left: bool,
     /// Number of distinct rows that go left.
     pub(super) n_left: usize,
+}
+
+impl SplitCandidate {
+    /// A split that sends `n_left` of `n_rows` rows left, and missing values where `missing_left` says, or to the larger
+    /// child if the node has none.
+    pub(super) fn new(
+        score: f64,
+        threshold: f32,
+        missing_left: Option<bool>,
+        n_left: usize,
+        n_rows: usize,
+    ) -> Self {
+        Self {
+            score,
+            threshold,
+            missing_left: missing_left.unwrap_or(n_left > n_rows - n_left),
+            n_left,
+        }
+    }
 }
 
 /// The entries of one feature in a node, split at zero.
@@ -137,59 +156,6 @@ impl<'a> Feature<'a> {
             }
         }
         keep_better(&mut best, self.missing_apart(criterion));
-        best
-    }
-
-    /// One threshold drawn between the smallest and the largest observed value by `uniform` in [0, 1).
-    ///
-    /// Missing values go to the better side. If all observed values are equal, they are separated from the missing ones.
-    pub(super) fn random_split(
-        &self,
-        criterion: &mut impl Criterion,
-        uniform: f64,
-    ) -> Option<SplitCandidate> {
-        let mut best = None;
-        let (low, high) = self.rank_range()?;
-        if low == high {
-            keep_better(&mut best, self.missing_apart(criterion));
-            return best;
-        }
-        let value = |rank: u32| f64::from(self.values.values[rank as usize]);
-        let drawn = (value(low) + uniform * (value(high) - value(low))) as f32;
-        let threshold = if f64::from(drawn) >= value(high) {
-            value(low) as f32
-        } else {
-            drawn
-        };
-        // Present entries on the side away from zero are moved; of the sparse layouts' orders take row order.
-        let first_right = self.values.values.partition_point(|&v| v <= threshold) as u32;
-        let first_right = self.entries[..self.missing.start].partition_point(|&e| rank_of(e) < first_right);
-        let zero_left = threshold >= 0.0;
-        let moved = if zero_left {
-            first_right..self.missing.start
-        } else {
-            0..first_right
-        };
-        for with_missing in [false, true] {
-            if with_missing && self.missing.is_empty() {
-                break;
-            }
-            self.begin(criterion, with_missing);
-            moved
-                .clone()
-                .for_each(|i| criterion.move_row(row_of(self.entries[i])));
-            let n_moved = moved.len() + if with_missing { self.missing.len() } else { 0 };
-            if self.admits(n_moved) {
-                let candidate = self.candidate(
-                    criterion.score(),
-                    moved.len(),
-                    !zero_left,
-                    with_missing,
-                    threshold,
-                );
-                keep_better(&mut best, Some(candidate));
-            }
-        }
         best
     }
 
@@ -340,24 +306,15 @@ impl<'a> Feature<'a> {
         } else {
             self.n_rows - n_moved
         };
-        let missing_left = if self.missing.is_empty() {
-            n_left > self.n_rows - n_left
-        } else {
-            missing_moved == left_moved
-        };
-        SplitCandidate {
-            score,
-            threshold,
-            missing_left,
-            n_left,
-        }
+        let missing_left = (!self.missing.is_empty()).then_some(missing_moved == left_moved);
+        SplitCandidate::new(score, threshold, missing_left, n_left, self.n_rows)
     }
 }
 
 /// Of equal scores the smaller threshold wins, then missing values right: no rule may depend on the order in
 /// which candidates are met, which changes with the place of zero among the values. A score that is not finite is that of no
 /// candidate: targets are not, or a side weighs nothing beside the other.
-fn keep_better(best: &mut Option<SplitCandidate>, candidate: Option<SplitCandidate>) {
+pub(super) fn keep_better(best: &mut Option<SplitCandidate>, candidate: Option<SplitCandidate>) {
     let beats = |c: &SplitCandidate, b: &SplitCandidate| {
         let earlier = (c.threshold, c.missing_left) < (b.threshold, b.missing_left);
         c.score > b.score || (c.score == b.score && earlier)

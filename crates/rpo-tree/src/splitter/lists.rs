@@ -1,0 +1,115 @@
+//! What the rows of a node hold, feature by feature, kept along a chain of nodes.
+//!
+//! Most nodes of sparse data part with a few rows, and the rest goes on: a row may lie in hundreds of nodes. So the entries
+//! of a node are sorted by feature once; its larger child works on the same lists, and so on down the chain. A node then
+//! costs the entries of its candidates and the rows that it parts with, not its rows. Lists are cut down to the node's
+//! rows when they are read, and no longer used by nodes that have much fewer rows than they were made for.
+
+use super::sweep::{entry, row_of};
+use crate::ranks::{SparseRanks, bits};
+
+/// The entries of a node's rows, by feature.
+#[derive(Debug, Clone)]
+pub(super) struct EntryLists {
+    /// The rows of the node as bits.
+    in_node: Vec<u64>,
+    /// The rows that the lists were made for; none if there are no lists.
+    rows: Vec<u32>,
+    /// The features that these rows hold.
+    held: Vec<u32>,
+    /// Per feature: where its entries are.
+    range: Vec<(u32, u32)>,
+    entries: Vec<u64>,
+}
+
+impl EntryLists {
+    pub(super) fn new(columns: &SparseRanks) -> Self {
+        Self {
+            in_node: vec![0; columns.n_rows().div_ceil(64)],
+            rows: Vec::new(),
+            held: Vec::new(),
+            range: vec![(0, 0); columns.n_features()],
+            entries: Vec::new(),
+        }
+    }
+
+    /// Returns true if there are lists, and they were made for a node of at most four times as many rows.
+    pub(super) fn suit(&self, n_rows: usize) -> bool {
+        self.rows.len() <= 4 * n_rows && !self.rows.is_empty()
+    }
+
+    pub(super) fn clear(&mut self) {
+        for row in self.rows.drain(..) {
+            self.in_node[row as usize / 64] = 0;
+        }
+        for feature in self.held.drain(..) {
+            self.range[feature as usize] = (0, 0);
+        }
+    }
+
+    /// Makes the lists of a node.
+    pub(super) fn make(&mut self, columns: &SparseRanks, rows: &[u32]) {
+        self.clear();
+        self.rows.extend_from_slice(rows);
+        for &row in rows {
+            bits::set(&mut self.in_node, row as usize);
+            for cell in columns.row(row) {
+                let (_, n) = &mut self.range[cell.feature as usize];
+                if *n == 0 {
+                    self.held.push(cell.feature);
+                }
+                *n += 1;
+            }
+        }
+        let mut start = 0;
+        for &feature in &self.held {
+            let range = &mut self.range[feature as usize];
+            let n = range.1;
+            *range = (start, start);
+            start += n;
+        }
+        self.entries.resize(start as usize, 0);
+        for &row in rows {
+            for cell in columns.row(row) {
+                let (_, end) = &mut self.range[cell.feature as usize];
+                self.entries[*end as usize] = entry(cell.rank, row);
+                *end += 1;
+            }
+        }
+    }
+
+    /// Takes rows out of the node.
+    pub(super) fn take_out(&mut self, rows: &[u32]) {
+        if !self.rows.is_empty() {
+            for &row in rows {
+                self.in_node[row as usize / 64] &= !(1 << (row % 64));
+            }
+        }
+    }
+
+    /// The features that the rows hold for which the lists were made.
+    pub(super) fn held(&self) -> &[u32] {
+        &self.held
+    }
+
+    /// Cuts the list of a feature down to the rows of the node.
+    pub(super) fn cut(&mut self, feature: u32) -> &mut [u64] {
+        let range = &mut self.range[feature as usize];
+        let list = &mut self.entries[range.0 as usize..range.1 as usize];
+        // Without a branch, as which rows are left cannot be predicted.
+        let mut n = 0;
+        for i in 0..list.len() {
+            let entry = list[i];
+            list[n] = entry;
+            n += usize::from(bits::is_set(&self.in_node, row_of(entry) as usize));
+        }
+        range.1 = range.0 + n as u32;
+        &mut list[..n]
+    }
+
+    /// The list of a feature as it was cut or sorted last.
+    pub(super) fn list(&mut self, feature: u32) -> &mut [u64] {
+        let (start, end) = self.range[feature as usize];
+        &mut self.entries[start as usize..end as usize]
+    }
+}
