@@ -1,5 +1,6 @@
 //! Tasks of the workspace, run as `cargo xtask <task>`.
 
+mod bench;
 mod ci;
 mod fuzz;
 mod peers;
@@ -27,6 +28,15 @@ enum Task {
     Python,
     /// Reports words that documentation, messages and help texts never use
     Tidy,
+    /// Counts the instructions of whole programs and names those that changed by more than 2 %; needs perf or valgrind
+    Bench {
+        /// Count instructions; the benchmarks of the layers measure seconds (`cargo bench -p rpo-benches`)
+        #[arg(long, required = true)]
+        instructions: bool,
+        /// Record the counts instead of comparing with them
+        #[arg(long)]
+        record: bool,
+    },
     /// Fuzzes everything that reads what others wrote; needs cargo-fuzz and the nightly toolchain
     Fuzz {
         /// How long, divided among the targets
@@ -64,6 +74,7 @@ fn main() -> anyhow::Result<()> {
         Task::Ci => ci::run(),
         Task::Python => python::run(),
         Task::Tidy => tidy::run(),
+        Task::Bench { record, .. } => bench::run(record),
         Task::Fuzz { seconds } => fuzz::run(seconds),
         Task::Semver { baseline } => semver::run(&baseline),
         Task::Bench(Bench::Peers { options }) => peers::run(&options),
