@@ -28,14 +28,17 @@ enum Task {
     Python,
     /// Reports words that documentation, messages and help texts never use
     Tidy,
-    /// Counts the instructions of whole programs and names those that changed by more than 2 %; needs perf or valgrind
+    /// Measures whole programs; the benchmarks of the layers are `cargo bench -p rpo-benches`
+    #[command(arg_required_else_help = true, args_conflicts_with_subcommands = true)]
     Bench {
-        /// Count instructions; the benchmarks of the layers measure seconds (`cargo bench -p rpo-benches`)
-        #[arg(long, required = true)]
+        /// Count instructions and name the programs whose number changed by more than 2 %; needs perf or valgrind
+        #[arg(long)]
         instructions: bool,
         /// Record the counts instead of comparing with them
-        #[arg(long)]
+        #[arg(long, requires = "instructions")]
         record: bool,
+        #[command(subcommand)]
+        beside: Option<Beside>,
     },
     /// Fuzzes everything that reads what others wrote; needs cargo-fuzz and the nightly toolchain
     Fuzz {
@@ -48,9 +51,6 @@ enum Task {
         /// The tag, branch or commit of the last release
         baseline: String,
     },
-    /// Benchmarks of whole programs
-    #[command(subcommand)]
-    Bench(Bench),
     /// Runs an experiment and reports it beside the published figures; --help for its options
     #[command(disable_help_flag = true)]
     Reproduce {
@@ -60,7 +60,7 @@ enum Task {
 }
 
 #[derive(Subcommand)]
-enum Bench {
+enum Beside {
     /// Measures methods beside other libraries and writes docs/benchmarks.md; --help for its options
     #[command(disable_help_flag = true)]
     Peers {
@@ -74,10 +74,13 @@ fn main() -> anyhow::Result<()> {
         Task::Ci => ci::run(),
         Task::Python => python::run(),
         Task::Tidy => tidy::run(),
+        Task::Bench {
+            beside: Some(Beside::Peers { options }),
+            ..
+        } => peers::run(&options),
         Task::Bench { record, .. } => bench::run(record),
         Task::Fuzz { seconds } => fuzz::run(seconds),
         Task::Semver { baseline } => semver::run(&baseline),
-        Task::Bench(Bench::Peers { options }) => peers::run(&options),
         Task::Reproduce { options } => reproduce(&options),
     }
 }
