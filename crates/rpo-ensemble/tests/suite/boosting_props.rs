@@ -119,11 +119,20 @@ fn square_steps_take_off_what_they_promise() {
     }
 }
 
+/// Data on which algorithms grow the same trees although their seeds differ: residuals of the absolute loss are 1 or -1, so
+/// that features tie, and one is kept.
+fn data_without_ties(loss: LossKind, seed: u64, n: usize) -> (Matrix, Array2<f32>) {
+    match data(loss, seed, n) {
+        (Matrix::Dense(x), y) if loss == LossKind::Absolute => (x.select(Axis(1), &[0]).into(), y),
+        data => data,
+    }
+}
+
 /// B-P4: with identical outputs all algorithms are one.
 #[test]
 fn identical_outputs_make_all_algorithms_one() {
     for loss in PAPER_LOSSES {
-        let (x, y) = data(loss, 3, 60);
+        let (x, y) = data_without_ties(loss, 3, 60);
         let one: Matrix = y.select(Axis(1), &[1]).into();
         let same: Matrix = y.select(Axis(1), &[1; 6]).into();
         let set = |p: BoostingParams| BoostingParams {
@@ -160,7 +169,7 @@ fn identical_outputs_make_all_algorithms_one() {
 #[test]
 fn one_output_makes_all_algorithms_one() {
     for loss in PAPER_LOSSES {
-        let (x, y) = data(loss, 4, 60);
+        let (x, y) = data_without_ties(loss, 4, 60);
         let y: Matrix = y.select(Axis(1), &[2]).into();
         let found = Algorithm::ALL.map(|algorithm| {
             let params = BoostingParams {

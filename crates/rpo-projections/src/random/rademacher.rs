@@ -153,7 +153,7 @@ struct SignRows {
 
 impl SignRows {
     fn new(s: f64, seed: Seed) -> Self {
-        let count = (2_f64.powi(31) / s) as i64;
+        let count = (f64::from(1_u32 << 31) / s) as i64;
         Self {
             seed,
             bounds: (
