@@ -1,7 +1,7 @@
 //! `rpo cv`.
 
 use crate::error::CliError;
-use crate::evaluate::default_metrics;
+use crate::evaluate::{default_metrics, parse_metric};
 use crate::options::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::output::{Output, note, print};
 use crate::progress;
@@ -28,7 +28,7 @@ pub(crate) struct CrossValidate {
     folds: usize,
 
     /// Metrics, as in `rpo evaluate`.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
     /// CSV file to write the predictions out of fold to, a row for each sample in the order of the data.

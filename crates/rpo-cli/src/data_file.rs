@@ -10,7 +10,7 @@ use std::path::Path;
 /// Where data go.
 pub(crate) enum DataFile {
     Plain(FileTarget),
-    Gzip(GzEncoder<FileTarget>),
+    Gzip(Box<GzEncoder<FileTarget>>),
 }
 
 impl DataFile {
@@ -20,7 +20,7 @@ impl DataFile {
             .extension()
             .is_some_and(|extension| extension.eq_ignore_ascii_case("gz"));
         Ok(match is_gzip {
-            true => Self::Gzip(GzEncoder::new(target, Compression::default())),
+            true => Self::Gzip(Box::new(GzEncoder::new(target, Compression::default()))),
             false => Self::Plain(target),
         })
     }

@@ -35,6 +35,9 @@ pub enum CliError {
     /// Data that does not fit the model.
     #[error("{data} does not fit the model: {source}")]
     Fit { data: String, source: ModelError },
+    /// Data that do not fit other data.
+    #[error("{data} does not fit the data beside it: {source}")]
+    Misfit { data: String, source: ModelError },
     #[error(transparent)]
     Model(#[from] ModelError),
     #[error(transparent)]

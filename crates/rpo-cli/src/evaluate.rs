@@ -5,8 +5,8 @@ use crate::options::{DataOptions, MemoryOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report, note};
 use crate::resources::Stopwatch;
 use clap::Args;
-use rpo::data::Task;
 use rpo::data::write::csv_field;
+use rpo::data::{Names, Task};
 use rpo::metrics::{Metric, Needs, Propensity, Score};
 use rpo::{Decision, EvaluateOptions, FileTarget, Model, OutputScores};
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub(crate) struct Evaluate {
     /// example-f1, mcc, g-mean, balanced-accuracy; log-loss, brier and ece (expected calibration error) of methods whose
     /// scores are probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae.
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels and r2,arrmse,mse,mae for numbers.
-    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
     /// Exponent A of the propensity model of psp@K and psndcg@K (0.5 for Wikipedia, 0.6 for Amazon); 0.55 by default.
@@ -155,6 +155,27 @@ fn write_outputs(model: &Model, scores: &OutputScores, path: &Path) -> Result<()
         out.put(format!("{},{}\n", csv_field(&name), cells.join(",")).as_bytes())?;
     }
     out.finish()
+}
+
+/// Parses the name of a metric; a misspelt one gets the most similar.
+pub(crate) fn parse_metric(text: &str) -> Result<Metric, String> {
+    text.parse::<Metric>().map_err(|e| {
+        // The k of a metric is no part of what is similar.
+        let (word, k) = text
+            .split_once('@')
+            .map_or((text, None), |(word, k)| (word, Some(k)));
+        let names: Names = Metric::names()
+            .filter(|name| name.contains('@') == k.is_some())
+            .map(|name| name.replace("@K", ""))
+            .collect();
+        match names.nearest(word).filter(|nearest| nearest != word) {
+            Some(nearest) => {
+                let k = k.map_or_else(String::new, |k| format!("@{k}"));
+                format!("{e} (did you mean {nearest}{k}?)")
+            }
+            None => e.to_string(),
+        }
+    })
 }
 
 /// The metrics of a task, where none are asked for.

@@ -11,6 +11,7 @@ mod generate;
 mod help;
 mod inspect;
 mod interrupt;
+mod manual;
 mod merge;
 mod options;
 mod output;
@@ -59,6 +60,9 @@ enum Command {
     Inspect(inspect::Inspect),
     Merge(merge::Merge),
     Combine(combine::Combine),
+    Completions(manual::Completions),
+    #[command(name = "man")]
+    Manual(manual::Manual),
     Help(help::Help),
 }
 
@@ -78,6 +82,8 @@ impl Command {
             Self::Inspect(command) => command.run(),
             Self::Merge(command) => command.run(),
             Self::Combine(command) => command.run(),
+            Self::Completions(command) => command.run(),
+            Self::Manual(command) => command.run(),
             Self::Help(command) => command.run(),
         }
     }

@@ -111,6 +111,13 @@ impl Report {
         }
     }
 
+    /// Keys and values as people read them.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, String)> {
+        self.entries
+            .iter()
+            .map(|(key, value)| (key.as_str(), shown(value)))
+    }
+
     pub(crate) fn print(self, as_json: bool) -> Result<(), CliError> {
         if as_json {
             let object: Map<String, Value> = self.entries.into_iter().collect();

@@ -102,6 +102,23 @@ impl Names {
         }
     }
 
+    /// Returns the name most similar to a misspelt one, if one is similar.
+    ///
+    /// ```
+    /// use rpo_data::Names;
+    /// let names: Names = ["lrap", "micro-f1", "macro-f1"].into_iter().collect();
+    /// assert_eq!(names.nearest("mikro-f1").as_deref(), Some("micro-f1"));
+    /// assert_eq!(names.nearest("weight"), None);
+    /// ```
+    pub fn nearest(&self, misspelt: &str) -> Option<Cow<'_, str>> {
+        let Self::Given(names) = self else { return None };
+        let scored = names
+            .iter()
+            .map(|name| (strsim::jaro_winkler(misspelt, name), name));
+        let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        (score > 0.8).then_some(Cow::Borrowed(best.as_str()))
+    }
+
     /// Returns a name that occurs twice.
     pub fn duplicate(&self) -> Option<&str> {
         match self {
@@ -109,6 +126,12 @@ impl Names {
             Self::Numbered(_) => None,
         }
     }
+}
+
+/// Returns the name most similar to a misspelt one, if one is similar.
+pub(crate) fn nearest<'a>(misspelt: &str, names: impl Iterator<Item = &'a str>) -> Option<Box<str>> {
+    let names: Names = names.collect();
+    names.nearest(misspelt).map(Into::into)
 }
 
 /// Returns a name that occurs twice, the first in alphabetical order.

@@ -1,7 +1,7 @@
 //! Statistics of the labels of a set.
 
 use crate::dataset::Dataset;
-use rpo_core::Matrix;
+use rpo_core::{Matrix, Mismatch};
 use std::collections::BTreeSet;
 
 /// Statistics of the labels of a multi-label set; of a regression set, an output that is not 0 counts as a label.
@@ -192,6 +192,33 @@ impl Dataset {
         sum / n as f64
     }
 
+    /// Number of samples whose features are those of a sample of another set, value by value, whatever their outputs: of a
+    /// test set, the samples that a model has seen.
+    ///
+    /// # Errors
+    /// [`Mismatch`] for another number of features.
+    pub fn n_shared(&self, other: &Self) -> Result<usize, Mismatch> {
+        Mismatch::check("features", self.n_features(), other.n_features())?;
+        let keys = |data: &Self| {
+            let features = data.features().view();
+            let key = |row: usize| {
+                let mut entries = Vec::new();
+                // What is not stored is 0.
+                features.for_each_in_row(row, |j, v| {
+                    if v != 0.0 {
+                        entries.push((j, v.to_bits()));
+                    }
+                });
+                entries
+            };
+            (0..data.n_samples()).map(key).collect::<Vec<_>>()
+        };
+        let mut others = keys(other);
+        others.sort_unstable();
+        let shared = |key: &&Vec<(u32, u32)>| others.binary_search(key).is_ok();
+        Ok(keys(self).iter().filter(shared).count())
+    }
+
     /// Number of samples whose features and outputs are those of an earlier sample, bit by bit.
     pub fn n_duplicates(&self) -> usize {
         let (features, outputs) = (self.features().view(), self.outputs().view());
@@ -220,6 +247,21 @@ impl Dataset {
 mod tests {
     use crate::{Dataset, Task};
     use ndarray::array;
+
+    #[test]
+    fn samples_of_both_sets_are_counted() {
+        let set = |x: ndarray::Array2<f32>| {
+            let y = ndarray::Array2::zeros((x.nrows(), 1));
+            Dataset::new(x.into(), y.into(), Task::Regression).unwrap()
+        };
+        let n = f32::NAN;
+        let train = set(array![[0.0, 1.0], [2.0, n], [3.0, -0.0]]);
+        let test = set(array![[2.0, n], [0.0, 1.0], [0.0, 1.0], [3.0, 0.0], [1.0, 0.0]]);
+        assert_eq!((test.n_shared(&train), train.n_shared(&test)), (Ok(4), Ok(3)));
+        let sparse = train.clone().with_layout(crate::Layout::Sparse, 0).unwrap();
+        assert_eq!(test.n_shared(&sparse), Ok(4));
+        assert!(test.n_shared(&set(array![[1.0]])).is_err());
+    }
 
     #[test]
     fn hand_counted() {

@@ -8,9 +8,9 @@ use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
 use rpo::data::read::{
     ColumnType, FirstFeature, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read,
-    read_from,
+    read_from, read_names,
 };
-use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Task, suspicious_features};
+use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Names, Task, suspicious_features};
 use rpo::ensemble::MAX_OUTPUTS;
 use rpo::{Model, ModelError, Schema};
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The format of a file.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 struct FormatOptions {
     /// Format of the file; told from its name or its first line by default.
@@ -53,7 +53,7 @@ impl FormatOptions {
 }
 
 /// A file and how to read it.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct InputOptions {
     /// The data: an ARFF, CSV, svmlight or Extreme Classification Repository file, plain or compressed by gzip; - is
@@ -79,7 +79,7 @@ pub(crate) struct InputOptions {
 }
 
 /// Which columns of a file are outputs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 struct TargetOptions {
     /// Outputs of ARFF and CSV files: the columns that a MULAN label file names.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
@@ -125,7 +125,7 @@ impl TargetOptions {
 }
 
 /// A file, how to read it, and which of its columns are outputs.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct DataOptions {
     #[command(flatten)]
     input: InputOptions,
@@ -152,6 +152,14 @@ pub(crate) struct TrainingOptions {
     /// Columns of a CSV file that are not read; * stands for any characters, ? for one.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     ignore: Vec<String>,
+
+    /// Names of the features of svmlight and Extreme Classification Repository files: a file with a name on each line.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    feature_names: Option<PathBuf>,
+
+    /// Names of the labels of svmlight and Extreme Classification Repository files: a file with a name on each line.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    label_names: Option<PathBuf>,
 
     /// Columns of a CSV file that are categories whatever their values look like. Columns of words are by themselves.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
@@ -180,6 +188,11 @@ enum Unseen {
 }
 
 impl UnseenOptions {
+    /// Returns true if values that training did not see are errors.
+    pub(crate) fn refuses(&self) -> bool {
+        self.unseen == Unseen::Error
+    }
+
     /// Notes or refuses values that the model has not seen. They are refused by models that need every feature.
     pub(crate) fn check(&self, model: &Model, data: &Dataset, name: &str) -> Result<(), CliError> {
         let schema = model.schema();
@@ -195,7 +208,7 @@ impl UnseenOptions {
             let sample = data.select_samples(&[first.sample]).map_err(ModelError::from)?;
             model.predict(schema.align_features(&sample)?.as_ref().into())
         };
-        if self.unseen == Unseen::Error || can_predict().is_err() {
+        if self.refuses() || can_predict().is_err() {
             return Err(misfit(ModelError::UnknownValue {
                 row: first.sample,
                 name: first.feature.clone(),
@@ -518,7 +531,46 @@ impl TrainingOptions {
                 input.read(&options)?
             }
         };
-        input.finish(data)
+        self.named(input.finish(data)?)
+    }
+
+    /// The data with the names of files, where its columns are numbered.
+    fn named(&self, mut data: Dataset) -> Result<Dataset, CliError> {
+        let options = [
+            ("--feature-names", &self.feature_names),
+            ("--label-names", &self.label_names),
+        ];
+        for (option, path) in options {
+            let Some(path) = path else { continue };
+            let of_features = option == "--feature-names";
+            let old = if of_features {
+                data.feature_names()
+            } else {
+                data.output_names()
+            };
+            if let Names::Given(_) = old {
+                let message =
+                    format!("{option} is for formats that number their columns; this file names them");
+                return Err(self.data.input.problem(&message));
+            }
+            let names = read_names(path)?;
+            let named = match of_features {
+                true => data.with_feature_names(names),
+                false => data.with_output_names(names),
+            };
+            data = named.map_err(|source| CliError::Dataset {
+                data: path.display().to_string(),
+                source,
+            })?;
+        }
+        Ok(data)
+    }
+
+    /// Reads another file as this one, to the schema of this one.
+    pub(crate) fn load_beside(&self, file: &str, schema: &Schema) -> Result<Dataset, CliError> {
+        let mut other = self.data.clone();
+        file.clone_into(&mut other.input.data);
+        other.load_evaluation(schema)
     }
 
     /// Reads a set to train on.

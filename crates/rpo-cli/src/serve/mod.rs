@@ -7,7 +7,7 @@ mod request;
 mod service;
 
 use crate::error::CliError;
-use crate::options::ThreadOptions;
+use crate::options::{ThreadOptions, UnseenOptions};
 use clap::Args;
 use http::Limits;
 use rpo::Model;
@@ -52,10 +52,8 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "SECONDS", requires = "http", value_parser = parse_seconds)]
     timeout: Option<Duration>,
 
-    /// Refuse values of categories that were not in the training data; by default they count as missing, and the response
-    /// counts them under "unseen".
-    #[arg(long)]
-    refuse_unseen: bool,
+    #[command(flatten)]
+    unseen: UnseenOptions,
 
     #[command(flatten)]
     threads: ThreadOptions,
@@ -75,7 +73,7 @@ impl Serve {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         let model = Model::load(&self.model)?;
-        let service = Service::new(model, self.max_rows, self.refuse_unseen);
+        let service = Service::new(model, self.max_rows, self.unseen.refuses());
         match self.http {
             None => lines::serve(&service, self.max_bytes),
             Some(address) => {

@@ -3,6 +3,7 @@
 mod history;
 
 use crate::error::CliError;
+use crate::evaluate::parse_metric;
 use crate::options::{MemoryOptions, MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::output::note_unfilled;
 use crate::progress;
@@ -31,7 +32,7 @@ pub(crate) struct Tune {
     space: Vec<String>,
 
     /// Metric to choose by, as in `rpo evaluate`; lrap for labels, r2 for numbers by default.
-    #[arg(long, value_name = "NAME", help_heading = "Search")]
+    #[arg(long, value_name = "NAME", help_heading = "Search", value_parser = parse_metric)]
     metric: Option<Metric>,
 
     /// Share of the samples that settings are scored on; of labels, each keeps its frequency.

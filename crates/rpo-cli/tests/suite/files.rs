@@ -244,3 +244,130 @@ fn data_come_from_standard_input_in_any_format() {
     assert_eq!(code, Some(1));
     assert!(message.starts_with("error: standard input: line 3"), "{message}");
 }
+
+#[test]
+fn numbered_columns_get_names_from_files() {
+    let folder = Folder::new();
+    folder.write("all.txt", xmlrepo(40, 0));
+    folder.write("features.txt", "width\nheight\nthe depth\n\n");
+    folder.write("labels.txt", "red\r\nlarge, heavy\r\nround\r\n");
+    let names = "--feature-names features.txt --label-names labels.txt";
+    folder.ok(&format!(
+        "train --data all.txt {names} --trees 5 --model named.rpo"
+    ));
+    folder.ok("train --data all.txt --trees 5 --model numbered.rpo");
+    let named = folder.ok("predict --data all.txt --model named.rpo");
+    let numbered = folder.ok("predict --data all.txt --model numbered.rpo");
+    assert!(named.starts_with("red,\"large, heavy\",round\n"), "{named}");
+    assert!(named.lines().skip(1).eq(numbered.lines().skip(1)));
+    assert_eq!(
+        folder.json("evaluate --data all.txt --model named.rpo")["lrap"],
+        folder.json("evaluate --data all.txt --model numbered.rpo")["lrap"]
+    );
+    folder
+        .write("few.txt", "a\nb\n")
+        .write("blank.txt", "a\n\nb\n")
+        .write("numbers.csv", csv(5, 0));
+    for (options, message) in [
+        ("--data all.txt --label-names few.txt", "few.txt: "),
+        (
+            "--data all.txt --label-names blank.txt",
+            "blank.txt: line 2: the line is blank",
+        ),
+        (
+            "--data numbers.csv --n-targets 1 --feature-names few.txt",
+            "is for formats that number their columns",
+        ),
+    ] {
+        let found = folder.fail(&format!("describe {options}"));
+        assert!(found.contains(message), "{found}");
+    }
+}
+
+#[test]
+fn a_set_is_described_beside_another_and_on_a_page() {
+    let folder = Folder::new();
+    folder.write("train.csv", "x,city,a,b\n1,Bern,1,0\n2,Oslo,0,0\n,Oslo,1,0\n");
+    folder.write(
+        "test.csv",
+        "city,a,b,x\nOslo,0,1,2\nBern,1,0,2\nRome,0,0,5\nOslo,1,1,\n",
+    );
+    let found = folder.json("describe --data train.csv --targets a,b --test test.csv --html page.html");
+    assert_eq!(
+        ["n_test", "shared", "unlearnable"].map(|key| number(&found, key)),
+        [4.0, 2.0, 1.0]
+    );
+    let page = folder.read("page.html");
+    for part in [
+        "<svg",
+        "Samples of each label",
+        "Missing values of features",
+        "<td>scumble</td>",
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    folder.write("values.csv", "x,<y>\n1,2\n2,3\n3,7.5\n");
+    folder.ok("describe --data values.csv --n-targets 1 --html page.html");
+    let page = folder.read("page.html");
+    assert!(
+        page.contains("Values of &lt;y&gt;") && !page.contains("<y>"),
+        "{page}"
+    );
+    let message = folder.fail("describe --data train.csv --targets a,b --test values.csv");
+    assert!(message.contains("values.csv"), "{message}");
+}
+
+#[test]
+fn misspelt_names_get_the_most_similar() {
+    let folder = Folder::new();
+    folder.write("numbers.csv", csv(20, 0));
+    for (options, nearest) in [
+        ("--targets volum", "(did you mean \"volume\"?)"),
+        ("--targets volume --ignore hight", "(did you mean \"height\"?)"),
+        ("--targets volume --id egde", "(did you mean \"edge\"?)"),
+    ] {
+        let message = folder.fail(&format!("describe --data numbers.csv {options}"));
+        assert!(message.contains(nearest), "{message}");
+    }
+    for (metric, nearest) in [
+        ("rmsee", "rmse?"),
+        ("ngcg@5", "ndcg@5?"),
+        ("mikro-f1", "micro-f1?"),
+    ] {
+        let run = folder.run(&format!(
+            "evaluate --data numbers.csv --model m.rpo --metrics {metric}"
+        ));
+        assert_eq!(run.code, Some(2));
+        assert!(
+            run.stderr.contains(&format!("(did you mean {nearest})")),
+            "{}",
+            run.stderr
+        );
+    }
+}
+
+#[test]
+fn shells_and_manuals_learn_every_command() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let script = folder.ok(&format!("completions {shell}"));
+        assert!(
+            script.contains("generate") && script.contains("sample-weights"),
+            "{shell}"
+        );
+    }
+    folder.ok("man .");
+    let files = folder.files();
+    assert!(
+        ["rpo.1", "rpo-train.1", "rpo-cv.1", "rpo-help.1"]
+            .iter()
+            .all(|f| files.contains(&f.to_string()))
+    );
+    assert!(
+        folder.read("rpo-serve.1").contains(".TH RPO-SERVE"),
+        "{}",
+        folder.read("rpo-serve.1")
+    );
+    let message = folder.fail("man nowhere");
+    assert!(message.contains("nowhere"), "{message}");
+}

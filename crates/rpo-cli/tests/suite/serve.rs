@@ -133,7 +133,7 @@ fn a_bad_row_ends_nothing() {
     let rome = with("city", json!("Rome")).to_string();
     let found = lines(
         &folder,
-        "--model m.rpo --refuse-unseen --max-rows 1",
+        "--model m.rpo --unseen error --max-rows 1",
         &format!("{rome}\n[{rome},{rome}]"),
     );
     assert_eq!(found[0]["error"]["column"], "city", "{}", found[0]);

@@ -7,6 +7,7 @@ use super::number::{self, NotANumber};
 use super::options::{ColumnType, ReadOptions};
 use super::pattern::matching;
 use crate::message::lossy;
+use crate::names::nearest;
 use std::io::BufRead;
 
 /// What a column is read as.
@@ -27,11 +28,13 @@ pub(super) fn declared(
     options: &ReadOptions,
 ) -> Result<Vec<Option<ColumnUse>>, ReadErrorKind> {
     let names = || columns.iter().map(String::as_str);
+    let unknown = |option, name: &String| ReadErrorKind::UnknownColumn {
+        option,
+        name: name.clone(),
+        nearest: nearest(name, names()),
+    };
     let find = |option, name: &String| match matching(name, names()) {
-        found if found.is_empty() => {
-            let name = name.clone();
-            Err(ReadErrorKind::UnknownColumn { option, name })
-        }
+        found if found.is_empty() => Err(unknown(option, name)),
         found => Ok(found),
     };
     let mut uses = vec![None; columns.len()];
@@ -55,10 +58,7 @@ pub(super) fn declared(
     }
     if let Some(name) = &options.id {
         let position = columns.iter().position(|column| column == name);
-        let position = position.ok_or_else(|| {
-            let (option, name) = ("id", name.clone());
-            ReadErrorKind::UnknownColumn { option, name }
-        })?;
+        let position = position.ok_or_else(|| unknown("id", name))?;
         uses[position] = Some(ColumnUse::Id);
     }
     Ok(uses)

@@ -196,12 +196,18 @@ pub enum ReadErrorKind {
     #[error("unexpected quote before {}; quotes enclose a whole field, from comma to comma", quoted(.0))]
     StrayQuote(String),
     /// A column of a CSV file that an option names and that is not there.
-    #[error("{option} names the column {}, which does not exist", quoted(name))]
+    #[error(
+        "{option} names the column {}, which does not exist{}",
+        quoted(name),
+        did_you_mean(nearest)
+    )]
     UnknownColumn {
         /// The option.
         option: &'static str,
         /// The name or pattern.
         name: String,
+        /// The most similar name, if one is similar.
+        nearest: Option<Box<str>>,
     },
     /// A column of a CSV file with a few words among numbers, or a few dates.
     #[error(
@@ -377,6 +383,9 @@ pub enum ReadErrorKind {
     /// A line without content where each line is a sample.
     #[error("the line is blank; a sample without labels and features is written as {0}")]
     BlankLine(&'static str),
+    /// A blank line among names.
+    #[error("the line is blank; each line of a file of names is a name")]
+    BlankName,
     /// A first line that is not three numbers.
     #[error("{} is not a header; three integer numbers expected: samples, features, labels", quoted(.0))]
     BadHeader(String),
@@ -413,9 +422,18 @@ pub enum ReadErrorKind {
     #[error("the label file is empty: it names no label")]
     NoLabels,
 
-    /// A target, by its name, that is not a column of the file.
-    #[error("target {} is not a column of the data file", quoted(.0))]
-    UnknownTarget(String),
+    /// A target that is not a column of the file.
+    #[error(
+        "target {} is not a column of the data file{}",
+        quoted(name),
+        did_you_mean(nearest)
+    )]
+    UnknownTarget {
+        /// Its name or pattern.
+        name: String,
+        /// The most similar name of a column, if one is similar.
+        nearest: Option<Box<str>>,
+    },
     /// More targets than columns.
     #[error("{asked} targets requested, but the file has only {columns} columns")]
     TooManyTargets {
@@ -463,6 +481,11 @@ pub enum ReadErrorKind {
     /// Content that does not make a valid data set.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
+}
+
+fn did_you_mean(nearest: &Option<Box<str>>) -> String {
+    let name = nearest.as_ref();
+    name.map_or_else(String::new, |name| format!(" (did you mean {}?)", quoted(name)))
 }
 
 impl ReadErrorKind {

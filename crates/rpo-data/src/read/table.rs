@@ -13,7 +13,7 @@ use super::samples::narrow;
 use super::typed::{Fields, TypedReader};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
-use crate::names::Names;
+use crate::names::{Names, nearest};
 use rpo_core::Matrix;
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -79,9 +79,9 @@ pub(super) fn read_rows(rows: impl Fields, options: &ReadOptions) -> Result<Data
 }
 
 /// A column of numbers.
-fn numeric(name: &String) -> Attribute {
+fn numeric(name: impl Into<String>) -> Attribute {
     Attribute {
-        name: name.clone(),
+        name: name.into(),
         kind: AttributeKind::Numeric,
     }
 }
@@ -222,11 +222,18 @@ fn target_columns(columns: &[Attribute], typed: bool, options: &ReadOptions) -> 
             let asked = count(*asked)?;
             Ok((0..n).map(|j| j < asked).collect())
         }
-        Targets::Names(names) => named_columns(columns, names, |i| {
-            Err(ReadErrorKind::UnknownTarget(names[i].clone()).into())
-        }),
+        Targets::Names(names) => {
+            named_columns(columns, names, |i| Err(unknown_target(columns, &names[i]).into()))
+        }
         Targets::NamesIfPresent(names) => named_columns(columns, names, |_| Ok(())),
         Targets::LabelFile(path) => label_file_columns(columns, typed, path, options.task),
+    }
+}
+
+fn unknown_target(columns: &[Attribute], name: &str) -> ReadErrorKind {
+    ReadErrorKind::UnknownTarget {
+        name: name.to_owned(),
+        nearest: nearest(name, columns.iter().map(|column| column.name.as_str())),
     }
 }
 
@@ -239,7 +246,7 @@ fn label_file_columns(
     let file = LabelFile::open(path)?;
     let error = |i: usize, kind: ReadErrorKind| kind.at(file.lines[i]).in_file(path);
     let is_target = named_columns(columns, &file.labels, |i| {
-        Err(error(i, ReadErrorKind::UnknownTarget(file.labels[i].clone())))
+        Err(error(i, unknown_target(columns, &file.labels[i])))
     })?;
     if typed && task.is_none() {
         let lines: BTreeMap<&str, usize> = file

@@ -119,7 +119,7 @@ impl<S: Fields> TypedReader<S> {
                 (Column::Id, field) => ids.as_mut().expect("a column is the id").push(text_of(field)?),
                 (Column::Number | Column::Category(_), Field::Missing) => row.push_dense(f64::NAN),
                 (Column::Date(kind), Field::Missing) => {
-                    parts(*kind).iter().for_each(|_| row.push_dense(f64::NAN))
+                    parts(*kind).iter().for_each(|_| row.push_dense(f64::NAN));
                 }
                 (Column::Number, Field::Number(value)) if value.is_finite() => row.push_dense(value),
                 (Column::Number, Field::Number(value)) => {

@@ -240,7 +240,8 @@ fn targets_are_found_and_their_task() {
     assert_eq!(if_present.output_names(), &["y"].into_iter().collect());
 
     let unknown = kind(text, &with(Targets::Names(names(&["z"]))));
-    assert_eq!(unknown, ReadErrorKind::UnknownTarget("z".into()));
+    let (name, nearest) = ("z".into(), None);
+    assert_eq!(unknown, ReadErrorKind::UnknownTarget { name, nearest });
     let many = kind(text, &with(Targets::First(4)));
     assert_eq!(many, ReadErrorKind::TooManyTargets { asked: 4, columns: 3 });
     let not_01 = kind(

@@ -204,6 +204,7 @@ fn options_name_columns_that_exist() {
     let unknown = |option, name: &str| ReadErrorKind::UnknownColumn {
         option,
         name: name.to_owned(),
+        nearest: None,
     };
     let ignore = ReadOptions {
         ignore: strings(&["x*"]),
@@ -219,14 +220,26 @@ fn options_name_columns_that_exist() {
         types: [("Plan".to_owned(), ColumnType::Category)].into(),
         ..csv()
     };
-    assert_eq!(kind(CUSTOMERS, &types).1, unknown("types", "Plan"));
+    let expected = ReadErrorKind::UnknownColumn {
+        option: "types",
+        name: "Plan".to_owned(),
+        nearest: Some("plan".into()),
+    };
+    assert_eq!(kind(CUSTOMERS, &types).1, expected);
+    assert!(
+        expected.to_string().ends_with("(did you mean \"plan\"?)"),
+        "{expected}"
+    );
     let targets = ReadOptions {
         targets: Targets::Names(strings(&["sale_*"])),
         ..csv()
     };
     assert_eq!(
         kind(CUSTOMERS, &targets).1,
-        ReadErrorKind::UnknownTarget("sale_*".to_owned())
+        ReadErrorKind::UnknownTarget {
+            name: "sale_*".to_owned(),
+            nearest: None,
+        }
     );
 }
 

@@ -86,8 +86,11 @@ fn example() -> impl Strategy<Value = (Array2<f32>, Array2<f32>)> {
     })
 }
 
+/// Truth and probability of a sample.
+type Pair = (f64, f64);
+
 /// The observed pairs of a label.
-fn pairs(truth: &Array2<f32>, scores: &Array2<f32>, label: usize) -> Vec<(f64, f64)> {
+fn pairs(truth: &Array2<f32>, scores: &Array2<f32>, label: usize) -> Vec<Pair> {
     let pairs = truth.column(label).into_iter().zip(scores.column(label));
     pairs
         .filter(|(t, _)| !t.is_nan())
@@ -100,7 +103,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Pearson's correlation of truth and decision: NaN where the truth is constant, 0 where only the decision is.
-fn correlation(pairs: &[(f64, f64)]) -> f64 {
+fn correlation(pairs: &[Pair]) -> f64 {
     let pairs = || pairs.iter().map(|&(t, s)| (t, f64::from(u8::from(s >= 0.5))));
     let (mt, md) = (mean(pairs().map(|p| p.0)), mean(pairs().map(|p| p.1)));
     let covariance: f64 = pairs().map(|(t, d)| (t - mt) * (d - md)).sum();
@@ -116,12 +119,12 @@ fn correlation(pairs: &[(f64, f64)]) -> f64 {
 }
 
 /// The fraction decided rightly of the pairs with a truth; NaN if there are none.
-fn rate(pairs: &[(f64, f64)], truth: f64) -> f64 {
+fn rate(pairs: &[Pair], truth: f64) -> f64 {
     let of_truth = pairs.iter().filter(|(t, _)| *t == truth);
     mean(of_truth.map(|(t, s)| f64::from(u8::from((*s >= 0.5) == (*t == 1.0)))))
 }
 
-fn calibration(pairs: &[(f64, f64)]) -> f64 {
+fn calibration(pairs: &[Pair]) -> f64 {
     let n = pairs.len() as f64;
     let of_bin = |b: usize| {
         let (low, high) = (b as f64 / 15.0, (b as f64 + 1.0) / 15.0);
@@ -135,7 +138,7 @@ proptest! {
     #[test]
     fn values_are_means_of_what_the_labels_have((truth, scores) in example()) {
         let labels: Vec<_> = (0..truth.ncols()).map(|j| pairs(&truth, &scores, j)).collect();
-        let over = |value: &dyn Fn(&[(f64, f64)]) -> f64| mean(labels.iter().map(|l| value(l)));
+        let over = |value: &dyn Fn(&[Pair]) -> f64| mean(labels.iter().map(|l| value(l)));
         let expected = [
             over(&|l| mean(l.iter().map(|(t, p)| -(if *t == 1.0 { *p } else { 1.0 - p }).max(f64::from(f32::EPSILON)).ln()))),
             over(&|l| mean(l.iter().map(|(t, p)| (t - p).powi(2)))),

@@ -1,6 +1,8 @@
 //! Errors of methods and their parameters by name.
 
 use rpo_core::ParameterError;
+use rpo_data::Names;
+use std::borrow::Cow;
 
 /// A method or a parameter that cannot be used as named.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -71,9 +73,6 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 
 /// The name most similar to a misspelt one.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let scored = known
-        .into_iter()
-        .map(|known| (strsim::jaro_winkler(name, known), known));
-    let (score, best) = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (score > 0.8).then(|| best.to_owned())
+    let known: Names = known.into_iter().collect();
+    known.nearest(name).map(Cow::into_owned)
 }

@@ -1,24 +1,39 @@
 //! `rpo describe`.
 
+mod page;
+
 use crate::error::CliError;
 use crate::options::TrainingOptions;
-use crate::output::{Report, print};
+use crate::output::{Output, Report, print};
 use clap::Args;
 use rpo::core::Matrix;
 use rpo::data::{Dataset, FeatureKind, LabelStatistics, Task};
+use rpo::{FileTarget, Schema};
 use std::fmt::Write;
+use std::path::PathBuf;
 
 /// Describe a data set: its sizes, what is missing, kinds of features, and how labels are distributed.
 ///
 /// Prints one line for each figure; with --json one object with n_samples, n_features, n_outputs, task, layout,
 /// feature_density, missing_features, missing_outputs, categories, duplicates, and for labels cardinality, density,
-/// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble.
+/// unlabelled (samples), never (labels), label_sets, mean_ir, max_ir and scumble; with --test also n_test, shared (samples
+/// whose features are those of a sample of the data) and, for labels, unlearnable (labels of the test file that the data
+/// never have).
 #[derive(Debug, Args)]
 pub(crate) struct Describe {
     /// Also list every output: count, frequency and imbalance ratio of a label; mean, deviation, least and largest value
     /// of a number.
     #[arg(long)]
     outputs: bool,
+
+    /// A file to test on: also counts the samples whose features are those of a sample of the data, and the labels that it
+    /// has and the data have not.
+    #[arg(long, value_name = "FILE")]
+    test: Option<String>,
+
+    /// HTML page to write, with pictures of labels or values, and of what is missing.
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 
     /// Print one JSON object.
     #[arg(long, conflicts_with = "outputs")]
@@ -30,6 +45,9 @@ pub(crate) struct Describe {
 
 impl Describe {
     pub(crate) fn run(&self) -> Result<(), CliError> {
+        if let Some(path) = &self.html {
+            FileTarget::check(path)?;
+        }
         let data = self.data.load(None)?;
         let statistics = data.label_statistics();
         let mut report = Report::default();
@@ -59,6 +77,14 @@ impl Describe {
             report.set("max_ir", ratios.fold(f64::NAN, f64::max));
             report.set("scumble", data.scumble());
         }
+        if let Some(test) = &self.test {
+            self.compare(&data, &statistics, test, &mut report)?;
+        }
+        if let Some(path) = &self.html {
+            let mut out = Output::new(Some(path))?;
+            out.put(page::html(&data, &statistics, &report).as_bytes())?;
+            out.finish()?;
+        }
         report.print(self.json)?;
         if !self.json {
             print(&categories(&data))?;
@@ -69,6 +95,40 @@ impl Describe {
             } else {
                 numbers(&data)
             })?;
+        }
+        Ok(())
+    }
+}
+
+impl Describe {
+    /// What a test file shares with the data.
+    fn compare(
+        &self,
+        data: &Dataset,
+        statistics: &LabelStatistics,
+        file: &str,
+        report: &mut Report,
+    ) -> Result<(), CliError> {
+        let schema = Schema::of(data);
+        let test = self.data.load_beside(file, &schema)?;
+        let misfit = |source| CliError::Misfit {
+            data: file.to_owned(),
+            source,
+        };
+        let features = schema.align_features(&test).map_err(misfit)?.into_owned();
+        let outputs = schema.align_outputs(&test).map_err(misfit)?.into_owned();
+        let test = Dataset::with_missing(features, outputs, data.task());
+        let test = test.map_err(|source| misfit(source.into()))?;
+        report.set("n_test", test.n_samples());
+        let shared = test.n_shared(data).map_err(|e| misfit(e.into()))?;
+        report.set("shared", shared);
+        if data.task() == Task::MultiLabel {
+            let counts = test.label_statistics().counts;
+            let pairs = counts.iter().zip(&statistics.counts);
+            report.set(
+                "unlearnable",
+                pairs.filter(|(test, train)| **test > 0 && **train == 0).count(),
+            );
         }
         Ok(())
     }
