@@ -1,6 +1,14 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::disallowed_methods,
+        reason = "tests compare with the standard library"
+    )
+)]
 
 mod inverse_link;
+pub mod math;
 mod matrix;
 mod memory;
 mod parameter;

@@ -1,7 +1,7 @@
 //! Statistics of the labels of a set.
 
 use crate::dataset::Dataset;
-use rpo_core::{Matrix, Mismatch};
+use rpo_core::{Matrix, Mismatch, math};
 use std::collections::BTreeSet;
 
 /// Statistics of the labels of a multi-label set; of a regression set, an output that is not 0 counts as a label.
@@ -179,13 +179,13 @@ impl Dataset {
                 if v == 1.0 {
                     let ratio = ratios[j as usize];
                     total += ratio;
-                    logs += ratio.ln();
+                    logs += math::ln(ratio);
                     count += 1;
                 }
             });
             if count > 0 {
                 let count = count as f64;
-                sum += 1.0 - (logs / count).exp() / (total / count);
+                sum += 1.0 - math::exp(logs / count) / (total / count);
                 n += 1;
             }
         }

@@ -10,6 +10,7 @@
 use crate::labels::check_label_values;
 use crate::{EmptySamples, LabelSets, Mean, MetricError, Real, TopK};
 use rayon::prelude::*;
+use rpo_core::math;
 use rpo_core::{Mismatch, check_count};
 
 /// Returns the precision at k: $\frac{1}{n} \sum_i |\mathrm{top}_k(i) \cap R_i| / k$, larger is better.
@@ -208,7 +209,7 @@ impl Discounts {
     fn new(truth: &LabelSets<'_>, k: usize) -> Self {
         let n_ranks = k.min(truth.n_labels());
         let at: Vec<f64> = (0..n_ranks)
-            .map(|rank| 1.0 / (rank as f64 + 2.0).log2())
+            .map(|rank| 1.0 / math::log2(rank as f64 + 2.0))
             .collect();
         let mut sums = vec![0.0];
         sums.extend(at.iter().scan(0.0, |sum, d| {

@@ -2,6 +2,7 @@
 
 use crate::MetricError;
 use crate::labels::check_label_values;
+use rpo_core::math;
 use rpo_core::{ParameterError, check_not_negative, check_positive};
 
 /// The propensity model of Jain, Prabhu and Varma, KDD 2016.
@@ -36,10 +37,10 @@ impl Propensity {
         let counts: Vec<f64> = label_counts.iter().map(|&count| count as f64).collect();
         let most = "at most the number of training samples";
         check_label_values("label counts", &counts, most, |count| count <= n_train as f64)?;
-        let c = ((n_train as f64).ln() - 1.0) * (b + 1.0).powf(a);
+        let c = (math::ln(n_train as f64) - 1.0) * math::powf(b + 1.0, a);
         Ok(counts
             .into_iter()
-            .map(|count| 1.0 + c * (count + b).powf(-a))
+            .map(|count| 1.0 + c * math::powf(count + b, -a))
             .collect())
     }
 }

@@ -1,5 +1,6 @@
 //! How many components to project to.
 
+use rpo_core::math;
 use std::fmt;
 use std::str::FromStr;
 
@@ -36,7 +37,7 @@ impl Components {
             _ if n_outputs == 0 => Err(ProjectionError::NoOutputs),
             Self::Exact(0) => Err(ProjectionError::NoComponents),
             Self::Exact(m) => Ok(m),
-            Self::LnOutputs => Ok(((0.5 + (n_outputs as f64).ln()) as usize).max(1)),
+            Self::LnOutputs => Ok(((0.5 + math::ln(n_outputs as f64)) as usize).max(1)),
             Self::Outputs => Ok(n_outputs),
         }
     }

@@ -3,6 +3,7 @@
 //! Normal, χ², Student's t and F come from `statrs`; the studentized range, which it does not have, is integrated here.
 //! A statistic that is NaN has the probability NaN.
 
+use rpo_core::math;
 use statrs::distribution::{ChiSquared, ContinuousCDF, FisherSnedecor, Normal, StudentsT};
 use std::f64::consts::PI;
 
@@ -66,9 +67,9 @@ pub(crate) fn studentized_range_survival(q: f64, k: usize) -> f64 {
             if all == 0.0 {
                 return 0.0;
             }
-            let density = (-0.5 * z * z).exp() / (2.0 * PI).sqrt();
+            let density = math::exp(-0.5 * z * z) / (2.0 * PI).sqrt();
             // all^(k-1) - (all - below)^(k-1), without cancellation.
-            density * all.powf(others) * -(others * (-below / all).ln_1p()).exp_m1()
+            density * math::powf(all, others) * -math::exp_m1(others * math::ln_1p(-below / all))
         })
         .sum();
     (k as f64 * STEP * sum).min(1.0)

@@ -3,7 +3,7 @@
 use crate::CustomForest;
 use ndarray::ArrayView2;
 use rpo::ModelError;
-use rpo::core::ParameterError;
+use rpo::core::{ParameterError, math};
 use rpo::ensemble::{EnsembleError, Forest, Grower, TreeInput};
 use rpo::tree::criterion::Criterion;
 use rpo::tree::{AxisRule, Grown, Leaves};
@@ -52,7 +52,13 @@ impl Grower for BalancedVariance {
             .to_dense(usize::MAX)
             .map_err(EnsembleError::Outputs)?;
         let variances = targets.mapv(f64::from).var_axis(ndarray::Axis(0), 0.0);
-        let factor = |&v: &f64| if v > 0.0 { v.powf(-self.balance) } else { 0.0 };
+        let factor = |&v: &f64| {
+            if v > 0.0 {
+                math::powf(v, -self.balance)
+            } else {
+                0.0
+            }
+        };
         tree.grow_by(WeightedOutputs {
             targets: targets.view(),
             weights: tree.weights(),

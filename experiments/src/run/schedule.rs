@@ -230,7 +230,7 @@ fn weight(plan: &Plan, cell: &Cell) -> u64 {
             .search
             .as_ref()
             .map_or(1, |search| 1 + search.trials.unwrap_or(30));
-    let fit = trees(cell) as f64 * k * n * (n + 2.0).log2() * (2.0 + m);
+    let fit = trees(cell) as f64 * k * n * rpo::core::math::log2(n + 2.0) * (2.0 + m);
     (1.0 + load + fits as f64 * fit) as u64
 }
 

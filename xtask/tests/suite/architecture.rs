@@ -112,6 +112,23 @@ fn numeric_crates_keep_away_from_files_and_the_environment() {
     }
 }
 
+/// What x.powi(n) gives depends on the system, unless n is 2: then it is x * x. `math::powi` of rpo-core is for the others.
+#[test]
+fn powers_other_than_squares_are_portable() {
+    for (name, _) in ARROWS {
+        let mut files = Vec::new();
+        sources(&crates().join(name).join("src"), &mut files);
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            let text = text.split("#[cfg(test)]").next().unwrap();
+            for (place, _) in text.match_indices(".powi(") {
+                let square = text[place..].starts_with(".powi(2)");
+                assert!(square, "{} has a power other than a square", file.display());
+            }
+        }
+    }
+}
+
 fn sources(folder: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

@@ -9,6 +9,7 @@ mod features;
 mod files;
 mod interrupt;
 mod linear;
+mod machines;
 mod methods;
 mod missing;
 mod real;

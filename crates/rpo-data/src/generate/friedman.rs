@@ -5,8 +5,13 @@ use crate::dataset::{Dataset, Task};
 use ndarray::Array2;
 use rand::Rng;
 use rand::seq::SliceRandom;
+#[allow(
+    clippy::disallowed_types,
+    reason = "experiments are recorded on the sets that it draws; no model depends on it"
+)]
 use rand_distr::StandardNormal;
 use rayon::prelude::*;
+use rpo_core::math;
 use rpo_core::{Matrix, ParameterError, Seed, check_count};
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -138,7 +143,7 @@ fn matrix(rows: usize, columns: usize, values: Vec<f32>) -> Matrix {
 /// Friedman's first function of the first five inputs.
 fn f(x: &[f32]) -> f64 {
     let x = |i: usize| f64::from(x[i]);
-    10.0 * (PI * x(0) * x(1)).sin() + 20.0 * (x(2) - 0.5).powi(2) + 10.0 * x(3) + 5.0 * x(4)
+    10.0 * math::sin(PI * x(0) * x(1)) + 20.0 * (x(2) - 0.5).powi(2) + 10.0 * x(3) + 5.0 * x(4)
 }
 
 /// Fills the second half of each row's outputs with those of the first half of other rows, output by output.

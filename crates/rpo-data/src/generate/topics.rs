@@ -3,8 +3,13 @@
 use super::multi_label::{FeatureStyle, MultiLabelSet};
 use crate::builder::MatrixBuilder;
 use rand::{Rng, RngCore};
+#[allow(
+    clippy::disallowed_types,
+    reason = "experiments are recorded on the sets that it draws; no model depends on it"
+)]
 use rand_distr::{Distribution, Poisson, StandardNormal, WeightedAliasIndex};
 use rpo_core::Seed;
+use rpo_core::math;
 
 /// Probability that a label shows one of its features.
 const SHOWN: f64 = 0.9;
@@ -45,7 +50,7 @@ impl<'a> Model<'a> {
         for (label, &topic) in topic_of.iter().enumerate() {
             labels_of[topic as usize].push(label as u32);
         }
-        let weight = |label: u32| (f64::from(label) + 1.0).powf(-params.exponent);
+        let weight = |label: u32| math::powf(f64::from(label) + 1.0, -params.exponent);
         let labels_of: Vec<(Vec<u32>, Vec<f64>)> = labels_of
             .into_iter()
             .map(|labels| {

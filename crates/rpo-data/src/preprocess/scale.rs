@@ -5,6 +5,7 @@ use super::{
     map_values,
 };
 use crate::dataset::{Dataset, DatasetError};
+use rpo_core::math;
 use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +49,7 @@ impl Idf {
             if count == 0 {
                 0.0
             } else {
-                (n / count as f64).ln() as f32
+                math::ln(n / count as f64) as f32
             }
         };
         let mut weights: Vec<f32> = count_present(data).into_iter().map(weight).collect();

@@ -240,7 +240,8 @@ impl<'a> Booster<'a> {
 fn ordinary(mut g: Vec<f64>) -> Vec<f64> {
     let largest = g.iter().fold(0.0_f64, |max, v| max.max(v.abs()));
     if largest > 0.0 && !(1e-20..1e20).contains(&largest) {
-        let scale = (-largest.log2().floor()).clamp(-1000.0, 1000.0).exp2();
+        let exponent = (largest.to_bits() >> 52).clamp(23, 2023);
+        let scale = f64::from_bits((2046 - exponent) << 52);
         g.iter_mut().for_each(|v| *v *= scale);
     }
     g

@@ -17,7 +17,7 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum MaxFeatures {
-    /// All of them, in their own order.
+    /// All of them.
     All,
     /// ⌊√p⌋: the forest paper's k.
     Sqrt,
@@ -36,7 +36,7 @@ impl MaxFeatures {
         let k = match self {
             Self::All => n_features,
             Self::Sqrt => p.sqrt() as usize,
-            Self::Log2 => p.log2() as usize,
+            Self::Log2 => n_features.max(1).ilog2() as usize,
             Self::Count(k) => k,
             Self::Share(share) => (share * p) as usize,
         };

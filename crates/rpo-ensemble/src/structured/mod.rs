@@ -10,7 +10,8 @@
 //! ```
 //!
 //! in [0, 1]. (The paper does not divide; without it labels would be scored on different scales, and out-of-bag scores
-//! on another scale than predictions.) Decisions come from [`thresholds`](crate::thresholds) on out-of-bag scores.
+//! on another scale than predictions.) Mini-batches of the Hellinger solver have both classes in proportion, where the
+//! paper shuffles. Decisions come from [`thresholds`](crate::thresholds) on out-of-bag scores.
 
 mod fit;
 mod model;

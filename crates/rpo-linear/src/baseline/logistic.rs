@@ -1,5 +1,6 @@
 //! Logistic regression, label by label.
 
+use rpo_core::math;
 use rpo_core::{InverseLink, MatrixView, ParameterError, check_count, check_positive};
 use rpo_projections::Penalty;
 use rpo_projections::least_squares::{Design, LANES, Lanes, PenaltyDiagonal, Rows, panel_product};
@@ -9,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use super::LinearModel;
 use super::panels::{PanelOutputs, fit_panels};
 use crate::checks::{check_data, check_labels};
-use crate::embedding::loss::log1p_exp;
 use crate::{FitOptions, LinearError};
 
 /// Most steps of conjugate gradients within a Newton step.
@@ -163,8 +163,7 @@ impl Panel<'_, '_, '_> {
         let mut gradient = panel_product(&self.x, &self.x, w, |i, t| {
             activations[i] = *t;
             for lane in 0..LANES {
-                // Beyond this the exponential is 0 or the whole sum to the last digit.
-                t[lane] = (1.0 + (-t[lane].clamp(-700.0, 700.0)).exp()).recip();
+                t[lane] = math::sigmoid(t[lane]);
                 curvatures[i][lane] = t[lane] * (1.0 - t[lane]);
             }
             self.for_each_label(i, |lane| t[lane] -= 1.0);
@@ -279,7 +278,7 @@ impl Panel<'_, '_, '_> {
         for (i, (a, m)) in activations.iter().zip(moves).enumerate() {
             let a: Lanes = std::array::from_fn(|lane| a[lane] + step[lane] * m[lane]);
             for lane in 0..LANES {
-                sum[lane] += log1p_exp(a[lane]);
+                sum[lane] += math::softplus(a[lane]);
             }
             self.for_each_label(i, |lane| sum[lane] -= a[lane]);
         }

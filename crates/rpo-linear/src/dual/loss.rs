@@ -1,5 +1,6 @@
 //! Losses of margins, and their steps in the dual for several labels side by side.
 
+use rpo_core::math::{self, single::sigmoid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -19,14 +20,12 @@ impl MarginLoss {
     /// no probabilities; a = 3 spreads its margins -1 and 1 to 0.05 and 0.95. Unlike exp(-max(0, 1 - s)²), which other label
     /// trees use, it ranks labels beyond the margin too: the frequent and the rare ones that all have margins above 1.
     pub(crate) fn probability(self, score: f32) -> f32 {
-        1.0 / (1.0 + (-self.slope() * score).exp())
+        sigmoid(self.slope() * score)
     }
 
     /// The logarithm of the probability.
     pub(crate) fn log_probability(self, score: f32) -> f32 {
-        let z = self.slope() * score;
-        // e⁻ᶻ may be infinite.
-        z.min(0.0) - (-z.abs()).exp().ln_1p()
+        -math::softplus(-f64::from(self.slope() * score)) as f32
     }
 
     fn slope(self) -> f32 {
@@ -174,45 +173,9 @@ impl<const L: usize> LaneLoss<L> for Logistic {
     }
 }
 
-/// σ(x) = 1 / (1 + e⁻ˣ) to 2·10⁻⁷, by arithmetic that every processor rounds alike and that is done for several labels at
-/// once.
-#[inline(always)]
-fn sigmoid(x: f32) -> f32 {
-    // e⁻ˣ = 2ᵏ eʳ with |r| at most ½ log 2, and eʳ by its Taylor series.
-    const LOG2_E: f32 = std::f32::consts::LOG2_E;
-    /// log 2 in two parts, so that k times the first is exact.
-    const LN_2_HIGH: f32 = 0.693_359_4;
-    const LN_2_LOW: f32 = -2.121_944_4e-4;
-    /// Adding it rounds to a whole number, in the low bits.
-    const ROUND: f32 = 12_582_912.0;
-    let x = if x > 80.0 { 80.0 } else { x };
-    let x = if x < -80.0 { -80.0 } else { x };
-    let shifted = -x * LOG2_E + ROUND;
-    let k = shifted - ROUND;
-    let r = -x - k * LN_2_HIGH - k * LN_2_LOW;
-    let series =
-        1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r / 720.0)))));
-    let power = f32::from_bits(shifted.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23);
-    1.0 / (1.0 + power * series)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sigmoids_are_those_of_the_library() {
-        for i in -2000..=2000 {
-            let x = 0.05 * i as f32;
-            let expected = 1.0 / (1.0 + (-f64::from(x)).exp());
-            let found = f64::from(sigmoid(x));
-            assert!((found - expected).abs() < 2e-7, "{x}: {found} {expected}");
-            if (-79.0..0.0).contains(&x) {
-                assert!((found / expected - 1.0).abs() < 1e-6, "{x}: {found} {expected}");
-            }
-        }
-        assert!(sigmoid(f32::INFINITY) == 1.0 && sigmoid(f32::NEG_INFINITY) < 1e-30);
-    }
 
     #[test]
     fn a_step_of_the_logistic_loss_finds_the_root() {

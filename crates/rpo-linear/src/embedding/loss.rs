@@ -2,22 +2,20 @@
 
 use ndarray::{ArrayView2, ArrayViewMut2};
 use rpo_core::InverseLink;
-
-/// Activations beyond this magnitude count as it: their probabilities are 0 and 1 to the last digit of `f32`.
-const LARGEST: f32 = 40.0;
+use rpo_core::math;
 
 /// Turns activations into scores, in place; each row is a sample.
 pub(crate) fn apply_to_rows(inverse_link: InverseLink, mut activations: ArrayViewMut2<'_, f32>) {
     match inverse_link {
         InverseLink::Identity => {}
-        InverseLink::Logistic => activations.mapv_inplace(sigmoid),
-        InverseLink::Exponential => activations.mapv_inplace(f32::exp),
+        InverseLink::Logistic => activations.mapv_inplace(math::single::sigmoid),
+        InverseLink::Exponential => activations.mapv_inplace(|a| math::exp(a.into()) as f32),
         InverseLink::Softmax => {
             for mut row in activations.rows_mut() {
                 let largest = row.iter().fold(f32::NEG_INFINITY, |best, v| best.max(*v));
-                let sum: f64 = row.iter().map(|v| f64::from(v - largest).exp()).sum();
+                let sum: f64 = row.iter().map(|v| math::exp(f64::from(v - largest))).sum();
                 let sum = sum as f32;
-                row.mapv_inplace(|v| (v - largest).exp() / sum);
+                row.mapv_inplace(|v| math::exp(f64::from(v - largest)) as f32 / sum);
             }
         }
     }
@@ -41,29 +39,19 @@ pub(crate) fn loss(
                 labels(i, &mut |j, y| sum += y * (0.5 * y - f64::from(row[j])));
             }
             InverseLink::Logistic => {
-                sum += row.iter().map(|v| log1p_exp(f64::from(*v))).sum::<f64>();
+                sum += row.iter().map(|v| math::softplus(f64::from(*v))).sum::<f64>();
                 labels(i, &mut |j, y| sum -= y * f64::from(row[j]));
             }
             InverseLink::Exponential => unreachable!("embeddings have no loss with this link"),
             InverseLink::Softmax => {
                 let largest = row.iter().fold(f32::NEG_INFINITY, |best, v| best.max(*v));
-                let exponentials: f64 = row.iter().map(|v| f64::from(v - largest).exp()).sum();
-                sum += f64::from(largest) + exponentials.ln();
+                let exponentials: f64 = row.iter().map(|v| math::exp(f64::from(v - largest))).sum();
+                sum += f64::from(largest) + math::ln(exponentials);
                 labels(i, &mut |j, y| sum -= y * f64::from(row[j]));
             }
         }
     }
     sum
-}
-
-/// 1 / (1 + e⁻ᵃ).
-pub(crate) fn sigmoid(a: f32) -> f32 {
-    1.0 / (1.0 + (-a.clamp(-LARGEST, LARGEST)).exp())
-}
-
-/// log(1 + eᵃ) without overflow.
-pub(crate) fn log1p_exp(a: f64) -> f64 {
-    a.max(0.0) + (-a.abs()).exp().ln_1p()
 }
 
 #[cfg(test)]
@@ -123,6 +111,5 @@ mod tests {
             assert!(scores.iter().all(|v| (0.0..=1.0).contains(v)));
             assert!((total(response, &activations, &targets) / 2e30 - 1.0).abs() < 1e-6);
         }
-        assert_eq!(log1p_exp(0.0), 2.0_f64.ln());
     }
 }

@@ -1,6 +1,7 @@
 //! Predictions by beam search.
 
 use rayon::prelude::*;
+use rpo_core::math;
 use rpo_core::{CsrMatrix, MatrixView, Predictor, csr_of_rows, keep_top};
 
 use super::structure::Node;
@@ -77,7 +78,9 @@ impl Search {
                     Node::Leaf { first, n } => {
                         let labels = &tree.structure.labels[first as usize..(first + n) as usize];
                         let labels = labels.iter().zip(&self.scores);
-                        let labels = labels.map(|(&l, &z)| (l, (before + loss.log_probability(z)).exp()));
+                        let labels = labels.map(|(&l, &z)| {
+                            (l, math::exp(f64::from(before + loss.log_probability(z))) as f32)
+                        });
                         self.found.extend(labels);
                     }
                 }

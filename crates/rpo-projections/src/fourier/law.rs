@@ -5,9 +5,8 @@ use std::str::FromStr;
 
 use ndarray::ArrayViewMut1;
 use rand::RngCore;
-use rand::distributions::Distribution;
-use rand_distr::{Cauchy, ChiSquared, StandardNormal};
 use rpo_core::check_positive;
+use rpo_core::math::{self, Normals};
 
 use crate::ProjectionError;
 
@@ -70,10 +69,10 @@ impl SpectralLaw {
     pub fn kernel(self, delta: &[f64], inverse_bandwidth: f64) -> Option<f64> {
         let length = delta.iter().map(|v| v * v).sum::<f64>().sqrt() * inverse_bandwidth;
         match self {
-            Self::Gaussian => Some((-0.5 * length * length).exp()),
+            Self::Gaussian => Some(math::exp(-0.5 * length * length)),
             Self::CauchyIid => {
                 let length = delta.iter().map(|v| v.abs()).sum::<f64>() * inverse_bandwidth;
-                Some((-length).exp())
+                Some(math::exp(-length))
             }
             Self::Student { nu } => {
                 let order = (nu - 1.0) / 2.0;
@@ -87,21 +86,45 @@ impl SpectralLaw {
 
     /// Draws one frequency.
     pub(super) fn fill(self, inverse_bandwidth: f64, mut r: ArrayViewMut1<'_, f32>, rng: &mut impl RngCore) {
+        let mut normals = Normals::new(rng);
         let scale = match self {
             Self::Gaussian | Self::CauchyIid => inverse_bandwidth,
-            Self::Student { nu } => {
-                let chi = ChiSquared::new(nu).expect("nu was checked").sample(rng);
-                inverse_bandwidth * (nu / chi).sqrt()
-            }
+            // χ² with ν degrees of freedom is twice a Gamma variable of shape ν/2.
+            Self::Student { nu } => inverse_bandwidth * (0.5 * nu / gamma(0.5 * nu, &mut normals)).sqrt(),
         };
-        let cauchy = Cauchy::new(0.0, 1.0).expect("the scale is positive");
         r.map_inplace(|r| {
-            let draw: f64 = match self {
-                Self::Gaussian | Self::Student { .. } => StandardNormal.sample(rng),
-                Self::CauchyIid => cauchy.sample(rng),
+            let draw = match self {
+                Self::Gaussian | Self::Student { .. } => normals.draw(),
+                // The law of the quotient.
+                Self::CauchyIid => normals.draw() / normals.draw(),
             };
             *r = (scale * draw).clamp(-LARGEST, LARGEST) as f32;
         });
+    }
+}
+
+/// The logarithm of a number uniform in (0, 1]: -(z₁² + z₂²)/2 of two normal ones, so that there is one kind of draw.
+fn log_uniform(normals: &mut Normals<'_, impl RngCore>) -> f64 {
+    let (a, b) = (normals.draw(), normals.draw());
+    -0.5 * (a * a + b * b)
+}
+
+/// A Gamma variable of a shape a > 0 and scale 1: accepted from the cube of a normal one (Marsaglia, Tsang: A simple method
+/// for generating gamma variables, 2000). For a < 1 a variable of shape a + 1 times U^(1/a).
+fn gamma(shape: f64, normals: &mut Normals<'_, impl RngCore>) -> f64 {
+    if shape < 1.0 {
+        let power = math::exp(log_uniform(normals) / shape);
+        // Above 0, as it is divided by.
+        return (gamma(shape + 1.0, normals) * power).max(f64::MIN_POSITIVE);
+    }
+    let d = shape - 1.0 / 3.0;
+    loop {
+        let x = normals.draw();
+        let root = 1.0 + x / (9.0 * d).sqrt();
+        let v = root * root * root;
+        if v > 0.0 && log_uniform(normals) < 0.5 * x * x + d - d * v + d * math::ln(v) {
+            return d * v;
+        }
     }
 }
 
@@ -115,7 +138,7 @@ fn half_integer_matern(p: u32, a: f64) -> f64 {
         term *= 2.0 * a * (i + 1.0) / ((p + i + 1.0) * (p - i));
         sum += term;
     }
-    sum * (-a).exp()
+    sum * math::exp(-a)
 }
 
 impl fmt::Display for SpectralLaw {

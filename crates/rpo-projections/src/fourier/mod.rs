@@ -1,18 +1,16 @@
 //! Random Fourier features: a random map under which inner products approximate a kernel.
 
-mod cosine;
 mod law;
 
 use std::f32::consts::TAU;
 
 use ndarray::linalg::general_mat_mul;
-use ndarray::{Array1, Array2, ArrayViewMut2};
+use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 use rand::Rng;
 use rand::seq::index;
-use rpo_core::{MatrixView, Mismatch, Seed, check_positive};
+use rpo_core::{MatrixView, Mismatch, Seed, check_positive, math};
 
 use crate::{ProjectionError, memory};
-use cosine::add_phases_and_cosine;
 
 pub use law::SpectralLaw;
 
@@ -117,7 +115,9 @@ impl RandomFeatures {
             }
         }
         for mut row in out.rows_mut() {
-            add_phases_and_cosine(&mut row, &self.phases);
+            Zip::from(&mut row)
+                .and(&self.phases)
+                .for_each(|x, &phase| *x = math::single::cos(*x + phase));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, azip, s};
 use rpo_core::Mismatch;
+use rpo_core::math;
 
 use super::qr::reflector;
 use super::svd::{check_finite, decreasing, fix_row_signs, magnitude};
@@ -94,7 +95,7 @@ fn implicit_ql(d: &mut [f64], e: &mut [f64], vectors: &mut Array2<f64>) {
             // The shift of Wilkinson, under which the iteration always converges, mostly in two or three rounds.
             let g = d[l];
             let p = (d[l + 1] - g) / (2.0 * e[l]);
-            let r = p.hypot(1.0).copysign(p);
+            let r = math::hypot(p, 1.0).copysign(p);
             d[l] = e[l] / (p + r);
             d[l + 1] = e[l] * (p + r);
             let (next, h) = (d[l + 1], g - d[l]);
@@ -108,7 +109,7 @@ fn implicit_ql(d: &mut [f64], e: &mut [f64], vectors: &mut Array2<f64>) {
             for i in (l..end).rev() {
                 (c3, c2, s2) = (c2, c, s);
                 let (g, h) = (c * e[i], c * p);
-                let r = p.hypot(e[i]);
+                let r = math::hypot(p, e[i]);
                 e[i + 1] = s * r;
                 (s, c) = (e[i] / r, p / r);
                 p = c * d[i] - s * g;

@@ -1,9 +1,8 @@
 //! Randomized range finder.
 
 use ndarray::{Array2, ArrayView2, s};
-use rand::distributions::Distribution;
-use rand_distr::StandardNormal;
 use rpo_core::Seed;
+use rpo_core::math::Normals;
 
 use super::LinearOperator;
 use super::qr::qr;
@@ -17,7 +16,8 @@ use crate::{ProjectionError, memory};
 pub fn standard_normal(rows: usize, columns: usize, seed: Seed) -> Result<Array2<f64>, ProjectionError> {
     let mut rng = seed.stream();
     let mut out: Array2<f64> = memory::zeros(rows, columns)?;
-    out.iter_mut().for_each(|x| *x = StandardNormal.sample(&mut rng));
+    let mut normals = Normals::new(&mut rng);
+    out.iter_mut().for_each(|x| *x = normals.draw());
     Ok(out)
 }
 

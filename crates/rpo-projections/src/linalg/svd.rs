@@ -1,6 +1,7 @@
 //! Singular values of small dense matrices.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, azip};
+use rpo_core::math;
 
 use super::qr::qr;
 use crate::ProjectionError;
@@ -68,8 +69,8 @@ fn orthogonalise(rows: &mut Array2<f64>, vt: &mut Array2<f64>) {
             }
             rotated = true;
             let zeta = (bb - aa) / (2.0 * ab);
-            let t = 1.0_f64.copysign(zeta) / (zeta.abs() + zeta.hypot(1.0));
-            let c = t.hypot(1.0).recip();
+            let t = 1.0_f64.copysign(zeta) / (zeta.abs() + math::hypot(zeta, 1.0));
+            let c = math::hypot(t, 1.0).recip();
             rotate(rows, (p, q), c, c * t);
             rotate(vt, (p, q), c, c * t);
         }

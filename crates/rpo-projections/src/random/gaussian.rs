@@ -1,7 +1,6 @@
 //! Gaussian projection of the output space.
 
-use rand::distributions::Distribution;
-use rand_distr::StandardNormal;
+use rpo_core::math::Normals;
 use rpo_core::{MatrixView, Seed};
 
 use crate::maps::{DenseMap, LabelRows};
@@ -28,7 +27,8 @@ struct NormalRows(Seed);
 impl LabelRows for NormalRows {
     fn fill(&self, label: u32, row: &mut [f32]) {
         let mut rng = self.0.child(label.into()).stream();
-        row.iter_mut().for_each(|x| *x = StandardNormal.sample(&mut rng));
+        let mut normals = Normals::new(&mut rng);
+        row.iter_mut().for_each(|x| *x = normals.draw() as f32);
     }
 }
 

@@ -1,6 +1,7 @@
 //! Projections whose entries are signs, all of them or a few.
 
 use rand::{Rng, RngCore};
+use rpo_core::math;
 use rpo_core::{MatrixView, Seed};
 
 use crate::maps::{DenseMap, LabelRows};
@@ -202,13 +203,13 @@ fn sparse_signs(
         columns: n_components,
     })?;
     let mut rng = seed.stream();
-    let per_log = (-s.recip()).ln_1p().recip();
+    let per_log = math::ln_1p(-s.recip()).recip();
     let mut at = 0_u64;
     loop {
         // U in (0, 1]: P(gap >= g) = P(ln U / ln(1 - 1/s) >= g) = (1 - 1/s)^g.
         let uniform = 1.0 - rng.r#gen::<f64>();
         // The conversion saturates, as must the sum, where the gap leads beyond the matrix.
-        at = at.saturating_add((uniform.ln() * per_log) as u64);
+        at = at.saturating_add((math::ln(uniform) * per_log) as u64);
         if at >= total {
             return Ok(entries);
         }

@@ -1,6 +1,7 @@
 //! Entropy of 0/1 targets.
 
 use super::Criterion;
+use rpo_core::math;
 use std::sync::Arc;
 
 /// k log₂ k, and 0 for k = 0: looked up in a table, which clones share, for whole numbers up to a bound.
@@ -25,7 +26,7 @@ impl XLogXTable {
 
 /// Rounding may leave a side without weight a trace below 0.
 fn direct(k: f64) -> f64 {
-    if k > 0.0 { k * k.log2() } else { 0.0 }
+    if k > 0.0 { k * math::log2(k) } else { 0.0 }
 }
 
 /// Entropy of one 0/1 target in bits: with rows of weight n of which k are 1, split into l and r,

@@ -1,12 +1,13 @@
 //! ADAM (Kingma and Ba, ICLR 2015, algorithm 1).
 
 use super::real::Real;
+use rpo_core::math;
 
 /// ADAM with its state: β₁ = 0.9, β₂ = 0.999, ε = 1e-8 added outside the root, bias-corrected.
 #[derive(Debug, Clone)]
 pub(crate) struct Adam<T> {
     learning_rate: f64,
-    step: i32,
+    step: u32,
     first: Vec<T>,
     second: Vec<T>,
 }
@@ -36,8 +37,8 @@ impl<T: Real> Adam<T> {
             "one weight and one slope each"
         );
         self.step += 1;
-        let rate = T::from_f64(self.learning_rate / (1.0 - Self::BETA1.powi(self.step)));
-        let unbias = T::from_f64(1.0 / (1.0 - Self::BETA2.powi(self.step)));
+        let rate = T::from_f64(self.learning_rate / (1.0 - math::powi(Self::BETA1, self.step)));
+        let unbias = T::from_f64(1.0 / (1.0 - math::powi(Self::BETA2, self.step)));
         let [beta1, rest1, beta2, rest2, epsilon] = [
             Self::BETA1,
             1.0 - Self::BETA1,

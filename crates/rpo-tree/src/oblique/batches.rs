@@ -7,7 +7,7 @@ use rpo_core::Seed;
 /// Hands out mini-batches: all rows if they are few enough, otherwise pieces of a new order at every pass.
 ///
 /// Each order is a shuffle of either class, interleaved in proportion, so that every batch has rows of a small
-/// class in proportion, where a plain shuffle would give some batches none of it; the loss, a function of two class means, expects
+/// class in proportion, where the plain shuffle of the paper would give some batches none of it; the loss, a function of two class means, expects
 /// the same of both. Rows left over at the end of a pass are not used.
 pub(super) struct Batches<'a> {
     all: &'a [bool],

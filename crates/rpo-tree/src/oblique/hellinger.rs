@@ -1,6 +1,7 @@
 //! Parameters of hyperplanes of large Hellinger distance.
 
 use crate::TreeError;
+use rpo_core::math;
 use rpo_core::{ParameterError, check_count, check_not_negative, check_positive};
 use serde::{Deserialize, Serialize};
 
@@ -35,8 +36,8 @@ impl Default for Sharpness {
 impl Sharpness {
     /// α at a step, counted from 0.
     pub(crate) fn at(&self, step: usize) -> f64 {
-        let times = i32::try_from(step / self.every).unwrap_or(i32::MAX);
-        (self.start * self.growth.powi(times)).min(self.end)
+        let times = u32::try_from(step / self.every).unwrap_or(u32::MAX);
+        (self.start * math::powi(self.growth, times)).min(self.end)
     }
 }
 

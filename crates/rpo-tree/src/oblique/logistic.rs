@@ -5,6 +5,7 @@ use super::least_squares::{add, squared};
 use super::real::Real;
 use crate::TreeError;
 use rpo_core::check_positive;
+use rpo_core::math;
 use serde::{Deserialize, Serialize};
 
 /// Parameters of hyperplanes by logistic regression.
@@ -67,7 +68,7 @@ pub(crate) fn logistic_regression<T: Real, D: DesignMatrix<T>>(
         let slope = -dot(&direction, &point.gradient);
         // Halving ends: the direction descends. Where rounding hides the descent the minimum is reached.
         let next = (0..20).find_map(|halvings| {
-            let step = 0.5_f64.powi(halvings);
+            let step = math::powi(0.5, halvings);
             let mut moved = w.clone();
             add(&mut moved, -step, &direction);
             let value = problem.value(&moved);
@@ -102,7 +103,7 @@ impl<D> Problem<'_, D> {
     {
         let losses = margins.iter().zip(self.positive).map(|(z, &positive)| {
             let z = if positive { -z.to_f64() } else { z.to_f64() };
-            z.max(0.0) + (-z.abs()).exp().ln_1p()
+            math::softplus(z)
         });
         losses.sum::<f64>() + self.lambda / 2.0 * squared(&w[..self.design.bias()])
     }

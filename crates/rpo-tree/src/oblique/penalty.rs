@@ -1,6 +1,7 @@
 //! A smooth absolute value, so that a penalty on the size of weights has a gradient.
 
 use super::real::Real;
+use rpo_core::math;
 
 /// Φ(w) = (1/η) [ln(1 + e^(−ηw)) + ln(1 + e^(ηw))], the softplus form of |w|: at most 2 ln 2 / η above it.
 ///
@@ -15,7 +16,7 @@ pub(crate) struct SmoothAbs {
 impl SmoothAbs {
     /// Φ(w).
     pub(crate) fn value(&self, w: f64) -> f64 {
-        w.abs() + 2.0 / self.eta * (-self.eta * w.abs()).exp().ln_1p()
+        w.abs() + 2.0 / self.eta * math::softplus(-self.eta * w.abs())
     }
 
     /// Φ'(w) = tanh(ηw/2).

@@ -1,12 +1,12 @@
 //! The two floating-point types that solvers work in.
 
+use rpo_core::math;
 use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Neg, Sub};
 
 /// `f32`, which trees grow with, or `f64`, which tests compare with.
 ///
-/// Its functions are made of additions, multiplications and shifts alone where speed counts, so that loops over them
-/// become vector code and results do not depend on a platform's mathematics library.
+/// Its functions are those of [`rpo_core::math`]: loops over them become vector code, and every processor rounds them alike.
 pub trait Real:
     Copy
     + Default
@@ -66,17 +66,12 @@ impl Real for f64 {
 
     #[inline]
     fn sigmoid(self) -> Self {
-        let e = (-self.abs()).exp();
-        if self >= 0.0 {
-            1.0 / (1.0 + e)
-        } else {
-            e / (1.0 + e)
-        }
+        math::sigmoid(self)
     }
 
     #[inline]
     fn tanh(self) -> Self {
-        self.tanh()
+        math::tanh(self)
     }
 }
 
@@ -100,7 +95,7 @@ impl Real for f32 {
 
     #[inline]
     fn sigmoid(self) -> Self {
-        1.0 / (1.0 + exp(-self))
+        math::single::sigmoid(self)
     }
 
     #[inline]
@@ -109,37 +104,9 @@ impl Real for f32 {
     }
 }
 
-/// e^x to a relative error of 2e-7, for |x| ≤ 87; beyond, the value there.
-///
-/// e^x = 2^n e^r with n = round(x / ln 2): adding 1.5·2²³ rounds to a whole number and leaves it in the lowest bits,
-/// from where a shift makes it the exponent; e^r is a Taylor polynomial on |r| ≤ ln 2 / 2.
-#[inline]
-fn exp(x: f32) -> f32 {
-    const ROUND: f32 = 12_582_912.0;
-    // ln 2 in two parts: n times the first is exact.
-    const LN2_HIGH: f32 = 0.693_359_4;
-    const LN2_LOW: f32 = -2.121_944_4e-4;
-    let x = x.clamp(-87.0, 87.0);
-    let rounded = x * std::f32::consts::LOG2_E + ROUND;
-    let n = rounded - ROUND;
-    let r = (x - n * LN2_HIGH) - n * LN2_LOW;
-    let p = 1.0 + r * (1.0 + r * (0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r / 720.0)))));
-    let exponent = rounded.to_bits().wrapping_sub(ROUND.to_bits()).wrapping_add(127) << 23;
-    p * f32::from_bits(exponent)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_exponential_is_close_everywhere() {
-        for i in -86_999..=86_999 {
-            let x = i as f32 * 1e-3;
-            let expected = f64::from(x).exp();
-            assert!((f64::from(exp(x)) / expected - 1.0).abs() < 3e-7, "{x}");
-        }
-    }
 
     /// H-P7: φ(−z) = 1 − φ(z), and nothing overflows.
     #[test]

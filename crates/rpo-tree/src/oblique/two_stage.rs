@@ -9,6 +9,7 @@ use super::loss::{slopes, soft_assign};
 use super::penalty::SmoothAbs;
 use super::real::Real;
 use rpo_core::Seed;
+use rpo_core::math;
 
 /// Hyperplanes that separate the positive rows from the others, the final one first: of the second stage, of the first, of
 /// least squares. Empty if the classes cannot be separated: a class without rows, or a first stage that ends without any
@@ -56,14 +57,12 @@ pub(crate) fn two_stage<T: Real, D: DesignMatrix<T>>(
     let Some(loss) = solver.loss(alpha, &w) else {
         return Vec::new();
     };
-    let size: f64 = w.iter().map(|w| w.to_f64().abs()).sum();
+    let size: f64 = solver.penalized(&w).iter().map(|w| w.to_f64().abs()).sum();
     if !(size >= 1e-12 && -loss >= 1e-12) {
         return Vec::new();
     }
     let first = w.clone();
-    let rho = (n_features as f64 / positive.len() as f64)
-        .ln_1p()
-        .min(params.rho);
+    let rho = math::ln_1p(n_features as f64 / positive.len() as f64).min(params.rho);
     let gamma = rho * -loss / size;
     let mut best: Option<(f64, Vec<T>)> = None;
     let mut consider = |solver: &mut Solver<'_, T, D>, w: &[T]| {
@@ -135,8 +134,9 @@ impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
         }
     }
 
-    fn n_penalized(&self) -> usize {
-        self.design.bias() + usize::from(self.params.penalize_bias)
+    /// The weights that the penalty counts; the bias is the last weight.
+    fn penalized<'w>(&self, w: &'w [T]) -> &'w [T] {
+        &w[..self.design.bias() + usize::from(self.params.penalize_bias)]
     }
 
     fn add_penalty_slope(&mut self, gamma: f64, w: &[T]) {
@@ -144,8 +144,8 @@ impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
             return;
         }
         let (penalty, gamma) = (SmoothAbs { eta: self.params.eta }, T::from_f64(gamma));
-        let n_penalized = self.n_penalized();
-        for (g, &w) in self.gradient.iter_mut().zip(&w[..n_penalized]) {
+        let penalized = self.penalized(w);
+        for (g, &w) in self.gradient.iter_mut().zip(penalized) {
             *g += gamma * penalty.derivative(w);
         }
     }
@@ -160,8 +160,7 @@ impl<T: Real, D: DesignMatrix<T>> Solver<'_, T, D> {
     /// L + γ Σ Φ over all rows.
     fn objective(&mut self, alpha: f64, gamma: f64, w: &[T]) -> f64 {
         let penalty = SmoothAbs { eta: self.params.eta };
-        let penalized = &w[..self.n_penalized()];
-        let sum: f64 = penalized.iter().map(|w| penalty.value(w.to_f64())).sum();
+        let sum: f64 = self.penalized(w).iter().map(|w| penalty.value(w.to_f64())).sum();
         self.loss(alpha, w).unwrap_or(0.0) + gamma * sum
     }
 }
@@ -209,6 +208,29 @@ mod tests {
                 share(&first)
             );
         }
+    }
+
+    /// γ = ρ d² / ‖w‖₁ and the penalty are of the same weights: without the bias, more of it changes neither.
+    #[test]
+    fn a_bias_that_is_not_penalized_counts_nowhere() {
+        // Far from 0, so that the bias is large beside the weights.
+        let positive: Vec<bool> = (0..40).map(|i| i % 2 == 0).collect();
+        let design = DenseDesign::<f64>::new(40, 1, |i, row| row[0] = 6.0 + f64::from(u8::from(positive[i])));
+        let second_over_first = |penalize_bias| {
+            let params = HellingerParams {
+                penalize_bias,
+                ..HellingerParams::default()
+            };
+            let found = two_stage(&design, &positive, &params, 40, Seed::new(0));
+            found[0][0].abs() / found[1][0].abs()
+        };
+        // A γ that the bias made small would leave the weight larger.
+        assert!(
+            second_over_first(false) < second_over_first(true),
+            "{} {}",
+            second_over_first(false),
+            second_over_first(true)
+        );
     }
 
     #[test]

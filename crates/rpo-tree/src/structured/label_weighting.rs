@@ -2,6 +2,7 @@
 
 use crate::TreeError;
 use rpo_core::ParameterError;
+use rpo_core::math;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -67,7 +68,7 @@ impl LabelWeighting {
     /// these are: s_i, or √s_i by the mode. In (0, 1] for labels that occur, 0 for others.
     pub(super) fn scales(&self, counts: &[LabelFrequency], tree_rows: usize, node_rows: usize) -> Vec<f64> {
         let occurs = |c: &LabelFrequency| c.tree > 0 && c.node > 0;
-        let inverse = |rows: usize, count: u32| (rows as f64 / f64::from(count)).ln_1p();
+        let inverse = |rows: usize, count: u32| math::ln_1p(rows as f64 / f64::from(count));
         let of = |count: fn(&LabelFrequency) -> u32, rows: usize| -> Vec<f64> {
             let values = counts
                 .iter()

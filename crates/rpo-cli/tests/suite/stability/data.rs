@@ -252,7 +252,7 @@ fn xmlrepo(texts: &[Text]) -> String {
 }
 
 /// Writes the training and test files of every data set.
-pub(super) fn write(folder: &Folder) {
+pub(crate) fn write(folder: &Folder) {
     let table = |name: &str, rows: &[Vec<String>], outputs: usize, n_train: usize| {
         folder
             .write(&format!("{name}-train.csv"), csv(&rows[..n_train], outputs))
@@ -282,7 +282,7 @@ pub(super) fn write(folder: &Folder) {
 }
 
 /// Returns the options that name a data set of the table: for training, and for prediction.
-pub(super) fn options(set: &str) -> (String, String) {
+pub(crate) fn options(set: &str) -> (String, String) {
     let both =
         |train: &str, test: &str, rest: &str| (format!("--data {train} {rest}"), format!("--data {test}"));
     let table =

@@ -2,6 +2,7 @@
 
 use super::Loss;
 use rpo_core::InverseLink;
+use rpo_core::math;
 
 /// Largest move of a score in one step: the minimum is at minus infinity where all targets are 0, and one Newton step from
 /// far below the targets goes far beyond them.
@@ -16,7 +17,7 @@ fn log_of_mean(targets: &[f64], weights: &[f64]) -> f64 {
     } else {
         0.5 / targets.len() as f64
     };
-    mean.ln()
+    math::ln(mean)
 }
 
 fn refuses_negative(y: f64) -> Option<&'static str> {
@@ -29,16 +30,16 @@ pub(crate) struct Poisson;
 
 impl Loss for Poisson {
     fn value(&self, y: f64, score: f64) -> f64 {
-        let of_target = if y > 0.0 { y * (score - y.ln()) } else { 0.0 };
-        score.exp() - y - of_target
+        let of_target = if y > 0.0 { y * (score - math::ln(y)) } else { 0.0 };
+        math::exp(score) - y - of_target
     }
 
     fn residual(&self, y: f64, score: f64) -> f64 {
-        y - score.exp()
+        y - math::exp(score)
     }
 
     fn curvature(&self, _y: f64, score: f64) -> Option<f64> {
-        Some(score.exp())
+        Some(math::exp(score))
     }
 
     fn largest_move(&self) -> f64 {
@@ -69,8 +70,8 @@ impl Tweedie {
     /// μ¹⁻ᵖ and μ²⁻ᵖ.
     fn powers(self, score: f64) -> (f64, f64) {
         (
-            ((1.0 - self.power) * score).exp(),
-            ((2.0 - self.power) * score).exp(),
+            math::exp((1.0 - self.power) * score),
+            math::exp((2.0 - self.power) * score),
         )
     }
 }
@@ -79,7 +80,7 @@ impl Loss for Tweedie {
     fn value(&self, y: f64, score: f64) -> f64 {
         let (below, above) = (1.0 - self.power, 2.0 - self.power);
         let powers = self.powers(score);
-        y.powf(above) / (below * above) - y * powers.0 / below + powers.1 / above
+        math::powf(y, above) / (below * above) - y * powers.0 / below + powers.1 / above
     }
 
     fn residual(&self, y: f64, score: f64) -> f64 {

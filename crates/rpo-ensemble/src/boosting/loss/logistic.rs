@@ -1,7 +1,7 @@
 //! The logistic loss.
 
 use super::Loss;
-use rpo_core::InverseLink;
+use rpo_core::{InverseLink, math};
 
 /// ℓ(y, f) = log(1 + exp(−2 y± f)) for labels y in {0, 1} and y± = 2y − 1, the binomial deviance:
 /// r = 2 y± / (1 + exp(2 y± f)), and the probability of the label is σ(2f).
@@ -16,13 +16,6 @@ use rpo_core::InverseLink;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Logistic;
 
-/// 1 / (1 + exp(−x)), by the sign of x.
-#[inline]
-pub(crate) fn sigmoid(x: f64) -> f64 {
-    let e = (-x.abs()).exp();
-    if x >= 0.0 { 1.0 / (1.0 + e) } else { e / (1.0 + e) }
-}
-
 impl Logistic {
     /// Largest move of a score in one step.
     pub(crate) const LARGEST_MOVE: f64 = 10.0;
@@ -35,23 +28,23 @@ impl Logistic {
         } else {
             fraction.clamp(margin, 1.0 - margin)
         };
-        0.5 * (p / (1.0 - p)).ln()
+        0.5 * math::ln(p / (1.0 - p))
     }
 }
 
 impl Loss for Logistic {
     fn value(&self, y: f64, score: f64) -> f64 {
         let z = (2.0 * y - 1.0) * 2.0 * score;
-        (-z).max(0.0) + (-z.abs()).exp().ln_1p()
+        math::softplus(-z)
     }
 
     fn residual(&self, y: f64, score: f64) -> f64 {
         let sign = 2.0 * y - 1.0;
-        2.0 * sign * sigmoid(-2.0 * sign * score)
+        2.0 * sign * math::sigmoid(-2.0 * sign * score)
     }
 
     fn curvature(&self, _y: f64, score: f64) -> Option<f64> {
-        let e = (-2.0 * score.abs()).exp();
+        let e = math::exp(-2.0 * score.abs());
         Some(4.0 * e / ((1.0 + e) * (1.0 + e)))
     }
 

@@ -21,7 +21,7 @@ use huber::Huber;
 use log_link::{Poisson, Tweedie};
 use median::weighted_middle;
 use quantile::Quantile;
-use rpo_core::{InverseLink, ParameterError};
+use rpo_core::{InverseLink, ParameterError, math};
 use schemars::JsonSchema;
 use search::line_search;
 use serde::{Deserialize, Serialize};
@@ -35,8 +35,8 @@ use std::sync::Arc;
 #[inline]
 pub(crate) fn prediction(inverse_link: InverseLink, score: f64) -> f64 {
     match inverse_link {
-        InverseLink::Logistic => logistic::sigmoid(2.0 * score),
-        InverseLink::Exponential => score.exp(),
+        InverseLink::Logistic => math::sigmoid(2.0 * score),
+        InverseLink::Exponential => math::exp(score),
         InverseLink::Identity | InverseLink::Softmax => score,
     }
 }

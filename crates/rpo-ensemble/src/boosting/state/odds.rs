@@ -16,7 +16,7 @@ use crate::boosting::loss::Logistic;
 use crate::boosting::resolved::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, csr_row, vectorized};
+use rpo_core::{CsrMatrix, csr_row, math, vectorized};
 use rpo_tree::criterion::LeafPenalty;
 
 /// Odds are kept in [1e-18, 1e18], |f| up to about 20.7: there probabilities are 0 or 1 to `f32`, and products of
@@ -39,7 +39,7 @@ pub(crate) struct OddsState<'a> {
 impl<'a> OddsState<'a> {
     /// Starts from constants.
     pub(crate) fn new(params: &Resolved, outputs: &'a Outputs<'a>, initial: &[f64]) -> Self {
-        let row: Vec<f32> = initial.iter().map(|f| (2.0 * f).exp() as f32).collect();
+        let row: Vec<f32> = initial.iter().map(|f| math::exp(2.0 * f) as f32).collect();
         Self {
             outputs,
             labels: outputs.y.to_csr(),
@@ -55,7 +55,7 @@ impl<'a> OddsState<'a> {
         let next = Chunks::new(pass.next, self.outputs.n_rows());
         let (phi, squares, q) = (next.phi, next.squares, next.n_components());
         let factors = pass.update.map(|(leaves, update)| {
-            let factor = |v: f64| (2.0 * v).exp() as f32;
+            let factor = |v: f64| math::exp(2.0 * v) as f32;
             (leaves, update.by_leaf(leaves.n_leaves, d).mapv(factor))
         });
         let stay = vec![1.0; d];
@@ -80,7 +80,7 @@ impl<'a> OddsState<'a> {
                     );
                     let (ones, values) = csr_row(&labels, row);
                     ones.iter()
-                        .for_each(|&j| loss -= f64::from(odds[j as usize]).ln());
+                        .for_each(|&j| loss -= math::ln(f64::from(odds[j as usize])));
                     sum += f64::from(weights[row]) * loss;
                     if let Some(phi) = phi {
                         phi.project_sparse(ones, values, &mut of_labels);
@@ -257,7 +257,7 @@ fn multiply(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
         rest *= 1.0 + f64::from(o);
     }
     let mantissas: f64 = product.iter().product();
-    mantissas.ln() + rest.ln() + exponent as f64 * std::f64::consts::LN_2
+    math::ln(mantissas) + math::ln(rest) + exponent as f64 * std::f64::consts::LN_2
 }
 
 /// Divides a positive normal number by the power of two that leaves it in [1, 2), and returns its exponent.

@@ -8,6 +8,7 @@
 
 use super::odds::bounded;
 use crate::boosting::loss::{Logistic, root_of_derivative};
+use rpo_core::math;
 
 /// A leaf along the step.
 pub(super) struct Leaf {
@@ -38,7 +39,7 @@ pub(super) fn exact_step(leaves: &[Leaf], odds: &[f32], weights: &[f32]) -> f64 
         let part = |leaf: &Leaf| {
             let samples = first..first + leaf.n_samples;
             first = samples.end;
-            let factor = (2.0 * step * leaf.value).exp() as f32;
+            let factor = math::exp(2.0 * step * leaf.value) as f32;
             leaf.value * sum_of_probabilities(&odds[samples.clone()], &weights[samples], factor)
         };
         leaves.iter().map(part).sum::<f64>()

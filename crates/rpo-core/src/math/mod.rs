@@ -1,0 +1,126 @@
+//! Elementary functions that give the same bits on every processor.
+//!
+//! The standard library takes `exp`, `ln` and their kin from the C library, whose variants with and without fused
+//! multiply-add differ in the last bit, as do those of different systems: a model fitted with them depends on the machine.
+//! These are made of additions, subtractions, multiplications, divisions and square roots, which IEEE 754 rounds alike
+//! everywhere, and of moves of bits. A lint refuses those of the standard library in all crates.
+//!
+//! `exp`, `ln` and what is made of them have no branches: loops over slices become vector code. The rare ones come from the
+//! crate `libm`. Functions of `f32` are in [`single`].
+
+mod exp;
+mod log;
+mod normal;
+pub mod single;
+
+pub use exp::{exp, sigmoid};
+pub use libm::{expm1 as exp_m1, hypot, pow as powf, sin, tanh};
+pub use log::{ln, ln_1p, log2, softplus};
+pub use normal::Normals;
+
+/// 1.5 · 2⁵²: adding it rounds to a whole number, which is then in the low bits. The compiler vectorizes it, as it does not
+/// `round` without newer instructions.
+const ROUND: f64 = 6_755_399_441_055_744.0;
+
+/// ln 2 in two parts: a whole number below 2²⁰ times the first is exact.
+const LN_2_HIGH: f64 = 6.931_471_803_691_238e-1;
+const LN_2_LOW: f64 = 1.908_214_929_270_587_7e-10;
+
+/// xⁿ by repeated squaring. `f64::powi` is whatever the system makes of it, except for n = 2.
+pub fn powi(x: f64, n: u32) -> f64 {
+    let (mut power, mut square, mut rest) = (1.0, x, n);
+    while rest > 0 {
+        if rest & 1 == 1 {
+            power *= square;
+        }
+        square *= square;
+        rest >>= 1;
+    }
+    power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Units in the last place of the expected value between it and the found one.
+    #[track_caller]
+    pub(super) fn check_close(found: f64, expected: f64, ulps: f64, at: f64) {
+        if expected.is_nan() || expected.is_infinite() || expected == 0.0 {
+            assert!(
+                found == expected || (found.is_nan() && expected.is_nan()),
+                "{at:e}: {found:e} {expected:e}"
+            );
+            return;
+        }
+        let ulp = f64::from_bits(expected.abs().to_bits() + 1) - expected.abs();
+        assert!(
+            (found - expected).abs() <= ulps * ulp,
+            "{at:e}: {found:e} {expected:e}"
+        );
+    }
+
+    /// Numbers of every size and sign, and the special ones.
+    pub(super) fn numbers() -> impl Iterator<Item = f64> {
+        let special = [
+            0.0,
+            -0.0,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+            f64::MIN_POSITIVE,
+            5e-324,
+            1e-310,
+            f64::MAX,
+            -f64::MAX,
+            1.0,
+            -1.0,
+            709.782_712_893_384,
+            709.782_712_893_385,
+            -708.4,
+            -744.9,
+            -745.2,
+        ];
+        let seed = crate::Seed::new(1);
+        let drawn = (0..400_000_u64).flat_map(move |i| {
+            let fraction = seed.hash(i) as f64 / 2_f64.powi(64);
+            [
+                (fraction - 0.5) * 1500.0,
+                (fraction - 0.5) * 2.0,
+                f64::from_bits(seed.hash(i)),
+                1.0 + (fraction - 0.5) * 1e-3,
+            ]
+        });
+        special.into_iter().chain(drawn)
+    }
+
+    /// Values to 17 digits of another arithmetic: Python's decimal module with 40 digits.
+    #[test]
+    fn values_are_those_of_a_longer_arithmetic() {
+        for (found, expected) in [
+            (exp(1.0), std::f64::consts::E),
+            (exp(-0.1), 0.904_837_418_035_959_5),
+            (exp(10.5), 36_315.502_674_246_636),
+            (exp(-700.25), 7.678_723_813_110_872e-305),
+            (ln(2.0), std::f64::consts::LN_2),
+            (ln(0.1), -2.302_585_092_994_045_5),
+            (ln(1.0001), 9.999_500_033_329_732e-5),
+            (ln(3e200), 461.615_630_887_477_27),
+            (ln_1p(1e-10), 9.999_999_999_500_001e-11),
+            (ln_1p(-0.3), -0.356_674_943_938_732_34),
+            (log2(3.0), 1.584_962_500_721_156),
+            (softplus(-2.0), 0.126_928_011_042_972_5),
+            (sigmoid(0.5), 0.622_459_331_201_854_6),
+        ] {
+            check_close(found, expected, 2.0, expected);
+        }
+    }
+
+    #[test]
+    fn powers_are_products() {
+        for (x, n) in [(1.1, 0), (1.1, 1), (-3.0, 5), (0.999, 1000), (2.0, 1023)] {
+            assert!((powi(x, n) / x.powi(n as i32) - 1.0).abs() < 1e-12, "{x} {n}");
+        }
+        assert_eq!(powi(0.999, u32::MAX), 0.0);
+    }
+}
