@@ -7,6 +7,7 @@ use crate::real::check_scores;
 use crate::{LabelSets, MetricError, Real};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
+use rpo_core::math;
 
 /// Labels that are read together, so that the sums of a block stay in the cache.
 const BLOCK: usize = 128;
@@ -57,7 +58,7 @@ impl Sums {
         let y = if relevant { 1.0 } else { 0.0 };
         let of_truth = if relevant { p } else { 1.0 - p };
         self.n += 1;
-        self.log -= of_truth.max(f64::from(f32::EPSILON)).ln();
+        self.log -= math::ln(of_truth.max(f64::from(f32::EPSILON)));
         self.square += (y - p) * (y - p);
         self.bins[((p * BINS as f64) as usize).min(BINS - 1)] += y - p;
     }

@@ -53,7 +53,12 @@ fn write(data: &Dataset, path: &Path) -> anyhow::Result<()> {
     let mut arrays = vec![dense("y", data.outputs().view())?];
     match data.features().view() {
         MatrixView::Sparse(x) => {
-            let starts: Vec<u64> = x.indptr().iter().map(|start| *start as u64).collect();
+            let starts: Vec<u64> = x
+                .indptr()
+                .raw_storage()
+                .iter()
+                .map(|start| *start as u64)
+                .collect();
             let shape = [x.rows() as u64, x.cols() as u64];
             arrays.push((
                 "x.values",

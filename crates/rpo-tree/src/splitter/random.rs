@@ -40,7 +40,7 @@ impl RandomThreshold {
         }
         let rows = entries.map(|(row, _)| row).zip(&self.values);
         if n_missing > 0 {
-            keep(rows.clone(), |value| value.is_nan(), &mut self.missing);
+            keep(rows.clone(), f32::is_nan, &mut self.missing);
         } else {
             self.missing.clear();
         }

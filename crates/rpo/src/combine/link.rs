@@ -26,11 +26,11 @@ const LEAST: f32 = 1e-3;
 /// ln(p / (1 − p)), where p is limited.
 pub(super) fn log_odds(p: f32) -> f32 {
     let p = p.clamp(LEAST, 1.0 - LEAST);
-    (p / (1.0 - p)).ln()
+    math::ln(f64::from(p / (1.0 - p))) as f32
 }
 
 pub(super) fn probability(z: f32) -> f32 {
-    1.0 / (1.0 + (-z).exp())
+    math::single::sigmoid(z)
 }
 
 /// Limits scores of labels to 0 to 1.
