@@ -68,7 +68,7 @@ impl Combine {
                 return Err(CliError::Usage("no model to combine".to_owned()));
             };
             let data = self.data.load_evaluation(first.schema())?;
-            let model = Model::combine_on(models, self.combine.unwrap_or_default(), &data);
+            let model = Model::combine_on(&models, self.combine.unwrap_or_default(), &data);
             model.map_err(|e| CliError::of_data(e, self.data.name()))?
         } else {
             let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));

@@ -184,7 +184,7 @@ impl Fitted {
         if models.is_empty() {
             return Ok(None);
         }
-        let model = Model::combine_on(models, rule, &self.withheld)?;
+        let model = Model::combine_on(&models, rule, &self.withheld)?;
         let task = self.test.task();
         let score = model.evaluate(&self.test, &[Model::default_metric(task)])?[0];
         let score = match task {

@@ -315,7 +315,7 @@ mod tests {
     #[test]
     fn a_score_is_of_samples_that_had_no_part_in_the_weights() {
         let (withheld, models) = (numbers(2), models());
-        let pool = Pool::of_models(&withheld, models.clone()).unwrap();
+        let pool = Pool::of_models(&withheld, &models).unwrap();
         let (grams, all) = (pool.grams().unwrap(), [0, 1, 2]);
         let rule = CombineRule::Greedy;
         let choice = pool.choose(rule, &grams, &all).unwrap();
@@ -350,7 +350,7 @@ mod tests {
         y.slice_mut(s![1..;4, ..]).mapv_inplace(|v| 5.0 - v);
         let changed = Dataset::new(withheld.features().clone(), y.into(), Task::Regression).unwrap();
         let weights = |data: &Dataset, parts: &[usize]| {
-            let mut pool = Pool::of_models(data, models()).unwrap();
+            let mut pool = Pool::of_models(data, &models()).unwrap();
             // In the units of the first.
             pool.in_units_of(&withheld);
             let grams = pool.grams().unwrap();
@@ -365,9 +365,20 @@ mod tests {
     #[test]
     fn rare_labels_have_the_threshold_of_their_rate() {
         let scores = Array2::from_shape_fn((20, 2), |(i, j)| (i + 1) as f32 / (30.0 + j as f32));
-        let has = |i: usize, j: usize| if j == 0 { i == 10 || i == 3 } else { i % 2 == 0 };
+        let has = |i: usize, j: usize| {
+            if j == 0 {
+                i == 10 || i == 3
+            } else {
+                i.is_multiple_of(2)
+            }
+        };
         let labels = Array2::from_shape_fn((20, 2), |(i, j)| f32::from(u8::from(has(i, j))));
-        let found = find(ThresholdRule::MacroF, &[scores.clone()], (&labels).into()).unwrap();
+        let found = find(
+            ThresholdRule::MacroF,
+            std::slice::from_ref(&scores),
+            (&labels).into(),
+        )
+        .unwrap();
         let by = |rule| thresholds::find(rule, scores.view(), (&labels).into()).unwrap();
         let (rate, best) = (by(ThresholdRule::Rate), by(ThresholdRule::MacroF));
         assert_ne!(rate[0], best[0]);

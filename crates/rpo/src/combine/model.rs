@@ -149,22 +149,22 @@ impl Model {
     ///
     /// let data = MultiLabelSet::new(300, 30, 20).generate(Seed::new(1))?;
     /// let (train, withheld) = data.split(0.3, Seed::new(2))?;
-    /// let models = ["baseline", "one-vs-rest"].map(|name| Model::fit(&Method::named(name)?, &train));
-    /// let models = models.into_iter().collect::<Result<_, _>>()?;
-    /// let model = Model::combine_on(models, CombineRule::Greedy, &withheld)?;
+    /// let models = ["baseline", "one-vs-rest"].map(|name| Model::fit(&name.parse::<Method>()?, &train));
+    /// let models: Vec<Model> = models.into_iter().collect::<Result<_, _>>()?;
+    /// let model = Model::combine_on(&models, CombineRule::Greedy, &withheld)?;
     /// assert_eq!(model.predictor().kind(), "ensemble");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As [`combine`](Self::combine), and data that the models cannot be evaluated on.
-    pub fn combine_on(models: Vec<Self>, rule: CombineRule, withheld: &Dataset) -> Result<Self, ModelError> {
+    pub fn combine_on(models: &[Self], rule: CombineRule, withheld: &Dataset) -> Result<Self, ModelError> {
         let equal = Self::combine(models.iter().map(|model| (model.clone(), 1.0)).collect())?;
         let x = equal.schema().align_features(withheld)?.into_owned();
         let y = equal.schema().align_outputs(withheld)?.into_owned();
         let aligned = Dataset::with_missing(x, y, withheld.task())?;
         let methods: Vec<String> = models.iter().map(method_of).collect();
-        let pool = Pool::of_models(&aligned, models.clone())?;
+        let pool = Pool::of_models(&aligned, models)?;
         let grams = pool.grams()?;
         let all: Vec<usize> = (0..models.len()).collect();
         let choice = pool.choose(rule, &grams, &all)?;

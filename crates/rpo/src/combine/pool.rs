@@ -100,13 +100,13 @@ impl<'a> Pool<'a> {
     }
 
     /// Of models that were fitted to other samples.
-    pub(crate) fn of_models(data: &'a Dataset, models: Vec<Model>) -> Result<Self, ModelError> {
+    pub(crate) fn of_models(data: &'a Dataset, models: &[Model]) -> Result<Self, ModelError> {
         let samples: Vec<usize> = (0..data.n_samples()).collect();
         let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples));
         for model in models {
             pool.assess(Tried {
                 whole: Some(model.clone()),
-                models: vec![model],
+                models: vec![model.clone()],
                 kept: None,
                 score: f64::NAN,
             })?;
@@ -436,11 +436,14 @@ impl Scoring {
         match self {
             Self::Labels { sum, n } => Ok(sum / n as f64),
             Self::Numbers(blocks) => {
-                let join = |of: fn(&(Array2<f32>, Array2<f32>)) -> ArrayView2<'_, f32>| {
-                    let views: Vec<_> = blocks.iter().map(of).collect();
-                    concatenate(Axis(0), &views).expect("blocks have a column for each output")
+                let (truth, scores): (Vec<_>, Vec<_>) = blocks
+                    .iter()
+                    .map(|(truth, scores)| (truth.view(), scores.view()))
+                    .unzip();
+                let join = |views: &[ArrayView2<'_, f32>]| {
+                    concatenate(Axis(0), views).expect("blocks have a column for each output")
                 };
-                let (truth, scores) = (join(|block| block.0.view()), join(|block| block.1.view()));
+                let (truth, scores) = (join(&truth), join(&scores));
                 let options = EvaluationOptions {
                     missing: MissingTruth::Skip,
                     ..EvaluationOptions::default()

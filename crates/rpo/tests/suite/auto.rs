@@ -239,7 +239,7 @@ fn every_rule_makes_a_model_with_a_file() {
         let most = error(&equal, &withheld);
         for rule in ["mean", "greedy", "greedy-mean", "nnls", "stack"] {
             let rule: CombineRule = rule.parse().unwrap();
-            let model = Model::combine_on(models.clone(), rule, &withheld).unwrap();
+            let model = Model::combine_on(&models, rule, &withheld).unwrap();
             let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
             assert_eq!(again, model);
             assert!(selection(&model).score.is_some());
@@ -255,7 +255,7 @@ fn every_rule_makes_a_model_with_a_file() {
             }
         }
         let two = models[..2].to_vec();
-        let equal = Model::combine_on(two.clone(), CombineRule::Mean, &withheld).unwrap();
+        let equal = Model::combine_on(&two, CombineRule::Mean, &withheld).unwrap();
         let x = withheld.features().view();
         let by_hand = Model::combine(two.into_iter().map(|model| (model, 1.0)).collect()).unwrap();
         assert_eq!(equal.predict(x).unwrap(), by_hand.predict(x).unwrap());

@@ -79,9 +79,11 @@ impl Estimator for BlendParams {
             validation: None,
             ..*context
         };
-        let fit = |estimator: &Box<dyn Estimator>| Model::fit_with(estimator.as_ref(), data, &quiet);
         let model = if self.combine == CombineRule::Mean || methods.len() == 1 {
-            let members = estimators.iter().map(|estimator| Ok((fit(estimator)?, 1.0)));
+            let members = estimators.iter().map(|estimator| {
+                let model = Model::fit_with(estimator.as_ref(), data, &quiet)?;
+                Ok((model, 1.0))
+            });
             Model::combine(members.collect::<Result<_, ModelError>>()?)?
         } else {
             let seed = Seed::new(self.seed).purpose("member weights");
