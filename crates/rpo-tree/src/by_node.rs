@@ -1,6 +1,6 @@
 //! Samples through a tree, node by node.
 
-use crate::partition::partition;
+use crate::partition::Deal;
 use crate::rule::Rule;
 use crate::structure::{Node, Structure};
 use std::ops::Range;
@@ -10,11 +10,7 @@ use std::ops::Range;
 pub struct ByNode {
     /// Rows, those of a node side by side.
     order: Vec<u32>,
-    /// The children of the rows of a node, and the rows sorted by child.
-    children: Vec<usize>,
-    sorted: Vec<u32>,
-    /// Where the rows of each child end.
-    ends: Vec<usize>,
+    deal: Deal,
     /// Nodes that rows wait at.
     waiting: Vec<(usize, Range<usize>)>,
 }
@@ -25,13 +21,7 @@ impl<R: Rule> Structure<R> {
     /// All samples of a node are sent on before any goes further, so that a large rule is brought to the cache once for all
     /// of them. Where rules are small, [`leaves`](Self::leaves) is faster.
     pub fn leaves_by_node(&self, child: impl Fn(&R, usize) -> usize, work: &mut ByNode, leaves: &mut [u32]) {
-        let ByNode {
-            order,
-            children,
-            sorted,
-            ends,
-            waiting,
-        } = work;
+        let ByNode { order, deal, waiting } = work;
         order.clear();
         order.extend(0..leaves.len() as u32);
         waiting.clear();
@@ -45,19 +35,11 @@ impl<R: Rule> Structure<R> {
                 }
                 Node::Split { rule, first_child } => (rule, *first_child as usize),
             };
-            children.clear();
-            children.extend(rows.iter().map(|&row| child(rule, row as usize)));
-            ends.resize(rule.arity(), 0);
-            partition(children.iter().copied().zip(rows.iter().copied()), ends, sorted);
-            rows.copy_from_slice(&sorted[..rows.len()]);
-            let mut start = range.start;
-            for (c, end) in ends.iter().enumerate() {
-                let reached = start..range.start + end;
-                start = reached.end;
-                if !reached.is_empty() {
-                    waiting.push((first_child + c, reached));
-                }
-            }
+            deal.sort(rows, rule.arity(), |row| child(rule, row as usize));
+            waiting.extend(deal.reached().map(|(c, reached)| {
+                let reached = range.start + reached.start..range.start + reached.end;
+                (first_child + c, reached)
+            }));
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Rows of a node by child, or by cluster.
 
+use std::ops::Range;
+
 /// Sorts values by their group, stably, into the front of `sorted`, which grows where it has to; `ends` become where the
 /// values of each group end.
 #[inline]
@@ -67,6 +69,34 @@ pub(crate) fn partition_in_two(rows: &mut [u32], children: &[u16], fewer: &mut V
         rows[..n_fewer].copy_from_slice(fewer);
     }
     n_left
+}
+
+/// Deals the rows of a node to its children; holds the buffers.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Deal {
+    children: Vec<usize>,
+    sorted: Vec<u32>,
+    /// Where the rows of each child end.
+    pub(crate) ends: Vec<usize>,
+}
+
+impl Deal {
+    /// Sorts rows by their child, stably; [`ends`](Self::ends) become where those of each of `arity` children end.
+    pub(crate) fn sort(&mut self, rows: &mut [u32], arity: usize, child: impl FnMut(u32) -> usize) {
+        self.children.clear();
+        self.children.extend(rows.iter().copied().map(child));
+        self.ends.resize(arity, 0);
+        let dealt = self.children.iter().copied().zip(rows.iter().copied());
+        partition(dealt, &mut self.ends, &mut self.sorted);
+        rows.copy_from_slice(&self.sorted[..rows.len()]);
+    }
+
+    /// The children that rows were dealt to, and which rows: their range among those of the node.
+    pub(crate) fn reached(&self) -> impl Iterator<Item = (usize, Range<usize>)> + '_ {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let ranges = starts.zip(&self.ends).map(|(start, &end)| start..end);
+        ranges.enumerate().filter(|(_, range)| !range.is_empty())
+    }
 }
 
 #[cfg(test)]

@@ -144,9 +144,9 @@ impl<T: Entry> Entries<'_, T> {
     }
 
     /// All entries in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator + '_ {
-        let chunks = self.bytes.chunks_exact(self.dtype.n_bytes());
-        chunks.map(|bytes| T::decode(self.dtype, bytes))
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = T> + ExactSizeIterator + Clone + '_ {
+        let (chunks, dtype) = (self.bytes.chunks_exact(self.dtype.n_bytes()), self.dtype);
+        chunks.map(move |bytes| T::decode(dtype, bytes))
     }
 
     /// All entries, copied.

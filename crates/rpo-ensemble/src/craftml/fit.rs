@@ -4,13 +4,13 @@ use super::hashed::{HashedLabels, Hasher};
 use super::model::{Craftml, CraftmlTree};
 use super::params::{CentroidKind, CraftmlParams, CraftmlPreset};
 use super::rademacher::{ProjectedDistance, ProjectedLabels, draw};
-use super::training_set::{TrainingSet, TreeMembers, label};
+use super::training_set::{TrainingSet, label};
 use crate::error::EnsembleError;
 use crate::options::FitOptions;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, Seed};
 use rpo_projections::Hashing;
-use rpo_tree::centroid::{CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean};
+use rpo_tree::centroid::{CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, RecordedTree};
 use rpo_tree::{Grown, LeafKind, LeafMembers, Tree, grow_parallel};
 use std::sync::Arc;
 
@@ -175,14 +175,14 @@ impl CraftmlTrainer {
             .kind()
             .unwrap_or_else(|| default_leaves(&grown.members));
         let leaves = label(kind, &grown.members, self.training.outputs())?;
-        let tree = CraftmlTree::hashed_by(hasher, Tree::new(grown.structure, leaves)?, seed)?;
-        if !keeps_rows {
-            return Ok(tree);
+        let (structure, max) = (grown.structure, nodes.centroid_entries);
+        match hasher {
+            Some(hasher) if keeps_rows => {
+                let nodes = RecordedTree::of(&structure, grown.members, max);
+                CraftmlTree::recorded(hasher, nodes.expect("members were kept"), leaves, seed)
+            }
+            hasher => CraftmlTree::new(hasher, Tree::new(structure, leaves)?, seed),
         }
-        Ok(tree.with_members(TreeMembers {
-            members: grown.members,
-            max_entries: nodes.centroid_entries,
-        }))
     }
 
     fn grow<T: ClusterTargets>(&self, splitter: &CentroidSplitter<'_, T>, seed: Seed) -> Grown<CentroidRule> {

@@ -109,6 +109,38 @@ impl Hasher {
         }
     }
 
+    /// Loads hashed rows of `x`.
+    pub(super) fn load(
+        &self,
+        x: MatrixView<'_>,
+        rows: Range<usize>,
+        table: &mut HashTable,
+        hashed: &mut HashedRows,
+    ) {
+        let n_stored = match &x {
+            MatrixView::Sparse(x) => rows.clone().map(|row| csr_row(x, row).0.len()).sum(),
+            MatrixView::Dense(x) => rows.len() * x.ncols(),
+        };
+        hashed.load(self.n_columns, &self.columns(n_stored, table), x, rows);
+    }
+
+    /// Hands on the hashed columns and values of some rows of `x` in turn.
+    pub(super) fn for_each_row(&self, x: CsrView<'_>, rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])) {
+        /// Rows that are hashed in one go.
+        const CHUNK: usize = 1024;
+        let (mut table, mut hashed) = (HashTable::default(), HashedRows::default());
+        let n_stored = rows.iter().map(|&row| csr_row(&x, row as usize).0.len()).sum();
+        let columns = self.columns(n_stored, &mut table);
+        for rows in rows.chunks(CHUNK) {
+            let numbers = rows.iter().map(|&row| row as usize);
+            hashed.load(self.n_columns, &columns, MatrixView::Sparse(x), numbers);
+            for i in 0..rows.len() {
+                let (columns, values) = hashed.row(i);
+                push(columns, values);
+            }
+        }
+    }
+
     /// Hashes the rows of `x`, which stores no zeros.
     pub(super) fn hash_rows(&self, x: CsrView<'_>) -> CsrMatrix {
         /// Rows that a thread hashes in one go.
@@ -164,6 +196,8 @@ pub(super) struct HashedRows {
     values: Vec<f32>,
     /// The columns of a row as bits; zeros between rows.
     words: Vec<u64>,
+    /// The words that are not 0, as bits; zeros between rows.
+    summary: Vec<u64>,
     /// Number of columns of the row before each word.
     before: Vec<u32>,
     /// What a row brings, in any order.
@@ -177,13 +211,15 @@ impl HashedRows {
         n_columns: usize,
         columns: &HashedColumns<'_>,
         x: MatrixView<'_>,
-        rows: Range<usize>,
+        rows: impl Iterator<Item = usize>,
     ) {
         self.ends.clear();
         self.columns.clear();
         self.values.clear();
-        self.words.resize(n_columns.div_ceil(64), 0);
-        self.before.resize(n_columns.div_ceil(64), 0);
+        let n_words = n_columns.div_ceil(64);
+        self.words.resize(n_words, 0);
+        self.before.resize(n_words, 0);
+        self.summary.resize(n_words.div_ceil(64), 0);
         for row in rows {
             self.entries.clear();
             x.for_each_in_row(row, |feature, value| {
@@ -202,14 +238,16 @@ impl HashedRows {
     fn sort_entries(&mut self) {
         let bit = |column: u32| 1_u64 << (column % 64);
         for &(column, _) in &self.entries {
-            self.words[column as usize / 64] |= bit(column);
+            let word = column / 64;
+            self.words[word as usize] |= bit(column);
+            self.summary[word as usize / 64] |= bit(word);
         }
         let start = self.columns.len();
         let mut end = start;
-        for (before, word) in self.before.iter_mut().zip(&self.words) {
-            *before = (end - start) as u32;
-            end += word.count_ones() as usize;
-        }
+        for_each_set(&self.summary, |word| {
+            self.before[word] = (end - start) as u32;
+            end += self.words[word].count_ones() as usize;
+        });
         self.columns.resize(end, 0);
         self.values.resize(end, 0.0);
         let (columns, values) = (&mut self.columns[start..], &mut self.values[start..]);
@@ -220,7 +258,8 @@ impl HashedRows {
             columns[place] = column;
             values[place] += value;
         }
-        self.words.fill(0);
+        for_each_set(&self.summary, |word| self.words[word] = 0);
+        self.summary.fill(0);
         self.ends.push(end);
     }
 
@@ -230,6 +269,18 @@ impl HashedRows {
         let start = if i == 0 { 0 } else { self.ends[i - 1] };
         let range = start..self.ends[i];
         (&self.columns[range.clone()], &self.values[range])
+    }
+}
+
+/// Calls `f` with the numbers of the bits that are set, increasing.
+#[inline]
+fn for_each_set(words: &[u64], mut f: impl FnMut(usize)) {
+    for (i, &word) in words.iter().enumerate() {
+        let mut left = word;
+        while left != 0 {
+            f(i * 64 + left.trailing_zeros() as usize);
+            left &= left - 1;
+        }
     }
 }
 

@@ -19,9 +19,10 @@
 //! cosine. [`CraftmlParams::report`] is a re-implementation described in a student report: sparse Rademacher
 //! projections of both at every node, Euclidean k-means and routing, four trees with leaves of up to 200 rows.
 //!
-//! Forests of the original preset keep which training samples taught each centroid ([`CentroidKind::Rows`]), so that a
-//! file can hold these names and the training samples once instead of the centroids: their size is then a byte or two
-//! per row, level and tree.
+//! Forests of the original preset hold which training samples taught each centroid ([`CentroidKind::Rows`]), and the
+//! training samples once, in place of the centroids, in memory as in a file: a byte or two per row, level and tree.
+//! Centroids are computed where samples come through, bit for bit as growing did, and those of the largest nodes are kept
+//! from then on.
 //!
 //! A tree depends on the data, the parameters, the seed and its index alone, not on threads. Labels may be any finite
 //! outputs; scores are means of them.
@@ -37,7 +38,6 @@ mod hashed;
 mod model;
 mod params;
 mod rademacher;
-mod record;
 mod store;
 mod training_set;
 

@@ -1,28 +1,36 @@
 //! The fitted CRAFTML forest.
 
 use super::hashed::{FeatureMap, HashTable, HashedRows, Hasher};
-use super::params::Width;
-use super::training_set::{TrainingSet, TreeMembers};
+use super::training_set::TrainingSet;
 use crate::error::EnsembleError;
 use crate::error::check_lengths;
 use crate::inference::block::Routed;
 use crate::inference::mean::{check_features, check_width, mean_of_trees, top_k};
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, Predictor, Seed, csr_row};
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, Predictor, Seed};
 use rpo_projections::LinearMap;
-use rpo_tree::centroid::CentroidRule;
-use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Tree};
+use rpo_tree::centroid::{CentroidRule, RecordedTree, RouteBuffers};
+use rpo_tree::{ByNode, LeafModel, Leaves, RowBlock, Structure, Tree};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A tree, and how it sees features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CraftmlTree {
-    /// `None`: features are seen as they are.
+    /// `None`: features are seen as they are. Recorded trees hash them.
     hasher: Option<Hasher>,
-    tree: Tree<CentroidRule>,
+    nodes: Nodes,
     seed: Seed,
-    members: Option<TreeMembers>,
+}
+
+/// The nodes of a tree.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Nodes {
+    /// With their centroids.
+    Rules(Tree<CentroidRule>),
+    /// With the training samples that taught their centroids.
+    Recorded { nodes: RecordedTree, leaves: Leaves },
 }
 
 impl CraftmlTree {
@@ -32,49 +40,39 @@ impl CraftmlTree {
     /// that some feature goes to, numbered in order.
     ///
     /// # Errors
-    /// [`EnsembleError::Mismatch`] if a rule asks for a column that hashing does not give,
-    /// [`EnsembleError::Parameter`] for more components than [`Width`](super::Width) allows.
-    pub(crate) fn new(
-        features: FeatureMap,
-        tree: Tree<CentroidRule>,
-        seed: Seed,
-    ) -> Result<Self, EnsembleError> {
-        let hasher = match features {
-            FeatureMap::Identity => None,
-            FeatureMap::Hashed(map) => {
-                Width::Fixed(map.n_components()).check("feature_width")?;
-                Some(Hasher::new(map))
-            }
-        };
-        Self::hashed_by(hasher, tree, seed)
-    }
-
-    /// [`new`](Self::new) with the map of features as growing made it.
-    pub(super) fn hashed_by(
+    /// [`EnsembleError::Mismatch`] if a rule asks for a column that hashing does not give.
+    pub(super) fn new(
         hasher: Option<Hasher>,
         tree: Tree<CentroidRule>,
         seed: Seed,
     ) -> Result<Self, EnsembleError> {
-        let joined = Self {
-            hasher,
-            tree,
-            seed,
-            members: None,
-        };
-        if let Some(hasher) = &joined.hasher {
-            joined.check_width(hasher.n_columns())?;
-        }
+        let width = hasher.as_ref().map(Hasher::n_columns);
+        let nodes = Nodes::Rules(tree);
+        let joined = Self { hasher, nodes, seed };
+        width.map_or(Ok(()), |width| joined.check_width(width))?;
         Ok(joined)
     }
 
-    /// Keeps the training rows of the tree's leaves and centroids.
-    pub(super) fn with_members(self, members: TreeMembers) -> Self {
-        let members = Some(members);
-        Self { members, ..self }
+    /// Joins the record of a tree, what hashes the features of the training samples, and the leaves.
+    ///
+    /// # Errors
+    /// [`EnsembleError::Mismatch`] for another number of leaves.
+    pub(super) fn recorded(
+        hasher: Hasher,
+        nodes: RecordedTree,
+        leaves: Leaves,
+        seed: Seed,
+    ) -> Result<Self, EnsembleError> {
+        check_lengths([("leaves of a tree", nodes.members().n_leaves(), leaves.n_leaves())])?;
+        Ok(Self {
+            hasher: Some(hasher),
+            nodes: Nodes::Recorded { nodes, leaves },
+            seed,
+        })
     }
 
-    pub(super) fn members(&self) -> Option<&TreeMembers> {
-        self.members.as_ref()
+    pub(super) fn nodes(&self) -> &Nodes {
+        &self.nodes
     }
 
     /// How the tree sees features.
@@ -88,13 +86,55 @@ impl CraftmlTree {
         self.seed
     }
 
-    /// The tree.
-    pub fn tree(&self) -> &Tree<CentroidRule> {
-        &self.tree
+    /// The rules, if the tree holds its centroids.
+    pub fn structure(&self) -> Option<&Structure<CentroidRule>> {
+        match &self.nodes {
+            Nodes::Rules(tree) => Some(tree.structure()),
+            Nodes::Recorded { .. } => None,
+        }
+    }
+
+    /// The predictions.
+    pub fn leaves(&self) -> &Leaves {
+        match &self.nodes {
+            Nodes::Rules(tree) => tree.leaves(),
+            Nodes::Recorded { leaves, .. } => leaves,
+        }
+    }
+
+    /// Number of nodes, splits and leaves.
+    pub fn n_nodes(&self) -> usize {
+        match &self.nodes {
+            Nodes::Rules(tree) => tree.structure().nodes().len(),
+            Nodes::Recorded { nodes, .. } => nodes.n_nodes(),
+        }
+    }
+
+    /// Largest depth of a leaf.
+    pub fn depth(&self) -> usize {
+        match &self.nodes {
+            Nodes::Rules(tree) => tree.structure().depth(),
+            Nodes::Recorded { nodes, .. } => nodes.depth(),
+        }
+    }
+
+    /// Shares training outputs that are equal to those it refers to.
+    fn with_shared_outputs(self, outputs: &Arc<Matrix>) -> Result<Self, EnsembleError> {
+        let nodes = match self.nodes {
+            Nodes::Rules(tree) => {
+                let (structure, leaves) = tree.into_parts();
+                Nodes::Rules(Tree::new(structure, leaves.with_shared_outputs(outputs)?)?)
+            }
+            Nodes::Recorded { nodes, leaves } => {
+                let leaves = leaves.with_shared_outputs(outputs)?;
+                Nodes::Recorded { nodes, leaves }
+            }
+        };
+        Ok(Self { nodes, ..self })
     }
 
     fn check_width(&self, width: usize) -> Result<(), EnsembleError> {
-        let needed = self.tree.structure().n_features();
+        let needed = self.structure().map_or(0, Structure::n_features);
         if needed > width {
             return Err(EnsembleError::Mismatch(Mismatch {
                 what: "columns of the features for the rules of a tree",
@@ -103,6 +143,64 @@ impl CraftmlTree {
             }));
         }
         Ok(())
+    }
+
+    /// Writes the leaf of each row of `x`.
+    fn route(&self, x: MatrixView<'_>, training: Option<&TrainingSet>, leaves: &mut [u32]) {
+        /// Rows that are sent on together where rules are at hand, so that each is brought to the cache once.
+        const BLOCK: usize = 1024;
+        /// Rows that are sent on together where rules are made for them.
+        const LARGE_BLOCK: usize = 1 << 16;
+        match (&self.nodes, &self.hasher) {
+            (Nodes::Recorded { nodes, .. }, Some(hasher)) => {
+                let training = training.expect("a forest with recorded trees has its training set");
+                let x_train = training.features();
+                let load = |rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])| {
+                    hasher.for_each_row(x_train, rows, push);
+                };
+                let mut work = RouteBuffers::default();
+                let (mut table, mut hashed) = (HashTable::default(), HashedRows::default());
+                for (leaves, first) in leaves.chunks_mut(LARGE_BLOCK).zip((0..).step_by(LARGE_BLOCK)) {
+                    hasher.load(x, first..first + leaves.len(), &mut table, &mut hashed);
+                    let sample = |i| hashed.row(i);
+                    nodes.leaves(
+                        hasher.n_columns(),
+                        x_train.rows(),
+                        &load,
+                        sample,
+                        &mut work,
+                        leaves,
+                    );
+                }
+            }
+            (Nodes::Rules(tree), Some(hasher)) => {
+                let parts = leaves.par_chunks_mut(BLOCK).enumerate();
+                parts.for_each_init(
+                    || (HashTable::default(), HashedRows::default(), ByNode::default()),
+                    |(table, hashed, work), (part, leaves)| {
+                        let first = part * BLOCK;
+                        hasher.load(x, first..first + leaves.len(), table, hashed);
+                        let child = |rule: &CentroidRule, i| {
+                            let (columns, values) = hashed.row(i);
+                            rule.nearest(columns, values)
+                        };
+                        tree.structure().leaves_by_node(child, work, leaves);
+                    },
+                );
+            }
+            (Nodes::Rules(tree), None) => {
+                let size = RowBlock::good_size(x);
+                let parts = leaves.par_chunks_mut(size).enumerate();
+                parts.for_each_init(
+                    || RowBlock::new(x),
+                    |block, (part, leaves)| {
+                        block.load(part * size..part * size + leaves.len());
+                        tree.structure().leaves(&block.rows(), leaves);
+                    },
+                );
+            }
+            (Nodes::Recorded { .. }, None) => unreachable!("recorded trees hash features"),
+        }
     }
 }
 
@@ -159,14 +257,15 @@ impl Craftml {
             )?;
         }
         for tree in &trees {
-            let n_sets = usize::from(training.is_some() || tree.members.is_none());
+            let is_recorded = matches!(tree.nodes, Nodes::Recorded { .. });
+            let n_sets = usize::from(training.is_some() || !is_recorded);
             same("training sets that a tree refers to", 1, n_sets)?;
-            same("outputs of a tree", n_outputs, tree.tree.leaves().n_outputs())?;
+            same("outputs of a tree", n_outputs, tree.leaves().n_outputs())?;
             match tree.features() {
                 FeatureMap::Identity => tree.check_width(n_features)?,
                 FeatureMap::Hashed(map) => same("features that a tree hashes", n_features, map.n_outputs())?,
             }
-            if let Leaves::Samples(leaves) = tree.tree.leaves() {
+            if let Leaves::Samples(leaves) = tree.leaves() {
                 let given = leaves.outputs().n_rows();
                 same("training samples that a tree refers to", n_train, given)?;
             }
@@ -197,10 +296,23 @@ impl Craftml {
     }
 
     fn outputs_of_leaves(&self) -> Option<&Arc<Matrix>> {
-        self.trees.iter().find_map(|t| match t.tree.leaves() {
+        self.trees.iter().find_map(|t| match t.leaves() {
             Leaves::Samples(leaves) => Some(leaves.outputs()),
             _ => None,
         })
+    }
+
+    /// Sends rows to their leaves in all trees.
+    fn route(&self, x: MatrixView<'_>) -> RoutedRows<'_> {
+        let (n_rows, mut leaves) = (x.n_rows(), vec![0; x.n_rows() * self.trees.len()]);
+        let training = self.training.as_deref();
+        let of_trees = leaves.par_chunks_mut(n_rows.max(1)).zip(&self.trees);
+        of_trees.for_each(|(leaves, tree)| tree.route(x, training, leaves));
+        RoutedRows {
+            forest: self,
+            n_rows,
+            leaves,
+        }
     }
 
     /// The leaf of each row in each tree (n x trees).
@@ -209,9 +321,7 @@ impl Craftml {
     /// As [`predict`](Self::predict).
     pub fn apply(&self, x: MatrixView<'_>) -> Result<Array2<u32>, EnsembleError> {
         self.check(x)?;
-        let n = x.n_rows();
-        let mut leaves = vec![0; n * self.trees.len()];
-        self.route(&mut self.scratch(x), 0..n, &mut leaves);
+        let (n, leaves) = (x.n_rows(), self.route(x).leaves);
         Ok(Array2::from_shape_fn((n, self.trees.len()), |(row, tree)| {
             leaves[tree * n + row]
         }))
@@ -242,19 +352,11 @@ impl Craftml {
             return differ;
         }
         for other in other.trees {
-            let (structure, leaves) = other.tree.into_parts();
-            let leaves = match (leaves, &mine) {
-                (Leaves::Samples(leaves), Some(outputs)) => {
-                    if leaves.outputs() != outputs {
-                        return Err(EnsembleError::Merge("they refer to different training outputs"));
-                    }
-                    // Keep one copy of the training outputs.
-                    Leaves::Samples(leaves.with_outputs(Arc::clone(outputs))?)
-                }
-                (leaves, _) => leaves,
-            };
-            let tree = Tree::new(structure, leaves)?;
-            self.trees.push(CraftmlTree { tree, ..other });
+            // Keep one copy of the training outputs.
+            self.trees.push(match &mine {
+                Some(outputs) => other.with_shared_outputs(outputs)?,
+                None => other,
+            });
         }
         Ok(self)
     }
@@ -287,94 +389,48 @@ impl Predictor for Craftml {
 
     fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
         self.check(x)?;
-        mean_of_trees(self, x, budget)
+        mean_of_trees(&self.route(x), x, budget)
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check(x)?;
-        top_k(self, x, k)
+        top_k(&self.route(x), x, k)
     }
 }
 
-/// What routing works in.
-pub(crate) struct Scratch<'x> {
-    x: MatrixView<'x>,
-    table: HashTable,
-    hashed: HashedRows,
-    by_node: ByNode,
-    /// Rows as trees that do not hash see them.
-    block: RowBlock<'x>,
+/// Rows that are at their leaves, by tree, then row.
+struct RoutedRows<'f> {
+    forest: &'f Craftml,
+    n_rows: usize,
+    leaves: Vec<u32>,
 }
 
-impl Routed for Craftml {
+impl Routed for RoutedRows<'_> {
     type Leaves = Leaves;
-    type Scratch<'x> = Scratch<'x>;
+    type Scratch<'x> = ();
+
+    fn n_outputs(&self) -> usize {
+        self.forest.n_outputs
+    }
 
     fn n_trees(&self) -> usize {
-        self.trees.len()
+        self.forest.trees.len()
     }
 
     fn leaves(&self, tree: usize) -> &Leaves {
-        self.trees[tree].tree.leaves()
+        self.forest.trees[tree].leaves()
     }
 
-    fn block_size(&self, x: MatrixView<'_>) -> usize {
-        /// Rows that share what a node brings to the cache.
-        const HASHED: usize = 1024;
-        if self.trees.iter().all(|tree| tree.hasher.is_some()) {
-            HASHED
-        } else {
-            RowBlock::good_size(x)
-        }
+    fn block_size(&self, _: MatrixView<'_>) -> usize {
+        1024
     }
 
-    fn scratch<'x>(&self, x: MatrixView<'x>) -> Scratch<'x> {
-        Scratch {
-            x,
-            table: HashTable::default(),
-            hashed: HashedRows::default(),
-            by_node: ByNode::default(),
-            block: RowBlock::new(x),
-        }
-    }
+    fn scratch<'x>(&self, _: MatrixView<'x>) {}
 
-    fn route(&self, scratch: &mut Scratch<'_>, rows: Range<usize>, leaves: &mut [u32]) {
-        if rows.is_empty() {
-            return;
-        }
-        let Scratch {
-            x,
-            table,
-            hashed,
-            by_node,
-            block,
-        } = scratch;
-        let n_stored = match x {
-            MatrixView::Sparse(x) => rows.clone().map(|row| csr_row(x, row).0.len()).sum(),
-            MatrixView::Dense(x) => rows.len() * x.ncols(),
-        };
-        let mut loaded = false;
-        for (tree, leaves) in self.trees.iter().zip(leaves.chunks_mut(rows.len())) {
-            let structure = tree.tree.structure();
-            if let Some(hasher) = &tree.hasher {
-                hashed.load(
-                    hasher.n_columns(),
-                    &hasher.columns(n_stored, table),
-                    *x,
-                    rows.clone(),
-                );
-                let child = |rule: &CentroidRule, i| {
-                    let (columns, values) = hashed.row(i);
-                    rule.nearest(columns, values)
-                };
-                structure.leaves_by_node(child, by_node, leaves);
-            } else {
-                if !loaded {
-                    block.load(rows.clone());
-                    loaded = true;
-                }
-                structure.leaves(&block.rows(), leaves);
-            }
+    fn route(&self, (): &mut (), rows: Range<usize>, leaves: &mut [u32]) {
+        let of_trees = self.leaves.chunks_exact(self.n_rows);
+        for (all, leaves) in of_trees.zip(leaves.chunks_exact_mut(rows.len())) {
+            leaves.copy_from_slice(&all[rows.clone()]);
         }
     }
 }

@@ -3,14 +3,18 @@
 //! A tree is stored as the training samples that its centroids average, if it keeps them, and with its centroids
 //! otherwise.
 
-use super::record::CraftmlRecord;
+use super::hashed::Hasher;
+use super::model::Nodes;
+use super::params::Width;
+use super::training_set::label;
 use super::{Craftml, CraftmlTree, FeatureMap, TrainingSet};
+use crate::error::EnsembleError;
 use rayon::prelude::*;
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
 use rpo_core::{MatrixView, Seed};
 use rpo_projections::{Hashing, HashingMap, LinearMap};
 use rpo_tree::LeafKind;
-use rpo_tree::centroid::TreeRecord;
+use rpo_tree::centroid::RecordedTree;
 use rpo_tree::store::{restore_trees, store_trees};
 use std::sync::Arc;
 
@@ -43,7 +47,7 @@ impl TreeByTree {
         out.scoped(self.n_trees, |out| tree.store(out))
             .map_err(|e| StoreError::part(format_args!("tree {}", self.n_trees), e))?;
         self.n_trees += 1;
-        self.needs_training |= tree.record().is_some();
+        self.needs_training |= matches!(tree.nodes(), Nodes::Recorded { .. });
         Ok(())
     }
 
@@ -75,23 +79,18 @@ impl Store for CraftmlTree {
             out.longs("hash.seed", &[map.seed().value()])?;
             out.integers("hash.width", &[map.n_components() as u32])?;
         }
-        match self.record() {
-            Some(record) => record.store(out),
-            None => store_trees(std::iter::once((self.tree(), self.seed())), out),
+        match self.nodes() {
+            Nodes::Rules(tree) => store_trees(std::iter::once((tree, self.seed())), out),
+            Nodes::Recorded { nodes, leaves } => {
+                out.longs("tree.seed", &[self.seed().value()])?;
+                let kind = LEAF_KINDS
+                    .iter()
+                    .take_while(|&&kind| kind != leaves.kind())
+                    .count();
+                out.integers("tree.leaves", &[kind as u32])?;
+                nodes.store(out)
+            }
         }
-    }
-}
-
-impl Store for CraftmlRecord<'_> {
-    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.longs("tree.seed", &[self.seed.value()])?;
-        let kind = LEAF_KINDS.iter().take_while(|&&kind| kind != self.leaves).count();
-        out.integers("tree.leaves", &[kind as u32])?;
-        if let Some(max) = self.max_entries {
-            // More than any number of features is as good as all.
-            out.integers("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)])?;
-        }
-        self.tree.store(out)
     }
 }
 
@@ -111,11 +110,11 @@ impl Restore for Craftml {
             let part = from.scoped(tree, |from| read_tree(from, training.as_deref(), sizes));
             parts.push(part.map_err(|e| of_tree(tree, e))?);
         }
-        let rebuild = |(tree, part)| match part {
+        let finish = |(tree, part)| match part {
             Part::Whole(whole) => Ok(whole),
-            Part::Record(record, training) => record.rebuild(training).map_err(|e| of_tree(tree, e)),
+            Part::Record(record, training) => record.finish(training).map_err(|e| of_tree(tree, e)),
         };
-        let trees = parts.into_par_iter().enumerate().map(rebuild);
+        let trees = parts.into_par_iter().enumerate().map(finish);
         let trees = trees.collect::<Result<Vec<_>, StoreError>>()?;
         let (n, p, d) = (sizes.n_train, sizes.n_features, sizes.n_outputs);
         let forest = Self::from_parts(trees, training, n, p, d);
@@ -130,7 +129,22 @@ fn of_tree(tree: usize, problem: impl std::fmt::Display) -> StoreError {
 /// A tree as it is stored, and the training set if it refers to it.
 enum Part<'t> {
     Whole(CraftmlTree),
-    Record(CraftmlRecord<'static>, &'t TrainingSet),
+    Record(Record, &'t TrainingSet),
+}
+
+/// A tree whose leaves are to be labelled with their members.
+struct Record {
+    hashing: HashingMap,
+    nodes: RecordedTree,
+    leaves: LeafKind,
+    seed: Seed,
+}
+
+impl Record {
+    fn finish(self, training: &TrainingSet) -> Result<CraftmlTree, EnsembleError> {
+        let leaves = label(self.leaves, self.nodes.members(), training.outputs())?;
+        CraftmlTree::recorded(hasher_of(self.hashing)?, self.nodes, leaves, self.seed)
+    }
 }
 
 fn read_tree<'t>(
@@ -152,32 +166,33 @@ fn read_tree<'t>(
         return Ok(Part::Record(record, training));
     }
     let mut trees = restore_trees(from, sizes)?;
+    let wrong = |e: EnsembleError| StoreError::part("rules", e);
+    let hasher = match features {
+        FeatureMap::Identity => None,
+        FeatureMap::Hashed(map) => Some(hasher_of(map).map_err(wrong)?),
+    };
     match (trees.pop(), trees.is_empty()) {
         (Some((tree, seed)), true) => {
-            let tree = CraftmlTree::new(features, tree, seed);
-            Ok(Part::Whole(tree.map_err(|e| StoreError::part("rules", e))?))
+            let tree = CraftmlTree::new(hasher, tree, seed);
+            Ok(Part::Whole(tree.map_err(wrong)?))
         }
         _ => Err(StoreError::array("tree.nodes", "does not have one entry")),
     }
 }
 
-fn read_record(
-    from: &mut Reader<'_>,
-    hashing: HashingMap,
-    sizes: Sizes,
-) -> Result<CraftmlRecord<'static>, StoreError> {
+/// The hasher of a map that may be too wide.
+fn hasher_of(map: HashingMap) -> Result<Hasher, EnsembleError> {
+    Width::Fixed(map.n_components()).check("feature_width")?;
+    Ok(Hasher::new(map))
+}
+
+fn read_record(from: &mut Reader<'_>, hashing: HashingMap, sizes: Sizes) -> Result<Record, StoreError> {
     let seed = Seed::new(from.longs("tree.seed")?.single()?);
     let kind = from.integers("tree.leaves")?;
     let kind = kind.where_all("0, 1 or 2", |kind| (kind as usize) < LEAF_KINDS.len())?;
-    let mut max_entries = None;
-    if from.has("centroid.entries") {
-        let entries = from.integers("centroid.entries")?;
-        max_entries = Some(entries.where_all("at least 1", |n| n > 0)?.single()? as usize);
-    }
-    Ok(CraftmlRecord {
+    Ok(Record {
         hashing,
-        tree: TreeRecord::restore(from, sizes)?,
-        max_entries,
+        nodes: RecordedTree::restore(from, sizes)?,
         leaves: LEAF_KINDS[kind.single()? as usize],
         seed,
     })

@@ -36,15 +36,6 @@ impl TrainingSet {
     }
 }
 
-/// The training rows of a tree, from which it can be made again.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct TreeMembers {
-    /// The training rows of each leaf.
-    pub(super) members: LeafMembers,
-    /// Largest number of entries of a centroid.
-    pub(super) max_entries: Option<usize>,
-}
-
 /// Labels leaves with the plain means of their members.
 pub(super) fn label(
     kind: LeafKind,

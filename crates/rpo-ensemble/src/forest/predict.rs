@@ -75,7 +75,7 @@ impl<R: Rule, L: LeafModel> Forest<R, L> {
         check_features(x, self.n_features())?;
         let seeds = self.trees().iter().map(|t| t.seed);
         let out_of_bag = OutOfBag::new(self.bag(), seeds, self.n_train(), x.n_rows())?;
-        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
+        let mut out = zeros(x.n_rows(), self.n_outputs, DEFAULT_MEMORY_LIMIT)?;
         let counts = &out_of_bag.counts;
         let admit = |tree: usize, row: usize| out_of_bag.admits(tree, row);
         predict_rows(self, x, admit, &mut out, |i| 1.0 / f64::from(counts[i]));
@@ -144,6 +144,10 @@ impl<R: Rule, L: LeafModel> Predictor for Forest<R, L> {
 impl<R: Rule, L: LeafModel> Routed for Forest<R, L> {
     type Leaves = L;
     type Scratch<'x> = TraversalScratch<'x>;
+
+    fn n_outputs(&self) -> usize {
+        self.n_outputs
+    }
 
     fn n_trees(&self) -> usize {
         self.trees().len()

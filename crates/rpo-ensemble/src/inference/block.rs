@@ -1,7 +1,7 @@
 //! Predicting blocks of rows.
 
 use super::label_sets::{Counts, LabelSets};
-use rpo_core::{CsrView, Matrix, MatrixView, Predictor, csr_row};
+use rpo_core::{CsrView, Matrix, MatrixView, csr_row};
 use rpo_tree::LeafModel;
 use rpo_tree::leaves::SampleLeaves;
 use std::ops::Range;
@@ -11,11 +11,13 @@ use std::sync::Arc;
 const FEW_OUTPUTS: usize = 128;
 
 /// An ensemble as prediction sees it: trees that send rows to leaves.
-pub(crate) trait Routed: Predictor + Sync {
+pub(crate) trait Routed: Sync {
     /// The leaves of the trees.
     type Leaves: LeafModel;
     /// What routing blocks of rows of a matrix works in.
     type Scratch<'x>;
+    /// Number of outputs.
+    fn n_outputs(&self) -> usize;
     /// Number of trees, at least 1.
     fn n_trees(&self) -> usize;
     /// How the leaves of a tree answer.

@@ -66,7 +66,7 @@ fn fit(params: CraftmlParams, x: &Matrix, y: &Matrix) -> Craftml {
 /// Training rows per leaf of a tree.
 fn members(forest: &Craftml, tree: usize, x: &Matrix) -> Vec<Vec<usize>> {
     let leaves = forest.apply(x.view()).unwrap();
-    let n = forest.trees()[tree].tree().leaves().n_leaves();
+    let n = forest.trees()[tree].leaves().n_leaves();
     let mut rows = vec![Vec::new(); n];
     for (row, &leaf) in leaves.column(tree).iter().enumerate() {
         rows[leaf as usize].push(row);
@@ -95,8 +95,7 @@ fn leaves_answer_the_means_of_the_rows_that_reach_them() {
                 for (leaf, rows) in members(&forest, index, &x).iter().enumerate() {
                     assert!(!rows.is_empty(), "{preset:?}: training rows reach every leaf");
                     let mut answer = [0.0; 24];
-                    tree.tree()
-                        .leaves()
+                    tree.leaves()
                         .for_each(leaf as u32, |j, v| answer[j as usize] += v);
                     let mean = y
                         .select(Axis(0), rows)
@@ -128,13 +127,12 @@ fn predictions_are_means_over_trees() {
         let mut expected = Array2::<f64>::zeros((40, 24));
         for (index, tree) in forest.trees().iter().enumerate() {
             if tree.features() == FeatureMap::Identity {
-                let routed = apply(tree.tree().structure(), (&unseen).into());
+                let routed = apply(tree.structure().unwrap(), (&unseen).into());
                 assert_eq!(routed, leaves.column(index).to_vec());
             }
             for row in 0..40 {
                 let leaf = leaves[[row, index]];
-                tree.tree()
-                    .leaves()
+                tree.leaves()
                     .for_each(leaf, |j, v| expected[[row, j as usize]] += v / 4.0);
             }
         }
@@ -247,7 +245,7 @@ proptest! {
         let (x, y) = data(seed, 60);
         let check = |params: CraftmlParams, x: &Array2<f32>, y: &Array2<f32>, why: &str| {
             let forest = fit(params, &csr(x).into(), &csr(y).into());
-            assert!(forest.trees().iter().all(|t| t.tree().leaves().n_leaves() == 1), "{preset:?}: {why}");
+            assert!(forest.trees().iter().all(|t| t.leaves().n_leaves() == 1), "{preset:?}: {why}");
             let mean = y.mapv(f64::from).mean_axis(Axis(0)).unwrap();
             let scores = forest.predict((x).into()).unwrap();
             for row in scores.rows() {
@@ -293,6 +291,7 @@ fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
     let params = CraftmlParams {
         clusters: 8,
         centroid_entries: CentroidEntries::Most(5),
+        centroids: CentroidKind::Values,
         ..small(CraftmlPreset::Original)
     };
     let forest = fit(params, &csr(&x).into(), &csr(&y).into());
@@ -301,7 +300,7 @@ fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
         assert!(
             matches!(tree.features(), FeatureMap::Hashed(map) if rpo_projections::LinearMap::n_components(&map) == 10_000)
         );
-        for node in tree.tree().structure().nodes() {
+        for node in tree.structure().unwrap().nodes() {
             if let rpo_tree::Node::Split { rule, .. } = node {
                 widest = widest.max(rule.arity());
                 let entries: usize = (0..rule.features().len()).map(|i| rule.entries(i).count()).sum();
@@ -340,9 +339,10 @@ fn keeps_samples(stored: &Stored) -> bool {
 }
 
 #[test]
-fn trees_are_rebuilt_from_their_training_samples() {
+fn trees_are_kept_as_their_training_samples() {
     let (x, y) = data(9, 200);
     let (x, y) = (Matrix::from(csr(&x)), Matrix::from(csr(&y)));
+    let unseen = Matrix::from(csr(&data(11, 50).0));
     for kind in [
         None,
         Some(LeafKind::Dense),
@@ -367,10 +367,10 @@ fn trees_are_rebuilt_from_their_training_samples() {
             &y,
         );
         assert!(values.training().is_none() && !keeps_samples(&self::stored(&values)));
-        assert_eq!(
-            values.predict(x.view()).unwrap(),
-            forest.predict(x.view()).unwrap()
-        );
+        for x in [x.view(), unseen.view()] {
+            assert_eq!(values.apply(x).unwrap(), forest.apply(x).unwrap());
+            assert_eq!(values.predict(x).unwrap(), forest.predict(x).unwrap());
+        }
         let both = values.merge(forest.clone()).unwrap();
         assert_eq!(both.training(), forest.training());
     }
@@ -386,8 +386,14 @@ fn trees_are_rebuilt_from_their_training_samples() {
             *mine = theirs;
         }
     }
+    // The training samples are as much of the trees as what names them.
     let mixed = restored(&mixed);
-    assert!(mixed.trees()[0] != forest.trees()[0]);
+    assert!(mixed.trees() == forest.trees() && mixed != forest);
+    assert!(mixed.apply(x.view()) != forest.apply(x.view()));
+    assert!(matches!(
+        mixed.merge(forest.clone()),
+        Err(EnsembleError::Merge(_))
+    ));
     assert!(matches!(forest.merge(other), Err(EnsembleError::Merge(_))));
 }
 
@@ -401,7 +407,7 @@ fn large_leaves_are_stored_as_means() {
             ..CraftmlParams::original()
         };
         let forest = fit(params, &csr(&x).into(), &csr(labels).into());
-        forest.trees()[0].tree().leaves().kind()
+        forest.trees()[0].leaves().kind()
     };
     assert_eq!(kind(10, &y), LeafKind::Samples);
     assert_eq!(kind(200, &y), LeafKind::Sparse);

@@ -1,83 +1,90 @@
 //! Centroids as means of training samples.
 
 use super::gather::Centroid;
+use super::member_rows::MemberRows;
 use super::{Scoring, SparseVector};
 use crate::partition::partition;
-use rayon::prelude::*;
-use rpo_core::{CsrView, SparseAccumulator, csr_row};
-
-/// Rows as they count in means.
-#[derive(Debug)]
-pub(super) struct MemberRows<'a> {
-    x: CsrView<'a>,
-    /// One over the length of each row, 0 for rows of zeros; empty where lengths do not matter.
-    shares: Vec<f64>,
-}
-
-impl<'a> MemberRows<'a> {
-    pub(super) fn new(x: CsrView<'a>, unit_rows: bool) -> Self {
-        let share = |row| {
-            let square: f64 = csr_row(&x, row).1.iter().map(|&v| f64::from(v).powi(2)).sum();
-            if square > 0.0 { square.sqrt().recip() } else { 0.0 }
-        };
-        let n = if unit_rows { x.rows() } else { 0 };
-        let shares = (0..n).into_par_iter().map(share).collect();
-        Self { x, shares }
-    }
-}
+use rpo_core::SparseAccumulator;
 
 /// Makes centroids; holds what it works in.
 #[derive(Debug)]
 pub(super) struct Means {
     sums: SparseAccumulator<f64>,
+    /// What is left of a total.
+    rest: Vec<f64>,
     mean: SparseVector,
     /// Rows cluster by cluster, and where each cluster ends.
     rows: Vec<u32>,
     end: Vec<usize>,
+    sizes: Vec<u64>,
 }
 
 impl Means {
     pub(super) fn new(n_features: usize) -> Self {
         Self {
             sums: SparseAccumulator::new(n_features),
+            rest: Vec::new(),
             mean: SparseVector::default(),
             rows: Vec::new(),
             end: Vec::new(),
+            sizes: Vec::new(),
         }
     }
 
-    /// Replaces `centroids` by those of clusters 0 to `n_clusters`, given the cluster and the number of each member.
-    /// Sums are made in the order in which rows are given.
+    /// Replaces `centroids` by those of clusters 1 to `n_clusters`, given the cluster and the number of each row; rows of
+    /// cluster 0 teach no centroid. Sums are made in the order in which rows are given.
+    ///
+    /// The `total` of all given rows of unit length, if known, saves adding up the largest cluster: it is the total less
+    /// the others.
+    #[expect(clippy::too_many_arguments, reason = "what makes a centroid")]
     pub(super) fn compute(
         &mut self,
         rows: &MemberRows<'_>,
-        members: impl Iterator<Item = (u32, u32)> + Clone,
+        members: impl Iterator<Item = (usize, u32)> + Clone,
         n_clusters: usize,
+        total: Option<&[f64]>,
         max_entries: Option<usize>,
         scoring: &dyn Scoring,
         centroids: &mut Vec<Centroid>,
     ) {
-        self.end.resize(n_clusters, 0);
-        let members = members.map(|(cluster, row)| (cluster as usize, row));
+        self.end.resize(n_clusters + 1, 0);
         partition(members, &mut self.end, &mut self.rows);
         centroids.resize_with(n_clusters, Centroid::default);
-        let (mean, mut first) = (&mut self.mean, 0);
-        for (&end, centroid) in self.end.iter().zip(centroids) {
-            let of_cluster = &self.rows[first..end];
-            first = end;
-            let row = |&row: &u32| csr_row(&rows.x, row as usize);
-            self.sums.begin(of_cluster.iter().map(|r| row(r).0.len()).sum());
-            for r in of_cluster {
-                let share = rows.shares.get(*r as usize).copied().unwrap_or(1.0);
-                let (features, values) = row(r);
-                self.sums
-                    .update(features, values, |sum, value| *sum += share * f64::from(value));
+        let (sorted, end) = (&self.rows[..self.end[n_clusters]], &self.end);
+        let of = |cluster: usize| &sorted[if cluster == 0 { 0 } else { end[cluster - 1] }..end[cluster]];
+        let total = total.and_then(|total| {
+            let entries = (0..=n_clusters).map(|cluster| (rows.n_entries(of(cluster)), cluster));
+            let all = rows.n_entries(sorted);
+            let (most, largest) = entries.max().filter(|(_, cluster)| *cluster > 0)?;
+            // A pass over all sums costs about as much as adding so many entries.
+            (most > all - most + total.len() / 2).then_some((total, largest))
+        });
+        for (centroid, cluster) in centroids.iter_mut().zip(1..) {
+            let (of_cluster, mean) = (of(cluster), &mut self.mean);
+            match total {
+                Some((total, largest)) if largest == cluster => {
+                    self.rest.clear();
+                    self.rest.extend_from_slice(total);
+                    let (before, behind) = (end[cluster - 1], end[cluster]);
+                    take(&mut self.rest, rows, &sorted[..before]);
+                    take(&mut self.rest, rows, &sorted[behind..]);
+                    mean.assign(&self.rest);
+                }
+                _ if of_cluster.len() == 1 => mean.assign_row(rows.row(of_cluster[0])),
+                _ => {
+                    self.sums.begin(rows.n_entries(of_cluster));
+                    for &row in of_cluster {
+                        let (features, values) = rows.row(row);
+                        self.sums
+                            .update(features, values, |sum, value| *sum += f64::from(value));
+                    }
+                    self.sums.drain(&mut mean.features, &mut mean.values);
+                }
             }
-            self.sums.drain(&mut mean.features, &mut mean.values);
             let n = of_cluster.len() as f64;
             mean.values.iter_mut().for_each(|v| *v /= n);
             if let Some(max) = max_entries {
-                mean.keep_largest(max);
+                mean.keep_largest(max, &mut self.sizes);
             }
             centroid.offset = scoring.score(mean) as f32;
             centroid.features.clone_from(&mean.features);
@@ -90,25 +97,109 @@ impl Means {
     }
 }
 
+/// The sums by feature of the rows of a node's child, given those of the node if they are known: `None` unless they help
+/// to compute its centroids.
+pub(super) fn total_of_child<'r>(
+    total: Option<Vec<f64>>,
+    rows: &MemberRows<'_>,
+    own: &[u32],
+    others: impl Iterator<Item = &'r [u32]> + Clone,
+    n_columns: usize,
+) -> Option<Vec<f64>> {
+    // Taking rows off sums is less than adding up the others only where most stay together, node after node.
+    let n_others = others.clone().map(<[u32]>::len).sum();
+    if own.len() <= n_others || rows.n_entries(own) < 4 * n_columns {
+        return None;
+    }
+    if let Some(mut total) = total {
+        others.for_each(|others| take(&mut total, rows, others));
+        return Some(total);
+    }
+    let mut total = vec![0.0; n_columns];
+    for &row in own {
+        let (features, values) = rows.row(row);
+        let entries = features.iter().zip(values);
+        entries.for_each(|(&feature, &value)| total[feature as usize] += f64::from(value));
+    }
+    Some(total)
+}
+
+/// Takes rows off sums that hold them.
+fn take(sums: &mut [f64], rows: &MemberRows<'_>, taken: &[u32]) {
+    for &row in taken {
+        let (features, values) = rows.row(row);
+        let entries = features.iter().zip(values);
+        entries.for_each(|(&feature, &value)| sums[feature as usize] -= f64::from(value));
+    }
+}
+
 impl SparseVector {
-    /// Keeps the `n` values largest in size, of equal ones the first.
-    fn keep_largest(&mut self, n: usize) {
-        if self.values.len() <= n {
-            return;
-        }
-        let size = |i: u32| self.values[i as usize].abs();
-        let larger = |a: &u32, b: &u32| size(*b).total_cmp(&size(*a)).then(a.cmp(b));
-        let mut order: Vec<u32> = (0..self.values.len() as u32).collect();
-        let last = *order.select_nth_unstable_by(n - 1, larger).1;
-        let is_kept: Vec<bool> = (0..order.len() as u32)
-            .map(|i| larger(&i, &last).is_le())
-            .collect();
-        let kept = is_kept.iter().enumerate().filter(|(_, kept)| **kept);
-        for (to, (from, _)) in kept.enumerate() {
-            self.features[to] = self.features[from];
-            self.values[to] = self.values[from];
+    /// Replaces the vector by the numbers that are not 0.
+    fn assign(&mut self, numbers: &[f64]) {
+        self.features.resize(numbers.len(), 0);
+        self.values.resize(numbers.len(), 0.0);
+        let mut n = 0;
+        // Written in any case and kept only if it counts: which ones do cannot be predicted.
+        for (feature, &value) in numbers.iter().enumerate() {
+            (self.features[n], self.values[n]) = (feature as u32, value);
+            n += usize::from(value != 0.0);
         }
         self.features.truncate(n);
         self.values.truncate(n);
+    }
+
+    /// Replaces the vector by what a row stores that is not 0.
+    fn assign_row(&mut self, (features, values): (&[u32], &[f32])) {
+        let entries = || features.iter().zip(values).filter(|(_, value)| **value != 0.0);
+        self.features.clear();
+        self.features.extend(entries().map(|(&feature, _)| feature));
+        self.values.clear();
+        self.values.extend(entries().map(|(_, &value)| f64::from(value)));
+    }
+
+    /// Keeps the `n` values largest in size, of equal ones the first.
+    fn keep_largest(&mut self, n: usize, sizes: &mut Vec<u64>) {
+        if self.values.len() <= n {
+            return;
+        }
+        // The bits of numbers that are not negative are in their order.
+        let size = |value: f64| value.abs().to_bits();
+        sizes.clear();
+        sizes.extend(self.values.iter().map(|&v| size(v)));
+        let least = *sizes.select_nth_unstable_by(n - 1, |a, b| b.cmp(a)).1;
+        let mut ties = sizes[..n].iter().filter(|&&size| size == least).count();
+        let mut to = 0;
+        for from in 0..self.values.len() {
+            let (feature, value) = (self.features[from], self.values[from]);
+            (self.features[to], self.values[to]) = (feature, value);
+            let is_tie = size(value) == least && ties > 0;
+            ties -= usize::from(is_tie);
+            to += usize::from(size(value) > least || is_tie);
+        }
+        self.features.truncate(n);
+        self.values.truncate(n);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn the_largest_are_kept_and_of_equal_ones_the_first(values in prop::collection::vec(-4_i8..5, 1..60), n in 1_usize..70) {
+            let mut vector = SparseVector {
+                features: (0..values.len() as u32).collect(),
+                values: values.iter().map(|&v| f64::from(v)).collect(),
+            };
+            let mut order: Vec<u32> = vector.features.clone();
+            order.sort_by_key(|&i| -values[i as usize].abs());
+            order.truncate(n);
+            order.sort_unstable();
+            vector.keep_largest(n, &mut Vec::new());
+            prop_assert!(vector.features.iter().zip(&vector.values).all(|(&i, &v)| v == f64::from(values[i as usize])));
+            prop_assert_eq!(vector.features, order);
+        }
     }
 }

@@ -15,13 +15,15 @@
 mod gather;
 mod lookup;
 mod means;
-mod rebuild;
+mod member_rows;
+mod recorded;
 mod rule;
 mod splitter;
 mod store;
+mod table;
 mod weights;
 
-pub use rebuild::{TreeRecord, rebuild};
+pub use recorded::{RecordedTree, RouteBuffers};
 pub use rule::CentroidRule;
 pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample};
 

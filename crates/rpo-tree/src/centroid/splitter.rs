@@ -1,13 +1,14 @@
 //! Splitting nodes by clustering.
 
 use super::gather::{Centroid, Gather, check_entries};
-use super::means::{Means, MemberRows};
-use super::rule::{CentroidRule, MAX_CHILDREN, largest};
+use super::means::{Means, total_of_child};
+use super::member_rows::MemberRows;
+use super::rule::{CentroidRule, MAX_CHILDREN};
+use super::table::Table;
 use super::{ClusterTargets, Routing};
 use crate::TreeError;
 use crate::cluster::{KMeansParams, Points, Workspace};
 use crate::input::check_csr;
-use crate::products::{add_products, table_width};
 use crate::splitter::{NodeRows, ProposedSplit, Splitter};
 use rand::seq::index;
 use rayon::prelude::*;
@@ -158,7 +159,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             routing,
             predict_by: None,
             params,
-            member_rows: MemberRows::new(x, routing.unit_rows()),
+            member_rows: MemberRows::new(x, routing),
             keeps_members: false,
         })
     }
@@ -174,8 +175,8 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         }
     }
 
-    /// Stores in every rule the members of its centroids, from which [`rebuild`](super::rebuild) computes the rule again. Rules that predict by another routing average other rows and
-    /// store none.
+    /// Stores in every rule the members of its centroids, from which a [`RecordedTree`](super::RecordedTree) computes the rule
+    /// again. Rules that predict by another routing average other rows and store none.
     #[must_use]
     pub fn keep_members(self) -> Self {
         Self {
@@ -211,15 +212,20 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             clusters,
             centroids,
             means,
+            total,
             ..
         } = work;
+        // The sums of all rows, if all are clustered.
+        let total = total.as_ref().filter(|_| sample.len() == rows.len());
         let scoring = self.routing.at_node(seed.purpose("routing"));
-        let members = clusters.labels().iter().copied().zip(sample.iter().copied());
+        let members = clusters.labels().iter().map(|&label| label as usize + 1);
+        let members = members.zip(sample.iter().copied());
         let (n_clusters, max_entries) = (clusters.n_clusters(), self.params.centroid_entries);
         means.compute(
             &self.member_rows,
             members,
             n_clusters,
+            total.map(|(_, total)| &total[..]),
             max_entries,
             &*scoring,
             centroids,
@@ -230,11 +236,12 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             return None;
         }
         if let Some(routing) = self.predict_by {
-            let members = children.iter().map(|&c| c.into()).zip(rows.iter().copied());
-            let rows = MemberRows::new(self.x, routing.unit_rows());
+            let members = children.iter().map(|&c| usize::from(c) + 1);
+            let members = members.zip(rows.iter().copied());
+            let rows = MemberRows::new(self.x, routing);
             let scoring = routing.at_node(seed.purpose("routing"));
             let (means, centroids) = (&mut work.means, &mut work.centroids);
-            means.compute(&rows, members, reached.n, max_entries, &*scoring, centroids);
+            means.compute(&rows, members, reached.n, None, max_entries, &*scoring, centroids);
             return Some(CentroidRule::gather(work.centroids.iter(), &mut work.gather));
         }
         let named = work.centroids.iter().zip(&reached.names);
@@ -268,24 +275,12 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
         /// Rows that a thread takes in one go.
         const CHUNK: usize = 4096;
         let (centroids, table) = (&work.centroids, &mut work.table);
-        let width = table_width(centroids.len());
-        if table.len() < width * self.x.cols() {
-            table.resize(width * self.x.cols(), 0.0);
-        }
-        let mut offsets = vec![0.0; width];
-        for (c, centroid) in centroids.iter().enumerate() {
-            offsets[c] = centroid.offset;
-            for (&feature, &weight) in centroid.features.iter().zip(&centroid.weights) {
-                table[feature as usize * width + c] = weight;
-            }
-        }
+        table.fill(centroids, self.x.cols());
         let route = |(rows, children): (&[u32], &mut [u16])| {
-            let mut scores = vec![0.0; width];
+            let mut scores = Vec::new();
             for (&row, child) in rows.iter().zip(children) {
-                scores.copy_from_slice(&offsets);
                 let (features, values) = csr_row(&self.x, row as usize);
-                add_products(features, values, table, &mut scores);
-                *child = largest(&scores[..centroids.len()]) as u16;
+                *child = table.nearest(features, values, &mut scores) as u16;
             }
         };
         if rows.len() < 2 * CHUNK {
@@ -295,11 +290,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
                 .zip(children.par_chunks_mut(CHUNK))
                 .for_each(route);
         }
-        for (c, centroid) in centroids.iter().enumerate() {
-            for &feature in &centroid.features {
-                table[feature as usize * width + c] = 0.0;
-            }
-        }
+        table.clear(centroids);
     }
 }
 
@@ -315,7 +306,9 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
             centroids: Vec::new(),
             means: Means::new(self.x.cols()),
             gather: Gather::new(self.x.cols()),
-            table: Vec::new(),
+            table: Table::default(),
+            total: None,
+            totals: Vec::new(),
         }
     }
 
@@ -325,6 +318,11 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
         work: &mut CentroidWorkspace,
         children: &mut [u16],
     ) -> Option<ProposedSplit<CentroidRule>> {
+        if node.number == 0 {
+            work.totals.clear();
+        }
+        let total = work.totals.iter().position(|(number, _)| *number == node.number);
+        work.total = total.map(|total| work.totals.swap_remove(total));
         if self.targets.all_equal(node.rows) || self.features_equal(node.rows) {
             return None;
         }
@@ -333,6 +331,27 @@ impl<T: ClusterTargets> Splitter for CentroidSplitter<'_, T> {
             .find_map(|attempt| self.attempt(node.rows, seed.child(attempt.into()), work, children))?;
         let gain = node.rows.len() as f64;
         Some(ProposedSplit { rule, gain })
+    }
+
+    fn opened(&self, parent: usize, children: &[(NodeRows<'_>, bool)], work: &mut CentroidWorkspace) {
+        let searched = children.iter().filter(|(_, searched)| *searched);
+        let Some((largest, _)) = searched.max_by_key(|(child, _)| child.rows.len()) else {
+            return;
+        };
+        if !self.member_rows.is_exact {
+            return;
+        }
+        let total = work.total.take().filter(|(number, _)| *number == parent);
+        let others = children.iter().map(|(child, _)| child);
+        let others = others.filter(|child| child.number != largest.number);
+        let total = total_of_child(
+            total.map(|(_, total)| total),
+            &self.member_rows,
+            largest.rows,
+            others.map(|child| child.rows),
+            self.x.cols(),
+        );
+        work.totals.extend(total.map(|total| (largest.number, total)));
     }
 }
 
@@ -345,8 +364,11 @@ pub struct CentroidWorkspace {
     centroids: Vec<Centroid>,
     means: Means,
     gather: Gather,
-    /// Weights, feature by feature; zeros between nodes.
-    table: Vec<f32>,
+    table: Table,
+    /// The number of the node that was searched last and the sums of its rows, if they were known.
+    total: Option<(usize, Vec<f64>)>,
+    /// The same of nodes to be searched.
+    totals: Vec<(usize, Vec<f64>)>,
 }
 
 /// The children that rows reach.

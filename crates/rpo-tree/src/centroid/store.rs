@@ -3,12 +3,11 @@
 //! The kind of a split is its number of children.
 
 use super::rule::MAX_CHILDREN;
-use super::{CentroidRule, TreeRecord};
+use super::{CentroidRule, RecordedTree};
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
 use crate::store::StoreRule;
 use rpo_core::store::{Entries, Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
-use std::borrow::Cow;
 
 const KINDS: &str = "at most 65535";
 
@@ -90,28 +89,38 @@ fn narrow(entries: &mut Entries<'_, u32>, n: usize) -> Result<Vec<u16>, StoreErr
     Ok(entries.take(n)?.into_iter().map(|v| v as u16).collect())
 }
 
-impl Store for TreeRecord<'_> {
+impl Store for RecordedTree {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        let leaves = 0..self.leaf_members.n_leaves();
+        let leaves = 0..self.members().n_leaves();
         let sizes: Vec<u32> = leaves
-            .map(|leaf| self.leaf_members.rows(leaf).len() as u32)
+            .map(|leaf| self.members().rows(leaf).len() as u32)
             .collect();
-        out.integers("node.kind", &self.children)?;
+        if let Some(max) = self.max_entries() {
+            // More than any number of features is as good as all.
+            out.integers("centroid.entries", &[u32::try_from(max).unwrap_or(u32::MAX)])?;
+        }
+        out.integers("node.kind", &self.arities())?;
         out.integers("leaf.size", &sizes)?;
-        out.integers("leaf.row", self.leaf_members.all_rows())?;
-        out.integers("split.centroid", &self.centroid_members)
+        out.integers("leaf.row", self.members().all_rows())?;
+        out.integers("split.centroid", &self.codes())
     }
 }
 
-impl Restore for TreeRecord<'static> {
+impl Restore for RecordedTree {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
+        let mut max_entries = None;
+        if from.has("centroid.entries") {
+            let entries = from.integers("centroid.entries")?;
+            max_entries = Some(entries.where_all("at least 1", |n| n > 0)?.single()? as usize);
+        }
         let (leaf_sizes, rows) = (from.integers("leaf.size")?, from.integers("leaf.row")?);
         let members = LeafMembers::from_parts(rows.to_vec(), &leaf_sizes.to_vec(), sizes.n_train);
         let members = members.map_err(|e| rows.wrong(format!("is invalid: {e}")))?;
-        Ok(Self {
-            children: from.integers("node.kind")?.to_vec(),
-            leaf_members: Cow::Owned(members),
-            centroid_members: from.integers("split.centroid")?.to_vec(),
-        })
+        let (arities, codes) = (
+            from.integers("node.kind")?.to_vec(),
+            from.integers("split.centroid")?,
+        );
+        let tree = Self::from_parts(&arities, members, codes.iter(), max_entries, sizes.n_train);
+        tree.map_err(|e| StoreError::part("nodes", e))
     }
 }

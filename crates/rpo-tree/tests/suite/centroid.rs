@@ -3,15 +3,15 @@
 use crate::common::csr;
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
+use rpo_core::store::{Restore, Sizes, Store, StoreError, Writer};
 use rpo_core::{CsrMatrix, CsrView, MatrixView, ParameterError, Seed, csr_row};
 use rpo_tree::centroid::{
-    CentroidParams, CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, NodeSample, Routing,
-    TreeRecord, rebuild,
+    CentroidParams, CentroidRule, CentroidSplitter, ClusterTargets, Cosine, Euclidean, NodeSample,
+    RecordedTree, RouteBuffers, Routing,
 };
 use rpo_tree::cluster::Points;
 use rpo_tree::splitter::Splitter;
-use rpo_tree::{GrowParams, Grown, LeafMembers, Node, TreeError, apply, grow, grow_parallel};
-use std::borrow::Cow;
+use rpo_tree::{GrowParams, Grown, Node, TreeError, apply, grow, grow_parallel};
 
 /// Labels as they are; `names` says under which name each is known.
 #[derive(Debug)]
@@ -164,22 +164,70 @@ proptest! {
         prop_assert_eq!(partition(&grow(&x)), partition(&grow(&scaled)));
     }
 
+    /// The rules that grew the tree are the oracle. More than enough rows for sums to be taken off a total.
     #[test]
-    fn a_tree_is_recalled_from_the_rows_that_taught_it(seed in 0_u64..1 << 32, k in 1_usize..20, max in prop_oneof![Just(None), Just(Some(4))], sample in prop_oneof![Just(NodeSample::Count(60)), Just(NodeSample::Share(1.0)), Just(NodeSample::Share(0.3))]) {
-        let (x, y) = data(seed, 150, 40, 20);
-        let (x, labels) = (csr(&x), csr(&y));
+    fn a_recorded_tree_sends_samples_where_its_rules_do(
+        seed in 0_u64..1 << 32,
+        n in prop_oneof![Just(150), Just(600)],
+        k in 1_usize..20,
+        max in prop_oneof![Just(None), Just(Some(4))],
+        sample in prop_oneof![Just(NodeSample::Count(60)), Just(NodeSample::Share(1.0)), Just(NodeSample::Share(0.3))],
+        peeled in any::<bool>(),
+        spread in prop_oneof![4 => Just(1), 1 => Just(40_000)],
+    ) {
+        let (x, mut y) = data(seed, n, 40, 20);
+        if peeled {
+            // Mostly one label: nodes peel a few rows off.
+            y.mapv_inplace(|v| if v > 0.0 && Seed::new(seed).hash(u64::from(v.to_bits())) % 3 > 0 { 0.0 } else { v });
+            y.column_mut(0).fill(1.0);
+            for (i, mut row) in y.rows_mut().into_iter().enumerate() {
+                if i % 8 > 0 {
+                    row.slice_mut(ndarray::s![1..]).fill(0.0);
+                }
+            }
+        }
+        let (unseen, _) = data(seed + 1, 70, 40, 20);
+        // Columns far from one another leave no room for tables.
+        let p = 40 * spread;
+        let spread = |x: &Array2<f32>| {
+            let x = csr(x);
+            let columns = x.indices().iter().map(|&j| j * spread as u32).collect();
+            CsrMatrix::new((x.rows(), p), x.indptr().raw_storage().to_vec(), columns, x.data().to_vec())
+        };
+        let (x, labels, unseen) = (spread(&x), csr(&y), spread(&unseen));
         let params = CentroidParams { centroid_entries: max, node_sample: sample, ..params(k) };
         let targets = Labels::new(labels.view());
         let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params).unwrap().keep_members();
-        let rows = (0..150).collect();
+        let rows = (0..n as u32).collect();
         let grown = grow(&splitter, &mut splitter.workspace(), rows, &leaves_of(5), Seed::new(seed));
-        let record = TreeRecord::of(&grown.structure, &grown.members).unwrap();
-        prop_assert_eq!(&rebuild(&record, x.view(), max).unwrap(), &grown.structure);
+        let recorded = RecordedTree::of(&grown.structure, grown.members.clone(), max).unwrap();
+        prop_assert_eq!((recorded.n_nodes(), recorded.depth()), (grown.structure.nodes().len(), grown.structure.depth()));
+        prop_assert_eq!(recorded.members(), &grown.members);
+        let load = |rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])| {
+            for &row in rows {
+                let view = x.view();
+                let (columns, values) = csr_row(&view, row as usize);
+                push(columns, values);
+            }
+        };
+        let mut work = RouteBuffers::default();
+        for samples in [&x, &unseen] {
+            let view = samples.view();
+            let expected = apply(&grown.structure, MatrixView::Sparse(view));
+            let mut leaves = vec![u32::MAX; samples.rows()];
+            recorded.leaves(p, n, &load, |i| csr_row(&view, i), &mut work, &mut leaves);
+            prop_assert_eq!(&leaves, &expected);
+            // One at a time, they go the same way.
+            for (i, leaf) in expected.iter().enumerate().step_by(37) {
+                recorded.leaves(p, n, &load, |_| csr_row(&view, i), &mut work, &mut leaves[..1]);
+                prop_assert_eq!(leaves[0], *leaf);
+            }
+        }
         // Without being asked to, a tree notes nothing, and is the same otherwise.
         let plain = grow_on(&x, &targets, &Cosine, params, seed);
         prop_assert_eq!(&plain.members, &grown.members);
         if plain.members.n_leaves() > 1 {
-            prop_assert_eq!(TreeRecord::of(&plain.structure, &plain.members), None);
+            prop_assert_eq!(RecordedTree::of(&plain.structure, plain.members, max), None);
         }
     }
 
@@ -269,41 +317,59 @@ fn rows_with_as_few_kinds_as_clusters_part_by_kind() {
     assert_eq!(partition(&grown), kinds);
 }
 
+/// A recorded tree of 5 training samples from its arrays.
+fn restored(
+    children: &[u32],
+    codes: &[u32],
+    rows: &[u32],
+    sizes: &[u32],
+) -> Result<RecordedTree, StoreError> {
+    let mut out = Writer::default();
+    out.integers("node.kind", children).unwrap();
+    out.integers("split.centroid", codes).unwrap();
+    out.integers("leaf.row", rows).unwrap();
+    out.integers("leaf.size", sizes).unwrap();
+    let stored = out.finish().unwrap();
+    let (mut from, n_train) = (stored.reader(), 5);
+    let sizes = Sizes {
+        n_train,
+        n_features: 5,
+        n_outputs: 1,
+    };
+    RecordedTree::restore(&mut from, sizes)
+}
+
 #[test]
 fn records_that_contradict_themselves_are_refused() {
-    let x = csr(&Array2::eye(5));
-    let members = |rows: &[u32], sizes: &[u32]| LeafMembers::from_parts(rows.to_vec(), sizes, 5);
-    let record = |children: &[u32], centroid_members: &[u32]| {
-        let record = TreeRecord {
-            children: children.to_vec(),
-            leaf_members: Cow::Owned(members(&[0, 3, 1, 2, 4], &[2, 2, 1]).unwrap()),
-            centroid_members: centroid_members.to_vec(),
-        };
-        rebuild(&record, x.view(), None)
-    };
+    let (rows, sizes) = ([0, 3, 1, 2, 4], [2, 2, 1]);
+    let record = |children: &[u32], codes: &[u32]| restored(children, codes, &rows, &sizes);
     let root = [1, 2, 1, 1, 0];
+    let chain = record(&[2, 0, 2, 0, 0], &[1, 2, 1, 1, 0, 2, 1, 0]).unwrap();
     assert_eq!(
-        record(&[2, 0, 2, 0, 0], &[1, 2, 1, 1, 0, 2, 1, 0])
-            .unwrap()
-            .n_leaves(),
-        3
+        (chain.n_nodes(), chain.members().n_leaves(), chain.depth()),
+        (5, 3, 2)
     );
-    assert_eq!(record(&[3, 0, 0, 0], &[1, 2, 0, 0, 3]).unwrap().n_leaves(), 3);
-    for (children, centroid_members) in [
+    let mut out = Writer::default();
+    chain.store(&mut out).unwrap();
+    let stored = out.finish().unwrap();
+    let kinds = stored.reader().integers("node.kind").unwrap().to_vec();
+    assert_eq!(kinds, [2, 0, 2, 0, 0]);
+    assert_eq!(record(&[3, 0, 0, 0], &[1, 2, 0, 0, 3]).unwrap().n_nodes(), 4);
+    for (children, codes) in [
         (&[][..], &[][..]),
         (&[2, 0, 0], &root),
         (&[2, 0, 2, 0], &root),
         (&[2, 0, 2, 0, 0, 0], &root),
         (&[2, 0, 9, 0, 0], &root),
+        (&[2, 0, u32::MAX, 0, 0], &root),
+        (&[1, 3, 0, 0, 0], &[1, 1, 1, 1, 1, 1, 2, 0, 0, 3]),
         (&[3, 0, 0, 0], &[1, 2, 0, 0]),
         (&[3, 0, 0, 0], &[1, 2, 0, 0, 3, 1]),
         (&[3, 0, 0, 0], &[1, 2, 0, 0, 4]),
+        (&[3, 0, 0, 0], &[1, 2, 0, 0, 1 << 20]),
         (&[3, 0, 0, 0], &[1, 2, 0, 0, 2]),
     ] {
-        assert!(
-            record(children, centroid_members).is_err(),
-            "{children:?} {centroid_members:?}"
-        );
+        assert!(record(children, codes).is_err(), "{children:?} {codes:?}");
     }
     for (rows, sizes) in [
         (&[0, 3, 1, 2][..], &[2, 2, 1][..]),
@@ -312,17 +378,12 @@ fn records_that_contradict_themselves_are_refused() {
         (&[3, 0, 1, 2, 4], &[2, 2, 1]),
         (&[0, 3, 1, 2, 4], &[2, u32::MAX, 1]),
     ] {
-        assert!(members(rows, sizes).is_err(), "{rows:?} {sizes:?}");
+        let codes = [1, 2, 0, 0, 3];
+        assert!(
+            restored(&[3, 0, 0, 0], &codes, rows, sizes).is_err(),
+            "{rows:?} {sizes:?}"
+        );
     }
-    let few = TreeRecord {
-        children: vec![0],
-        leaf_members: Cow::Owned(members(&[0, 4], &[2]).unwrap()),
-        centroid_members: vec![],
-    };
-    assert!(
-        rebuild(&few, csr(&Array2::eye(4)).view(), None).is_err(),
-        "row 4 of 4"
-    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! From the predictions of members to that of the ensemble.
 
 use ndarray::{Array2, Zip};
+use rpo_core::math;
 use rpo_data::Task;
 use serde::{Deserialize, Serialize};
 

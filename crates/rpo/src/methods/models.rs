@@ -9,8 +9,8 @@ use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
 use rpo_ensemble::{Craftml, Forest, SingleTargetForest};
 use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel, OneVsRestModel};
-use rpo_tree::Node;
 use rpo_tree::oblique::LinearRule;
+use rpo_tree::{LeafModel, Node};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -155,10 +155,12 @@ impl Predict for Craftml {
         .collect());
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
-        self.trees()
-            .iter()
-            .map(|t| TreeSize::of(t.tree().structure()))
-            .collect()
+        let size = |tree: &CraftmlTree| TreeSize {
+            nodes: tree.n_nodes(),
+            leaves: tree.leaves().n_leaves(),
+            depth: tree.depth(),
+        };
+        self.trees().iter().map(size).collect()
     }
 }
 

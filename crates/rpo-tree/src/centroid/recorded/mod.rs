@@ -1,0 +1,330 @@
+//! Trees of centroids kept as the training samples that each centroid averages.
+//!
+//! A centroid is a mean of training samples. Deep in a tree it is the mean of few rows, and keeping their numbers takes
+//! far less memory than keeping its entries: a byte per row and level of the tree, whatever the number of features. Where
+//! samples come through, averaging gives the centroids back as growing computed them, bit for bit; the clusters, which
+//! growing searches for, are what is kept. Only the centroids of large nodes, which are few and cost most, are kept once
+//! made.
+
+mod walk;
+
+pub use walk::RouteBuffers;
+
+use super::CentroidRule;
+use super::gather::Centroid;
+use super::rule::MAX_CHILDREN;
+use crate::error::{TreeError, check_exist};
+use crate::leaves::LeafMembers;
+use crate::rule::Rule;
+use crate::structure::{Node, Structure};
+use rpo_core::{Mismatch, ParameterError};
+use std::ops::Range;
+use std::sync::OnceLock;
+
+/// The splits and leaves of a tree that routes by [`Cosine`](super::Cosine), as the samples that taught its centroids.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedTree {
+    /// In preorder.
+    splits: Vec<Split>,
+    /// The root, then the children of each split in turn.
+    children: Vec<Child>,
+    /// The training samples of each leaf, leaves in preorder.
+    members: LeafMembers,
+    codes: Codes,
+    /// Largest number of entries of a centroid.
+    max_entries: Option<usize>,
+    made: MadeCentroids,
+}
+
+/// A split: where its children, the leaves below it and the codes of its rows are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Split {
+    first_child: u32,
+    leaves: Range<u32>,
+    first_code: u64,
+}
+
+/// What a split leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Child {
+    Leaf(u32),
+    Split(u32),
+}
+
+/// For each split in preorder and each row of its node in increasing order: 1 + the child whose centroid averages the
+/// row, or 0 if none does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Codes {
+    Narrow(Vec<u8>),
+    Wide(Vec<u16>),
+}
+
+impl Codes {
+    /// Takes codes that have 16 bits.
+    fn new(codes: impl Iterator<Item = u32> + Clone) -> Self {
+        if codes.clone().all(|code| code <= u8::MAX.into()) {
+            Self::Narrow(codes.map(|code| code as u8).collect())
+        } else {
+            Self::Wide(codes.map(|code| code as u16).collect())
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Narrow(codes) => codes.len(),
+            Self::Wide(codes) => codes.len(),
+        }
+    }
+
+    /// Replaces `codes` by some of these.
+    fn copy(&self, range: Range<usize>, codes: &mut Vec<u16>) {
+        codes.clear();
+        match self {
+            Self::Narrow(all) => codes.extend(all[range].iter().map(|&code| u16::from(code))),
+            Self::Wide(all) => codes.extend_from_slice(&all[range]),
+        }
+    }
+}
+
+/// The centroids of large nodes that were made already. They follow from the rest of a tree and do not count when trees
+/// are compared.
+#[derive(Debug, Clone, Default)]
+struct MadeCentroids {
+    /// The large splits, increasing.
+    splits: Vec<u32>,
+    centroids: Vec<OnceLock<Box<[Centroid]>>>,
+}
+
+impl PartialEq for MadeCentroids {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl RecordedTree {
+    /// Training rows of a node beyond which its centroids are kept. By default they have a thousand entries each, and the
+    /// many nodes of fewer rows would take more room than the rest of the tree.
+    const LARGE: usize = 4096;
+
+    /// The record of a structure whose splitter [kept members](super::CentroidSplitter::keep_members), otherwise `None`.
+    pub fn of(
+        structure: &Structure<CentroidRule>,
+        members: LeafMembers,
+        max_entries: Option<usize>,
+    ) -> Option<Self> {
+        let arities: Vec<u32> = structure
+            .preorder()
+            .map(|(_, node)| match node {
+                Node::Leaf(_) => 0,
+                Node::Split { rule, .. } => rule.arity() as u32,
+            })
+            .collect();
+        let mut codes = Vec::new();
+        structure
+            .splits()
+            .for_each(|(_, rule)| codes.extend(rule.members().iter().map(|&code| u32::from(code))));
+        Self::new(&arities, members, Codes::new(codes.into_iter()), max_entries).ok()
+    }
+
+    /// Takes stored parts: the number of children of each node in preorder, 0 for leaves; the samples of the leaves; and the
+    /// codes of all splits.
+    pub(super) fn from_parts(
+        arities: &[u32],
+        members: LeafMembers,
+        codes: impl Iterator<Item = u32> + Clone,
+        max_entries: Option<usize>,
+        n_rows: usize,
+    ) -> Result<Self, TreeError> {
+        if let Some(code) = codes.clone().find(|&code| code as usize > MAX_CHILDREN) {
+            return Err(wrong_code(code.to_string(), "at most 65535"));
+        }
+        check_exist("rows for the members of leaves", members.all_rows(), n_rows)?;
+        let tree = Self::new(arities, members, Codes::new(codes), max_entries)?;
+        tree.check_codes()?;
+        Ok(tree)
+    }
+
+    /// Numbers nodes in preorder; checks that they are a tree of these leaves and codes.
+    fn new(
+        arities: &[u32],
+        members: LeafMembers,
+        codes: Codes,
+        max_entries: Option<usize>,
+    ) -> Result<Self, TreeError> {
+        let fail = |node, why| Err(TreeError::Structure { node, why });
+        let (mut splits, mut children, mut n_leaves) = (Vec::<Split>::new(), vec![Child::Leaf(0)], 0);
+        let mut places = vec![0_usize];
+        for (node, &arity) in arities.iter().enumerate() {
+            let Some(place) = places.pop() else {
+                return fail(node, "no earlier node leads here");
+            };
+            if arity == 0 {
+                children[place] = Child::Leaf(n_leaves);
+                n_leaves += 1;
+                continue;
+            }
+            let (first, end) = (children.len(), children.len().saturating_add(arity as usize));
+            if arity == 1 || end > arities.len() {
+                return fail(
+                    node,
+                    "a split must have two children or more, all inside the tree",
+                );
+            }
+            children[place] = Child::Split(splits.len() as u32);
+            children.resize(end, Child::Leaf(0));
+            places.extend((first..end).rev());
+            splits.push(Split {
+                first_child: first as u32,
+                leaves: n_leaves..n_leaves,
+                first_code: 0,
+            });
+        }
+        if arities.is_empty() || !places.is_empty() {
+            return fail(arities.len(), "children are missing");
+        }
+        // The leaves below a split end where those of its last child do.
+        let mut end = children.len();
+        for i in (0..splits.len()).rev() {
+            let first = splits[i].first_child as usize;
+            splits[i].leaves.end = match children[end - 1] {
+                Child::Leaf(leaf) => leaf + 1,
+                Child::Split(split) => splits[split as usize].leaves.end,
+            };
+            end = first;
+        }
+        Mismatch::check(
+            "leaves with training samples",
+            n_leaves as usize,
+            members.n_leaves(),
+        )?;
+        let (mut n_codes, mut made) = (0, MadeCentroids::default());
+        for (number, split) in (0..).zip(&mut splits) {
+            split.first_code = n_codes as u64;
+            let start = |leaf: u32| members.start_of(leaf as usize);
+            let n_rows = start(split.leaves.end) - start(split.leaves.start);
+            n_codes += n_rows;
+            if n_rows > Self::LARGE {
+                made.splits.push(number);
+            }
+        }
+        made.centroids.resize_with(made.splits.len(), OnceLock::new);
+        Mismatch::check("centroid members of all splits", n_codes, codes.len())?;
+        Ok(Self {
+            splits,
+            children,
+            members,
+            codes,
+            max_entries,
+            made,
+        })
+    }
+
+    /// Checks that every child has a sample that teaches it, and that none teaches another.
+    fn check_codes(&self) -> Result<(), TreeError> {
+        let (mut codes, mut has_member) = (Vec::new(), Vec::new());
+        for i in 0..self.splits.len() {
+            self.codes_of(i, &mut codes);
+            has_member.clear();
+            has_member.resize(self.arity(i) + 1, false);
+            for &code in &codes {
+                match has_member.get_mut(usize::from(code)) {
+                    Some(has) => *has = true,
+                    None => return Err(wrong_code(code.to_string(), "at most the number of children")),
+                }
+            }
+            if let Some(child) = has_member.iter().skip(1).position(|has| !has) {
+                return Err(wrong_code(format!("child {child} has no member"), "at least one"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of children of all nodes in preorder, 0 for leaves.
+    pub(super) fn arities(&self) -> Vec<u32> {
+        let (mut arities, mut waiting) = (Vec::with_capacity(self.children.len()), vec![self.children[0]]);
+        while let Some(child) = waiting.pop() {
+            match child {
+                Child::Leaf(_) => arities.push(0),
+                Child::Split(split) => {
+                    arities.push(self.arity(split as usize) as u32);
+                    waiting.extend(self.children_of(split as usize).iter().rev());
+                }
+            }
+        }
+        arities
+    }
+
+    /// The codes of all splits in preorder.
+    pub(super) fn codes(&self) -> Vec<u32> {
+        match &self.codes {
+            Codes::Narrow(codes) => codes.iter().map(|&code| code.into()).collect(),
+            Codes::Wide(codes) => codes.iter().map(|&code| code.into()).collect(),
+        }
+    }
+
+    /// Largest number of entries of a centroid.
+    pub(super) fn max_entries(&self) -> Option<usize> {
+        self.max_entries
+    }
+
+    /// The training samples of each leaf.
+    pub fn members(&self) -> &LeafMembers {
+        &self.members
+    }
+
+    /// Number of nodes, splits and leaves.
+    pub fn n_nodes(&self) -> usize {
+        self.children.len()
+    }
+
+    /// Largest depth of a leaf.
+    pub fn depth(&self) -> usize {
+        let (mut depths, mut deepest) = (vec![0; self.splits.len()], 0);
+        for split in 0..self.splits.len() {
+            let depth = depths[split] + 1;
+            deepest = deepest.max(depth);
+            for child in self.children_of(split) {
+                if let Child::Split(child) = child {
+                    depths[*child as usize] = depth;
+                }
+            }
+        }
+        deepest
+    }
+
+    fn children_of(&self, split: usize) -> &[Child] {
+        let end = self.splits.get(split + 1);
+        let end = end.map_or(self.children.len(), |next| next.first_child as usize);
+        &self.children[self.splits[split].first_child as usize..end]
+    }
+
+    fn arity(&self, split: usize) -> usize {
+        self.children_of(split).len()
+    }
+
+    /// Where the training rows below a split begin, among those of all leaves.
+    fn start_of(&self, split: usize) -> usize {
+        self.members.start_of(self.splits[split].leaves.start as usize)
+    }
+
+    /// Number of training rows below a split.
+    fn n_rows(&self, split: usize) -> usize {
+        self.members.start_of(self.splits[split].leaves.end as usize) - self.start_of(split)
+    }
+
+    /// Replaces `codes` by those of a split.
+    fn codes_of(&self, split: usize, codes: &mut Vec<u16>) {
+        let first = self.splits[split].first_code as usize;
+        self.codes.copy(first..first + self.n_rows(split), codes);
+    }
+
+    /// Where the centroids of a split are kept, if it is large.
+    fn kept(&self, split: usize) -> Option<&OnceLock<Box<[Centroid]>>> {
+        let place = self.made.splits.binary_search(&(split as u32)).ok()?;
+        Some(&self.made.centroids[place])
+    }
+}
+
+fn wrong_code(given: String, expected: &'static str) -> TreeError {
+    ParameterError::out_of_range("centroid_members", given, expected).into()
+}

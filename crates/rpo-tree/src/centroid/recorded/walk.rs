@@ -1,0 +1,258 @@
+//! Samples through a recorded tree: the centroids of a node are made when they reach it.
+
+use super::{Child, RecordedTree};
+use crate::centroid::gather::{Centroid, Gather};
+use crate::centroid::means::{Means, total_of_child};
+use crate::centroid::member_rows::MemberRows;
+use crate::centroid::table::Table;
+use crate::centroid::{CentroidRule, Cosine};
+use crate::partition::Deal;
+use std::ops::Range;
+
+/// What samples need on their way through trees; made to be used again and again.
+#[derive(Debug, Default)]
+pub struct RouteBuffers {
+    /// Samples, those of a node side by side.
+    order: Vec<u32>,
+    deal: Deal,
+    table: Table,
+    scores: Vec<f32>,
+}
+
+/// A node, and the samples that are there.
+type Reached = (Child, Range<usize>);
+
+/// The columns and values of training rows, each handed on in turn.
+type Load<'l> = dyn Fn(&[u32], &mut dyn FnMut(&[u32], &[f32])) + 'l;
+
+impl RouteBuffers {
+    /// Sends the samples of a node on to its children.
+    fn send<'x>(
+        &mut self,
+        centroids: &[Centroid],
+        n_columns: usize,
+        children: &[Child],
+        range: &Range<usize>,
+        sample: &impl Fn(usize) -> (&'x [u32], &'x [f32]),
+        reached: &mut Vec<Reached>,
+    ) {
+        let Self {
+            order,
+            deal,
+            table,
+            scores,
+        } = self;
+        let rows = &mut order[range.clone()];
+        if Table::is_small(centroids.len(), n_columns) {
+            table.fill(centroids, n_columns);
+            deal.sort(rows, children.len(), |row| {
+                let (columns, values) = sample(row as usize);
+                table.nearest(columns, values, scores)
+            });
+            table.clear(centroids);
+        } else {
+            let rule = CentroidRule::gather(centroids.iter(), &mut Gather::new(n_columns));
+            deal.sort(rows, children.len(), |row| {
+                let (columns, values) = sample(row as usize);
+                rule.nearest(columns, values)
+            });
+        }
+        reached.extend(deal.reached().map(|(child, reached)| {
+            let reached = range.start + reached.start..range.start + reached.end;
+            (children[child], reached)
+        }));
+    }
+
+    fn write(&self, samples: Range<usize>, leaf: u32, leaves: &mut [u32]) {
+        let samples = self.order[samples].iter();
+        samples.for_each(|&row| leaves[row as usize] = leaf);
+    }
+}
+
+impl RecordedTree {
+    /// Writes the leaf of each of `leaves.len()` samples, given the columns, of `n_columns`, and values of the i-th. Of the
+    /// `n_train` training samples, `load` hands on the columns and values of those asked for, one after the other.
+    ///
+    /// All samples of a node are sent on before any goes further, so that its centroids are computed once for all of them:
+    /// many samples at a time cost far less than one at a time.
+    pub fn leaves<'x>(
+        &self,
+        n_columns: usize,
+        n_train: usize,
+        load: &Load<'_>,
+        sample: impl Fn(usize) -> (&'x [u32], &'x [f32]),
+        work: &mut RouteBuffers,
+        leaves: &mut [u32],
+    ) {
+        work.order.clear();
+        work.order.extend(0..leaves.len() as u32);
+        let mut waiting = vec![(self.children[0], 0..leaves.len())];
+        while let Some((node, range)) = waiting.pop() {
+            let split = match node {
+                Child::Leaf(leaf) => {
+                    work.write(range, leaf, leaves);
+                    continue;
+                }
+                Child::Split(split) => split as usize,
+            };
+            if let Some(centroids) = self.kept(split).and_then(|kept| kept.get()) {
+                let children = self.children_of(split);
+                work.send(centroids, n_columns, children, &range, &sample, &mut waiting);
+            } else if !range.is_empty() {
+                let below = Below::new(self, split, n_columns, n_train, load);
+                below.leaves(split, range, &sample, work, leaves);
+            }
+        }
+    }
+}
+
+/// A split and all that is below, with its training rows.
+struct Below<'t> {
+    tree: &'t RecordedTree,
+    /// The training rows by increasing number, known by their place here.
+    rows: MemberRows<'static>,
+    /// The leaf of each.
+    leaf_of: Vec<u32>,
+    /// The training rows of each node side by side, in increasing order.
+    order: Vec<u32>,
+    n_columns: usize,
+    means: Means,
+    centroids: Vec<Centroid>,
+    codes: Vec<u16>,
+    /// The child of each leaf below a node.
+    child_of: Vec<u16>,
+    deal: Deal,
+}
+
+/// A split that samples wait at.
+struct Waiting {
+    split: usize,
+    samples: Range<usize>,
+    /// Where its training rows begin.
+    first: usize,
+    /// The sums of its training rows, if they are known.
+    total: Option<Vec<f64>>,
+}
+
+impl<'t> Below<'t> {
+    fn new(tree: &'t RecordedTree, split: usize, n_columns: usize, n_train: usize, load: &Load<'_>) -> Self {
+        let below = tree.splits[split].leaves.clone();
+        let mut named: Vec<(u32, u32)> = below
+            .flat_map(|leaf| {
+                tree.members
+                    .rows(leaf as usize)
+                    .iter()
+                    .map(move |&row| (row, leaf))
+            })
+            .collect();
+        named.sort_unstable();
+        let (rows, leaf_of): (Vec<u32>, Vec<u32>) = named.into_iter().unzip();
+        Self {
+            tree,
+            rows: MemberRows::collect(n_train, |push| load(&rows, push)),
+            leaf_of,
+            order: (0..rows.len() as u32).collect(),
+            n_columns,
+            means: Means::new(n_columns),
+            centroids: Vec::new(),
+            codes: Vec::new(),
+            child_of: Vec::new(),
+            deal: Deal::default(),
+        }
+    }
+
+    /// Writes the leaves of the samples of the split.
+    fn leaves<'x>(
+        mut self,
+        split: usize,
+        samples: Range<usize>,
+        sample: &impl Fn(usize) -> (&'x [u32], &'x [f32]),
+        work: &mut RouteBuffers,
+        leaves: &mut [u32],
+    ) {
+        let (tree, mut reached) = (self.tree, Vec::new());
+        let mut waiting = vec![Waiting {
+            split,
+            samples,
+            first: 0,
+            total: None,
+        }];
+        while let Some(node) = waiting.pop() {
+            let kept = tree.kept(node.split);
+            let made = kept.and_then(|kept| kept.get());
+            if made.is_none() {
+                self.make_centroids(&node);
+                if let Some(kept) = kept {
+                    kept.get_or_init(|| self.centroids.as_slice().into());
+                }
+            }
+            let centroids = made.map_or(&self.centroids[..], |made| made);
+            let children = tree.children_of(node.split);
+            work.send(
+                centroids,
+                self.n_columns,
+                children,
+                &node.samples,
+                sample,
+                &mut reached,
+            );
+            let first = waiting.len();
+            for (child, samples) in reached.drain(..) {
+                match child {
+                    Child::Leaf(leaf) => work.write(samples, leaf, leaves),
+                    Child::Split(split) => waiting.push(Waiting {
+                        split: split as usize,
+                        samples,
+                        first: node.first + tree.start_of(split as usize) - tree.start_of(node.split),
+                        total: None,
+                    }),
+                }
+            }
+            if first < waiting.len() {
+                self.open(node, &mut waiting[first..]);
+            }
+        }
+    }
+
+    /// Computes the centroids of a node.
+    fn make_centroids(&mut self, node: &Waiting) {
+        let tree = self.tree;
+        tree.codes_of(node.split, &mut self.codes);
+        let rows = &self.order[node.first..][..self.codes.len()];
+        let members = self.codes.iter().zip(rows);
+        self.means.compute(
+            &self.rows,
+            members.map(|(&code, &row)| (usize::from(code), row)),
+            tree.arity(node.split),
+            node.total.as_deref(),
+            tree.max_entries,
+            &Cosine,
+            &mut self.centroids,
+        );
+    }
+
+    /// Deals the training rows of a node to its children, and puts the one of most training rows last among those that
+    /// samples reached, to be taken next, with the sums of its rows if they are worth knowing.
+    fn open(&mut self, node: Waiting, reached: &mut [Waiting]) {
+        let tree = self.tree;
+        let (first_leaf, n_rows) = (tree.splits[node.split].leaves.start, tree.n_rows(node.split));
+        self.child_of.clear();
+        for (number, child) in (0_u16..).zip(tree.children_of(node.split)) {
+            let n_leaves = match child {
+                Child::Leaf(_) => 1,
+                Child::Split(child) => tree.splits[*child as usize].leaves.len(),
+            };
+            self.child_of.extend(std::iter::repeat_n(number, n_leaves));
+        }
+        let rows = &mut self.order[node.first..][..n_rows];
+        let child_of = |row: u32| self.child_of[(self.leaf_of[row as usize] - first_leaf) as usize];
+        self.deal
+            .sort(rows, tree.arity(node.split), |row| child_of(row).into());
+        reached.sort_by_key(|child| tree.n_rows(child.split));
+        let Some(largest) = reached.last_mut() else { return };
+        let (before, others) = rows.split_at(largest.first - node.first);
+        let (own, behind) = others.split_at(tree.n_rows(largest.split));
+        let others = [before, behind].into_iter();
+        largest.total = total_of_child(node.total, &self.rows, own, others, self.n_columns);
+    }
+}
