@@ -11,6 +11,7 @@ mod generate;
 mod help;
 mod inspect;
 mod interrupt;
+mod json_outputs;
 mod manual;
 mod merge;
 mod options;

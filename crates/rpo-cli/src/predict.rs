@@ -1,15 +1,18 @@
 //! `rpo predict`.
 
 use crate::error::CliError;
+use crate::json_outputs::JsonOutputs;
 use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report};
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
+use ndarray::ArrayView1;
 use rpo::core::{CsrMatrix, MatrixView, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::write::csv_field;
 use rpo::{Decision, Model, for_each_block};
+use serde_json::json;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -42,8 +45,9 @@ pub(crate) struct Predict {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// What to write: CSV, or the Extreme Classification Repository's score format (a line "samples labels",
-    /// then label:score pairs for each sample, labels by number, best first).
+    /// What to write: CSV; jsonl, for each sample a line {"row", "prediction"} of JSON, with predictions as those of
+    /// `rpo serve`; or xmlrepo, the Extreme Classification Repository's score format (a line "samples labels", then
+    /// label:score pairs for each sample, labels by number, best first).
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutFormat::Csv)]
     out_format: OutFormat,
 
@@ -65,6 +69,7 @@ pub(crate) struct Predict {
 #[derive(Debug, Clone, Copy, PartialEq, ValueEnum)]
 enum OutFormat {
     Csv,
+    Jsonl,
     Xmlrepo,
 }
 
@@ -95,6 +100,7 @@ impl Predict {
         let written = match (pick, self.out_format) {
             (None, OutFormat::Csv) => wide_csv(&model, x, ids, &mut out),
             (Some(pick), OutFormat::Csv) => long_csv(&model, x, ids, pick, &mut out),
+            (pick, OutFormat::Jsonl) => jsonl(&model, x, ids, pick, &mut out),
             (pick, OutFormat::Xmlrepo) => {
                 xmlrepo(&model, x, pick.unwrap_or(Pick::Best(model.n_outputs())), &mut out)
             }
@@ -158,6 +164,27 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
     let header: Vec<String> = id.into_iter().chain(names).collect();
     out.put(header.join(",").as_bytes())?;
     out.put(b"\n")?;
+    for_all_scores(model, x, out, |line, sample, scores| {
+        if let Some((_, ids)) = ids {
+            add!(line, "{},", csv_field(&ids[sample]));
+        }
+        for (j, score) in scores.iter().enumerate() {
+            if j > 0 {
+                line.push(b',');
+            }
+            add!(line, "{score}");
+        }
+        line.push(b'\n');
+    })
+}
+
+/// Writes what `write` makes of each row and the scores of all outputs.
+fn for_all_scores(
+    model: &Model,
+    x: MatrixView<'_>,
+    out: &mut Output,
+    write: impl Fn(&mut Vec<u8>, usize, ArrayView1<'_, f32>),
+) -> Result<(), CliError> {
     let mut line = Vec::new();
     for_each_block(
         x,
@@ -166,23 +193,43 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
         |samples, block| {
             let scores = model.predict_with_limit(block, usize::MAX);
             let scores = scores.map_err(|e| e.in_block(samples.start))?;
-            for (sample, row) in samples.zip(scores.rows()) {
+            for (sample, scores) in samples.zip(scores.rows()) {
                 line.clear();
-                if let Some((_, ids)) = ids {
-                    add!(line, "{},", csv_field(&ids[sample]));
-                }
-                for (j, score) in row.iter().enumerate() {
-                    if j > 0 {
-                        line.push(b',');
-                    }
-                    add!(line, "{score}");
-                }
-                line.push(b'\n');
+                write(&mut line, sample, scores);
                 out.put(&line)?;
             }
             Ok(())
         },
     )
+}
+
+/// Writes a line of JSON for each sample.
+fn jsonl(
+    model: &Model,
+    x: MatrixView<'_>,
+    ids: Ids<'_>,
+    pick: Option<Pick>,
+    out: &mut Output,
+) -> Result<(), CliError> {
+    let outputs = JsonOutputs::new(model.schema().output_names());
+    let line = |line: &mut Vec<u8>, sample: usize, prediction: &dyn Fn(&mut String)| {
+        let mut text = match ids {
+            Some((name, ids)) => format!("{{{}:{}", json!(name), json!(ids[sample])),
+            None => format!("{{\"row\":{sample}"),
+        };
+        text.push_str(",\"prediction\":");
+        prediction(&mut text);
+        text.push_str("}\n");
+        line.extend_from_slice(text.as_bytes());
+    };
+    match pick {
+        None => for_all_scores(model, x, out, |text, sample, scores| {
+            line(text, sample, &|to| outputs.all(scores, to));
+        }),
+        Some(pick) => for_each_row(model, x, pick, out, |text, sample, best| {
+            line(text, sample, &|to| outputs.picked(best, to));
+        }),
+    }
 }
 
 /// Which labels of a sample are written.

@@ -2,21 +2,20 @@
 
 use super::problem::Problem;
 use super::request::{Pick, Request};
+use crate::json_outputs::{JsonOutputs, add};
 use rpo::core::{CsrMatrix, Matrix, MatrixView, csr_row};
 use rpo::data::Task;
 use rpo::data::read::{Cell, ReadOptions, read_rows};
 use rpo::{Model, ModelError};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::fmt::Write;
 
 /// A model that predicts for requests.
 #[derive(Debug)]
 pub(super) struct Service {
     model: Model,
     columns: Columns,
-    /// The names of the outputs as JSON.
-    outputs: Vec<String>,
+    outputs: JsonOutputs,
     max_rows: usize,
     refuse_unseen: bool,
 }
@@ -48,11 +47,7 @@ impl Service {
             },
         };
         Self {
-            outputs: schema
-                .output_names()
-                .iter()
-                .map(|name| json!(name).to_string())
-                .collect(),
+            outputs: JsonOutputs::new(schema.output_names()),
             model,
             columns,
             max_rows,
@@ -100,18 +95,16 @@ impl Service {
     }
 
     fn write(&self, x: MatrixView<'_>, pick: Pick, to: &mut String) -> Result<(), Problem> {
-        let mut comma = "";
+        let separate = |row: usize, to: &mut String| {
+            if row > 0 {
+                to.push(',');
+            }
+        };
         match pick {
             Pick::All => {
-                for scores in self.model.predict(x)?.rows() {
-                    add(to, format_args!("{comma}{{"));
-                    comma = "";
-                    for (name, score) in self.outputs.iter().zip(scores) {
-                        add(to, format_args!("{comma}{name}:{score}"));
-                        comma = ",";
-                    }
-                    to.push('}');
-                    comma = ",";
+                for (row, scores) in self.model.predict(x)?.rows().into_iter().enumerate() {
+                    separate(row, to);
+                    self.outputs.all(scores, to);
                 }
             }
             Pick::Best(k) => {
@@ -120,8 +113,8 @@ impl Service {
                 for row in 0..x.n_rows() {
                     let (labels, scores) = csr_row(&top, row);
                     let picked = labels.iter().copied().zip(scores.iter().copied());
-                    self.write_picked(picked.collect(), comma, to);
-                    comma = ",";
+                    separate(row, to);
+                    self.outputs.picked(&best_first(picked), to);
                 }
             }
             Pick::Decided => {
@@ -131,24 +124,12 @@ impl Service {
                 for row in 0..x.n_rows() {
                     let labels = csr_row(&decided, row).0.iter();
                     let picked = labels.map(|&j| (j, scores[[row, j as usize]]));
-                    self.write_picked(picked.collect(), comma, to);
-                    comma = ",";
+                    separate(row, to);
+                    self.outputs.picked(&best_first(picked), to);
                 }
             }
         }
         Ok(())
-    }
-
-    /// Writes the labels of a row, best first.
-    fn write_picked(&self, mut picked: Vec<(u32, f32)>, comma: &str, to: &mut String) {
-        picked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        add(to, format_args!("{comma}["));
-        for (i, (label, score)) in picked.into_iter().enumerate() {
-            let comma = if i > 0 { "," } else { "" };
-            let name = &self.outputs[label as usize];
-            add(to, format_args!("{comma}{{\"output\":{name},\"score\":{score}}}"));
-        }
-        to.push(']');
     }
 
     /// The features of rows, in the order of the model; counts values of categories that training did not have.
@@ -239,9 +220,11 @@ impl Service {
     }
 }
 
-/// Writes to a string, which does not fail.
-fn add(to: &mut String, text: std::fmt::Arguments<'_>) {
-    let _ = to.write_fmt(text);
+/// Labels and scores, best first.
+fn best_first(picked: impl Iterator<Item = (u32, f32)>) -> Vec<(u32, f32)> {
+    let mut picked: Vec<(u32, f32)> = picked.collect();
+    picked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    picked
 }
 
 fn object(row: usize, value: &Value) -> Result<&Map<String, Value>, Problem> {

@@ -64,6 +64,24 @@ fn lines_are_predicted_as_files_are() {
         .collect();
     let responses = lines(&folder, "--model m.rpo", &requests);
     assert_eq!(responses.len(), 40);
+    let written = folder.ok("predict --data table.csv --model m.rpo --out-format jsonl");
+    for (row, (line, response)) in written.lines().zip(&responses).enumerate() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(
+            line,
+            json!({"row": row, "prediction": response["predictions"][0]})
+        );
+    }
+    let written =
+        folder.ok("predict --data table.csv --id label_a --model m.rpo --out-format jsonl --top-k 1");
+    assert!(
+        written.starts_with("{\"label_a\":\"0\",\"prediction\":["),
+        "{written}"
+    );
+    assert!(
+        written.contains("\"prediction\":[{\"output\":\"label_"),
+        "{written}"
+    );
     for (response, line) in responses.iter().zip(expected.lines().skip(1)) {
         let found = &response["predictions"][0];
         let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().unwrap()).collect();

@@ -176,12 +176,9 @@ impl CraftmlTrainer {
             .unwrap_or_else(|| default_leaves(&grown.members));
         let leaves = label(kind, &grown.members, self.training.outputs())?;
         let (structure, max) = (grown.structure, nodes.centroid_entries);
-        match hasher {
-            Some(hasher) if keeps_rows => {
-                let nodes = RecordedTree::of(&structure, grown.members, max);
-                CraftmlTree::recorded(hasher, nodes.expect("members were kept"), leaves, seed)
-            }
-            hasher => CraftmlTree::new(hasher, Tree::new(structure, leaves)?, seed),
+        match (hasher, RecordedTree::of(&structure, grown.members, max)) {
+            (Some(hasher), Some(nodes)) => CraftmlTree::recorded(hasher, nodes, leaves, seed),
+            (hasher, _) => CraftmlTree::new(hasher, Tree::new(structure, leaves)?, seed),
         }
     }
 

@@ -1,0 +1,45 @@
+//! Predictions as JSON.
+
+use rpo::data::Names;
+use serde_json::json;
+use std::fmt::Write;
+
+/// The names of outputs, ready to be keys of JSON.
+#[derive(Debug)]
+pub(crate) struct JsonOutputs {
+    names: Vec<String>,
+}
+
+impl JsonOutputs {
+    pub(crate) fn new(names: &Names) -> Self {
+        Self {
+            names: names.iter().map(|name| json!(name).to_string()).collect(),
+        }
+    }
+
+    /// Adds the scores of all outputs, as an object.
+    pub(crate) fn all<'a>(&self, scores: impl IntoIterator<Item = &'a f32>, to: &mut String) {
+        to.push('{');
+        for (j, (name, score)) in self.names.iter().zip(scores).enumerate() {
+            let comma = if j > 0 { "," } else { "" };
+            add(to, format_args!("{comma}{name}:{score}"));
+        }
+        to.push('}');
+    }
+
+    /// Adds labels that are picked, as a list in their order.
+    pub(crate) fn picked(&self, labels: &[(u32, f32)], to: &mut String) {
+        to.push('[');
+        for (i, &(label, score)) in labels.iter().enumerate() {
+            let comma = if i > 0 { "," } else { "" };
+            let name = &self.names[label as usize];
+            add(to, format_args!("{comma}{{\"output\":{name},\"score\":{score}}}"));
+        }
+        to.push(']');
+    }
+}
+
+/// Writes to a string, which does not fail.
+pub(crate) fn add(to: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = to.write_fmt(text);
+}
