@@ -64,21 +64,21 @@ fn write(data: &Dataset, path: &Path) -> anyhow::Result<()> {
                 "x.values",
                 vec![x.nnz()],
                 Dtype::F32,
-                bytes(x.data(), |v| v.to_le_bytes()),
+                bytes(x.data(), f32::to_le_bytes),
             ));
             arrays.push((
                 "x.columns",
                 vec![x.nnz()],
                 Dtype::U32,
-                bytes(x.indices(), |v| v.to_le_bytes()),
+                bytes(x.indices(), u32::to_le_bytes),
             ));
             arrays.push((
                 "x.starts",
                 vec![starts.len()],
                 Dtype::U64,
-                bytes(&starts, |v| v.to_le_bytes()),
+                bytes(&starts, u64::to_le_bytes),
             ));
-            arrays.push(("x.shape", vec![2], Dtype::U64, bytes(&shape, |v| v.to_le_bytes())));
+            arrays.push(("x.shape", vec![2], Dtype::U64, bytes(&shape, u64::to_le_bytes)));
         }
         x => arrays.push(dense("x", x)?),
     }
@@ -98,7 +98,7 @@ fn dense(name: &'static str, a: MatrixView<'_>) -> anyhow::Result<Array> {
         name,
         vec![a.nrows(), a.ncols()],
         Dtype::F32,
-        bytes(values, |v| v.to_le_bytes()),
+        bytes(values, f32::to_le_bytes),
     ))
 }
 
