@@ -12,6 +12,7 @@ use rpo_tree::centroid::{
 use rpo_tree::cluster::Points;
 use rpo_tree::splitter::Splitter;
 use rpo_tree::{GrowParams, Grown, Node, TreeError, apply, grow, grow_parallel};
+use std::cell::Cell;
 
 /// Labels as they are; `names` says under which name each is known.
 #[derive(Debug)]
@@ -178,8 +179,6 @@ proptest! {
         let (x, mut y) = data(seed, n, 40, 20);
         if peeled {
             // Mostly one label: nodes peel a few rows off.
-            let stays = |v: f32| Seed::new(seed).hash(u64::from(v.to_bits())).is_multiple_of(3);
-            y.mapv_inplace(|v| if v > 0.0 && !stays(v) { 0.0 } else { v });
             y.column_mut(0).fill(1.0);
             for (i, mut row) in y.rows_mut().into_iter().enumerate() {
                 if i % 8 > 0 {
@@ -243,6 +242,53 @@ proptest! {
         let renamed = Labels { labels: turned.view(), names: (0..20).rev().collect() };
         prop_assert_eq!(plain, grow_on(&x, &renamed, &Cosine, params(6), seed));
     }
+}
+
+#[test]
+fn centroids_of_large_nodes_are_kept() {
+    let (x, y) = data(3, 9000, 30, 20);
+    let (x, y) = (csr(&x), csr(&y));
+    let targets = Labels::new(y.view());
+    let splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, params(3)).unwrap();
+    let splitter = splitter.keep_members();
+    let rows = (0..9000).collect();
+    let grown = grow(
+        &splitter,
+        &mut splitter.workspace(),
+        rows,
+        &leaves_of(500),
+        Seed::new(1),
+    );
+    let recorded = RecordedTree::of(&grown.structure, grown.members, Some(1000)).unwrap();
+    let view = x.view();
+    let expected = apply(&grown.structure, MatrixView::Sparse(view));
+    let loaded = Cell::new(0);
+    let load = |rows: &[u32], push: &mut dyn FnMut(&[u32], &[f32])| {
+        loaded.set(loaded.get() + rows.len());
+        for &row in rows {
+            let (columns, values) = csr_row(&view, row as usize);
+            push(columns, values);
+        }
+    };
+    let mut work = RouteBuffers::default();
+    let mut leaves = vec![0; 9000];
+    recorded.leaves(30, 9000, &load, |i| csr_row(&view, i), &mut work, &mut leaves);
+    assert_eq!(leaves, expected);
+    assert_eq!(loaded.replace(0), 9000);
+    recorded.leaves(30, 9000, &load, |i| csr_row(&view, i), &mut work, &mut leaves);
+    assert_eq!(leaves, expected);
+    // From the root, one sample needs no more than the rows of a small node.
+    loaded.set(0);
+    recorded.leaves(
+        30,
+        9000,
+        &load,
+        |i| csr_row(&view, i),
+        &mut work,
+        &mut leaves[..1],
+    );
+    assert_eq!(leaves[0], expected[0]);
+    assert!(loaded.get() <= 4096, "{} rows", loaded.get());
 }
 
 #[test]
