@@ -7,7 +7,7 @@
 
 use super::{Criterion, NodeSums};
 use rpo_core::{CsrView, csr_row};
-use wide::i16x8;
+use wide::{i16x8, i32x4};
 
 /// Lanes of one block.
 const WIDTH: usize = 8;
@@ -98,7 +98,7 @@ fn add<const BLOCKS: usize>(sums: &mut Lanes<BLOCKS>, row: &Lanes<BLOCKS>) {
 #[inline]
 fn dot<const BLOCKS: usize>(a: &Lanes<BLOCKS>, b: &Lanes<BLOCKS>) -> i32 {
     let products = a.iter().zip(b).map(|(a, b)| a.dot(*b));
-    products.reduce(|a, b| a + b).map_or(0, wide::i32x4::reduce_add)
+    products.reduce(|a, b| a + b).map_or(0, i32x4::reduce_add)
 }
 
 impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
