@@ -176,7 +176,8 @@ impl CraftmlTrainer {
             .unwrap_or_else(|| default_leaves(&grown.members));
         let leaves = label(kind, &grown.members, self.training.outputs())?;
         let (structure, max) = (grown.structure, nodes.centroid_entries);
-        match (hasher, RecordedTree::of(&structure, grown.members, max)) {
+        let recorded = keeps_rows.then(|| RecordedTree::of(&structure, grown.members, max));
+        match (hasher, recorded.flatten()) {
             (Some(hasher), Some(nodes)) => CraftmlTree::recorded(hasher, nodes, leaves, seed),
             (hasher, _) => CraftmlTree::new(hasher, Tree::new(structure, leaves)?, seed),
         }
