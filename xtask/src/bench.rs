@@ -151,7 +151,7 @@ fn parse(text: &str) -> anyhow::Result<Counts> {
 
 /// How far a count is from the recorded one, as a part of it.
 fn change(recorded: u64, now: u64) -> f64 {
-    now as f64 / recorded as f64 - 1.0
+    (now as f64 - recorded as f64) / recorded as f64
 }
 
 /// Counts the instructions of every path and compares them with the recorded counts, or records them.
