@@ -1,7 +1,7 @@
 //! Ensembles of any methods: predictions out of fold, weights of members, and the model that they make.
 //!
-//! A [`Pool`] holds the members that may become part of an ensemble, with models of each that some samples were withheld
-//! from. Their predictions for those samples, a block at a time, give the members' inner products ([`Gram`]), and these the
+//! A pool holds the members that may become part of an ensemble, with models of each that some samples were withheld
+//! from. Their predictions for those samples, a block at a time, give the members' inner products (their Gram matrix), and these the
 //! weights, by a [`CombineRule`]. What is chosen becomes an [`Ensemble`].
 
 mod choice;
