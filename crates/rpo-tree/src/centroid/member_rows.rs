@@ -1,7 +1,7 @@
 //! Training rows as they count in means.
 
 use super::Routing;
-use rpo_core::{CsrView, csr_row};
+use rpo_core::{CsrView, csr_row, math};
 use std::borrow::Cow;
 
 /// Rows whose means are centroids: as they are, or scaled to unit length.
@@ -88,7 +88,7 @@ impl Grid {
     fn new(n_rows: usize) -> Self {
         let bits = Self::MOST_BITS.min(52 - n_rows.next_power_of_two().ilog2().min(52));
         Self {
-            shift: 1.5 * 2.0_f64.powi(52 - bits as i32),
+            shift: 1.5 * math::powi(2.0, 52 - bits),
         }
     }
 
