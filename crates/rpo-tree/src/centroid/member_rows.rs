@@ -1,4 +1,4 @@
-//! Training rows as they count in means.
+//! Training samples as they count in means.
 
 use super::Routing;
 use rpo_core::{CsrView, csr_row, math};
