@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-import rpo
 from sklearn.base import clone
+
+import rpo
 
 
 def labels():
