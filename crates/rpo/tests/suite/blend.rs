@@ -142,6 +142,7 @@ fn members_that_do_not_help_are_left_out() {
     let data = texts();
     let params = BlendParams {
         members: "baseline; one-vs-rest --cost=0.5; craftml --trees 10; one-vs-rest --prune 1000".to_owned(),
+        combine: Some(CombineRule::Greedy),
         ..BlendParams::default()
     };
     let model = Model::fit(&params, &data).unwrap();
@@ -157,7 +158,7 @@ fn members_that_do_not_help_are_left_out() {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
     assert_eq!(pool.install(|| Model::fit(&params, &data)).unwrap(), model);
     let equal = BlendParams {
-        combine: CombineRule::Mean,
+        combine: Some(CombineRule::Mean),
         ..params
     };
     assert_eq!(weights(&Model::fit(&equal, &data).unwrap()).len(), 4);

@@ -5,7 +5,7 @@ use crate::combine::{CombineRule, Folds, Pool};
 use crate::method::{Estimator, FitContext, Method, MethodError, Needs, parameters_of};
 use crate::{Model, ModelError};
 use rpo_core::{ParameterError, Seed};
-use rpo_data::Dataset;
+use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
 
 impl BlendParams {
@@ -79,7 +79,11 @@ impl Estimator for BlendParams {
             validation: None,
             ..*context
         };
-        let model = if self.combine == CombineRule::Mean || methods.len() == 1 {
+        let rule = self.combine.unwrap_or(match data.task() {
+            Task::MultiLabel => CombineRule::Stack,
+            Task::Regression => CombineRule::Greedy,
+        });
+        let model = if rule == CombineRule::Mean || methods.len() == 1 {
             let members = estimators.iter().map(|estimator| {
                 let model = Model::fit_with(estimator.as_ref(), data, &quiet)?;
                 Ok((model, 1.0))
@@ -92,7 +96,7 @@ impl Estimator for BlendParams {
                 pool.add(estimator.as_ref(), &quiet)?;
             }
             let all: Vec<usize> = (0..estimators.len()).collect();
-            let choice = pool.choose(self.combine, &pool.grams()?, &all)?;
+            let choice = pool.choose(rule, &pool.grams()?, &all)?;
             pool.ensemble(&choice, None, |index| {
                 pool.fitted(index, estimators[index].as_ref(), &quiet)
             })?

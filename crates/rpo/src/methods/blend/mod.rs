@@ -28,10 +28,11 @@ pub struct BlendParams {
     /// frequency, and one-vs-rest.
     pub members: String,
     /// Rule for the weights of the members: greedy, greedy-mean, nnls and stack find them on withheld samples, mean takes equal
-    /// ones.
+    /// ones. By default stack of labels, a logistic regression on the members' log-odds, as few members of different kinds have
+    /// probabilities that are not on one scale; greedy of numbers.
     ///
-    /// Members without weight are left out, and the others are fitted to all samples.
-    pub combine: CombineRule,
+    /// Members without weight, which greedy rules and nnls leave, are left out, and the others are fitted to all samples.
+    pub combine: Option<CombineRule>,
     /// Fraction of the samples that are withheld to select weights, between 0 and 1.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub withheld: f64,
@@ -44,7 +45,7 @@ impl Default for BlendParams {
         Self {
             members: "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest --cost 0.5"
                 .to_owned(),
-            combine: CombineRule::Greedy,
+            combine: None,
             withheld: 0.2,
             seed: 0,
         }
