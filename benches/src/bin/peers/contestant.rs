@@ -81,7 +81,7 @@ pub(crate) const CONTESTANTS: &[Contestant] = &[
     here("single-target-gbrt", "single-target-gbrt", &[]),
     for_labels(here("structured-forest", "structured-forest", &[])),
     for_labels(here("craftml", "craftml", &[])),
-    here("label-embedding", "label-embedding", &[]),
+    for_labels(here("label-embedding", "label-embedding", &[])),
     for_sparse(here("one-vs-rest", "one-vs-rest", &[])),
     for_sparse(here("label-tree", "label-tree", &[])),
     python("scikit-learn forest", ALL),

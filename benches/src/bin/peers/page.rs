@@ -10,14 +10,14 @@ use std::path::Path;
 
 const INTRODUCTION: &str = "# Benchmarks
 
-Methods of this workspace beside other libraries: same data, same machine, same run. Every fit is a process of its own;
-contestants take turns. All have their defaults, but for 100 trees or rounds of the other libraries; predictions are scored
+Methods of this workspace beside other libraries: same data, same machine, same run. Every fit runs in a separate
+process; contestants take turns. All have their defaults, but for 100 trees or rounds of the other libraries; predictions are scored
 on the published test part, or a third of the samples. Times are seconds: processor time of all threads, the least of the
 runs with the largest in brackets, and elapsed time, the least. Memory is the most the process held, data and interpreter
 included; a model is the size of its file or pickle. LRAP counts samples without labels as 1, as scikit-learn does; r² is
 the mean over the outputs.
 
-`cargo xtask bench peers` writes this page: it installs the other libraries into an environment of its own, from
+`cargo xtask bench peers` writes this page: it installs the other libraries into a separate environment, from
 `benches/peers/requirements.txt`.
 ";
 
