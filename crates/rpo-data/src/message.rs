@@ -11,6 +11,14 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
+/// What another library says of a file, which may repeat all of it: cut after twice as many characters as a name.
+pub(crate) fn cut(text: &str) -> String {
+    match text.char_indices().nth(2 * LONGEST) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 /// Bytes of a file as text for an error: readable whatever the bytes, and no more than [`quoted`] needs.
 pub(crate) fn lossy(bytes: &[u8]) -> String {
     let longest = 4 * (LONGEST + 1);
@@ -33,5 +41,7 @@ mod tests {
             format!("{:?}...", "é".repeat(80))
         );
         assert_eq!(quoted(&"x".repeat(80)), format!("{:?}", "x".repeat(80)));
+        assert_eq!(cut(&long), format!("{}...", "é".repeat(160)));
+        assert_eq!(cut("as it is"), "as it is");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::detect::open;
 use super::error::{ReadError, ReadErrorKind};
-use crate::message::lossy;
+use crate::message::{cut, lossy, quoted};
 use quick_xml::errors::{Error as XmlError, IllFormedError};
 use quick_xml::events::attributes::AttrError;
 use quick_xml::events::{BytesStart, Event};
@@ -176,12 +176,14 @@ impl<'a> Parser<'a> {
             let attribute = attribute.map_err(|e| {
                 ReadErrorKind::Xml(match e {
                     AttrError::UnquotedValue(_) => "an attribute value is not in quotes".to_owned(),
-                    other => other.to_string(),
+                    other => cut(&other.to_string()),
                 })
             })?;
             if attribute.key.as_ref() == "name" {
-                let name = quick_xml::escape::unescape(&attribute.value)
-                    .map_err(|e| ReadErrorKind::Xml(format!("bad entity in {:?}: {e}", attribute.value)))?;
+                let name = quick_xml::escape::unescape(&attribute.value).map_err(|e| {
+                    let (value, problem) = (quoted(&attribute.value), cut(&e.to_string()));
+                    ReadErrorKind::Xml(format!("bad entity in {value}: {problem}"))
+                })?;
                 return if name.is_empty() {
                     Err(ReadErrorKind::LabelWithoutName)
                 } else {
@@ -205,9 +207,9 @@ impl<'a> Parser<'a> {
 fn syntax_error(e: &XmlError) -> ReadErrorKind {
     match e {
         XmlError::IllFormed(IllFormedError::MissingEndTag(element)) => {
-            ReadErrorKind::UnclosedElement(element.clone())
+            ReadErrorKind::UnclosedElement(cut(element))
         }
-        other => ReadErrorKind::Xml(other.to_string()),
+        other => ReadErrorKind::Xml(cut(&other.to_string())),
     }
 }
 
@@ -229,5 +231,25 @@ mod tests {
         let text = "\u{feff}<labels>\n<label name='a'>\n\n  <label name='b'/> <label name='c'/></label>\n<label name='d'/>\n</labels>";
         let file = LabelFile::parse(text.as_bytes()).unwrap();
         assert_eq!(file.lines, [2, 4, 4, 5]);
+    }
+
+    /// An entity may be as long as the file, and the parser repeats it.
+    #[test]
+    fn long_entities_are_cut_in_messages() {
+        let long = "x\u{1}".repeat(10_000);
+        for text in [
+            format!("<labels><label name='a&{long};'/></labels>"),
+            format!("<labels><label {long} name='a'/></labels>"),
+            format!("<labels><label name='a'></{long}></labels>"),
+            format!("<labels><label name='a'/>{long}</labels>"),
+        ] {
+            let message = LabelFile::parse(text.as_bytes()).unwrap_err().to_string();
+            assert!(
+                message.len() < 1000,
+                "{} bytes: {}",
+                message.len(),
+                &message[..200]
+            );
+        }
     }
 }
