@@ -40,9 +40,7 @@ impl Convert {
         }
         self.to.write(&data, out)?;
         let mut report = Report::default();
-        report.set("n_samples", data.n_samples());
-        report.set("n_features", data.n_features());
-        report.set("n_outputs", data.n_outputs());
+        report.set_sizes(&data);
         report.print(self.json)
     }
 }

@@ -1,6 +1,7 @@
 //! Results on standard output or in a file.
 
 use crate::error::CliError;
+use rpo::data::Dataset;
 use rpo::data::preprocess::Pipeline;
 use rpo::{FileTarget, Model};
 use serde_json::{Map, Value};
@@ -102,6 +103,13 @@ pub(crate) struct Report {
 impl Report {
     pub(crate) fn set(&mut self, key: impl Into<String>, value: impl Into<Value>) {
         self.entries.push((key.into(), value.into()));
+    }
+
+    /// Sets the numbers of samples, features and outputs of a set.
+    pub(crate) fn set_sizes(&mut self, data: &Dataset) {
+        self.set("n_samples", data.n_samples());
+        self.set("n_features", data.n_features());
+        self.set("n_outputs", data.n_outputs());
     }
 
     /// Sets a value that may be unknown: then the key is left out.

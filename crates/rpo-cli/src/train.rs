@@ -122,9 +122,7 @@ impl Train {
         report.set("load_seconds", load_seconds);
         report.set("fit_seconds", fit_seconds);
         report.set_known("cpu_seconds", cpu_seconds);
-        report.set("n_samples", data.n_samples());
-        report.set("n_features", data.n_features());
-        report.set("n_outputs", data.n_outputs());
+        report.set_sizes(&data);
         report.set("model_bytes", model_bytes);
         report.set_known("peak_memory_bytes", peak_memory_bytes());
         if let Some(selection) = selected {

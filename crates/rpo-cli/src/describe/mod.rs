@@ -51,9 +51,7 @@ impl Describe {
         let data = self.data.load(None)?;
         let statistics = data.label_statistics();
         let mut report = Report::default();
-        report.set("n_samples", data.n_samples());
-        report.set("n_features", data.n_features());
-        report.set("n_outputs", data.n_outputs());
+        report.set_sizes(&data);
         let is_labels = data.task() == Task::MultiLabel;
         report.set("task", if is_labels { "multi-label" } else { "regression" });
         let is_sparse = matches!(data.features(), Matrix::Sparse(_));
