@@ -13,6 +13,7 @@ mod matrix;
 mod memory;
 mod parameter;
 mod predictor;
+mod product;
 mod seed;
 mod sparse_accumulator;
 pub mod store;
@@ -32,6 +33,7 @@ pub use parameter::{
     Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive, is_fraction,
 };
 pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
+pub use product::{Fused, product, product_into};
 pub use seed::{Seed, StreamRng};
 pub use sparse_accumulator::SparseAccumulator;
 pub use top::{csr_of_rows, keep_top, top_of};

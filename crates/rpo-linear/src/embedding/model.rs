@@ -1,7 +1,7 @@
 //! A fitted label embedding.
 
 use ndarray::{Array2, ArrayViewMut2};
-use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch, Predictor};
+use rpo_core::{CsrMatrix, InverseLink, MatrixView, Mismatch, Predictor, product_into};
 
 use super::FeatureMap;
 use super::loss::apply_to_rows;
@@ -87,7 +87,7 @@ impl Scorer for LinkModel {
     fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
         let mut phi = Array2::zeros((rows.len(), self.map.n_terms()));
         self.map.fill(x, rows, phi.view_mut());
-        ndarray::linalg::general_mat_mul(1.0, &phi, &self.weights.t(), 0.0, &mut out);
+        product_into(phi.view(), self.weights.t(), out.view_mut());
         apply_to_rows(self.inverse_link, out);
     }
 }

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
-use rpo_core::MatrixView;
+use rpo_core::{MatrixView, product};
 use rpo_projections::least_squares::Cholesky;
 use rpo_projections::{Penalty, ProjectionError};
 
@@ -51,7 +51,7 @@ impl NormalEquations {
             .enumerate()
             .for_each(|(stripe, mut sums)| {
                 let (start, end) = (stripe * STRIPE, stripe * STRIPE + sums.nrows());
-                let product = phi.slice(s![.., start..end]).t().dot(&phi.slice(s![.., ..end]));
+                let product = product(phi.slice(s![.., start..end]).t(), phi.slice(s![.., ..end]));
                 sums.slice_mut(s![.., ..end])
                     .zip_mut_with(&product, |sum, &v| *sum += f64::from(v));
             });

@@ -3,7 +3,7 @@
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
-use rpo_core::{InverseLink, MatrixView, Seed};
+use rpo_core::{InverseLink, MatrixView, Seed, product, product_into};
 use rpo_projections::least_squares::Cholesky;
 
 use super::loss::{apply_to_rows, loss};
@@ -178,7 +178,7 @@ impl Sgd<'_, '_, '_> {
             .zip(target.axis_chunks_iter(Axis(0), LABELS))
             .zip(probabilities.axis_chunks_iter(Axis(0), LABELS))
             .try_for_each(|(((mut weights, mut change), target), probabilities)| {
-                let mut gradient = probabilities.dot(&phi);
+                let mut gradient = product(probabilities, phi.view());
                 gradient.zip_mut_with(&target, |g, &t| *g = t - scale * *g);
                 self.factor.solve_rows(gradient.view_mut())?;
                 change.zip_mut_with(&gradient, |c, &g| *c = momentum * *c + step * g);
@@ -228,6 +228,6 @@ fn activations(weights: &Array2<f32>, phi: ArrayView2<'_, f32>) -> Array2<f32> {
     out.axis_chunks_iter_mut(Axis(0), LABELS)
         .into_par_iter()
         .zip(weights.axis_chunks_iter(Axis(0), LABELS))
-        .for_each(|(mut out, weights)| out.assign(&weights.dot(&phi.t())));
+        .for_each(|(out, weights)| product_into(weights, phi.t(), out));
     out
 }

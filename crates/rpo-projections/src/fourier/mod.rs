@@ -4,11 +4,10 @@ mod law;
 
 use std::f32::consts::TAU;
 
-use ndarray::linalg::general_mat_mul;
 use ndarray::{Array1, Array2, ArrayViewMut2, Zip};
 use rand::Rng;
 use rand::seq::index;
-use rpo_core::{MatrixView, Mismatch, Seed, check_positive, math};
+use rpo_core::{MatrixView, Mismatch, Seed, check_positive, math, product_into};
 
 use crate::{ProjectionError, memory};
 
@@ -106,7 +105,7 @@ impl RandomFeatures {
             return Err(ProjectionError::TargetShape { expected, found });
         }
         match rows {
-            MatrixView::Dense(rows) => general_mat_mul(1.0, &rows, &self.frequencies, 0.0, &mut out),
+            MatrixView::Dense(rows) => product_into(rows, self.frequencies.view(), out.view_mut()),
             MatrixView::Sparse(_) => {
                 out.fill(0.0);
                 for (i, mut out) in out.rows_mut().into_iter().enumerate() {

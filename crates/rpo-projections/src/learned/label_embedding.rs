@@ -1,7 +1,7 @@
 //! Label embeddings: directions of the outputs that the features can predict.
 
 use ndarray::{Array1, Array2, ArrayView2, s};
-use rpo_core::{Mismatch, Seed};
+use rpo_core::{Mismatch, Seed, product};
 
 use super::Rank;
 use crate::least_squares::{Penalty, Ridge, RidgeSolver, Rows, by_panels, panel_product};
@@ -138,7 +138,7 @@ impl LabelEmbedding {
         let image = apply(q.view())?;
         let basis = orthonormal(image.view())?;
         let small = thin_gram(basis.view(), image.view());
-        let eigen = symmetric_eigen(small.dot(&small.t()).view())?;
+        let eigen = symmetric_eigen(product(small.view(), small.t()).view())?;
         let found = k.min(basis.ncols());
         let rotation = eigen.vectors.slice(s![..found, ..]);
         let v = completed(times(basis.view(), rotation.t()), k, omega.view())?;

@@ -1,7 +1,7 @@
 //! Principal components of the outputs, a projection that is learned and not drawn.
 
 use ndarray::{Array1, Array2, s};
-use rpo_core::Seed;
+use rpo_core::{Seed, product};
 
 use crate::least_squares::Rows;
 use crate::linalg::{
@@ -84,9 +84,9 @@ impl Pca {
             let omega = standard_normal(d, probes, seed)?;
             let found = range_finder(&covariance, omega.view(), self.power_iterations)?;
             let q = completed(found, n_components, omega.view())?;
-            let small = q.t().dot(&covariance.apply(q.view())?);
+            let small = product(q.t(), covariance.apply(q.view())?.view());
             let eigen = symmetric_eigen(small.view())?;
-            (eigen.values, eigen.vectors.dot(&q.t()))
+            (eigen.values, product(eigen.vectors.view(), q.t()))
         };
         components.slice_collapse(s![..n_components, ..]);
         fix_row_signs(&mut components);

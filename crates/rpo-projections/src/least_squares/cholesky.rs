@@ -1,8 +1,8 @@
 //! Cholesky factors of symmetric positive definite matrices.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, LinalgScalar, s};
+use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
-use rpo_core::Mismatch;
+use rpo_core::{Fused, Mismatch, product};
 
 use crate::ProjectionError;
 use crate::linalg::check_finite;
@@ -44,7 +44,7 @@ impl Cholesky<f64> {
             let end = rows.min(first + BLOCK);
             let (mut upper, mut lower) = a.view_mut().split_at(Axis(0), end);
             let (done, mut block) = upper.slice_mut(s![first.., ..end]).split_at(Axis(1), first);
-            block -= &done.dot(&done.t());
+            block -= &product(done.view(), done.t());
             factor_block(block.view_mut(), first, rows)?;
             let inverse = inverse_of_lower(block.view());
             lower
@@ -52,8 +52,8 @@ impl Cholesky<f64> {
                 .into_par_iter()
                 .for_each(|mut rows| {
                     let (theirs, mut here) = rows.slice_mut(s![.., ..end]).split_at(Axis(1), first);
-                    let rest = &here - &theirs.dot(&done.t());
-                    here.assign(&rest.dot(&inverse.t()));
+                    let rest = &here - &product(theirs.view(), done.t());
+                    here.assign(&product(rest.view(), inverse.t()));
                 });
             inverses.push(inverse);
         }
@@ -70,7 +70,7 @@ impl Cholesky<f64> {
     }
 }
 
-impl<T: LinalgScalar + Send + Sync> Cholesky<T> {
+impl<T: Fused + Send + Sync> Cholesky<T> {
     /// Number of rows and columns s.
     pub(crate) fn size(&self) -> usize {
         self.factor.nrows()
@@ -98,15 +98,15 @@ impl<T: LinalgScalar + Send + Sync> Cholesky<T> {
             let (solved, mut rest) = b.view_mut().split_at(Axis(1), first);
             let mut here = rest.slice_mut(s![.., ..end - first]);
             let l = self.factor.slice(s![first..end, ..first]);
-            let left = &here - &solved.dot(&l.t());
-            here.assign(&left.dot(&inverse.t()));
+            let left = &here - &product(solved.view(), l.t());
+            here.assign(&product(left.view(), inverse.t()));
         }
         for ((first, end), inverse) in ranges.zip(&self.inverses).rev() {
             let (mut here, solved) = b.view_mut().split_at(Axis(1), end);
             let mut here = here.slice_mut(s![.., first..]);
             let l = self.factor.slice(s![end.., first..end]);
-            let left = &here - &solved.dot(&l);
-            here.assign(&left.dot(inverse));
+            let left = &here - &product(solved.view(), l);
+            here.assign(&product(left.view(), inverse.view()));
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, Axis, s};
 use rayon::prelude::*;
+use rpo_core::product;
 
 use super::Rows;
 use crate::{ProjectionError, memory};
@@ -68,10 +69,7 @@ fn add_dense(x: &(impl Rows + Sync), out: &mut Array2<f64>) -> Result<(), Projec
             .for_each(|(stripe, mut out)| {
                 let (start, end) = (stripe * STRIPE, stripe * STRIPE + out.nrows());
                 let mut out = out.slice_mut(s![.., ..end]);
-                out += &block
-                    .slice(s![.., start..end])
-                    .t()
-                    .dot(&block.slice(s![.., ..end]));
+                out += &product(block.slice(s![.., start..end]).t(), block.slice(s![.., ..end]));
             });
     }
     // The blocks on the diagonal come out whole.

@@ -1,8 +1,8 @@
 //! Randomized range finder.
 
 use ndarray::{Array2, ArrayView2, s};
-use rpo_core::Seed;
 use rpo_core::math::Normals;
+use rpo_core::{Seed, product};
 
 use super::LinearOperator;
 use super::qr::qr;
@@ -40,7 +40,7 @@ pub(crate) fn orthonormal_basis(a: ArrayView2<'_, f64>) -> Result<Array2<f64>, P
         .iter()
         .take_while(|s| **s > tolerance * svd.singular_values[0])
         .count();
-    Ok(qt.t().dot(&svd.u.slice(s![.., ..rank])))
+    Ok(product(qt.t(), svd.u.slice(s![.., ..rank])))
 }
 
 /// An orthonormal basis Q (r x k', k' <= k) that approximately spans the range of the operator A (r x c), from a

@@ -1,7 +1,7 @@
 //! Singular values of small dense matrices.
 
 use ndarray::{Array1, Array2, ArrayView2, Axis, azip};
-use rpo_core::math;
+use rpo_core::{math, product};
 
 use super::qr::qr;
 use crate::ProjectionError;
@@ -46,7 +46,7 @@ pub(crate) fn dense_svd(a: ArrayView2<'_, f64>) -> Svd {
     let singular_values = order.iter().map(|&k| lengths[k]).collect::<Array1<f64>>();
     normalise(&mut ut, &singular_values);
     with_fixed_signs(
-        ut.dot(&qt).reversed_axes(),
+        product(ut.view(), qt.view()).reversed_axes(),
         singular_values * scale,
         vt.select(Axis(0), &order),
     )

@@ -2,6 +2,7 @@
 
 use ndarray::{Array2, ArrayView2, Axis, concatenate, s};
 use rayon::prelude::*;
+use rpo_core::{product, product_into};
 
 use super::{orthonormal_basis, symmetric_eigen};
 use crate::ProjectionError;
@@ -17,7 +18,7 @@ pub(crate) fn thin_gram(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array
         .into_par_iter()
         .map(|chunk| {
             let rows = s![chunk * CHUNK..a.nrows().min((chunk + 1) * CHUNK), ..];
-            a.slice(rows).t().dot(&b.slice(rows))
+            product(a.slice(rows).t(), b.slice(rows))
         })
         .collect();
     let mut sum = Array2::zeros((a.ncols(), b.ncols()));
@@ -60,7 +61,7 @@ pub(crate) fn times(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Array2<f6
     out.axis_chunks_iter_mut(Axis(0), CHUNK)
         .into_par_iter()
         .zip(a.axis_chunks_iter(Axis(0), CHUNK))
-        .for_each(|(mut out, a)| out.assign(&a.dot(&b)));
+        .for_each(|(out, a)| product_into(a, b, out));
     out
 }
 
@@ -78,7 +79,7 @@ pub(crate) fn completed(
     let mut rest = omega.slice(s![.., ..missing]).to_owned();
     // Once is not enough for orthogonality to rounding, twice is.
     for _ in 0..2 {
-        rest = orthonormal_basis((&rest - &q.dot(&q.t().dot(&rest))).view())?;
+        rest = orthonormal_basis((&rest - &product(q.view(), product(q.t(), rest.view()).view())).view())?;
     }
     Ok(concatenate![Axis(1), q, rest])
 }
