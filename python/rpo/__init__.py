@@ -7,6 +7,7 @@ command `rpo` writes and reads.
 from . import datasets, distributed, metrics, model_selection, projections
 from .auto import AutoClassifier, AutoRegressor
 from .boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from .description import describe
 from .forest import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
 from .model import Model, methods
 from .multilabel import CraftmlClassifier, LabelEmbeddingClassifier, StructuredForestClassifier
@@ -25,6 +26,7 @@ __all__ = [
     "RandomForestRegressor",
     "StructuredForestClassifier",
     "datasets",
+    "describe",
     "distributed",
     "methods",
     "metrics",

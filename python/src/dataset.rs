@@ -9,6 +9,7 @@ use rpo::core::Seed;
 use rpo::data::read::{ReadErrorKind, ReadOptions, read};
 use rpo::data::split::stratified_partitions;
 use rpo::data::{Names, Task};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -119,6 +120,11 @@ impl Dataset {
     #[getter]
     fn name(&self) -> &str {
         self.0.name()
+    }
+
+    /// The figures that describe the set, as a JSON list of names with values.
+    fn summary(&self, py: Python<'_>) -> String {
+        py.detach(|| json!(self.0.summary()).to_string())
     }
 
     /// Samples, features and outputs.

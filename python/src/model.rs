@@ -195,10 +195,7 @@ impl Model {
             "method": model.parameters().get("method"),
             "kind": model.predictor().kind(),
             "software": model.software(),
-            "task": match model.schema().task() {
-                Task::MultiLabel => "multi-label",
-                Task::Regression => "regression",
-            },
+            "task": model.schema().task(),
             "n_samples": model.training().n_samples(),
             "n_features": model.n_features(),
             "n_outputs": model.n_outputs(),

@@ -168,6 +168,20 @@ def test_files_are_read_as_the_command_reads_them(tmp_path):
         datasets.load_xc(tmp_path / "no-such.txt")
 
 
+def test_sets_are_described(sparse):
+    X, Y = sparse
+    figures = rpo.describe(X, Y)
+    assert (figures["n_samples"], figures["n_outputs"], figures["task"]) == (*Y.shape, "multi-label")
+    assert figures["cardinality"] == pytest.approx(Y.sum() / Y.shape[0])
+    assert figures["layout"] == "sparse"
+    numbers = rpo.describe(X.toarray(), np.column_stack([np.arange(X.shape[0]), np.full(X.shape[0], np.nan)]))
+    assert (numbers["task"], numbers["missing_outputs"]) == ("regression", X.shape[0])
+    assert "cardinality" not in numbers
+    classes = rpo.describe(X, np.array(["a", "b", "c"] * (X.shape[0] // 3)))
+    assert (classes["n_outputs"], classes["cardinality"]) == (3, 1.0)
+    assert rpo.describe(X, np.ones(X.shape[0]), labels=False)["task"] == "regression"
+
+
 @pytest.mark.parametrize("kind", ["gaussian", "rademacher", "achlioptas", "sparse", "hadamard", "hashing", "pca"])
 def test_projections_are_linear(kind, sparse):
     _, Y = sparse

@@ -3,7 +3,6 @@
 use crate::error::CliError;
 use crate::output::{Report, print};
 use clap::Args;
-use rpo::data::Task;
 use rpo::{Model, TreeSize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -41,13 +40,7 @@ impl Inspect {
         let method = model.parameters().get("method").cloned();
         report.set("method", method.unwrap_or_else(|| json!("forest")));
         report.set("software", model.software());
-        report.set(
-            "task",
-            match model.schema().task() {
-                Task::MultiLabel => "multi-label",
-                Task::Regression => "regression",
-            },
-        );
+        report.set("task", json!(model.schema().task()));
         report.set("n_train", model.training().n_samples());
         report.set("n_features", model.n_features());
         if let Some(pipeline) = model.pipeline() {

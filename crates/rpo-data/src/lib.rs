@@ -17,6 +17,7 @@ pub mod preprocess;
 pub mod read;
 pub mod split;
 mod statistics;
+mod summary;
 mod suspicion;
 pub mod write;
 

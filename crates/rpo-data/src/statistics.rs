@@ -126,7 +126,7 @@ impl Dataset {
     }
 
     /// Number of different sets of labels.
-    pub fn n_label_sets(&self) -> usize {
+    pub(crate) fn n_label_sets(&self) -> usize {
         let outputs = self.outputs().view();
         let set = |row: usize| {
             let mut labels = Vec::new();
@@ -169,7 +169,7 @@ impl Dataset {
     /// the geometric to the arithmetic mean of the IRLbl of a sample's labels; in [0, 1), NaN without labels. (Charte
     /// et al.: Concurrence among imbalanced labels and its influence on multilabel resampling algorithms, 2014,
     /// equation 4.)
-    pub fn scumble(&self) -> f64 {
+    pub(crate) fn scumble(&self) -> f64 {
         let ratios = self.label_statistics().ir_per_label();
         let outputs = self.outputs().view();
         let (mut sum, mut n) = (0.0, 0_usize);
@@ -220,7 +220,7 @@ impl Dataset {
     }
 
     /// Number of samples whose features and outputs are those of an earlier sample, bit by bit.
-    pub fn n_duplicates(&self) -> usize {
+    pub(crate) fn n_duplicates(&self) -> usize {
         let (features, outputs) = (self.features().view(), self.outputs().view());
         let key = |row: usize| {
             let mut entries = Vec::new();

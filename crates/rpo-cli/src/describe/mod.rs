@@ -6,7 +6,6 @@ use crate::error::CliError;
 use crate::options::TrainingOptions;
 use crate::output::{Output, Report, print};
 use clap::Args;
-use rpo::core::Matrix;
 use rpo::data::{Dataset, FeatureKind, LabelStatistics, Task};
 use rpo::{FileTarget, Schema};
 use std::fmt::Write;
@@ -51,30 +50,9 @@ impl Describe {
         let data = self.data.load(None)?;
         let statistics = data.label_statistics();
         let mut report = Report::default();
-        report.set_sizes(&data);
-        let is_labels = data.task() == Task::MultiLabel;
-        report.set("task", if is_labels { "multi-label" } else { "regression" });
-        let is_sparse = matches!(data.features(), Matrix::Sparse(_));
-        report.set("layout", if is_sparse { "sparse" } else { "dense" });
-        report.set("feature_density", data.feature_density());
-        report.set("missing_features", data.n_missing());
-        report.set("missing_outputs", data.n_missing_outputs());
-        report.set("categories", data.nominal().len());
-        report.set("duplicates", data.n_duplicates());
-        if is_labels {
-            let ratios = statistics
-                .ir_per_label()
-                .into_iter()
-                .filter(|ratio| ratio.is_finite());
-            report.set("cardinality", statistics.cardinality());
-            report.set("density", statistics.density());
-            report.set("unlabelled", statistics.n_unlabelled);
-            report.set("never", statistics.n_never());
-            report.set("label_sets", data.n_label_sets());
-            report.set("mean_ir", statistics.mean_ir());
-            report.set("max_ir", ratios.fold(f64::NAN, f64::max));
-            report.set("scumble", data.scumble());
-        }
+        data.summary()
+            .into_iter()
+            .for_each(|(key, value)| report.set(key, value));
         if let Some(test) = &self.test {
             self.compare(&data, &statistics, test, &mut report)?;
         }
@@ -88,10 +66,9 @@ impl Describe {
             print(&categories(&data))?;
         }
         if self.outputs {
-            print(&if is_labels {
-                labels(&data, &statistics)
-            } else {
-                numbers(&data)
+            print(&match data.task() {
+                Task::MultiLabel => labels(&data, &statistics),
+                Task::Regression => numbers(&data),
             })?;
         }
         Ok(())

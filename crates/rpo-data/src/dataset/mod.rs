@@ -352,7 +352,7 @@ impl Dataset {
     }
 
     /// Fraction of feature values that are not 0; 0 for an empty set.
-    pub fn feature_density(&self) -> f64 {
+    pub(crate) fn feature_density(&self) -> f64 {
         let nonzero = match &self.features {
             Matrix::Dense(a) => a.iter().filter(|v| **v != 0.0).count(),
             Matrix::Sparse(a) => a.nnz(),
