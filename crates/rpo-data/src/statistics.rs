@@ -94,10 +94,13 @@ pub struct Moments {
 impl Moments {
     fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
-        let squares: f64 = values.iter().map(|v| (v - mean).powi(2)).sum();
+        // Distances from the first value: those of a constant are exactly 0.
+        let first = values.first().copied().unwrap_or(f64::NAN);
+        let distances = || values.iter().map(|v| v - first);
+        let mean = distances().sum::<f64>() / n;
+        let squares: f64 = distances().map(|distance| (distance - mean).powi(2)).sum();
         Self {
-            mean,
+            mean: first + mean,
             deviation: (squares / n).sqrt(),
             least: values.iter().copied().fold(f64::NAN, f64::min),
             largest: values.iter().copied().fold(f64::NAN, f64::max),
@@ -295,6 +298,19 @@ mod tests {
         assert!((moments.deviation - 0.1875_f64.sqrt()).abs() < 1e-12);
         let sparse = data.with_layout(crate::Layout::Sparse, usize::MAX).unwrap();
         assert_eq!(sparse.n_duplicates(), 1);
+    }
+
+    #[test]
+    fn a_constant_output_has_no_deviation() {
+        let outputs = array![[0.1], [0.1], [0.1]];
+        let data = Dataset::new(
+            array![[0.0], [1.0], [2.0]].into(),
+            outputs.into(),
+            Task::Regression,
+        )
+        .unwrap();
+        let moments = data.output_moments()[0];
+        assert_eq!((moments.mean, moments.deviation), (f64::from(0.1_f32), 0.0));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use ndarray::{Array2, ArrayView2, Axis, Zip, concatenate, s};
 use rayon::prelude::*;
 use rpo_core::{Matrix, MatrixView, Seed};
 use rpo_data::split::{Split, SplitError};
-use rpo_data::{Dataset, Task};
+use rpo_data::{Dataset, Moments, Task};
 use rpo_metrics::{
     EmptySamples, Evaluation, EvaluationOptions, LabelSets, MissingTruth, Score, Scores, lrap,
 };
@@ -362,37 +362,12 @@ fn parts_of(samples: &[usize]) -> Vec<Part> {
 
 /// The mean of each output over the samples where it is observed, and one over its deviation; 0 for one that does not vary.
 fn units(data: &Dataset) -> Vec<(f32, f32)> {
-    let outputs = data.outputs().view();
-    let mut sums = vec![(0.0_f64, 0.0_f64, 0.0_f64); outputs.n_cols()];
-    let mut row_values = vec![0.0; outputs.n_cols()];
-    // Distances from the first sample's outputs, whose squares lose nothing.
-    let mut first = vec![f64::NAN; outputs.n_cols()];
-    for row in 0..outputs.n_rows() {
-        outputs.copy_row(row, &mut row_values);
-        for ((sum, first), &value) in sums.iter_mut().zip(&mut first).zip(&row_values) {
-            if value.is_nan() {
-                continue;
-            }
-            if first.is_nan() {
-                *first = f64::from(value);
-            }
-            let distance = f64::from(value) - *first;
-            *sum = (sum.0 + 1.0, sum.1 + distance, sum.2 + distance * distance);
-        }
-    }
-    let unit = |((n, sum, squares), first): ((f64, f64, f64), f64)| {
-        if n == 0.0 {
-            return (0.0, 0.0);
-        }
-        let variance = squares / n - (sum / n).powi(2);
-        let factor = if variance > 0.0 {
-            variance.sqrt().recip()
-        } else {
-            0.0
-        };
-        ((first + sum / n) as f32, factor as f32)
+    let unit = |moments: &Moments| match moments.deviation {
+        deviation if deviation > 0.0 => (moments.mean as f32, deviation.recip() as f32),
+        _ if moments.mean.is_nan() => (0.0, 0.0),
+        _ => (moments.mean as f32, 0.0),
     };
-    sums.into_iter().zip(first).map(unit).collect()
+    data.output_moments().iter().map(unit).collect()
 }
 
 /// The score of predictions that come in blocks: LRAP of labels, R² of numbers.
