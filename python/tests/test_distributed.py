@@ -12,6 +12,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 
 import rpo
 
@@ -112,6 +113,19 @@ def test_dask_grows_the_blocks_of_a_killed_worker_again():
     with cluster, distributed.Client(cluster) as client:
         kill = kill_once(next(iter(client.run(os.getpid).values())))
         assert rpo.distributed.fit(forest, X, Y, client, n_blocks=12, progress=kill).model_ == alone
+
+
+def test_searches_run_on_a_cluster(numbers):
+    distributed = pytest.importorskip("distributed")
+    X, Y = numbers
+    make = lambda: GridSearchCV(rpo.RandomForestRegressor(5, random_state=0), {"max_depth": [1, None]}, cv=3)  # noqa: E731
+    alone = make().fit(X, Y)
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+    with cluster, distributed.Client(cluster), joblib.parallel_config("dask"):
+        there = make().fit(X, Y)
+    assert there.best_params_ == alone.best_params_
+    assert np.array_equal(there.cv_results_["mean_test_score"], alone.cv_results_["mean_test_score"])
+    assert there.best_estimator_.model_ == alone.best_estimator_.model_
 
 
 def test_ray_grows_the_same_forest():
