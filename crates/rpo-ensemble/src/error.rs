@@ -77,15 +77,28 @@ pub enum EnsembleError {
         /// The values that are allowed.
         expected: &'static str,
     },
+    /// A sample with none or several of outputs of which each sample has one.
+    #[error(
+        "sample {row} does not have exactly one of the outputs {first} to {last}, a group of the softmax loss"
+    )]
+    Group {
+        /// Sample, from 0.
+        row: usize,
+        /// First output of the group, from 0.
+        first: usize,
+        /// Last output of the group.
+        last: usize,
+    },
     /// An output without an observed target of positive weight.
     #[error("output {output} has no observed target of positive weight")]
     NoTarget {
         /// Output, from 0.
         output: usize,
     },
-    /// A weight of a cell that is negative, NaN or infinite.
+    /// A weight of a cell that is negative, NaN, infinite, or another than that of its group.
     #[error(
-        "the weight of output {output} in sample {row} is {value}; weights must be finite and not negative"
+        "the weight of output {output} in sample {row} is {value}; weights must be finite and not negative, and equal \
+         within a group of the softmax loss"
     )]
     CellWeight {
         /// Sample, from 0.

@@ -16,6 +16,7 @@ mod inference;
 mod inputs;
 #[cfg(feature = "linfa")]
 pub mod linfa;
+mod list;
 mod missing;
 mod options;
 mod projection;
@@ -39,6 +40,7 @@ pub use forest::{
     TreeInput,
 };
 pub use inputs::MAX_OUTPUTS;
+pub use list::{List, ListItem};
 pub use options::FitOptions;
 pub use projection::{ProjectionChoice, ProjectionScope};
 pub use sampling::{Bag, MaxFeatures};

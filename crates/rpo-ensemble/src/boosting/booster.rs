@@ -2,6 +2,7 @@
 
 use super::choices::Algorithm;
 use super::features::Features;
+use super::loss::Objective;
 use super::resolved::Resolved;
 use super::routing::apply;
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, keep_largest, narrow};
@@ -18,6 +19,7 @@ use rpo_tree::{AxisRule, Grown};
 /// Fits one additive model; single-target boosting runs one per output.
 pub(super) struct Booster<'a> {
     params: &'a Resolved,
+    objective: &'a Objective,
     features: &'a Features<'a>,
     outputs: &'a Outputs<'a>,
     state: State<'a>,
@@ -40,22 +42,31 @@ const MAX_DRAWS: u64 = 1000;
 impl<'a> Booster<'a> {
     pub(super) fn new(
         params: &'a Resolved,
+        objective: &'a Objective,
         features: &'a Features<'a>,
         outputs: &'a Outputs<'a>,
         state: State<'a>,
         seed: Seed,
         only: Option<(u32, usize)>,
     ) -> Self {
+        let mut scales = params
+            .scale_outputs
+            .factors(outputs.y.reborrow(), Some(outputs.weights));
+        if params.loss.is_mixed() {
+            let factors = scales.iter_mut().flatten().enumerate();
+            // Residuals of other losses have no unit.
+            let without_unit = factors.filter(|(output, _)| !objective.of(*output).is_quadratic());
+            without_unit.for_each(|(_, factor)| *factor = 1.0);
+        }
         Self {
             params,
+            objective,
             features,
             outputs,
             state,
             seed,
             only,
-            scales: params
-                .scale_outputs
-                .factors(outputs.y.reborrow(), Some(outputs.weights)),
+            scales,
             target: Target::default(),
             shared: None,
             loss: 0.0,
@@ -187,6 +198,7 @@ impl<'a> Booster<'a> {
                     &phi,
                     self.scales.as_deref(),
                     self.params,
+                    self.objective,
                     self.outputs,
                 );
                 self.target = target;

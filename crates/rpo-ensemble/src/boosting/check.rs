@@ -1,9 +1,11 @@
 //! Checks of data and options before a fit.
 
 use super::choices::Algorithm;
+use super::loss::{Block, Objective, OutputLoss};
 use super::model::Boosted;
 use super::options::{BoostingOptions, Validation};
 use super::resolved::Resolved;
+use super::state::check_memory;
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::inference::mean::check_features;
@@ -11,32 +13,41 @@ use crate::inputs::{check_shapes, check_weights};
 use ndarray::ArrayView2;
 use rpo_core::{MatrixError, MatrixView, Predictor, check_count};
 
+/// Checks what is to be fitted, and returns the objective of all outputs, levels counted.
 pub(super) fn check(
     params: &Resolved,
     x: MatrixView<'_>,
     y: MatrixView<'_>,
     options: &BoostingOptions<'_>,
-) -> Result<(), EnsembleError> {
+) -> Result<Objective, EnsembleError> {
     check_shapes(x, y)?;
     if !options.missing_outputs {
         y.check_finite().map_err(EnsembleError::Outputs)?;
     }
-    check_targets(params, y)?;
+    let n_levels = params.loss.n_levels();
+    let n_outputs = y.n_cols().saturating_mul(n_levels);
+    if n_levels > 1 {
+        check_memory(params.memory_limit, y.n_rows(), n_outputs, size_of::<f32>())?;
+    }
+    let objective = params.loss.objective(n_outputs)?;
+    check_targets(&objective, n_levels, y)?;
     options
         .weights
         .map_or(Ok(()), |weights| check_weights(weights, x.n_rows()))?;
     options
         .cell_weights
         .map_or(Ok(()), |weights| check_cells(weights, y))?;
+    check_groups(&objective, y, options.cell_weights)?;
     options.validation.map_or(Ok(()), |v| check_validation(&v, x))?;
     options
         .start
-        .map_or(Ok(()), |start| check_start(start, params, x, y))
+        .map_or(Ok(()), |start| check_start(start, params, &objective, x))?;
+    Ok(objective)
 }
 
 /// Targets are NaN, or finite and accepted by the loss; so are the zeros that are not stored.
-fn check_targets(params: &Resolved, y: MatrixView<'_>) -> Result<(), EnsembleError> {
-    let loss = params.loss.loss();
+fn check_targets(objective: &Objective, n_levels: usize, y: MatrixView<'_>) -> Result<(), EnsembleError> {
+    let refuses = |column: usize, value: f32| objective.of(column * n_levels).refuses(f64::from(value));
     for row in 0..y.n_rows() {
         let mut bad = None;
         let (mut n_stored, mut first_gap) = (0, 0);
@@ -53,7 +64,7 @@ fn check_targets(params: &Resolved, y: MatrixView<'_>) -> Result<(), EnsembleErr
                     column,
                     value,
                 }));
-            } else if let Some(expected) = loss.refuses(f64::from(value)) {
+            } else if let Some(expected) = refuses(column, value) {
                 bad = Some(EnsembleError::Target {
                     row,
                     output: column,
@@ -63,8 +74,9 @@ fn check_targets(params: &Resolved, y: MatrixView<'_>) -> Result<(), EnsembleErr
             }
         });
         bad.map_or(Ok(()), Err)?;
+        // Custom losses alone refuse 0, and they are those of all outputs.
         if n_stored < y.n_cols()
-            && let Some(expected) = loss.refuses(0.0)
+            && let Some(expected) = refuses(first_gap as usize, 0.0)
         {
             return Err(EnsembleError::Target {
                 row,
@@ -72,6 +84,40 @@ fn check_targets(params: &Resolved, y: MatrixView<'_>) -> Result<(), EnsembleErr
                 value: 0.0,
                 expected,
             });
+        }
+    }
+    Ok(())
+}
+
+/// Every sample has exactly one output of each group, of which all weigh the same, or misses them all.
+fn check_groups(
+    objective: &Objective,
+    y: MatrixView<'_>,
+    cells: Option<ArrayView2<'_, f32>>,
+) -> Result<(), EnsembleError> {
+    let blocks = objective.blocks().iter();
+    let is_group = |block: &&Block| matches!(block.loss, OutputLoss::Softmax);
+    let groups: Vec<_> = blocks.filter(is_group).map(|block| block.outputs.clone()).collect();
+    if groups.is_empty() {
+        return Ok(());
+    }
+    let mut values = vec![0.0; y.n_cols()];
+    for row in 0..y.n_rows() {
+        y.copy_row(row, &mut values);
+        for group in &groups {
+            let members = &values[group.clone()];
+            let is_one = members.iter().filter(|v| **v == 1.0).count() == 1 && members.iter().all(|v| !v.is_nan());
+            if !is_one && !members.iter().all(|v| v.is_nan()) {
+                let (first, last) = (group.start, group.end - 1);
+                return Err(EnsembleError::Group { row, first, last });
+            }
+            if let Some(cells) = &cells {
+                let weight = cells[[row, group.start]];
+                if let Some(output) = group.clone().find(|&j| cells[[row, j]] != weight) {
+                    let value = cells[[row, output]];
+                    return Err(EnsembleError::CellWeight { row, output, value });
+                }
+            }
         }
     }
     Ok(())
@@ -102,11 +148,12 @@ fn check_validation(validation: &Validation<'_>, x: MatrixView<'_>) -> Result<()
 fn check_start(
     start: &Boosted,
     params: &Resolved,
+    objective: &Objective,
     x: MatrixView<'_>,
-    y: MatrixView<'_>,
 ) -> Result<(), EnsembleError> {
+    let n_outputs = objective.n_outputs();
     let per_step = match params.algorithm {
-        Algorithm::SingleTarget => y.n_cols(),
+        Algorithm::SingleTarget => n_outputs,
         _ => 1,
     };
     for (what, expected, given) in [
@@ -115,7 +162,7 @@ fn check_start(
             x.n_cols(),
             start.n_features(),
         ),
-        ("outputs of the model to continue", y.n_cols(), start.n_outputs()),
+        ("outputs of the model to continue", n_outputs, start.n_outputs()),
         (
             "training samples of the model to continue",
             x.n_rows(),
@@ -131,7 +178,7 @@ fn check_start(
             return mismatch(what, expected, given);
         }
     }
-    if start.inverse_link() != params.loss.loss().inverse_link() {
+    if start.links() != objective.links() {
         return Err(EnsembleError::Merge(
             "the model to continue was fitted with a loss of another inverse link",
         ));

@@ -5,7 +5,8 @@ use super::check::check;
 use super::choices::Algorithm;
 use super::early_stopping::EarlyStopping;
 use super::features::Features;
-use super::loss::{Logistic, LossKind};
+use super::levels::{repeated, repeated_cells};
+use super::loss::{Logistic, LossKind, Objective};
 use super::model::Boosted;
 use super::options::{BoostingOptions, History, Observer, Progress, Stop, Validation};
 use super::params::BoostingParams;
@@ -48,10 +49,18 @@ impl BoostingParams {
         options: BoostingOptions<'_>,
     ) -> Result<Boosted, EnsembleError> {
         let params = &Resolved::new(self, &options)?;
-        check(params, x, y, &options)?;
+        let objective = &check(params, x, y, &options)?;
         // None of these types shortens its lifetime by itself.
-        let (x, y) = (x.reborrow(), y.reborrow());
-        let cells = options.cell_weights.as_ref().map(ArrayBase::view);
+        let (x, mut y) = (x.reborrow(), y.reborrow());
+        let mut cells = options.cell_weights.as_ref().map(ArrayBase::view);
+        let (of_levels, cells_of_levels);
+        let n_levels = params.loss.n_levels();
+        if n_levels > 1 {
+            of_levels = repeated(y, n_levels, params.memory_limit)?;
+            cells_of_levels = cells.map(|cells| repeated_cells(cells, n_levels));
+            y = (&of_levels).into();
+            cells = cells_of_levels.as_ref().map(ArrayBase::view);
+        }
         let weights = options
             .weights
             .map_or_else(|| Cow::Owned(vec![1.0; x.n_rows()]), Cow::Borrowed);
@@ -60,7 +69,7 @@ impl BoostingParams {
         let all = Outputs::new(y, weights, cells);
         let initial = match options.start {
             Some(start) => start.initial().to_vec(),
-            None => initial(params, &all)?,
+            None => initial(params, objective, &all)?,
         };
         let single = params.algorithm == Algorithm::SingleTarget;
         let apart = if single {
@@ -77,26 +86,37 @@ impl BoostingParams {
         } else {
             std::slice::from_ref(&all)
         };
+        let objectives: Vec<Objective> = match single {
+            true => (0..parts.len()).map(|output| objective.only(output)).collect(),
+            false => vec![objective.clone()],
+        };
         let boosters = parts
             .iter()
+            .zip(&objectives)
             .zip(initial.chunks(initial.len() / parts.len()))
             .enumerate()
-            .map(|(i, (part, initial))| {
-                let state = choose(params, part, initial)?;
+            .map(|(i, ((part, objective), initial))| {
+                let state = choose(params, objective, part, initial)?;
                 let (seed, target) = if single {
                     let seed = params.seed.purpose("output").child(i as u64);
                     (seed, Some((i as u32, y.n_cols())))
                 } else {
                     (params.seed, None)
                 };
-                Ok(Booster::new(params, &features, part, state, seed, target))
+                Ok(Booster::new(params, objective, &features, part, state, seed, target))
             })
             .collect::<Result<_, EnsembleError>>()?;
         let (n_features, n_train) = (x.n_cols(), x.n_rows());
-        let link = params.loss.loss().inverse_link();
         let start = match options.start {
             Some(start) => start.clone(),
-            None => Boosted::from_parts(initial, Vec::new(), parts.len(), link, n_features, n_train)?,
+            None => Boosted::from_parts(
+                initial,
+                Vec::new(),
+                parts.len(),
+                objective.links(),
+                n_features,
+                n_train,
+            )?,
         };
         let total_weight = weights.iter().map(|&c| f64::from(c)).sum();
         let run = Run {
@@ -116,7 +136,11 @@ impl BoostingParams {
 }
 
 /// The constants ρ₀.
-fn initial(params: &Resolved, outputs: &Outputs<'_>) -> Result<Vec<f64>, EnsembleError> {
+fn initial(
+    params: &Resolved,
+    objective: &Objective,
+    outputs: &Outputs<'_>,
+) -> Result<Vec<f64>, EnsembleError> {
     let from_mean = params.loss.is(LossKind::Square) || params.loss.is(LossKind::Logistic);
     let n = outputs.n_rows();
     (0..outputs.n_outputs())
@@ -138,7 +162,7 @@ fn initial(params: &Resolved, outputs: &Outputs<'_>) -> Result<Vec<f64>, Ensembl
             if y.is_empty() {
                 return Err(EnsembleError::NoTarget { output });
             }
-            Ok(params.loss.loss().initial(&y, &weights))
+            Ok(objective.of(output).initial(&y, &weights))
         })
         .collect()
 }

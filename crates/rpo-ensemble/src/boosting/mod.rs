@@ -15,7 +15,8 @@
 //! every leaf. The printed algorithms lack μ in their updates, and label leaves with the gradient instead of
 //! its negative; here r is the negative gradient throughout.
 //!
-//! [`Loss`]es: square, absolute, Huber's, of a quantile, logistic, Poisson's, Tweedie's, and custom ones. Targets may be missing (NaN) or weighted cell by cell: a cell's
+//! [`Loss`]es: square, absolute, Huber's, of a quantile or several, logistic, Poisson's, Tweedie's, softmax of groups of
+//! outputs, and custom ones; each output may have its own. Targets may be missing (NaN) or weighted cell by cell: a cell's
 //! weight multiplies its loss, and so its gradient and its contribution to steps and leaf values.
 //!
 //! ```
@@ -62,6 +63,8 @@ mod choices;
 mod early_stopping;
 mod features;
 mod fit;
+mod levels;
+mod link;
 mod loss;
 mod model;
 mod options;
@@ -76,6 +79,7 @@ mod target;
 mod trees;
 
 pub use choices::{Algorithm, LineSearch, StepScope, TrainingForm};
+pub use link::LinkBlock;
 pub use loss::{Direction, Loss, LossKind};
 pub use model::Boosted;
 pub use options::{BoostingOptions, History, Metric, Observer, Progress, Stop, Validation};

@@ -1,16 +1,15 @@
 //! The fitted model.
 
-use super::loss::check_inverse_link;
+use super::link::{LinkBlock, Links};
 use super::step::{BoostingStep, StepValues};
 use crate::error::EnsembleError;
 use crate::error::mismatch;
 use crate::forest::check_rules;
-use rpo_core::{InverseLink, check_count};
+use rpo_core::check_count;
 use rpo_tree::{AxisRule, LeafModel};
 use std::collections::BTreeMap;
 
-/// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, from which an [`InverseLink`] computes
-/// predictions.
+/// A boosted model f(x) = ρ₀ + Σ_m v_m(leaf of x in tree m): d scores, from which [links](LinkBlock) compute predictions.
 ///
 /// Leaf values include the learning rate. A step is one tree, or, with single targets, one tree per output. A model can be
 /// truncated at any step.
@@ -19,30 +18,30 @@ pub struct Boosted {
     pub(super) initial: Vec<f64>,
     trees: Vec<BoostingStep<AxisRule>>,
     trees_per_step: usize,
-    inverse_link: InverseLink,
+    pub(super) links: Links,
     pub(super) n_features: usize,
     pub(super) n_train: usize,
 }
 
 impl Boosted {
     /// Assembles a model from its parts: ρ₀ for each output, the trees step by step (one per step, or one per output), the
-    /// inverse link, and the numbers of features p and training samples n.
+    /// links, and the numbers of features p and training samples n.
     ///
     /// # Errors
-    /// [`EnsembleError::Parameter`] if there is no output or the inverse link couples them; [`EnsembleError::Mismatch`] if a
-    /// tree does not match the numbers of leaves, features or outputs, or the trees are not whole steps;
+    /// [`EnsembleError::Parameter`] if there is no output; [`EnsembleError::Mismatch`] if the links or a
+    /// tree do not match the numbers of leaves, features or outputs, or the trees are not whole steps;
     /// [`EnsembleError::Diverged`] for a number that is not finite, or a negative gain.
     pub(super) fn from_parts(
         initial: Vec<f64>,
         mut trees: Vec<BoostingStep<AxisRule>>,
         trees_per_step: usize,
-        inverse_link: InverseLink,
+        links: Vec<LinkBlock>,
         n_features: usize,
         n_train: usize,
     ) -> Result<Self, EnsembleError> {
         let n_outputs = initial.len();
         check_count("the number of outputs", n_outputs)?;
-        check_inverse_link(inverse_link)?;
+        let links = Links::new(links, n_outputs)?;
         let may_be_one = trees
             .iter()
             .all(|tree| !matches!(tree.values, StepValues::Single { .. }));
@@ -86,7 +85,7 @@ impl Boosted {
             initial,
             trees,
             trees_per_step,
-            inverse_link,
+            links,
             n_features,
             n_train,
         })
@@ -107,9 +106,9 @@ impl Boosted {
         self.trees_per_step
     }
 
-    /// The function from scores to predictions.
-    pub fn inverse_link(&self) -> InverseLink {
-        self.inverse_link
+    /// The functions from scores to predictions, by consecutive outputs.
+    pub fn links(&self) -> &[LinkBlock] {
+        self.links.blocks()
     }
 
     /// Number of steps M.

@@ -6,6 +6,7 @@ use super::options::BoostingOptions;
 use super::resolved::Resolved;
 use crate::bins::Bins;
 use crate::error::EnsembleError;
+use crate::list::List;
 use crate::projection::{ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
@@ -44,24 +45,41 @@ pub struct BoostingParams {
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub learning_rate: f64,
     /// Loss that is minimized: square, absolute, huber or quantile of numbers, poisson of counts, tweedie of amounts that
-    /// are often 0, or logistic of labels, which makes predictions probabilities.
+    /// are often 0, logistic of labels, or softmax of groups of labels of which each sample has exactly one; predictions of
+    /// the last two are probabilities.
     ///
     /// Predictions of poisson and tweedie are means, whose logarithms are boosted; their targets are not negative.
     /// `None` is the square loss. A [custom loss](BoostingOptions::loss) takes its place.
     pub loss: Option<LossKind>,
+    /// Loss of each output in their order, as in square,logistic,logistic, in place of one for all.
+    ///
+    /// Trees that outputs share split by the sum of the gains of all: numbers count in units of their standard deviations
+    /// ([`scale_outputs`](Self::scale_outputs)), in which they and labels are of one size.
+    pub output_losses: Option<List<LossKind>>,
+    /// Numbers of consecutive outputs that are the groups of the softmax loss, as in 3,4; all outputs of that loss by
+    /// default.
+    ///
+    /// Every sample has exactly one output of each group, or misses them all. Not for single targets, which boost each
+    /// output alone.
+    pub groups: Option<List<usize>>,
     /// Distance from which the huber loss is linear, in the outputs' unit; 1 by default.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub huber_delta: Option<f64>,
-    /// Level of the quantile that is predicted with the quantile loss; 0.5 by default, the median.
+    /// Level of the quantile that is predicted with the quantile loss, or several in increasing order as in 0.1,0.5,0.9; 0.5
+    /// by default, the median.
+    ///
+    /// Of K levels the model has K outputs for each target, those of the first target first: each level of each target is
+    /// boosted as an output, and the predictions of the levels of a target are sorted, so that they never cross
+    /// (Chernozhukov, Fernández-Val, Galichon 2010).
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
-    pub quantile: Option<f64>,
+    pub quantile: Option<List<f64>>,
     /// Power p of the tweedie loss, whose variance is in proportion to the mean to the p; 1.5 by default.
     #[schemars(extend("exclusiveMinimum" = 1.0, "exclusiveMaximum" = 2.0))]
     pub tweedie_power: Option<f64>,
     /// How the length of a step is found: exact minimizes the loss, newton takes one Newton step, which is cheaper.
     /// newton by default, exact for losses without curvature.
     ///
-    /// The paper's is exact. Newton steps need a loss with a curvature: square, logistic, poisson or tweedie.
+    /// The paper's is exact. Newton steps need a loss with a curvature: square, logistic, poisson, tweedie or softmax, which has no others.
     pub line_search: Option<LineSearch>,
     /// Unit that has its own step length: every output, or every leaf of every output. leaf by default, output for
     /// gbrt-rpo and where the line search is set to exact.
@@ -191,6 +209,8 @@ impl BoostingParams {
             },
             learning_rate: 0.1,
             loss: None,
+            output_losses: None,
+            groups: None,
             huber_delta: None,
             quantile: None,
             tweedie_power: None,

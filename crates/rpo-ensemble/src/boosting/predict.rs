@@ -4,14 +4,16 @@
 //! values of its leaves to every sample of the group, step by step in `f64`. So the scores of a sample depend on that
 //! sample alone, and those after m steps are those of the model truncated at m, bit for bit.
 
-use super::loss::prediction;
+use super::link::prediction;
 use super::model::Boosted;
 use super::routing::{Samples, apply};
 use crate::error::EnsembleError;
 use crate::inference::mean::{check_features, check_width, zeros};
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, MatrixView, Predictor, check_count, csr_of_rows, keep_top};
+use rpo_core::{
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, InverseLink, MatrixView, Predictor, check_count, csr_of_rows, keep_top, top_of,
+};
 use std::ops::{ControlFlow, Range};
 
 /// The outputs and predictions that are kept of each sample.
@@ -35,27 +37,29 @@ impl Predictor for Boosted {
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, budget: usize) -> Result<Array2<f32>, EnsembleError> {
-        self.sums(x, budget, |score| prediction(self.inverse_link(), score) as f32)
+        self.sums(x, budget, |scores, out| self.links.predict(scores, out))
     }
 
     fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, EnsembleError> {
         self.check_features(x)?;
         check_count("k", k)?;
         let (n, d, block) = (x.n_rows(), self.n_outputs(), Samples::good_size(x));
+        let common = self.links.common();
         let blocks: Vec<Result<TopRows, EnsembleError>> = (0..n.div_ceil(block))
             .into_par_iter()
             .map(|i| {
                 let range = i * block..((i + 1) * block).min(n);
                 let mut rows = Vec::with_capacity(range.len());
                 let mut checked = Ok(());
+                let mut predictions = Array1::zeros(if common.is_none() { d } else { 0 });
                 self.for_each_row(x, range, |row, scores| {
-                    // Chosen by score, as the probabilities of labels that are all but sure are equal.
-                    let converted = |score| prediction(self.inverse_link(), score) as f32;
-                    let scores = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
-                    let mut top: Vec<(u32, f32)> = scores.map(|(j, &score)| (j, score as f32)).collect();
-                    keep_top(&mut top, k);
-                    top.iter_mut()
-                        .for_each(|(_, score)| *score = converted(f64::from(*score)));
+                    let top = match common {
+                        Some(link) => top_by_score(link, scores, k),
+                        None => {
+                            self.links.predict(scores, predictions.view_mut());
+                            top_of(predictions.view(), k)
+                        }
+                    };
                     if checked.is_ok() {
                         checked = check_row(row, top.iter().copied());
                     }
@@ -70,13 +74,15 @@ impl Predictor for Boosted {
 }
 
 impl Boosted {
-    /// Scores f (n x d), before the [inverse link](Self::inverse_link). They rank labels as predictions do, and more finely
+    /// Scores f (n x d), before the [links](Self::links). They rank labels as predictions do, and more finely
     /// where probabilities round to 0 or 1.
     ///
     /// # Errors
     /// As [`predict`](Self::predict).
     pub fn scores(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
-        self.sums(x, DEFAULT_MEMORY_LIMIT, |score| score as f32)
+        self.sums(x, DEFAULT_MEMORY_LIMIT, |scores, out| {
+            out.into_iter().zip(scores).for_each(|(out, &score)| *out = score as f32);
+        })
     }
 
     /// Calls `see` with the predictions (n x d) of the constant, then of the model truncated after each step, until it
@@ -116,17 +122,16 @@ impl Boosted {
 
     /// The predictions for scores.
     pub(super) fn predictions_into(&self, scores: &Array2<f64>, out: &mut Array2<f32>) {
-        let inverse_link = self.inverse_link();
-        ndarray::Zip::from(out)
-            .and(scores)
-            .par_for_each(|out, &score| *out = prediction(inverse_link, score) as f32);
+        ndarray::Zip::from(out.rows_mut())
+            .and(scores.rows())
+            .par_for_each(|out, scores| self.links.predict(scores.as_slice().expect("made in row order"), out));
     }
 
     fn sums(
         &self,
         x: MatrixView<'_>,
         budget: usize,
-        convert: impl Fn(f64) -> f32 + Sync,
+        convert: impl Fn(&[f64], ArrayViewMut1<'_, f32>) + Sync,
     ) -> Result<Array2<f32>, EnsembleError> {
         self.check_features(x)?;
         let mut out = zeros(x.n_rows(), self.n_outputs(), budget)?;
@@ -138,10 +143,7 @@ impl Boosted {
             .map(|(i, mut out): (usize, ArrayViewMut2<'_, f32>)| {
                 let start = i * block;
                 self.for_each_row(x, start..start + out.nrows(), |row, scores| {
-                    let out = out.row_mut(row - start);
-                    out.into_iter()
-                        .zip(scores)
-                        .for_each(|(out, &score)| *out = convert(score));
+                    convert(scores, out.row_mut(row - start));
                 });
                 let mut rows = out.rows().into_iter().enumerate();
                 rows.try_for_each(|(row, values)| check_row(start + row, (0..).zip(values.iter().copied())))
@@ -181,6 +183,18 @@ impl Boosted {
         check_features(x, self.n_features())?;
         check_width(x)
     }
+}
+
+/// The k largest predictions of a sample that are not 0, chosen by score, as the probabilities of labels that are all but
+/// sure are equal.
+fn top_by_score(link: InverseLink, scores: &[f64], k: usize) -> Vec<(u32, f32)> {
+    let converted = |score| prediction(link, score) as f32;
+    let scores = (0..).zip(scores).filter(|(_, score)| converted(**score) != 0.0);
+    let mut top: Vec<(u32, f32)> = scores.map(|(j, &score)| (j, score as f32)).collect();
+    keep_top(&mut top, k);
+    top.iter_mut()
+        .for_each(|(_, score)| *score = converted(f64::from(*score)));
+    top
 }
 
 /// Refuses a prediction of a sample that is not finite.

@@ -1,17 +1,19 @@
 //! Checked parameters of boosting.
 
 use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
-use super::loss::{Loss, LossKind, LossShape};
+use super::link::check_custom;
+use super::loss::{Block, LossKind, LossShape, Objective, OutputLoss};
 use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use super::state::Outputs;
 use crate::bins::Bins;
 use crate::error::EnsembleError;
+use crate::list::List;
 use crate::projection::{OutputProjection, ProjectionChoice, ProjectionScope};
 use crate::sampling::max_features::MaxFeatures;
 use crate::scaling::OutputScaling;
 use rpo_core::{
-    DEFAULT_MEMORY_LIMIT, ParameterError, Seed, check_count, check_fraction, check_not_negative,
+    DEFAULT_MEMORY_LIMIT, Mismatch, ParameterError, Seed, check_count, check_fraction, check_not_negative,
     check_positive,
 };
 use rpo_projections::{Components, Projection, ProjectionKind};
@@ -27,7 +29,7 @@ pub(super) struct Resolved {
     pub(super) loss: LossChoice,
     pub(super) line_search: LineSearch,
     pub(super) step_scope: StepScope,
-    /// Of the value of a leaf for an output, for scores as the loss has them.
+    /// Of the value of a leaf for an output, for scores in their natural unit.
     pub(super) penalty: LeafPenalty,
     /// Set where trees split by second-order gains instead of variance.
     pub(super) second_order: Option<SecondOrderSplits>,
@@ -46,7 +48,7 @@ pub(super) struct Resolved {
     pub(super) seed: Seed,
 }
 
-/// What second-order gains need beside gradients, for scores as the loss has them.
+/// What second-order gains need beside gradients, for scores in their natural unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SecondOrderSplits {
     pub(super) penalty: LeafPenalty,
@@ -62,21 +64,108 @@ impl SecondOrderSplits {
     }
 }
 
-/// A named loss or a custom one.
+/// Losses of the outputs: named ones or a custom one.
 pub(super) struct LossChoice {
-    /// `None` for a custom loss.
-    kind: Option<LossKind>,
-    loss: Arc<dyn Loss>,
+    /// By name, none for a custom loss.
+    kinds: Vec<LossKind>,
+    /// One for all outputs, one for each, or one for each level of every target.
+    losses: Vec<OutputLoss>,
+    arrangement: Arrangement,
+    /// Sizes of the groups of the softmax loss; all its outputs unless given.
+    groups: Option<Vec<usize>>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Arrangement {
+    Same,
+    Each,
+    Levels,
 }
 
 impl LossChoice {
-    pub(super) fn loss(&self) -> &dyn Loss {
-        self.loss.as_ref()
+    /// Returns true if all outputs have a loss.
+    pub(super) fn is(&self, kind: LossKind) -> bool {
+        !self.kinds.is_empty() && self.kinds.iter().all(|k| *k == kind)
     }
 
-    pub(super) fn is(&self, kind: LossKind) -> bool {
-        self.kind == Some(kind)
+    fn has(&self, kind: LossKind) -> bool {
+        self.kinds.contains(&kind)
     }
+
+    /// Returns true if outputs have losses of different kinds.
+    pub(super) fn is_mixed(&self) -> bool {
+        self.kinds.iter().any(|kind| *kind != self.kinds[0])
+    }
+
+    fn is_custom(&self) -> bool {
+        self.kinds.is_empty()
+    }
+
+    fn has_curvature(&self) -> bool {
+        self.losses.iter().all(OutputLoss::has_curvature)
+    }
+
+    fn is_quadratic(&self) -> bool {
+        self.losses.iter().all(OutputLoss::is_quadratic)
+    }
+
+    fn has_common_scale(&self) -> bool {
+        let mut scales = self.losses.iter().map(OutputLoss::natural_scale);
+        scales.all(|scale| scale == self.losses[0].natural_scale())
+    }
+
+    /// Number of outputs of the model for each target.
+    pub(super) fn n_levels(&self) -> usize {
+        match self.arrangement {
+            Arrangement::Levels => self.losses.len(),
+            Arrangement::Same | Arrangement::Each => 1,
+        }
+    }
+
+    /// The losses of this number of outputs, levels counted.
+    pub(super) fn objective(&self, n_outputs: usize) -> Result<Objective, EnsembleError> {
+        if self.arrangement == Arrangement::Each {
+            Mismatch::check("outputs with `output_losses`", n_outputs, self.losses.len())?;
+        }
+        let mut sizes = self.groups.iter().flatten().copied();
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut start = 0;
+        while start < n_outputs {
+            let loss = match self.arrangement {
+                Arrangement::Same => &self.losses[0],
+                Arrangement::Each => &self.losses[start],
+                Arrangement::Levels => &self.losses[start % self.losses.len()],
+            };
+            let is_softmax = |j: usize| match self.arrangement {
+                Arrangement::Each => matches!(self.losses[j], OutputLoss::Softmax),
+                _ => matches!(loss, OutputLoss::Softmax),
+            };
+            let run = (start..n_outputs).take_while(|&j| is_softmax(j)).count();
+            let n = match (loss, &self.groups) {
+                (OutputLoss::Softmax, None) => run,
+                (OutputLoss::Softmax, Some(groups)) => match sizes.next() {
+                    Some(size) if size <= run => size,
+                    _ => return Err(unfit_groups(groups)),
+                },
+                (OutputLoss::Alone(_), _) if self.arrangement == Arrangement::Same => n_outputs,
+                (OutputLoss::Alone(_), _) => 1,
+            };
+            blocks.push(Block {
+                outputs: start..start + n,
+                loss: loss.clone(),
+            });
+            start += n;
+        }
+        match (sizes.next(), &self.groups) {
+            (Some(_), Some(groups)) => Err(unfit_groups(groups)),
+            _ => Ok(Objective::new(blocks, self.n_levels())),
+        }
+    }
+}
+
+fn unfit_groups(groups: &[usize]) -> EnsembleError {
+    let reason = "does not make up the consecutive outputs of the softmax loss";
+    ParameterError::conflict("groups", List::<usize>::from(groups.to_vec()), reason).into()
 }
 
 impl Resolved {
@@ -99,28 +188,33 @@ impl Resolved {
         check_not_negative("min_child_weight", params.min_child_weight)?;
         check_not_negative("min_split_gain", params.min_split_gain)?;
         let loss = loss(params, options)?;
-        let has_curvature = loss.loss().curvature(0.0, 0.0).is_some();
+        let has_curvature = loss.has_curvature();
         let (line_search, step_scope) = steps(params, has_curvature);
         if line_search == LineSearch::Newton && !has_curvature {
-            let reason = "needs a loss with a curvature: square, logistic, poisson or tweedie";
+            let reason = "needs a loss with a curvature: square, logistic, poisson, tweedie or softmax";
             return Err(ParameterError::conflict("line_search", "newton", reason).into());
         }
-        let is_second_order = step_scope == StepScope::Leaf
-            && (line_search == LineSearch::Newton || loss.loss().is_quadratic());
+        check_softmax(params, &loss, line_search)?;
+        let is_second_order =
+            step_scope == StepScope::Leaf && (line_search == LineSearch::Newton || loss.is_quadratic());
         if !is_second_order {
             check_no_penalty(params)?;
         }
         let is_newton = is_second_order && line_search == LineSearch::Newton;
         let default_l2 = if is_newton { 1.0 } else { 0.0 };
         let scale_outputs = scaling(params, &loss)?;
-        let scale = loss.loss().natural_scale();
+        if params.min_child_weight > 0.0 && !loss.has_common_scale() {
+            let reason = "needs losses whose second derivatives have one unit; those of numbers and of logarithms of odds \
+                          differ";
+            return Err(ParameterError::conflict("min_child_weight", params.min_child_weight, reason).into());
+        }
         let penalty = LeafPenalty {
-            l1: scale * params.leaf_l1,
-            l2: scale * scale * params.leaf_l2.unwrap_or(default_l2),
+            l1: params.leaf_l1,
+            l2: params.leaf_l2.unwrap_or(default_l2),
         };
-        let min_child_weight = scale * scale * params.min_child_weight;
+        let min_child_weight = params.min_child_weight;
         // Of a constant curvature and without penalties, gains are those of variance, which is found faster.
-        let is_constant = loss.loss().is_quadratic();
+        let is_constant = loss.is_quadratic();
         let is_variance = is_constant && penalty == LeafPenalty::default() && min_child_weight == 0.0;
         let second_order = (is_second_order && !is_variance).then_some(SecondOrderSplits {
             penalty,
@@ -194,7 +288,7 @@ impl Resolved {
 
 /// The unit in which trees split residuals.
 fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, ParameterError> {
-    let has_unit = loss.is(LossKind::Square) || loss.kind.is_none();
+    let has_unit = loss.has(LossKind::Square) || loss.is_custom();
     let is_shared = params.algorithm != Algorithm::SingleTarget;
     let conflict = |reason| Err(ParameterError::conflict("scale_outputs", "deviation", reason));
     match params.scale_outputs {
@@ -202,7 +296,7 @@ fn scaling(params: &BoostingParams, loss: &LossChoice) -> Result<OutputScaling, 
         OutputScaling::Deviation if !has_unit => {
             conflict("needs the square loss; residuals of other losses have no unit")
         }
-        OutputScaling::Auto if !(is_shared && loss.is(LossKind::Square)) => Ok(OutputScaling::None),
+        OutputScaling::Auto if !(is_shared && loss.has(LossKind::Square)) => Ok(OutputScaling::None),
         scaling => Ok(scaling),
     }
 }
@@ -241,65 +335,118 @@ fn check_no_penalty(params: &BoostingParams) -> Result<(), ParameterError> {
     }
 }
 
-fn loss(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<LossChoice, ParameterError> {
-    let shape = loss_shape(params)?;
-    match (params.loss, &options.loss) {
-        (kind, None) => {
-            let kind = kind.unwrap_or(LossKind::Square);
-            Ok(LossChoice {
-                kind: Some(kind),
-                loss: kind.loss(shape),
-            })
-        }
-        (None, Some(custom)) => Ok(LossChoice {
-            kind: None,
-            loss: Arc::clone(custom),
-        }),
-        (Some(kind), Some(_)) => {
-            let reason = "cannot be combined with a custom loss";
-            Err(ParameterError::conflict("loss", kind, reason))
-        }
+/// Refuses what outputs that the loss couples do not have.
+fn check_softmax(params: &BoostingParams, loss: &LossChoice, line_search: LineSearch) -> Result<(), ParameterError> {
+    if !loss.has(LossKind::Softmax) {
+        return match &params.groups {
+            Some(groups) => Err(ParameterError::conflict("groups", groups, "is for the loss softmax")),
+            None => Ok(()),
+        };
     }
+    if params.groups.as_ref().is_some_and(|groups| groups.contains(&0)) {
+        return Err(ParameterError::out_of_range("groups", 0, "numbers of at least 1"));
+    }
+    if params.algorithm == Algorithm::SingleTarget {
+        let reason = "couples outputs and cannot be combined with single targets, of which each is boosted alone";
+        return Err(ParameterError::conflict("loss", LossKind::Softmax, reason));
+    }
+    if line_search == LineSearch::Exact {
+        let reason = "cannot be combined with the softmax loss, which couples outputs; set it to newton";
+        return Err(ParameterError::conflict("line_search", "exact", reason));
+    }
+    Ok(())
 }
 
-/// The numbers that the loss depends on; refuses those of another loss.
-fn loss_shape(params: &BoostingParams) -> Result<LossShape, ParameterError> {
-    let between = |name, value: Option<f64>, low: f64, expected| match value {
-        Some(v) => ParameterError::unless(v > low && v < low + 1.0, name, v, expected),
-        None => Ok(()),
+fn loss(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<LossChoice, ParameterError> {
+    if let Some(custom) = &options.loss {
+        let reason = "cannot be combined with a custom loss";
+        if let Some(losses) = &params.output_losses {
+            return Err(ParameterError::conflict("output_losses", losses, reason));
+        }
+        if let Some(kind) = params.loss {
+            return Err(ParameterError::conflict("loss", kind, reason));
+        }
+        check_custom(custom.inverse_link())?;
+        loss_shapes(params, &[])?;
+        return Ok(LossChoice {
+            kinds: Vec::new(),
+            losses: vec![OutputLoss::Alone(Arc::clone(custom))],
+            arrangement: Arrangement::Same,
+            groups: None,
+        });
+    }
+    let (kinds, arrangement) = match (&params.output_losses, params.loss) {
+        (Some(losses), Some(_)) => {
+            let reason = "takes the place of `loss`; set one of them";
+            return Err(ParameterError::conflict("output_losses", losses, reason));
+        }
+        (Some(losses), None) => (losses.to_vec(), Arrangement::Each),
+        (None, kind) => (vec![kind.unwrap_or(LossKind::Square)], Arrangement::Same),
     };
+    let shapes = loss_shapes(params, &kinds)?;
+    let groups = params.groups.as_ref().map(|groups| groups.to_vec());
+    if shapes.len() > 1 {
+        if kinds != [LossKind::Quantile] {
+            let levels = params.quantile.as_ref().map(ToString::to_string).unwrap_or_default();
+            let reason = "has several levels, which need the quantile loss for all outputs";
+            return Err(ParameterError::conflict("quantile", levels, reason));
+        }
+        let losses = shapes.into_iter().map(|shape| LossKind::Quantile.loss(shape));
+        return Ok(LossChoice {
+            kinds,
+            losses: losses.collect(),
+            arrangement: Arrangement::Levels,
+            groups,
+        });
+    }
+    let losses = kinds.iter().map(|kind| kind.loss(shapes[0])).collect();
+    Ok(LossChoice {
+        kinds,
+        losses,
+        arrangement,
+        groups,
+    })
+}
+
+/// The numbers that losses depend on, for each level of quantiles; refuses those of another loss.
+fn loss_shapes(params: &BoostingParams, kinds: &[LossKind]) -> Result<Vec<LossShape>, ParameterError> {
+    let levels = params.quantile.as_deref().unwrap_or(&[0.5]);
+    for &level in levels {
+        ParameterError::unless(level > 0.0 && level < 1.0, "quantile", level, "between 0 and 1")?;
+    }
+    if levels.is_empty() || levels.windows(2).any(|pair| pair[0] >= pair[1]) {
+        let given = List::<f64>::from(levels.to_vec());
+        return Err(ParameterError::out_of_range("quantile", given, "levels in increasing order"));
+    }
     check_positive("huber_delta", params.huber_delta.unwrap_or(1.0))?;
-    between("quantile", params.quantile, 0.0, "between 0 and 1")?;
-    between("tweedie_power", params.tweedie_power, 1.0, "between 1 and 2")?;
-    for (name, value, kind, reason) in [
+    let power = params.tweedie_power.unwrap_or(1.5);
+    ParameterError::unless(power > 1.0 && power < 2.0, "tweedie_power", power, "between 1 and 2")?;
+    let quantile = params.quantile.as_ref().map(ToString::to_string);
+    for (name, given, kind, reason) in [
         (
             "huber_delta",
-            params.huber_delta,
+            params.huber_delta.map(|v| v.to_string()),
             LossKind::Huber,
             "is for the loss huber",
         ),
-        (
-            "quantile",
-            params.quantile,
-            LossKind::Quantile,
-            "is for the loss quantile",
-        ),
+        ("quantile", quantile, LossKind::Quantile, "is for the loss quantile"),
         (
             "tweedie_power",
-            params.tweedie_power,
+            params.tweedie_power.map(|v| v.to_string()),
             LossKind::Tweedie,
             "is for the loss tweedie",
         ),
     ] {
-        if let Some(value) = value.filter(|_| params.loss != Some(kind)) {
-            return Err(ParameterError::conflict(name, value, reason));
+        if let Some(given) = given.filter(|_| !kinds.contains(&kind)) {
+            return Err(ParameterError::conflict(name, given, reason));
         }
     }
-    Ok(LossShape {
+    let shape = |&quantile: &f64| LossShape {
         huber_delta: params.huber_delta.unwrap_or(1.0),
-        quantile: params.quantile.unwrap_or(0.5),
-        tweedie_power: params.tweedie_power.unwrap_or(1.5),
-    })
+        quantile,
+        tweedie_power: power,
+    };
+    Ok(levels.iter().map(shape).collect())
 }
 
 /// The projection of an algorithm that has one.

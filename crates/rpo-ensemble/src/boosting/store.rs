@@ -1,6 +1,6 @@
 //! Boosted models as arrays, and back.
 
-use super::{Boosted, BoostingStep, StepValues};
+use super::{Boosted, BoostingStep, LinkBlock, StepValues};
 use ndarray::Array2;
 use rpo_core::store::{Entries, Reader, Restore, Sizes, SparseRows, Store, StoreError, Writer};
 use rpo_tree::store::{StoreLeaves, restore_structures, store_structures};
@@ -14,7 +14,10 @@ const SINGLE: u32 = 3;
 
 impl Store for Boosted {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.field("inverse_link", self.inverse_link())?;
+        match self.links.common() {
+            Some(link) => out.field("inverse_link", link)?,
+            None => out.field("links", self.links())?,
+        }
         out.field("trees_per_step", self.trees_per_step())?;
         out.doubles("initial", self.initial())?;
         store_structures(self.trees().iter().map(|tree| &tree.structure), out)?;
@@ -32,7 +35,14 @@ impl Store for Boosted {
 
 impl Restore for Boosted {
     fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let inverse_link = from.field("inverse_link")?;
+        let links = match from.optional_field("links")? {
+            Some(links) => links,
+            None => vec![LinkBlock {
+                link: from.field("inverse_link")?,
+                n_outputs: sizes.n_outputs,
+                ordered: false,
+            }],
+        };
         let per_step = from.field("trees_per_step")?;
         let initial = from.doubles("initial")?.of_length(sizes.n_outputs)?.to_vec();
         let structures: Vec<Structure<_>> = restore_structures(from, sizes.n_features)?;
@@ -53,7 +63,7 @@ impl Restore for Boosted {
             initial,
             trees,
             per_step,
-            inverse_link,
+            links,
             sizes.n_features,
             sizes.n_train,
         );

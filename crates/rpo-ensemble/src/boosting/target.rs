@@ -1,6 +1,7 @@
 //! What a tree grows on.
 
 use super::choices::Algorithm;
+use super::loss::Objective;
 use super::resolved::{Resolved, SecondOrderSplits};
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, Projected, State, StepUpdate};
 use ndarray::Array2;
@@ -62,10 +63,11 @@ impl Target {
         phi: &Coefficients,
         scales: Option<&[f32]>,
         params: &Resolved,
+        objective: &Objective,
         outputs: &Outputs<'_>,
     ) -> (Self, f64) {
         if let Some(splits) = params.second_order {
-            return Self::second_order(update, state, phi, scales, splits, outputs);
+            return Self::second_order(update, state, phi, scales, splits, objective, outputs);
         }
         let (n, norm) = (outputs.n_rows(), phi.norm_squared());
         let scaled = scales.map(|scales| phi.scaled(scales));
@@ -102,26 +104,28 @@ impl Target {
         phi: &Coefficients,
         scales: Option<&[f32]>,
         splits: SecondOrderSplits,
+        objective: &Objective,
         outputs: &Outputs<'_>,
     ) -> (Self, f64) {
-        let (mut unit, mut magnitudes, squares);
+        let (mut unit, squares);
+        let mut penalties: Vec<LeafPenalty>;
         match scales {
             None => {
-                (unit, magnitudes) = phi.normalized();
+                unit = phi.normalized();
                 squares = unit.squared();
+                penalties = along(&unit, &squares, splits.penalty, objective);
             }
             Some(scales) => {
                 let scaled = phi.scaled(scales);
-                (unit, magnitudes) = scaled.normalized();
+                unit = scaled.normalized();
                 squares = unit.squared();
+                penalties = along(&unit, &squares, splits.penalty, objective);
                 // Gains in units of the scaled outputs, those of all components.
                 let norms = scaled.norms().into_iter().zip(phi.norms());
                 let factors: Vec<f64> = norms.map(|(a, b)| if b > 0.0 { a / b } else { 0.0 }).collect();
                 unit = unit.with_rows_times(&factors);
-                magnitudes
-                    .iter_mut()
-                    .zip(&factors)
-                    .for_each(|(m, factor)| *m *= factor);
+                let pairs = penalties.iter_mut().zip(&factors);
+                pairs.for_each(|(penalty, factor)| penalty.l1 *= factor);
             }
         }
         let shape = (outputs.n_rows(), unit.n_components());
@@ -138,16 +142,12 @@ impl Target {
                 curvature,
             }),
         });
-        // A value v along φ_k adds v φ_kj to output j.
-        let penalties = magnitudes.iter().map(|magnitude| LeafPenalty {
-            l1: magnitude * splits.penalty.l1,
-            l2: splits.penalty.l2,
-        });
+        let scale = objective.common_scale().unwrap_or(1.0);
         let target = SecondOrderTarget {
             gradients,
             curvatures,
-            penalties: penalties.collect(),
-            min_child_weight: splits.min_child_weight,
+            penalties,
+            min_child_weight: scale * scale * splits.min_child_weight,
         };
         (Self::SecondOrder(target), loss)
     }
@@ -175,4 +175,29 @@ impl Target {
         let mean = |(sum, total): (f64, f64)| if total > 0.0 { sum / total } else { 0.0 };
         sums.into_iter().map(mean).collect()
     }
+}
+
+/// The penalties of values along components of norm 1: v along φ_k adds v φ_kj to output j.
+fn along(
+    unit: &Coefficients,
+    squares: &Coefficients,
+    natural: LeafPenalty,
+    objective: &Objective,
+) -> Vec<LeafPenalty> {
+    let rules = objective.rules(natural);
+    let components = match objective.common_scale() {
+        Some(_) => {
+            let LeafPenalty { l1, l2 } = rules[0].penalty;
+            unit.magnitudes().iter().map(|m| (m * l1, l2)).collect::<Vec<_>>()
+        }
+        None => {
+            let l1: Vec<f32> = rules.iter().map(|rule| rule.penalty.l1 as f32).collect();
+            let l2: Vec<f64> = rules.iter().map(|rule| rule.penalty.l2).collect();
+            let mut sums = vec![0.0; unit.n_components()];
+            squares.project(&l2, &mut sums);
+            unit.scaled(&l1).magnitudes().into_iter().zip(sums).collect()
+        }
+    };
+    let penalty = |(l1, l2)| LeafPenalty { l1, l2 };
+    components.into_iter().map(penalty).collect()
 }

@@ -88,7 +88,7 @@ fn defaults_learn_with_weights_and_missing_targets_on_any_thread() {
             assert!(predicted.iter().all(|v| v.is_finite()));
             let scores = one.model.scores((&x).into()).unwrap();
             if has_curvature(loss) {
-                assert_eq!(one.model.inverse_link(), InverseLink::Exponential);
+                assert_eq!(one.model.links()[0].link, InverseLink::Exponential);
                 let pairs = predicted.iter().zip(&scores);
                 assert!(
                     pairs
@@ -143,8 +143,8 @@ fn constants_are_those_of_the_losses() {
     };
     check(of(LossKind::Poisson), [21.2, 12.0]);
     check(of(LossKind::Tweedie), [21.2, 12.0]);
-    let quantile = |level| BoostingParams {
-        quantile: Some(level),
+    let quantile = |level: f64| BoostingParams {
+        quantile: Some(level.into()),
         ..of(LossKind::Quantile)
     };
     check(quantile(0.5), [2.0, 12.0]);
@@ -218,7 +218,7 @@ fn parameters_and_targets_of_losses_are_checked() {
         (
             "quantile",
             LossKind::Quantile,
-            |p, v| p.quantile = Some(v),
+            |p, v| p.quantile = Some(v.into()),
             [0.0, 1.0, f64::NAN, 1.5],
         ),
         (

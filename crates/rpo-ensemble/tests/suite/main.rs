@@ -10,6 +10,7 @@ mod boosting_common;
 mod boosting_contracts;
 mod boosting_fixtures;
 mod boosting_losses;
+mod boosting_mixed;
 mod boosting_props;
 mod boosting_second_order;
 mod common;

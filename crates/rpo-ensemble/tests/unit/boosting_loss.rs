@@ -1,6 +1,7 @@
 //! Losses: gradients against finite differences, constants and steps against brute force and Brent's method.
 
 use super::*;
+use crate::boosting::link::prediction;
 use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
 use proptest::collection::vec;
@@ -191,6 +192,38 @@ fn logistic_formulas_hold_for_any_score() {
     let step = Logistic.step(&direction);
     assert!(step > 0.0 && step <= 5.0, "{step}");
     assert!(direction.value(&Logistic, step) < direction.value(&Logistic, 0.9 * step) + 1e-12);
+}
+
+proptest! {
+    #[test]
+    fn residuals_of_groups_are_negative_derivatives(
+        scores in vec(-6.0..6.0_f64, 2..6),
+        which in 0..6_usize,
+        shift in -800.0..800.0_f64,
+    ) {
+        let k = scores.len();
+        let y: Vec<f64> = (0..k).map(|j| f64::from(u8::from(j == which % k))).collect();
+        let (mut r, mut h, mut p) = (vec![0.0; k], vec![0.0; k], vec![0.0; k]);
+        Softmax::gradients(&y, &scores, &mut r, &mut h);
+        Softmax::probabilities(&scores, &mut p);
+        prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        let (step, ones) = (1e-5, vec![1.0; k]);
+        for j in 0..k {
+            let moved = |by: f64| {
+                let mut scores = scores.clone();
+                scores[j] += by;
+                scores
+            };
+            let slope = (Softmax::value(&y, &moved(-step), &ones) - Softmax::value(&y, &moved(step), &ones)) / (2.0 * step);
+            prop_assert!((slope - r[j]).abs() < 1e-6, "{slope} {}", r[j]);
+            let expected = p[j] * (1.0 - p[j]) * k as f64 / (k - 1) as f64;
+            prop_assert!((h[j] - expected).abs() < 1e-12);
+        }
+        // Only differences of scores count, and none are too large.
+        let far: Vec<f64> = scores.iter().map(|f| f + shift).collect();
+        let (a, b) = (Softmax::value(&y, &scores, &ones), Softmax::value(&y, &far, &ones));
+        prop_assert!((a - b).abs() < 1e-9, "{a} {b}");
+    }
 }
 
 #[test]

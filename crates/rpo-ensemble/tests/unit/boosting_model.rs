@@ -3,6 +3,7 @@
 use super::*;
 use crate::boosting::{Algorithm, BoostingParams, LossKind};
 use ndarray::Array2;
+use rpo_core::InverseLink;
 
 #[test]
 fn models_are_put_together_of_parts_that_fit() {
@@ -20,7 +21,7 @@ fn models_are_put_together_of_parts_that_fit() {
                 model.initial().to_vec(),
                 trees,
                 per_step,
-                model.inverse_link(),
+                model.links().to_vec(),
                 p,
                 30,
             )
@@ -49,7 +50,18 @@ fn models_are_put_together_of_parts_that_fit() {
         trees[0].values = StepValues::Vectors(Array2::from_elem((n_leaves, 8), f32::NAN));
         assert_eq!(with(trees, per_step, 5), Err(EnsembleError::Diverged { step: 0 }));
     }
-    assert!(Boosted::from_parts(Vec::new(), Vec::new(), 1, InverseLink::Identity, 5, 30).is_err());
-    let coupled = Boosted::from_parts(vec![0.0], Vec::new(), 1, InverseLink::Softmax, 5, 30);
-    assert!(matches!(coupled, Err(EnsembleError::Parameter(_))));
+    let link = |n_outputs| LinkBlock {
+        link: InverseLink::Softmax,
+        n_outputs,
+        ordered: false,
+    };
+    let without_trees = |initial, links| Boosted::from_parts(initial, Vec::new(), 1, links, 5, 30);
+    assert!(without_trees(Vec::new(), Vec::new()).is_err());
+    assert!(without_trees(vec![0.0; 5], vec![link(2), link(3)]).is_ok());
+    for links in [vec![], vec![link(2)], vec![link(2), link(2)], vec![link(3), link(usize::MAX)]] {
+        let result = without_trees(vec![0.0; 3], links);
+        assert!(matches!(result, Err(EnsembleError::Mismatch(_))), "{result:?}");
+    }
+    let empty = without_trees(vec![0.0; 3], vec![link(3), link(0)]);
+    assert!(matches!(empty, Err(EnsembleError::Parameter(_))));
 }

@@ -1,19 +1,24 @@
 //! Losses that boosting minimizes.
 //!
-//! A loss is a sum over outputs of ℓ(y, f), convex in the score f, so that every line search is one problem per output.
-//! Boosting needs its negative gradient, on which trees grow, and the length of a step.
+//! A loss is a sum over outputs of ℓ(y, f), convex in the score f, so that every line search is one problem per output;
+//! each output may have its own. The softmax loss couples the outputs of a group, and has Newton steps alone.
+//! Boosting needs the negative gradient, on which trees grow, and the length of a step.
 
 mod absolute;
 mod huber;
 mod log_link;
 mod logistic;
 mod median;
+mod objective;
 mod quantile;
 mod search;
+mod softmax;
 mod square;
 
 pub(crate) use logistic::Logistic;
+pub(in crate::boosting) use objective::{Block, Objective, OutputLoss, StepRule};
 pub(crate) use search::root_of_derivative;
+pub(crate) use softmax::Softmax;
 pub(crate) use square::quotient;
 
 use absolute::Absolute;
@@ -21,34 +26,14 @@ use huber::Huber;
 use log_link::{Poisson, Tweedie};
 use median::weighted_middle;
 use quantile::Quantile;
-use rpo_core::{InverseLink, ParameterError, math};
+use crate::list::ListItem;
+use rpo_core::{InverseLink, ParameterError};
 use schemars::JsonSchema;
 use search::line_search;
 use serde::{Deserialize, Serialize};
 use square::Square;
 use std::fmt;
 use std::sync::Arc;
-
-/// The prediction for a score f: f itself, eᶠ for [`InverseLink::Exponential`], or for [`InverseLink::Logistic`] the probability of the label,
-/// σ(2f) = 1 / (1 + exp(−2f)), as f is half of the log-odds. (The paper's section 3.1 says "logit function", the inverse of
-/// what is meant.)
-#[inline]
-pub(crate) fn prediction(inverse_link: InverseLink, score: f64) -> f64 {
-    match inverse_link {
-        InverseLink::Logistic => math::sigmoid(2.0 * score),
-        InverseLink::Exponential => math::exp(score),
-        InverseLink::Identity | InverseLink::Softmax => score,
-    }
-}
-
-/// Checks that predictions follow from one score each.
-pub(crate) fn check_inverse_link(inverse_link: InverseLink) -> Result<(), ParameterError> {
-    let reason = "couples the outputs; boosting needs identity, logistic or exponential";
-    match inverse_link {
-        InverseLink::Softmax => Err(ParameterError::conflict("inverse_link", "softmax", reason)),
-        InverseLink::Identity | InverseLink::Logistic | InverseLink::Exponential => Ok(()),
-    }
-}
 
 /// The line search of one output along a tree: min over the step ρ of Σ_i w_i ℓ(y_i, f_i + ρ g_i).
 ///
@@ -180,7 +165,7 @@ pub trait Loss: fmt::Debug + Send + Sync {
     }
 }
 
-/// A named loss: `square`, `absolute`, `logistic`, `huber`, `quantile`, `poisson` or `tweedie`.
+/// A named loss: `square`, `absolute`, `logistic`, `huber`, `quantile`, `poisson`, `tweedie` or `softmax`.
 ///
 /// ```
 /// use rpo_ensemble::boosting::LossKind;
@@ -209,6 +194,9 @@ pub enum LossKind {
     /// Half the deviance of Tweedie's distributions with mean eᶠ and a variance in proportion to its power
     /// ([`tweedie_power`](super::BoostingParams::tweedie_power)): amounts that are often 0.
     Tweedie,
+    /// −log p of the one output of a group that is 1, p = e^f / Σ e^f over the group, which is predicted
+    /// ([`groups`](super::BoostingParams::groups)).
+    Softmax,
 }
 
 /// The numbers that some losses depend on.
@@ -221,7 +209,7 @@ pub(super) struct LossShape {
 
 impl LossKind {
     /// All losses.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Square,
         Self::Absolute,
         Self::Logistic,
@@ -229,6 +217,7 @@ impl LossKind {
         Self::Quantile,
         Self::Poisson,
         Self::Tweedie,
+        Self::Softmax,
     ];
 
     /// The name.
@@ -241,12 +230,13 @@ impl LossKind {
             Self::Quantile => "quantile",
             Self::Poisson => "poisson",
             Self::Tweedie => "tweedie",
+            Self::Softmax => "softmax",
         }
     }
 
     /// The loss.
-    pub(super) fn loss(self, shape: LossShape) -> Arc<dyn Loss> {
-        match self {
+    pub(super) fn loss(self, shape: LossShape) -> OutputLoss {
+        let alone: Arc<dyn Loss> = match self {
             Self::Square => Arc::new(Square),
             Self::Absolute => Arc::new(Absolute),
             Self::Logistic => Arc::new(Logistic),
@@ -260,8 +250,14 @@ impl LossKind {
             Self::Tweedie => Arc::new(Tweedie {
                 power: shape.tweedie_power,
             }),
-        }
+            Self::Softmax => return OutputLoss::Softmax,
+        };
+        OutputLoss::Alone(alone)
     }
+}
+
+impl ListItem for LossKind {
+    const EXPECTED: &'static str = "names of losses separated by commas";
 }
 
 impl fmt::Display for LossKind {
@@ -275,7 +271,7 @@ impl std::str::FromStr for LossKind {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let found = Self::ALL.into_iter().find(|kind| kind.name() == text);
-        let names = "square, absolute, logistic, huber, quantile, poisson or tweedie";
+        let names = "square, absolute, logistic, huber, quantile, poisson, tweedie or softmax";
         found.ok_or_else(|| ParameterError::out_of_range("loss", text, names).into())
     }
 }

@@ -139,17 +139,22 @@ impl Coefficients {
         scaled
     }
 
-    /// The rows of φ scaled to ‖φ_k‖ = 1, and the sums of their magnitudes Σ_j |φ_kj|; a row of zeros stays one.
-    pub(in crate::boosting) fn normalized(&self) -> (Self, Vec<f64>) {
+    /// The rows of φ scaled to ‖φ_k‖ = 1; a row of zeros stays one.
+    #[must_use]
+    pub(in crate::boosting) fn normalized(&self) -> Self {
         let reciprocal = |norm: f64| if norm > 0.0 { norm.recip() } else { 0.0 };
         let factors: Vec<f64> = self.norms().into_iter().map(reciprocal).collect();
-        let unit = match self {
+        match self {
             Self::Identity { n_outputs } => Self::Identity {
                 n_outputs: *n_outputs,
             },
             _ => self.clone().with_rows_times(&factors),
-        };
-        let magnitudes = match &unit {
+        }
+    }
+
+    /// The sum of the magnitudes of each row, Σ_j |φ_kj|.
+    pub(in crate::boosting) fn magnitudes(&self) -> Vec<f64> {
+        match self {
             Self::Dense { phi, n_outputs } => {
                 let rows = phi.chunks_exact(*n_outputs);
                 rows.map(|row| row.iter().map(|v| f64::from(v.abs())).sum())
@@ -160,9 +165,8 @@ impl Coefficients {
                 rows.map(|row| row.iter().map(|e| f64::from(e.1.abs())).sum())
                     .collect()
             }
-            Self::Identity { .. } | Self::Diagonal(_) => unit.norms(),
-        };
-        (unit, magnitudes)
+            Self::Identity { .. } | Self::Diagonal(_) => self.norms(),
+        }
     }
 
     /// The matrix of φ_kj², which maps second derivatives by outputs to those along components.
@@ -340,7 +344,8 @@ mod tests {
                 let mut pairs = found.iter().zip(&expected);
                 assert!(pairs.all(|(a, b)| (a - b).abs() < 1e-4), "{scaled:?}");
             }
-            let (unit, magnitudes) = scaled.normalized();
+            let unit = scaled.normalized();
+            let magnitudes = unit.magnitudes();
             let norms = unit.norms();
             assert!(norms.iter().all(|v| (v - 1.0).abs() < 1e-6 || *v == 0.0));
             assert!(magnitudes.iter().zip(&norms).all(|(m, norm)| m + 1e-6 >= *norm));

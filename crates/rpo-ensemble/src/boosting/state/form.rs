@@ -6,7 +6,7 @@ use super::odds::OddsState;
 use super::outputs::{Outputs, check_memory};
 use super::scores::ScoreState;
 use crate::boosting::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
-use crate::boosting::loss::LossKind;
+use crate::boosting::loss::{LossKind, Objective};
 use crate::boosting::resolved::Resolved;
 use crate::error::EnsembleError;
 use crate::projection::OutputProjection;
@@ -17,7 +17,8 @@ const WIDE: usize = 1 << 17;
 
 /// The training state in the form that is given, or in the cheapest one.
 pub(in crate::boosting) fn choose<'a>(
-    params: &'a Resolved,
+    params: &Resolved,
+    objective: &'a Objective,
     outputs: &'a Outputs<'a>,
     initial: &[f64],
 ) -> Result<State<'a>, EnsembleError> {
@@ -64,15 +65,15 @@ pub(in crate::boosting) fn choose<'a>(
         }
         TrainingForm::Odds => {
             check(size_of::<f32>())?;
-            Ok(State::Odds(OddsState::new(params, outputs, initial)))
+            Ok(State::Odds(OddsState::new(params, objective, outputs, initial)))
         }
         _ if wide => {
             check(size_of::<f64>())?;
-            Ok(State::Wide(ScoreState::new(params, outputs, initial)))
+            Ok(State::Wide(ScoreState::new(params, objective, outputs, initial)))
         }
         _ => {
             check(size_of::<f32>())?;
-            Ok(State::Narrow(ScoreState::new(params, outputs, initial)))
+            Ok(State::Narrow(ScoreState::new(params, objective, outputs, initial)))
         }
     }
 }

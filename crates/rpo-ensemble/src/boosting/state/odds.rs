@@ -12,12 +12,11 @@ use super::odds_search::{Leaf, exact_step};
 use super::sums::{LeafSums, scale_columns};
 use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real, write};
 use crate::boosting::choices::{LineSearch, StepScope};
-use crate::boosting::loss::Logistic;
+use crate::boosting::loss::{Objective, StepRule};
 use crate::boosting::resolved::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, csr_row, math, vectorized};
-use rpo_tree::criterion::LeafPenalty;
 
 /// Odds are kept in [1e-18, 1e18], |f| up to about 20.7: there probabilities are 0 or 1 to `f32`, and products of
 /// two 1 + o stay in its range.
@@ -32,20 +31,25 @@ pub(crate) struct OddsState<'a> {
     labels: CsrMatrix,
     line_search: LineSearch,
     scope: StepScope,
-    penalty: LeafPenalty,
+    rules: Vec<StepRule>,
     odds: Vec<f32>,
 }
 
 impl<'a> OddsState<'a> {
     /// Starts from constants.
-    pub(crate) fn new(params: &Resolved, outputs: &'a Outputs<'a>, initial: &[f64]) -> Self {
+    pub(crate) fn new(
+        params: &Resolved,
+        objective: &Objective,
+        outputs: &'a Outputs<'a>,
+        initial: &[f64],
+    ) -> Self {
         let row: Vec<f32> = initial.iter().map(|f| math::exp(2.0 * f) as f32).collect();
         Self {
             outputs,
             labels: outputs.y.to_csr(),
             line_search: params.line_search,
             scope: params.step_scope,
-            penalty: params.penalty,
+            rules: objective.rules(params.penalty),
             odds: row.repeat(outputs.n_rows()),
         }
     }
@@ -154,7 +158,7 @@ impl<'a> OddsState<'a> {
     pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
         let sums = self.leaf_sums(leaves);
         match self.line_search {
-            LineSearch::Newton => sums.newton(Logistic::LARGEST_MOVE, |leaf, _| g[leaf]),
+            LineSearch::Newton => sums.newton(&self.rules, |leaf, _| g[leaf]),
             LineSearch::Exact => {
                 let shape = sums.residual.dim();
                 let g = Array2::from_shape_fn(shape, |(leaf, _)| g[leaf]);
@@ -166,7 +170,7 @@ impl<'a> OddsState<'a> {
     pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
         let sums = self.leaf_sums(leaves);
         match self.line_search {
-            LineSearch::Newton => sums.newton_vectors(self.scope, Logistic::LARGEST_MOVE, self.penalty),
+            LineSearch::Newton => sums.newton_vectors(self.scope, &self.rules),
             LineSearch::Exact => {
                 let means = sums.means();
                 let steps = self.search(leaves, &sums, &means);

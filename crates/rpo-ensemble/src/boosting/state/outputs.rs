@@ -168,7 +168,7 @@ impl<'a> Outputs<'a> {
 }
 
 /// Refuses training data structures beyond the memory limit.
-pub(super) fn check_memory(
+pub(in crate::boosting) fn check_memory(
     limit: usize,
     rows: usize,
     columns: usize,

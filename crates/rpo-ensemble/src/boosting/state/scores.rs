@@ -3,26 +3,26 @@
 use super::sums::{LeafSums, scale_columns};
 use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real, write};
 use crate::boosting::choices::{LineSearch, StepScope};
-use crate::boosting::loss::{Direction, Loss};
+use crate::boosting::loss::{Direction, Objective, StepRule};
 use crate::boosting::resolved::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
-use rpo_tree::criterion::LeafPenalty;
 
 /// Scores of every sample and output; everything else is computed when it is needed.
 pub(crate) struct ScoreState<'a, T> {
     outputs: &'a Outputs<'a>,
-    loss: &'a dyn Loss,
+    objective: &'a Objective,
     line_search: LineSearch,
     scope: StepScope,
-    penalty: LeafPenalty,
+    rules: Vec<StepRule>,
     /// Row after row.
     scores: Vec<T>,
 }
 
-/// A row of outputs, cell weights, residuals and second derivatives.
+/// A row of outputs, scores, cell weights, residuals and second derivatives.
 struct RowBuffer {
     y: Vec<f64>,
+    scores: Vec<f64>,
     cells: Vec<f64>,
     residual: Vec<f64>,
     curvature: Vec<f64>,
@@ -33,35 +33,54 @@ impl RowBuffer {
         let zero = || vec![0.0; d];
         Self {
             y: zero(),
+            scores: zero(),
             cells: zero(),
             residual: zero(),
             curvature: zero(),
         }
     }
+
+    /// Copies a sample.
+    fn load<T: Real>(&mut self, outputs: &Outputs<'_>, row: usize, scores: &[T]) {
+        outputs.copy_row(row, &mut self.y, &mut self.cells);
+        let pairs = self.scores.iter_mut().zip(scores);
+        pairs.for_each(|(wide, f)| *wide = f.to_f64());
+    }
+
+    /// Computes negative gradients, and second derivatives if they are wanted.
+    fn derive(&mut self, objective: &Objective, with_curvature: bool) {
+        let curvature = if with_curvature { &mut self.curvature[..] } else { &mut [] };
+        objective.gradients(&self.y, &self.scores, &mut self.residual, curvature);
+    }
 }
 
 impl<'a, T: Real> ScoreState<'a, T> {
     /// Starts from constants.
-    pub(crate) fn new(params: &'a Resolved, outputs: &'a Outputs<'a>, initial: &[f64]) -> Self {
+    pub(crate) fn new(
+        params: &Resolved,
+        objective: &'a Objective,
+        outputs: &'a Outputs<'a>,
+        initial: &[f64],
+    ) -> Self {
         let row: Vec<T> = initial.iter().map(|&v| T::from_f64(v)).collect();
         Self {
             outputs,
-            loss: params.loss.loss(),
+            objective,
             line_search: params.line_search,
             scope: params.step_scope,
-            penalty: params.penalty,
+            rules: objective.rules(params.penalty),
             scores: row.repeat(outputs.n_rows()),
         }
     }
 
     /// Returns true if steps follow from sums over leaves.
     fn steps_from_sums(&self) -> bool {
-        self.line_search == LineSearch::Newton || self.loss.is_quadratic()
+        self.line_search == LineSearch::Newton || self.objective.is_quadratic()
     }
 
     pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
-        let (outputs, loss) = (self.outputs, self.loss);
+        let (outputs, objective) = (self.outputs, self.objective);
         let next = Chunks::new(pass.next, outputs.n_rows());
         let (phi, squares, q) = (next.phi, next.squares, next.n_components());
         let added = pass
@@ -79,22 +98,16 @@ impl<'a, T: Real> ScoreState<'a, T> {
                             *f = T::from_f64(f.to_f64() + v);
                         }
                     }
-                    outputs.copy_row(row, &mut buffer.y, &mut buffer.cells);
-                    let mut row_loss = 0.0;
-                    for j in 0..d {
-                        let (y, f, u) = (buffer.y[j], scores[j].to_f64(), buffer.cells[j]);
-                        row_loss += u * loss.value(y, f);
-                        buffer.residual[j] = u * loss.residual(y, f);
-                        if squares.is_some() {
-                            buffer.curvature[j] = u * loss.curvature(y, f).unwrap_or(0.0);
-                        }
-                    }
+                    buffer.load(outputs, row, scores);
+                    let row_loss = objective.value(&buffer.y, &buffer.scores, &buffer.cells);
                     sum += f64::from(outputs.weights[row]) * row_loss;
-                    if let Some(phi) = phi {
-                        phi.project(&buffer.residual, &mut projected);
-                        write(&mut z[i * q..][..q], &projected);
-                    }
+                    let Some(phi) = phi else { continue };
+                    buffer.derive(objective, squares.is_some());
+                    weigh(&mut buffer.residual, &buffer.cells);
+                    phi.project(&buffer.residual, &mut projected);
+                    write(&mut z[i * q..][..q], &projected);
                     if let Some(squares) = squares {
+                        weigh(&mut buffer.curvature, &buffer.cells);
                         squares.project(&buffer.curvature, &mut projected);
                         write(&mut h[i * q..][..q], &projected);
                     }
@@ -117,14 +130,13 @@ impl<'a, T: Real> ScoreState<'a, T> {
                 for (i, scores) in scores.chunks_exact(d).enumerate() {
                     let row = chunk * ROWS + i;
                     let (leaf, c) = (leaves.of_row[row] as usize, f64::from(self.outputs.weights[row]));
-                    self.outputs.copy_row(row, &mut buffer.y, &mut buffer.cells);
+                    buffer.load(self.outputs, row, scores);
+                    buffer.derive(self.objective, true);
                     for j in 0..d {
-                        let (y, f, w) = (buffer.y[j], scores[j].to_f64(), c * buffer.cells[j]);
-                        let r = self.loss.residual(y, f);
+                        let (w, r) = (c * buffer.cells[j], buffer.residual[j]);
                         sums.residual[[leaf, j]] += w * r;
                         sums.weight[[leaf, j]] += w;
-                        // Without a curvature no step comes from sums.
-                        sums.curvature[[leaf, j]] += w * self.loss.curvature(y, f).unwrap_or(0.0);
+                        sums.curvature[[leaf, j]] += w * buffer.curvature[j];
                         sums.squares[j] += w * r * r;
                     }
                 }
@@ -138,18 +150,14 @@ impl<'a, T: Real> ScoreState<'a, T> {
 
     pub(super) fn scalar_steps(&self, leaves: &LeafIndex, g: &[f64]) -> Vec<f64> {
         if self.steps_from_sums() {
-            let largest = self.loss.largest_move();
-            return self.leaf_sums(leaves).newton(largest, |leaf, _| g[leaf]);
+            return self.leaf_sums(leaves).newton(&self.rules, |leaf, _| g[leaf]);
         }
         self.search(leaves, |leaf, _| g[leaf])
     }
 
     pub(super) fn vector_steps(&self, leaves: &LeafIndex) -> Array2<f64> {
         if self.steps_from_sums() {
-            let largest = self.loss.largest_move();
-            return self
-                .leaf_sums(leaves)
-                .newton_vectors(self.scope, largest, self.penalty);
+            return self.leaf_sums(leaves).newton_vectors(self.scope, &self.rules);
         }
         match self.scope {
             StepScope::Output => {
@@ -189,7 +197,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
                 self.load(j, &order, column);
                 let leaf = |row: &u32| leaves.of_row[*row as usize] as usize;
                 column.g.extend(column.rows.iter().map(|row| g(leaf(row), j)));
-                self.loss.step(&column.direction(0..column.rows.len()))
+                self.objective.alone(j).step(&column.direction(0..column.rows.len()))
             })
             .collect()
     }
@@ -205,6 +213,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
             .map_init(Column::default, |column, j| {
                 self.load(j, &order, column);
                 column.g.resize(column.rows.len(), 1.0);
+                let loss = self.objective.alone(j);
                 let mut start = 0;
                 let step = |leaf: usize| {
                     let rows = &column.rows[start..];
@@ -214,7 +223,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
                     if n == 0 {
                         0.0
                     } else {
-                        self.loss.step(&column.direction(range))
+                        loss.step(&column.direction(range))
                     }
                 };
                 (0..leaves.n_leaves).map(step).collect()
@@ -222,6 +231,11 @@ impl<'a, T: Real> ScoreState<'a, T> {
             .collect();
         Array2::from_shape_fn((leaves.n_leaves, steps.len()), |(leaf, j)| steps[j][leaf])
     }
+}
+
+/// Multiplies the numbers of a sample by the weights of its cells.
+fn weigh(values: &mut [f64], cells: &[f64]) {
+    values.iter_mut().zip(cells).for_each(|(v, u)| *v *= u);
 }
 
 /// One output of the samples of positive weight.

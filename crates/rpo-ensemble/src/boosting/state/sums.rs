@@ -1,9 +1,8 @@
 //! Sums over leaves, and the steps that follow from them alone.
 
 use crate::boosting::choices::StepScope;
-use crate::boosting::loss::quotient;
-use ndarray::{Array2, Zip};
-use rpo_tree::criterion::LeafPenalty;
+use crate::boosting::loss::{StepRule, quotient};
+use ndarray::{Array2, ArrayView1, Zip};
 
 /// Sums over the samples of each leaf, per output (L x d).
 #[derive(Debug, Clone)]
@@ -46,8 +45,8 @@ impl LeafSums {
     }
 
     /// One Newton step per output along a tree with these values, exact for a quadratic loss:
-    /// ρ = Σ_l g Σ w r / Σ_l g² Σ w h, kept where it moves no score by more than `largest`.
-    pub(super) fn newton(&self, largest: f64, g: impl Fn(usize, usize) -> f64) -> Vec<f64> {
+    /// ρ = Σ_l g Σ w r / Σ_l g² Σ w h, kept where it moves no score by more than the largest move.
+    pub(super) fn newton(&self, rules: &[StepRule], g: impl Fn(usize, usize) -> f64) -> Vec<f64> {
         let (n_leaves, n_outputs) = self.residual.dim();
         let (mut slope, mut curvature, mut size) = (
             vec![0.0; n_outputs],
@@ -66,7 +65,7 @@ impl LeafSums {
             .map(|j| {
                 limit(
                     quotient(slope[j], curvature[j], self.squares[j]),
-                    largest,
+                    rules[j].largest,
                     size[j],
                 )
             })
@@ -74,20 +73,23 @@ impl LeafSums {
     }
 
     /// One Newton step per leaf and output, penalized.
-    fn newton_by_leaf(&self, largest: f64, penalty: LeafPenalty) -> Array2<f64> {
-        let step = |&r: &f64, &h: &f64| limit(penalty.value(r, h), largest, 1.0);
-        Zip::from(&self.residual).and(&self.curvature).map_collect(step)
+    fn newton_by_leaf(&self, rules: &[StepRule]) -> Array2<f64> {
+        let step = |&r: &f64, &h: &f64, rule: &StepRule| limit(rule.penalty.value(r, h), rule.largest, 1.0);
+        Zip::from(&self.residual)
+            .and(&self.curvature)
+            .and_broadcast(ArrayView1::from(rules))
+            .map_collect(step)
     }
 
     /// The leaf values after Newton steps: mean residuals times a step per output, or a step per leaf.
-    pub(super) fn newton_vectors(&self, scope: StepScope, largest: f64, penalty: LeafPenalty) -> Array2<f64> {
+    pub(super) fn newton_vectors(&self, scope: StepScope, rules: &[StepRule]) -> Array2<f64> {
         match scope {
             StepScope::Output => {
                 let means = self.means();
-                let steps = self.newton(largest, |leaf, j| means[[leaf, j]]);
+                let steps = self.newton(rules, |leaf, j| means[[leaf, j]]);
                 scale_columns(means, &steps)
             }
-            StepScope::Leaf => self.newton_by_leaf(largest, penalty),
+            StepScope::Leaf => self.newton_by_leaf(rules),
         }
     }
 }

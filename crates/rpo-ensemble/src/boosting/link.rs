@@ -1,0 +1,100 @@
+//! From scores to predictions.
+
+use super::loss::Softmax;
+use crate::error::{EnsembleError, mismatch};
+use ndarray::ArrayViewMut1;
+use rpo_core::{InverseLink, ParameterError, check_count, math};
+use serde::{Deserialize, Serialize};
+
+/// How the scores of consecutive outputs become predictions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkBlock {
+    /// The function of each score; that of all scores of the block for [`InverseLink::Softmax`].
+    pub link: InverseLink,
+    /// Number of outputs.
+    pub n_outputs: usize,
+    /// True for levels of one target, whose predictions are sorted in increasing order.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ordered: bool,
+}
+
+impl LinkBlock {
+    /// Returns true if the prediction of each output follows from its score.
+    fn is_separate(self) -> bool {
+        self.link != InverseLink::Softmax && !self.ordered
+    }
+}
+
+/// The links of all outputs in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Links(Vec<LinkBlock>);
+
+impl Links {
+    /// Checks that blocks make up `n_outputs` outputs.
+    pub(super) fn new(blocks: Vec<LinkBlock>, n_outputs: usize) -> Result<Self, EnsembleError> {
+        for block in &blocks {
+            check_count("the number of outputs of a link", block.n_outputs)?;
+        }
+        let given = blocks.iter().fold(0_usize, |sum, block| sum.saturating_add(block.n_outputs));
+        if given != n_outputs {
+            return mismatch("outputs of the links", n_outputs, given);
+        }
+        Ok(Self(blocks))
+    }
+
+    pub(super) fn blocks(&self) -> &[LinkBlock] {
+        &self.0
+    }
+
+    /// The link of all outputs, if they have one and each prediction follows from one score.
+    pub(super) fn common(&self) -> Option<InverseLink> {
+        match self.0[..] {
+            [block] if block.is_separate() => Some(block.link),
+            _ => None,
+        }
+    }
+
+    /// Writes the predictions of a sample.
+    pub(super) fn predict(&self, scores: &[f64], mut out: ArrayViewMut1<'_, f32>) {
+        let mut start = 0;
+        for block in &self.0 {
+            let scores = &scores[start..start + block.n_outputs];
+            let out = out.slice_mut(ndarray::s![start..start + block.n_outputs]);
+            start += block.n_outputs;
+            if block.is_separate() {
+                let pairs = out.into_iter().zip(scores);
+                pairs.for_each(|(out, &score)| *out = prediction(block.link, score) as f32);
+                continue;
+            }
+            let mut values = scores.to_vec();
+            if block.ordered {
+                values.sort_unstable_by(f64::total_cmp);
+            } else {
+                Softmax::probabilities(scores, &mut values);
+            }
+            out.into_iter().zip(values).for_each(|(out, value)| *out = value as f32);
+        }
+    }
+}
+
+/// The prediction for a score f: f itself, eᶠ for [`InverseLink::Exponential`], or for [`InverseLink::Logistic`] the
+/// probability of the label, σ(2f) = 1 / (1 + exp(−2f)), as f is half of the log-odds. (The paper's section 3.1 says "logit
+/// function", the inverse of what is meant.)
+#[inline]
+pub(super) fn prediction(inverse_link: InverseLink, score: f64) -> f64 {
+    match inverse_link {
+        InverseLink::Logistic => math::sigmoid(2.0 * score),
+        InverseLink::Exponential => math::exp(score),
+        InverseLink::Identity | InverseLink::Softmax => score,
+    }
+}
+
+/// Checks that predictions of a custom loss follow from one score each.
+pub(super) fn check_custom(inverse_link: InverseLink) -> Result<(), ParameterError> {
+    let reason = "couples the outputs; a custom loss needs identity, logistic or exponential";
+    match inverse_link {
+        InverseLink::Softmax => Err(ParameterError::conflict("inverse_link", "softmax", reason)),
+        InverseLink::Identity | InverseLink::Logistic | InverseLink::Exponential => Ok(()),
+    }
+}

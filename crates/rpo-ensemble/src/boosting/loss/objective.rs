@@ -1,0 +1,229 @@
+//! What a fit minimizes: the losses of all outputs together.
+
+use super::{Loss, Softmax};
+use crate::boosting::link::LinkBlock;
+use rpo_core::InverseLink;
+use rpo_tree::criterion::LeafPenalty;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// What bounds the steps of an output.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::boosting) struct StepRule {
+    /// Largest move of a score.
+    pub(in crate::boosting) largest: f64,
+    /// Penalty of the value of a leaf, for scores as the loss has them.
+    pub(in crate::boosting) penalty: LeafPenalty,
+}
+
+/// The loss of an output, or of a group of outputs.
+#[derive(Debug, Clone)]
+pub(in crate::boosting) enum OutputLoss {
+    /// Of each output by itself.
+    Alone(Arc<dyn Loss>),
+    /// Of outputs of which each sample has exactly one.
+    Softmax,
+}
+
+impl OutputLoss {
+    pub(in crate::boosting) fn has_curvature(&self) -> bool {
+        match self {
+            Self::Alone(loss) => loss.curvature(0.0, 0.0).is_some(),
+            Self::Softmax => true,
+        }
+    }
+
+    pub(in crate::boosting) fn is_quadratic(&self) -> bool {
+        matches!(self, Self::Alone(loss) if loss.is_quadratic())
+    }
+
+    pub(in crate::boosting) fn natural_scale(&self) -> f64 {
+        match self {
+            Self::Alone(loss) => loss.natural_scale(),
+            Self::Softmax => 1.0,
+        }
+    }
+
+    /// The bounds of a step, given the penalty for scores in their natural unit.
+    fn rule(&self, natural: LeafPenalty) -> StepRule {
+        let scale = self.natural_scale();
+        StepRule {
+            largest: match self {
+                Self::Alone(loss) => loss.largest_move(),
+                Self::Softmax => Softmax::LARGEST_MOVE,
+            },
+            penalty: LeafPenalty {
+                l1: scale * natural.l1,
+                l2: scale * scale * natural.l2,
+            },
+        }
+    }
+
+    pub(in crate::boosting) fn refuses(&self, y: f64) -> Option<&'static str> {
+        match self {
+            Self::Alone(loss) => loss.refuses(y),
+            Self::Softmax => (y != 0.0 && y != 1.0).then_some("0 or 1"),
+        }
+    }
+
+    /// The constant ρ₀ for the targets of an output, which are not empty, and their positive weights.
+    pub(in crate::boosting) fn initial(&self, targets: &[f64], weights: &[f64]) -> f64 {
+        match self {
+            Self::Alone(loss) => loss.initial(targets, weights),
+            Self::Softmax => {
+                let total: f64 = weights.iter().sum();
+                let ones: f64 = targets.iter().zip(weights).map(|(y, w)| w * y).sum();
+                Softmax::constant(ones / total, targets.len())
+            }
+        }
+    }
+
+    fn inverse_link(&self) -> InverseLink {
+        match self {
+            Self::Alone(loss) => loss.inverse_link(),
+            Self::Softmax => InverseLink::Softmax,
+        }
+    }
+}
+
+/// Consecutive outputs of one loss: any number of outputs alone, or one group.
+#[derive(Debug, Clone)]
+pub(in crate::boosting) struct Block {
+    pub(in crate::boosting) outputs: Range<usize>,
+    pub(in crate::boosting) loss: OutputLoss,
+}
+
+/// The sum of the losses of all outputs.
+#[derive(Debug, Clone)]
+pub(in crate::boosting) struct Objective {
+    blocks: Vec<Block>,
+    /// Number of consecutive outputs whose predictions are put in order, 1 for none.
+    ordered: usize,
+}
+
+impl Objective {
+    /// Of blocks that follow one another from output 0. Each `ordered` outputs are levels of one target.
+    pub(in crate::boosting) fn new(blocks: Vec<Block>, ordered: usize) -> Self {
+        Self { blocks, ordered }
+    }
+
+    /// The objective of one output alone.
+    pub(in crate::boosting) fn only(&self, output: usize) -> Self {
+        let block = Block {
+            outputs: 0..1,
+            loss: self.of(output).clone(),
+        };
+        Self::new(vec![block], 1)
+    }
+
+    pub(in crate::boosting) fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    pub(in crate::boosting) fn n_outputs(&self) -> usize {
+        self.blocks.last().map_or(0, |block| block.outputs.end)
+    }
+
+    /// The loss of an output.
+    pub(in crate::boosting) fn of(&self, output: usize) -> &OutputLoss {
+        let block = self.blocks.partition_point(|block| block.outputs.end <= output);
+        &self.blocks[block].loss
+    }
+
+    /// What bounds the steps of each output, given the penalty for scores in their natural unit.
+    pub(in crate::boosting) fn rules(&self, natural: LeafPenalty) -> Vec<StepRule> {
+        let of_block = |block: &Block| std::iter::repeat_n(block.loss.rule(natural), block.outputs.len());
+        self.blocks.iter().flat_map(of_block).collect()
+    }
+
+    /// Returns true if one Newton step is exact for every output.
+    pub(in crate::boosting) fn is_quadratic(&self) -> bool {
+        self.blocks.iter().all(|block| block.loss.is_quadratic())
+    }
+
+    /// The loss of an output alone, for exact steps, which groups do not have.
+    pub(in crate::boosting) fn alone(&self, output: usize) -> &dyn Loss {
+        match self.of(output) {
+            OutputLoss::Alone(loss) => loss.as_ref(),
+            OutputLoss::Softmax => unreachable!("groups have Newton steps"),
+        }
+    }
+
+    /// The natural scale of all losses, if they have one.
+    pub(in crate::boosting) fn common_scale(&self) -> Option<f64> {
+        let mut scales = self.blocks.iter().map(|block| block.loss.natural_scale());
+        let first = scales.next()?;
+        scales.all(|scale| scale == first).then_some(first)
+    }
+
+    /// The loss of a sample, Σ_j u_j ℓ(y_j, f_j).
+    pub(in crate::boosting) fn value(&self, y: &[f64], scores: &[f64], cells: &[f64]) -> f64 {
+        let mut sum = 0.0;
+        for Block { outputs, loss } in &self.blocks {
+            match loss {
+                OutputLoss::Alone(loss) => {
+                    for j in outputs.clone() {
+                        sum += cells[j] * loss.value(y[j], scores[j]);
+                    }
+                }
+                OutputLoss::Softmax => {
+                    let range = outputs.clone();
+                    sum += Softmax::value(&y[range.clone()], &scores[range.clone()], &cells[range]);
+                }
+            }
+        }
+        sum
+    }
+
+    /// Negative gradients of a sample, and second derivatives, 0 where the loss has none, unless that slice is empty.
+    pub(in crate::boosting) fn gradients(
+        &self,
+        y: &[f64],
+        scores: &[f64],
+        residual: &mut [f64],
+        curvature: &mut [f64],
+    ) {
+        for Block { outputs, loss } in &self.blocks {
+            let range = outputs.clone();
+            let (y, scores, residual) = (&y[range.clone()], &scores[range.clone()], &mut residual[range.clone()]);
+            let curvature = if curvature.is_empty() { &mut [][..] } else { &mut curvature[range] };
+            match loss {
+                OutputLoss::Alone(loss) => {
+                    let pairs = || y.iter().zip(scores);
+                    for (r, (&y, &f)) in residual.iter_mut().zip(pairs()) {
+                        *r = loss.residual(y, f);
+                    }
+                    for (h, (&y, &f)) in curvature.iter_mut().zip(pairs()) {
+                        *h = loss.curvature(y, f).unwrap_or(0.0);
+                    }
+                }
+                OutputLoss::Softmax => Softmax::gradients(y, scores, residual, curvature),
+            }
+        }
+    }
+
+    /// How scores become predictions.
+    pub(in crate::boosting) fn links(&self) -> Vec<LinkBlock> {
+        if self.ordered > 1 {
+            let levels = |_| LinkBlock {
+                link: InverseLink::Identity,
+                n_outputs: self.ordered,
+                ordered: true,
+            };
+            return (0..self.n_outputs() / self.ordered).map(levels).collect();
+        }
+        let mut links: Vec<LinkBlock> = Vec::new();
+        for Block { outputs, loss } in &self.blocks {
+            let link = loss.inverse_link();
+            match links.last_mut() {
+                Some(last) if last.link == link && link != InverseLink::Softmax => last.n_outputs += outputs.len(),
+                _ => links.push(LinkBlock {
+                    link,
+                    n_outputs: outputs.len(),
+                    ordered: false,
+                }),
+            }
+        }
+        links
+    }
+}
