@@ -180,12 +180,16 @@ class Regressor(RegressorMixin, Estimator):
         return y if sp.issparse(y) else vector(y)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
-        """Return the predicted numbers, of shape (n_samples,) or (n_samples, n_outputs)."""
+        """Return the predicted numbers, of shape (n_samples,) or (n_samples, n_outputs).
+
+        Of K levels of quantiles there are K columns for each output.
+        """
         return self._decoded(self._scores(X))
 
     def _decoded(self, scores: NDArray[np.float32]) -> NDArray[np.float64]:
         numbers = scores.astype(np.float64)
-        return numbers[:, 0] if self._is_vector else numbers
+        # Of several levels of one target there are several columns.
+        return numbers[:, 0] if self._is_vector and numbers.shape[1] == 1 else numbers
 
 
 def vector(y: NDArray[Any]) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ._estimator import Estimator
 from ._forest import projection_parameters
+from ._labels import MULTIOUTPUT, Labels
 from ._supervised import Classifier, Regressor
 
 _LOSSES = {
@@ -39,6 +40,7 @@ class _GradientBoosting(Estimator):
     n_components: int | str | None
     n_iter_no_change: int | None
     validation_fraction: float
+    _encoding: Labels
 
     @property
     def _method(self) -> str:
@@ -51,6 +53,13 @@ class _GradientBoosting(Estimator):
         if self.loss not in _LOSSES:
             raise ValueError(f"loss must be one of {', '.join(_LOSSES)}, got {self.loss!r}")
         given["loss"] = _LOSSES[self.loss]
+        own = self.params or {}
+        if "output_losses" in own or "loss" in own:
+            del given["loss"]
+        elif self._excludes() and given["loss"] == "logistic" and self._method != "single-target-gbrt":
+            # Of the classes of an output each sample has one.
+            given["loss"] = "softmax"
+            given["groups"] = ",".join(str(size) for size in n_labels)
         given["max_features"] = "all" if self.max_features is None else self.max_features
         if self.n_iter_no_change is not None:
             given["early_stopping"] = self.n_iter_no_change
@@ -60,6 +69,10 @@ class _GradientBoosting(Estimator):
                 # A single label is ranked right whatever its score is.
                 given["validation_metric"] = "macro-auc"
         return given | projection_parameters(self.projection, self.n_components)
+
+    def _excludes(self) -> bool:
+        """Return whether labels are classes, of which each sample has exactly one."""
+        return self._labels and self._encoding.kind in ("multiclass", MULTIOUTPUT)
 
     def _fit_scored(self, X: Any, y: Any, sample_weight: Any, eval_set: Any) -> Any:
         """Fit with the steps scored on an evaluation set, if there is one."""
@@ -90,7 +103,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     learning_rate : float, default=0.1
         The factor, in (0, 1], that shortens every step.
     loss : {"log_loss", "squared_error", "absolute_error"}, default="log_loss"
-        Loss that is minimized. With "log_loss" scores are probabilities.
+        Loss that is minimized. With "log_loss" scores are probabilities; more than two classes are boosted together by
+        the softmax loss, except with the method "single-target-gbrt", which boosts each class against the others.
     subsample : float, default=1.0
         Fraction of the samples that each tree grows on.
     max_depth : int or None, default=3

@@ -168,6 +168,32 @@ def test_boosting_stops_on_samples_given_or_withheld(labels):
         rpo.GradientBoostingClassifier(**options).fit(X, Y[:, 0], eval_set=(X, Y[:, 0] + 5))
 
 
+def test_classes_are_boosted_together(labels):
+    X, Y = labels
+    several = np.column_stack([Y[:, 0] + Y[:, 1], Y[:, 2]])
+    for y, groups in ((several[:, 0], 3), (several, "3,2")):
+        model = rpo.GradientBoostingClassifier(20, random_state=0).fit(X, y)
+        parameters = model.model_.parameters
+        assert (parameters["loss"], parameters["groups"]) == ("softmax", groups)
+        scores = model.model_.predict(np.asarray(X, np.float32))
+        np.testing.assert_allclose(scores[:, :3].sum(axis=1), 1.0, rtol=1e-5)
+        assert (model.predict(X) == y).mean() > 0.6
+        alone = rpo.GradientBoostingClassifier(20, method="single-target-gbrt").fit(X, y)
+        assert alone.model_.parameters["loss"] == "logistic"
+
+
+def test_levels_are_columns(labels):
+    X, Y = labels
+    y = X[:, 0] + Y[:, 0]
+    params = {"loss": "quantile", "quantile": "0.1,0.9"}
+    found = rpo.GradientBoostingRegressor(20, params=params).fit(X, y).predict(X)
+    assert found.shape == (len(X), 2)
+    assert (found[:, 0] <= found[:, 1]).all()
+    both = rpo.GradientBoostingRegressor(20, params={"output_losses": "square,logistic"})
+    found = both.fit(X, np.column_stack([y, Y[:, 0]])).predict(X)
+    assert ((found[:, 1] >= 0) & (found[:, 1] <= 1)).all()
+
+
 @pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9")
 def test_callbacks_are_called_for_every_step(labels):
     from sklearn.callback import ProgressBar, ScoringMonitor  # noqa: PLC0415

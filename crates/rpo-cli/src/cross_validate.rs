@@ -9,7 +9,7 @@ use clap::Args;
 use ndarray::Array2;
 use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::csv_field;
-use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Task};
+use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names, Task};
 use rpo::metrics::Metric;
 use rpo::{CrossValidation, FileTarget, Fold, ModelError, cross_validate_with};
 use serde_json::{Value, json};
@@ -80,19 +80,13 @@ impl CrossValidate {
             given => given.to_vec(),
         };
         let mut kept = None;
-        if self.predictions.is_some() {
-            let shape = (data.n_samples(), data.n_outputs());
-            let checked = check_dense(shape.0, shape.1, size_of::<f32>(), DEFAULT_MEMORY_LIMIT);
-            checked.map_err(|e| failed(DatasetError::from(e).into()))?;
-            kept = Some(Array2::<f32>::zeros(shape));
-        }
         let bar = progress::bar(self.folds, "folds");
         let on_fold = |fold: Fold<'_>| {
             bar.inc(1);
-            match &mut kept {
-                Some(kept) => keep(&fold, kept),
-                None => Ok(()),
+            if self.predictions.is_some() {
+                keep(&fold, data.n_samples(), &mut kept)?;
             }
+            Ok(())
         };
         let seed = Seed::new(method.seed());
         let result = cross_validate_with(estimator.as_ref(), &data, self.folds, &metrics, seed, on_fold);
@@ -100,7 +94,7 @@ impl CrossValidate {
         let result = result.map_err(failed)?;
         if let (Some(path), Some(kept)) = (&self.predictions, kept) {
             let mut out = Output::new(Some(path))?;
-            write_predictions(&data, &kept, &mut out)?;
+            write_predictions(&data, &kept.names, &kept.scores, &mut out)?;
             out.finish()?;
         }
         for (metric, mean) in result.metrics.iter().zip(result.means()) {
@@ -117,18 +111,38 @@ impl CrossValidate {
     }
 }
 
+/// Predictions out of fold.
+struct Kept {
+    names: Names,
+    scores: Array2<f32>,
+}
+
 /// Puts the predictions of a fold where its samples are.
-fn keep(fold: &Fold<'_>, kept: &mut Array2<f32>) -> Result<(), ModelError> {
-    let x = fold.model.schema().align_features(fold.test)?;
+fn keep(fold: &Fold<'_>, n_samples: usize, kept: &mut Option<Kept>) -> Result<(), ModelError> {
+    let schema = fold.model.schema();
+    if kept.is_none() {
+        let shape = (n_samples, fold.model.n_outputs());
+        check_dense(shape.0, shape.1, size_of::<f32>(), DEFAULT_MEMORY_LIMIT).map_err(DatasetError::from)?;
+        *kept = Some(Kept {
+            names: schema.output_names().clone(),
+            scores: Array2::zeros(shape),
+        });
+    }
+    let x = schema.align_features(fold.test)?;
     let scores = fold.model.predict(MatrixView::from(x.as_ref()))?;
+    let kept = kept.as_mut().expect("made by the first fold");
     for (scores, &sample) in scores.rows().into_iter().zip(fold.test_samples) {
-        kept.row_mut(sample).assign(&scores);
+        kept.scores.row_mut(sample).assign(&scores);
     }
     Ok(())
 }
 
-fn write_predictions(data: &Dataset, scores: &Array2<f32>, out: &mut Output) -> Result<(), CliError> {
-    let names = data.output_names();
+fn write_predictions(
+    data: &Dataset,
+    names: &Names,
+    scores: &Array2<f32>,
+    out: &mut Output,
+) -> Result<(), CliError> {
     let names: Vec<String> = names.iter().map(|name| csv_field(&name).into_owned()).collect();
     let id = if data.ids().is_some() { "id," } else { "" };
     out.put(format!("{id}{}\n", names.join(",")).as_bytes())?;

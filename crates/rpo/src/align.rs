@@ -98,7 +98,7 @@ impl Schema {
         Ok(found)
     }
 
-    /// The outputs of a data set in the order of the model.
+    /// The outputs of a data set in the order of the model: each as often as the model has levels of it.
     ///
     /// # Errors
     /// [`ModelError::Task`], [`ModelError::MissingColumn`], [`ModelError::UnknownOutput`],
@@ -108,15 +108,21 @@ impl Schema {
             let (expected, given) = (self.task(), data.task());
             return Err(ModelError::Task { expected, given });
         }
-        let sources = sources("output", self.output_names(), data.output_names())?;
-        let theirs = data.output_names();
-        if theirs.len() > self.output_names().len() {
-            let mine = self.output_names().positions(theirs);
+        let (targets, theirs) = (self.target_names(), data.output_names());
+        let mut sources = sources("output", targets, theirs)?;
+        if theirs.len() > targets.len() {
+            let mine = targets.positions(theirs);
             let name = theirs.iter().zip(mine).find(|(_, position)| position.is_none());
             if let Some((name, _)) = name {
                 let name = name.into_owned();
                 return Err(ModelError::UnknownOutput { name });
             }
+        }
+        let n_levels = self.levels().len();
+        if n_levels > 0 {
+            let of_targets = sources.unwrap_or_else(|| (0..targets.len()).collect());
+            let repeated = of_targets.into_iter().flat_map(|source| std::iter::repeat_n(source, n_levels));
+            sources = Some(repeated.collect());
         }
         let view = data.outputs().view();
         Ok(match sources {
@@ -307,16 +313,14 @@ fn gather_dense(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
 }
 
 fn gather_sparse(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
-    let mut places = vec![None; x.n_cols()];
+    let mut places = vec![Vec::new(); x.n_cols()];
     for (place, &source) in sources.iter().enumerate() {
-        places[source] = Some(place as u32);
+        places[source].push(place as u32);
     }
     let mut rows = CsrRows::default();
     for i in 0..x.n_rows() {
         x.for_each_in_row(i, |j, value| {
-            if let Some(place) = places[j as usize] {
-                rows.push(place, value);
-            }
+            places[j as usize].iter().for_each(|&place| rows.push(place, value));
         });
         rows.end_row();
     }

@@ -1,8 +1,8 @@
 //! From scores to labels.
 
 use crate::{MethodError, Model, ModelError};
-use ndarray::ArrayView2;
-use rpo_core::{CsrMatrix, Mismatch};
+use ndarray::{ArrayView2, s};
+use rpo_core::{CsrMatrix, Mismatch, top_of};
 use rpo_data::Task;
 use rpo_linear::{Prevalence, f1_decisions};
 use rpo_metrics::{LabelSets, Thresholds};
@@ -14,7 +14,8 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
-    /// A label is predicted from a score on: the model's threshold for it, or 0.5.
+    /// A label is predicted from a score on: the model's threshold for it, or 0.5. Where the model has no thresholds, of a
+    /// group of labels that exclude each other the most probable one is predicted, the first of equal ones.
     #[default]
     Threshold,
     /// For each label the samples whose expected F1 is largest, with the label's frequency in training
@@ -50,6 +51,23 @@ impl Decision {
         };
         Mismatch::check("columns of the scores", model.n_outputs(), scores.ncols())?;
         match self {
+            Self::Threshold if model.has_groups() => {
+                let mut decided = scores.to_owned();
+                for group in model.predictor().groups() {
+                    for mut row in decided.rows_mut() {
+                        let mut group = row.slice_mut(s![group.clone()]);
+                        if group.iter().any(|score| score.is_nan()) {
+                            // Refused below.
+                            continue;
+                        }
+                        let best = top_of(group.view(), 1);
+                        let best = best.first().map_or(0, |(label, _)| *label as usize);
+                        let labels = group.iter_mut().enumerate();
+                        labels.for_each(|(label, score)| *score = f32::from(u8::from(label == best)));
+                    }
+                }
+                Ok(LabelSets::from_scores(decided.view(), &Thresholds::default())?.to_csr())
+            }
             Self::Threshold => {
                 let thresholds = model
                     .thresholds()

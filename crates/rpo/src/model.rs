@@ -111,6 +111,21 @@ impl Model {
         )
     }
 
+    /// [`new`](Self::new) for a predictor with an output for each level of each output of the data.
+    pub(crate) fn of_levels(
+        predictor: impl Predict,
+        training: &Dataset,
+        levels: &[f64],
+    ) -> Result<Self, ModelError> {
+        Self::from_parts(
+            Arc::new(predictor),
+            Schema::of(training).with_levels(levels),
+            None,
+            TrainingSummary::of(training).repeated(levels.len()),
+            SOFTWARE.to_owned(),
+        )
+    }
+
     pub(crate) fn from_parts(
         predictor: Arc<dyn Predict>,
         schema: Schema,
@@ -251,6 +266,11 @@ impl Model {
     /// How labels are decided from scores.
     pub fn decision(&self) -> Decision {
         self.decision
+    }
+
+    /// Returns true if labels of groups are decided together, as no thresholds say otherwise.
+    pub(crate) fn has_groups(&self) -> bool {
+        self.thresholds.is_none() && !self.predictor.groups().is_empty()
     }
 
     /// The labels to predict for samples with these scores (rows x d), as CSR of ones, by the model's rule.

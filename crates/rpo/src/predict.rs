@@ -7,6 +7,7 @@ use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, top_of};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A fitted predictor: the part of a [`Model`](crate::Model) that depends on the method. Immutable.
@@ -46,6 +47,11 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
             best.push(top_of(scores.row(0), k));
         }
         Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
+    }
+
+    /// Groups of labels of which every sample has exactly one, whose predictions are probabilities. Default: none.
+    fn groups(&self) -> Vec<Range<usize>> {
+        Vec::new()
     }
 
     /// Predictions for the training samples, each by the parts of the model that did not see it, and the number of

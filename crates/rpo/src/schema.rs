@@ -15,6 +15,8 @@ pub struct Schema {
     feature_names: Names,
     nominal: BTreeMap<usize, Arc<[String]>>,
     output_names: Names,
+    /// The names of the targets and their levels, if each output is a level of a target.
+    levels: Option<(Names, Vec<f64>)>,
 }
 
 impl Schema {
@@ -25,6 +27,21 @@ impl Schema {
             feature_names: data.feature_names().clone(),
             nominal: data.nominal().clone(),
             output_names: data.output_names().clone(),
+            levels: None,
+        }
+    }
+
+    /// The same with an output for each level of each output, those of the first before those of the second:
+    /// `price@0.1`, `price@0.9`.
+    pub(crate) fn with_levels(self, levels: &[f64]) -> Self {
+        let mut names = Vec::new();
+        for name in self.output_names.iter() {
+            names.extend(levels.iter().map(|level| format!("{name}@{level}")));
+        }
+        Self {
+            output_names: Names::Given(names),
+            levels: Some((self.output_names, levels.to_vec())),
+            ..self
         }
     }
 
@@ -53,6 +70,7 @@ impl Schema {
             feature_names,
             nominal,
             output_names,
+            levels: None,
         })
     }
 
@@ -127,6 +145,16 @@ impl Schema {
     /// Names of the outputs.
     pub fn output_names(&self) -> &Names {
         &self.output_names
+    }
+
+    /// Names of the outputs of data: those of the model, except where it has several levels of each.
+    pub fn target_names(&self) -> &Names {
+        self.levels.as_ref().map_or(&self.output_names, |(names, _)| names)
+    }
+
+    /// The levels of each target, in their order; empty where outputs are targets.
+    pub fn levels(&self) -> &[f64] {
+        self.levels.as_ref().map_or(&[], |(_, levels)| levels)
     }
 }
 

@@ -47,6 +47,19 @@ impl TrainingSummary {
         Self { n_samples, outputs }
     }
 
+    /// The same of outputs that are repeated, each a number of times in a row.
+    pub(crate) fn repeated(self, times: usize) -> Self {
+        fn each<T: Copy>(values: &[T], times: usize) -> Vec<T> {
+            let values = values.iter();
+            values.flat_map(|&v| std::iter::repeat_n(v, times)).collect()
+        }
+        let outputs = match &self.outputs {
+            OutputSummary::LabelCounts(counts) => OutputSummary::LabelCounts(each(counts, times)),
+            OutputSummary::Means(means) => OutputSummary::Means(each(means, times)),
+        };
+        Self { outputs, ..self }
+    }
+
     /// Puts a summary together, as a model file holds it.
     ///
     /// # Errors

@@ -429,7 +429,7 @@ impl InputOptions {
         }
         let options = ReadOptions {
             n_features: Some(schema.feature_names().len()),
-            n_outputs: with_outputs.then(|| schema.output_names().len()),
+            n_outputs: with_outputs.then(|| schema.target_names().len()),
             ..options
         };
         Ok(self.read(&options)?)
@@ -623,7 +623,7 @@ impl DataOptions {
             None => match self.outputs.targets() {
                 Some(targets) => self.input.read_table(schema, &self.options(), targets)?,
                 None => {
-                    let names = schema.output_names().iter().map(Cow::into_owned).collect();
+                    let names = schema.target_names().iter().map(Cow::into_owned).collect();
                     self.input
                         .read_for(schema, self.options(), Targets::Names(names), true)?
                 }

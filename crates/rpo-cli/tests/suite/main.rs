@@ -9,6 +9,7 @@ mod features;
 mod files;
 mod interrupt;
 mod linear;
+mod losses;
 mod machines;
 mod methods;
 mod missing;

@@ -8,7 +8,7 @@ use crate::method::{Estimator, FitContext};
 use crate::{Model, ModelError};
 use ndarray::{Array2, ArrayView2, Axis, Zip, concatenate, s};
 use rayon::prelude::*;
-use rpo_core::{Matrix, MatrixView, Seed};
+use rpo_core::{Matrix, MatrixView, Mismatch, Seed};
 use rpo_data::split::{Split, SplitError};
 use rpo_data::{Dataset, Moments, Task};
 use rpo_metrics::{
@@ -199,6 +199,10 @@ impl<'a> Pool<'a> {
             let folds = self.splits.par_iter();
             let models = folds.map(|split| fit_without_test(estimator, self.data, split, context));
             tried.models = models.collect::<Result<_, _>>()?;
+        }
+        // A method may have several levels of each output.
+        for model in tried.models.iter().chain(&tried.whole) {
+            Mismatch::check("outputs of a member", self.n_outputs(), model.n_outputs())?;
         }
         self.assess(tried)
     }

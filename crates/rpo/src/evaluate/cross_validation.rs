@@ -115,7 +115,8 @@ pub fn cross_validate_with<S: Score>(
     })
 }
 
-/// The prediction (n x d) for each sample by a model that was fitted without it, of k folds as in [`cross_validate`].
+/// The prediction (n x outputs of the model) for each sample by a model that was fitted without it, of k folds as in
+/// [`cross_validate`].
 ///
 /// ```
 /// use rpo::data::generate::MultiLabelSet;
@@ -135,12 +136,16 @@ pub fn cross_val_scores(
     k: usize,
     seed: Seed,
 ) -> Result<Array2<f32>, ModelError> {
-    let (n, d) = (data.n_samples(), data.n_outputs());
-    ModelError::check_scores(n, d, DEFAULT_MEMORY_LIMIT)?;
-    let mut scores = Array2::zeros((n, d));
+    let n = data.n_samples();
+    ModelError::check_scores(n, data.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
+    let mut scores = Array2::zeros((n, 0));
     let splits = Split::folds(data, k, seed.purpose("cross-validation"))?;
     for_each_fold(estimator, data, &splits, |split, test, model| {
         let predicted = model.predict(test.features().view())?;
+        if scores.ncols() == 0 {
+            ModelError::check_scores(n, model.n_outputs(), DEFAULT_MEMORY_LIMIT)?;
+            scores = Array2::zeros((n, model.n_outputs()));
+        }
         for (predicted, &sample) in predicted.rows().into_iter().zip(&split.test) {
             scores.row_mut(sample).assign(&predicted);
         }

@@ -156,7 +156,8 @@ impl Work<'_> {
         let mut options = self.options();
         let decided;
         let sets;
-        if self.decides_at_once(metrics) {
+        let compares = metrics.iter().any(|m| matches!(m.needs(), Needs::LabelSets));
+        if compares && (self.decides_at_once(metrics) || self.model.has_groups()) {
             decided = self.model.decide(scores.view())?;
             sets = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
             options.label_sets = Some(&sets);
@@ -207,7 +208,8 @@ impl Work<'_> {
                 predict_seconds += clock.elapsed().as_secs_f64();
                 let truth = self.truth.view().select_rows(&samples.collect::<Vec<_>>());
                 let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
-                let predicted = LabelSets::from_scores(scores.view(), &self.model.metric_thresholds())?;
+                let decided = self.model.decide(scores.view())?;
+                let predicted = LabelSets::new(MatrixView::Sparse(decided.view()), MissingTruth::Refuse)?;
                 sets.extend((0..predicted.n_samples()).map(|i| predicted.labels(i).to_vec()));
                 sums.add(&truth, scores.view()).map_err(ModelError::from)
             },

@@ -4,7 +4,7 @@ use crate::predict::{OobPredictions, ranked};
 use crate::{ModelError, Predict, TreeSize};
 use ndarray::Array2;
 use rpo_core::{CsrMatrix, MatrixView, Predictor, Seed};
-use rpo_ensemble::boosting::Boosted;
+use rpo_ensemble::boosting::{Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
 use rpo_ensemble::{Craftml, Forest, SingleTargetForest};
@@ -12,6 +12,7 @@ use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel, OneVsRestMod
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node};
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The functions that every model has under the same name.
@@ -131,6 +132,17 @@ impl Predict for SingleTargetForest {
 
 impl Predict for Boosted {
     delegated!("boosting");
+
+    fn groups(&self) -> Vec<Range<usize>> {
+        let mut end = 0;
+        let blocks = self.links().iter().map(|block| {
+            let start = end;
+            end += block.n_outputs;
+            (block.link, start..end)
+        });
+        let groups = blocks.filter(|(link, _)| *link == InverseLink::Softmax);
+        groups.map(|(_, outputs)| outputs).collect()
+    }
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         self.trees().iter().map(|t| TreeSize::of(&t.structure)).collect()

@@ -2,6 +2,7 @@
 
 use super::error::ModelFileErrorKind as Kind;
 use crate::{Decision, ModelError, Schema, TrainingSummary};
+use rpo_core::Mismatch;
 use rpo_data::{Names, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -40,6 +41,9 @@ pub(super) struct Description {
     feature_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_names: Option<Vec<String>>,
+    /// Levels of each target, of which the outputs are named `target@level`; absent: outputs are targets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    levels: Vec<f64>,
     /// Values of nominal features, by feature.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     nominal: BTreeMap<usize, Vec<String>>,
@@ -76,7 +80,8 @@ impl Description {
             n_features: schema.feature_names().len(),
             n_outputs: schema.output_names().len(),
             feature_names: given(schema.feature_names()),
-            output_names: given(schema.output_names()),
+            output_names: given(schema.target_names()),
+            levels: schema.levels().to_vec(),
             nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
             decision: None,
             fields,
@@ -111,7 +116,7 @@ impl Description {
             match names {
                 None => Ok(Names::Numbered(expected)),
                 Some(names) if names.len() == expected => Ok(Names::Given(names)),
-                Some(names) => Err(rpo_core::Mismatch {
+                Some(names) => Err(Mismatch {
                     what,
                     expected,
                     given: names.len(),
@@ -120,10 +125,17 @@ impl Description {
             }
         };
         let feature_names = names("names of features", self.feature_names.take(), self.n_features)?;
-        let output_names = names("names of outputs", self.output_names.take(), self.n_outputs)?;
+        let n_levels = self.levels.len().max(1);
+        let n_targets = self.n_outputs / n_levels;
+        Mismatch::check("outputs of the levels", n_targets * n_levels, self.n_outputs)?;
+        let output_names = names("names of outputs", self.output_names.take(), n_targets)?;
         let nominal = std::mem::take(&mut self.nominal);
         let nominal = nominal.into_iter().map(|(j, values)| (j, Arc::from(values)));
-        Schema::new(self.task, feature_names, nominal.collect(), output_names)
+        let schema = Schema::new(self.task, feature_names, nominal.collect(), output_names)?;
+        Ok(match &self.levels[..] {
+            [] => schema,
+            levels => schema.with_levels(levels),
+        })
     }
 }
 

@@ -83,8 +83,7 @@ impl<'a> OddsState<'a> {
                         || multiply(odds, factor, &mut p),
                     );
                     let (ones, values) = csr_row(&labels, row);
-                    ones.iter()
-                        .for_each(|&j| loss -= math::ln(f64::from(odds[j as usize])));
+                    loss -= sum_of_logarithms(odds, ones);
                     sum += f64::from(weights[row]) * loss;
                     if let Some(phi) = phi {
                         phi.project_sparse(ones, values, &mut of_labels);
@@ -260,8 +259,15 @@ fn multiply(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
         p[k] = o / (1.0 + o);
         rest *= 1.0 + f64::from(o);
     }
+    // Up to 2⁸, and 15 numbers of up to 1e18.
     let mantissas: f64 = product.iter().product();
-    math::ln(mantissas) + math::ln(rest) + exponent as f64 * std::f64::consts::LN_2
+    math::ln(mantissas * rest) + exponent as f64 * std::f64::consts::LN_2
+}
+
+/// Σ log o of some outputs, by logarithms of products of 16, which stay in the range of `f64`.
+fn sum_of_logarithms(odds: &[f32], outputs: &[u32]) -> f64 {
+    let product = |some: &[u32]| some.iter().map(|&j| f64::from(odds[j as usize])).product();
+    outputs.chunks(16).map(|some| math::ln(product(some))).sum()
 }
 
 /// Divides a positive normal number by the power of two that leaves it in [1, 2), and returns its exponent.
@@ -329,6 +335,19 @@ mod tests {
             for j in 0..d {
                 let expected = 1.0 / (1.0 + (-2.02 * score(j)).exp());
                 assert!((f64::from(p[j]) - expected).abs() < 1e-6, "{j}");
+            }
+        }
+    }
+
+    #[test]
+    fn logarithms_are_of_products() {
+        for n in [0, 1, 15, 16, 17, 40] {
+            for extreme in [1.0, SMALLEST, LARGEST] {
+                let odds: Vec<f32> = (0..50).map(|j| bounded(extreme * (0.5 + (j % 7) as f32))).collect();
+                let outputs: Vec<u32> = (0..n).map(|i| (i * 13 + 5) % 50).collect();
+                let logs = outputs.iter().map(|&j| f64::from(odds[j as usize]).ln());
+                let (expected, found) = (logs.sum::<f64>(), sum_of_logarithms(&odds, &outputs));
+                assert!((found - expected).abs() <= 1e-12 * (1.0 + expected.abs()), "{n}: {found} for {expected}");
             }
         }
     }

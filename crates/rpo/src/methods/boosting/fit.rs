@@ -1,6 +1,8 @@
 //! Fitting boosting: withholding samples, stopping, fitting again.
 
+use super::losses::with_losses_of;
 use super::params::{Boosting, Withholding};
+use super::scorer::Scorer;
 use crate::method::{Estimator, FitContext, OnCheckpoint, parameters_of};
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
@@ -11,7 +13,6 @@ use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{
     Algorithm, Boosted, BoostingOptions, BoostingParams, LossKind, Progress, Validation,
 };
-use rpo_metrics::{Evaluation, Metric, Score, Scores};
 use rpo_projections::ProjectionKind;
 use serde_json::{Map, Value};
 use std::ops::ControlFlow;
@@ -37,7 +38,7 @@ fn boost(
     context: &FitContext<'_>,
     observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
 ) -> Result<Boosted, ModelError> {
-    let scorer = withheld.map(|(samples, how)| Scorer::new(samples, how.metric));
+    let scorer = withheld.map(|(samples, how)| Scorer::new(samples, how.metric, params));
     let score = |predictions: ArrayView2<'_, f32>| {
         scorer
             .as_ref()
@@ -77,6 +78,14 @@ fn boost(
     }
 }
 
+/// The model of boosted outputs, or of levels of them.
+fn model(boosted: Boosted, data: &Dataset, params: &BoostingParams) -> Result<Model, ModelError> {
+    match params.quantile.as_deref() {
+        Some(levels) if levels.len() > 1 => Model::of_levels(boosted, data, levels),
+        _ => Model::new(boosted, data),
+    }
+}
+
 impl Estimator for Boosting {
     fn method(&self) -> &str {
         Estimator::method(&self.params)
@@ -92,35 +101,40 @@ impl Estimator for Boosting {
     }
 
     fn n_steps(&self) -> usize {
-        self.params.iterations
+        self.most_steps()
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         let mut until_limit = self.until_limit();
+        let params = with_losses_of(&self.params, data);
         let Some(how) = self.withholding() else {
-            let boosted = boost(&self.params, data, None, context, &mut until_limit)?;
-            return Model::new(boosted, data);
+            let boosted = boost(&params, data, None, context, &mut until_limit)?;
+            return model(boosted, data, &params);
+        };
+        let searched = BoostingParams {
+            iterations: self.most_steps(),
+            ..params.clone()
         };
         if let Some(samples) = context.validation {
             // Whoever withheld these samples decides what is fitted to all in the end.
             let withheld = Some((samples, how));
-            let boosted = boost(&self.params, data, withheld, context, &mut until_limit)?;
-            return Model::new(boosted, data);
+            let boosted = boost(&searched, data, withheld, context, &mut until_limit)?;
+            return model(boosted, data, &params);
         }
         let holdout = Holdout::new(data, how.fraction, Seed::new(self.params.seed))?;
         let withheld = Some((&holdout.validation, how));
-        let boosted = boost(&self.params, &holdout.train, withheld, context, &mut until_limit)?;
+        let boosted = boost(&searched, &holdout.train, withheld, context, &mut until_limit)?;
         if !how.refit {
-            return Model::new(boosted, &holdout.train);
+            return model(boosted, &holdout.train, &params);
         }
         let n_steps = boosted.n_steps();
-        let params = BoostingParams {
+        let found = BoostingParams {
             iterations: n_steps.max(1),
-            ..self.params.clone()
+            ..params
         };
         let go_on = &mut |_: &Progress<'_>| ControlFlow::Continue(());
-        let again = boost(&params, data, None, context, go_on)?;
-        Model::new(again.truncate(n_steps), data)
+        let again = boost(&found, data, None, context, go_on)?;
+        model(again.truncate(n_steps), data, &found)
     }
 
     /// One fit with checkpoints on the way; samples withheld to choose the number of steps leave one at the end.
@@ -138,13 +152,14 @@ impl Estimator for Boosting {
         }
         let mut failure = None;
         let mut until_limit = self.until_limit();
+        let params = with_losses_of(&self.params, data);
         let mut observe = |progress: &Progress<'_>| {
             let at_limit = until_limit(progress);
             let is_last = progress.step == self.params.iterations || at_limit.is_break();
             if !is_last && !steps.contains(&progress.step) {
                 return at_limit;
             }
-            let model = Model::new(progress.model.clone(), data);
+            let model = model(progress.model.clone(), data, &params);
             match model.and_then(|model| on_checkpoint(progress.step, &model)) {
                 Ok(ControlFlow::Continue(())) => at_limit,
                 Ok(stop) => stop,
@@ -154,13 +169,13 @@ impl Estimator for Boosting {
                 }
             }
         };
-        let boosted = boost(&self.params, data, None, context, &mut observe)?;
+        let boosted = boost(&params, data, None, context, &mut observe)?;
         failure.map_or(Ok(()), Err)?;
-        Model::new(boosted, data)
+        model(boosted, data, &params)
     }
 }
 
-/// The loss that is not set is logistic for labels and square for numbers.
+/// The loss that is not set is logistic for labels and square for numbers, of sets of both of each output its own.
 impl Estimator for BoostingParams {
     fn method(&self) -> &str {
         match self.algorithm {
@@ -185,37 +200,9 @@ impl Estimator for BoostingParams {
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         let mut params = self.clone();
-        if data.task() == Task::MultiLabel {
+        if data.task() == Task::MultiLabel && params.output_losses.is_none() {
             params.loss.get_or_insert(LossKind::Logistic);
         }
         Estimator::fit(&Boosting::new(params), data, context)
-    }
-}
-
-/// Scores predictions for withheld samples; larger is better.
-struct Scorer<'a> {
-    samples: &'a Dataset,
-    metric: Metric,
-    sign: f64,
-}
-
-impl<'a> Scorer<'a> {
-    fn new(samples: &'a Dataset, metric: Option<Metric>) -> Self {
-        let metric = metric.unwrap_or_else(|| Model::default_metric(samples.task()));
-        let sign = if metric.higher_is_better() { 1.0 } else { -1.0 };
-        Self {
-            samples,
-            metric,
-            sign,
-        }
-    }
-
-    /// NaN, which never counts as better, where the metric is undefined or not for such outputs.
-    fn score(&self, predictions: ArrayView2<'_, f32>) -> f64 {
-        let outputs = self.samples.outputs().view();
-        let evaluation = Evaluation::new(outputs, Scores::Dense(predictions.view()));
-        self.metric
-            .evaluate(&evaluation)
-            .map_or(f64::NAN, |value| self.sign * value)
     }
 }

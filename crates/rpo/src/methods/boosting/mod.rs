@@ -1,7 +1,9 @@
 //! Gradient boosting.
 
 mod fit;
+mod losses;
 mod params;
+mod scorer;
 
 use crate::method::MethodEntry;
 use params::Boosting;
@@ -21,6 +23,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             .preset("paper", Boosting::new(BoostingParams::paper(algorithm)))
             .without(without)
             .for_labels(&[("loss", "logistic")])
+            .replacing("output_losses", "loss")
             .model::<Boosted>("boosting")
     };
     vec![
@@ -35,6 +38,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
                 PROJECTION[2],
                 "leaf_values",
                 "scale_outputs",
+                "groups",
             ],
         ),
         entry(
