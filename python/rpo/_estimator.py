@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -41,6 +42,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     _labels: ClassVar[bool]
     """True if the outputs are labels."""
 
+    n_estimators: int
     n_jobs: int | None
     random_state: Any
     verbose: int
@@ -129,6 +131,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         data: Samples,
         n_labels: NDArray[Any],
         validation: Samples | None = None,
+        start: Model | None = None,
         **more: Any,
     ) -> Model:
         """Fit the method to a data set."""
@@ -145,7 +148,7 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
                 seconds = time.monotonic() - start
                 print(f"[{type(self).__name__}] step {steps} of {n_steps}, {seconds:.1f} s", flush=True)
 
-        work = Work(given, data, validation, self._n_threads())
+        work = Work(given, data, validation, self._n_threads(), start)
         elsewhere = fitter.get()
         if elsewhere is not None:
             model = elsewhere(work, progress)
@@ -159,6 +162,17 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         self._fitted_seed = self._seed()
         self.model_ = self._grow(X, y, data, n_labels, validation)
         return self
+
+    def _is_to_grow(self, done: int, what: str) -> bool:
+        """Return whether `n_estimators` asks for more than a warm start has; warn if for no more."""
+        if self.n_estimators < done:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be larger or equal to the number of {what}, {done}, "
+                "when warm_start is True"
+            )
+        if self.n_estimators == done:
+            warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=6)
+        return self.n_estimators > done
 
     def _fitted_features(self, X: Any) -> Any:
         """Return features for a model that there must be."""

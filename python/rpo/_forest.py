@@ -79,13 +79,7 @@ class Forest(Estimator):
     def _grow_on(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any]) -> None:
         """Grow the trees that the forest has not yet."""
         grown = self.model_.n_trees
-        if self.n_estimators < grown:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to the number of trees grown, {grown}, "
-                "when warm_start is True"
-            )
-        if self.n_estimators == grown:
-            warnings.warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=5)
+        if not self._is_to_grow(grown, "trees grown"):
             return
         first = int(self.model_.parameters.get("first_tree", 0))
         more = {"trees": self.n_estimators - grown, "first_tree": first + grown}

@@ -48,6 +48,7 @@ class Model:
         data: Dataset,
         *,
         validation: Dataset | None = None,
+        start: Model | None = None,
         n_threads: int = 0,
         progress: Callable[[int], object] | None = None,
     ) -> Model: ...

@@ -46,6 +46,7 @@ class Work(NamedTuple):
     samples: Samples
     validation: Samples | None
     n_threads: int
+    start: Model | None = None
 
     def fit(self, progress: Callable[[int], object] | None = None) -> Model:
         """Fit in this process."""
@@ -53,6 +54,7 @@ class Work(NamedTuple):
             parameters_as_json(self.parameters),
             self.samples.native(),
             validation=None if self.validation is None else self.validation.native(),
+            start=None if self.start is None else self.start._native,
             n_threads=self.n_threads,
             progress=progress,
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ._estimator import Estimator
 from ._forest import projection_parameters
 from ._labels import MULTIOUTPUT, Labels
+from ._samples import Samples
 from ._supervised import Classifier, Regressor
 
 _LOSSES = {
@@ -40,6 +41,7 @@ class _GradientBoosting(Estimator):
     n_components: int | str | None
     n_iter_no_change: int | None
     validation_fraction: float
+    warm_start: bool
     _encoding: Labels
 
     @property
@@ -78,6 +80,13 @@ class _GradientBoosting(Estimator):
         """Fit with the steps scored on an evaluation set, if there is one."""
         self._scored = eval_set is not None
         return self._fit(X, y, sample_weight, eval_set)
+
+    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
+        if not (self.warm_start and hasattr(self, "model_")):
+            return super()._finish(X, y, data, n_labels, validation)
+        if self._is_to_grow(self.n_estimators_, "steps made"):
+            self.model_ = self._grow(X, y, data, n_labels, validation, self.model_)
+        return self
 
     @property
     def n_estimators_(self) -> int:
@@ -133,6 +142,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         Seed.
     verbose : int, default=0
         Prints the number of steps done.
+    warm_start : bool, default=False
+        Keeps the steps of the last fit, which was of the same data, and makes only those that are missing.
     class_weight : dict, list of dict, "balanced" or None, default=None
         Weights of classes, which multiply those of the samples.
     missing_outputs : bool, default=False
@@ -172,6 +183,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        warm_start: bool = False,
         class_weight: Any = None,
         missing_outputs: bool = False,
         params: Mapping[str, Any] | None = None,
@@ -193,6 +205,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.class_weight = class_weight
         self.missing_outputs = missing_outputs
         self.params = params
@@ -251,6 +264,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Seed.
     verbose : int, default=0
         Prints the number of steps done.
+    warm_start : bool, default=False
+        Keeps the steps of the last fit, which was of the same data, and makes only those that are missing.
     missing_outputs : bool, default=False
         Allows outputs that are NaN: they are left out of gradients and leaves.
     params : dict, optional
@@ -277,6 +292,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        warm_start: bool = False,
         missing_outputs: bool = False,
         params: Mapping[str, Any] | None = None,
     ):
@@ -297,6 +313,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.warm_start = warm_start
         self.missing_outputs = missing_outputs
         self.params = params
 

@@ -30,6 +30,7 @@ pub(crate) fn fit(
     parameters: &str,
     data: &Dataset,
     validation: Option<&Dataset>,
+    start: Option<Model>,
     n_threads: usize,
     progress: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Model> {
@@ -49,6 +50,7 @@ pub(crate) fn fit(
             on_step: Some(&on_step),
             stop: Some(&stop),
             validation: validation.as_deref(),
+            start: start.as_ref(),
             ..FitContext::default()
         };
         let model = pool.install(|| Model::fit_with(&method, &data, &context));

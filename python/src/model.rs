@@ -40,16 +40,19 @@ impl Model {
 impl Model {
     /// Fits a method, described by its parameters as JSON, to a data set.
     #[staticmethod]
-    #[pyo3(signature = (parameters, data, *, validation=None, n_threads=0, progress=None))]
+    #[pyo3(signature = (parameters, data, *, validation=None, start=None, n_threads=0, progress=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn fit(
         py: Python<'_>,
         parameters: &str,
         data: &Dataset,
         validation: Option<&Dataset>,
+        start: Option<&Self>,
         n_threads: usize,
         progress: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        fit(py, parameters, data, validation, n_threads, progress).map(Self)
+        let start = start.map(|start| start.0.clone());
+        fit(py, parameters, data, validation, start, n_threads, progress).map(Self)
     }
 
     /// Loads a model from a file.

@@ -97,6 +97,22 @@ def test_growing_on_gives_the_forest_grown_at_once(labels):
         forest.set_params(n_estimators=3).fit(X, Y)
 
 
+@pytest.mark.parametrize("method", ["gbmort", "single-target-gbrt", "gbrt-relabel-rpo"])
+def test_boosting_goes_on_where_it_stopped(method, labels):
+    X, Y = labels
+    at_once = rpo.GradientBoostingClassifier(9, random_state=3, method=method).fit(X, Y)
+    model = clone(at_once).set_params(warm_start=True, n_estimators=4).fit(X, Y)
+    model.set_params(n_estimators=9).fit(X, Y)
+    assert model.n_estimators_ == 9
+    assert np.allclose(model.predict_proba(X), at_once.predict_proba(X), atol=1e-5)
+    with pytest.warns(UserWarning, match="without increasing"):
+        model.fit(X, Y)
+    with pytest.raises(ValueError, match="must be larger or equal"):
+        model.set_params(n_estimators=3).fit(X, Y)
+    with pytest.raises(ValueError, match="continue"):
+        model.set_params(n_estimators=20).fit(X[:50], Y[:50])
+
+
 def test_out_of_bag_scores(labels, numbers):
     X, Y = labels
     forest = rpo.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, Y)

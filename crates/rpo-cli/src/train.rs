@@ -43,6 +43,11 @@ pub(crate) struct Train {
     #[arg(long, conflicts_with = "oob")]
     low_memory: bool,
 
+    /// A boosted model of the same data to continue: its steps come first, and --iterations is the number of all. The
+    /// result is that of a fit at once, up to rounding.
+    #[arg(long = "continue", value_name = "FILE", conflicts_with = "low_memory")]
+    start: Option<PathBuf>,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -80,7 +85,14 @@ impl Train {
             let message = "--oob needs out-of-bag predictions: trees must grow on a part of the samples";
             return Err(CliError::Usage(message.to_owned()));
         }
+        if self.start.is_some() && !estimator.continues() {
+            let name = method.name();
+            return Err(CliError::Usage(format!(
+                "--continue is for boosting, not for {name}; forests merge"
+            )));
+        }
         FileTarget::check(&self.model)?;
+        let start = self.start.as_ref().map(Model::load).transpose()?;
 
         let clock = Stopwatch::start();
         let data = self.data.load(Some(&self.weights))?;
@@ -102,12 +114,14 @@ impl Train {
                 parameters: &parameters,
                 pipeline: None,
             };
-            let bytes = self.with_progress(estimator.as_ref(), |context| {
+            let bytes = self.with_progress(estimator.as_ref(), None, |context| {
                 streaming.fit_to_file(&data, context, &destination)
             })?;
             (bytes, clock.wall_seconds(), clock.cpu_seconds())
         } else {
-            let model = self.with_progress(estimator.as_ref(), |context| estimator.fit(&data, context))?;
+            let model = self.with_progress(estimator.as_ref(), start.as_ref(), |context| {
+                estimator.fit(&data, context)
+            })?;
             let (fit_seconds, cpu_seconds) = (clock.wall_seconds(), clock.cpu_seconds());
             if self.oob {
                 oob = Some(oob_score(&model, &data)?);
@@ -145,6 +159,7 @@ impl Train {
     fn with_progress<T>(
         &self,
         estimator: &dyn Estimator,
+        start: Option<&Model>,
         fit: impl FnOnce(&FitContext<'_>) -> Result<T, ModelError>,
     ) -> Result<T, CliError> {
         let bar = progress::bar(estimator.n_steps(), "fitting");
@@ -171,6 +186,7 @@ impl Train {
             on_step: Some(&on_step),
             on_candidate: Some(&on_candidate),
             stop: Some(&|| interrupted.load(Ordering::Relaxed)),
+            start,
             ..FitContext::default()
         };
         let fitted = fit(&context);

@@ -121,7 +121,9 @@ impl Schema {
         let n_levels = self.levels().len();
         if n_levels > 0 {
             let of_targets = sources.unwrap_or_else(|| (0..targets.len()).collect());
-            let repeated = of_targets.into_iter().flat_map(|source| std::iter::repeat_n(source, n_levels));
+            let repeated = of_targets
+                .into_iter()
+                .flat_map(|source| std::iter::repeat_n(source, n_levels));
             sources = Some(repeated.collect());
         }
         let view = data.outputs().view();
@@ -320,7 +322,9 @@ fn gather_sparse(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
     let mut rows = CsrRows::default();
     for i in 0..x.n_rows() {
         x.for_each_in_row(i, |j, value| {
-            places[j as usize].iter().for_each(|&place| rows.push(place, value));
+            places[j as usize]
+                .iter()
+                .for_each(|&place| rows.push(place, value));
         });
         rows.end_row();
     }

@@ -82,6 +82,7 @@ impl Model {
         context: &FitContext<'_>,
     ) -> Result<Self, ModelError> {
         estimator.needs().check(estimator.method(), data)?;
+        context.check_start(estimator, data)?;
         let model = estimator.fit(data, context)?;
         Ok(match model.parameters.is_empty() {
             true => model.with_parameters(estimator.parameters()),

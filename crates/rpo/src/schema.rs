@@ -149,7 +149,9 @@ impl Schema {
 
     /// Names of the outputs of data: those of the model, except where it has several levels of each.
     pub fn target_names(&self) -> &Names {
-        self.levels.as_ref().map_or(&self.output_names, |(names, _)| names)
+        self.levels
+            .as_ref()
+            .map_or(&self.output_names, |(names, _)| names)
     }
 
     /// The levels of each target, in their order; empty where outputs are targets.

@@ -1,6 +1,6 @@
 //! Boosting on the command line: from a file to a model to scores, early stopping, and what is refused.
 
-use crate::common::{Folder, LABELS, arff, csv, label_file, number};
+use crate::common::{FEATURES, Folder, LABELS, arff, csv, label_file, number};
 
 const METHODS: [&str; 4] = ["single-target-gbrt", "gbmort", "gbrt-rpo", "gbrt-relabel-rpo"];
 
@@ -42,6 +42,63 @@ fn every_method_learns_labels() {
         let wide = folder.ok("predict --data test.arff --model m.rpo --top-k 2");
         assert!(wide.lines().count() > 1 + LABELS.len(), "{wide}");
     }
+}
+
+#[test]
+fn a_model_is_continued() {
+    let folder = labels();
+    let options = "--data train.arff --labels l.xml";
+    for method in METHODS {
+        let train = |model: &str, steps: usize, more: &str| {
+            folder.ok(&format!(
+                "train {options} --method {method} --model {model} --iterations {steps} {more}"
+            ))
+        };
+        train("once.rpo", 30, "");
+        train("first.rpo", 12, "");
+        train("whole.rpo", 30, "--continue first.rpo --thresholds rate");
+        let about = folder.json("inspect --model whole.rpo");
+        assert_eq!(
+            (&about["steps"], &about["parameters"]["iterations"]),
+            (&30.into(), &30.into())
+        );
+        let score = |model| {
+            number(
+                &folder.json(&format!("evaluate --data test.arff --model {model}")),
+                "lrap",
+            )
+        };
+        assert!((score("once.rpo") - score("whole.rpo")).abs() < 1e-3, "{method}");
+    }
+    let refused = [
+        (
+            "--method gbmort --iterations 12 --continue first.rpo",
+            "does not exceed the number of steps",
+        ),
+        (
+            "--method random-forest --continue first.rpo",
+            "--continue is for boosting",
+        ),
+        (
+            "--method gbmort --iterations 40 --find-iterations --continue first.rpo",
+            "fitted to all samples",
+        ),
+        (
+            "--method gbmort --iterations 40 --continue forest.rpo",
+            "none of boosting",
+        ),
+        ("--method gbmort --iterations 40 --continue no.rpo", "no.rpo"),
+    ];
+    folder.ok(&format!("train {options} --trees 2 --model forest.rpo"));
+    for (given, expected) in refused {
+        let found = folder.fail(&format!("train {options} --model m.rpo {given}"));
+        assert!(found.contains(expected), "{given}: {found}");
+    }
+    folder.write("other.arff", arff(300, 0).replace(FEATURES[0], "other"));
+    let found = folder.fail(
+        "train --data other.arff --labels l.xml --model m.rpo --method gbmort --iterations 40 --continue first.rpo",
+    );
+    assert!(found.contains("features or outputs are others"), "{found}");
 }
 
 #[test]

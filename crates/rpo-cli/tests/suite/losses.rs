@@ -41,8 +41,15 @@ fn lines(text: &str) -> Vec<Vec<String>> {
 fn labels_and_numbers_are_learned_in_one_model() {
     let folder = folder(&["price", "sold", "none", "one", "two"]);
     for method in ["single-target-gbrt", "gbmort", "gbrt-relabel-rpo"] {
-        let groups = if method == "single-target-gbrt" { "logistic" } else { "softmax" };
-        for losses in [String::new(), format!("--output-losses square,logistic,{groups},{groups},{groups}")] {
+        let groups = if method == "single-target-gbrt" {
+            "logistic"
+        } else {
+            "softmax"
+        };
+        for losses in [
+            String::new(),
+            format!("--output-losses square,logistic,{groups},{groups},{groups}"),
+        ] {
             let options = format!("--method {method} --iterations 60 --n-targets 5 {losses}");
             folder.json(&format!("train --data train.csv --model m.rpo {options}"));
             let scores = folder.json("evaluate --data test.csv --model m.rpo --metrics r2");
@@ -57,18 +64,31 @@ fn labels_and_numbers_are_learned_in_one_model() {
             }
         }
     }
-    let found = folder.fail("train --data train.csv --model m.rpo --method gbmort --n-targets 5 --output-losses square,logistic");
-    assert!(found.contains("--output-losses") || found.contains("output_losses"), "{found}");
+    let found = folder.fail(
+        "train --data train.csv --model m.rpo --method gbmort --n-targets 5 --output-losses square,logistic",
+    );
+    assert!(
+        found.contains("--output-losses") || found.contains("output_losses"),
+        "{found}"
+    );
 }
 
 #[test]
 fn levels_of_a_target_are_outputs_in_order() {
     let folder = folder(&["price", "sold"]);
-    let train = "train --data train.csv --targets price,sold --loss quantile --quantile 0.1,0.5,0.9 --model m.rpo";
+    let train =
+        "train --data train.csv --targets price,sold --loss quantile --quantile 0.1,0.5,0.9 --model m.rpo";
     for method in ["single-target-gbrt", "gbmort", "gbrt-rpo", "gbrt-relabel-rpo"] {
         folder.json(&format!("{train} --method {method} --iterations 80"));
         let predicted = lines(&folder.ok("predict --data test.csv --model m.rpo"));
-        let names = ["price@0.1", "price@0.5", "price@0.9", "sold@0.1", "sold@0.5", "sold@0.9"];
+        let names = [
+            "price@0.1",
+            "price@0.5",
+            "price@0.9",
+            "sold@0.1",
+            "sold@0.5",
+            "sold@0.9",
+        ];
         assert_eq!(predicted[0], names);
         for row in &predicted[1..] {
             let row: Vec<f64> = row.iter().map(|v| v.parse().unwrap()).collect();
@@ -85,10 +105,14 @@ fn levels_of_a_target_are_outputs_in_order() {
     let about = folder.json("inspect --model m.rpo");
     assert_eq!(about["n_train"], 300);
     assert!(number(&about, "steps") > 1.0, "{about}");
-    let cv = "cv --data train.csv --targets price --folds 3 --method gbmort --loss quantile --quantile 0.1,0.9";
+    let cv =
+        "cv --data train.csv --targets price --folds 3 --method gbmort --loss quantile --quantile 0.1,0.9";
     folder.json(&format!("{cv} --iterations 10 --predictions out.csv"));
     let out = lines(&folder.read("out.csv"));
-    assert_eq!((out.len(), &out[0][..]), (301, &["price@0.1".to_owned(), "price@0.9".to_owned()][..]));
+    assert_eq!(
+        (out.len(), &out[0][..]),
+        (301, &["price@0.1".to_owned(), "price@0.9".to_owned()][..])
+    );
 }
 
 #[test]
@@ -97,24 +121,45 @@ fn one_label_of_each_group_is_decided_for() {
     for groups in ["", "--groups 3"] {
         let train = "train --data train.csv --n-targets 3 --model m.rpo --method gbmort --loss softmax --iterations 60";
         folder.json(&format!("{train} {groups}"));
-        let scores = folder.json("evaluate --data test.csv --model m.rpo --metrics p@1,subset-accuracy,micro-f1");
+        let scores =
+            folder.json("evaluate --data test.csv --model m.rpo --metrics p@1,subset-accuracy,micro-f1");
         assert!(number(&scores, "p@1") > 0.9, "{scores}");
         let decided = lines(&folder.ok("predict --data test.csv --model m.rpo --decide"));
         assert_eq!(decided.len(), 101);
         // As each sample has one and gets one.
         let right = number(&scores, "p@1");
-        assert!((number(&scores, "subset-accuracy") - right).abs() < 1e-9, "{scores}");
+        assert!(
+            (number(&scores, "subset-accuracy") - right).abs() < 1e-9,
+            "{scores}"
+        );
         assert!((number(&scores, "micro-f1") - right).abs() < 1e-9, "{scores}");
     }
     for (options, said) in [
-        ("gbmort --loss softmax --groups 2", "--groups = 2 does not make up"),
-        ("gbmort --loss logistic --groups 3", "--groups = 3 is for the loss softmax"),
-        ("gbmort --loss softmax --preset paper", "--line-search = exact cannot be combined with the softmax loss"),
-        ("single-target-gbrt --loss softmax", "--loss = softmax couples outputs"),
+        (
+            "gbmort --loss softmax --groups 2",
+            "--groups = 2 does not make up",
+        ),
+        (
+            "gbmort --loss logistic --groups 3",
+            "--groups = 3 is for the loss softmax",
+        ),
+        (
+            "gbmort --loss softmax --preset paper",
+            "--line-search = exact cannot be combined with the softmax loss",
+        ),
+        (
+            "single-target-gbrt --loss softmax",
+            "--loss = softmax couples outputs",
+        ),
         ("gbmort --loss softmax --groups a", "--groups must be"),
-        ("gbmort --quantile 0.9,0.1 --loss quantile", "levels in increasing order"),
+        (
+            "gbmort --quantile 0.9,0.1 --loss quantile",
+            "levels in increasing order",
+        ),
     ] {
-        let found = folder.fail(&format!("train --data train.csv --n-targets 3 --model n.rpo --method {options}"));
+        let found = folder.fail(&format!(
+            "train --data train.csv --n-targets 3 --model n.rpo --method {options}"
+        ));
         assert!(found.contains(said), "{options}: {found}");
     }
 }

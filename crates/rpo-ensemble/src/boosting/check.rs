@@ -97,7 +97,10 @@ fn check_groups(
 ) -> Result<(), EnsembleError> {
     let blocks = objective.blocks().iter();
     let is_group = |block: &&Block| matches!(block.loss, OutputLoss::Softmax);
-    let groups: Vec<_> = blocks.filter(is_group).map(|block| block.outputs.clone()).collect();
+    let groups: Vec<_> = blocks
+        .filter(is_group)
+        .map(|block| block.outputs.clone())
+        .collect();
     if groups.is_empty() {
         return Ok(());
     }
@@ -106,7 +109,8 @@ fn check_groups(
         y.copy_row(row, &mut values);
         for group in &groups {
             let members = &values[group.clone()];
-            let is_one = members.iter().filter(|v| **v == 1.0).count() == 1 && members.iter().all(|v| !v.is_nan());
+            let is_one =
+                members.iter().filter(|v| **v == 1.0).count() == 1 && members.iter().all(|v| !v.is_nan());
             if !is_one && !members.iter().all(|v| v.is_nan()) {
                 let (first, last) = (group.start, group.end - 1);
                 return Err(EnsembleError::Group { row, first, last });

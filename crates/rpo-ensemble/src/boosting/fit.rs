@@ -103,7 +103,9 @@ impl BoostingParams {
                 } else {
                     (params.seed, None)
                 };
-                Ok(Booster::new(params, objective, &features, part, state, seed, target))
+                Ok(Booster::new(
+                    params, objective, &features, part, state, seed, target,
+                ))
             })
             .collect::<Result<_, EnsembleError>>()?;
         let (n_features, n_train) = (x.n_cols(), x.n_rows());

@@ -6,13 +6,20 @@ use ndarray::{Array2, ArrayView2};
 use rpo_core::MatrixView;
 
 /// Each column `n_levels` times in a row (n x d K): the outputs of which each is boosted to one level.
-pub(super) fn repeated(y: MatrixView<'_>, n_levels: usize, limit: usize) -> Result<Array2<f32>, EnsembleError> {
+pub(super) fn repeated(
+    y: MatrixView<'_>,
+    n_levels: usize,
+    limit: usize,
+) -> Result<Array2<f32>, EnsembleError> {
     let n_outputs = y.n_cols().saturating_mul(n_levels);
     check_memory(limit, y.n_rows(), n_outputs, size_of::<f32>())?;
     let (mut row, mut out) = (vec![0.0; y.n_cols()], Array2::zeros((y.n_rows(), n_outputs)));
     for (i, mut repeated) in out.rows_mut().into_iter().enumerate() {
         y.copy_row(i, &mut row);
-        repeated.iter_mut().enumerate().for_each(|(j, v)| *v = row[j / n_levels]);
+        repeated
+            .iter_mut()
+            .enumerate()
+            .for_each(|(j, v)| *v = row[j / n_levels]);
     }
     Ok(out)
 }

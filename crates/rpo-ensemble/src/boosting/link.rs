@@ -36,7 +36,9 @@ impl Links {
         for block in &blocks {
             check_count("the number of outputs of a link", block.n_outputs)?;
         }
-        let given = blocks.iter().fold(0_usize, |sum, block| sum.saturating_add(block.n_outputs));
+        let given = blocks
+            .iter()
+            .fold(0_usize, |sum, block| sum.saturating_add(block.n_outputs));
         if given != n_outputs {
             return mismatch("outputs of the links", n_outputs, given);
         }
@@ -73,7 +75,9 @@ impl Links {
             } else {
                 Softmax::probabilities(scores, &mut values);
             }
-            out.into_iter().zip(values).for_each(|(out, value)| *out = value as f32);
+            out.into_iter()
+                .zip(values)
+                .for_each(|(out, value)| *out = value as f32);
         }
     }
 }

@@ -12,7 +12,8 @@ use crate::inference::mean::{check_features, check_width, zeros};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
-    CsrMatrix, DEFAULT_MEMORY_LIMIT, InverseLink, MatrixView, Predictor, check_count, csr_of_rows, keep_top, top_of,
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, InverseLink, MatrixView, Predictor, check_count, csr_of_rows, keep_top,
+    top_of,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -81,7 +82,9 @@ impl Boosted {
     /// As [`predict`](Self::predict).
     pub fn scores(&self, x: MatrixView<'_>) -> Result<Array2<f32>, EnsembleError> {
         self.sums(x, DEFAULT_MEMORY_LIMIT, |scores, out| {
-            out.into_iter().zip(scores).for_each(|(out, &score)| *out = score as f32);
+            out.into_iter()
+                .zip(scores)
+                .for_each(|(out, &score)| *out = score as f32);
         })
     }
 
@@ -124,7 +127,10 @@ impl Boosted {
     pub(super) fn predictions_into(&self, scores: &Array2<f64>, out: &mut Array2<f32>) {
         ndarray::Zip::from(out.rows_mut())
             .and(scores.rows())
-            .par_for_each(|out, scores| self.links.predict(scores.as_slice().expect("made in row order"), out));
+            .par_for_each(|out, scores| {
+                self.links
+                    .predict(scores.as_slice().expect("made in row order"), out)
+            });
     }
 
     fn sums(

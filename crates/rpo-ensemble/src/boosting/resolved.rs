@@ -336,10 +336,18 @@ fn check_no_penalty(params: &BoostingParams) -> Result<(), ParameterError> {
 }
 
 /// Refuses what outputs that the loss couples do not have.
-fn check_softmax(params: &BoostingParams, loss: &LossChoice, line_search: LineSearch) -> Result<(), ParameterError> {
+fn check_softmax(
+    params: &BoostingParams,
+    loss: &LossChoice,
+    line_search: LineSearch,
+) -> Result<(), ParameterError> {
     if !loss.has(LossKind::Softmax) {
         return match &params.groups {
-            Some(groups) => Err(ParameterError::conflict("groups", groups, "is for the loss softmax")),
+            Some(groups) => Err(ParameterError::conflict(
+                "groups",
+                groups,
+                "is for the loss softmax",
+            )),
             None => Ok(()),
         };
     }
@@ -347,7 +355,8 @@ fn check_softmax(params: &BoostingParams, loss: &LossChoice, line_search: LineSe
         return Err(ParameterError::out_of_range("groups", 0, "numbers of at least 1"));
     }
     if params.algorithm == Algorithm::SingleTarget {
-        let reason = "couples outputs and cannot be combined with single targets, of which each is boosted alone";
+        let reason =
+            "couples outputs and cannot be combined with single targets, of which each is boosted alone";
         return Err(ParameterError::conflict("loss", LossKind::Softmax, reason));
     }
     if line_search == LineSearch::Exact {
@@ -387,7 +396,11 @@ fn loss(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<LossCh
     let groups = params.groups.as_ref().map(|groups| groups.to_vec());
     if shapes.len() > 1 {
         if kinds != [LossKind::Quantile] {
-            let levels = params.quantile.as_ref().map(ToString::to_string).unwrap_or_default();
+            let levels = params
+                .quantile
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             let reason = "has several levels, which need the quantile loss for all outputs";
             return Err(ParameterError::conflict("quantile", levels, reason));
         }
@@ -416,11 +429,20 @@ fn loss_shapes(params: &BoostingParams, kinds: &[LossKind]) -> Result<Vec<LossSh
     }
     if levels.is_empty() || levels.windows(2).any(|pair| pair[0] >= pair[1]) {
         let given = List::<f64>::from(levels.to_vec());
-        return Err(ParameterError::out_of_range("quantile", given, "levels in increasing order"));
+        return Err(ParameterError::out_of_range(
+            "quantile",
+            given,
+            "levels in increasing order",
+        ));
     }
     check_positive("huber_delta", params.huber_delta.unwrap_or(1.0))?;
     let power = params.tweedie_power.unwrap_or(1.5);
-    ParameterError::unless(power > 1.0 && power < 2.0, "tweedie_power", power, "between 1 and 2")?;
+    ParameterError::unless(
+        power > 1.0 && power < 2.0,
+        "tweedie_power",
+        power,
+        "between 1 and 2",
+    )?;
     let quantile = params.quantile.as_ref().map(ToString::to_string);
     for (name, given, kind, reason) in [
         (
@@ -429,7 +451,12 @@ fn loss_shapes(params: &BoostingParams, kinds: &[LossKind]) -> Result<Vec<LossSh
             LossKind::Huber,
             "is for the loss huber",
         ),
-        ("quantile", quantile, LossKind::Quantile, "is for the loss quantile"),
+        (
+            "quantile",
+            quantile,
+            LossKind::Quantile,
+            "is for the loss quantile",
+        ),
         (
             "tweedie_power",
             params.tweedie_power.map(|v| v.to_string()),

@@ -59,14 +59,7 @@ impl Restore for Boosted {
         });
         let trees = trees.collect::<Result<_, StoreError>>()?;
         gains.finish()?;
-        let model = Self::from_parts(
-            initial,
-            trees,
-            per_step,
-            links,
-            sizes.n_features,
-            sizes.n_train,
-        );
+        let model = Self::from_parts(initial, trees, per_step, links, sizes.n_features, sizes.n_train);
         model.map_err(|e| StoreError::part("boosted model", e))
     }
 }

@@ -112,7 +112,11 @@ fn sums(y: &Array2<f32>, initial: &[f64], rows: &[usize]) -> Vec<(f64, f64)> {
 
 /// α and λ of an output: those of a score in its natural unit, of which the logistic loss has half.
 fn penalty(output: usize) -> (f64, f64) {
-    if LOSSES[output] == LossKind::Logistic { (2.0 * 0.3, 4.0 * 0.7) } else { (0.3, 0.7) }
+    if LOSSES[output] == LossKind::Logistic {
+        (2.0 * 0.3, 4.0 * 0.7)
+    } else {
+        (0.3, 0.7)
+    }
 }
 
 fn penalized() -> BoostingParams {
@@ -154,14 +158,22 @@ fn leaves_and_gains_are_those_of_each_loss() {
         let sums = sums(&y, initial, &rows);
         tree.values.for_each(leaf as u32, |j, found| {
             let ((alpha, lambda), (r, h)) = (penalty(j as usize), sums[j as usize]);
-            let largest = if LOSSES[j as usize] == LossKind::Poisson { 2.0 } else { 10.0 };
+            let largest = if LOSSES[j as usize] == LossKind::Poisson {
+                2.0
+            } else {
+                10.0
+            };
             let expected = (shrunk(r, alpha) / (h + lambda)).clamp(-largest, largest);
-            assert!((found - expected).abs() < 1e-5 * (1.0 + expected.abs()), "{leaf} {j}: {found} {expected}");
+            assert!(
+                (found - expected).abs() < 1e-5 * (1.0 + expected.abs()),
+                "{leaf} {j}: {found} {expected}"
+            );
         });
     }
     let score = |rows: &[usize]| -> f64 {
         let sums = sums(&y, initial, rows).into_iter().enumerate();
-        sums.map(|(j, (r, h))| shrunk(r, penalty(j).0).powi(2) / (h + penalty(j).1)).sum()
+        sums.map(|(j, (r, h))| shrunk(r, penalty(j).0).powi(2) / (h + penalty(j).1))
+            .sum()
     };
     let ([left, right], gain) = first_split(&model, &x);
     let expected = score(&left) + score(&right) - score(&all);
@@ -280,7 +292,10 @@ fn every_algorithm_learns_all_on_any_thread_and_in_any_layout() {
         let (columns, values) = rpo_core::csr_row(&best.view(), 0);
         let found: Vec<_> = columns.iter().copied().zip(values.iter().copied()).collect();
         assert_eq!(found.len(), 2);
-        assert!(dense.iter().all(|pair| found.contains(pair)), "{dense:?} {found:?}");
+        assert!(
+            dense.iter().all(|pair| found.contains(pair)),
+            "{dense:?} {found:?}"
+        );
     }
 }
 
@@ -346,7 +361,15 @@ fn levels_are_outputs_in_order() {
         };
         let alone = fit(&alone, &repeated(&y), &repeated(&cells));
         for output in [k, 3 + k] {
-            let trees = |model: &Boosted| model.trees().iter().skip(output).step_by(6).cloned().collect::<Vec<_>>();
+            let trees = |model: &Boosted| {
+                model
+                    .trees()
+                    .iter()
+                    .skip(output)
+                    .step_by(6)
+                    .cloned()
+                    .collect::<Vec<_>>()
+            };
             assert_eq!(trees(&model), trees(&alone), "{output}");
         }
     }
@@ -403,7 +426,10 @@ fn two_outputs_of_a_group_are_a_label() {
         group.predict((&x).into()).unwrap(),
     );
     for (one, two) in label.rows().into_iter().zip(group.rows()) {
-        assert!((one[0] - two[1]).abs() < 1e-4 && (two.sum() - 1.0).abs() < 1e-6, "{one} {two}");
+        assert!(
+            (one[0] - two[1]).abs() < 1e-4 && (two.sum() - 1.0).abs() < 1e-6,
+            "{one} {two}"
+        );
     }
 }
 
@@ -551,7 +577,14 @@ fn what_does_not_go_together_is_refused() {
         ..BoostingOptions::default()
     };
     let error = softmax(&[3]).fit_with(x_view, y_view, options).unwrap_err();
-    assert!(matches!(error, EnsembleError::CellWeight { row: 2, output: 1, .. }));
+    assert!(matches!(
+        error,
+        EnsembleError::CellWeight {
+            row: 2,
+            output: 1,
+            ..
+        }
+    ));
 }
 
 #[test]
@@ -559,14 +592,23 @@ fn lists_read_what_they_write() {
     for text in ["0.1,0.5,0.9", "0.5"] {
         assert_eq!(text.parse::<List<f64>>().unwrap().to_string(), text);
     }
-    assert_eq!("square, logistic".parse(), Ok(List::<LossKind>::from([LossKind::Square, LossKind::Logistic])));
+    assert_eq!(
+        "square, logistic".parse(),
+        Ok(List::<LossKind>::from([LossKind::Square, LossKind::Logistic]))
+    );
     for text in ["", "a", "1,", "1,,2"] {
         let refused = text.parse::<List<usize>>();
-        assert!(matches!(refused, Err(ParameterError::OutOfRange { .. })), "{text}");
+        assert!(
+            matches!(refused, Err(ParameterError::OutOfRange { .. })),
+            "{text}"
+        );
     }
     let params: BoostingParams = serde_json::from_str(
         r#"{"algorithm": "gbmort", "loss": "quantile", "quantile": "0.1,0.9", "groups": 3}"#,
     )
     .unwrap();
-    assert_eq!((params.quantile, params.groups), (Some([0.1, 0.9].into()), Some(3.into())));
+    assert_eq!(
+        (params.quantile, params.groups),
+        (Some([0.1, 0.9].into()), Some(3.into()))
+    );
 }

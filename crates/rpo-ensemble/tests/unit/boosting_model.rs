@@ -58,7 +58,12 @@ fn models_are_put_together_of_parts_that_fit() {
     let without_trees = |initial, links| Boosted::from_parts(initial, Vec::new(), 1, links, 5, 30);
     assert!(without_trees(Vec::new(), Vec::new()).is_err());
     assert!(without_trees(vec![0.0; 5], vec![link(2), link(3)]).is_ok());
-    for links in [vec![], vec![link(2)], vec![link(2), link(2)], vec![link(3), link(usize::MAX)]] {
+    for links in [
+        vec![],
+        vec![link(2)],
+        vec![link(2), link(2)],
+        vec![link(3), link(usize::MAX)],
+    ] {
         let result = without_trees(vec![0.0; 3], links);
         assert!(matches!(result, Err(EnsembleError::Mismatch(_))), "{result:?}");
     }

@@ -30,6 +30,7 @@ impl Configured {
         context: &FitContext<'_>,
         fit: impl FnOnce(&Pipeline, &Dataset, &FitContext<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
+        context.check_start(self, data)?;
         let pipeline = self.steps.fit(data)?;
         if pipeline.is_identity() {
             return fit(&pipeline, data, context);
@@ -82,6 +83,7 @@ impl Configured {
         let parts = Holdout::new(data, fraction, self.seed.purpose("decision thresholds"))?;
         let first = FitContext {
             on_step: None,
+            start: None,
             ..*context
         };
         let model = self.prepare(&parts.train, &first, |pipeline, prepared, context| {
@@ -129,6 +131,10 @@ impl Estimator for Configured {
 
     fn keeps_best(&self) -> bool {
         self.inner.keeps_best()
+    }
+
+    fn continues(&self) -> bool {
+        self.inner.continues()
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {

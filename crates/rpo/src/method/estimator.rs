@@ -2,7 +2,7 @@
 
 use super::MethodError;
 use crate::combine::Candidate;
-use crate::{Model, ModelError};
+use crate::{Model, ModelError, Schema};
 use rpo_core::{MatrixError, MatrixView};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
@@ -49,6 +49,11 @@ pub trait Estimator: fmt::Debug + Send + Sync {
     /// Returns true if a fit that is to stop ([`FitContext::stop`]) ends with the best that it has found, where it has found
     /// anything. Default false.
     fn keeps_best(&self) -> bool {
+        false
+    }
+
+    /// Returns true if a fit can continue a model ([`FitContext::start`]). Default false.
+    fn continues(&self) -> bool {
         false
     }
 
@@ -186,9 +191,28 @@ pub struct FitContext<'a> {
     /// Samples that were withheld from the data to choose among settings. A method that withholds samples to choose its
     /// number of steps takes these instead, as the number of steps is a setting like any other.
     pub validation: Option<&'a Dataset>,
+    /// A model to continue, fitted to the same data by a method that [`continues`](Estimator::continues): its steps come
+    /// first, and the number of steps is that of both.
+    pub start: Option<&'a Model>,
 }
 
 impl FitContext<'_> {
+    /// Refuses to continue a model that the method, or the data, do not fit.
+    pub(crate) fn check_start(&self, estimator: &dyn Estimator, data: &Dataset) -> Result<(), MethodError> {
+        let problem = match self.start {
+            None => return Ok(()),
+            Some(_) if !estimator.continues() => "continues no model; boosting does, and forests merge",
+            Some(start) if start.schema() != &Schema::of(data) => {
+                "continues a model on the data that it was fitted to; here features or outputs are others"
+            }
+            Some(_) => return Ok(()),
+        };
+        Err(MethodError::Data {
+            method: estimator.method().to_owned(),
+            problem: problem.to_owned(),
+        })
+    }
+
     /// Returns true if the fit is to stop.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop())

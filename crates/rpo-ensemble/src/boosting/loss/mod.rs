@@ -21,12 +21,12 @@ pub(crate) use search::root_of_derivative;
 pub(crate) use softmax::Softmax;
 pub(crate) use square::quotient;
 
+use crate::list::ListItem;
 use absolute::Absolute;
 use huber::Huber;
 use log_link::{Poisson, Tweedie};
 use median::weighted_middle;
 use quantile::Quantile;
-use crate::list::ListItem;
 use rpo_core::{InverseLink, ParameterError};
 use schemars::JsonSchema;
 use search::line_search;

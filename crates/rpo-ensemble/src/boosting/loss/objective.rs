@@ -185,8 +185,16 @@ impl Objective {
     ) {
         for Block { outputs, loss } in &self.blocks {
             let range = outputs.clone();
-            let (y, scores, residual) = (&y[range.clone()], &scores[range.clone()], &mut residual[range.clone()]);
-            let curvature = if curvature.is_empty() { &mut [][..] } else { &mut curvature[range] };
+            let (y, scores, residual) = (
+                &y[range.clone()],
+                &scores[range.clone()],
+                &mut residual[range.clone()],
+            );
+            let curvature = if curvature.is_empty() {
+                &mut [][..]
+            } else {
+                &mut curvature[range]
+            };
             match loss {
                 OutputLoss::Alone(loss) => {
                     let pairs = || y.iter().zip(scores);
@@ -216,7 +224,9 @@ impl Objective {
         for Block { outputs, loss } in &self.blocks {
             let link = loss.inverse_link();
             match links.last_mut() {
-                Some(last) if last.link == link && link != InverseLink::Softmax => last.n_outputs += outputs.len(),
+                Some(last) if last.link == link && link != InverseLink::Softmax => {
+                    last.n_outputs += outputs.len()
+                }
                 _ => links.push(LinkBlock {
                     link,
                     n_outputs: outputs.len(),

@@ -73,7 +73,9 @@ pub(in crate::boosting) fn choose<'a>(
         }
         _ => {
             check(size_of::<f32>())?;
-            Ok(State::Narrow(ScoreState::new(params, objective, outputs, initial)))
+            Ok(State::Narrow(ScoreState::new(
+                params, objective, outputs, initial,
+            )))
         }
     }
 }

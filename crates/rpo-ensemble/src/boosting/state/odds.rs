@@ -343,11 +343,16 @@ mod tests {
     fn logarithms_are_of_products() {
         for n in [0, 1, 15, 16, 17, 40] {
             for extreme in [1.0, SMALLEST, LARGEST] {
-                let odds: Vec<f32> = (0..50).map(|j| bounded(extreme * (0.5 + (j % 7) as f32))).collect();
+                let odds: Vec<f32> = (0..50)
+                    .map(|j| bounded(extreme * (0.5 + (j % 7) as f32)))
+                    .collect();
                 let outputs: Vec<u32> = (0..n).map(|i| (i * 13 + 5) % 50).collect();
                 let logs = outputs.iter().map(|&j| f64::from(odds[j as usize]).ln());
                 let (expected, found) = (logs.sum::<f64>(), sum_of_logarithms(&odds, &outputs));
-                assert!((found - expected).abs() <= 1e-12 * (1.0 + expected.abs()), "{n}: {found} for {expected}");
+                assert!(
+                    (found - expected).abs() <= 1e-12 * (1.0 + expected.abs()),
+                    "{n}: {found} for {expected}"
+                );
             }
         }
     }

@@ -49,7 +49,11 @@ impl RowBuffer {
 
     /// Computes negative gradients, and second derivatives if they are wanted.
     fn derive(&mut self, objective: &Objective, with_curvature: bool) {
-        let curvature = if with_curvature { &mut self.curvature[..] } else { &mut [] };
+        let curvature = if with_curvature {
+            &mut self.curvature[..]
+        } else {
+            &mut []
+        };
         objective.gradients(&self.y, &self.scores, &mut self.residual, curvature);
     }
 }
@@ -197,7 +201,9 @@ impl<'a, T: Real> ScoreState<'a, T> {
                 self.load(j, &order, column);
                 let leaf = |row: &u32| leaves.of_row[*row as usize] as usize;
                 column.g.extend(column.rows.iter().map(|row| g(leaf(row), j)));
-                self.objective.alone(j).step(&column.direction(0..column.rows.len()))
+                self.objective
+                    .alone(j)
+                    .step(&column.direction(0..column.rows.len()))
             })
             .collect()
     }

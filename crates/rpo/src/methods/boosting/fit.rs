@@ -7,7 +7,7 @@ use crate::method::{Estimator, FitContext, OnCheckpoint, parameters_of};
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
 use ndarray::ArrayView2;
-use rpo_core::Seed;
+use rpo_core::{ParameterError, Seed};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::boosting::{
@@ -71,11 +71,38 @@ fn boost(
         ..BoostingOptions::default()
     };
     let (x, y) = (data.features().view(), data.outputs().view());
-    let boosted = params.fit_with(x, y, options)?;
+    let boosted = match context.start {
+        None => params.fit_with(x, y, options)?,
+        Some(start) => {
+            let start = started(start, params)?;
+            let more = BoostingParams {
+                iterations: params.iterations - start.n_steps(),
+                ..params.clone()
+            };
+            let options = BoostingOptions {
+                start: Some(start),
+                ..options
+            };
+            more.fit_with(x, y, options)?
+        }
+    };
     match context.is_stopped() {
         true => Err(EnsembleError::Stopped.into()),
         false => Ok(boosted),
     }
+}
+
+/// What a model to continue has, which must be fewer steps than are to be made.
+fn started<'a>(start: &'a Model, params: &BoostingParams) -> Result<&'a Boosted, ModelError> {
+    let Some(start) = start.predictor().downcast_ref::<Boosted>() else {
+        return Err(EnsembleError::Merge("the model to continue is none of boosting").into());
+    };
+    let n_steps = start.n_steps();
+    if params.iterations <= n_steps {
+        let reason = "does not exceed the number of steps of the model to continue";
+        return Err(ParameterError::conflict("iterations", params.iterations, reason).into());
+    }
+    Ok(start)
 }
 
 /// The model of boosted outputs, or of levels of them.
@@ -104,6 +131,10 @@ impl Estimator for Boosting {
         self.most_steps()
     }
 
+    fn continues(&self) -> bool {
+        true
+    }
+
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         let mut until_limit = self.until_limit();
         let params = with_losses_of(&self.params, data);
@@ -111,6 +142,10 @@ impl Estimator for Boosting {
             let boosted = boost(&params, data, None, context, &mut until_limit)?;
             return model(boosted, data, &params);
         };
+        if context.start.is_some() {
+            let reason = "cannot be combined with a model to continue, which was fitted to all samples";
+            return Err(ParameterError::conflict("validation", how.fraction, reason).into());
+        }
         let searched = BoostingParams {
             iterations: self.most_steps(),
             ..params.clone()
@@ -196,6 +231,10 @@ impl Estimator for BoostingParams {
 
     fn n_steps(&self) -> usize {
         self.iterations
+    }
+
+    fn continues(&self) -> bool {
+        true
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {

@@ -13,7 +13,13 @@ pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> Boostin
     }
     let labels = are_labels(data.outputs().view());
     if labels.contains(&true) && labels.contains(&false) {
-        let loss = |is_label: bool| if is_label { LossKind::Logistic } else { LossKind::Square };
+        let loss = |is_label: bool| {
+            if is_label {
+                LossKind::Logistic
+            } else {
+                LossKind::Square
+            }
+        };
         params.output_losses = Some(labels.into_iter().map(loss).collect::<Vec<_>>().into());
     }
     params
@@ -35,5 +41,7 @@ fn are_labels(outputs: MatrixView<'_>) -> Vec<bool> {
         });
     }
     let has_both = |j: usize| n_ones[j] > 0 && n_ones[j] + n_missing[j] < outputs.n_rows();
-    (0..outputs.n_cols()).map(|j| !is_number[j] && has_both(j)).collect()
+    (0..outputs.n_cols())
+        .map(|j| !is_number[j] && has_both(j))
+        .collect()
 }
