@@ -39,6 +39,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     _n_steps: ClassVar[int] = 1
     """Most steps of a fit that has no parameter for their number."""
 
+    _weighs_outputs: ClassVar[bool] = False
+    """True if each output of a sample may have its own weight."""
+
     _labels: ClassVar[bool]
     """True if the outputs are labels."""
 
@@ -120,7 +123,9 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any) -> NDArray[np.float32] | None:
         if sample_weight is None:
             return None
-        weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weights = np.asarray(sample_weight) if np.ndim(sample_weight) == 2 and self._weighs_outputs else None
+        if weights is None:
+            weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         return np.ascontiguousarray(weights, np.float32)
 
     @with_callbacks

@@ -21,6 +21,7 @@ class Dataset:
         output_names: list[str] | None = None,
         nominal: dict[int, list[str]] | None = None,
         weights: NDArray[np.float32] | None = None,
+        cell_weights: NDArray[np.float32] | None = None,
     ) -> Dataset: ...
     @staticmethod
     def read(path: Path, options: str) -> Dataset: ...

@@ -24,9 +24,11 @@ class Samples(NamedTuple):
     output_names: list[str] | None
     nominal: dict[int, list[str]]
     weights: NDArray[Any] | None
+    """Of the samples, or of the outputs of each sample."""
 
     def native(self) -> _native.Dataset:
         """Return the data set of the extension module."""
+        of_samples = self.weights is None or self.weights.ndim == 1
         return _native.Dataset.from_arrays(
             borrow(self.X),
             borrow(self.Y),
@@ -35,7 +37,8 @@ class Samples(NamedTuple):
             feature_names=self.feature_names,
             output_names=self.output_names,
             nominal=self.nominal,
-            weights=self.weights,
+            weights=self.weights if of_samples else None,
+            cell_weights=None if of_samples else self.weights,
         )
 
 

@@ -66,7 +66,10 @@ class Classifier(ClassifierMixin, Estimator):
         if self.class_weight is None:
             return sample_weight
         by_class = compute_sample_weight(self.class_weight, y)
-        return by_class if sample_weight is None else by_class * np.asarray(sample_weight)
+        if sample_weight is None:
+            return by_class
+        weights = np.asarray(sample_weight)
+        return (by_class * weights.T).T
 
     def _column(self, y: Any) -> Any:
         """Return a single column of classes as a vector."""

@@ -23,6 +23,8 @@ _LOSSES = {
 
 
 class _GradientBoosting(Estimator):
+    _weighs_outputs = True
+
     _renamed: ClassVar[dict[str, str]] = {
         "n_estimators": "iterations",
         "learning_rate": "learning_rate",
@@ -219,8 +221,8 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
             Features; NaN where missing.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Classes, or indicators of labels.
-        sample_weight : array of shape (n_samples,), optional
-            Weights of the samples.
+        sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Weights of the samples, or of each output of each sample: one of weight 0 counts as missing.
         eval_set : tuple of X and y, optional
             Samples to score steps on; the model ends with the step that was best on them.
         """
@@ -326,8 +328,8 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             Features; NaN where missing.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Numbers.
-        sample_weight : array of shape (n_samples,), optional
-            Weights of the samples.
+        sample_weight : array of shape (n_samples,) or (n_samples, n_outputs), optional
+            Weights of the samples, or of each output of each sample: one of weight 0 counts as missing.
         eval_set : tuple of X and y, optional
             Samples to score steps on; the model ends with the step that was best on them.
         """

@@ -2,7 +2,7 @@
 
 use crate::error::value_error;
 use crate::matrix::{Borrowed, Handed, hand};
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use rpo::core::Seed;
@@ -22,7 +22,7 @@ pub(crate) struct Dataset(pub(crate) Arc<rpo::data::Dataset>);
 impl Dataset {
     /// A set of arrays, which are copied: a fit keeps them while the caller may change theirs.
     #[staticmethod]
-    #[pyo3(signature = (x, y, *, labels, missing_outputs=false, feature_names=None, output_names=None, nominal=None, weights=None))]
+    #[pyo3(signature = (x, y, *, labels, missing_outputs=false, feature_names=None, output_names=None, nominal=None, weights=None, cell_weights=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn from_arrays(
         py: Python<'_>,
@@ -34,9 +34,11 @@ impl Dataset {
         output_names: Option<Vec<String>>,
         nominal: Option<BTreeMap<usize, Vec<String>>>,
         weights: Option<PyReadonlyArray1<'_, f32>>,
+        cell_weights: Option<PyReadonlyArray2<'_, f32>>,
     ) -> PyResult<Self> {
         let (x, y) = (x.view()?, y.view()?);
         let weights = weights.map(|weights| weights.as_array().to_vec());
+        let cells = cell_weights.map(|cells| cells.as_array().to_owned());
         let make = move || {
             let task = if labels {
                 Task::MultiLabel
@@ -58,9 +60,12 @@ impl Dataset {
                 let nominal = nominal.into_iter().map(|(j, values)| (j, values.into()));
                 data = data.with_nominal(nominal.collect())?;
             }
-            match weights {
+            if let Some(weights) = weights {
+                data = data.with_weights(weights)?;
+            }
+            match cells {
                 None => Ok(data),
-                Some(weights) => data.with_weights(weights),
+                Some(cells) => data.with_cell_weights(cells),
             }
         };
         let data = py

@@ -113,6 +113,26 @@ def test_boosting_goes_on_where_it_stopped(method, labels):
         model.set_params(n_estimators=20).fit(X[:50], Y[:50])
 
 
+def test_outputs_of_samples_have_weights(labels, numbers):
+    X, Y = labels
+    model = rpo.GradientBoostingClassifier(10, random_state=0)
+    plain = clone(model).fit(X, Y).model_
+    assert clone(model).fit(X, Y, np.ones(Y.shape)).model_ == plain
+    weights = np.ones(Y.shape)
+    weights[::2, 1] = 0.0
+    some = clone(model).fit(X, Y, weights)
+    missing = np.where(weights == 0.0, np.nan, Y)
+    expected = clone(model).set_params(missing_outputs=True).fit(X, missing)
+    assert np.array_equal(some.predict_proba(X), expected.predict_proba(X))
+    X, Y = numbers
+    weighted = rpo.GradientBoostingRegressor(10, random_state=0).fit(X, Y, np.tile([1.0, 2.0, 3.0], (len(X), 1)))
+    assert weighted.predict(X).shape == Y.shape
+    with pytest.raises(ValueError, match="weights of outputs"):
+        rpo.GradientBoostingRegressor(10).fit(X, Y, np.ones((len(X), 2)))
+    with pytest.raises(ValueError, match="1D|2D"):
+        rpo.RandomForestRegressor(10).fit(X, Y, np.ones(Y.shape))
+
+
 def test_out_of_bag_scores(labels, numbers):
     X, Y = labels
     forest = rpo.RandomForestClassifier(60, oob_score=True, random_state=0).fit(X, Y)

@@ -2,10 +2,12 @@
 
 use crate::error::CliError;
 use clap::Args;
-use rpo::data::{Dataset, FeatureKind};
+use ndarray::Axis;
+use rpo::data::read::{Format, ReadOptions, Targets, read};
+use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, FeatureKind, Task};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How much each sample weighs.
 #[derive(Debug, Args)]
@@ -14,11 +16,43 @@ pub(crate) struct WeightOptions {
     /// else a file with a number on each line. Scores are not weighted.
     #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data")]
     sample_weights: Option<String>,
+
+    /// A CSV file of weights, from 0 on, of the outputs of each sample, for boosting: a column named like each output, a row
+    /// for each sample. An output of weight 0 counts as missing. They multiply the weights of the samples.
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    output_weights: Option<PathBuf>,
 }
 
 impl WeightOptions {
     /// The data with its weights, if any are given.
     pub(super) fn apply(&self, data: Dataset, name: &str) -> Result<Dataset, CliError> {
+        let data = self.of_samples(data, name)?;
+        let Some(path) = &self.output_weights else {
+            return Ok(data);
+        };
+        let names: Vec<String> = data.output_names().iter().map(Into::into).collect();
+        let options = ReadOptions {
+            format: Format::Csv,
+            targets: Targets::Names(names.clone()),
+            task: Some(Task::Regression),
+            ..ReadOptions::default()
+        };
+        let read = read(path, &options)?;
+        let file = path.display().to_string();
+        let weights = read.outputs().view().to_dense(DEFAULT_MEMORY_LIMIT);
+        let weights = weights.map_err(|e| CliError::Data {
+            data: file.clone(),
+            problem: e.to_string(),
+        })?;
+        // Outputs are in the order of the file.
+        let place = |name: &String| read.output_names().position(name).expect("each was found");
+        let columns: Vec<usize> = names.iter().map(place).collect();
+        let weights = weights.select(Axis(1), &columns);
+        data.with_cell_weights(weights)
+            .map_err(|source| CliError::Dataset { data: file, source })
+    }
+
+    fn of_samples(&self, data: Dataset, name: &str) -> Result<Dataset, CliError> {
         let Some(given) = &self.sample_weights else {
             return Ok(data);
         };

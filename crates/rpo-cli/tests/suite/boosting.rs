@@ -102,6 +102,54 @@ fn a_model_is_continued() {
 }
 
 #[test]
+fn outputs_of_samples_are_weighed() {
+    let folder = labels();
+    let options = "--data train.arff --labels l.xml --method gbmort --iterations 20";
+    // Columns in another order than the outputs; the last label does not count in half of the samples.
+    let mut weights = format!("{:?},{:?},{:?}\n", LABELS[2], LABELS[0], LABELS[1]);
+    let mut labels = arff(300, 0);
+    for i in 0..300 {
+        weights += if i % 2 == 0 { "1,1,1\n" } else { "0,1,1\n" };
+    }
+    folder
+        .write("w.csv", &weights)
+        .write("ones.csv", weights.replace('0', "1"));
+    folder.ok(&format!("train {options} --model plain.rpo"));
+    folder.ok(&format!(
+        "train {options} --model ones.rpo --output-weights ones.csv"
+    ));
+    folder.ok(&format!(
+        "train {options} --model some.rpo --output-weights w.csv"
+    ));
+    let predict = |model: &str| folder.ok(&format!("predict --data test.arff --model {model}"));
+    assert_eq!(predict("plain.rpo"), predict("ones.rpo"));
+    // What does not count is as if it were missing.
+    let (head, rows) = labels.split_once("@data\n").unwrap();
+    let rows = rows.lines().enumerate().map(|(i, row)| match i % 2 {
+        0 => format!("{row}\n"),
+        _ => format!("{}?\n", &row[..row.len() - 1]),
+    });
+    labels = format!("{head}@data\n{}", rows.collect::<String>());
+    folder.write("missing.arff", labels);
+    folder.ok(&format!(
+        "train {} --missing-outputs --model missing.rpo",
+        options.replace("train.arff", "missing.arff")
+    ));
+    assert_eq!(predict("some.rpo"), predict("missing.rpo"));
+    assert_ne!(predict("some.rpo"), predict("plain.rpo"));
+    let found = folder.fail("train --data train.arff --labels l.xml --model m.rpo --output-weights w.csv");
+    assert!(found.contains("takes no weights of single outputs"), "{found}");
+    folder.write("short.csv", "a,b\n1,1\n");
+    let found = folder.fail(&format!(
+        "train {options} --model m.rpo --output-weights short.csv"
+    ));
+    assert!(
+        found.contains("short.csv") && found.contains(LABELS[0]),
+        "{found}"
+    );
+}
+
+#[test]
 fn numbers_are_predicted() {
     let folder = Folder::new();
     folder

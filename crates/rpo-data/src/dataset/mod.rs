@@ -2,6 +2,7 @@
 
 mod error;
 mod select;
+mod weights;
 
 pub use error::DatasetError;
 
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use weights::Weights;
 
 /// Fraction of stored entries below which [`Layout::Auto`] chooses CSR. A stored CSR entry takes two words where a dense
 /// entry takes one, and costs an indirection to read, so sparse storage pays from about 1 in 4.
@@ -103,7 +105,7 @@ pub struct Dataset {
     feature_names: Names,
     output_names: Names,
     nominal: BTreeMap<usize, Arc<[String]>>,
-    weights: Option<Arc<[f32]>>,
+    weights: Weights,
     ids: Option<Arc<[String]>>,
     empty_lines: Option<EmptyLines>,
 }
@@ -166,7 +168,7 @@ impl Dataset {
             features,
             outputs,
             nominal: BTreeMap::new(),
-            weights: None,
+            weights: Weights::default(),
             ids: None,
             empty_lines: None,
         })
@@ -249,29 +251,6 @@ impl Dataset {
         }
         self.nominal = nominal;
         Ok(self)
-    }
-
-    /// Sets the weight of each sample, for methods that take weights.
-    ///
-    /// # Errors
-    /// [`DatasetError::Mismatch`] if there is not one per sample, [`DatasetError::Weight`] for one that is negative or not
-    /// finite, [`DatasetError::NoWeight`] if all are 0.
-    pub fn with_weights(mut self, weights: Vec<f32>) -> Result<Self, DatasetError> {
-        Mismatch::check("weights of the samples", self.n_samples(), weights.len())?;
-        if let Some(sample) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            let value = weights[sample];
-            return Err(DatasetError::Weight { sample, value });
-        }
-        if weights.iter().all(|w| *w == 0.0) {
-            return Err(DatasetError::NoWeight);
-        }
-        self.weights = Some(weights.into());
-        Ok(self)
-    }
-
-    /// The weight of each sample; `None` where all weigh the same.
-    pub fn weights(&self) -> Option<&[f32]> {
-        self.weights.as_deref()
     }
 
     /// The name of the set; empty unless given.

@@ -15,10 +15,7 @@ impl Dataset {
         Ok(Self {
             features: self.features.view().select_rows(samples),
             outputs: self.outputs.view().select_rows(samples),
-            weights: self
-                .weights
-                .as_ref()
-                .map(|weights| samples.iter().map(|&sample| weights[sample]).collect()),
+            weights: self.weights.select_samples(samples),
             ids: self
                 .ids()
                 .map(|ids| samples.iter().map(|&i| ids[i].clone()).collect()),
@@ -77,6 +74,7 @@ impl Dataset {
             features: self.features.clone(),
             outputs: select_columns(self.outputs.view(), &kept),
             output_names: self.output_names.select(&kept),
+            weights: self.weights.select_outputs(&kept),
             ..self.without_matrices()
         })
     }
@@ -92,10 +90,7 @@ impl Dataset {
             (self.feature_names == other.feature_names, "features"),
             (self.output_names == other.output_names, "outputs"),
             (self.nominal == other.nominal, "nominal features"),
-            (
-                self.weights.is_some() == other.weights.is_some(),
-                "weights: one has them",
-            ),
+            (self.weights.is_like(&other.weights), "weights: one has them"),
         ];
         if let Some((_, what)) = same.iter().find(|(same, _)| !same) {
             return Err(DatasetError::Incompatible(what));
@@ -103,12 +98,7 @@ impl Dataset {
         Ok(Self {
             features: stack(self.features.view(), other.features.view()),
             outputs: stack(self.outputs.view(), other.outputs.view()),
-            weights: self
-                .weights
-                .iter()
-                .zip(&other.weights)
-                .next()
-                .map(|(a, b)| a.iter().chain(b.iter()).copied().collect()),
+            weights: self.weights.concat(&other.weights),
             ids: self
                 .ids()
                 .zip(other.ids())

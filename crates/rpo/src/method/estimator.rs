@@ -31,7 +31,7 @@ pub trait Estimator: fmt::Debug + Send + Sync {
     /// The first parameter that is out of range or contradicts another.
     fn check(&self) -> Result<(), ModelError>;
 
-    /// What the method requires of the data. Default: nothing.
+    /// What the method requires of the data. Default: that the outputs of a sample weigh the same.
     fn needs(&self) -> Needs {
         Needs::default()
     }
@@ -114,7 +114,7 @@ pub struct StreamDestination<'a> {
 }
 
 /// What a method requires of the data.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Needs {
     /// Features must not be missing.
     pub observed_features: bool,
@@ -122,8 +122,23 @@ pub struct Needs {
     pub observed_outputs: bool,
     /// Samples must have no weights.
     pub equal_weights: bool,
+    /// The outputs of a sample must weigh the same.
+    pub equal_outputs: bool,
     /// Outputs must be labels. The text says with which parameters numbers can be learned, and is empty if with none.
     pub labels: Option<&'static str>,
+}
+
+/// Nothing but outputs that weigh the same.
+impl Default for Needs {
+    fn default() -> Self {
+        Self {
+            observed_features: false,
+            observed_outputs: false,
+            equal_weights: false,
+            equal_outputs: true,
+            labels: None,
+        }
+    }
 }
 
 impl Needs {
@@ -165,6 +180,9 @@ impl Needs {
         }
         if self.equal_weights && data.weights().is_some() {
             return refuse("takes no weights of samples; use a forest or boosting".to_owned());
+        }
+        if self.equal_outputs && data.cell_weights().is_some() {
+            return refuse("takes no weights of single outputs; use boosting".to_owned());
         }
         match self.labels.filter(|_| data.task() == Task::Regression) {
             None => Ok(()),

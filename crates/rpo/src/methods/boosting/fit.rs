@@ -3,7 +3,7 @@
 use super::losses::with_losses_of;
 use super::params::{Boosting, Withholding};
 use super::scorer::Scorer;
-use crate::method::{Estimator, FitContext, OnCheckpoint, parameters_of};
+use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, parameters_of};
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
 use ndarray::ArrayView2;
@@ -63,6 +63,7 @@ fn boost(
     };
     let options = BoostingOptions {
         weights: data.weights(),
+        cell_weights: data.cell_weights(),
         validation,
         on_step: context.on_step,
         observer: Some(&mut observe),
@@ -125,6 +126,13 @@ impl Estimator for Boosting {
     fn check(&self) -> Result<(), ModelError> {
         self.params.check()?;
         Ok(self.check_stopping()?)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            equal_outputs: false,
+            ..Needs::default()
+        }
     }
 
     fn n_steps(&self) -> usize {
@@ -227,6 +235,13 @@ impl Estimator for BoostingParams {
 
     fn check(&self) -> Result<(), ModelError> {
         Ok(self.check()?)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs {
+            equal_outputs: false,
+            ..Needs::default()
+        }
     }
 
     fn n_steps(&self) -> usize {

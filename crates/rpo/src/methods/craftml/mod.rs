@@ -33,6 +33,7 @@ impl ForestMethod for CraftmlParams {
             observed_features: true,
             observed_outputs: true,
             equal_weights: true,
+            equal_outputs: true,
             labels: None,
         }
     }

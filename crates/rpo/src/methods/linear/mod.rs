@@ -57,6 +57,7 @@ const fn needs(labels: Option<&'static str>) -> Needs {
         observed_features: true,
         observed_outputs: true,
         equal_weights: true,
+        equal_outputs: true,
         labels,
     }
 }

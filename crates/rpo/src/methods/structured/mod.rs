@@ -35,6 +35,7 @@ impl ForestMethod for StructuredForestParams {
             observed_features: self.variant.is_oblique(),
             observed_outputs: true,
             equal_weights: true,
+            equal_outputs: true,
             labels: Some(""),
         }
     }

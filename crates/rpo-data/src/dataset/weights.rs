@@ -1,0 +1,175 @@
+//! How much samples weigh, and single outputs of samples.
+
+use super::{Dataset, DatasetError};
+use ndarray::{Array2, ArrayView2, Axis, concatenate};
+use rpo_core::Mismatch;
+use std::sync::Arc;
+
+/// The weights of a set, where they are not all alike.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Weights {
+    samples: Option<Arc<[f32]>>,
+    cells: Option<Arc<Array2<f32>>>,
+}
+
+impl Weights {
+    /// Those of some samples.
+    pub(super) fn select_samples(&self, samples: &[usize]) -> Self {
+        let of_samples = |weights: &Arc<[f32]>| samples.iter().map(|&sample| weights[sample]).collect();
+        Self {
+            samples: self.samples.as_ref().map(of_samples),
+            cells: self.select_cells(Axis(0), samples),
+        }
+    }
+
+    /// Those of some outputs.
+    pub(super) fn select_outputs(&self, outputs: &[usize]) -> Self {
+        Self {
+            samples: self.samples.clone(),
+            cells: self.select_cells(Axis(1), outputs),
+        }
+    }
+
+    fn select_cells(&self, axis: Axis, indices: &[usize]) -> Option<Arc<Array2<f32>>> {
+        let cells = self.cells.as_ref()?;
+        Some(Arc::new(cells.select(axis, indices)))
+    }
+
+    /// Returns true if the other set has weights of the same kinds.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        self.samples.is_some() == other.samples.is_some() && self.cells.is_some() == other.cells.is_some()
+    }
+
+    /// Those of this set followed by those of another, which are of the same kinds and outputs.
+    pub(super) fn concat(&self, other: &Self) -> Self {
+        let samples = self.samples.iter().zip(&other.samples).next();
+        let cells = self.cells.iter().zip(&other.cells).next();
+        Self {
+            samples: samples.map(|(a, b)| a.iter().chain(b.iter()).copied().collect()),
+            cells: cells.map(|(a, b)| {
+                let joined = concatenate(Axis(0), &[a.view(), b.view()]);
+                Arc::new(joined.expect("both have a column for each output"))
+            }),
+        }
+    }
+}
+
+impl Dataset {
+    /// Sets the weight of each sample, for methods that take weights.
+    ///
+    /// # Errors
+    /// [`DatasetError::Mismatch`] if there is not one per sample, [`DatasetError::Weight`] for one that is negative or not
+    /// finite, [`DatasetError::NoWeight`] if all are 0.
+    pub fn with_weights(mut self, weights: Vec<f32>) -> Result<Self, DatasetError> {
+        Mismatch::check("weights of the samples", self.n_samples(), weights.len())?;
+        check(weights.iter().copied().enumerate())?;
+        self.weights.samples = Some(weights.into());
+        Ok(self)
+    }
+
+    /// The weight of each sample; `None` where all weigh the same.
+    pub fn weights(&self) -> Option<&[f32]> {
+        self.weights.samples.as_deref()
+    }
+
+    /// Sets the weight of each output of each sample (n x d), which multiplies that of the sample, for boosting. An output of
+    /// weight 0 counts as a missing one.
+    ///
+    /// # Errors
+    /// As [`with_weights`](Self::with_weights).
+    pub fn with_cell_weights(mut self, weights: Array2<f32>) -> Result<Self, DatasetError> {
+        Mismatch::check(
+            "samples of the weights of outputs",
+            self.n_samples(),
+            weights.nrows(),
+        )?;
+        Mismatch::check(
+            "outputs of the weights of outputs",
+            self.n_outputs(),
+            weights.ncols(),
+        )?;
+        check(
+            weights
+                .indexed_iter()
+                .map(|((sample, _), &weight)| (sample, weight)),
+        )?;
+        self.weights.cells = Some(Arc::new(weights.as_standard_layout().into_owned()));
+        Ok(self)
+    }
+
+    /// The weight of each output of each sample; `None` where those of a sample weigh the same.
+    pub fn cell_weights(&self) -> Option<ArrayView2<'_, f32>> {
+        self.weights.cells.as_ref().map(|cells| cells.view())
+    }
+}
+
+/// Checks the weights of samples.
+fn check(mut weights: impl Iterator<Item = (usize, f32)> + Clone) -> Result<(), DatasetError> {
+    let bad = weights
+        .clone()
+        .find(|(_, weight)| !(weight.is_finite() && *weight >= 0.0));
+    if let Some((sample, value)) = bad {
+        return Err(DatasetError::Weight { sample, value });
+    }
+    match weights.all(|(_, weight)| weight == 0.0) {
+        true => Err(DatasetError::NoWeight),
+        false => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Task;
+    use ndarray::array;
+
+    fn data() -> Dataset {
+        let (x, y) = (
+            array![[0.0], [1.0], [2.0]],
+            array![[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]],
+        );
+        Dataset::new(x.into(), y.into(), Task::MultiLabel).unwrap()
+    }
+
+    #[test]
+    fn weights_go_with_their_samples_and_outputs() {
+        let cells = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+        let data = data().with_weights(vec![1.0, 2.0, 3.0]).unwrap();
+        let data = data.with_cell_weights(cells).unwrap();
+        let some = data.select_samples(&[2, 0]).unwrap();
+        assert_eq!(some.weights(), Some(&[3.0, 1.0][..]));
+        assert_eq!(some.cell_weights().unwrap(), array![[5.0, 6.0], [1.0, 2.0]]);
+        let one = data.select_outputs(&[1]).unwrap();
+        assert_eq!(one.cell_weights().unwrap(), array![[2.0], [4.0], [6.0]]);
+        let both = some.concat(&data.select_samples(&[1]).unwrap()).unwrap();
+        assert_eq!(
+            both.cell_weights().unwrap(),
+            array![[5.0, 6.0], [1.0, 2.0], [3.0, 4.0]]
+        );
+        let without = self::data();
+        assert!(
+            matches!(both.concat(&without), Err(DatasetError::Incompatible(what)) if what.contains("weights"))
+        );
+    }
+
+    #[test]
+    fn weights_that_are_none_are_refused() {
+        let bad = array![[1.0, 1.0], [1.0, -1.0], [1.0, 1.0]];
+        let found = data().with_cell_weights(bad);
+        assert!(matches!(
+            found,
+            Err(DatasetError::Weight {
+                sample: 1,
+                value: -1.0
+            })
+        ));
+        assert!(matches!(
+            data().with_cell_weights(Array2::zeros((3, 2))),
+            Err(DatasetError::NoWeight)
+        ));
+        assert!(matches!(
+            data().with_cell_weights(Array2::ones((3, 1))),
+            Err(DatasetError::Mismatch(_))
+        ));
+    }
+}
