@@ -7,30 +7,27 @@
     )
 )]
 
-mod baseline;
 mod checks;
 mod dual;
 mod embedding;
 mod error;
 mod expected_f1;
 mod label_tree;
+mod linear;
 #[cfg(feature = "linfa")]
 pub mod linfa;
-mod one_vs_rest;
 mod options;
 mod scores;
-mod store;
 
 /// Features and outputs.
 pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, InverseLink, Matrix, MatrixView, Predictor};
 /// Values of parameters.
 pub use rpo_projections::{Penalty, Rank, SpectralLaw};
 
-pub use baseline::{LinearModel, LogisticRegressionParams, RidgeParams};
 pub use dual::{MarginLoss, Precision};
 pub use embedding::{EmbeddingMode, FeatureMap, History, LabelEmbeddingParams, LinkLoss, LinkModel};
 pub use error::LinearError;
 pub use expected_f1::{Prevalence, f1_decisions, most_expected_f1};
 pub use label_tree::{LabelTree, LabelTreeModel, LabelTreeParams};
-pub use one_vs_rest::{OneVsRestModel, OneVsRestParams, RowNorm};
+pub use linear::{LinearModel, LogisticRegressionParams, OneVsRestParams, RidgeParams, RowNorm};
 pub use options::FitOptions;

@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rpo_core::Seed;
 
 use super::loss::{LaneLoss, Step, sign};
-use super::{DualParams, Rows, Solution};
+use super::{Bias, DualParams, Rows, Solution, prior_log_odds};
 
 /// A sample is settled when its violation is below this fraction of the tolerance ...
 const SETTLED: f32 = 0.5;
@@ -23,24 +23,44 @@ pub(super) struct Lanes<'r, F, const L: usize> {
     state: Vec<[f32; L]>,
     /// Weights of each feature.
     weights: Vec<[f32; L]>,
+    bias: Bias,
+    /// Weights of the bias.
+    bias_weights: [f32; L],
+    /// What is added to scores beside the bias.
+    shift: [f32; L],
+    /// One over the largest |Σ αᵢ yᵢ| of each label, 0 of lanes without a label.
+    balances: [f32; L],
 }
 
 impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
-    pub(super) fn new(rows: &'r Rows, positives: &[&[u32]], loss: F) -> Self {
+    pub(super) fn new(rows: &'r Rows, positives: &[&[u32]], loss: F, params: &DualParams) -> Self {
+        let n = rows.n_rows();
         let mut labels = vec![0; rows.n_rows()];
         for (lane, samples) in positives.iter().enumerate() {
             samples.iter().for_each(|&i| labels[i as usize] |= 1 << lane);
+        }
+        let (mut shift, mut balances) = ([0.0; L], [0.0; L]);
+        if params.bias.is_free {
+            for (lane, samples) in positives.iter().enumerate() {
+                let (with, without) = (samples.len(), n - samples.len());
+                shift[lane] = prior_log_odds(with, n);
+                balances[lane] = 1.0 / (params.cost * with.min(without) as f32);
+            }
         }
         let (state, alpha) = loss.start();
         let mut lanes = Self {
             rows,
             loss,
             labels,
-            state: vec![[state; L]; rows.n_rows()],
+            state: vec![[state; L]; n],
             weights: vec![[0.0; L]; rows.n_features()],
+            bias: params.bias,
+            bias_weights: [0.0; L],
+            shift,
+            balances,
         };
         if alpha != 0.0 {
-            for row in 0..rows.n_rows() {
+            for row in 0..n {
                 let labels = lanes.labels[row];
                 lanes.add(row, &std::array::from_fn(|l| alpha * sign(labels, l)));
             }
@@ -57,11 +77,12 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
         let mut goal = params.tolerance;
         let residual = loop {
             if passes >= params.max_passes {
-                break self.check(f32::INFINITY, |_, _| {});
+                break self.check(f32::INFINITY, |_, _| {}).max(self.imbalance());
             }
             passes += 1;
             active.shuffle(&mut rng);
             let worst = self.pass(&mut active, &mut quiet, params.tolerance);
+            self.shift();
             if worst > goal && !active.is_empty() {
                 continue;
             }
@@ -73,6 +94,7 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
                 }
             });
             passes += 1;
+            let residual = residual.max(self.imbalance());
             if residual <= params.tolerance {
                 break residual;
             }
@@ -81,9 +103,35 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
         };
         Solution {
             weights: self.weights.into_iter().flatten().collect(),
+            offsets: std::array::from_fn::<_, L, _>(|l| {
+                self.shift[l] + self.bias.value * self.bias_weights[l]
+            })
+            .to_vec(),
             lanes: L,
             residual,
         }
+    }
+
+    /// Moves the penalised part of a free bias to the part without a penalty, which is then 0 only where Σ αᵢ yᵢ is.
+    fn shift(&mut self) {
+        if self.bias.is_free {
+            for l in 0..L {
+                self.shift[l] += self.bias.value * self.bias_weights[l];
+            }
+        }
+    }
+
+    /// Largest |Σ αᵢ yᵢ| with a free bias, of the most that it can be.
+    fn imbalance(&self) -> f32 {
+        if !self.bias.is_free {
+            return 0.0;
+        }
+        let sums = self.bias_weights.map(|w| w.abs() / self.bias.value);
+        let relative = sums
+            .iter()
+            .zip(&self.balances)
+            .map(|(sum, balance)| sum * balance);
+        relative.fold(0.0, f32::max)
     }
 
     /// Takes a step for each of the samples, keeps those that are not settled, and returns the largest violation.
@@ -91,7 +139,7 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
         let mut worst = 0.0_f32;
         active.retain(|&row| {
             let row = row as usize;
-            let step = self.step(row);
+            let step = self.step(row, SLIGHT * tolerance);
             worst = worst.max(step.violation);
             if step.violation > SLIGHT * tolerance {
                 self.take(row, &step);
@@ -108,7 +156,7 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
     fn check(&mut self, limit: f32, mut observe: impl FnMut(usize, f32)) -> f32 {
         let mut worst = 0.0_f32;
         for row in 0..self.rows.n_rows() {
-            let step = self.step(row);
+            let step = self.step(row, limit);
             worst = worst.max(step.violation);
             observe(row, step.violation);
             if step.violation > limit {
@@ -118,18 +166,24 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
         worst
     }
 
+    /// The step of a sample, or one of no length if no violation is above the limit.
     #[inline]
-    fn step(&self, row: usize) -> Step<L> {
+    fn step(&self, row: usize, limit: f32) -> Step<L> {
         let (features, values) = self.rows.row(row);
-        let mut z = [0.0_f32; L];
+        let mut z = self.shift;
         for (&j, &v) in features.iter().zip(values) {
             let weights = &self.weights[j as usize];
             for l in 0..L {
                 z[l] += v * weights[l];
             }
         }
-        let square = self.rows.square(row);
-        self.loss.step(self.labels[row], &z, &self.state[row], square)
+        let bias = self.bias.value;
+        for l in 0..L {
+            z[l] += bias * self.bias_weights[l];
+        }
+        let square = self.rows.square(row) + bias * bias;
+        self.loss
+            .step(self.labels[row], &z, &self.state[row], square, limit)
     }
 
     #[inline]
@@ -147,6 +201,9 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
             for l in 0..L {
                 weights[l] += v * change[l];
             }
+        }
+        for l in 0..L {
+            self.bias_weights[l] += self.bias.value * change[l];
         }
     }
 }

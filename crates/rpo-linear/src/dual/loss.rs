@@ -4,6 +4,8 @@ use rpo_core::math::{self, single::sigmoid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::DualParams;
+
 /// The loss of a sample for a label, a function of its margin m: the score with the sign of the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -16,19 +18,15 @@ pub enum MarginLoss {
 }
 
 impl MarginLoss {
-    /// The probability of a label with this score: 1 / (1 + e⁻ᵃˢ), a = 1 for the logistic loss. The squared hinge estimates
-    /// no probabilities; a = 3 spreads its margins -1 and 1 to 0.05 and 0.95. Unlike exp(-max(0, 1 - s)²), which other label
-    /// trees use, it ranks labels beyond the margin too: the frequent and the rare ones that all have margins above 1.
-    pub(crate) fn probability(self, score: f32) -> f32 {
-        sigmoid(self.slope() * score)
-    }
-
-    /// The logarithm of the probability.
+    /// The logarithm of the probability of a label with this score.
     pub(crate) fn log_probability(self, score: f32) -> f32 {
         -math::softplus(-f64::from(self.slope() * score)) as f32
     }
 
-    fn slope(self) -> f32 {
+    /// a in the probability 1 / (1 + e⁻ᵃˢ) of a label with score s: 1 for the logistic loss. The squared hinge estimates no
+    /// probabilities; a = 3 spreads its margins -1 and 1 to 0.05 and 0.95. Unlike exp(-max(0, 1 - s)²), which other label
+    /// trees use, it ranks labels beyond the margin too: the frequent and the rare ones that all have margins above 1.
+    pub(crate) fn slope(self) -> f32 {
         match self {
             Self::SquaredHinge => 3.0,
             Self::Logistic => 1.0,
@@ -52,8 +50,8 @@ pub(super) trait LaneLoss<const L: usize> {
     fn start(&self) -> (f32, f32);
 
     /// The step of a sample with ‖x‖² = `square`, scores `z` and dual variables `state`; bit l of `labels` is set where it
-    /// has label l.
-    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32) -> Step<L>;
+    /// has label l. It need not be the best where no violation is above the limit.
+    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32, limit: f32) -> Step<L>;
 }
 
 /// 1 for a label that the sample has, -1 for one that it does not have.
@@ -84,7 +82,7 @@ impl<const L: usize> LaneLoss<L> for Hinge {
     }
 
     #[inline(always)]
-    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32) -> Step<L> {
+    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32, _limit: f32) -> Step<L> {
         let (mut next, mut change, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
         for l in 0..L {
             let y = sign(labels, l);
@@ -105,29 +103,43 @@ impl<const L: usize> LaneLoss<L> for Hinge {
 }
 
 /// The logistic loss; it keeps the logit of α / C.
-pub(super) struct Logistic {
+pub(super) struct Logistic<const L: usize> {
     /// C.
     cost: f32,
+    /// A violation is that of α / C, over this number and ...
+    floors: [f32; L],
+    /// ... this number times α / C.
+    relative: f32,
 }
 
-impl Logistic {
+impl<const L: usize> Logistic<L> {
     /// Where logits start: α = C / 22,000.
     const START: f32 = -10.0;
     /// Newton steps per sample; those that leave the bracket of the root halve it.
     const STEPS: usize = 4;
 
-    pub(super) fn new(cost: f32) -> Self {
-        Self { cost }
+    pub(super) fn new(params: &DualParams, positives: &[&[u32]], n: usize) -> Self {
+        let mut floors = [0.25; L];
+        if params.bias.is_free {
+            for (floor, samples) in floors.iter_mut().zip(positives) {
+                *floor = samples.len().min(n - samples.len()) as f32 / n as f32;
+            }
+        }
+        Self {
+            cost: params.cost,
+            floors,
+            relative: if params.bias.is_free { 1.0 } else { 0.0 },
+        }
     }
 }
 
-impl<const L: usize> LaneLoss<L> for Logistic {
+impl<const L: usize> LaneLoss<L> for Logistic<L> {
     fn start(&self) -> (f32, f32) {
         (Self::START, self.cost * sigmoid(Self::START))
     }
 
     #[inline(always)]
-    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32) -> Step<L> {
+    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32, limit: f32) -> Step<L> {
         let cost = self.cost;
         let (mut y, mut alpha) = ([0.0; L], [0.0; L]);
         let (mut low, mut high, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
@@ -139,7 +151,15 @@ impl<const L: usize> LaneLoss<L> for Logistic {
             let margin = y[l] * z[l];
             low[l] = -margin - square * (cost - alpha[l]);
             high[l] = -margin + square * alpha[l];
-            violation[l] = 4.0 * (part - sigmoid(-margin)).abs();
+            violation[l] = (part - sigmoid(-margin)).abs() / (self.floors[l] + self.relative * part);
+        }
+        let violation = largest(&violation);
+        if violation <= limit {
+            return Step {
+                state: t,
+                change: [0.0; L],
+                violation,
+            };
         }
         for _ in 0..Self::STEPS {
             for l in 0..L {
@@ -168,7 +188,7 @@ impl<const L: usize> LaneLoss<L> for Logistic {
         Step {
             state: t,
             change,
-            violation: largest(&violation),
+            violation,
         }
     }
 }
@@ -176,22 +196,33 @@ impl<const L: usize> LaneLoss<L> for Logistic {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dual::Bias;
 
     #[test]
     fn a_step_of_the_logistic_loss_finds_the_root() {
+        let params = |cost| DualParams {
+            loss: MarginLoss::Logistic,
+            cost,
+            tolerance: 0.1,
+            max_passes: 1,
+            bias: Bias {
+                value: 1.0,
+                is_free: false,
+            },
+        };
         for (labels, z, state, square, cost) in [
             (1, 0.3, -10.0, 1.0, 1.0),
             (0, 0.3, 2.0, 30.0, 4.0),
             (1, -8.0, -10.0, 5.0, 20.0),
             (0, 12.0, -10.0, 100.0, 50.0),
         ] {
-            let loss = Logistic::new(cost);
-            let step: Step<4> = loss.step(labels, &[z; 4], &[state; 4], square);
+            let loss = Logistic::new(&params(cost), &[], 1);
+            let step: Step<4> = loss.step(labels, &[z; 4], &[state; 4], square, 0.0);
             let sign = if labels == 1 { 1.0 } else { -1.0 };
             // Four steps from afar need not end there; steps that follow do.
             let (mut t, mut z) = (step.state[0], z + step.change[0] * square);
             for _ in 0..20 {
-                let again = loss.step(labels, &[z; 4], &[t; 4], square);
+                let again = loss.step(labels, &[z; 4], &[t; 4], square, 0.0);
                 (t, z) = (again.state[0], z + again.change[0] * square);
             }
             assert!((t + sign * z).abs() < 1e-3, "{labels} {square}: {t} {z}");

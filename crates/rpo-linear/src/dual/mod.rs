@@ -11,6 +11,11 @@
 //!   keeps its logit tᵢ, αᵢ = Cᵢ σ(tᵢ); a step then solves tᵢ + mᵢ + ‖xᵢ‖² (Cᵢ σ(tᵢ) - αᵢ) = 0, whose slope is at least 1,
 //!   without a logarithm.
 //!
+//! The bias is a feature of a constant value β, whose weight w₀ is penalised like any other; or it is free of penalty: then
+//! the dual has the constraint Σᵢ αᵢ yᵢ = 0, which the method of multipliers meets. The multiplier is an intercept beside
+//! β w₀, which takes β w₀ over after each pass, until the penalised part is 0 (Bertsekas, Constrained Optimization and
+//! Lagrange Multiplier Methods, 1982, section 2.2).
+//!
 //! Samples that have been settled for two passes are left out. When the others are settled too, a pass over all samples
 //! moves those that are not; where it moves none, its largest violation of the optimality conditions is that of the weights
 //! returned, the *residual*.
@@ -29,7 +34,7 @@ pub(crate) use weights::SparseWeights;
 
 use lanes::Lanes;
 use loss::{Hinge, Logistic};
-use rpo_core::Seed;
+use rpo_core::{Seed, math};
 
 /// Most labels that are fitted side by side.
 pub(crate) const MAX_LANES: usize = 32;
@@ -43,18 +48,35 @@ pub(crate) struct DualParams {
     /// Largest violation that is no longer mended.
     pub(crate) tolerance: f32,
     pub(crate) max_passes: usize,
+    pub(crate) bias: Bias,
+}
+
+/// The feature that stands for the intercept.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bias {
+    /// β, 0 for no intercept.
+    pub(crate) value: f32,
+    pub(crate) is_free: bool,
 }
 
 /// The classifiers of some labels.
 #[derive(Debug, Default)]
 pub(crate) struct Solution {
-    /// Weights (features x lanes), feature by feature.
+    /// Weights (features x lanes), feature by feature, without that of the bias.
     pub(crate) weights: Vec<f32>,
+    /// What is added to the score of each label.
+    pub(crate) offsets: Vec<f32>,
     /// Labels per feature, at least as many as there are.
     pub(crate) lanes: usize,
     /// Largest violation of the optimality conditions: for the squared hinge that of the projected gradient, in units of the
-    /// margin; for the logistic loss 4 |α / C - σ(-m)|.
+    /// margin; for the logistic loss 4 |α / C - σ(-m)|. With a free bias also |Σ αᵢ yᵢ| / C, over the number of samples with the
+    /// label, or of those without it if these are fewer.
     pub(crate) residual: f32,
+}
+
+/// The log-odds of a label that k of n samples have: log((k + ½) / (n - k + ½)).
+pub(crate) fn prior_log_odds(k: usize, n: usize) -> f32 {
+    math::ln((k as f64 + 0.5) / ((n - k) as f64 + 0.5)) as f32
 }
 
 /// Fits a classifier for each list of positive samples, which increase; at most [`MAX_LANES`] lists.
@@ -75,10 +97,14 @@ fn solve_lanes<const L: usize>(
 ) -> Solution {
     match params.loss {
         MarginLoss::SquaredHinge => {
-            Lanes::<_, L>::new(rows, positives, Hinge::new(params.cost)).solve(params, seed)
+            Lanes::<_, L>::new(rows, positives, Hinge::new(params.cost), params).solve(params, seed)
         }
-        MarginLoss::Logistic => {
-            Lanes::<_, L>::new(rows, positives, Logistic::new(params.cost)).solve(params, seed)
-        }
+        MarginLoss::Logistic => Lanes::<_, L>::new(
+            rows,
+            positives,
+            Logistic::new(params, positives, rows.n_rows()),
+            params,
+        )
+        .solve(params, seed),
     }
 }

@@ -2,7 +2,7 @@
 
 use rpo_core::MatrixView;
 
-/// Samples with the features that are not 0, scaled, and the bias as the last feature.
+/// Samples with the features that are not 0, scaled.
 #[derive(Debug)]
 pub(crate) struct Rows {
     starts: Vec<usize>,
@@ -31,17 +31,15 @@ pub(crate) fn label_samples(y: MatrixView<'_>) -> Vec<Vec<u32>> {
 pub(crate) struct Numbering(Vec<u32>);
 
 impl Numbering {
-    /// For this many features, the bias included.
     pub(crate) fn new(n_features: usize) -> Self {
         Self(vec![u32::MAX; n_features])
     }
 }
 
 impl Rows {
-    /// Samples of `x` (n x p), of unit length if asked for, with feature p of this value unless it is 0.
-    pub(crate) fn new(x: MatrixView<'_>, unit_length: bool, bias: f32) -> Self {
-        let p = x.n_cols();
-        let mut rows = Self::with_capacity(x.n_rows(), x.n_stored() + x.n_rows(), p + 1);
+    /// Samples of `x` (n x p), of unit length if asked for.
+    pub(crate) fn new(x: MatrixView<'_>, unit_length: bool) -> Self {
+        let mut rows = Self::with_capacity(x.n_rows(), x.n_stored(), x.n_cols());
         for row in 0..x.n_rows() {
             let factor = if unit_length { x.unit_factor(row) } else { 1.0 };
             x.for_each_in_row(row, |j, v| {
@@ -49,32 +47,26 @@ impl Rows {
                     rows.push(j, v * factor);
                 }
             });
-            if bias != 0.0 {
-                rows.push(p as u32, bias);
-            }
             rows.end_row();
         }
         rows
     }
 
-    /// Some of the samples, with the features that they have and the bias numbered in order; and the numbers that these
-    /// features had.
+    /// Some of the samples, with the features that they have numbered in order; and the numbers that these features had.
     pub(crate) fn gather(&self, rows: &[u32], numbering: &mut Numbering) -> (Self, Vec<u32>) {
-        let bias = self.n_features as u32 - 1;
         let numbers = &mut numbering.0;
         let (mut features, mut n_stored) = (Vec::new(), 0);
         for &row in rows {
             let stored = self.row(row as usize).0;
             n_stored += stored.len();
             for &j in stored {
-                if numbers[j as usize] == u32::MAX && j != bias {
+                if numbers[j as usize] == u32::MAX {
                     numbers[j as usize] = 0;
                     features.push(j);
                 }
             }
         }
         features.sort_unstable();
-        features.push(bias);
         (0..)
             .zip(&features)
             .for_each(|(number, &j)| numbers[j as usize] = number);
@@ -86,7 +78,6 @@ impl Rows {
             made.end_row();
         }
         features.iter().for_each(|&j| numbers[j as usize] = u32::MAX);
-        features.pop();
         (made, features)
     }
 
@@ -117,7 +108,6 @@ impl Rows {
         self.starts.len() - 1
     }
 
-    /// Number of features, the bias included.
     pub(crate) fn n_features(&self) -> usize {
         self.n_features
     }
@@ -129,8 +119,19 @@ impl Rows {
         (&self.features[range.clone()], &self.values[range])
     }
 
+    /// ‖x‖² of a sample.
     #[inline]
     pub(super) fn square(&self, row: usize) -> f32 {
         self.squares[row]
+    }
+
+    /// The mean of ‖x‖².
+    pub(crate) fn mean_square(&self) -> f64 {
+        let sum: f64 = self.squares.iter().map(|&square| f64::from(square)).sum();
+        sum / self.n_rows() as f64
+    }
+
+    pub(crate) fn n_stored(&self) -> usize {
+        self.values.len()
     }
 }

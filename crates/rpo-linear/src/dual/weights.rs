@@ -44,27 +44,24 @@ pub(crate) struct SparseWeights {
 }
 
 impl SparseWeights {
-    /// Keeps the weights of the first `n` classifiers of a solution that are not below the limit, and its bias, which is the
-    /// last feature and has this value. `features` are the numbers of the others.
+    /// Keeps the weights of the first `n` classifiers of a solution that are not below the limit, and their offsets.
     ///
     /// # Errors
     /// [`LinearError::Overflow`] for weights that are not finite in this precision.
     pub(crate) fn prune(
         solution: &Solution,
         n: usize,
-        bias: f32,
         limit: f32,
         precision: Precision,
     ) -> Result<Self, LinearError> {
-        let mut rows = solution.weights.chunks_exact(solution.lanes);
-        let last = rows.next_back().unwrap_or_default();
-        let offsets: Vec<f32> = last.iter().take(n).map(|w| precision.round(w * bias)).collect();
+        let offsets = solution.offsets.iter().take(n);
+        let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset)).collect();
         let mut kept = Self {
             starts: vec![0],
             offsets,
             ..Self::default()
         };
-        for (feature, row) in rows.enumerate() {
+        for (feature, row) in solution.weights.chunks_exact(solution.lanes).enumerate() {
             for (lane, &weight) in row.iter().take(n).enumerate() {
                 // Written so that NaN is kept, and refused below.
                 let is_small = weight == 0.0 || weight.abs() < limit;

@@ -7,6 +7,7 @@ mod model;
 mod normal;
 mod params;
 mod sgd;
+mod store;
 mod terms;
 
 pub use feature_map::FeatureMap;

@@ -48,7 +48,7 @@ impl LabelTreeParams {
         self.check()?;
         check_data(x, y)?;
         check_labels(InverseLink::Logistic, y)?;
-        let rows = Rows::new(x, self.normalize == RowNorm::L2, self.bias as f32);
+        let rows = Rows::new(x, self.normalize == RowNorm::L2);
         let samples = label_samples(y);
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices() {
@@ -124,14 +124,14 @@ impl LabelTreeParams {
             .iter()
             .map(|samples| samples.iter().map(position).collect())
             .collect();
-        let (bias, limit) = (self.bias as f32, self.prune as f32);
+        let limit = self.prune as f32;
         let groups = positives
             .par_chunks(MAX_LANES)
             .enumerate()
             .map(|(group, positives)| {
                 let positives: Vec<&[u32]> = positives.iter().map(Vec::as_slice).collect();
                 let solution = solve(&local, &positives, &self.dual(), seed.child(group as u64));
-                SparseWeights::prune(&solution, positives.len(), bias, limit, self.precision)
+                SparseWeights::prune(&solution, positives.len(), limit, self.precision)
             });
         let groups = groups.collect::<Result<Vec<_>, LinearError>>()?;
         Ok(SparseWeights::join(&groups, &features))

@@ -6,7 +6,7 @@ use rpo_core::{ParameterError, check_count, check_not_negative, check_positive};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dual::{DualParams, MarginLoss, Precision};
+use crate::dual::{Bias, DualParams, MarginLoss, Precision};
 use crate::{LinearError, RowNorm};
 
 /// Most children of a node, and most labels of a leaf.
@@ -147,6 +147,10 @@ impl LabelTreeParams {
             cost: self.cost as f32,
             tolerance: self.tolerance as f32,
             max_passes: self.max_passes,
+            bias: Bias {
+                value: self.bias as f32,
+                is_free: false,
+            },
         }
     }
 }

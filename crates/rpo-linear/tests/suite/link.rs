@@ -5,8 +5,8 @@ use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
 use rpo_core::{MatrixView, Mismatch, ParameterError, Predictor};
 use rpo_linear::{
-    EmbeddingMode, FitOptions, History, InverseLink, LabelEmbeddingParams, LinearError, LinearModel,
-    LinkLoss, LinkModel, Penalty, Rank,
+    EmbeddingMode, FitOptions, History, InverseLink, LabelEmbeddingParams, LinearError, LinkLoss, LinkModel,
+    Penalty, Rank,
 };
 
 fn small() -> LabelEmbeddingParams {
@@ -307,22 +307,6 @@ fn random_features_beyond_the_memory_limit_are_refused() {
         limited(61 * 61 * 8 - 1),
         Err(LinearError::Memory { .. })
     ));
-}
-
-/// Finite weights and features whose products are not.
-#[test]
-fn scores_beyond_f32_are_refused() {
-    let weights = ndarray::array![[3e38_f32, 1.0], [3e38, -1.0]];
-    let model = LinearModel::new(weights, ndarray::array![0.0, 0.0], InverseLink::Identity, 1).unwrap();
-    let mut x = Array2::<f32>::zeros((600, 2));
-    x[[421, 0]] = 1.0;
-    assert!(model.predict((&x).into()).is_ok());
-    x[[421, 1]] = 1.0;
-    x[[599, 0]] = 2.0;
-    let (row, column, value) = (421, 0, f32::INFINITY);
-    let expected = LinearError::Score { row, column, value };
-    assert_eq!(model.predict((&x).into()), Err(expected.clone()));
-    assert_eq!(model.predict_top_k((&x).into(), 1), Err(expected));
 }
 
 #[test]

@@ -8,5 +8,6 @@
 mod common;
 mod label_tree;
 mod link;
+mod logistic;
 mod one_vs_rest;
 mod two_stage;

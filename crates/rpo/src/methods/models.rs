@@ -8,7 +8,7 @@ use rpo_ensemble::boosting::{Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
 use rpo_ensemble::{Craftml, Forest, SingleTargetForest};
-use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel, OneVsRestModel};
+use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel};
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node};
 use serde_json::{Value, json};
@@ -221,16 +221,11 @@ impl Predict for LinkModel {
 
 impl Predict for LinearModel {
     delegated!("linear");
-}
-
-impl Predict for OneVsRestModel {
-    delegated!("one-vs-rest");
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("weights", json!(self.weights().nnz())),
-            ("residual", json!(self.residual())),
-        ]
+        let weights = ("weights", json!(self.weights().n_stored()));
+        let residual = self.residual().map(|residual| ("residual", json!(residual)));
+        [weights].into_iter().chain(residual).collect()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{Model, ModelError};
 use rpo_data::Dataset;
 use rpo_linear::{
     FitOptions, LabelEmbeddingParams, LabelTreeModel, LabelTreeParams, LinearError, LinearModel, LinkLoss,
-    LinkModel, LogisticRegressionParams, OneVsRestModel, OneVsRestParams, RidgeParams,
+    LinkModel, LogisticRegressionParams, OneVsRestParams, RidgeParams,
 };
 use serde_json::{Map, Value};
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             OneVsRestParams::default(),
         )
         .one_hot()
-        .model::<OneVsRestModel>("one-vs-rest"),
+        .model::<LinearModel>("linear"),
         MethodEntry::new(
             "label-tree",
             "Trees of linear classifiers over clusters of the labels, for the most labels",

@@ -2,10 +2,10 @@
 
 use ndarray::{Array1, Array2, s};
 use rayon::prelude::*;
-use rpo_core::{InverseLink, MatrixView, csr_row};
+use rpo_core::{InverseLink, Matrix, MatrixView, csr_row};
 use rpo_projections::least_squares::{LANES, Lanes, Rows};
 
-use super::LinearModel;
+use super::{LinearModel, RowNorm};
 use crate::options::check_matrix;
 use crate::{FitOptions, History, LinearError};
 
@@ -81,5 +81,13 @@ pub(super) fn fit_panels(
         return Err(LinearError::Overflow { what: "W" });
     }
     options.finish(History::default());
-    LinearModel::new(weights, offset, inverse_link, n_train)
+    Ok(LinearModel {
+        weights: Matrix::Dense(weights),
+        offset,
+        inverse_link,
+        slope: 1.0,
+        normalize: RowNorm::None,
+        residual: None,
+        n_train,
+    })
 }

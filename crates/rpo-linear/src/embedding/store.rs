@@ -1,6 +1,6 @@
-//! Storage of label embeddings and linear models.
+//! Storage of label embeddings.
 
-use crate::{FeatureMap, LinearModel, LinkModel};
+use super::{FeatureMap, LinkModel};
 use ndarray::{Array1, Array2};
 use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
 use rpo_projections::RandomFeatures;
@@ -42,24 +42,6 @@ impl Restore for LinkModel {
         let map = FeatureMap::new(sizes.n_features, projection, fourier).map_err(invalid)?;
         let weights = restore_matrix("link.weight", (sizes.n_outputs, map.n_terms()), from)?;
         Self::new(map, weights, inverse_link, sizes.n_train).map_err(invalid)
-    }
-}
-
-impl Store for LinearModel {
-    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.field("inverse_link", self.inverse_link())?;
-        out.dense("linear.weight", self.weights().view())?;
-        store_vector("linear.offset", self.offset(), out)
-    }
-}
-
-impl Restore for LinearModel {
-    fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
-        let inverse_link = from.field("inverse_link")?;
-        let weights = restore_matrix("linear.weight", (sizes.n_features, sizes.n_outputs), from)?;
-        let offset = restore_vector("linear.offset", from)?;
-        let model = Self::new(weights, offset, inverse_link, sizes.n_train);
-        model.map_err(|e| StoreError::part("linear model", e))
     }
 }
 

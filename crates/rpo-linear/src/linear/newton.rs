@@ -1,16 +1,10 @@
-//! Logistic regression, label by label.
+//! Logistic regression by Newton's method, for many labels side by side.
 
-use rpo_core::math;
-use rpo_core::{InverseLink, MatrixView, ParameterError, check_count, check_positive};
-use rpo_projections::Penalty;
+use rpo_core::{MatrixView, math};
 use rpo_projections::least_squares::{Design, LANES, Lanes, PenaltyDiagonal, Rows, panel_product};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
-use super::LinearModel;
-use super::panels::{PanelOutputs, fit_panels};
-use crate::checks::{check_data, check_labels};
-use crate::{FitOptions, LinearError};
+use super::panels::PanelOutputs;
+use crate::LinearError;
 
 /// Most steps of conjugate gradients within a Newton step.
 const INNER_STEPS: usize = 50;
@@ -21,109 +15,34 @@ const HALVINGS: usize = 20;
 /// Fraction of the decrease that the slope predicts which a step must reach.
 const SUFFICIENT: f64 = 1e-4;
 
-/// Parameters of logistic regression, one independent model per label (one-vs-rest): for each label the minimum of
-/// Σᵢ log(1 + e^{aᵢ}) - yᵢ aᵢ + ½ Σⱼ λⱼ wⱼ², a = Xw + b, b free of penalty.
-///
-/// Newton's method with conjugate gradients and a line search (Lin, Weng, Keerthi, JMLR 9, 2008, in spirit), for 16
-/// labels at a time that share every pass over X. A label that all samples have, or none, ends with a large intercept.
+/// The regressions of [`LANES`] labels: Newton's method with conjugate gradients and a line search (Lin, Weng, Keerthi, JMLR
+/// 9, 2008, in spirit).
 ///
 /// The L-BFGS of argmin 0.11 (10 corrections, Moré-Thuente line search), label by label and stopped by the same rule,
 /// takes 0.26 s rather than 0.10 s on emotions and 8.9 s rather than 4.5 s on bibtex, and ends at a larger total loss:
 /// 954 rather than 855, and 21,497 rather than 20,892.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct LogisticRegressionParams {
-    /// Penalty on the weights: variance:ALPHA, in units of the variance of the features, or a number, in units of their
-    /// mean square.
-    ///
-    /// Above 0. Default `variance:0.1`: about a quarter of that of the squared loss, because the curvature of the logistic
-    /// loss is at most ¼.
-    pub lambda: Penalty,
-    /// Fraction of its first gradient, in (0, 1), at which the fit of a label ends.
-    #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
-    pub tolerance: f64,
-    /// Largest number of Newton steps, at least 1.
-    #[schemars(range(min = 1))]
-    pub max_steps: usize,
-}
-
-impl Default for LogisticRegressionParams {
-    fn default() -> Self {
-        Self {
-            lambda: Penalty::Variance(0.1),
-            tolerance: 1e-3,
-            max_steps: 50,
-        }
-    }
-}
-
-impl LogisticRegressionParams {
-    /// Checks the parameters, as [`fit`](Self::fit) does.
-    ///
-    /// # Errors
-    /// [`LinearError::Parameter`].
-    pub fn check(&self) -> Result<(), LinearError> {
-        check_positive("lambda", self.lambda.strength())?;
-        let fits = self.tolerance > 0.0 && self.tolerance < 1.0;
-        ParameterError::unless(fits, "tolerance", self.tolerance, "in (0, 1)")?;
-        Ok(check_count("max_steps", self.max_steps)?)
-    }
-
-    /// Fits a model to features `x` (n x p) and 0/1 labels `y` (n x d). Memory: W (p x d), and per thread 16 numbers per
-    /// sample and feature, four times.
-    ///
-    /// # Errors
-    /// [`LinearError`] for a parameter out of range, sizes that do not match, values that are not finite or no labels, or
-    /// weights above the memory limit.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
-        self.fit_with(x, y, FitOptions::default())
-    }
-
-    /// [`fit`](Self::fit) with options.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_with(
-        &self,
-        x: MatrixView<'_>,
-        y: MatrixView<'_>,
-        options: FitOptions<'_>,
-    ) -> Result<LinearModel, LinearError> {
-        self.check()?;
-        check_data(x, y)?;
-        check_labels(InverseLink::Logistic, y)?;
-        let penalty = &self.lambda.on(&x);
-        let shape = (x.n_cols(), y.n_cols());
-        fit_panels(shape, InverseLink::Logistic, x.n_rows(), options, |first| {
-            let panel = Panel {
-                x: Design::new(&x, true),
-                y: PanelOutputs { y, first },
-                penalty,
-            };
-            panel.fit(self)
-        })
-    }
-}
-
-/// The regressions of [`LANES`] labels.
-struct Panel<'a, 'x, 'y> {
-    x: Design<'a, MatrixView<'x>>,
-    y: PanelOutputs<'y>,
-    penalty: &'a PenaltyDiagonal,
+pub(super) struct Panel<'a, 'x, 'y> {
+    pub(super) x: Design<'a, MatrixView<'x>>,
+    pub(super) y: PanelOutputs<'y>,
+    pub(super) penalty: &'a PenaltyDiagonal,
+    /// Fraction of the first gradient of a label at which its fit ends.
+    pub(super) tolerance: f64,
+    pub(super) max_steps: usize,
 }
 
 impl Panel<'_, '_, '_> {
-    fn fit(&self, params: &LogisticRegressionParams) -> Result<Vec<Lanes>, LinearError> {
+    /// The weights of the labels, the last row the intercepts.
+    pub(super) fn fit(&self) -> Result<Vec<Lanes>, LinearError> {
         let (n, terms) = (self.x.row_count(), self.x.column_count());
         let mut w = vec![[0.0; LANES]; terms];
         let mut activations = vec![[0.0; LANES]; n];
         let mut curvatures = vec![[0.0; LANES]; n];
         let mut goal = None;
         let mut going = [true; LANES];
-        for _ in 0..params.max_steps {
+        for _ in 0..self.max_steps {
             let gradient = self.gradient(&w, &mut activations, &mut curvatures)?;
             let squares = dot(&gradient, &gradient);
-            let goal = goal.get_or_insert_with(|| squares.map(|g| g * params.tolerance.powi(2)));
+            let goal = goal.get_or_insert_with(|| squares.map(|g| g * self.tolerance.powi(2)));
             for lane in 0..LANES {
                 going[lane] &= squares[lane] > goal[lane];
             }

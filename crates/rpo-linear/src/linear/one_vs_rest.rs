@@ -1,11 +1,14 @@
-//! Parameters of one-vs-rest.
+//! One-vs-rest: a sparse linear classifier for each label.
 
-use rpo_core::{check_count, check_not_negative, check_positive};
+use rpo_core::{InverseLink, Matrix, MatrixView, Seed, check_count, check_not_negative, check_positive};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::LinearError;
-use crate::dual::{DualParams, MarginLoss, Precision};
+use super::LinearModel;
+use super::classifiers::{Classifiers, Kept};
+use crate::checks::{check_data, check_labels};
+use crate::dual::{Bias, DualParams, MarginLoss, Precision, Rows, label_samples};
+use crate::{FitOptions, History, LinearError};
 
 /// The length that the features of each sample are scaled to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -91,12 +94,77 @@ impl OneVsRestParams {
         Ok(check_not_negative("prune", self.prune)?)
     }
 
-    pub(crate) fn dual(&self) -> DualParams {
+    /// Fits a model to features `x` (n x p) and 0/1 labels `y` (n x d).
+    ///
+    /// Labels are fitted in groups of 32, in parallel on the current rayon pool; the result does not depend on its size.
+    /// Memory: the stored values of X again, 8 bytes each, and 128 bytes per sample and feature for each thread. The weights
+    /// of all labels are never held dense.
+    ///
+    /// ```
+    /// # use ndarray::array;
+    /// use rpo_linear::{OneVsRestParams, Predictor};
+    /// let x = array![[1.0, 0.0, 0.2], [0.9, 0.1, 0.0], [0.0, 1.0, 0.3], [0.0, 0.8, 0.0]];
+    /// let y = array![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
+    /// let model = OneVsRestParams::default().fit((&x).into(), (&y).into())?;
+    /// let scores = model.predict((&x).into())?;
+    /// assert!(scores[[0, 0]] > 0.5 && scores[[0, 1]] < 0.5);
+    /// # Ok::<(), rpo_linear::LinearError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LinearError`] for a parameter out of range, sizes that do not match, values that are not finite or no labels,
+    /// weights beyond the range of their precision, or working memory above the limit.
+    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
+        self.fit_with(x, y, FitOptions::default())
+    }
+
+    /// [`fit`](Self::fit) with options.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_with(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: FitOptions<'_>,
+    ) -> Result<LinearModel, LinearError> {
+        self.check()?;
+        check_data(x, y)?;
+        check_labels(InverseLink::Logistic, y)?;
+        let rows = Rows::new(x, self.normalize == RowNorm::L2);
+        let labels = (0..y.n_cols() as u32).collect();
+        let seed = Seed::new(self.seed).purpose("one-vs-rest");
+        let (samples, kept) = (label_samples(y), self.kept());
+        let fitted = Classifiers::fit(&rows, &samples, labels, &self.dual(), kept, seed, options.limit())?;
+        options.finish(History::default());
+        Ok(LinearModel {
+            weights: Matrix::Sparse(fitted.weights),
+            offset: fitted.offset,
+            inverse_link: InverseLink::Logistic,
+            slope: self.loss.slope(),
+            normalize: self.normalize,
+            residual: Some(fitted.residual),
+            n_train: x.n_rows(),
+        })
+    }
+
+    fn kept(&self) -> Kept {
+        Kept {
+            limit: self.prune as f32,
+            precision: self.precision,
+        }
+    }
+
+    fn dual(&self) -> DualParams {
         DualParams {
             loss: self.loss,
             cost: self.cost as f32,
             tolerance: self.tolerance as f32,
             max_passes: self.max_passes,
+            bias: Bias {
+                value: self.bias as f32,
+                is_free: false,
+            },
         }
     }
 }

@@ -1,0 +1,103 @@
+//! The classifiers of all labels, in groups.
+
+use std::cmp::Reverse;
+
+use ndarray::Array1;
+use rayon::prelude::*;
+use rpo_core::{CsrMatrix, Seed};
+
+use crate::LinearError;
+use crate::dual::{DualParams, MAX_LANES, Precision, Rows, SparseWeights, solve};
+use crate::options::check_matrix;
+
+/// What is kept of classifiers.
+#[derive(Clone, Copy)]
+pub(super) struct Kept {
+    /// Magnitude below which weights are left out.
+    pub(super) limit: f32,
+    pub(super) precision: Precision,
+}
+
+/// A classifier for each label.
+pub(super) struct Classifiers {
+    /// W (p x d).
+    pub(super) weights: CsrMatrix,
+    pub(super) offset: Array1<f32>,
+    /// The largest residual.
+    pub(super) residual: f32,
+}
+
+impl Classifiers {
+    /// Fits those of some labels, in parallel; the others have weights and offsets of 0. `samples` are those of each label.
+    ///
+    /// # Errors
+    /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Overflow`] for weights beyond the range of
+    /// their precision.
+    pub(super) fn fit(
+        rows: &Rows,
+        samples: &[Vec<u32>],
+        mut labels: Vec<u32>,
+        params: &DualParams,
+        kept: Kept,
+        seed: Seed,
+        memory_limit: usize,
+    ) -> Result<Self, LinearError> {
+        let n_at_once = rayon::current_num_threads().min(labels.len().div_ceil(MAX_LANES));
+        let entries = MAX_LANES * n_at_once;
+        let what = "the weights and dual variables of the labels that threads fit at once";
+        check_matrix::<f32>(what, rows.n_rows() + rows.n_features(), entries, memory_limit)?;
+        // Labels of like frequency, as the samples of a group that are not settled are those of any of its labels.
+        labels.sort_by_key(|&label| Reverse(samples[label as usize].len()));
+        let groups: Vec<(SparseWeights, f32)> = labels
+            .par_chunks(MAX_LANES)
+            .enumerate()
+            .map(|(group, labels)| {
+                let positives: Vec<&[u32]> = labels.iter().map(|&l| &samples[l as usize][..]).collect();
+                let solution = solve(rows, &positives, params, seed.child(group as u64));
+                let weights = SparseWeights::prune(&solution, labels.len(), kept.limit, kept.precision)?;
+                Ok((weights, solution.residual))
+            })
+            .collect::<Result<_, LinearError>>()?;
+        let residual = groups.iter().map(|(_, residual)| *residual).fold(0.0, f32::max);
+        let groups: Vec<SparseWeights> = groups.into_iter().map(|(weights, _)| weights).collect();
+        let mut offset = Array1::zeros(samples.len());
+        let offsets = groups.iter().flat_map(|group| &group.offsets);
+        labels
+            .iter()
+            .zip(offsets)
+            .for_each(|(&label, &b)| offset[label as usize] = b);
+        Ok(Self {
+            weights: joined(groups, &labels, (rows.n_features(), samples.len())),
+            offset,
+            residual,
+        })
+    }
+}
+/// The weights of all groups (p x d); the classifiers of all groups, one after the other, are those of the labels in `order`.
+fn joined(groups: Vec<SparseWeights>, order: &[u32], (p, d): (usize, usize)) -> CsrMatrix {
+    let mut starts = vec![0_usize; p + 1];
+    for group in &groups {
+        for (&feature, range) in group.features.iter().zip(group.starts.windows(2)) {
+            starts[feature as usize + 1] += (range[1] - range[0]) as usize;
+        }
+    }
+    for feature in 0..p {
+        starts[feature + 1] += starts[feature];
+    }
+    let mut next = starts.clone();
+    let mut entries = vec![(0, 0.0); starts[p]];
+    for (weights, labels) in groups.into_iter().zip(order.chunks(MAX_LANES)) {
+        for (&feature, range) in weights.features.iter().zip(weights.starts.windows(2)) {
+            let next = &mut next[feature as usize];
+            for entry in range[0] as usize..range[1] as usize {
+                entries[*next] = (labels[weights.lanes[entry] as usize], weights.values[entry]);
+                *next += 1;
+            }
+        }
+    }
+    for range in starts.windows(2) {
+        entries[range[0]..range[1]].sort_unstable_by_key(|(label, _)| *label);
+    }
+    let (labels, values) = entries.into_iter().unzip();
+    CsrMatrix::new((p, d), starts, labels, values)
+}

@@ -1,0 +1,124 @@
+//! A linear model per output.
+
+use ndarray::{Array1, Array2, ArrayViewMut2};
+use rpo_core::{CsrMatrix, InverseLink, Matrix, MatrixView, Predictor, csr_row};
+
+use super::RowNorm;
+use crate::LinearError;
+use crate::embedding::loss::apply_to_rows;
+use crate::scores::Scorer;
+
+/// A linear model of all outputs: scores g(a (Wᵀx + b)) with one column of W per output, of samples scaled to length 1 if the
+/// training samples were. g is the identity for least squares; for labels it is the logistic function, with a = 1 where the
+/// loss was logistic and 3 for the squared hinge, whose margins are no probabilities. Immutable.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinearModel {
+    pub(super) weights: Matrix,
+    pub(super) offset: Array1<f32>,
+    pub(super) inverse_link: InverseLink,
+    /// a.
+    pub(super) slope: f32,
+    pub(super) normalize: RowNorm,
+    pub(super) residual: Option<f32>,
+    pub(super) n_train: usize,
+}
+
+impl LinearModel {
+    /// W (p x d), sparse where small weights were left out.
+    pub fn weights(&self) -> MatrixView<'_> {
+        self.weights.view()
+    }
+
+    /// The intercepts b, d.
+    pub fn offset(&self) -> &Array1<f32> {
+        &self.offset
+    }
+
+    /// The largest violation of the optimality conditions, over all samples and labels, of the weights before small ones
+    /// were left out; at most the tolerance unless a fit ended by its number of passes. `None` for least squares.
+    pub fn residual(&self) -> Option<f32> {
+        self.residual
+    }
+}
+
+/// Predictions are the scores. Features that are not finite ([`LinearError::Features`]) and scores beyond the range of
+/// `f32` ([`LinearError::Score`]) are errors.
+impl Predictor for LinearModel {
+    type Error = LinearError;
+
+    fn n_features(&self) -> usize {
+        self.weights.n_rows()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.weights.n_cols()
+    }
+
+    fn n_train(&self) -> usize {
+        self.n_train
+    }
+
+    fn predict_with_limit(&self, x: MatrixView<'_>, limit: usize) -> Result<Array2<f32>, LinearError> {
+        self.scores_with_limit(x, limit)
+    }
+
+    fn predict_top_k(&self, x: MatrixView<'_>, k: usize) -> Result<CsrMatrix, LinearError> {
+        self.top_scores(x, k)
+    }
+}
+
+impl Scorer for LinearModel {
+    fn score(&self, x: MatrixView<'_>, rows: &[usize], mut out: ArrayViewMut2<'_, f32>) {
+        let weights = self.weights.view();
+        for (&row, mut out) in rows.iter().zip(out.rows_mut()) {
+            let factor = match self.normalize {
+                RowNorm::L2 => x.unit_factor(row),
+                RowNorm::None => 1.0,
+            };
+            out.assign(&self.offset);
+            x.for_each_in_row(row, |j, v| match &weights {
+                MatrixView::Dense(weights) => out.scaled_add(v * factor, &weights.row(j as usize)),
+                MatrixView::Sparse(weights) => {
+                    let (outputs, weights) = csr_row(weights, j as usize);
+                    let v = v * factor;
+                    for (&output, &w) in outputs.iter().zip(weights) {
+                        out[output as usize] += v * w;
+                    }
+                }
+            });
+        }
+        if self.slope != 1.0 {
+            out.mapv_inplace(|z| self.slope * z);
+        }
+        apply_to_rows(self.inverse_link, out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    /// Finite weights and features whose products are not.
+    #[test]
+    fn scores_beyond_f32_are_refused() {
+        let model = LinearModel {
+            weights: Matrix::Dense(array![[3e38_f32, 1.0], [3e38, -1.0]]),
+            offset: array![0.0, 0.0],
+            inverse_link: InverseLink::Identity,
+            slope: 1.0,
+            normalize: RowNorm::None,
+            residual: None,
+            n_train: 1,
+        };
+        let mut x = Array2::<f32>::zeros((600, 2));
+        x[[421, 0]] = 1.0;
+        assert!(model.predict((&x).into()).is_ok());
+        x[[421, 1]] = 1.0;
+        x[[599, 0]] = 2.0;
+        let (row, column, value) = (421, 0, f32::INFINITY);
+        let expected = LinearError::Score { row, column, value };
+        assert_eq!(model.predict((&x).into()), Err(expected.clone()));
+        assert_eq!(model.predict_top_k((&x).into(), 1), Err(expected));
+    }
+}

@@ -1,0 +1,46 @@
+//! Storage of linear models.
+
+use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer, check_finite};
+
+use super::LinearModel;
+
+impl Store for LinearModel {
+    fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        out.field("inverse_link", self.inverse_link)?;
+        out.field("slope", self.slope)?;
+        out.field("normalize", self.normalize)?;
+        if let Some(residual) = self.residual {
+            out.field("residual", residual)?;
+        }
+        out.matrix("weight", &self.weights)?;
+        let offset = self.offset.to_vec();
+        check_finite("offset", &offset)?;
+        out.short_floats("offset", &offset)
+    }
+}
+
+impl Restore for LinearModel {
+    fn restore(from: &mut Reader<'_>, sizes: Sizes) -> Result<Self, StoreError> {
+        let (inverse_link, normalize) = (from.field("inverse_link")?, from.field("normalize")?);
+        let slope: f32 = from.field("slope")?;
+        if !slope.is_finite() {
+            return Err(StoreError::part("linear model", "its slope is not finite"));
+        }
+        let residual = from.optional_field("residual")?;
+        let weights = from.matrix("weight", sizes.n_outputs)?;
+        if weights.n_rows() != sizes.n_features {
+            return Err(StoreError::array("weight", "does not have one row per feature"));
+        }
+        let offset = from.floats("offset")?.of_length(sizes.n_outputs)?;
+        let offset = offset.where_all("a finite number", f32::is_finite)?.to_vec();
+        Ok(Self {
+            weights,
+            offset: offset.into(),
+            inverse_link,
+            slope,
+            normalize,
+            residual,
+            n_train: sizes.n_train,
+        })
+    }
+}
