@@ -103,7 +103,8 @@ def _blocks(work: Work, n_blocks: int) -> list[Block]:
     first, trees = int(work.parameters.get("first_tree", 0)), int(work.parameters["trees"])
     size = max(math.ceil(trees / n_blocks), 1)
     return [
-        ({**work.parameters, "first_tree": first + start, "trees": min(size, trees - start)}, work.n_threads)
+        # Thresholds would be those of the scores of a block.
+        ({"thresholds": None, **work.parameters, "first_tree": first + start, "trees": min(size, trees - start)}, work.n_threads)
         for start in range(0, trees, size)
     ]
 

@@ -41,6 +41,9 @@ class _LabelMethod(Classifier):
 class StructuredForestClassifier(_LabelMethod):
     """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its relatives.
 
+    Labels are decided by the thresholds of the largest F-measure of each on out-of-bag predictions, as in the paper;
+    `params={"thresholds": None}` decides at 0.5.
+
     Parameters
     ----------
     n_estimators : int, default=50
@@ -67,6 +70,7 @@ class StructuredForestClassifier(_LabelMethod):
         "min_samples_leaf": "min_samples_leaf",
     }
     _own: ClassVar[tuple[str, ...]] = ("variant",)
+    _decides: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -448,7 +448,9 @@ impl Model {
             return refuse("they decide labels by different rules");
         }
         if self.thresholds.is_some() || other.thresholds.is_some() {
-            return refuse("decision thresholds belong to the scores of one model");
+            return refuse(
+                "decision thresholds belong to the scores of one model; train its parts with `thresholds` = none",
+            );
         }
         let predictor = self.predictor.merge(other.predictor.as_ref())?;
         let mut parameters = self.parameters;

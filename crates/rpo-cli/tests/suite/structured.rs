@@ -92,6 +92,33 @@ fn decisions_are_those_of_the_stored_thresholds() {
     );
 }
 
+/// Whole forests decide by out-of-bag thresholds, parts of them at a half.
+#[test]
+fn labels_are_decided_by_thresholds_unless_told_otherwise() {
+    let folder = folder();
+    for (options, has) in [
+        ("", true),
+        ("--thresholds rate", true),
+        ("--thresholds none", false),
+        ("--decide f1", false),
+        ("--row-share 1", false),
+        ("--first-tree 8", false),
+        ("--method random-forest", false),
+    ] {
+        let method = if options.contains("method") { "" } else { "--method structured-forest" };
+        folder.ok(&format!("train {DATA} --trees 8 {method} {options}"));
+        let about = folder.json("inspect --model m.rpo");
+        assert_eq!(about["has_thresholds"], has, "{options}");
+        assert_eq!(about["parameters"]["thresholds"].is_string(), has, "{options}");
+    }
+    let part = |options: &str| folder.ok(&format!("train {DATA} --trees 4 --method structured-forest {options}"));
+    part("");
+    std::fs::rename(folder.path("m.rpo"), folder.path("first.rpo")).unwrap();
+    part("--first-tree 4");
+    let refused = folder.fail("merge --models first.rpo m.rpo --out both.rpo");
+    assert!(refused.contains("train its parts with --thresholds = none"), "{refused}");
+}
+
 /// Parts of a forest are merged, thresholds found for what is there; the whole is what one fit gives.
 #[test]
 fn forests_grow_in_parts() {

@@ -16,7 +16,7 @@ pub struct DecisionParams {
     pub decide: Decision,
     /// Finds a decision threshold for each label and keeps it in the model: macro-f, the threshold with the largest
     /// F-measure of the label; micro-f, one for all labels; rate, the threshold that predicts the label as often as it
-    /// occurs. Without it, labels are predicted from a score of 0.5.
+    /// occurs; none: labels are predicted from a score of 0.5.
     ///
     /// Thresholds are found on out-of-bag predictions where the method has them. Otherwise the method is fitted twice: to
     /// a part of the samples, whose model's scores for the withheld ones give the thresholds, and then to all.

@@ -39,7 +39,7 @@ pub use registry::{MethodEntry, Parameters, Registry};
 pub(crate) use error::nearest;
 pub(crate) use registry::RestoreContext;
 
-use crate::{Model, ModelError};
+use crate::{Decision, Model, ModelError};
 use configured::Configured;
 use rpo_core::Seed;
 use rpo_data::{Dataset, Task};
@@ -209,17 +209,24 @@ impl Method {
         let Parts {
             own,
             features,
-            decision,
+            mut decision,
         } = self
             .read(Some(task))
             .map_err(|e| ModelError::Custom(e.to_string()))?;
         own.check()?;
         features.check()?;
+        let mut parameters = self.parameter_values(Some(task));
+        if decision.decide == Decision::Threshold && self.given("thresholds").is_none() {
+            decision.thresholds = self.entry.default_thresholds(own.as_ref());
+        }
+        if decision.thresholds.is_none() && parameters.contains_key("thresholds") {
+            parameters.insert("thresholds".to_owned(), Value::Null);
+        }
         decision.check(own.as_ref())?;
         Ok(Box::new(Configured {
             inner: own,
             method: self.name(),
-            parameters: self.parameter_values(Some(task)),
+            parameters,
             steps: features.steps(self.entry.encodes_one_hot()),
             decision,
             seed: Seed::new(self.seed()),

@@ -9,6 +9,7 @@ use crate::combine::{Ensemble, restore};
 use crate::{Predict, Schema, TrainingSummary};
 use rpo_core::store::{Reader, Restore, Sizes, StoreError};
 use rpo_data::Task;
+use rpo_ensemble::thresholds::ThresholdRule;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -36,6 +37,7 @@ pub struct MethodEntry {
     replaced: Option<(&'static str, &'static str)>,
     presets: Vec<(&'static str, Value)>,
     label_defaults: &'static [(&'static str, &'static str)],
+    thresholds: Option<ThresholdRule>,
     defaults: Value,
     /// Every parameter, described once.
     described: OnceLock<Vec<ParameterInfo>>,
@@ -60,6 +62,7 @@ impl MethodEntry {
             replaced: None,
             presets: Vec::new(),
             label_defaults: &[],
+            thresholds: None,
             defaults: object(defaults),
             described: OnceLock::new(),
             schema: schema_of::<P>,
@@ -140,6 +143,21 @@ impl MethodEntry {
         }
     }
 
+    /// Decides on labels by thresholds of a rule unless another is set, where models have out-of-bag predictions.
+    pub(crate) fn deciding(self, rule: ThresholdRule) -> Self {
+        Self {
+            thresholds: Some(rule),
+            ..self
+        }
+    }
+
+    /// The rule of thresholds where none is set, for parameters with these values. There is none for a part of a forest:
+    /// thresholds belong to the scores of the whole.
+    pub(super) fn default_thresholds(&self, own: &dyn Estimator) -> Option<ThresholdRule> {
+        let is_first = own.parameters().get("first_tree").is_none_or(|first| *first == 0);
+        self.thresholds.filter(|_| is_first && own.has_oob())
+    }
+
     /// The name of the method.
     pub fn name(&self) -> &'static str {
         self.name
@@ -213,7 +231,10 @@ impl MethodEntry {
             let features = self
                 .prepares
                 .then(|| infos_of(&FeatureParams::defaults(self.one_hot)));
-            let decision = infos_of(&DecisionParams::default());
+            let decision = infos_of(&DecisionParams {
+                thresholds: self.thresholds,
+                ..DecisionParams::default()
+            });
             let common = iter::once(ParameterInfo::seed()).chain(features.into_iter().flatten());
             // A method may have a parameter in place of that of all.
             let is_new =

@@ -4,6 +4,7 @@ use super::growing::ForestMethod;
 use crate::method::{FitContext, MethodEntry, Needs};
 use rpo_data::Dataset;
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams};
+use rpo_ensemble::thresholds::ThresholdRule;
 use rpo_ensemble::{EnsembleError, FitOptions};
 use std::ops::Range;
 
@@ -14,6 +15,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     vec![
         entry
             .alias(&["soshf"])
+            .deciding(ThresholdRule::MacroF)
             .model::<StructuredForest>("structured-forest"),
     ]
 }
