@@ -6,6 +6,8 @@ use rpo::data::write;
 
 /// Longest line that a target reads.
 const LONGEST_LINE: usize = 1 << 16;
+/// Bytes that the rows of a file may take, of which a few bytes can hold any number.
+const MEMORY_LIMIT: usize = 1 << 24;
 /// Bytes of an input beyond which an index may stand for more memory than a run may take.
 const LONGEST_INPUT: usize = 1 << 16;
 
@@ -27,6 +29,7 @@ pub fn read_in_every_way(format: Format, bytes: &[u8]) {
                 targets: targets.clone(),
                 missing_targets,
                 longest_line: LONGEST_LINE,
+                memory_limit: MEMORY_LIMIT,
                 ..ReadOptions::default()
             };
             match read_from(bytes, &options) {
@@ -35,6 +38,11 @@ pub fn read_in_every_way(format: Format, bytes: &[u8]) {
             }
         }
     }
+}
+
+/// Makes a panic that is caught no find: readers of Parquet and Arrow turn those of the decoders into errors.
+pub fn let_panics_unwind() {
+    std::panic::set_hook(Box::new(|_| {}));
 }
 
 /// What holds of every set that a reader returns.
