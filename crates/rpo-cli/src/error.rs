@@ -122,6 +122,10 @@ impl CliError {
             ReadErrorKind::MixedColumn { .. } => {
                 "--categorical takes a column for categories, --ignore leaves it out; a missing value is an empty cell or NA"
             }
+            ReadErrorKind::UnsupportedColumn { .. } | ReadErrorKind::DateOutOfRange { .. } => {
+                "--ignore leaves a column out"
+            }
+            ReadErrorKind::Memory(_) => "--table-memory allows more",
             ReadErrorKind::DecimalComma { .. } => "--categorical takes a column for categories",
             ReadErrorKind::Option { option, .. } => match *option {
                 "targets" => {

@@ -1,5 +1,8 @@
 //! `rpo predict`.
 
+#[cfg(feature = "arrow")]
+mod columns;
+
 use crate::error::CliError;
 use crate::json_outputs::JsonOutputs;
 use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
@@ -10,6 +13,7 @@ use ndarray::ArrayView1;
 use rpo::core::{CsrMatrix, MatrixView, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
+use rpo::data::read::Format;
 use rpo::data::write::csv_field;
 use rpo::{Decision, Model, for_each_block};
 use serde_json::json;
@@ -45,11 +49,12 @@ pub(crate) struct Predict {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 
-    /// What to write: CSV; jsonl, for each sample a line {"row", "prediction"} of JSON, with predictions as those of
+    /// What to write, by default what the name of --out ends in, else CSV: csv; parquet or arrow, the columns of CSV;
+    /// jsonl, for each sample a line {"row", "prediction"} of JSON, with predictions as those of
     /// `rpo serve`; or xmlrepo, the Extreme Classification Repository's score format (a line "samples labels", then
     /// label:score pairs for each sample, labels by number, best first).
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = OutFormat::Csv)]
-    out_format: OutFormat,
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    out_format: Option<OutFormat>,
 
     /// Print one JSON object: n_samples, load_seconds, predict_seconds (writing included), rows_per_second, and
     /// latency_milliseconds, the median time of predicting one row alone, over up to 100 rows.
@@ -71,14 +76,30 @@ enum OutFormat {
     Csv,
     Jsonl,
     Xmlrepo,
+    #[cfg(feature = "arrow")]
+    Parquet,
+    #[cfg(feature = "arrow")]
+    Arrow,
 }
 
 impl Predict {
+    fn format(&self) -> OutFormat {
+        let of_name = || match Format::of_name(self.out.as_deref()?)? {
+            #[cfg(feature = "arrow")]
+            Format::Parquet => Some(OutFormat::Parquet),
+            #[cfg(feature = "arrow")]
+            Format::Arrow => Some(OutFormat::Arrow),
+            _ => None,
+        };
+        self.out_format.or_else(of_name).unwrap_or(OutFormat::Csv)
+    }
+
     pub(crate) fn run(&self) -> Result<(), CliError> {
         self.threads.start()?;
         let clock = Stopwatch::start();
         let model = Model::load(&self.model)?;
-        let ranks = self.top_k.is_some() || self.decide || self.out_format == OutFormat::Xmlrepo;
+        let format = self.format();
+        let ranks = self.top_k.is_some() || self.decide || format == OutFormat::Xmlrepo;
         if ranks && model.schema().task() == Task::Regression {
             let message =
                 "--top-k, --decide and --out-format xmlrepo are for labels; the model predicts numbers";
@@ -97,13 +118,17 @@ impl Predict {
             _ if self.decide => Some(Pick::Decided),
             k => k.map(|k| Pick::Best(k.get())),
         };
-        let written = match (pick, self.out_format) {
+        let written = match (pick, format) {
             (None, OutFormat::Csv) => wide_csv(&model, x, ids, &mut out),
             (Some(pick), OutFormat::Csv) => long_csv(&model, x, ids, pick, &mut out),
             (pick, OutFormat::Jsonl) => jsonl(&model, x, ids, pick, &mut out),
             (pick, OutFormat::Xmlrepo) => {
                 xmlrepo(&model, x, pick.unwrap_or(Pick::Best(model.n_outputs())), &mut out)
             }
+            #[cfg(feature = "arrow")]
+            (pick, OutFormat::Parquet) => columns::write(&model, x, ids, pick, Format::Parquet, &mut out),
+            #[cfg(feature = "arrow")]
+            (pick, OutFormat::Arrow) => columns::write(&model, x, ids, pick, Format::Arrow, &mut out),
         };
         written.map_err(|e| match e {
             CliError::Model(source) => CliError::of_data(source, self.input.name()),
@@ -164,7 +189,9 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
     let header: Vec<String> = id.into_iter().chain(names).collect();
     out.put(header.join(",").as_bytes())?;
     out.put(b"\n")?;
-    for_all_scores(model, x, out, |line, sample, scores| {
+    let mut line = Vec::new();
+    for_all_scores(model, x, |sample, scores| {
+        line.clear();
         if let Some((_, ids)) = ids {
             add!(line, "{},", csv_field(&ids[sample]));
         }
@@ -175,17 +202,16 @@ fn wide_csv(model: &Model, x: MatrixView<'_>, ids: Ids<'_>, out: &mut Output) ->
             add!(line, "{score}");
         }
         line.push(b'\n');
+        out.put(&line)
     })
 }
 
-/// Writes what `write` makes of each row and the scores of all outputs.
+/// Calls `write` with each row and the scores of all outputs.
 fn for_all_scores(
     model: &Model,
     x: MatrixView<'_>,
-    out: &mut Output,
-    write: impl Fn(&mut Vec<u8>, usize, ArrayView1<'_, f32>),
+    mut write: impl FnMut(usize, ArrayView1<'_, f32>) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let mut line = Vec::new();
     for_each_block(
         x,
         width(model, model.n_outputs()),
@@ -193,12 +219,9 @@ fn for_all_scores(
         |samples, block| {
             let scores = model.predict_with_limit(block, usize::MAX);
             let scores = scores.map_err(|e| e.in_block(samples.start))?;
-            for (sample, scores) in samples.zip(scores.rows()) {
-                line.clear();
-                write(&mut line, sample, scores);
-                out.put(&line)?;
-            }
-            Ok(())
+            samples
+                .zip(scores.rows())
+                .try_for_each(|(sample, scores)| write(sample, scores))
         },
     )
 }
@@ -212,7 +235,7 @@ fn jsonl(
     out: &mut Output,
 ) -> Result<(), CliError> {
     let outputs = JsonOutputs::new(model.schema().output_names());
-    let line = |line: &mut Vec<u8>, sample: usize, prediction: &dyn Fn(&mut String)| {
+    let mut put = |sample: usize, prediction: &dyn Fn(&mut String)| {
         let mut text = match ids {
             Some((name, ids)) => format!("{{{}:{}", json!(name), json!(ids[sample])),
             None => format!("{{\"row\":{sample}"),
@@ -220,14 +243,14 @@ fn jsonl(
         text.push_str(",\"prediction\":");
         prediction(&mut text);
         text.push_str("}\n");
-        line.extend_from_slice(text.as_bytes());
+        out.put(text.as_bytes())
     };
     match pick {
-        None => for_all_scores(model, x, out, |text, sample, scores| {
-            line(text, sample, &|to| outputs.all(scores, to));
+        None => for_all_scores(model, x, |sample, scores| {
+            put(sample, &|to| outputs.all(scores, to))
         }),
-        Some(pick) => for_each_row(model, x, pick, out, |text, sample, best| {
-            line(text, sample, &|to| outputs.picked(best, to));
+        Some(pick) => for_each_row(model, x, pick, |sample, best| {
+            put(sample, &|to| outputs.picked(best, to))
         }),
     }
 }
@@ -251,44 +274,47 @@ fn long_csv(
     let id = ids.map_or("row".into(), |(name, _)| csv_field(name));
     out.put(format!("{id},label,score\n").as_bytes())?;
     let names = model.schema().output_names();
-    for_each_row(model, x, pick, out, |line, row, best| {
+    let mut lines = Vec::new();
+    for_each_row(model, x, pick, |row, best| {
+        lines.clear();
         for &(label, score) in best {
             let name = names.get(label as usize).unwrap_or_default();
             match ids {
-                Some((_, ids)) => add!(line, "{}", csv_field(&ids[row])),
-                None => add!(line, "{row}"),
+                Some((_, ids)) => add!(lines, "{}", csv_field(&ids[row])),
+                None => add!(lines, "{row}"),
             }
-            add!(line, ",{},{score}\n", csv_field(&name));
+            add!(lines, ",{},{score}\n", csv_field(&name));
         }
+        out.put(&lines)
     })
 }
 
 fn xmlrepo(model: &Model, x: MatrixView<'_>, pick: Pick, out: &mut Output) -> Result<(), CliError> {
     out.put(format!("{} {}\n", x.n_rows(), model.n_outputs()).as_bytes())?;
-    for_each_row(model, x, pick, out, |line, _, best| {
+    let mut line = Vec::new();
+    for_each_row(model, x, pick, |_, best| {
+        line.clear();
         for (i, (label, score)) in best.iter().enumerate() {
             let space = if i > 0 { " " } else { "" };
             add!(line, "{space}{label}:{score}");
         }
         line.push(b'\n');
+        out.put(&line)
     })
 }
 
-/// Writes what `write` makes of each row and its labels, best first.
+/// Calls `write` with each row and its labels, best first.
 fn for_each_row(
     model: &Model,
     x: MatrixView<'_>,
     pick: Pick,
-    out: &mut Output,
-    write: impl Fn(&mut Vec<u8>, usize, &[(u32, f32)]),
+    mut write: impl FnMut(usize, &[(u32, f32)]) -> Result<(), CliError>,
 ) -> Result<(), CliError> {
-    let mut text = Vec::new();
-    let mut put = |row: usize, best: &mut Vec<(u32, f32)>, out: &mut Output| {
+    let mut put = |row: usize, best: &mut Vec<(u32, f32)>| {
         best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        text.clear();
-        write(&mut text, row, best);
+        write(row, best)?;
         best.clear();
-        out.put(&text)
+        Ok::<(), CliError>(())
     };
     let mut best: Vec<(u32, f32)> = Vec::new();
     match pick {
@@ -303,7 +329,7 @@ fn for_each_row(
                 for (i, row) in rows.enumerate() {
                     let (labels, scores) = csr_row(&view, i);
                     best.extend(labels.iter().copied().zip(scores.iter().copied()));
-                    put(row, &mut best, out)?;
+                    put(row, &mut best)?;
                 }
                 Ok(())
             },
@@ -322,7 +348,7 @@ fn for_each_row(
                 for (i, row) in rows.enumerate() {
                     let labels = csr_row(&view, i).0;
                     best.extend(labels.iter().map(|&j| (j, scores[[i, j as usize]])));
-                    put(row, &mut best, out)?;
+                    put(row, &mut best)?;
                 }
                 Ok(())
             })

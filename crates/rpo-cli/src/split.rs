@@ -6,7 +6,7 @@ use crate::options::SplitDataOptions;
 use crate::output::Report;
 use clap::Args;
 use rpo::core::Seed;
-use rpo::data::read::{TextOfSamples, time_of};
+use rpo::data::read::{TextOfSamples, read_split, time_of};
 use rpo::data::split::{Split, TestSize, grouped_split, random_split, stratified_split, time_split};
 use rpo::data::{Dataset, Task};
 use std::io::BufWriter;
@@ -39,13 +39,27 @@ pub(crate) struct SplitCommand {
     #[arg(long, conflicts_with_all = ["group", "time"])]
     random: bool,
 
-    /// Keep samples together that have the same value in this column of a CSV file, such as a customer.
+    /// Keep samples together that have the same value in this column of a table, such as a customer.
     #[arg(long, value_name = "COLUMN", conflicts_with = "time")]
     group: Option<String>,
 
-    /// Test on the latest samples by this column of a CSV file, which holds numbers or dates of ISO 8601.
+    /// Test on the latest samples by this column of a table, which holds numbers or dates of ISO 8601.
     #[arg(long, value_name = "COLUMN")]
     time: Option<String>,
+
+    /// Published lists of the samples to train on and to test on, in place of drawing them: two files with a line of
+    /// numbers, counted from 1, one for each repetition (trSplit and tstSplit of the Extreme Classification Repository).
+    #[arg(
+        long,
+        num_args = 2,
+        value_names = ["TRAIN_LIST", "TEST_LIST"],
+        conflicts_with_all = ["group", "time", "random", "seed", "test_fraction"]
+    )]
+    lists: Vec<PathBuf>,
+
+    /// Which number on the lines of the lists counts, from 1.
+    #[arg(long, value_name = "K", default_value_t = 1, requires = "lists")]
+    repetition: usize,
 
     /// Seed of the samples that are drawn; 0 by default.
     #[arg(long, value_name = "SEED", conflicts_with = "time")]
@@ -70,7 +84,7 @@ impl SplitCommand {
         let split = self.split(&data)?;
         let text = TextOfSamples::find(self.data.path(), &self.data.options())?;
         let [train, test] = &mut outs;
-        let mut parts: [(&[usize], &mut dyn std::io::Write); 2] =
+        let mut parts: [(&[usize], &mut (dyn std::io::Write + Send)); 2] =
             [(&split.train, train), (&split.test, test)];
         text.copy(&mut parts)
             .map_err(|e| self.data.problem(&e.to_string()))?;
@@ -87,6 +101,9 @@ impl SplitCommand {
     }
 
     fn split(&self, data: &Dataset) -> Result<Split, CliError> {
+        if let [train, test] = self.lists.as_slice() {
+            return Ok(read_split(train, test, self.repetition, data.n_samples())?);
+        }
         let seed = Seed::new(self.seed.unwrap_or(0));
         let values = data.ids().unwrap_or_default();
         let empty = values

@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 struct FormatOptions {
-    /// Format of the file; told from its name or its first line by default.
+    /// Format of the file; told from its name or its first bytes by default.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     format: Format,
 
@@ -31,6 +31,11 @@ struct FormatOptions {
     /// frequent of semicolon, tab and |.
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     delimiter: Option<char>,
+
+    /// Most memory, in MiB, that the rows of a Parquet or Arrow file may take: a small file can hold any number of rows
+    /// that are alike.
+    #[arg(long, value_name = "MIB", default_value_t = 4096)]
+    table_memory: usize,
 
     /// Index of the first feature in svmlight files.
     #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(0..=1))]
@@ -47,6 +52,7 @@ impl FormatOptions {
             format: self.format,
             first_feature,
             delimiter: self.delimiter,
+            memory_limit: self.table_memory.saturating_mul(1 << 20),
             ..ReadOptions::default()
         }
     }
@@ -56,8 +62,8 @@ impl FormatOptions {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct InputOptions {
-    /// The data: an ARFF, CSV, svmlight or Extreme Classification Repository file, plain or compressed by gzip; - is
-    /// standard input. @NAME takes a set of the catalogue in the folder that the variable RPO_DATA names: its training
+    /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain or
+    /// compressed by gzip; - is standard input. @NAME takes a set of the catalogue in the folder that the variable RPO_DATA names: its training
     /// part to train on, its test part to predict and to evaluate on.
     #[arg(long, value_name = "FILE|@NAME|-")]
     data: String,
@@ -69,7 +75,7 @@ pub(crate) struct InputOptions {
     #[command(flatten)]
     format: FormatOptions,
 
-    /// Column of a CSV file that identifies the samples: it is not a feature, and predictions are written beside it.
+    /// Column of a CSV, Parquet or Arrow file that identifies the samples: it is not a feature, and predictions are written beside it.
     #[arg(long, value_name = "NAME")]
     id: Option<String>,
 
@@ -81,11 +87,11 @@ pub(crate) struct InputOptions {
 /// Which columns of a file are outputs.
 #[derive(Debug, Clone, Args)]
 struct TargetOptions {
-    /// Outputs of ARFF and CSV files: the columns that a MULAN label file names.
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns that a MULAN label file names.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     labels: Option<PathBuf>,
 
-    /// Outputs of ARFF and CSV files: the columns of these names. In a name that no column has, * stands for any
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: the columns of these names. In a name that no column has, * stands for any
     /// characters and ? for one.
     #[arg(
         long,
@@ -96,7 +102,7 @@ struct TargetOptions {
     )]
     targets: Vec<String>,
 
-    /// Outputs of ARFF and CSV files: so many columns at the end.
+    /// Outputs of ARFF, CSV, Parquet and Arrow files: so many columns at the end.
     #[arg(
         long,
         value_name = "N",
@@ -133,7 +139,7 @@ pub(crate) struct DataOptions {
     #[command(flatten)]
     outputs: TargetOptions,
 
-    /// Outputs of ARFF and CSV files may be missing: ? in ARFF, an empty cell or NA in CSV. Missing outputs take no
+    /// Outputs of ARFF, CSV, Parquet and Arrow files may be missing: ? in ARFF, an empty cell or NA in CSV, null. Missing outputs take no
     /// part in training (of methods that can do without them) nor in metrics; without this they are refused.
     #[arg(long, help_heading = "Data")]
     missing_outputs: bool,
@@ -149,7 +155,7 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_enum, help_heading = "Data")]
     task: Option<TaskName>,
 
-    /// Columns of a CSV file that are not read; * stands for any characters, ? for one.
+    /// Columns of a CSV, Parquet or Arrow file that are not read; * stands for any characters, ? for one.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     ignore: Vec<String>,
 
@@ -161,12 +167,14 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     label_names: Option<PathBuf>,
 
-    /// Columns of a CSV file that are categories whatever their values look like. Columns of words are by themselves.
+    /// Columns of a CSV, Parquet or Arrow file that are categories whatever their values look like. Columns of words are by
+    /// themselves.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     categorical: Vec<String>,
 
-    /// Types of columns of a CSV file: number, category, date or date-time. By default those of the values: dates of
-    /// ISO 8601 become days since 1970, month, weekday and, where there are times, hour.
+    /// Types of columns of a CSV, Parquet or Arrow file: number, category, date or date-time. By default those of the values
+    /// of a CSV file, and those that the other files give: dates (in CSV of ISO 8601) become days since 1970, month, weekday
+    /// and, where there are times, hour.
     #[arg(long, value_name = "NAME=TYPE,...", value_delimiter = ',', value_parser = parse_type, help_heading = "Data")]
     types: Vec<(String, ColumnType)>,
 }
@@ -465,7 +473,8 @@ impl InputOptions {
 /// A file to split, of which the outputs are read alone.
 #[derive(Debug, Args)]
 pub(crate) struct SplitDataOptions {
-    /// The data: an ARFF, CSV, svmlight or Extreme Classification Repository file, plain or compressed by gzip.
+    /// The data: an ARFF, CSV, Parquet, Arrow IPC (Feather), svmlight or Extreme Classification Repository file, plain or
+    /// compressed by gzip.
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     data: PathBuf,
 
@@ -496,7 +505,7 @@ impl SplitDataOptions {
         };
         let data = read(&self.data, &options)?;
         if column.is_some() && data.ids().is_none() {
-            return Err(self.problem("--group and --time name a column of a CSV file"));
+            return Err(self.problem("--group and --time name a column of a CSV, Parquet or Arrow file"));
         }
         Ok(data)
     }
@@ -582,7 +591,7 @@ impl TrainingOptions {
             None => data,
         };
         if data.n_outputs() == 0 {
-            let problem = "there are no outputs; in ARFF and CSV files name them by --targets or --labels, or count them \
+            let problem = "there are no outputs; in ARFF, CSV, Parquet and Arrow files name them by --targets or --labels, or count them \
                 by --n-targets; other files mark labels themselves, and this one has none";
             return Err(input.problem(problem));
         }

@@ -5,6 +5,8 @@ use crate::data_file::DataFile;
 use crate::error::CliError;
 use clap::Args;
 use rpo::data::read::{FirstFeature, Format};
+#[cfg(not(feature = "arrow"))]
+use rpo::data::read::{ReadError, ReadErrorKind};
 use rpo::data::{Dataset, write};
 use std::io::BufWriter;
 use std::path::PathBuf;
@@ -16,7 +18,7 @@ pub(crate) struct WriteOptions {
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 
-    /// Format to write; by default that of the file's name: .arff, .csv, .svm or .svmlight.
+    /// Format to write; by default that of the file's name: .arff, .csv, .svm or .svmlight, .parquet, .arrow or .feather.
     #[arg(long, value_name = "FORMAT", default_value = "auto", value_parser = formats())]
     to: Format,
 }
@@ -42,11 +44,18 @@ impl WriteOptions {
     /// Writes a set.
     pub(crate) fn write(&self, data: &Dataset, out: DataFile) -> Result<(), CliError> {
         let mut out = BufWriter::new(out);
-        match self.format()? {
+        let format = self.format()?;
+        match format {
             Format::Csv => write::csv(data, &mut out)?,
             Format::SvmLight => write::svmlight(data, FirstFeature::One, &mut out)?,
             Format::XmlRepo => write::xmlrepo(data, &mut out)?,
             Format::Arff | Format::Auto => write::arff(data, &mut out)?,
+            #[cfg(feature = "arrow")]
+            Format::Parquet | Format::Arrow => drop(write::columns(data, format, &mut out)?),
+            #[cfg(not(feature = "arrow"))]
+            Format::Parquet | Format::Arrow => {
+                return Err(ReadError::from(ReadErrorKind::NotBuilt(format)).into());
+            }
         }
         let file = out
             .into_inner()

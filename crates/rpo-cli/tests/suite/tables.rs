@@ -61,6 +61,119 @@ fn words_and_dates_go_from_file_to_prediction() {
     assert_eq!(again, without_ids);
 }
 
+#[test]
+fn published_lists_split_a_set() {
+    let folder = Folder::new();
+    folder.write("all.txt", "4 2 2\n0 0:1\n1 0:2\n0,1 1:3\n 1:4\n");
+    folder.write("tr.txt", "4 1\n1 2\n").write("ts.txt", "3 4\n");
+    let split = "split --data all.txt --train a.txt --test b.txt --lists tr.txt ts.txt";
+    folder.ok(split);
+    assert_eq!(folder.read("a.txt"), "2 2 2\n0 0:1\n 1:4\n");
+    assert_eq!(folder.read("b.txt"), "1 2 2\n0,1 1:3\n");
+    folder.ok(&format!("{split} --repetition 2"));
+    assert_eq!(folder.read("a.txt"), "2 2 2\n0 0:1\n1 0:2\n");
+    let message = folder.fail(&format!("{split} --repetition 3"));
+    assert!(
+        message.contains("tr.txt: line 1: ") && message.contains("expected 3, got 2"),
+        "{message}"
+    );
+    folder.write("ts.txt", "1 2\n");
+    let message = folder.fail(split);
+    assert!(
+        message.contains("ts.txt: line 1: sample index 1 is given twice"),
+        "{message}"
+    );
+}
+
+/// What holds of a CSV file holds of the same table as Parquet and as Arrow, in every command.
+#[cfg(feature = "arrow")]
+#[test]
+fn parquet_and_arrow_go_wherever_csv_goes() {
+    let folder = Folder::new();
+    let dates_as_words = |n, first| customers(n, first, &CITIES).replace("2024-", "y24-");
+    folder.write("train.csv", dates_as_words(200, 0));
+    folder.write("test.csv", dates_as_words(40, 200));
+    let targets = "--id customer --targets spend_*";
+    folder.ok(&format!(
+        "train --data train.csv {targets} --trees 5 --model csv.rpo"
+    ));
+    let predicted = folder.ok("predict --data test.csv --id customer --model csv.rpo");
+    for name in ["parquet", "feather"] {
+        for part in ["train", "test"] {
+            folder.ok(&format!(
+                "convert --data {part}.csv {targets} --out {part}.{name}"
+            ));
+        }
+        let options = "--id id --targets spend_*";
+        folder.ok(&format!(
+            "train --data train.{name} {options} --trees 5 --model {name}.rpo"
+        ));
+        let read = |file: &str| std::fs::read(folder.path(file)).unwrap();
+        assert_eq!(read(&format!("{name}.rpo")), read("csv.rpo"), "{name}");
+        let again = folder.ok(&format!("predict --data test.{name} --id id --model csv.rpo"));
+        assert_eq!(again.replacen("id,", "customer,", 1), predicted, "{name}");
+        let scores = |file: &str| {
+            let scores = folder.json(&format!("evaluate --data {file} --model csv.rpo"));
+            (number(&scores, "r2"), number(&scores, "n_samples"))
+        };
+        assert_eq!(scores(&format!("test.{name}")), scores("test.csv"));
+        let described = folder.json(&format!("describe --data train.{name} {options}"));
+        assert_eq!(number(&described, "n_samples"), 200.0);
+        folder.ok(&format!("cv --data train.{name} {options} --trees 3 --folds 2"));
+        // Predictions are columns too, of a score for each output.
+        folder.ok(&format!(
+            "predict --data test.{name} --id id --model csv.rpo --out scores.{name}"
+        ));
+        folder.ok(&format!("convert --data scores.{name} --id id --out scores.csv"));
+        assert_eq!(folder.read("scores.csv"), again);
+        // A part of a file has its columns.
+        folder.ok(&format!(
+            "split --data train.{name} --group city --test-fraction 0.3 --train first.{name} --test second.{name}"
+        ));
+        let parts = ["first", "second"].map(|part| {
+            folder.ok(&format!(
+                "convert --data {part}.{name} {options} --out {part}.csv"
+            ));
+            folder.read(&format!("{part}.csv"))
+        });
+        let mut lines: Vec<&str> = parts.iter().flat_map(|part| part.lines().skip(1)).collect();
+        folder.ok(&format!("convert --data train.{name} {options} --out whole.csv"));
+        let whole = folder.read("whole.csv");
+        let mut expected: Vec<&str> = whole.lines().skip(1).collect();
+        lines.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(lines, expected);
+        // The best labels, from standard input.
+        let mut child = folder
+            .command(&format!(
+                "predict --data - --format {} --model csv.rpo",
+                if name == "parquet" { name } else { "arrow" }
+            ))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(&read(&format!("test.{name}")))
+            .unwrap();
+        assert!(child.wait_with_output().unwrap().status.success());
+    }
+    let message = folder.fail("predict --data test.parquet --model csv.rpo --out-format parquet");
+    assert!(message.contains("name it by --out"), "{message}");
+    // Damage is an error with the file and the column.
+    let mut bytes = std::fs::read(folder.path("test.parquet")).unwrap();
+    bytes[60] ^= 0xff;
+    folder.write("damaged.parquet", bytes);
+    let message = folder.fail("predict --data damaged.parquet --id id --model csv.rpo");
+    assert!(
+        message.contains("damaged.parquet: row group 0 (from 0), column "),
+        "{message}"
+    );
+}
+
 /// A pipe can be read once only, whatever its columns are.
 #[cfg(unix)]
 #[test]

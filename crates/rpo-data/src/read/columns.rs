@@ -98,55 +98,62 @@ struct Seen {
     times: usize,
     words: usize,
     /// The first value that is not a number, and its line.
-    first: Option<(String, u64)>,
+    not_a_number: Option<(String, u64)>,
+    /// The first value that is not a date, and its line.
+    not_a_date: Option<(String, u64)>,
     /// The first number with a decimal comma, and its line.
     decimal_comma: Option<(String, u64)>,
 }
 
 impl Seen {
     fn add(&mut self, text: &[u8], line: u64) {
+        let value = || (lossy(text), line);
         if parse_number(text).is_ok() {
             self.numbers += 1;
+            self.not_a_date.get_or_insert_with(value);
             return;
         }
         match Moment::parse(text) {
             Some(moment) if moment.has_time => self.times += 1,
             Some(_) => self.dates += 1,
-            None => self.words += 1,
+            None => {
+                self.words += 1;
+                self.not_a_date.get_or_insert_with(value);
+            }
         }
-        self.first.get_or_insert_with(|| (lossy(text), line));
+        self.not_a_number.get_or_insert_with(value);
         if self.decimal_comma.is_none() && has_decimal_comma(text) {
-            self.decimal_comma = Some((lossy(text), line));
+            self.decimal_comma = Some(value());
         }
     }
 
     fn decide(self, column: &str) -> Result<ColumnType, ReadError> {
         let column = || column.to_owned();
         let dates = self.dates + self.times;
-        let others = dates + self.words;
+        let total = self.numbers + dates + self.words;
         if let (Some((text, line)), true) = (self.decimal_comma, dates == 0) {
             let column = column();
             return Err(ReadErrorKind::DecimalComma { column, text }.at(line));
         }
-        match self.first {
-            None => Ok(ColumnType::Number),
-            Some((text, line)) if self.numbers > others => {
-                let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-                let (column, total) = (column(), count(self.numbers + others));
-                let others = count(others);
-                let kind = ReadErrorKind::MixedColumn {
-                    column,
-                    text,
-                    others,
-                    total,
-                };
-                Err(kind.at(line))
-            }
-            Some(_) if dates == others && self.numbers == 0 => Ok(match self.times {
-                0 => ColumnType::Date,
-                _ => ColumnType::DateTime,
-            }),
-            Some(_) => Ok(ColumnType::Category),
+        let mixed = |most, (text, line), others: usize| {
+            let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+            let (column, others, total) = (column(), count(others), count(total));
+            let kind = ReadErrorKind::MixedColumn {
+                column,
+                most,
+                text,
+                others,
+                total,
+            };
+            Err(kind.at(line))
+        };
+        match (self.not_a_number, self.not_a_date) {
+            (None, _) => Ok(ColumnType::Number),
+            (Some(first), _) if 2 * self.numbers > total => mixed("number", first, total - self.numbers),
+            (_, None) if self.times == 0 => Ok(ColumnType::Date),
+            (_, None) => Ok(ColumnType::DateTime),
+            (_, Some(first)) if 2 * dates > total => mixed("date", first, total - dates),
+            _ => Ok(ColumnType::Category),
         }
     }
 }

@@ -5,9 +5,13 @@ use super::options::ColumnType;
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
+use std::fmt;
 
 /// The features of a date, in their order; the last is for dates with times alone.
 const PARTS: [&str; 4] = ["days", "month", "weekday", "hour"];
+
+/// Nanoseconds of a day.
+pub(super) const DAY: i128 = 86_400_000_000_000;
 
 /// Names of the parts that a column of dates is read as.
 pub(super) fn parts(kind: ColumnType) -> &'static [&'static str] {
@@ -31,6 +35,13 @@ pub(super) struct Moment {
 }
 
 impl Moment {
+    /// The moment so many nanoseconds after 1970-01-01; `None` outside of the years -9999 to 9999.
+    pub(super) fn new(nanoseconds: i128, has_time: bool) -> Option<Self> {
+        let timestamp = Timestamp::from_nanosecond(nanoseconds).ok()?;
+        let time = timestamp.to_zoned(TimeZone::UTC).datetime();
+        Some(Self { time, has_time })
+    }
+
     /// Parses `YYYY-MM-DD`, or that with a time, which may have an offset from UTC; `None` for anything else.
     pub(super) fn parse(text: &[u8]) -> Option<Self> {
         // The library reads more forms than the usual one, some of which numbers have.
@@ -73,6 +84,16 @@ impl Moment {
         let (month, weekday) = (self.time.month(), self.time.weekday().to_monday_one_offset());
         let values = [days, f64::from(month), f64::from(weekday), hours];
         values.into_iter().take(parts(kind).len())
+    }
+}
+
+/// The text that parses as the moment.
+impl fmt::Display for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.has_time {
+            true => self.time.fmt(f),
+            false => self.time.date().fmt(f),
+        }
     }
 }
 

@@ -13,6 +13,12 @@ use std::path::Path;
 
 const BUFFER: usize = 1 << 17;
 const GZIP: &[u8] = b"\x1f\x8b";
+/// The formats that are no text, by their first bytes.
+const BINARY: [(&[u8], Format); 3] = [
+    (b"PAR1", Format::Parquet),
+    (b"ARROW1", Format::Arrow),
+    (b"FEA1", Format::Arrow),
+];
 /// Bytes looked at to tell the format: enough for the first line of most files; a longer one is cut.
 const GLANCE: u64 = 1 << 16;
 
@@ -32,6 +38,13 @@ pub(super) fn decompressed<'a>(reader: impl BufRead + 'a) -> Result<Box<dyn BufR
     })
 }
 
+/// Returns true for a file that is compressed by gzip.
+#[cfg(feature = "arrow")]
+pub(super) fn is_gzip(path: &Path) -> Result<bool, ReadError> {
+    let file = File::open(path).map_err(|e| ReadErrorKind::from(&e))?;
+    Ok(peek(BufReader::new(file), GZIP.len() as u64)?.0 == GZIP)
+}
+
 /// The first bytes of a reader, and a reader of everything.
 fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), ReadError> {
     let mut start = Vec::new();
@@ -43,11 +56,14 @@ fn peek<R: BufRead>(mut reader: R, n: u64) -> Result<(Vec<u8>, impl BufRead), Re
     Ok((start.clone(), Cursor::new(start).chain(reader)))
 }
 
-/// The format that the first line says, and a reader of everything.
+/// The format that the first bytes or the first line say, and a reader of everything.
 pub(super) fn format_of_content<'a>(
     reader: impl BufRead + 'a,
 ) -> Result<(Format, Box<dyn BufRead + 'a>), ReadError> {
     let (start, whole) = peek(reader, GLANCE)?;
+    if let Some((_, format)) = BINARY.iter().find(|(magic, _)| start.starts_with(magic)) {
+        return Ok((*format, Box::new(whole)));
+    }
     let cut = start.len() as u64 == GLANCE;
     // The glance may end between CR and LF.
     let mut lines = LineReader::new(start.strip_suffix(b"\r").filter(|_| cut).unwrap_or(&start));
@@ -111,9 +127,15 @@ mod tests {
         assert_eq!(name("a/b.ARFF"), Some(Format::Arff));
         assert_eq!(name("b.csv.gz"), Some(Format::Csv));
         assert_eq!(name("b.svm"), Some(Format::SvmLight));
+        assert_eq!(
+            (name("b.parquet"), name("b.feather")),
+            (Some(Format::Parquet), Some(Format::Arrow))
+        );
         assert_eq!((name("b.txt"), name("arff"), name("b.gz")), (None, None, None));
         let content = |text: &str| format_of_content(text.as_bytes()).map(|(format, _)| format);
         assert_eq!(content("\n% c\n@relation x"), Ok(Format::Arff));
+        assert_eq!(content("PAR1\0"), Ok(Format::Parquet));
+        assert_eq!(content("ARROW1\0\0"), Ok(Format::Arrow));
         assert_eq!(content("4 10 6 \n0 1:2"), Ok(Format::XmlRepo));
         assert_eq!(content("# c\n1,2 0:1 3:2 # d"), Ok(Format::SvmLight));
         assert_eq!(content(" 1:2"), Ok(Format::SvmLight));

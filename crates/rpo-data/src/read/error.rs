@@ -4,7 +4,7 @@ use super::format::Format;
 use super::number::NotANumber;
 use crate::dataset::DatasetError;
 use crate::message::{lossy, quoted};
-use rpo_core::Mismatch;
+use rpo_core::{MemoryLimit, Mismatch};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ pub struct ReadError {
     pub line: Option<u64>,
     /// Byte in the line, from 1, where it makes sense.
     pub column: Option<u64>,
+    /// Row, from 1, of a file that has no lines.
+    pub row: Option<u64>,
     /// What is wrong.
     pub kind: ReadErrorKind,
 }
@@ -28,6 +30,14 @@ impl ReadError {
     #[must_use]
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
         self.path.get_or_insert_with(|| path.to_owned());
+        self
+    }
+
+    /// Makes the line a row, as the file has no lines.
+    #[cfg(feature = "arrow")]
+    #[must_use]
+    pub(crate) fn of_row(mut self) -> Self {
+        self.row = self.line.take();
         self
     }
 
@@ -49,6 +59,9 @@ impl fmt::Display for ReadError {
             (Some(line), None) => write!(f, "line {line}: ")?,
             _ => {}
         }
+        if let Some(row) = self.row {
+            write!(f, "row {row}: ")?;
+        }
         self.kind.fmt(f)
     }
 }
@@ -65,6 +78,7 @@ impl From<ReadErrorKind> for ReadError {
             path: None,
             line: None,
             column: None,
+            row: None,
             kind,
         }
     }
@@ -97,6 +111,9 @@ pub enum ReadErrorKind {
         /// The limit.
         limit: usize,
     },
+    /// A table that would take more memory than the options allow.
+    #[error(transparent)]
+    Memory(#[from] MemoryLimit),
     /// More text than is held in memory.
     #[error("more than {limit} bytes, which are held in memory; a file may be larger")]
     TooMuchText {
@@ -105,11 +122,55 @@ pub enum ReadErrorKind {
     },
     /// Neither the name nor the first line of the file, which is given, tells the format.
     #[error(
-        "cannot tell the format from the file name or from the first line {}; say which it is: arff, xmlrepo, svmlight \
-         or csv",
+        "cannot tell the format from the file name or from the first line {}; say which it is: arff, xmlrepo, svmlight, \
+         csv, parquet or arrow",
         quoted(.0)
     )]
     UnknownFormat(String),
+    /// A Parquet or Arrow file for a program that was built without the feature `arrow`.
+    #[error("{0} files are not read: the program was built without the feature arrow")]
+    NotBuilt(Format),
+    /// A Parquet or Arrow file that is damaged, or uses what is not read.
+    #[error(
+        "{}{}the {format} file cannot be decoded: {message}",
+        part.map_or_else(String::new, |part| match format {
+            Format::Parquet => format!("row group {part} (from 0), "),
+            _ => format!("record batch {part} (from 0), "),
+        }),
+        column.as_ref().map_or_else(String::new, |column| format!("column {}: ", quoted(column)))
+    )]
+    Container {
+        /// The format.
+        format: Format,
+        /// The row group of a Parquet file or the record batch of an Arrow file, from 0.
+        part: Option<u64>,
+        /// The column, if it is known.
+        column: Option<Box<str>>,
+        /// What is wrong.
+        message: Box<str>,
+    },
+    /// A column of a Parquet or Arrow file of a type that is not read.
+    #[error(
+        "column {} holds {found}; numbers, booleans, texts, dates and times are read",
+        quoted(column)
+    )]
+    UnsupportedColumn {
+        /// Name of the column.
+        column: String,
+        /// Its type.
+        found: Box<str>,
+    },
+    /// A date that no calendar of four digits has.
+    #[error(
+        "a date in {} lies {days} days after 1970-01-01, outside of the years -9999 to 9999",
+        quoted(column)
+    )]
+    DateOutOfRange {
+        /// Name of the column.
+        column: String,
+        /// Days since 1970-01-01.
+        days: i64,
+    },
     /// An option that the format does not take.
     #[error("option {option:?} does not apply to {format} files")]
     Option {
@@ -209,9 +270,9 @@ pub enum ReadErrorKind {
         /// The most similar name, if one is similar.
         nearest: Option<Box<str>>,
     },
-    /// A column of a CSV file with a few words among numbers, or a few dates.
+    /// A column of a CSV file with a few other values among numbers or among dates.
     #[error(
-        "{} is not a number; most values of {} are, so {} {} of {total} may be mistakes",
+        "{} is not a {most}; most values of {} are, so {} {} of {total} may be mistakes",
         quoted(text),
         quoted(column),
         others,
@@ -220,9 +281,11 @@ pub enum ReadErrorKind {
     MixedColumn {
         /// Name of the column.
         column: String,
-        /// The first value that is not a number.
+        /// "number" or "date".
+        most: &'static str,
+        /// The first value that is not what most are.
         text: String,
-        /// Values that are not numbers.
+        /// Values that are not what most are.
         others: u32,
         /// Values that are not missing.
         total: u32,

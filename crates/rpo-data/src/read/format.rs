@@ -6,12 +6,13 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// File formats. Any of them may be compressed by gzip, which is recognised by its first bytes.
+/// File formats. Any of them may be compressed by gzip, which is recognised by its first bytes. Parquet and Arrow are read
+/// and written with the feature `arrow`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Detected by the extension of the file name (`.arff`, `.csv`, `.svm`, `.svmlight`, `.libsvm`; `.gz` stripped),
-    /// else by the first line.
+    /// Detected by the extension of the file name (`.arff`, `.csv`, `.svm`, `.svmlight`, `.libsvm`, `.parquet`, `.arrow`,
+    /// `.arrows`, `.feather`, `.ipc`; `.gz` stripped), else by the first bytes or the first line.
     #[default]
     Auto,
     /// ARFF, see [`ArffReader`](super::ArffReader).
@@ -22,16 +23,22 @@ pub enum Format {
     SvmLight,
     /// CSV, see [`CsvReader`](super::CsvReader).
     Csv,
+    /// Parquet, with columns of numbers, booleans, texts (dictionaries too), dates and times.
+    Parquet,
+    /// Arrow IPC with the same columns: a file, which is Feather version 2, or a stream.
+    Arrow,
 }
 
 impl Format {
     /// All formats with their names on a command line.
-    pub const NAMES: [(Self, &'static str); 5] = [
+    pub const NAMES: [(Self, &'static str); 7] = [
         (Self::Auto, "auto"),
         (Self::Arff, "arff"),
         (Self::XmlRepo, "xmlrepo"),
         (Self::SvmLight, "svmlight"),
         (Self::Csv, "csv"),
+        (Self::Parquet, "parquet"),
+        (Self::Arrow, "arrow"),
     ];
 
     /// The format of files whose names end as this one, `None` if there is none.
@@ -44,6 +51,8 @@ impl Format {
         match extension.as_str() {
             "arff" => Some(Self::Arff),
             "csv" => Some(Self::Csv),
+            "parquet" => Some(Self::Parquet),
+            "arrow" | "arrows" | "feather" | "ipc" => Some(Self::Arrow),
             "svm" | "svmlight" | "libsvm" => Some(Self::SvmLight),
             _ => None,
         }
@@ -59,7 +68,7 @@ impl fmt::Display for Format {
 
 /// A name that is not a format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format {0:?}; auto, arff, xmlrepo, svmlight or csv expected")]
+#[error("unknown format {0:?}; auto, arff, xmlrepo, svmlight, csv, parquet or arrow expected")]
 pub struct UnknownFormatName(pub String);
 
 impl FromStr for Format {

@@ -1,11 +1,14 @@
-//! Streaming readers of ARFF, CSV, svmlight and the Extreme Classification Repository's format.
+//! Streaming readers of ARFF, CSV, svmlight, the Extreme Classification Repository's format, Parquet and Arrow IPC.
 //!
 //! [`read`] takes a path, [`read_from`] any [`BufRead`]; both return a [`Dataset`]. The readers of the single
-//! formats return one row at a time, in `f64`, for other uses. All keep one line of the file at a time, accept LF and
-//! CR LF line ends and a UTF-8 byte order mark, and refuse malformed input with a [`ReadError`] that names the line.
+//! formats return one row at a time, in `f64`, for other uses. All keep one line of the file at a time (of Parquet and Arrow
+//! one batch of rows), accept LF and CR LF line ends and a UTF-8 byte order mark, and refuse malformed input with a
+//! [`ReadError`] that names the line.
 
 mod arff;
 mod columns;
+#[cfg(feature = "arrow")]
+mod container;
 mod csv;
 mod date;
 mod detect;
@@ -21,6 +24,7 @@ mod row;
 mod rows;
 mod sample;
 mod samples;
+mod split_lists;
 mod svmlight;
 mod table;
 mod text;
@@ -39,6 +43,7 @@ pub use options::{ColumnType, FirstFeature, Missing, ReadOptions, Targets};
 pub use row::Row;
 pub use rows::{Cell, read_rows};
 pub use sample::Sample;
+pub use split_lists::read_split;
 pub use svmlight::SvmLightReader;
 pub use text_of_samples::TextOfSamples;
 pub use xmlrepo::XmlRepoReader;
@@ -69,6 +74,11 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
         // A file is opened anew, as its columns may have to be looked at twice; a pipe is read once.
         if format == Format::Csv && path.is_file() {
             return read_csv(|| open(path), options);
+        }
+        #[cfg(feature = "arrow")]
+        if matches!(format, Format::Parquet | Format::Arrow) && path.is_file() {
+            refuse_first_feature(format, options)?;
+            return table::read_container(container::open(format, path, options.memory_limit)?, options);
         }
         read_format(format, reader, options)
     };
@@ -142,6 +152,14 @@ fn read_format(
             let text = read_lines(LineReader::with_longest(reader, options.longest_line))?;
             read_csv(|| Ok(Box::new(text.as_slice())), options)
         }
+        #[cfg(feature = "arrow")]
+        Format::Parquet | Format::Arrow => {
+            refuse_first_feature(format, options)?;
+            let file = container::open_in_memory(format, reader, options.memory_limit)?;
+            table::read_container(file, options)
+        }
+        #[cfg(not(feature = "arrow"))]
+        Format::Parquet | Format::Arrow => Err(ReadErrorKind::NotBuilt(format).into()),
     }
 }
 

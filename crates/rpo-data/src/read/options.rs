@@ -3,7 +3,7 @@
 use super::format::Format;
 use super::line::DEFAULT_LONGEST_LINE;
 use crate::dataset::Task;
-use rpo_core::Mismatch;
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ impl FirstFeature {
     }
 }
 
-/// The columns of an ARFF or CSV file that are outputs. They keep the order of the columns.
+/// The columns of an ARFF, CSV, Parquet or Arrow file that are outputs. They keep the order of the columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Targets {
@@ -48,7 +48,7 @@ pub enum Targets {
     NamesIfPresent(Vec<String>),
 }
 
-/// The type of a column of a CSV file.
+/// The type of a column of a CSV, Parquet or Arrow file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColumnType {
@@ -113,19 +113,24 @@ pub struct ReadOptions {
     /// The character between the columns of a CSV file. By default a comma or, where the first line has none, the most
     /// frequent of semicolon, tab and vertical bar.
     pub delimiter: Option<char>,
-    /// Types of columns of a CSV file, by name. Columns not named here have the type of their values: numbers, dates, or
-    /// else categories, unless most of a column's values are numbers, which is an error.
+    /// Types of columns of a CSV, Parquet or Arrow file, by name. In CSV, columns not named here have the type of their
+    /// values: numbers, dates, or else categories, unless most of a column's values are numbers, which is an error. In
+    /// Parquet and Arrow they have the type that the file gives them: numbers and booleans are numbers, texts and
+    /// dictionaries are categories, as they are written; null, and NaN among floats, is a missing value.
     pub types: BTreeMap<String, ColumnType>,
-    /// Columns of a CSV file that are not read, by name or by pattern: `*` stands for any characters, `?` for one.
+    /// Columns of a CSV, Parquet or Arrow file that are not read, by name or by pattern: `*` stands for any characters, `?` for one.
     pub ignore: Vec<String>,
-    /// Reads those columns of a CSV file only that are targets or have a type in `types`, and allows types of columns
+    /// Reads those columns of a CSV, Parquet or Arrow file only that are targets or have a type in `types`, and allows types of columns
     /// that do not exist: for files to predict, whose other columns a model does not ask for. False by default.
     pub ignore_untyped: bool,
-    /// The column of a CSV file that identifies samples: it becomes [`Dataset::ids`](crate::Dataset::ids), not a feature.
+    /// The column of a CSV, Parquet or Arrow file that identifies samples: it becomes [`Dataset::ids`](crate::Dataset::ids), not a feature.
     pub id: Option<String>,
     /// Bytes of the longest line that is read; 1 GiB by default. A longer one is an error: a file of another kind
     /// would be read into memory whole.
     pub longest_line: usize,
+    /// Bytes that the rows of a Parquet or Arrow file may take in memory; 4 GiB by default. A small file can hold any
+    /// number of rows that are alike.
+    pub memory_limit: usize,
 }
 
 impl Default for ReadOptions {
@@ -145,6 +150,7 @@ impl Default for ReadOptions {
             ignore_untyped: false,
             id: None,
             longest_line: DEFAULT_LONGEST_LINE,
+            memory_limit: DEFAULT_MEMORY_LIMIT,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::arff::{ArffReader, Attribute, AttributeKind};
 use super::columns::{ColumnUse, declared, infer};
+#[cfg(feature = "arrow")]
+use super::container::{self, Container};
 use super::csv::CsvReader;
 use super::error::{ReadError, ReadErrorKind};
 use super::label_file::LabelFile;
@@ -76,6 +78,26 @@ pub(super) fn read_rows(rows: impl Fields, options: &ReadOptions) -> Result<Data
         .map(|(given, &target)| given.unwrap_or(number(target)))
         .collect();
     read_typed(rows, &columns, &is_target, &uses, options)
+}
+
+/// Reads a file whose columns have types.
+#[cfg(feature = "arrow")]
+pub(super) fn read_container(
+    container: Box<dyn Container>,
+    options: &ReadOptions,
+) -> Result<Dataset, ReadError> {
+    let column_names = container::names(container.schema());
+    let names: Names = column_names.iter().map(String::as_str).collect();
+    if let Some(name) = names.duplicate() {
+        let (what, name) = ("column", name.to_owned());
+        return Err(ReadErrorKind::DeclaredTwice { what, name }.into());
+    }
+    let columns: Vec<Attribute> = names.iter().map(numeric).collect();
+    let is_target = target_columns(&columns, false, options)?;
+    let declared = declared(&column_names, &is_target, options)?;
+    let uses = container::uses(container.schema(), &declared)?;
+    let rows = container::rows(container, &uses, options.memory_limit);
+    read_typed(rows, &columns, &is_target, &uses, options).map_err(ReadError::of_row)
 }
 
 /// A column of numbers.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Parts of a file are copied byte for byte, below the header that all have: comments and blank lines go with the sample
 /// that follows them. In the header of the Extreme Classification Repository's format the number of samples is that of the
-/// part.
+/// part. The rows of a Parquet or Arrow file become a file of the same columns.
 ///
 /// ```
 /// use rpo_data::read::{ReadOptions, TextOfSamples};
@@ -65,6 +65,13 @@ impl TextOfSamples {
         let mut sample = Sample::default();
         let (header, last) = match format {
             Format::Auto => unreachable!("the format is detected"),
+            // Their rows are no text, but have numbers.
+            #[cfg(feature = "arrow")]
+            Format::Parquet | Format::Arrow => (0, Vec::new()),
+            #[cfg(not(feature = "arrow"))]
+            Format::Parquet | Format::Arrow => {
+                return Err(super::error::ReadErrorKind::NotBuilt(format).into());
+            }
             Format::Csv => {
                 let mut reader = CsvReader::from_lines(lines, delimiter_of_options(options)?)?;
                 (
@@ -107,7 +114,11 @@ impl TextOfSamples {
     ///
     /// # Errors
     /// Those of the system; a file that has become shorter.
-    pub fn copy(&self, parts: &mut [(&[usize], &mut dyn Write)]) -> io::Result<()> {
+    pub fn copy(&self, parts: &mut [(&[usize], &mut (dyn Write + Send))]) -> io::Result<()> {
+        #[cfg(feature = "arrow")]
+        if matches!(self.format, Format::Parquet | Format::Arrow) {
+            return super::container::copy(&self.path, self.format, parts);
+        }
         let mut lines = RawLines {
             reader: open(&self.path).map_err(|e| io::Error::other(e.to_string()))?,
             number: 0,

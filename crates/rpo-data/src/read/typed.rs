@@ -2,13 +2,15 @@
 
 use super::columns::{ColumnUse, parse_number};
 use super::csv::{CsvReader, present};
-use super::date::{Moment, part_name, parts};
+use super::date::{DAY, Moment, part_name, parts};
 use super::error::{ReadError, ReadErrorKind};
 use super::number::{self, NotANumber};
 use super::options::ColumnType;
 use super::row::Row;
 use super::text::utf8;
+use crate::message::lossy;
 use rpo_core::Matrix;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::sync::Arc;
@@ -18,10 +20,25 @@ const MOST_CATEGORIES: usize = 1 << 24;
 
 /// A field of a table.
 #[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(feature = "arrow"),
+    allow(
+        dead_code,
+        reason = "only columns that have types hold more than numbers and texts"
+    )
+)]
 pub(super) enum Field<'a> {
     Missing,
     Number(f64),
-    /// What a file has written; not empty and not `NA`.
+    Single(f32),
+    Integer(i128),
+    Truth(bool),
+    /// A date, or one with a time, since 1970-01-01.
+    Time {
+        nanoseconds: i128,
+        has_time: bool,
+    },
+    /// What a file has written.
     Text(&'a [u8]),
 }
 
@@ -29,6 +46,61 @@ impl<'a> Field<'a> {
     /// The field of a text without blanks around it.
     pub(super) fn of_text(text: &'a [u8]) -> Self {
         present(text).map_or(Self::Missing, Self::Text)
+    }
+
+    /// As a number, a finite one.
+    fn number(self) -> Result<f64, NotANumber> {
+        let value = match self {
+            Self::Missing => return Ok(f64::NAN),
+            Self::Number(value) => value,
+            Self::Single(value) => f64::from(value),
+            Self::Integer(value) => value as f64,
+            Self::Truth(value) => f64::from(u8::from(value)),
+            Self::Text(text) => return parse_number(text),
+            Self::Time { .. } => return Err(NotANumber::Malformed),
+        };
+        Some(value)
+            .filter(|value| value.is_finite())
+            .ok_or(NotANumber::NotFinite)
+    }
+
+    /// As a date of a column.
+    fn moment(self, column: &str) -> Result<Moment, ReadErrorKind> {
+        if let Self::Time {
+            nanoseconds,
+            has_time,
+        } = self
+        {
+            return Moment::new(nanoseconds, has_time).ok_or_else(|| ReadErrorKind::DateOutOfRange {
+                column: column.to_owned(),
+                days: nanoseconds.div_euclid(DAY) as i64,
+            });
+        }
+        let text = self.text();
+        Moment::parse(&text).ok_or_else(|| ReadErrorKind::NotADate {
+            column: column.to_owned(),
+            text: lossy(&text),
+        })
+    }
+
+    /// As text; empty if it is missing.
+    fn text(self) -> Cow<'a, [u8]> {
+        let text = match self {
+            Self::Missing => String::new(),
+            Self::Number(value) => value.to_string(),
+            Self::Single(value) => value.to_string(),
+            Self::Integer(value) => value.to_string(),
+            Self::Truth(value) => value.to_string(),
+            Self::Time {
+                nanoseconds,
+                has_time,
+            } => match Moment::new(nanoseconds, has_time) {
+                Some(moment) => moment.to_string(),
+                None => nanoseconds.to_string(),
+            },
+            Self::Text(text) => return Cow::Borrowed(text),
+        };
+        Cow::Owned(text.into_bytes())
     }
 }
 
@@ -116,34 +188,24 @@ impl<S: Fields> TypedReader<S> {
             let name = || names[j].as_str();
             match (&mut columns[j], field) {
                 (Column::Ignored, _) => {}
-                (Column::Id, field) => ids.as_mut().expect("a column is the id").push(text_of(field)?),
-                (Column::Number | Column::Category(_), Field::Missing) => row.push_dense(f64::NAN),
+                (Column::Id, field) => {
+                    let id = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
+                    ids.as_mut().expect("a column is the id").push(id);
+                }
+                (Column::Number, field) => {
+                    let value = field.number();
+                    row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), &field.text()))?);
+                }
+                (Column::Category(_), Field::Missing) => row.push_dense(f64::NAN),
+                (Column::Category(categories), field) => {
+                    let position = categories.position(&field.text(), name)?;
+                    row.push_dense(f64::from(position));
+                }
                 (Column::Date(kind), Field::Missing) => {
                     parts(*kind).iter().for_each(|_| row.push_dense(f64::NAN));
                 }
-                (Column::Number, Field::Number(value)) if value.is_finite() => row.push_dense(value),
-                (Column::Number, Field::Number(value)) => {
-                    let why = NotANumber::NotFinite;
-                    return Err(ReadErrorKind::number(why, name(), value.to_string().as_bytes()));
-                }
-                (Column::Number, Field::Text(text)) => {
-                    let value = parse_number(text);
-                    row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), text))?);
-                }
-                (Column::Category(categories), Field::Text(text)) => {
-                    let position = categories.position(text, name)?;
-                    row.push_dense(f64::from(position));
-                }
-                (Column::Category(categories), Field::Number(value)) => {
-                    let position = categories.position(value.to_string().as_bytes(), name)?;
-                    row.push_dense(f64::from(position));
-                }
                 (Column::Date(kind), field) => {
-                    let text = text_of(field)?;
-                    let moment = Moment::parse(text.as_bytes()).ok_or_else(|| ReadErrorKind::NotADate {
-                        column: name().to_owned(),
-                        text,
-                    })?;
+                    let moment = field.moment(name())?;
                     moment.values(*kind).for_each(|value| row.push_dense(value));
                 }
             }
@@ -160,15 +222,6 @@ impl<S: Fields> TypedReader<S> {
             _ => None,
         });
         (self.ids, categories.collect())
-    }
-}
-
-/// The text of a field; empty if it is missing.
-fn text_of(field: Field<'_>) -> Result<String, ReadErrorKind> {
-    match field {
-        Field::Missing => Ok(String::new()),
-        Field::Number(value) => Ok(value.to_string()),
-        Field::Text(text) => utf8(text, 0).map_err(|(_, kind)| kind),
     }
 }
 

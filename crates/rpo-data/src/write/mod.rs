@@ -13,13 +13,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+#[cfg(feature = "arrow")]
+mod columns;
 mod table;
 
+#[cfg(feature = "arrow")]
+pub(crate) use columns::BatchWriter;
+#[cfg(feature = "arrow")]
+pub use columns::{ColumnContent, ColumnWriter, columns};
 pub use table::{arff, csv, csv_field, label_file};
 
 use crate::dataset::{Dataset, Task};
 use crate::message::quoted;
-use crate::read::FirstFeature;
+use crate::read::{FirstFeature, Format};
 use std::io::{self, Write};
 
 /// Why a set is not written.
@@ -34,6 +40,12 @@ pub enum WriteError {
         /// The system's message.
         message: String,
     },
+    /// A format that is not written column by column, as Parquet and Arrow are.
+    #[error("{0} files are not written by columns; parquet and arrow are")]
+    NotColumns(Format),
+    /// What a Parquet or Arrow file cannot hold.
+    #[error("cannot encode: {0}")]
+    Encode(String),
     /// A name of two columns of a table.
     #[error(
         "two columns are named {}; the names of a table's columns differ",

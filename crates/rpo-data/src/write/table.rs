@@ -140,7 +140,7 @@ pub fn label_file(data: &Dataset, mut to: impl Write) -> Result<(), WriteError> 
 }
 
 /// The names of features and outputs, all different.
-fn column_names(data: &Dataset) -> Result<Vec<Cow<'_, str>>, WriteError> {
+pub(super) fn column_names(data: &Dataset) -> Result<Vec<Cow<'_, str>>, WriteError> {
     let (features, outputs) = (data.feature_names(), data.output_names());
     let both_numbered = matches!((features, outputs), (Names::Numbered(_), Names::Numbered(_)));
     let output = |name: Cow<'_, str>| match both_numbered {

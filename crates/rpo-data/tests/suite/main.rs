@@ -1,6 +1,8 @@
 //! Reference vectors, naive twins, contracts and invariants, in one program: linking many takes time and disk.
 
 mod catalogue;
+#[cfg(feature = "arrow")]
+mod containers;
 mod parsing_fixtures;
 mod robustness;
 mod typed_columns;

@@ -1,0 +1,209 @@
+//! The values of a column of a batch.
+
+use crate::read::number;
+use crate::read::options::ColumnType;
+use crate::read::typed::Field;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    ArrowPrimitiveType, BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Date32Type, Date64Type,
+    Decimal32Type, Decimal64Type, Decimal128Type, Decimal256Type, DecimalType, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, LargeBinaryType, LargeUtf8Type, StringViewType,
+    TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type, Utf8Type,
+};
+use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, GenericByteViewArray, PrimitiveArray};
+use arrow_schema::{DataType, TimeUnit};
+
+/// Nanoseconds of a day.
+const DAY: i128 = 86_400 * SECOND;
+const SECOND: i128 = 1_000_000_000;
+
+/// What a column is read as by its type; `None` for a type that is not read.
+pub(super) fn column_type(of: &DataType) -> Option<ColumnType> {
+    use DataType as D;
+    Some(match of {
+        D::Null | D::Boolean => ColumnType::Number,
+        of if of.is_numeric() => ColumnType::Number,
+        D::Utf8 | D::LargeUtf8 | D::Utf8View | D::Binary | D::LargeBinary | D::BinaryView => {
+            ColumnType::Category
+        }
+        D::Date32 | D::Date64 => ColumnType::Date,
+        D::Timestamp(..) => ColumnType::DateTime,
+        // What is written as one of a few values is a category, but dates have more to them.
+        D::Dictionary(_, values) => match column_type(values)? {
+            ColumnType::Number => ColumnType::Category,
+            other => other,
+        },
+        _ => return None,
+    })
+}
+
+/// The values of a column.
+pub(super) trait Cells {
+    /// The value in a row.
+    fn get(&self, row: usize) -> Field<'_>;
+}
+
+/// The values of an array; `None` for a type that is not read.
+pub(super) fn cells(array: &ArrayRef) -> Option<Box<dyn Cells>> {
+    use DataType as D;
+    fn time<T: ArrowPrimitiveType<Native = i64>>(array: &ArrayRef, unit: i128) -> Box<dyn Cells> {
+        primitive::<T>(array, move |value| time_field(i128::from(value) * unit, true))
+    }
+    Some(match array.data_type() {
+        D::Null => Box::new(Missing),
+        D::Boolean => Box::new(array.as_boolean().clone()),
+        D::Int8 => primitive::<Int8Type>(array, |v| Field::Integer(v.into())),
+        D::Int16 => primitive::<Int16Type>(array, |v| Field::Integer(v.into())),
+        D::Int32 => primitive::<Int32Type>(array, |v| Field::Integer(v.into())),
+        D::Int64 => primitive::<Int64Type>(array, |v| Field::Integer(v.into())),
+        D::UInt8 => primitive::<UInt8Type>(array, |v| Field::Integer(v.into())),
+        D::UInt16 => primitive::<UInt16Type>(array, |v| Field::Integer(v.into())),
+        D::UInt32 => primitive::<UInt32Type>(array, |v| Field::Integer(v.into())),
+        D::UInt64 => primitive::<UInt64Type>(array, |v| Field::Integer(v.into())),
+        D::Float16 => primitive::<Float16Type>(array, |v| single(v.to_f32())),
+        D::Float32 => primitive::<Float32Type>(array, single),
+        D::Float64 => primitive::<Float64Type>(array, |v| match v.is_nan() {
+            true => Field::Missing,
+            false => Field::Number(v),
+        }),
+        D::Decimal32(_, scale) => decimal::<Decimal32Type>(array, *scale),
+        D::Decimal64(_, scale) => decimal::<Decimal64Type>(array, *scale),
+        D::Decimal128(_, scale) => decimal::<Decimal128Type>(array, *scale),
+        D::Decimal256(_, scale) => decimal::<Decimal256Type>(array, *scale),
+        D::Date32 => primitive::<Date32Type>(array, |days| time_field(i128::from(days) * DAY, false)),
+        D::Date64 => primitive::<Date64Type>(array, |v| time_field(i128::from(v) * (SECOND / 1000), false)),
+        D::Timestamp(TimeUnit::Second, _) => time::<TimestampSecondType>(array, SECOND),
+        D::Timestamp(TimeUnit::Millisecond, _) => time::<TimestampMillisecondType>(array, SECOND / 1_000),
+        D::Timestamp(TimeUnit::Microsecond, _) => time::<TimestampMicrosecondType>(array, SECOND / 1_000_000),
+        D::Timestamp(TimeUnit::Nanosecond, _) => time::<TimestampNanosecondType>(array, 1),
+        D::Utf8 => text::<Utf8Type>(array),
+        D::LargeUtf8 => text::<LargeUtf8Type>(array),
+        D::Binary => text::<BinaryType>(array),
+        D::LargeBinary => text::<LargeBinaryType>(array),
+        D::Utf8View => text_view::<StringViewType>(array),
+        D::BinaryView => text_view::<BinaryViewType>(array),
+        D::Dictionary(..) => {
+            let dictionary = array.as_any_dictionary();
+            let values = cells(dictionary.values())?;
+            Box::new(Dictionary {
+                // No key is valid where there is no value.
+                positions: match dictionary.values().is_empty() {
+                    true => Vec::new(),
+                    false => dictionary.normalized_keys(),
+                },
+                keys: array.clone(),
+                values,
+            })
+        }
+        _ => return None,
+    })
+}
+
+/// A number of 32 bits, NaN as in frames a missing one.
+fn single(value: f32) -> Field<'static> {
+    match value.is_nan() {
+        true => Field::Missing,
+        false => Field::Single(value),
+    }
+}
+
+fn time_field(nanoseconds: i128, has_time: bool) -> Field<'static> {
+    Field::Time {
+        nanoseconds,
+        has_time,
+    }
+}
+
+struct Missing;
+
+impl Cells for Missing {
+    fn get(&self, _: usize) -> Field<'_> {
+        Field::Missing
+    }
+}
+
+impl Cells for BooleanArray {
+    fn get(&self, row: usize) -> Field<'_> {
+        match self.is_null(row) {
+            true => Field::Missing,
+            false => Field::Truth(self.value(row)),
+        }
+    }
+}
+
+struct Primitive<T: ArrowPrimitiveType, F> {
+    array: PrimitiveArray<T>,
+    field: F,
+}
+
+impl<T: ArrowPrimitiveType, F: Fn(T::Native) -> Field<'static>> Cells for Primitive<T, F> {
+    fn get(&self, row: usize) -> Field<'_> {
+        match self.array.is_null(row) {
+            true => Field::Missing,
+            false => (self.field)(self.array.value(row)),
+        }
+    }
+}
+
+fn primitive<T: ArrowPrimitiveType>(
+    array: &ArrayRef,
+    field: impl Fn(T::Native) -> Field<'static> + 'static,
+) -> Box<dyn Cells> {
+    let array = array.as_primitive::<T>().clone();
+    Box::new(Primitive { array, field })
+}
+
+/// Decimal numbers: integers where nothing is after the point, else the float nearest to the digits.
+fn decimal<T: DecimalType>(array: &ArrayRef, scale: i8) -> Box<dyn Cells> {
+    primitive::<T>(array, move |value| {
+        let text = T::format_decimal(value, T::MAX_PRECISION, scale);
+        match text.parse() {
+            Ok(integer) => Field::Integer(integer),
+            Err(_) => Field::Number(number::parse(text.as_bytes()).expect("digits are a number")),
+        }
+    })
+}
+
+impl<T: ByteArrayType> Cells for GenericByteArray<T> {
+    fn get(&self, row: usize) -> Field<'_> {
+        match self.is_null(row) {
+            true => Field::Missing,
+            false => Field::Text(self.value(row).as_ref()),
+        }
+    }
+}
+
+fn text<T: ByteArrayType>(array: &ArrayRef) -> Box<dyn Cells> {
+    Box::new(array.as_bytes::<T>().clone())
+}
+
+impl<T: ByteViewType> Cells for GenericByteViewArray<T> {
+    fn get(&self, row: usize) -> Field<'_> {
+        match self.is_null(row) {
+            true => Field::Missing,
+            false => Field::Text(self.value(row).as_ref()),
+        }
+    }
+}
+
+fn text_view<T: ByteViewType>(array: &ArrayRef) -> Box<dyn Cells> {
+    Box::new(array.as_byte_view::<T>().clone())
+}
+
+/// Values that are written once each.
+struct Dictionary {
+    /// The positions of the values of the rows, of any value where a key is missing.
+    positions: Vec<usize>,
+    keys: ArrayRef,
+    values: Box<dyn Cells>,
+}
+
+impl Cells for Dictionary {
+    fn get(&self, row: usize) -> Field<'_> {
+        match self.positions.get(row) {
+            Some(&position) if !self.keys.is_null(row) => self.values.get(position),
+            _ => Field::Missing,
+        }
+    }
+}

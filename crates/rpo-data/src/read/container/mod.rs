@@ -1,0 +1,190 @@
+//! Parquet and Arrow IPC: files whose columns have types. One batch of rows is held at a time, and goes from its columns
+//! straight into the rows of the data set.
+
+mod arrow;
+mod cells;
+mod copy;
+mod parquet;
+
+pub(super) use copy::copy;
+
+use super::columns::ColumnUse;
+use super::detect::{self, is_gzip};
+use super::error::{ReadError, ReadErrorKind};
+use super::format::Format;
+use super::options::ColumnType;
+use super::typed::{Field, Fields};
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use cells::Cells;
+use rpo_core::MemoryLimit;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Cursor, Read};
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+/// A batch, or why it cannot be decoded.
+type Batch = Result<RecordBatch, ReadErrorKind>;
+
+/// Calls a decoder, of which a panic is an error too: some damage of a file breaks what the decoder takes for granted.
+fn guarded<T, E>(decode: impl FnOnce() -> Result<T, E>, error: impl FnOnce(String) -> E) -> Result<T, E> {
+    catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
+        let message = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let message = message.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(error(message.unwrap_or_default()))
+    })
+}
+
+/// A file of batches.
+pub(super) trait Container {
+    /// The columns and their types.
+    fn schema(&self) -> &Schema;
+
+    /// The batches with these columns alone, in order.
+    fn batches(self: Box<Self>, columns: Vec<usize>) -> Box<dyn Iterator<Item = Batch>>;
+}
+
+/// Opens a file: in place, or in memory where it is compressed, as it is read from its end.
+pub(super) fn open(
+    format: Format,
+    path: &Path,
+    memory_limit: usize,
+) -> Result<Box<dyn Container>, ReadError> {
+    if is_gzip(path)? {
+        return open_in_memory(format, detect::open(path)?, memory_limit);
+    }
+    let file = File::open(path).map_err(|e| ReadErrorKind::from(&e))?;
+    Ok(match format {
+        Format::Parquet => parquet::open(file)?,
+        _ => arrow::open(BufReader::new(file))?,
+    })
+}
+
+/// Reads a file into memory, and opens it there.
+pub(super) fn open_in_memory(
+    format: Format,
+    reader: impl BufRead,
+    limit: usize,
+) -> Result<Box<dyn Container>, ReadError> {
+    let mut bytes = Vec::new();
+    let read = reader.take(limit as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|e| ReadErrorKind::from(&e))?;
+    if bytes.len() > limit {
+        return Err(ReadErrorKind::TooMuchText { limit }.into());
+    }
+    Ok(match format {
+        Format::Parquet => parquet::open_in_memory(bytes)?,
+        _ => arrow::open(Cursor::new(bytes))?,
+    })
+}
+
+/// The names of the columns.
+pub(super) fn names(schema: &Schema) -> Vec<String> {
+    let fields = schema.fields().iter();
+    fields.map(|field| field.name().clone()).collect()
+}
+
+/// What each column is read as: what is declared, or else what its type says.
+pub(super) fn uses(schema: &Schema, declared: &[Option<ColumnUse>]) -> Result<Vec<ColumnUse>, ReadErrorKind> {
+    let columns = schema.fields().iter().zip(declared);
+    let uses = columns.map(|(field, declared)| {
+        if *declared == Some(ColumnUse::Ignored) {
+            return Ok(ColumnUse::Ignored);
+        }
+        let of_type = cells::column_type(field.data_type());
+        let of_type = of_type.ok_or_else(|| ReadErrorKind::UnsupportedColumn {
+            column: field.name().clone(),
+            found: field.data_type().to_string().into(),
+        })?;
+        Ok(declared.unwrap_or(ColumnUse::Value(of_type)))
+    });
+    uses.collect()
+}
+
+/// The rows of a file, of which those columns are read that are used.
+pub(super) fn rows(container: Box<dyn Container>, uses: &[ColumnUse], memory_limit: usize) -> impl Fields {
+    let used = uses
+        .iter()
+        .enumerate()
+        .filter(|(_, of)| **of != ColumnUse::Ignored);
+    let columns: Vec<usize> = used.map(|(j, _)| j).collect();
+    let bytes = uses.iter().map(|of| match of {
+        ColumnUse::Ignored => 0,
+        ColumnUse::Id => size_of::<String>(),
+        ColumnUse::Value(ColumnType::Number | ColumnType::Category) => size_of::<f32>(),
+        ColumnUse::Value(ColumnType::Date) => 3 * size_of::<f32>(),
+        ColumnUse::Value(ColumnType::DateTime) => 4 * size_of::<f32>(),
+    });
+    Rows {
+        names: names(container.schema()),
+        row_bytes: bytes.sum::<usize>().max(1),
+        batches: container.batches(columns.clone()),
+        columns,
+        batch: Vec::new(),
+        left: 0..0,
+        n_read: 0,
+        memory_limit,
+    }
+}
+
+struct Rows {
+    names: Vec<String>,
+    /// The positions of the columns that are read.
+    columns: Vec<usize>,
+    batches: Box<dyn Iterator<Item = Batch>>,
+    /// The columns of the current batch, and its rows that are not yet read.
+    batch: Vec<Box<dyn Cells>>,
+    left: Range<usize>,
+    n_read: usize,
+    /// Bytes that a row takes in memory.
+    row_bytes: usize,
+    memory_limit: usize,
+}
+
+impl Rows {
+    /// Goes on to the next batch that has rows; returns false at the end.
+    fn advance(&mut self) -> Result<bool, ReadErrorKind> {
+        while self.left.is_empty() {
+            let Some(batch) = self.batches.next() else {
+                return Ok(false);
+            };
+            let batch = batch?;
+            // A column without values takes no bytes in the file, whatever number of rows it has.
+            let n_rows = self.n_read.saturating_add(batch.num_rows());
+            let bytes = n_rows.saturating_mul(self.row_bytes);
+            MemoryLimit::check(bytes, self.memory_limit, || format!("the first {n_rows} rows"))?;
+            let columns = batch.columns().iter().map(cells::cells);
+            self.batch = columns
+                .collect::<Option<_>>()
+                .expect("columns that are used have a type that is read");
+            self.left = 0..batch.num_rows();
+        }
+        Ok(true)
+    }
+}
+
+impl Fields for Rows {
+    fn columns(&self) -> &[String] {
+        &self.names
+    }
+
+    fn line(&self) -> u64 {
+        self.n_read as u64
+    }
+
+    fn read_fields(
+        &mut self,
+        mut visit: impl FnMut(usize, Field<'_>) -> Result<(), ReadErrorKind>,
+    ) -> Result<bool, ReadError> {
+        if !self.advance()? {
+            return Ok(false);
+        }
+        let row = self.left.next().expect("the batch has rows");
+        self.n_read += 1;
+        for (&column, cells) in self.columns.iter().zip(&self.batch) {
+            visit(column, cells.get(row)).map_err(|kind| kind.at(self.n_read as u64))?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,176 @@
+//! Parquet.
+
+use super::{Batch, Container, guarded};
+use crate::message::lossy;
+use crate::read::error::ReadErrorKind;
+use crate::read::format::Format;
+use arrow_array::RecordBatch;
+use arrow_schema::Schema;
+use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
+use parquet::errors::ParquetError;
+use parquet::file::reader::ChunkReader;
+use std::cell::Cell;
+use std::fs::File;
+use std::io;
+use std::rc::Rc;
+
+/// Most rows of a batch.
+const MOST_ROWS: usize = 8192;
+/// Most values of a batch of more columns than rows.
+const MOST_VALUES: usize = 1 << 22;
+/// What a file starts and ends with.
+const MAGIC: &[u8] = b"PAR1";
+
+/// A Parquet file.
+pub(super) fn open(file: File) -> Result<Box<dyn Container>, ReadErrorKind> {
+    Ok(Box::new(ParquetFile::new(move || file.try_clone())?))
+}
+
+/// A Parquet file that is in memory.
+pub(super) fn open_in_memory(bytes: Vec<u8>) -> Result<Box<dyn Container>, ReadErrorKind> {
+    let bytes = Bytes::from(bytes);
+    Ok(Box::new(ParquetFile::new(move || Ok(bytes.clone()))?))
+}
+
+/// A file whose rows are in groups.
+struct ParquetFile<F> {
+    /// Opens the file once more.
+    input: F,
+    metadata: ArrowReaderMetadata,
+}
+
+impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R>> ParquetFile<F> {
+    fn new(input: F) -> Result<Self, ReadErrorKind> {
+        let reader = input().map_err(|e| ReadErrorKind::from(&e))?;
+        if reader.len() == 0 {
+            return Err(ReadErrorKind::Empty("Parquet"));
+        }
+        let start = reader.get_bytes(0, MAGIC.len().min(reader.len() as usize));
+        let start = start.map_err(|e| damaged(None, None, &e))?;
+        if start != MAGIC {
+            return Err(ReadErrorKind::Container {
+                format: Format::Parquet,
+                part: None,
+                column: None,
+                message: format!("the file starts with {:?}, not with PAR1", lossy(&start)).into(),
+            });
+        }
+        let metadata = guarded(
+            || ArrowReaderMetadata::load(&reader, ArrowReaderOptions::new()),
+            ParquetError::General,
+        );
+        let metadata = metadata.map_err(|e| damaged(None, None, &e))?;
+        let file = Self { input, metadata };
+        file.check_ranges(reader.len())?;
+        Ok(file)
+    }
+
+    /// Refuses columns that the footer places outside of the file.
+    fn check_ranges(&self, n_bytes: u64) -> Result<(), ReadErrorKind> {
+        let groups = self.metadata.metadata().row_groups().iter().enumerate();
+        for (group, column) in groups.flat_map(|(j, group)| group.columns().iter().map(move |c| (j, c))) {
+            let start = column
+                .dictionary_page_offset()
+                .unwrap_or(column.data_page_offset());
+            let end = start.checked_add(column.compressed_size());
+            let is_inside = end.is_some_and(|end| 0 <= start && start <= end && end as u64 <= n_bytes);
+            if !is_inside {
+                let e = "the footer places it outside of the file";
+                let name = column.column_path().string();
+                return Err(damaged(
+                    Some(group as u64),
+                    Some(&name),
+                    &ParquetError::General(e.to_owned()),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads some columns of a row group.
+    fn group(
+        &self,
+        group: usize,
+        columns: &[usize],
+    ) -> impl Iterator<Item = Result<RecordBatch, ParquetError>> + use<R, F> {
+        let (mut reader, mut failed) = match guarded(|| self.reader(group, columns), ParquetError::General) {
+            Ok(reader) => (Some(reader), None),
+            Err(e) => (None, Some(e)),
+        };
+        std::iter::from_fn(move || {
+            let mut next = || {
+                reader
+                    .as_mut()?
+                    .next()
+                    .map(|batch| batch.map_err(ParquetError::from))
+            };
+            let batch = guarded(|| next().transpose(), ParquetError::General).transpose();
+            batch.or_else(|| failed.take().map(Err))
+        })
+    }
+
+    fn reader(&self, group: usize, columns: &[usize]) -> Result<ParquetRecordBatchReader, ParquetError> {
+        let mask = ProjectionMask::roots(self.metadata.parquet_schema(), columns.iter().copied());
+        ParquetRecordBatchReaderBuilder::new_with_metadata((self.input)()?, self.metadata.clone())
+            .with_row_groups(vec![group])
+            .with_projection(mask)
+            .with_batch_size((MOST_VALUES / columns.len().max(1)).clamp(1, MOST_ROWS))
+            .build()
+    }
+
+    /// The error of a row group: of the first column that cannot be decoded alone.
+    fn blame(&self, group: usize, columns: &[usize], e: &ParquetError) -> ReadErrorKind {
+        let part = Some(group as u64);
+        for &column in columns {
+            let failed = self.group(group, &[column]).find_map(Result::err);
+            if let Some(e) = failed {
+                return damaged(part, Some(self.metadata.schema().field(column).name()), &e);
+            }
+        }
+        damaged(part, None, e)
+    }
+}
+
+impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R> + 'static> Container for ParquetFile<F> {
+    fn schema(&self) -> &Schema {
+        self.metadata.schema()
+    }
+
+    fn batches(self: Box<Self>, columns: Vec<usize>) -> Box<dyn Iterator<Item = Batch>> {
+        let n_groups = self.metadata.metadata().num_row_groups();
+        let file = Rc::new((self, columns));
+        let batches = (0..n_groups).flat_map(move |group| {
+            let batches = file.0.group(group, &file.1);
+            let promised = file.0.metadata.metadata().row_group(group).num_rows();
+            let file = Rc::clone(&file);
+            let found = Rc::new(Cell::new(0));
+            let total = Rc::clone(&found);
+            let counted = batches.inspect(move |batch| {
+                found.set(found.get() + batch.as_ref().map_or(0, RecordBatch::num_rows))
+            });
+            let short = std::iter::once_with(move || total.get()).filter_map(move |found| {
+                let e = format!("the file promises {promised} rows of the group, which has {found}");
+                (i64::try_from(found) != Ok(promised)).then_some(Err(ParquetError::General(e)))
+            });
+            let batches = counted.chain(short);
+            batches.map(move |batch| batch.map_err(|e| file.0.blame(group, &file.1, &e)))
+        });
+        Box::new(batches)
+    }
+}
+
+fn damaged(part: Option<u64>, column: Option<&str>, e: &ParquetError) -> ReadErrorKind {
+    ReadErrorKind::Container {
+        format: Format::Parquet,
+        part,
+        column: column.map(Into::into),
+        message: match e {
+            ParquetError::General(message) => message.as_str().into(),
+            e => e.to_string().into(),
+        },
+    }
+}

@@ -1,0 +1,265 @@
+//! Writers of Parquet and Arrow IPC.
+
+use super::WriteError;
+use super::table::column_names;
+use crate::dataset::{Dataset, FeatureKind, Task};
+use crate::names::Names;
+use crate::read::{Cell, Format};
+use arrow_array::builder::{ArrayBuilder, Float32Builder, StringBuilder, UInt8Builder, UInt64Builder};
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_ipc::writer::FileWriter;
+use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+use std::io::Write;
+use std::sync::Arc;
+
+/// Most rows, and most values, of the batches that are held and written.
+const MOST_ROWS: usize = 1 << 16;
+const MOST_VALUES: usize = 1 << 22;
+
+/// What a column of a Parquet or Arrow file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnContent {
+    /// Numbers of 32 bits.
+    Number,
+    /// Labels: 0 or 1.
+    Label,
+    /// Counted things: whole numbers from 0 on.
+    Count,
+    /// Texts.
+    Text,
+}
+
+/// Batches on their way to a file: Parquet compressed by Snappy, or an Arrow IPC file.
+pub(crate) enum BatchWriter<W: Write + Send> {
+    Parquet(Box<ArrowWriter<W>>),
+    Arrow(Box<FileWriter<W>>),
+}
+
+impl<W: Write + Send> BatchWriter<W> {
+    pub(crate) fn new(format: Format, schema: &SchemaRef, to: W) -> Result<Self, WriteError> {
+        Ok(match format {
+            Format::Parquet => {
+                let properties = WriterProperties::builder().set_compression(Compression::SNAPPY);
+                let writer = ArrowWriter::try_new(to, Arc::clone(schema), Some(properties.build()));
+                Self::Parquet(Box::new(writer?))
+            }
+            Format::Arrow => Self::Arrow(Box::new(FileWriter::try_new(to, schema)?)),
+            other => return Err(WriteError::NotColumns(other)),
+        })
+    }
+
+    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), WriteError> {
+        match self {
+            Self::Parquet(writer) => Ok(writer.write(batch)?),
+            Self::Arrow(writer) => Ok(writer.write(batch)?),
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<W, WriteError> {
+        match self {
+            Self::Parquet(writer) => Ok(writer.into_inner()?),
+            Self::Arrow(writer) => Ok(writer.into_inner()?),
+        }
+    }
+}
+
+/// Writes the rows of a table to a Parquet or Arrow file, value by value.
+///
+/// ```
+/// use rpo_data::read::{Cell, Format, ReadOptions, read_from};
+/// use rpo_data::write::{ColumnContent, ColumnWriter};
+/// let columns = [("x".to_owned(), ColumnContent::Number), ("kind".to_owned(), ColumnContent::Text)];
+/// let mut writer = ColumnWriter::new(Format::Parquet, columns, Vec::new())?;
+/// for cell in [Cell::Number(1.5), Cell::Text("a"), Cell::Missing, Cell::Text("b")] {
+///     writer.push(cell)?;
+/// }
+/// let file = writer.finish()?;
+/// let data = read_from(file.as_slice(), &ReadOptions::default())?;
+/// assert_eq!((data.n_samples(), data.n_features(), data.n_missing()), (2, 2, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct ColumnWriter<W: Write + Send> {
+    writer: BatchWriter<W>,
+    schema: SchemaRef,
+    columns: Vec<Builder>,
+    /// The column of the next value, the rows in the builders, and how many are written together.
+    next: usize,
+    n_rows: usize,
+    most_rows: usize,
+}
+
+enum Builder {
+    Number(Float32Builder),
+    Label(UInt8Builder),
+    Count(UInt64Builder),
+    Text(StringBuilder),
+}
+
+impl<W: Write + Send> ColumnWriter<W> {
+    /// Writes the head of a file with columns of these names.
+    ///
+    /// # Errors
+    /// [`WriteError`]: a format without types of columns, two columns of one name.
+    pub fn new(
+        format: Format,
+        columns: impl IntoIterator<Item = (String, ColumnContent)>,
+        to: W,
+    ) -> Result<Self, WriteError> {
+        let (mut fields, mut builders) = (Vec::new(), Vec::new());
+        for (name, content) in columns {
+            let (data_type, builder) = match content {
+                ColumnContent::Number => (DataType::Float32, Builder::Number(Float32Builder::new())),
+                ColumnContent::Label => (DataType::UInt8, Builder::Label(UInt8Builder::new())),
+                ColumnContent::Count => (DataType::UInt64, Builder::Count(UInt64Builder::new())),
+                ColumnContent::Text => (DataType::Utf8, Builder::Text(StringBuilder::new())),
+            };
+            fields.push(Field::new(name, data_type, true));
+            builders.push(builder);
+        }
+        let names: Names = fields.iter().map(|field| field.name().as_str()).collect();
+        if let Some(name) = names.duplicate() {
+            let name = name.to_owned();
+            return Err(WriteError::TwoColumns { name });
+        }
+        let schema = Arc::new(Schema::new(fields));
+        Ok(Self {
+            writer: BatchWriter::new(format, &schema, to)?,
+            schema,
+            most_rows: (MOST_VALUES / builders.len().max(1)).clamp(1, MOST_ROWS),
+            columns: builders,
+            next: 0,
+            n_rows: 0,
+        })
+    }
+
+    /// Writes the next value of the row; after that of the last column the next row begins.
+    ///
+    /// # Errors
+    /// [`WriteError::Io`].
+    ///
+    /// # Panics
+    /// If the value is not what its column holds, or if there is no column.
+    pub fn push(&mut self, cell: Cell<'_>) -> Result<(), WriteError> {
+        match (&mut self.columns[self.next], cell) {
+            (Builder::Number(column), Cell::Missing) => column.append_null(),
+            (Builder::Number(column), Cell::Number(value)) => column.append_value(value as f32),
+            (Builder::Label(column), Cell::Missing) => column.append_null(),
+            (Builder::Label(column), Cell::Number(value)) => column.append_value(value as u8),
+            (Builder::Count(column), Cell::Missing) => column.append_null(),
+            (Builder::Count(column), Cell::Number(value)) => column.append_value(value as u64),
+            (Builder::Text(column), Cell::Missing) => column.append_null(),
+            (Builder::Text(column), Cell::Text(value)) => column.append_value(value),
+            (_, cell) => panic!("{cell:?} is not what its column holds"),
+        }
+        self.next += 1;
+        if self.next == self.columns.len() {
+            self.next = 0;
+            self.n_rows += 1;
+            if self.n_rows == self.most_rows {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), WriteError> {
+        self.n_rows = 0;
+        let columns = self.columns.iter_mut().map(|column| match column {
+            Builder::Number(column) => ArrayBuilder::finish(column),
+            Builder::Label(column) => ArrayBuilder::finish(column),
+            Builder::Count(column) => ArrayBuilder::finish(column),
+            Builder::Text(column) => ArrayBuilder::finish(column),
+        });
+        let columns: Vec<ArrayRef> = columns.collect();
+        if columns.is_empty() {
+            return Ok(());
+        }
+        self.writer
+            .write(&RecordBatch::try_new(Arc::clone(&self.schema), columns)?)
+    }
+
+    /// Writes what is left, and the end of the file.
+    ///
+    /// # Errors
+    /// [`WriteError::Io`].
+    ///
+    /// # Panics
+    /// Within a row.
+    pub fn finish(mut self) -> Result<W, WriteError> {
+        assert_eq!(self.next, 0, "the last row is whole");
+        if self.n_rows > 0 {
+            self.flush()?;
+        }
+        self.writer.finish()
+    }
+}
+
+/// Writes a Parquet or Arrow file with the columns of [`csv`](super::csv): texts where CSV has words, numbers of 8 bits
+/// where it has labels, and null for missing values.
+///
+/// # Errors
+/// [`WriteError`]: a format without types of columns, a name of two columns. What was written before stays written.
+pub fn columns<W: Write + Send>(data: &Dataset, format: Format, to: W) -> Result<W, WriteError> {
+    use ColumnContent as Content;
+    let features = (0..data.n_features()).map(|feature| match data.feature_kind(feature) {
+        FeatureKind::Numeric => (Content::Number, None),
+        FeatureKind::Nominal(words) => (Content::Text, Some(words)),
+    });
+    let features: Vec<_> = features.collect();
+    let output = match data.task() {
+        Task::MultiLabel => Content::Label,
+        Task::Regression => Content::Number,
+    };
+    let contents = features.iter().map(|(content, _)| *content);
+    let contents = contents.chain((0..data.n_outputs()).map(|_| output));
+    let names = column_names(data)?.into_iter().map(Into::into).zip(contents);
+    let id = data.ids().map(|_| ("id".to_owned(), Content::Text));
+    let mut writer = ColumnWriter::new(format, id.into_iter().chain(names), to)?;
+    let (mut x, mut y) = (vec![0.0; data.n_features()], vec![0.0; data.n_outputs()]);
+    for sample in 0..data.n_samples() {
+        if let Some(ids) = data.ids() {
+            writer.push(Cell::Text(&ids[sample]))?;
+        }
+        data.features().view().copy_row(sample, &mut x);
+        data.outputs().view().copy_row(sample, &mut y);
+        for (&value, (_, words)) in x.iter().zip(&features) {
+            writer.push(match words {
+                _ if value.is_nan() => Cell::Missing,
+                Some(words) => Cell::Text(&words[value as usize]),
+                None => Cell::Number(value.into()),
+            })?;
+        }
+        for &value in &y {
+            writer.push(match value.is_nan() {
+                true => Cell::Missing,
+                false => Cell::Number(value.into()),
+            })?;
+        }
+    }
+    writer.finish()
+}
+
+impl From<ParquetError> for WriteError {
+    fn from(e: ParquetError) -> Self {
+        match e {
+            ParquetError::External(e) => match e.downcast::<std::io::Error>() {
+                Ok(e) => (*e).into(),
+                Err(e) => Self::Encode(e.to_string()),
+            },
+            e => Self::Encode(e.to_string()),
+        }
+    }
+}
+
+impl From<ArrowError> for WriteError {
+    fn from(e: ArrowError) -> Self {
+        match e {
+            ArrowError::IoError(_, e) => e.into(),
+            e => Self::Encode(e.to_string()),
+        }
+    }
+}

@@ -1,0 +1,436 @@
+//! Parquet and Arrow IPC: what others wrote, what CSV says as well, every type, and damage.
+
+use arrow_array::types::Int8Type;
+use arrow_array::{
+    ArrayRef, BinaryViewArray, Date32Array, Date64Array, Decimal128Array, DictionaryArray, Float64Array,
+    Int64Array, NullArray, RecordBatch, StringArray, Time32SecondArray, TimestampMillisecondArray,
+    UInt64Array,
+};
+use arrow_ipc::writer::{FileWriter, StreamWriter};
+use parquet::arrow::ArrowWriter;
+use parquet::file::properties::WriterProperties;
+use proptest::prelude::*;
+use rpo_core::Matrix;
+use rpo_data::read::{Cell, ColumnType, Format, ReadErrorKind, ReadOptions, Targets, read, read_from};
+use rpo_data::write::{ColumnContent, ColumnWriter, WriteError, columns, csv};
+use rpo_data::{Dataset, FeatureKind, Task};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+fn file(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "tests/files", name].iter().collect()
+}
+
+fn options(targets: &str) -> ReadOptions {
+    ReadOptions {
+        targets: Targets::Names(vec![targets.to_owned()]),
+        ..ReadOptions::default()
+    }
+}
+
+fn customers() -> ReadOptions {
+    ReadOptions {
+        id: Some("id".to_owned()),
+        ..options("spend_*")
+    }
+}
+
+/// The bits of a set, NaN included.
+fn shown(data: &Dataset) -> String {
+    format!("{:?}", data.clone().named("set"))
+}
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    let columns = columns.into_iter().map(|(name, column)| (name, column, true));
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+}
+
+fn parquet_of(batches: &[RecordBatch], rows_of_a_group: usize) -> Vec<u8> {
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(rows_of_a_group));
+    let mut writer = ArrowWriter::try_new(Vec::new(), batches[0].schema(), Some(properties.build())).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.into_inner().unwrap()
+}
+
+fn arrow_of(batches: &[RecordBatch]) -> Vec<u8> {
+    let mut writer = FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
+    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    writer.into_inner().unwrap()
+}
+
+fn column(data: &Dataset, feature: usize) -> Vec<f32> {
+    let Matrix::Dense(x) = data.features() else {
+        panic!("rows of a table are dense")
+    };
+    x.column(feature).to_vec()
+}
+
+/// The files are of pyarrow 26.0.1, pandas 3.1.1 and polars 2.1.0: dictionaries, two versions of pages, views, four codecs.
+#[test]
+fn files_of_other_libraries_are_read() {
+    let text = "\
+id,age,plan,since,seen,active,spend_1,spend_2
+a7,31,gold,2024-01-31,2024-01-31T18:30:00,true,1.5,0
+b2,,basic,2023-12-01,,false,0.5,3
+c9,45,gold,,1970-01-01T00:00:00,true,2.5,1
+";
+    let expected = shown(&read_from(text.as_bytes(), &customers()).unwrap());
+    for name in [
+        "customers-snappy.parquet",
+        "customers-gzip.parquet",
+        "customers-zstd.parquet",
+        "customers-lz4.feather",
+        "customers-views.arrow",
+        "customers.arrows",
+    ] {
+        let found = read(file(name), &customers()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(shown(&found), expected, "{name}");
+        // From memory, where the first bytes show the format of all but the stream.
+        let bytes = std::fs::read(file(name)).unwrap();
+        let format = match name {
+            "customers.arrows" => Format::Arrow,
+            _ => Format::Auto,
+        };
+        let options = ReadOptions {
+            format,
+            ..customers()
+        };
+        assert_eq!(
+            shown(&read_from(bytes.as_slice(), &options).unwrap()),
+            expected,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_is_not_read_is_named() {
+    let message = |name: &str, options: &ReadOptions| {
+        let e = read(file(name), options).unwrap_err().to_string();
+        e.split_once(": ").unwrap().1.to_owned()
+    };
+    let brotli = message("customers-brotli.parquet", &customers());
+    assert!(
+        brotli.starts_with("row group 0 (from 0), column \"id\": the parquet file cannot be decoded: ")
+            && brotli.contains("brotli"),
+        "{brotli}"
+    );
+    let nested = message("nested.parquet", &ReadOptions::default());
+    assert!(nested.starts_with("column \"a\" holds Struct("), "{nested}");
+    let ignore = ReadOptions {
+        ignore: vec!["a".to_owned()],
+        ..ReadOptions::default()
+    };
+    assert_eq!(read(file("nested.parquet"), &ignore).unwrap().n_features(), 1);
+    let times = batch(vec![("t", Arc::new(Time32SecondArray::from(vec![1])))]);
+    let e = read_from(&*arrow_of(&[times]), &ReadOptions::default()).unwrap_err();
+    assert!(matches!(e.kind, ReadErrorKind::UnsupportedColumn { .. }), "{e}");
+    for (bytes, format) in [
+        (&b"x,y\n1,2\n"[..], Format::Parquet),
+        (b"FEA1....", Format::Arrow),
+        (b"", Format::Arrow),
+        (b"", Format::Parquet),
+    ] {
+        let options = ReadOptions {
+            format,
+            ..ReadOptions::default()
+        };
+        let e = read_from(bytes, &options).unwrap_err();
+        assert!(
+            matches!(e.kind, ReadErrorKind::Container { .. } | ReadErrorKind::Empty(_)),
+            "{e}"
+        );
+    }
+    let two = ReadErrorKind::DeclaredTwice {
+        what: "column",
+        name: "x".into(),
+    };
+    let x: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let schema = arrow_schema::Schema::new(vec![
+        arrow_schema::Field::new("x", x.data_type().clone(), true);
+        2
+    ]);
+    let twice = RecordBatch::try_new(Arc::new(schema), vec![x.clone(), x]).unwrap();
+    let e = read_from(&*arrow_of(&[twice]), &ReadOptions::default()).unwrap_err();
+    assert_eq!(e.kind, two);
+}
+
+#[test]
+fn every_type_is_a_number_a_word_or_a_date() {
+    let big = i64::MAX - 1;
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("key", Arc::new(Int64Array::from(vec![big, 2]))),
+        ("large", Arc::new(UInt64Array::from(vec![Some(1 << 40), None]))),
+        ("nan", Arc::new(Float64Array::from(vec![f64::NAN, -0.5]))),
+        (
+            "price",
+            Arc::new(
+                Decimal128Array::from(vec![Some(1_999), None])
+                    .with_precision_and_scale(9, 2)
+                    .unwrap(),
+            ),
+        ),
+        ("nothing", Arc::new(NullArray::new(2))),
+        ("day", Arc::new(Date64Array::from(vec![86_400_000, -86_400_000]))),
+        (
+            "time",
+            Arc::new(TimestampMillisecondArray::from(vec![43_200_000, 0]).with_timezone("+02:00")),
+        ),
+        ("bytes", Arc::new(BinaryViewArray::from_iter_values(["é", "NA"]))),
+        (
+            "level",
+            Arc::new(DictionaryArray::<Int8Type>::new(
+                vec![Some(1), None].into(),
+                Arc::new(Int64Array::from(vec![7, 30])),
+            )),
+        ),
+    ];
+    let batch = batch(columns);
+    for file in [arrow_of(&[batch.clone()]), parquet_of(&[batch], 1)] {
+        let options = ReadOptions {
+            id: Some("key".to_owned()),
+            ..ReadOptions::default()
+        };
+        let data = read_from(file.as_slice(), &options).unwrap();
+        assert_eq!(data.ids().unwrap(), [big.to_string(), "2".to_owned()]);
+        let names: Vec<_> = data.feature_names().iter().map(String::from).collect();
+        assert_eq!(names[3], "nothing");
+        assert_eq!(
+            names[7..],
+            [
+                "time[days]",
+                "time[month]",
+                "time[weekday]",
+                "time[hour]",
+                "bytes",
+                "level"
+            ]
+        );
+        let first: Vec<f32> = (0..data.n_features()).map(|j| column(&data, j)[0]).collect();
+        let second: Vec<f32> = (0..data.n_features()).map(|j| column(&data, j)[1]).collect();
+        let nan = f32::NAN;
+        let same = |found: &[f32], expected: [f32; 13]| {
+            assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+        };
+        same(
+            &first,
+            [
+                1.099_511_6e12,
+                nan,
+                19.99,
+                nan,
+                1.0,
+                1.0,
+                5.0,
+                0.5,
+                1.0,
+                4.0,
+                12.0,
+                1.0,
+                0.0,
+            ],
+        );
+        same(
+            &second,
+            [nan, -0.5, nan, nan, -1.0, 12.0, 3.0, 0.0, 1.0, 4.0, 0.0, 0.0, nan],
+        );
+        assert_eq!(
+            data.feature_kind(11),
+            FeatureKind::Nominal(&["NA".to_owned(), "é".to_owned()])
+        );
+        assert_eq!(data.feature_kind(12), FeatureKind::Nominal(&["30".to_owned()]));
+    }
+}
+
+#[test]
+fn values_that_do_not_fit_have_row_and_column() {
+    let words: ArrayRef = Arc::new(StringArray::from(vec![Some("1"), None, Some("wide")]));
+    let days: ArrayRef = Arc::new(Date32Array::from(vec![0, 1, i32::MAX]));
+    let batch = batch(vec![("width", words), ("since", days)]);
+    let check = |options: &ReadOptions, message: &str| {
+        for file in [arrow_of(&[batch.clone()]), parquet_of(&[batch.clone()], 2)] {
+            let e = read_from(file.as_slice(), options).unwrap_err();
+            assert_eq!((e.row, e.line), (Some(3), None));
+            assert_eq!(e.to_string(), message);
+        }
+    };
+    let number = ReadOptions {
+        types: [("width".to_owned(), ColumnType::Number)].into(),
+        ..ReadOptions::default()
+    };
+    check(&number, "row 3: \"wide\" is not a number; \"width\" is numeric");
+    check(
+        &ReadOptions::default(),
+        "row 3: a date in \"since\" lies 2147483647 days after 1970-01-01, outside of the years -9999 to 9999",
+    );
+    let word = ReadErrorKind::WrongTarget {
+        name: "width".into(),
+        found: "words".into(),
+        expected: "a target is a number or, for a label, 0 or 1",
+    };
+    assert_eq!(
+        read_from(&*arrow_of(&[batch.clone()]), &options("width"))
+            .unwrap_err()
+            .kind,
+        word
+    );
+}
+
+/// A column of one value takes next to no bytes of a file, however long it is.
+#[test]
+fn memory_is_bounded() {
+    let n = 1 << 20;
+    let batch = batch(vec![("x", Arc::new(NullArray::new(n)))]);
+    for file in [arrow_of(&[batch.clone()]), parquet_of(&[batch], n)] {
+        assert!(file.len() < 4096);
+        let options = ReadOptions {
+            memory_limit: 1 << 20,
+            ..ReadOptions::default()
+        };
+        let e = read_from(file.as_slice(), &options).unwrap_err();
+        assert!(matches!(e.kind, ReadErrorKind::Memory(_)), "{e}");
+        let options = ReadOptions {
+            memory_limit: 4 << 20,
+            ..ReadOptions::default()
+        };
+        assert_eq!(read_from(file.as_slice(), &options).unwrap().n_samples(), n);
+    }
+}
+
+fn table() -> RecordBatch {
+    let words = (0..60).map(|i| ["red", "green", "blue"][i % 3]);
+    batch(vec![
+        (
+            "x",
+            Arc::new(Float64Array::from_iter_values(
+                (0..60).map(|i| f64::from(i) / 7.0),
+            )),
+        ),
+        (
+            "kind",
+            Arc::new(words.clone().collect::<DictionaryArray<Int8Type>>()),
+        ),
+        ("text", Arc::new(words.map(Some).collect::<StringArray>())),
+        ("since", Arc::new(Date32Array::from_iter_values(0..60))),
+        (
+            "y",
+            Arc::new(Int64Array::from_iter_values((0..60).map(|i| i % 2))),
+        ),
+    ])
+}
+
+/// Every byte of a small file changed, and every length cut: a set or a typed error, never a panic.
+#[test]
+fn damage_is_an_error_or_another_set() {
+    let mut stream = StreamWriter::try_new(Vec::new(), &table().schema()).unwrap();
+    stream.write(&table()).unwrap();
+    let files = [
+        (Format::Parquet, parquet_of(&[table()], 30)),
+        (Format::Arrow, arrow_of(&[table()])),
+        (Format::Arrow, stream.into_inner().unwrap()),
+    ];
+    for (format, file) in files {
+        let options = ReadOptions {
+            format,
+            memory_limit: 1 << 24,
+            ..options("y")
+        };
+        let whole = shown(&read_from(file.as_slice(), &options).unwrap());
+        for at in 0..file.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut damaged = file.clone();
+                damaged[at] ^= change;
+                if let Err(e) = read_from(damaged.as_slice(), &options) {
+                    assert!(!e.to_string().is_empty());
+                }
+            }
+            // A stream may end after any batch.
+            match read_from(&file[..at], &options) {
+                Ok(data) => {
+                    assert!(file.starts_with(&[0xff]) && (data.n_samples() == 0 || shown(&data) == whole))
+                }
+                Err(e) => assert!(!e.to_string().is_empty()),
+            }
+        }
+    }
+}
+
+/// A row of a table: numbers, a word, a date as text, and a label.
+type Line = (Option<i16>, Option<f32>, Option<u8>, Option<(u8, u8)>, bool);
+
+proptest! {
+    #[test]
+    fn csv_parquet_and_arrow_are_one_set(lines in prop::collection::vec(any::<Line>(), 1..40), rows_of_a_group in 1_usize..50) {
+        let lines: Vec<_> = lines
+            .into_iter()
+            .map(|(i, x, word, day, label)| {
+                let x = x.filter(|x| x.is_finite());
+                (i, x, word.map(|w| format!("w{}", w % 5)), day.map(|(m, d)| (1 + m % 12, 1 + d % 28)), label)
+            })
+            .collect();
+        // A column without values has no words in CSV.
+        prop_assume!(lines.iter().any(|l| l.2.is_some()) && lines.iter().any(|l| l.3.is_some()));
+        let mut text = "i,x,word,day,label\n".to_owned();
+        for (i, x, word, day, label) in &lines {
+            let cell = |value: Option<String>| value.unwrap_or_default();
+            let day = day.map(|(m, d)| format!("2024-{m:02}-{d:02}"));
+            text += &format!(
+                "{},{},{},{},{}\n",
+                cell(i.map(|i| i.to_string())), cell(x.map(|x| x.to_string())), cell(word.clone()), cell(day), u8::from(*label)
+            );
+        }
+        let starts = [0, 31, 60, 91, 121, 152, 182, 213, 244, 274, 305, 335];
+        let days = lines.iter().map(|l| l.3.map(|(m, d)| 19_723 + starts[usize::from(m) - 1] + i32::from(d) - 1));
+        let batch = batch(vec![
+            ("i", Arc::new(lines.iter().map(|l| l.0).collect::<arrow_array::Int16Array>())),
+            ("x", Arc::new(lines.iter().map(|l| l.1).collect::<arrow_array::Float32Array>())),
+            ("word", Arc::new(lines.iter().map(|l| l.2.as_deref()).collect::<StringArray>())),
+            ("day", Arc::new(days.collect::<Date32Array>())),
+            ("label", Arc::new(lines.iter().map(|l| Some(l.4)).collect::<arrow_array::BooleanArray>())),
+        ]);
+        let options = options("label");
+        let expected = read_from(text.as_bytes(), &options).unwrap();
+        for file in [arrow_of(&[batch.clone()]), parquet_of(&[batch], rows_of_a_group)] {
+            let found = read_from(file.as_slice(), &options).unwrap();
+            prop_assert_eq!(shown(&found), shown(&expected));
+        }
+        // What is written is read back, and is what CSV would write.
+        for format in [Format::Parquet, Format::Arrow] {
+            let written = columns(&expected, format, Vec::new()).unwrap();
+            let found = read_from(written.as_slice(), &options).unwrap();
+            prop_assert_eq!(shown(&found), shown(&expected));
+            let (mut first, mut second) = (Vec::new(), Vec::new());
+            csv(&expected, &mut first).unwrap();
+            csv(&found, &mut second).unwrap();
+            prop_assert_eq!(first, second);
+        }
+    }
+}
+
+#[test]
+fn writers_refuse_what_they_cannot_hold() {
+    let columns = ["a", "a"].map(|name| (name.to_owned(), ColumnContent::Number));
+    let two = ColumnWriter::new(Format::Arrow, columns, Vec::new()).err();
+    assert_eq!(two, Some(WriteError::TwoColumns { name: "a".into() }));
+    let csv = ColumnWriter::new(Format::Csv, [], Vec::new()).err();
+    assert_eq!(csv, Some(WriteError::NotColumns(Format::Csv)));
+    // The end of what can be written is an error of the system.
+    let mut small = [0_u8; 8];
+    let columns = [("a".to_owned(), ColumnContent::Number)];
+    let full = ColumnWriter::new(Format::Arrow, columns, &mut small[..]).and_then(|mut writer| {
+        writer.push(Cell::Number(1.0))?;
+        writer.finish().map(drop)
+    });
+    assert!(matches!(full, Err(WriteError::Io { .. })), "{full:?}");
+}
+
+#[test]
+fn outputs_keep_their_task() {
+    let data = read_from(&*parquet_of(&[table()], 7), &options("y")).unwrap();
+    assert_eq!(
+        (data.task(), data.n_outputs(), data.n_samples()),
+        (Task::MultiLabel, 1, 60)
+    );
+    let data = read_from(&*parquet_of(&[table()], 7), &options("x")).unwrap();
+    assert_eq!(data.task(), Task::Regression);
+}
