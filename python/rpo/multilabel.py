@@ -108,7 +108,7 @@ class CraftmlClassifier(_LabelMethod):
     preset : str, optional
         Version of the method that other parameters start from: "original", the default, "report" or "report-quirks".
     clusters : int, optional
-        Largest number of children of a node.
+        Largest number of children of a node; 5 by default for up to 100 labels and 10 for more.
     min_samples_split : int, optional
         Smallest number of samples of a node that is split.
     n_jobs : int, optional

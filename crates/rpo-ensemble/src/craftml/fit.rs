@@ -140,7 +140,7 @@ impl CraftmlTrainer {
         let width = params.feature_width.resolve(index, p);
         let label_width = params.label_width.resolve(index, d);
         let labels = self.labels.view();
-        let nodes = params.centroid_params();
+        let nodes = params.centroid_params(d);
         let keeps_rows = params.centroids == CentroidKind::Rows;
         let (hasher, grown) = match params.preset {
             CraftmlPreset::Original => {

@@ -156,12 +156,15 @@ impl FromStr for Width {
 
 rpo_core::impl_text_serde!(Width, ["integer", "number", "string"]);
 
+/// Most labels for which nodes have 5 children by default.
+const FEW_LABELS: usize = 100;
+
 /// Largest fixed width: a thread works with k numbers per component.
 const MAX_WIDTH: usize = 1 << 24;
 
 /// Parameters of CRAFTML.
 ///
-/// Start from [`original`](Self::original), the default, [`report`](Self::report) or
+/// Start from [`default`](Self::default), [`original`](Self::original), [`report`](Self::report) or
 /// [`report_quirks`](Self::report_quirks), and change fields: `preset` alone chooses between the versions of the
 /// algorithm, and the fields hold their numbers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -186,11 +189,12 @@ pub struct CraftmlParams {
     /// Storage of leaves. auto refers to training samples in trees whose leaves hold few, and stores sparse means in
     /// others.
     pub leaves: LeafChoice,
-    /// Largest number of children of a node.
+    /// Largest number of children of a node; 5 by default for up to 100 labels and 10 for more.
     ///
-    /// 1 (a tree is one leaf) to 65,535.
+    /// 1 (a tree is one leaf) to 65,535. The paper's is 10, of sets with hundreds of labels and more; of few labels there are
+    /// not 10 kinds of label sets to part in most nodes, and trees of 5 children score better (docs/performance.md).
     #[schemars(range(min = 1, max = 65535))]
-    pub clusters: usize,
+    pub clusters: Option<usize>,
     /// Number of components to which features are projected: a number, or fractions of the number of features that trees
     /// take in turn, such as 0.7,0.6.
     ///
@@ -223,8 +227,12 @@ pub struct CraftmlParams {
 }
 
 impl Default for CraftmlParams {
+    /// [`original`](Self::original) with as many clusters as suit the number of labels.
     fn default() -> Self {
-        Self::original()
+        Self {
+            clusters: None,
+            ..Self::original()
+        }
     }
 }
 
@@ -240,7 +248,7 @@ impl CraftmlParams {
             max_depth: Some(800),
             min_samples_split: 10,
             leaves: LeafChoice::Auto,
-            clusters: 10,
+            clusters: Some(10),
             feature_width: Width::Fixed(10_000),
             label_width: Width::Fixed(10_000),
             node_sample: NodeSample::Count(20_000),
@@ -262,7 +270,7 @@ impl CraftmlParams {
             trees: 4,
             max_depth: None,
             min_samples_split: 200,
-            clusters: 9,
+            clusters: Some(9),
             feature_width: Width::Shares(vec![0.7, 0.6]),
             label_width: Width::Shares(vec![0.7, 0.6]),
             node_sample: NodeSample::Share(0.6),
@@ -320,7 +328,7 @@ impl CraftmlParams {
         }
         self.feature_width.check("feature_width")?;
         self.label_width.check("label_width")?;
-        self.centroid_params().check()?;
+        self.centroid_params(1).check()?;
         Ok(())
     }
 
@@ -332,10 +340,13 @@ impl CraftmlParams {
         }
     }
 
-    pub(super) fn centroid_params(&self) -> CentroidParams {
+    /// The parameters of nodes for a number of labels.
+    pub(super) fn centroid_params(&self, n_labels: usize) -> CentroidParams {
+        let default = if n_labels <= FEW_LABELS { 5 } else { 10 };
+        let clusters = self.clusters.unwrap_or(default);
         let kmeans = match self.preset {
-            CraftmlPreset::Original => KMeansParams::spherical(self.clusters),
-            CraftmlPreset::Report | CraftmlPreset::ReportQuirks => KMeansParams::euclidean(self.clusters),
+            CraftmlPreset::Original => KMeansParams::spherical(clusters),
+            CraftmlPreset::Report | CraftmlPreset::ReportQuirks => KMeansParams::euclidean(clusters),
         };
         CentroidParams {
             kmeans: KMeansParams {
@@ -417,7 +428,13 @@ mod tests {
         let first_tree = usize::MAX;
         assert_eq!(name(CraftmlParams { first_tree, ..base() }), "first_tree");
         for clusters in [0, 65_536] {
-            assert_eq!(name(CraftmlParams { clusters, ..base() }), "clusters");
+            assert_eq!(
+                name(CraftmlParams {
+                    clusters: Some(clusters),
+                    ..base()
+                }),
+                "clusters"
+            );
         }
         for width in [0, MAX_WIDTH + 1] {
             let feature_width = Width::Fixed(width);
@@ -483,7 +500,7 @@ mod tests {
         }
         let bounds = CraftmlParams {
             trees: 1,
-            clusters: 65_535,
+            clusters: Some(65_535),
             feature_width: Width::Fixed(1),
             node_sample: NodeSample::Share(1.0),
             centroid_entries: CentroidEntries::All,

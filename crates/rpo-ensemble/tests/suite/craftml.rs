@@ -33,7 +33,7 @@ fn data(seed: u64, n: usize) -> (Array2<f32>, Array2<f32>) {
 fn small(preset: CraftmlPreset) -> CraftmlParams {
     let params = CraftmlParams {
         trees: 4,
-        clusters: 4,
+        clusters: Some(4),
         seed: 5,
         ..CraftmlParams::preset(preset)
     };
@@ -252,7 +252,7 @@ proptest! {
                 assert!(row.iter().zip(&mean).all(|(a, b)| (f64::from(*a) - b).abs() < 1e-6));
             }
         };
-        check(CraftmlParams { clusters: 1, ..small(preset) }, &x, &y, "k = 1");
+        check(CraftmlParams { clusters: Some(1), ..small(preset) }, &x, &y, "k = 1");
         check(CraftmlParams { min_samples_split: 61, ..small(preset) }, &x, &y, "few rows");
         check(CraftmlParams { max_depth: Some(0), ..small(preset) }, &x, &y, "depth 0");
         check(small(preset), &x, &Array2::ones((60, 24)), "equal labels");
@@ -270,7 +270,7 @@ proptest! {
         let (sparse, labels) = (Matrix::from(csr(&x)), Matrix::from(csr(&y)));
         let one = Width::Fixed(1);
         for params in [
-            CraftmlParams { clusters: 200, ..small(preset) },
+            CraftmlParams { clusters: Some(200), ..small(preset) },
             CraftmlParams { feature_width: one.clone(), ..small(preset) },
             CraftmlParams { label_width: one.clone(), ..small(preset) },
             CraftmlParams { centroid_entries: CentroidEntries::Most(1), ..small(preset) },
@@ -286,10 +286,33 @@ proptest! {
 }
 
 #[test]
+fn nodes_have_fewer_children_where_labels_are_few() {
+    let (x, y) = data(8, 200);
+    let x = Matrix::from(csr(&x));
+    for (repeats, n_labels, default) in [(1, 24, 5), (5, 120, 10)] {
+        let many = ndarray::concatenate(ndarray::Axis(1), &vec![y.view(); repeats]).unwrap();
+        assert_eq!(many.ncols(), n_labels);
+        let many = Matrix::from(csr(&many));
+        let with = |clusters| {
+            let params = CraftmlParams {
+                clusters,
+                ..small(CraftmlPreset::Original)
+            };
+            fit(params, &x, &many)
+        };
+        let found = with(None);
+        assert!(found == with(Some(default)), "{n_labels}");
+        assert!(found != with(Some(15 - default)), "{n_labels}");
+    }
+    assert_eq!(CraftmlParams::default().clusters, None);
+    assert_eq!(CraftmlParams::original().clusters, Some(10));
+}
+
+#[test]
 fn trees_of_the_original_have_nodes_of_many_children_and_short_centroids() {
     let (x, y) = data(7, 300);
     let params = CraftmlParams {
-        clusters: 8,
+        clusters: Some(8),
         centroid_entries: CentroidEntries::Most(5),
         centroids: CentroidKind::Values,
         ..small(CraftmlPreset::Original)

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 pub(super) fn entries() -> Vec<MethodEntry> {
     let summary = "Trees of many children by clusters of the labels, for very many labels";
-    let entry = MethodEntry::new("craftml", summary, CraftmlParams::original())
+    let entry = MethodEntry::new("craftml", summary, CraftmlParams::default())
         .preset("original", CraftmlParams::original())
         .preset("report", CraftmlParams::report())
         .preset("report-quirks", CraftmlParams::report_quirks());

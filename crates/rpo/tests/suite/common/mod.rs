@@ -109,7 +109,7 @@ impl Case {
     pub(crate) fn craftml_params(&self, preset: CraftmlPreset) -> CraftmlParams {
         let params = CraftmlParams {
             trees: 3,
-            clusters: 3,
+            clusters: Some(3),
             min_samples_split: 4,
             feature_width: Width::Fixed(16),
             label_width: Width::Fixed(16),
