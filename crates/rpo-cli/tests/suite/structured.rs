@@ -105,18 +105,29 @@ fn labels_are_decided_by_thresholds_unless_told_otherwise() {
         ("--first-tree 8", false),
         ("--method random-forest", false),
     ] {
-        let method = if options.contains("method") { "" } else { "--method structured-forest" };
+        let method = if options.contains("method") {
+            ""
+        } else {
+            "--method structured-forest"
+        };
         folder.ok(&format!("train {DATA} --trees 8 {method} {options}"));
         let about = folder.json("inspect --model m.rpo");
         assert_eq!(about["has_thresholds"], has, "{options}");
         assert_eq!(about["parameters"]["thresholds"].is_string(), has, "{options}");
     }
-    let part = |options: &str| folder.ok(&format!("train {DATA} --trees 4 --method structured-forest {options}"));
+    let part = |options: &str| {
+        folder.ok(&format!(
+            "train {DATA} --trees 4 --method structured-forest {options}"
+        ))
+    };
     part("");
     std::fs::rename(folder.path("m.rpo"), folder.path("first.rpo")).unwrap();
     part("--first-tree 4");
     let refused = folder.fail("merge --models first.rpo m.rpo --out both.rpo");
-    assert!(refused.contains("train its parts with --thresholds = none"), "{refused}");
+    assert!(
+        refused.contains("train its parts with --thresholds = none"),
+        "{refused}"
+    );
 }
 
 /// Parts of a forest are merged, thresholds found for what is there; the whole is what one fit gives.

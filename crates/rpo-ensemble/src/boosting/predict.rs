@@ -129,7 +129,7 @@ impl Boosted {
             .and(scores.rows())
             .par_for_each(|out, scores| {
                 self.links
-                    .predict(scores.as_slice().expect("made in row order"), out)
+                    .predict(scores.as_slice().expect("made in row order"), out);
             });
     }
 

@@ -110,7 +110,7 @@ impl Description {
         serde_json::from_str(text).map_err(|e| invalid(&e))
     }
 
-    /// The columns described, as many as there are.
+    /// The columns described, as many as there are; outputs without their levels.
     pub(super) fn schema(&mut self) -> Result<Schema, ModelError> {
         let names = |what, names: Option<Vec<String>>, expected: usize| -> Result<_, ModelError> {
             match names {
@@ -125,17 +125,27 @@ impl Description {
             }
         };
         let feature_names = names("names of features", self.feature_names.take(), self.n_features)?;
-        let n_levels = self.levels.len().max(1);
-        let n_targets = self.n_outputs / n_levels;
-        Mismatch::check("outputs of the levels", n_targets * n_levels, self.n_outputs)?;
+        let n_targets = self.n_outputs / self.levels.len().max(1);
         let output_names = names("names of outputs", self.output_names.take(), n_targets)?;
         let nominal = std::mem::take(&mut self.nominal);
         let nominal = nominal.into_iter().map(|(j, values)| (j, Arc::from(values)));
-        let schema = Schema::new(self.task, feature_names, nominal.collect(), output_names)?;
-        Ok(match &self.levels[..] {
-            [] => schema,
-            levels => schema.with_levels(levels),
-        })
+        Schema::new(self.task, feature_names, nominal.collect(), output_names)
+    }
+
+    /// The schema with the levels of its targets. It names every output, so that there must be as many in the file.
+    pub(super) fn with_levels(&self, schema: Schema) -> Result<Schema, Kind> {
+        let levels = &self.levels[..];
+        if levels.is_empty() {
+            return Ok(schema);
+        }
+        if levels.windows(2).any(|pair| pair[0] >= pair[1]) {
+            let message = "its levels are not in increasing order".to_owned();
+            return Err(Kind::Description { message });
+        }
+        let n_outputs = schema.target_names().len() * levels.len();
+        let checked = Mismatch::check("outputs of the levels", n_outputs, self.n_outputs);
+        checked.map_err(ModelError::from)?;
+        Ok(schema.with_levels(levels))
     }
 }
 

@@ -140,6 +140,7 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     sizes.n_features = pipeline.n_columns();
     check_size("number of features after the pipeline", sizes.n_features)?;
     let training = TrainingSummary::restore(&mut from, schema.task(), sizes)?;
+    let schema = description.with_levels(schema)?;
     let mut thresholds = None;
     if from.has(THRESHOLDS) {
         thresholds = Some(from.doubles(THRESHOLDS)?.to_vec());

@@ -8,6 +8,7 @@ mod craftml;
 mod file_target;
 mod fitting;
 mod hostile;
+mod levels;
 mod linear;
 mod model_file;
 mod pipeline;

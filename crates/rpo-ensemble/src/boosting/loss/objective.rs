@@ -225,7 +225,7 @@ impl Objective {
             let link = loss.inverse_link();
             match links.last_mut() {
                 Some(last) if last.link == link && link != InverseLink::Softmax => {
-                    last.n_outputs += outputs.len()
+                    last.n_outputs += outputs.len();
                 }
                 _ => links.push(LinkBlock {
                     link,

@@ -1,0 +1,132 @@
+//! Models with several levels of each target, and with groups of labels.
+
+use ndarray::{Array2, array};
+use rpo::prelude::*;
+use rpo::{Model, ModelError};
+
+/// Two numbers that follow from three features.
+fn numbers(n: usize) -> (Array2<f32>, Array2<f32>) {
+    let x = Array2::from_shape_fn((n, 3), |(i, j)| ((i * (7 + 4 * j) + j) % 31) as f32);
+    let y = Array2::from_shape_fn((n, 2), |(i, j)| x[[i, j]] + ((i * 13 + j) % 11) as f32);
+    (x, y)
+}
+
+fn method(text: &str) -> Method {
+    text.parse().unwrap()
+}
+
+const LEVELS: &str = "gbmort --loss quantile --quantile 0.25,0.75 --iterations 10";
+
+#[test]
+fn outputs_of_data_are_repeated_for_levels() {
+    let (x, y) = numbers(60);
+    let dense = Dataset::new(x.clone().into(), y.clone().into(), Task::Regression).unwrap();
+    let stored = rpo::core::MatrixView::from(&y).to_csr();
+    let sparse = Dataset::new(x.clone().into(), stored.into(), Task::Regression).unwrap();
+    let model = Model::fit(&method(LEVELS), &dense).unwrap();
+    let names: Vec<_> = model.schema().output_names().iter().collect();
+    assert_eq!(names, ["0@0.25", "0@0.75", "1@0.25", "1@0.75"]);
+    assert_eq!(
+        (model.schema().target_names().len(), model.schema().levels()),
+        (2, &[0.25, 0.75][..])
+    );
+    let truth = y.select(ndarray::Axis(1), &[0, 0, 1, 1]);
+    for data in [&dense, &sparse] {
+        let aligned = model.schema().align_outputs(data).unwrap();
+        let mut row = vec![0.0; 4];
+        for i in 0..60 {
+            aligned.view().copy_row(i, &mut row);
+            assert_eq!(row, truth.row(i).to_vec());
+        }
+    }
+    let values = model.evaluate(&dense, &[Metric::Mae]).unwrap();
+    let predicted = model.predict((&x).into()).unwrap();
+    let errors = predicted
+        .iter()
+        .zip(&truth)
+        .map(|(p, y)| f64::from((p - y).abs()));
+    let expected = errors.sum::<f64>() / 240.0;
+    assert!(
+        (values[0] - expected).abs() < 1e-5 * expected,
+        "{values:?} {expected}"
+    );
+    // A file keeps targets and levels; other orders of columns are found by name.
+    let bytes = model.to_bytes().unwrap();
+    let again = Model::from_bytes(&bytes).unwrap();
+    assert_eq!(again, model);
+    let named =
+        |names: [&str; 2], data: Dataset| data.with_output_names(names.into_iter().collect()).unwrap();
+    let turned = named(["b", "a"], dense.select_outputs(&[0, 1]).unwrap());
+    let straight = named(
+        ["a", "b"],
+        Dataset::new(
+            x.into(),
+            y.select(ndarray::Axis(1), &[1, 0]).into(),
+            Task::Regression,
+        )
+        .unwrap(),
+    );
+    let model = Model::fit(&method(LEVELS), &turned).unwrap();
+    assert_eq!(
+        model.schema().align_outputs(&turned).unwrap(),
+        model.schema().align_outputs(&straight).unwrap()
+    );
+    let scores = rpo::cross_val_scores(&method(LEVELS), &dense, 3, Seed::new(1)).unwrap();
+    assert_eq!(scores.dim(), (60, 4));
+}
+
+#[test]
+fn ensembles_refuse_members_of_levels() {
+    let (x, y) = numbers(60);
+    let data = Dataset::new(x.into(), y.into(), Task::Regression).unwrap();
+    let blend = method("blend")
+        .with("members", &format!("ridge; {LEVELS}"))
+        .unwrap();
+    let error = Model::fit(&blend, &data).unwrap_err();
+    assert!(error.to_string().contains("outputs of a member"), "{error}");
+}
+
+#[test]
+fn labels_beside_numbers_are_probabilities() {
+    let (x, mut y) = numbers(80);
+    y.column_mut(1).mapv_inplace(|v| f32::from(u8::from(v > 18.0)));
+    let data = Dataset::new(x.clone().into(), y.into(), Task::Regression).unwrap();
+    for name in ["single-target-gbrt", "gbmort", "gbrt-rpo", "gbrt-relabel-rpo"] {
+        let model = Model::fit(&method(&format!("{name} --iterations 40")), &data).unwrap();
+        let predicted = model.predict((&x).into()).unwrap();
+        assert!(
+            predicted.column(1).iter().all(|p| (0.0..=1.0).contains(p)),
+            "{name}"
+        );
+        assert!(predicted.column(0).iter().any(|p| *p > 1.0), "{name}");
+    }
+}
+
+#[test]
+fn one_label_of_a_group_is_decided_for() {
+    let (x, _) = numbers(80);
+    let y = Array2::from_shape_fn((80, 4), |(i, j)| {
+        let which = if x[[i, 0]] < 10.0 {
+            0
+        } else {
+            1 + usize::from(x[[i, 0]] > 20.0)
+        };
+        f32::from(u8::from(if j < 3 { which == j } else { x[[i, 1]] > 15.0 }))
+    });
+    let data = Dataset::new(x.into(), y.into(), Task::MultiLabel).unwrap();
+    let losses = "gbmort --output-losses softmax,softmax,softmax,logistic --iterations 20";
+    let model = Model::fit(&method(losses), &data).unwrap();
+    assert_eq!(model.predictor().groups(), std::slice::from_ref(&(0..3)));
+    // The largest of three, the first of equal ones; a half for the label beside them.
+    let scores = array![[0.4, 0.3, 0.3, 0.5], [0.2, 0.4, 0.4, 0.49], [0.0, 0.0, 0.0, 1.0]];
+    let decided = model.decide(scores.view()).unwrap().to_dense();
+    assert_eq!(
+        decided,
+        array![[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]]
+    );
+    let nan = array![[f32::NAN, 0.3, 0.3, 0.5]];
+    assert!(matches!(model.decide(nan.view()), Err(ModelError::Metric(_))));
+    let with_thresholds = model.with_thresholds(Some(vec![0.35; 4])).unwrap();
+    let decided = with_thresholds.decide(scores.view()).unwrap().to_dense();
+    assert_eq!(decided.row(1).to_vec(), [0.0, 1.0, 1.0, 1.0]);
+}
