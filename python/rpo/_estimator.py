@@ -145,12 +145,12 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
         counts = (given.get(name) for name in ("trees", "iterations", "configurations"))
         n_steps = int(next(filter(None, counts), self._n_steps))
         course = Course(self, X, y, n_steps)
-        start = time.monotonic()
+        began = time.monotonic()
 
         def progress(steps: int) -> None:
             course.advance(steps)
             if self.verbose:
-                seconds = time.monotonic() - start
+                seconds = time.monotonic() - began
                 print(f"[{type(self).__name__}] step {steps} of {n_steps}, {seconds:.1f} s", flush=True)
 
         work = Work(given, data, validation, self._n_threads(), start)

@@ -20,6 +20,10 @@ pub struct FitOptions<'a> {
     /// a constant has no variance to explain, so that a missing entry favours no split. Leaves then store means: they cannot
     /// refer to training samples.
     pub missing_outputs: bool,
+    /// The features, increasing, whose values are codes of categories: whole numbers from 0. Their
+    /// [splits](rpo_tree::CategorySet) are between subsets, instead of at thresholds. Dense features only. CRAFTML and
+    /// structured forests refuse it.
+    pub categorical: &'a [u32],
     /// Called whenever a tree is finished, from any thread.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
     /// Asked before every tree, from any thread: where it returns true, the fit ends with [`EnsembleError::Stopped`].
@@ -35,6 +39,7 @@ impl FitOptions<'_> {
         for (name, is_given) in [
             ("weights", self.weights.is_some()),
             ("missing_outputs", self.missing_outputs),
+            ("categorical", !self.categorical.is_empty()),
             ("projection", self.projection.is_some()),
         ] {
             if is_given {

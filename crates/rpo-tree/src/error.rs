@@ -40,6 +40,26 @@ pub enum TreeError {
         /// The value.
         value: f32,
     },
+    /// A value of a categorical feature that is no code of a category.
+    #[error(
+        "the value of categorical feature {column} of sample {row} is {value}; codes of categories are whole numbers from 0 to 16777215, and NaN is a missing value"
+    )]
+    Category {
+        /// The sample, from 0.
+        row: usize,
+        /// The feature, from 0.
+        column: usize,
+        /// The value.
+        value: f32,
+    },
+    /// A categorical feature of a sparse matrix.
+    #[error(
+        "feature {column} is categorical, which needs dense features; make them dense, or encode categories as indicators"
+    )]
+    SparseCategories {
+        /// The feature, from 0.
+        column: usize,
+    },
     /// A value to be clustered that is NaN or infinite.
     #[error("rows to cluster: {0}")]
     NonFinite(#[source] MatrixError),

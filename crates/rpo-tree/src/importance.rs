@@ -18,9 +18,9 @@ impl<R: Rule> Grown<R> {
         let mut sums = vec![0.0; n_features];
         for (node, gain) in self.structure.nodes().iter().zip(&self.gains) {
             if let Node::Split { rule, .. } = node
-                && let Some(axis) = rule.as_axis()
+                && let Some(feature) = rule.single_feature()
             {
-                sums[axis.feature() as usize] += gain;
+                sums[feature as usize] += gain;
             }
         }
         let total: f64 = sums.iter().sum();

@@ -1,5 +1,6 @@
 //! Rules: how a node routes a sample to one of its children.
 
+use crate::categories::{CategorySet, code_of};
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -32,21 +33,28 @@ pub trait Rule: Debug + Clone + PartialEq + Send + Sync {
     fn as_axis(&self) -> Option<&AxisRule> {
         None
     }
+    /// The feature that the rule reads, if it reads one. Default: that of [`as_axis`](Self::as_axis).
+    fn single_feature(&self) -> Option<u32> {
+        self.as_axis().map(AxisRule::feature)
+    }
 }
 
-/// Sends `x[feature] <= threshold` to child 0 (left), larger values to child 1 (right), and missing values to the side
-/// that the rule stores. Eight bytes.
-#[derive(Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// Splits on one feature. A number: `x[feature] <= threshold` goes to child 0 (left), larger values to child 1 (right), and
+/// missing values to the side that the rule stores. A category: those [listed](Self::categories) go to the other side than
+/// missing values, with which all others go.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct AxisRule {
     threshold: f32,
     /// The feature, and in the top bit whether missing values go left.
     packed: u32,
+    /// Behind a pointer, as rules of numbers need none.
+    categories: Option<Box<CategorySet>>,
 }
 
 impl AxisRule {
     const MISSING_LEFT: u32 = 1 << 31;
 
-    /// A rule. A threshold of infinity sends all observed values left.
+    /// A rule of a number. A threshold of infinity sends all observed values left.
     ///
     /// # Panics
     /// If `feature` is 2^31 or more.
@@ -55,6 +63,18 @@ impl AxisRule {
         Self {
             threshold,
             packed: feature | if missing_left { Self::MISSING_LEFT } else { 0 },
+            categories: None,
+        }
+    }
+
+    /// A rule of a category: the codes in `listed` go to the other side than missing values, and all others with these.
+    ///
+    /// # Panics
+    /// If `feature` is 2^31 or more.
+    pub fn of_categories(feature: u32, listed: CategorySet, missing_left: bool) -> Self {
+        Self {
+            categories: Some(Box::new(listed)),
+            ..Self::new(feature, f32::INFINITY, missing_left)
         }
     }
 
@@ -63,7 +83,7 @@ impl AxisRule {
         self.packed & !Self::MISSING_LEFT
     }
 
-    /// The largest value that goes left.
+    /// The largest value that goes left; infinity in a rule of a category.
     pub fn threshold(&self) -> f32 {
         self.threshold
     }
@@ -73,24 +93,38 @@ impl AxisRule {
         self.packed & Self::MISSING_LEFT != 0
     }
 
+    /// The codes of the categories that go to the other side than missing values; `None` in a rule of a number.
+    pub fn categories(&self) -> Option<&CategorySet> {
+        self.categories.as_deref()
+    }
+
     /// The child of a sample with this value of the feature.
     #[inline]
     pub(crate) fn child_of(&self, value: f32) -> usize {
-        // Without short-circuit: which way a row goes cannot be predicted, so no branch may depend on it.
-        let left = (value <= self.threshold) | (value.is_nan() & self.missing_left());
-        usize::from(!left)
+        match &self.categories {
+            None => {
+                // Without short-circuit: which way a row goes cannot be predicted, so no branch may depend on it.
+                let left = (value <= self.threshold) | (value.is_nan() & self.missing_left());
+                usize::from(!left)
+            }
+            Some(listed) => {
+                let is_listed = code_of(value).is_some_and(|code| listed.contains(code));
+                usize::from(is_listed == self.missing_left())
+            }
+        }
     }
 }
 
 impl Debug for AxisRule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let missing = if self.missing_left() { "left" } else { "right" };
-        write!(
-            f,
-            "x[{}] <= {} (missing {missing})",
-            self.feature(),
-            self.threshold
-        )
+        let (feature, missing) = (self.feature(), if self.missing_left() { "left" } else { "right" });
+        match self.categories() {
+            None => write!(f, "x[{feature}] <= {} (missing {missing})", self.threshold),
+            Some(listed) => {
+                let codes: Vec<u32> = listed.codes().collect();
+                write!(f, "x[{feature}] not in {codes:?} goes {missing}, as missing")
+            }
+        }
     }
 }
 
@@ -109,7 +143,11 @@ impl Rule for AxisRule {
     }
 
     fn as_axis(&self) -> Option<&AxisRule> {
-        Some(self)
+        self.categories.is_none().then_some(self)
+    }
+
+    fn single_feature(&self) -> Option<u32> {
+        Some(self.feature())
     }
 }
 
@@ -119,17 +157,33 @@ mod tests {
 
     #[test]
     fn equal_goes_left_and_missing_where_told() {
-        let check = |rule: AxisRule, value, child| {
+        let check = |rule: &AxisRule, value, child| {
             assert_eq!(rule.child(Row::dense(&[9.0, value])), child, "{rule:?}");
         };
         for missing_left in [false, true] {
             let rule = AxisRule::new(1, 0.5, missing_left);
-            check(rule, 0.5, 0);
-            check(rule, 0.5000001, 1);
-            check(rule, f32::NAN, usize::from(!missing_left));
+            check(&rule, 0.5, 0);
+            check(&rule, 0.5000001, 1);
+            check(&rule, f32::NAN, usize::from(!missing_left));
+            assert_eq!((rule.as_axis(), rule.single_feature()), (Some(&rule), Some(1)));
         }
-        check(AxisRule::new(1, f32::INFINITY, false), f32::MAX, 0);
-        check(AxisRule::new(1, f32::INFINITY, false), f32::NAN, 1);
-        assert_eq!(size_of::<AxisRule>(), 8);
+        check(&AxisRule::new(1, f32::INFINITY, false), f32::MAX, 0);
+        check(&AxisRule::new(1, f32::INFINITY, false), f32::NAN, 1);
+    }
+
+    #[test]
+    fn categories_that_are_not_listed_go_where_missing_values_go() {
+        for missing_left in [false, true] {
+            let rule = AxisRule::of_categories(1, CategorySet::new([0, 3, 90]), missing_left);
+            let others = usize::from(!missing_left);
+            for (value, listed) in [(0.0, true), (3.0, true), (90.0, true), (1.0, false), (1e9, false)] {
+                let child = if listed { 1 - others } else { others };
+                assert_eq!(rule.child(Row::dense(&[9.0, value])), child, "{rule:?} {value}");
+            }
+            for value in [f32::NAN, -1.0, 2.5] {
+                assert_eq!(rule.child(Row::dense(&[9.0, value])), others, "{rule:?} {value}");
+            }
+            assert_eq!((rule.as_axis(), rule.single_feature()), (None, Some(1)));
+        }
     }
 }

@@ -22,10 +22,12 @@ pub(super) enum Coded {
 }
 
 impl<'a> Features<'a> {
-    pub(super) fn new(x: MatrixView<'a>, bins: Bins) -> Result<Self, TreeError> {
+    pub(super) fn new(x: MatrixView<'a>, bins: Bins, categorical: &[u32]) -> Result<Self, TreeError> {
         let coded = match bins {
-            Bins::Exact => Coded::Ranked(RankedFeatures::new(x.reborrow())?),
-            Bins::AtMost(bins) => Coded::Binned(BinnedFeatures::new(x.reborrow(), bins)?),
+            Bins::Exact => Coded::Ranked(RankedFeatures::with_categories(x.reborrow(), categorical)?),
+            Bins::AtMost(bins) => {
+                Coded::Binned(BinnedFeatures::with_categories(x.reborrow(), bins, categorical)?)
+            }
         };
         let free = Mutex::default();
         Ok(Self { x, coded, free })

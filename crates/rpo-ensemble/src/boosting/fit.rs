@@ -65,7 +65,7 @@ impl BoostingParams {
             .weights
             .map_or_else(|| Cow::Owned(vec![1.0; x.n_rows()]), Cow::Borrowed);
         let weights = &*weights;
-        let features = Features::new(x.reborrow(), params.bins)?;
+        let features = Features::new(x.reborrow(), params.bins, options.categorical)?;
         let all = Outputs::new(y, weights, cells);
         let initial = match options.start {
             Some(start) => start.initial().to_vec(),

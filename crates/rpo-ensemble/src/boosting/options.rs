@@ -22,6 +22,9 @@ pub struct BoostingOptions<'a> {
     /// gradients, steps and leaf values. By default they are refused: a NaN by mistake would silently change what is
     /// learned.
     pub missing_outputs: bool,
+    /// The features, increasing, whose values are codes of categories: whole numbers from 0. Their
+    /// [splits](rpo_tree::CategorySet) are between subsets, instead of at thresholds. Dense features only.
+    pub categorical: &'a [u32],
     /// A custom loss, in place of a named one.
     pub loss: Option<Arc<dyn Loss>>,
     /// A custom family of projections, in place of the one that the parameters name. It is fitted once per step, in order
@@ -50,6 +53,7 @@ impl fmt::Debug for BoostingOptions<'_> {
             .field("weights", &self.weights)
             .field("cell_weights", &self.cell_weights)
             .field("missing_outputs", &self.missing_outputs)
+            .field("categorical", &self.categorical)
             .field("loss", &self.loss)
             .field("projection", &self.projection)
             .field("validation", &self.validation)

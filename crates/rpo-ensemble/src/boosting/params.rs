@@ -122,6 +122,19 @@ pub struct BoostingParams {
     /// Trees on bins are much faster, and the same where no feature has more values than bins. Of more than 255 samples, a
     /// feature has at most one bin per 16, or 63 if that is more.
     pub bins: Bins,
+    /// Weight with which the mean of a category is drawn to that of all before categories are ordered.
+    ///
+    /// Splits of a categorical feature are between subsets of its categories, which are found by ordering them by the means
+    /// of the targets in a node. The larger the weight, the more samples a category needs to come first or last. At least 0;
+    /// 10 by default, as in LightGBM.
+    #[schemars(range(min = 0.0))]
+    pub category_smoothing: f64,
+    /// Fewest samples of a node that a category needs to be ordered; rarer ones go where missing values go.
+    ///
+    /// The mean of a few samples says little of a category, and of many categories some always look good. Default 10: trees
+    /// of boosting are small, and their nodes large.
+    #[schemars(range(min = 1))]
+    pub min_category_count: usize,
     /// Number of features drawn at each node: all, sqrt, log2, a number, or a fraction such as 0.1. By default 0.3 where
     /// all outputs share a tree, which scores better than all in a third of the time, and all where each has its own.
     pub max_features: MaxFeatures,
@@ -222,6 +235,8 @@ impl BoostingParams {
             min_split_gain: 0.0,
             subsample: 1.0,
             bins: Bins::MOST,
+            category_smoothing: 10.0,
+            min_category_count: 10,
             max_features: if algorithm == Algorithm::SingleTarget {
                 MaxFeatures::All
             } else {

@@ -41,6 +41,8 @@ pub(super) struct Resolved {
     pub(super) max_features: MaxFeatures,
     pub(super) grow: GrowParams,
     pub(super) min_samples_leaf: usize,
+    pub(super) category_smoothing: f64,
+    pub(super) min_category_count: usize,
     pub(super) leaf_values: Option<usize>,
     pub(super) projection: Option<OutputProjection>,
     pub(super) training_form: TrainingForm,
@@ -183,6 +185,8 @@ impl Resolved {
         };
         grow.check()?;
         check_count("min_samples_leaf", params.min_samples_leaf)?;
+        check_not_negative("category_smoothing", params.category_smoothing)?;
+        check_count("min_category_count", params.min_category_count)?;
         check_not_negative("leaf_l2", params.leaf_l2.unwrap_or(0.0))?;
         check_not_negative("leaf_l1", params.leaf_l1)?;
         check_not_negative("min_child_weight", params.min_child_weight)?;
@@ -237,6 +241,8 @@ impl Resolved {
             max_features: params.max_features,
             grow,
             min_samples_leaf: params.min_samples_leaf,
+            category_smoothing: params.category_smoothing,
+            min_category_count: params.min_category_count,
             leaf_values: params.leaf_values,
             projection: projection(params, options.projection.as_ref())?,
             training_form: options.training_form,

@@ -7,9 +7,9 @@ use crate::error::EnsembleError;
 use rand::seq::index;
 use rayon::prelude::*;
 use rpo_core::Seed;
-use rpo_tree::criterion::{Criterion, SecondOrder, SingleVariance, Variance};
+use rpo_tree::criterion::{Criterion, Curvature, SecondOrder, SingleVariance, Variance};
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
 use rpo_tree::{AxisRule, Grown, RankedFeatures, grow};
 
 /// What the trees of a step have in common.
@@ -71,6 +71,8 @@ impl Trees<'_> {
             max_features: Some(self.params.max_features.resolve(self.features.x().n_cols())),
             min_samples_leaf: self.params.min_samples_leaf,
             min_gain: self.params.min_split_gain * target.unit(),
+            category_smoothing: self.params.category_smoothing,
+            min_category_count: self.params.min_category_count,
             ..AxisParams::default()
         }
     }
@@ -102,12 +104,18 @@ impl Trees<'_> {
     ) -> Result<Grown<AxisRule>, EnsembleError> {
         let (axis, weights) = (self.axis(target), self.weights);
         match target {
-            Target::Variance { z, .. } if z.ncols() == 1 => {
-                let criterion = SingleVariance::new(z.iter().copied(), weights);
-                self.by_criterion(columns, criterion, axis, seed)
-            }
             Target::Variance { z, .. } => {
-                self.by_criterion(columns, Variance::new(z.view(), weights), axis, seed)
+                let targets = CategoryTargets {
+                    targets: z.into(),
+                    weights,
+                    curvatures: None,
+                };
+                if z.ncols() == 1 {
+                    let criterion = SingleVariance::new(z.iter().copied(), weights);
+                    return self.by_criterion(columns, criterion, targets, axis, seed);
+                }
+                let criterion = Variance::new(z.view(), weights);
+                self.by_criterion(columns, criterion, targets, axis, seed)
             }
             Target::SecondOrder(target) => {
                 let criterion = SecondOrder::new(
@@ -117,19 +125,28 @@ impl Trees<'_> {
                     target.penalties.clone(),
                     target.min_child_weight,
                 );
-                self.by_criterion(columns, criterion, axis, seed)
+                let targets = CategoryTargets {
+                    targets: (&target.gradients).into(),
+                    weights,
+                    curvatures: match target.curvature() {
+                        Curvature::Constant => None,
+                        Curvature::Each(h) => h.to_slice(),
+                    },
+                };
+                self.by_criterion(columns, criterion, targets, axis, seed)
             }
         }
     }
 
-    fn by_criterion<C: Criterion + Sync>(
+    fn by_criterion<'s, C: Criterion + Sync>(
         &self,
-        columns: &RankedFeatures,
+        columns: &'s RankedFeatures,
         criterion: C,
+        targets: CategoryTargets<'s>,
         axis: AxisParams,
         seed: Seed,
     ) -> Result<Grown<AxisRule>, EnsembleError> {
-        let splitter = AxisSplitter::new(columns, criterion, axis)?;
+        let splitter = AxisSplitter::new(columns, criterion, axis)?.with_category_targets(targets)?;
         let (rows, mut workspace) = (self.rows(seed), splitter.workspace());
         let seed = seed.purpose("grow");
         Ok(grow(&splitter, &mut workspace, rows, &self.params.grow, seed))

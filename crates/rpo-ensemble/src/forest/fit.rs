@@ -63,7 +63,7 @@ impl ForestParams {
         grower: &G,
     ) -> Result<Forest<G::Rule, G::Leaves>, EnsembleError> {
         self.check_inputs(x, y, &options)?;
-        let features = TrainingFeatures::new(self, x)?;
+        let features = TrainingFeatures::new(self, x, options.categorical)?;
         let (trees, importances) = self.grow_trees(&features, x.n_cols(), y, &options, grower)?;
         let (n, p, d) = (x.n_rows(), x.n_cols(), y.n_cols());
         Forest::from_parts(trees, importances, self.bag(n), n, p, d)

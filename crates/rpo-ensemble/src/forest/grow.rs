@@ -24,6 +24,7 @@ pub(super) struct TrainingFeatures<'x> {
 
 /// Features as growers need them.
 pub(super) struct CodedFeatures {
+    categorical: Vec<u32>,
     /// Made when a grower asks for it if trees grow on bins.
     ranked: OnceLock<RankedFeatures>,
     pub(super) binned: Option<BinnedFeatures>,
@@ -32,16 +33,28 @@ pub(super) struct CodedFeatures {
 }
 
 impl<'x> TrainingFeatures<'x> {
-    pub(super) fn new(params: &ForestParams, x: MatrixView<'x>) -> Result<Self, EnsembleError> {
+    /// Features, some of them, increasing, of codes of categories.
+    pub(super) fn new(
+        params: &ForestParams,
+        x: MatrixView<'x>,
+        categorical: &[u32],
+    ) -> Result<Self, EnsembleError> {
         let most = match params.criterion {
             CriterionKind::Entropy => x.n_rows(),
             _ => 0,
         };
         let (ranked, binned) = match params.bins {
-            Bins::Exact => (RankedFeatures::new(x.reborrow())?.into(), None),
-            Bins::AtMost(bins) => (OnceLock::new(), Some(BinnedFeatures::new(x.reborrow(), bins)?)),
+            Bins::Exact => {
+                let ranked = RankedFeatures::with_categories(x.reborrow(), categorical)?;
+                (ranked.into(), None)
+            }
+            Bins::AtMost(bins) => {
+                let binned = BinnedFeatures::with_categories(x.reborrow(), bins, categorical)?;
+                (OnceLock::new(), Some(binned))
+            }
         };
         let coded = CodedFeatures {
+            categorical: categorical.to_vec(),
             ranked,
             binned,
             x_log_x: XLogXTable::up_to(most),
@@ -53,8 +66,10 @@ impl<'x> TrainingFeatures<'x> {
 impl CodedFeatures {
     /// Features that were checked, as ranks.
     pub(super) fn ranked(&self, x: MatrixView<'_>) -> &RankedFeatures {
-        self.ranked
-            .get_or_init(|| RankedFeatures::new(x).expect("what was binned can be ranked"))
+        self.ranked.get_or_init(|| {
+            let ranked = RankedFeatures::with_categories(x, &self.categorical);
+            ranked.expect("what was binned can be ranked")
+        })
     }
 }
 

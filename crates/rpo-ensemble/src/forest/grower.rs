@@ -12,7 +12,7 @@ use rpo_tree::criterion::{
     SingleVariance, SparseObservedVariance, SparseVariance, Variance, WeightedEntropy,
 };
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, SplitTargets};
-use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
+use rpo_tree::splitter::{AxisParams, AxisSplitter, CategoryTargets, Splitter};
 use rpo_tree::{AxisRule, Grown, LeafKind, LeafModel, Leaves, RankedFeatures, Rule, grow};
 use std::sync::Arc;
 
@@ -249,7 +249,13 @@ impl TreeInput<'_> {
     /// [`EnsembleError::Tree`] for data that a splitter refuses.
     pub fn grow_by<C: Criterion + Sync>(&self, criterion: C) -> Result<Grown<AxisRule>, EnsembleError> {
         let (axis, subset) = self.axis();
-        let mut splitter = AxisSplitter::new(self.ranked_features(), criterion, axis)?;
+        let targets = CategoryTargets {
+            targets: self.targets(),
+            weights: self.weights,
+            curvatures: None,
+        };
+        let splitter = AxisSplitter::new(self.ranked_features(), criterion, axis)?;
+        let mut splitter = splitter.with_category_targets(targets)?;
         if let Some(subset) = &subset {
             splitter = splitter.on(subset)?;
         }
@@ -276,6 +282,8 @@ impl TreeInput<'_> {
             min_samples_leaf: params.min_samples_leaf,
             min_gain: params.min_impurity_decrease * unit * total * self.targets.view().n_cols() as f64,
             thresholds: params.thresholds(),
+            category_smoothing: params.category_smoothing,
+            min_category_count: params.min_category_count,
         };
         let features = || subset(p, n_features, self.seed.purpose("features"));
         (axis, (n_features < p).then(features))

@@ -124,6 +124,18 @@ pub struct ForestParams {
     /// that is more. Not for random thresholds, entropy or missing outputs, and sparse outputs without a projection are made
     /// dense.
     pub bins: Bins,
+    /// Weight with which the mean of a category is drawn to that of all before categories are ordered.
+    ///
+    /// Splits of a categorical feature are between subsets of its categories, which are found by ordering them by the means
+    /// of the targets in a node. The larger the weight, the more samples a category needs to come first or last. At least 0;
+    /// 10 by default, as in LightGBM.
+    #[schemars(range(min = 0.0))]
+    pub category_smoothing: f64,
+    /// Fewest samples of a node that a category needs to be ordered; rarer ones go where missing values go.
+    ///
+    /// The mean of a few samples says little of a category, and of many categories some always look good. Default 3.
+    #[schemars(range(min = 1))]
+    pub min_category_count: usize,
     /// Largest depth of a leaf; the root has depth 0. Trees grow fully without it.
     pub max_depth: Option<u32>,
     /// Largest number of leaves of a tree; with it, trees grow best-first.
@@ -206,6 +218,8 @@ impl ForestParams {
             splitter: Splitting::Best,
             max_features: MaxFeatures::Sqrt,
             bins: Bins::Exact,
+            category_smoothing: 10.0,
+            min_category_count: 3,
             max_depth: None,
             max_leaves: None,
             min_samples_split: 2,
@@ -315,6 +329,8 @@ impl ForestParams {
         check_trees(self.first_tree, self.trees)?;
         self.max_features.check()?;
         self.check_bins()?;
+        check_not_negative("category_smoothing", self.category_smoothing)?;
+        check_count("min_category_count", self.min_category_count)?;
         check_not_negative("min_impurity_decrease", self.min_impurity_decrease)?;
         if let Some(fraction) = self.row_share {
             check_fraction("row_share", fraction)?;

@@ -70,7 +70,7 @@ impl ForestParams {
             leaves: LeafChoice::Dense,
             ..self.clone()
         };
-        let features = TrainingFeatures::new(&of_one, x)?;
+        let features = TrainingFeatures::new(&of_one, x, options.categorical)?;
         let by_output = match y {
             MatrixView::Dense(_) => None,
             MatrixView::Sparse(y) => Some(y.transpose_view().to_csr()),

@@ -1,5 +1,6 @@
 //! The choice of bins: neighbouring values of a feature that count as one.
 
+use crate::categories::most_frequent;
 use crate::ranks::{from_sortable, threshold_between};
 
 /// The smallest and the largest value of a bin in the training set.
@@ -29,23 +30,13 @@ pub(super) fn limit(max_bins: usize, n: usize) -> usize {
     max_bins.min((n / SAMPLES_PER_BIN).max(FEWEST))
 }
 
-/// Sorted values as distinct ones with their numbers.
-pub(super) fn count_distinct(sorted: impl IntoIterator<Item = u32>) -> Vec<Counted> {
-    let mut distinct: Vec<Counted> = Vec::new();
-    for value in sorted {
-        match distinct.last_mut() {
-            Some((last, count)) if *last == value => *count += 1,
-            _ => distinct.push((value, 1)),
-        }
-    }
-    distinct
-}
-
 /// The bins of a feature, of increasing values, and the sortable bits of the first value of each.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct FeatureBins {
     bins: Vec<Bin>,
     pub(super) has_missing: bool,
+    /// True if every bin is a category, in no order.
+    pub(super) is_categorical: bool,
 }
 
 impl FeatureBins {
@@ -71,7 +62,26 @@ impl FeatureBins {
                 (first, in_bin) = (i + 1, 0);
             }
         }
-        Self { bins, has_missing }
+        Self {
+            bins,
+            has_missing,
+            is_categorical: false,
+        }
+    }
+
+    /// One bin per category, at most `limit`; the rarest beyond count as missing.
+    pub(super) fn of_categories(distinct: Vec<Counted>, limit: usize, has_missing: bool) -> Self {
+        let has_rare = distinct.len() > limit;
+        let bin = |(code, _)| Bin {
+            low: from_sortable(code),
+            high: from_sortable(code),
+        };
+        let bins = most_frequent(distinct, limit).into_iter().map(bin).collect();
+        Self {
+            bins,
+            has_missing: has_missing || has_rare,
+            is_categorical: true,
+        }
     }
 
     /// Number of bins, without that of missing values.
@@ -79,9 +89,18 @@ impl FeatureBins {
         self.bins.len()
     }
 
-    /// The bin of an observed value of the training set.
+    /// The bin of an observed value of the training set; of a rare category that of missing values.
     pub(super) fn bin_of(&self, value: f32) -> usize {
-        self.bins.partition_point(|bin| bin.high < value)
+        let bin = self.bins.partition_point(|bin| bin.high < value);
+        match self.bins.get(bin) {
+            Some(found) if self.is_categorical && found.low > value => self.len(),
+            _ => bin,
+        }
+    }
+
+    /// The code of the category that a bin is.
+    pub(super) fn code(&self, bin: u16) -> u32 {
+        self.bins[usize::from(bin)].low as u32
     }
 
     /// The bin of zero, if it lies in one.
@@ -99,6 +118,7 @@ impl FeatureBins {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::categories::count_distinct;
     use crate::ranks::sortable;
     use proptest::prelude::*;
 

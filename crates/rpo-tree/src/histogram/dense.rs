@@ -3,9 +3,10 @@
 //! Eight features lie side by side, row after row, so that a row of a node costs one access to memory per eight features. The
 //! sums of a feature begin at a multiple of a power of 2, which makes every byte a valid place: no comparison per addition.
 
-use super::bins::{FeatureBins, count_distinct, limit};
+use super::bins::{FeatureBins, limit};
 use super::cell::Cell;
 use super::features::{Place, Rows, Side};
+use crate::categories::count_distinct;
 use crate::ranks::sortable;
 use ndarray::ArrayView2;
 use rayon::prelude::*;
@@ -42,7 +43,8 @@ macro_rules! by_stride {
 }
 
 impl DenseBins {
-    pub(super) fn new(x: ArrayView2<'_, f32>, max_bins: usize) -> Self {
+    /// Codes features, some of them, increasing, of codes of categories.
+    pub(super) fn new(x: ArrayView2<'_, f32>, max_bins: usize, categorical: &[u32]) -> Self {
         let (n, p) = x.dim();
         let limit = limit(max_bins, n);
         let coded: Vec<(Vec<FeatureBins>, Vec<Bytes>)> = (0..p.div_ceil(WIDTH))
@@ -60,7 +62,10 @@ impl DenseBins {
                         keys.sort_unstable();
                         let observed = keys.partition_point(|&key| key < u32::MAX);
                         let distinct = count_distinct(keys[..observed].iter().copied());
-                        let bins = FeatureBins::new(&distinct, limit, observed < n);
+                        let bins = match categorical.binary_search(&(feature as u32)) {
+                            Ok(_) => FeatureBins::of_categories(distinct, max_bins, observed < n),
+                            Err(_) => FeatureBins::new(&distinct, limit, observed < n),
+                        };
                         for (bytes, &v) in bytes.iter_mut().zip(column) {
                             let bin = if v.is_nan() { bins.len() } else { bins.bin_of(v) };
                             bytes[feature - first] = bin as u8;
@@ -157,18 +162,40 @@ impl DenseBins {
         (&self.blocks[feature / WIDTH], feature % WIDTH)
     }
 
-    pub(super) fn route(&self, feature: u32, side: Side, rows: &[u32], children: &mut [u16]) {
+    /// Writes the child of each row, 0 for bins that go left.
+    #[inline]
+    fn route_by(&self, feature: u32, goes_left: impl Fn(usize) -> bool, rows: &[u32], children: &mut [u16]) {
         let (block, lane) = self.locate(feature);
+        for (child, &row) in children.iter_mut().zip(rows) {
+            *child = u16::from(!goes_left(usize::from(block[row as usize][lane])));
+        }
+    }
+
+    pub(super) fn route(&self, feature: u32, side: Side, rows: &[u32], children: &mut [u16]) {
         let missing = if side.missing_left {
             self.bins(feature).len()
         } else {
             usize::MAX
         };
-        for (child, &row) in children.iter_mut().zip(rows) {
-            let bin = usize::from(block[row as usize][lane]);
-            // Without short-circuit: no branch may depend on what cannot be predicted.
-            *child = u16::from(!((bin <= side.last) | (bin == missing)));
+        // Without short-circuit: no branch may depend on what cannot be predicted.
+        let goes_left = |bin| (bin <= side.last) | (bin == missing);
+        self.route_by(feature, goes_left, rows, children);
+    }
+
+    /// The same of a categorical feature: the listed bins go to the other side than missing values.
+    pub(super) fn route_categories(
+        &self,
+        feature: u32,
+        listed: &[u16],
+        missing_left: bool,
+        rows: &[u32],
+        children: &mut [u16],
+    ) {
+        let mut left = [missing_left; 256];
+        for &bin in listed {
+            left[usize::from(bin)] = !missing_left;
         }
+        self.route_by(feature, |bin| left[bin], rows, children);
     }
 }
 

@@ -5,7 +5,7 @@ use super::cell::Cell;
 use super::dense::DenseBins;
 use super::sparse::SparseBins;
 use crate::TreeError;
-use crate::ranks::check_training_features;
+use crate::ranks::{check_categories, check_training_features};
 use rpo_core::{MatrixView, ParameterError};
 use std::ops::Range;
 
@@ -81,11 +81,25 @@ impl BinnedFeatures {
     /// [`TreeError::Parameter`] unless `max_bins` is in 2 to 255; for the matrix as
     /// [`RankedFeatures::new`](crate::RankedFeatures::new).
     pub fn new(x: MatrixView<'_>, max_bins: usize) -> Result<Self, TreeError> {
+        Self::with_categories(x, max_bins, &[])
+    }
+
+    /// Codes a feature matrix of which some columns, increasing, hold codes of [categories](crate::categories), each of
+    /// which has a bin; the rarest of more than `max_bins` count as missing.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`RankedFeatures::with_categories`](crate::RankedFeatures::with_categories).
+    pub fn with_categories(
+        x: MatrixView<'_>,
+        max_bins: usize,
+        categorical: &[u32],
+    ) -> Result<Self, TreeError> {
         let in_range = (2..=Self::MOST_BINS).contains(&max_bins);
         ParameterError::unless(in_range, "bins", max_bins, "in 2 to 255")?;
         check_training_features(x)?;
+        check_categories(x, categorical)?;
         let layout = match x {
-            MatrixView::Dense(a) => Layout::Dense(DenseBins::new(a, max_bins)),
+            MatrixView::Dense(a) => Layout::Dense(DenseBins::new(a, max_bins, categorical)),
             MatrixView::Sparse(a) => Layout::Sparse(SparseBins::new(a, max_bins)?),
         };
         let n_rows = x.n_rows();
@@ -205,6 +219,24 @@ impl BinnedFeatures {
                 marks.resize(self.n_rows, 0);
                 c.route(feature, side, rows, marks, children);
             }
+        }
+    }
+
+    /// The same of a categorical feature: the listed bins go to the other side than missing values.
+    ///
+    /// # Panics
+    /// If features are sparse, which are no categories.
+    pub(super) fn route_categories(
+        &self,
+        feature: u32,
+        listed: &[u16],
+        missing_left: bool,
+        rows: &[u32],
+        children: &mut [u16],
+    ) {
+        match &self.layout {
+            Layout::Dense(c) => c.route_categories(feature, listed, missing_left, rows, children),
+            Layout::Sparse(_) => unreachable!("categorical features are dense"),
         }
     }
 }

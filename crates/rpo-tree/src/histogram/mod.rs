@@ -22,6 +22,7 @@
 //! sums do not depend on their order, so that neither subtraction nor the number of threads changes a tree by a bit.
 
 mod bins;
+mod categories;
 mod cell;
 mod dense;
 mod features;

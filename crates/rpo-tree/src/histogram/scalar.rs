@@ -1,11 +1,13 @@
 //! Sums of one target per bin, and their scores.
 
+use super::categories::{arrange, group};
 use super::cell::{Cell, gather, gathered_of, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{Code, Decoded, Fixed};
 use super::scores::best_of;
 use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
+use crate::categories::Groups;
 use crate::criterion::LeafPenalty;
 
 /// Most bins of a feature, and scores that are computed side by side.
@@ -226,6 +228,20 @@ impl<C: Fixed> Sums for Scalar<C> {
             n_missing: missing.decode(&self.code).n,
         };
         choose(right, left, &sides)
+    }
+
+    fn group(&self, place: Place, histogram: &Vec<C>, fewest: usize, groups: &mut Groups) -> f64 {
+        let stored = &histogram[place.start..][..place.n_stored()];
+        let count = |bin: usize| stored[bin].decode(&self.code).n;
+        group(1, place, count, fewest, groups, |bin, (weight, sums)| {
+            let cell = stored[bin].decode(&self.code);
+            *weight += cell.h;
+            sums[0] += cell.g;
+        })
+    }
+
+    fn arrange(&self, place: Place, histogram: &Vec<C>, order: &[u16], arranged: &mut Vec<C>) {
+        arrange(&histogram[place.start..][..place.n_stored()], order, arranged);
     }
 
     fn best_single(

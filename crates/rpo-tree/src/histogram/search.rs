@@ -1,6 +1,8 @@
 //! The search of a node over its features.
 
+use super::categories::Scratch;
 use super::features::{BinnedFeatures, Layout, Place};
+use crate::categories::Groups;
 use crate::splitter::candidates::RandomOrder;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -10,6 +12,9 @@ use std::ops::Range;
 pub(super) struct Limits {
     /// At least 1.
     pub(super) min_samples_leaf: usize,
+    /// Of categories that are ordered.
+    pub(super) category_smoothing: f64,
+    pub(super) min_category_count: usize,
 }
 
 /// The best split of a feature.
@@ -122,6 +127,19 @@ pub(super) trait Sums: Sync {
         buffer: &mut Self::Buffer,
     ) -> Scanned;
 
+    /// Takes the sums of the categories of a dense feature that hold so many samples; returns the number of all others.
+    fn group(&self, place: Place, histogram: &Self::Histogram, fewest: usize, groups: &mut Groups) -> f64;
+
+    /// Copies the sums of some bins of a dense feature, in their order, and those of all its others as of one, to the front
+    /// of another histogram.
+    fn arrange(
+        &self,
+        place: Place,
+        histogram: &Self::Histogram,
+        order: &[u16],
+        arranged: &mut Self::Histogram,
+    );
+
     /// The largest score among features of one stored bin each, and the first of that score by `rank`.
     fn best_single(
         &self,
@@ -191,14 +209,13 @@ const WORTH_IT: usize = 1 << 14;
 const CHUNK: usize = 64;
 
 impl<S: Sums> Node<'_, S> {
-    fn scan(&self, feature: u32, buffer: &mut S::Buffer) -> Scanned {
-        let place = self.features.place(feature);
-        self.sums
-            .scan(place, self.histogram, self.total, &self.limits, buffer)
+    fn scan(&self, feature: u32, scratch: &mut Scratch<S>) -> Scanned {
+        let sums = (self.features.place(feature), self.histogram);
+        scratch.scan(self.sums, self.features, feature, sums, self.total, &self.limits)
     }
 
-    fn candidate(&self, feature: u32, buffer: &mut S::Buffer) -> Option<Found> {
-        match self.scan(feature, buffer) {
+    fn candidate(&self, feature: u32, scratch: &mut Scratch<S>) -> Option<Found> {
+        match self.scan(feature, scratch) {
             Scanned::Split(split) => Some(Found {
                 feature,
                 split,
@@ -209,15 +226,21 @@ impl<S: Sums> Node<'_, S> {
     }
 
     /// The best split of all features, of equal scores the first in random order.
-    pub(super) fn best_of_all(&self, buffer: &mut S::Buffer) -> Option<Found> {
+    pub(super) fn best_of_all(&self, scratch: &mut Scratch<S>) -> Option<Found> {
         let singles = match &self.features.layout {
             Layout::Dense(_) => &[],
             Layout::Sparse(c) => c.singles(),
         };
         let rank = |i: usize| self.order.rank(singles[i]).0;
-        let best_single = |range: Range<usize>, buffer: &mut S::Buffer| {
-            self.sums
-                .best_single(range, self.histogram, self.total, &self.limits, buffer, rank)
+        let best_single = |range: Range<usize>, scratch: &mut Scratch<S>| {
+            self.sums.best_single(
+                range,
+                self.histogram,
+                self.total,
+                &self.limits,
+                &mut scratch.scan,
+                rank,
+            )
         };
         // Of equal scores the first.
         let first = |a: Option<(f64, usize)>, b: Option<(f64, usize)>| match (a, b) {
@@ -233,20 +256,20 @@ impl<S: Sums> Node<'_, S> {
         let single = if threads {
             (0..n.div_ceil(CHUNK))
                 .into_par_iter()
-                .map_init(S::Buffer::default, |buffer, i| {
-                    best_single(i * CHUNK..n.min((i + 1) * CHUNK), buffer)
+                .map_init(Scratch::default, |scratch, i| {
+                    best_single(i * CHUNK..n.min((i + 1) * CHUNK), scratch)
                 })
                 .reduce(|| None, first)
         } else {
-            best_single(0..n, buffer)
+            best_single(0..n, scratch)
         };
-        let single = single.and_then(|(_, i)| self.candidate(singles[i], buffer));
+        let single = single.and_then(|(_, i)| self.candidate(singles[i], scratch));
         let p = self.features.n_features();
-        let scan = |range: Range<usize>, buffer: &mut S::Buffer| {
+        let scan = |range: Range<usize>, scratch: &mut Scratch<S>| {
             let mut best = None;
             // Features of one sum were scored above.
             for feature in range.filter(|&f| !self.features.is_single(f as u32)) {
-                best = better(best, self.candidate(feature as u32, buffer));
+                best = better(best, self.candidate(feature as u32, scratch));
             }
             best
         };
@@ -255,12 +278,12 @@ impl<S: Sums> Node<'_, S> {
         } else if threads {
             (0..p.div_ceil(CHUNK))
                 .into_par_iter()
-                .map_init(S::Buffer::default, |buffer, i| {
-                    scan(i * CHUNK..p.min((i + 1) * CHUNK), buffer)
+                .map_init(Scratch::default, |scratch, i| {
+                    scan(i * CHUNK..p.min((i + 1) * CHUNK), scratch)
                 })
                 .reduce(|| None, better)
         } else {
-            scan(0..p, buffer)
+            scan(0..p, scratch)
         };
         better(single, others)
     }
@@ -270,7 +293,7 @@ impl<S: Sums> Node<'_, S> {
         &self,
         features: &[u32],
         is_random: bool,
-        buffer: &mut S::Buffer,
+        scratch: &mut Scratch<S>,
     ) -> Option<Option<Found>> {
         let mut best = None;
         for (place, &feature) in features.iter().enumerate() {
@@ -279,7 +302,7 @@ impl<S: Sums> Node<'_, S> {
             } else {
                 self.order.rank(feature).0
             };
-            best = offer(best, feature, order, self.scan(feature, buffer));
+            best = offer(best, feature, order, self.scan(feature, scratch));
         }
         best
     }
@@ -288,9 +311,9 @@ impl<S: Sums> Node<'_, S> {
     pub(super) fn first_of(
         &self,
         mut features: impl Iterator<Item = u32>,
-        buffer: &mut S::Buffer,
+        scratch: &mut Scratch<S>,
     ) -> Option<Found> {
-        features.find_map(|feature| offer(None, feature, 0, self.scan(feature, buffer)))?
+        features.find_map(|feature| offer(None, feature, 0, self.scan(feature, scratch)))?
     }
 }
 

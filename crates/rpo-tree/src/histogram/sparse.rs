@@ -4,10 +4,11 @@
 //! node's less all others. The bins of features that have one besides that of zero, as all of binary data, come first, so
 //! that they are scored side by side.
 
-use super::bins::{FeatureBins, count_distinct, limit};
+use super::bins::{FeatureBins, limit};
 use super::cell::{Cell, sum};
 use super::features::{Place, Rows, Side};
 use crate::TreeError;
+use crate::categories::count_distinct;
 use crate::ranks::sortable;
 use rayon::prelude::*;
 use rpo_core::{CsrView, csr_row};

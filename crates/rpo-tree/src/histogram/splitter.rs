@@ -1,5 +1,6 @@
 //! The splitter that grows trees on histograms.
 
+use super::categories::Scratch;
 use super::features::{BinnedFeatures, Layout, Side};
 use super::fixed::FixedPoint;
 use super::purity::Purity;
@@ -9,6 +10,7 @@ use super::shared_root::share_root;
 use super::vector::Vector;
 use super::workspace::{Common, HistogramWorkspace, Work};
 use crate::TreeError;
+use crate::categories::CategorySet;
 use crate::criterion::{Curvature, LeafPenalty};
 use crate::rule::AxisRule;
 use crate::splitter::candidates::RandomOrder;
@@ -314,7 +316,7 @@ impl HistogramSplitter<'_> {
         if kept.is_none() && !self.may_split(node.rows) {
             return None;
         }
-        let (histogram, total, found) = if self.sums_drawn_only() {
+        let (mut histogram, total, found) = if self.sums_drawn_only() {
             let mut histogram = work.take_free();
             let total = sums.total(node.rows, &mut work.gathered);
             let found = self.search_drawn(sums, node, &total, &mut histogram, common, work);
@@ -325,7 +327,7 @@ impl HistogramSplitter<'_> {
                 let total = sums.accumulate(self.features, node.rows, &mut work.gathered, &mut histogram);
                 (histogram, total)
             });
-            let found = self.search(sums, node, &total, &histogram, common, &mut work.buffer);
+            let found = self.search(sums, node, &total, &histogram, common, &mut work.scratch);
             (histogram, total, found)
         };
         let Some((found, gain)) = found.and_then(|found| Some((found, self.gain(sums, &found, &total)?)))
@@ -333,13 +335,23 @@ impl HistogramSplitter<'_> {
             work.give_back(histogram);
             return None;
         };
+        let rule = if self.features.bins(found.feature).is_categorical {
+            self.route_categories(sums, &found, node.rows, &mut histogram, work, children)
+        } else {
+            self.route(&found, node.rows, &mut common.marks, children)
+        };
         if self.sums_drawn_only() {
             work.give_back(histogram);
         } else {
             work.keep(node.number, (histogram, total));
         }
-        let split = found.split;
-        let bins = self.features.bins(found.feature);
+        Some(ProposedSplit { rule, gain })
+    }
+
+    /// Routes the rows of a node by a split of a number; the rule.
+    fn route(&self, found: &Found, rows: &[u32], marks: &mut Vec<u8>, children: &mut [u16]) -> AxisRule {
+        let Found { feature, split, .. } = *found;
+        let bins = self.features.bins(feature);
         let threshold = split
             .next
             .map_or(f32::INFINITY, |next| bins.threshold(split.last, next));
@@ -347,10 +359,34 @@ impl HistogramSplitter<'_> {
             last: split.last,
             missing_left: split.missing_left,
         };
+        self.features.route(feature, side, rows, marks, children);
+        AxisRule::new(feature, threshold, split.missing_left)
+    }
+
+    /// Routes the rows of a node by a split of categories, which are brought into their order once more; the rule.
+    fn route_categories<S: Sums>(
+        &self,
+        sums: &S,
+        found: &Found,
+        rows: &[u32],
+        histogram: &mut S::Histogram,
+        work: &mut Work<S>,
+        children: &mut [u16],
+    ) -> AxisRule {
+        let Found { feature, split, .. } = *found;
+        let mut place = self.features.place(feature);
+        if self.sums_drawn_only() {
+            place = place.alone();
+            sums.accumulate_one(self.features, feature, rows, &work.gathered, histogram);
+        }
+        let order = work.scratch.order(sums, (place, histogram), &self.limits());
+        let (left, right) = order.split_at(split.last + 1);
+        let listed = if split.missing_left { right } else { left };
         self.features
-            .route(found.feature, side, node.rows, &mut common.marks, children);
-        let rule = AxisRule::new(found.feature, threshold, split.missing_left);
-        Some(ProposedSplit { rule, gain })
+            .route_categories(feature, listed, split.missing_left, rows, children);
+        let bins = self.features.bins(feature);
+        let codes = CategorySet::new(listed.iter().map(|&bin| bins.code(bin)));
+        AxisRule::of_categories(feature, codes, split.missing_left)
     }
 
     /// The gain of a split, if it is large enough.
@@ -364,6 +400,8 @@ impl HistogramSplitter<'_> {
     fn limits(&self) -> Limits {
         Limits {
             min_samples_leaf: self.params.min_samples_leaf,
+            category_smoothing: self.params.category_smoothing,
+            min_category_count: self.params.min_category_count,
         }
     }
 
@@ -375,7 +413,7 @@ impl HistogramSplitter<'_> {
         total: &S::Total,
         histogram: &S::Histogram,
         common: &mut Common,
-        buffer: &mut S::Buffer,
+        scratch: &mut Scratch<S>,
     ) -> Option<Found> {
         let search = Node {
             features: self.features,
@@ -386,14 +424,14 @@ impl HistogramSplitter<'_> {
             order: RandomOrder::of(node.seed),
         };
         let Some(k) = self.n_drawn() else {
-            return search.best_of_all(buffer);
+            return search.best_of_all(scratch);
         };
         let Common { draw, drawn, .. } = common;
         draw.draw(k, node.seed.purpose("features"), drawn);
         let is_random = k < draw.features().len();
-        match search.best_of(drawn, is_random, buffer) {
+        match search.best_of(drawn, is_random, scratch) {
             Some(best) => best,
-            None if k < draw.features().len() => search.first_of(further(draw.features(), node), buffer),
+            None if k < draw.features().len() => search.first_of(further(draw.features(), node), scratch),
             None => None,
         }
     }
@@ -414,8 +452,9 @@ impl HistogramSplitter<'_> {
         let limits = self.limits();
         let mut scan = |feature| {
             sums.accumulate_one(self.features, feature, node.rows, &work.gathered, histogram);
-            let place = self.features.place(feature).alone();
-            sums.scan(place, histogram, total, &limits, &mut work.buffer)
+            let of_feature = (self.features.place(feature).alone(), &*histogram);
+            work.scratch
+                .scan(sums, self.features, feature, of_feature, total, &limits)
         };
         let mut best = None;
         let order = (k == draw.features().len()).then(|| RandomOrder::of(node.seed));

@@ -3,6 +3,7 @@
 //! Targets lie in planes of W lanes: a plane is summed like one target, its lanes by vector instructions. Numbers of samples
 //! and weights are summed once for all.
 
+use super::categories::{arrange, group};
 use super::cell::{Cell, Integer, gather, gathered_of, sum};
 use super::features::{BinnedFeatures, Place};
 use super::fixed::{COARSE, WeightCode, scale, used};
@@ -10,6 +11,7 @@ use super::scores::best_of;
 use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
 use super::splitter::SplitTargets;
+use crate::categories::Groups;
 use crate::criterion::{Curvature, LeafPenalty};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -498,6 +500,58 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
             n_missing: self.code.decode(missing).0,
         };
         choose(right, left, &sides)
+    }
+
+    fn group(&self, place: Place, histogram: &Self::Histogram, fewest: usize, groups: &mut Groups) -> f64 {
+        let count = |bin: usize| self.code.decode(histogram.counts[place.start + bin]).0;
+        let (n_blocks, lanes) = (self.lanes.len(), &self.lanes);
+        // Lanes without a target have a unit of 0.
+        let n_targets = lanes
+            .iter()
+            .flat_map(|of| of.unit)
+            .filter(|unit| *unit != 0.0)
+            .count();
+        group(
+            n_blocks * W,
+            place,
+            count,
+            fewest,
+            groups,
+            |bin, (weight, sums)| {
+                let cell = place.start + bin;
+                for (block, sums) in sums.chunks_exact_mut(W).enumerate() {
+                    let plane = &histogram.planes[block][cell];
+                    for lane in 0..W {
+                        sums[lane] += plane[lane].number() * lanes[block].unit[lane];
+                    }
+                }
+                if !self.has_curvatures {
+                    *weight += self.code.decode(histogram.counts[cell]).1;
+                    return;
+                }
+                for (plane, of) in histogram.planes[n_blocks..].iter().zip(lanes) {
+                    for lane in 0..W {
+                        let h = plane[cell][lane].number() * of.curvature_unit[lane];
+                        *weight += h / n_targets as f64;
+                    }
+                }
+            },
+        )
+    }
+
+    fn arrange(
+        &self,
+        place: Place,
+        histogram: &Self::Histogram,
+        order: &[u16],
+        arranged: &mut Self::Histogram,
+    ) {
+        let stored = place.start..place.start + place.n_stored();
+        arrange(&histogram.counts[stored.clone()], order, &mut arranged.counts);
+        arranged.planes.resize_with(histogram.planes.len(), Vec::new);
+        for (plane, arranged) in histogram.planes.iter().zip(&mut arranged.planes) {
+            arrange(&plane[stored.clone()], order, arranged);
+        }
     }
 
     fn best_single(

@@ -9,7 +9,7 @@ use rpo_core::store::{Reader, StoreError, Writer};
 const PLANE: u32 = 3;
 
 impl StoreRule for LinearRule {
-    const KINDS: &'static str = "0, 2, 3 or 130";
+    const KINDS: &'static str = "0, 2, 3, 4, 130 or 132";
 
     fn kind(&self) -> u32 {
         match self {

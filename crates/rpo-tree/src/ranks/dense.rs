@@ -1,6 +1,7 @@
 //! Dense columns: one value and, where a search sorts them, one rank per row and column.
 
 use super::{ColumnValues, sortable};
+use crate::categories::{MOST_CATEGORIES, code_of, count_distinct, most_frequent};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
 use std::sync::OnceLock;
@@ -28,6 +29,8 @@ pub(crate) struct DenseColumns {
 struct DenseColumn {
     /// By row; zero is positive.
     values: Vec<f32>,
+    /// True if values are codes of categories, which splits separate one by one.
+    is_categorical: bool,
     /// Made when a search first needs them: random thresholds never do.
     ranks: OnceLock<(ColumnValues, Ranks)>,
 }
@@ -36,12 +39,16 @@ struct DenseColumn {
 const TOGETHER: usize = 16;
 
 impl DenseColumns {
-    pub(super) fn new(x: ArrayView2<'_, f32>) -> Self {
+    /// Columns, some of them, increasing, of codes of categories.
+    pub(super) fn new(x: ArrayView2<'_, f32>, categorical: &[u32]) -> Self {
         let groups = (0..x.ncols()).step_by(TOGETHER).collect::<Vec<_>>();
-        let columns = groups
+        let mut columns: Vec<DenseColumn> = groups
             .into_par_iter()
             .flat_map_iter(|first| columns_of(x.slice(s![.., first..(first + TOGETHER).min(x.ncols())])))
             .collect();
+        for &column in categorical {
+            columns[column as usize].is_categorical = true;
+        }
         Self {
             columns,
             n_rows: x.nrows(),
@@ -61,10 +68,23 @@ impl DenseColumns {
         &self.columns[feature as usize].values
     }
 
-    /// The distinct values of a feature, and the ranks of its values by row.
+    /// Returns true if a feature is categorical.
+    pub(crate) fn is_categorical(&self, feature: u32) -> bool {
+        self.columns[feature as usize].is_categorical
+    }
+
+    /// The distinct values of a feature, and the ranks of its values by row. The rarest of more categories than splits
+    /// tell apart have the rank of missing values.
     pub(crate) fn ranks(&self, feature: u32) -> &(ColumnValues, Ranks) {
-        let DenseColumn { values, ranks } = &self.columns[feature as usize];
-        ranks.get_or_init(|| code(values))
+        let DenseColumn {
+            values,
+            is_categorical,
+            ranks,
+        } = &self.columns[feature as usize];
+        ranks.get_or_init(|| match is_categorical {
+            true => code_categories(values),
+            false => code(values),
+        })
     }
 }
 
@@ -77,6 +97,7 @@ fn columns_of(x: ArrayView2<'_, f32>) -> impl Iterator<Item = DenseColumn> + use
     }
     columns.into_iter().map(|values| DenseColumn {
         values,
+        is_categorical: false,
         ranks: OnceLock::new(),
     })
 }
@@ -115,6 +136,19 @@ fn code(column: &[f32]) -> (ColumnValues, Ranks) {
     (ColumnValues::new(values), ranks)
 }
 
+fn code_categories(column: &[f32]) -> (ColumnValues, Ranks) {
+    let mut codes: Vec<u32> = column.iter().filter_map(|&v| code_of(v)).collect();
+    codes.sort_unstable();
+    let kept = most_frequent(count_distinct(codes), MOST_CATEGORIES);
+    let rank = |value: f32| {
+        let place = code_of(value).map(|code| kept.binary_search_by_key(&code, |c| c.0));
+        place.and_then(Result::ok).unwrap_or(kept.len()) as u8
+    };
+    let ranks = column.iter().map(|&value| rank(value)).collect();
+    let values = kept.iter().map(|&(code, _)| code as f32).collect();
+    (ColumnValues::new(values), Ranks::U8(ranks))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +156,10 @@ mod tests {
 
     #[test]
     fn ranks_follow_values_and_missing_comes_last() {
-        let columns = DenseColumns::new(array![[2.0], [f32::NAN], [-1.0], [0.0], [2.0], [-0.0]].view());
+        let columns = DenseColumns::new(
+            array![[2.0], [f32::NAN], [-1.0], [0.0], [2.0], [-0.0]].view(),
+            &[],
+        );
         let (values, ranks) = columns.ranks(0);
         assert_eq!(values.values, [-1.0, 0.0, 2.0]);
         assert!(columns.values(0)[5].is_sign_positive());
@@ -144,7 +181,7 @@ mod tests {
     #[test]
     fn columns_are_those_of_the_matrix() {
         let x = ndarray::Array2::from_shape_fn((3, 35), |(i, j)| (100 * i + j) as f32);
-        let columns = DenseColumns::new(x.view());
+        let columns = DenseColumns::new(x.view(), &[]);
         assert_eq!((columns.n_rows(), columns.n_features()), (3, 35));
         for j in 0..35 {
             assert_eq!(columns.values(j), x.column(j as usize).to_vec());

@@ -18,7 +18,9 @@ pub(crate) use dense::{DenseColumns, Ranks};
 pub(crate) use sparse::SparseRanks;
 
 use crate::TreeError;
+use crate::categories::code_of;
 use crate::input::check_csr;
+use crate::splitter::check_subset;
 use rpo_core::MatrixView;
 
 /// Training features coded as ranks, in the layout (dense or sparse) of their matrix.
@@ -45,7 +47,7 @@ pub(crate) struct ColumnValues {
 }
 
 impl ColumnValues {
-    fn new(values: Vec<f32>) -> Self {
+    pub(crate) fn new(values: Vec<f32>) -> Self {
         let n_negative = values.partition_point(|&v| v < 0.0);
         let has_zero = values.get(n_negative) == Some(&0.0);
         Self {
@@ -91,9 +93,21 @@ impl RankedFeatures {
     /// [`TreeError::InfiniteFeature`] with the first offender in row order, [`TreeError::TooLarge`] for more than 2^31
     /// rows, 2^31 columns or more, or 2^32 stored values.
     pub fn new(x: MatrixView<'_>) -> Result<Self, TreeError> {
+        Self::with_categories(x, &[])
+    }
+
+    /// Codes a feature matrix of which some columns, increasing, hold codes of [categories](crate::categories): whole
+    /// numbers from 0, or NaN.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new); for categories in a sparse matrix [`TreeError::SparseCategories`], for columns that do not
+    /// increase [`TreeError::Parameter`], for one that does not exist [`TreeError::Mismatch`], and for a value that is no
+    /// code [`TreeError::Category`].
+    pub fn with_categories(x: MatrixView<'_>, categorical: &[u32]) -> Result<Self, TreeError> {
         check_training_features(x)?;
+        check_categories(x, categorical)?;
         match x {
-            MatrixView::Dense(a) => Ok(Self(Layout::Dense(DenseColumns::new(a)))),
+            MatrixView::Dense(a) => Ok(Self(Layout::Dense(DenseColumns::new(a, categorical)))),
             MatrixView::Sparse(a) => Ok(Self(Layout::Sparse(SparseRanks::new(a)?))),
         }
     }
@@ -148,6 +162,27 @@ pub(crate) fn check_training_features(x: MatrixView<'_>) -> Result<(), TreeError
             }
         });
         bad.map_or(Ok(()), Err)?;
+    }
+    Ok(())
+}
+
+/// Refuses columns that do not hold codes of categories.
+pub(crate) fn check_categories(x: MatrixView<'_>, categorical: &[u32]) -> Result<(), TreeError> {
+    check_subset(categorical, x.n_cols())?;
+    let MatrixView::Dense(x) = x else {
+        return match categorical.first() {
+            None => Ok(()),
+            Some(&column) => Err(TreeError::SparseCategories {
+                column: column as usize,
+            }),
+        };
+    };
+    for &column in categorical {
+        let column = column as usize;
+        let mut values = x.column(column).into_iter().enumerate();
+        if let Some((row, &value)) = values.find(|(_, v)| !v.is_nan() && code_of(**v).is_none()) {
+            return Err(TreeError::Category { row, column, value });
+        }
     }
     Ok(())
 }

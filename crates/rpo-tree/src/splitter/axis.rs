@@ -6,6 +6,7 @@
 //! example).
 
 use super::candidates::{FeatureDraw, RandomOrder};
+use super::categories::{CategorySearch, CategoryTargets};
 use super::collect::{SparseCollector, dense_entries};
 use super::lists::EntryLists;
 use super::order::RankSorter;
@@ -14,9 +15,9 @@ use super::sweep::{Feature, SplitCandidate, rank_of, row_of};
 use super::{NodeRows, ProposedSplit, Splitter};
 use crate::TreeError;
 use crate::criterion::Criterion;
-use crate::ranks::{ColumnValues, DenseColumns, Layout, RankedFeatures, SparseRanks};
+use crate::ranks::{ColumnValues, DenseColumns, Layout, RankedFeatures, Ranks, SparseRanks};
 use crate::rule::AxisRule;
-use rpo_core::{Seed, check_count, check_not_negative};
+use rpo_core::{Mismatch, Seed, check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
 
 /// Choice of the threshold of a feature.
@@ -45,6 +46,12 @@ pub struct AxisParams {
     pub min_gain: f64,
     /// Choice of the threshold of a feature. Default best.
     pub thresholds: ThresholdSearch,
+    /// Weight with which the mean of a category is drawn to that of all before [categories are
+    /// ordered](crate::categories). Default 10, as in LightGBM.
+    pub category_smoothing: f64,
+    /// Fewest samples of the node that a category must have to be ordered; rarer ones follow missing values. Default 3: a
+    /// mean of fewer says little.
+    pub min_category_count: usize,
 }
 
 impl Default for AxisParams {
@@ -54,6 +61,8 @@ impl Default for AxisParams {
             min_samples_leaf: 1,
             min_gain: 0.0,
             thresholds: ThresholdSearch::Best,
+            category_smoothing: 10.0,
+            min_category_count: 3,
         }
     }
 }
@@ -66,6 +75,8 @@ impl AxisParams {
     pub fn check(&self) -> Result<(), TreeError> {
         check_count("max_features", self.max_features)?;
         check_count("min_samples_leaf", self.min_samples_leaf)?;
+        check_not_negative("category_smoothing", self.category_smoothing)?;
+        check_count("min_category_count", self.min_category_count)?;
         Ok(check_not_negative("min_gain", self.min_gain)?)
     }
 }
@@ -91,6 +102,7 @@ struct Buffers {
     random: RandomThreshold,
     /// Entries of a dense feature.
     dense: Vec<u64>,
+    categories: CategorySearch,
 }
 
 impl AxisSearch {
@@ -114,12 +126,14 @@ impl AxisSearch {
     /// Searches a node on which the criterion was started, and writes the child of each row (`children` is as
     /// long as `node.rows`). `None` if all features are constant or no candidate leaves both children large enough.
     ///
-    /// `columns` are those the buffers were made for.
+    /// `columns` are those the buffers were made for. Categories are ordered by the means of `targets`, or of their codes
+    /// without them.
     pub fn search(
         &mut self,
         columns: &RankedFeatures,
         node: NodeRows<'_>,
         criterion: &mut impl Criterion,
+        targets: Option<CategoryTargets<'_>>,
         params: &AxisParams,
         children: &mut [u16],
     ) -> Option<ProposedSplit<AxisRule>> {
@@ -137,6 +151,7 @@ impl AxisSearch {
             node,
             threshold_seed: node.seed.purpose("threshold"),
             criterion,
+            targets,
             params,
             buffers: &mut self.buffers,
             ties: (k == n_features).then_some(order),
@@ -167,7 +182,15 @@ impl AxisSearch {
         if gain < params.min_gain {
             return None;
         }
-        let rule = AxisRule::new(feature, candidate.threshold, candidate.missing_left);
+        let rule = match columns.layout() {
+            Layout::Dense(c) if c.is_categorical(feature) => {
+                // The places of categories are those of the feature that was searched last.
+                let (column, categories) = (c.ranks(feature), &mut self.buffers.categories);
+                categories.arrange(column, node, targets, params);
+                categories.rule(&column.0, feature, &candidate)
+            }
+            _ => AxisRule::new(feature, candidate.threshold, candidate.missing_left),
+        };
         match columns.layout() {
             Layout::Dense(c) => {
                 let values = c.values(feature);
@@ -263,18 +286,19 @@ impl SearchOutcome {
 }
 
 /// Scores a feature of a node: `None` if it is constant, `Some(None)` if no candidate leaves both children large enough.
-struct Evaluator<'a, C> {
+struct Evaluator<'a, 't, C> {
     node: NodeRows<'a>,
     /// Of random thresholds.
     threshold_seed: Seed,
     criterion: &'a mut C,
+    targets: Option<CategoryTargets<'t>>,
     params: &'a AxisParams,
     buffers: &'a mut Buffers,
     /// The order in which features win among equal scores; `None` if it is that in which they come.
     ties: Option<RandomOrder>,
 }
 
-impl<C: Criterion> Evaluator<'_, C> {
+impl<C: Criterion> Evaluator<'_, '_, C> {
     /// Returns true if a feature wins against one of the same score that came before it.
     fn wins_tie(&self, feature: u32, held: u32) -> bool {
         self.ties
@@ -303,6 +327,9 @@ impl<C: Criterion> Evaluator<'_, C> {
 
     fn dense(&mut self, columns: &DenseColumns, feature: u32) -> Option<Option<SplitCandidate>> {
         let rows = self.node.rows;
+        if columns.is_categorical(feature) {
+            return self.categories(columns.ranks(feature), feature);
+        }
         match self.params.thresholds {
             ThresholdSearch::Best => {
                 let (values, ranks) = columns.ranks(feature);
@@ -315,6 +342,31 @@ impl<C: Criterion> Evaluator<'_, C> {
             ThresholdSearch::Random => {
                 let values = columns.values(feature);
                 self.random(feature, rows.iter().map(|&row| (row, values[row as usize])))
+            }
+        }
+    }
+
+    fn categories(&mut self, column: &(ColumnValues, Ranks), feature: u32) -> Option<Option<SplitCandidate>> {
+        let (rows, min_leaf) = (self.node.rows, self.params.min_samples_leaf);
+        let Buffers {
+            dense,
+            sorter,
+            random,
+            categories,
+        } = &mut self.buffers;
+        if !categories.arrange(column, self.node, self.targets, self.params) {
+            return None;
+        }
+        match self.params.thresholds {
+            ThresholdSearch::Best => {
+                categories.entries(&column.1, rows, dense);
+                sorter.sort(dense);
+                Some(categories.best_split(dense, rows.len(), min_leaf, self.criterion))
+            }
+            ThresholdSearch::Random => {
+                let places = categories.places(&column.1, rows);
+                let uniform = uniform(self.threshold_seed, feature);
+                random.split(places, (rows.len(), min_leaf), uniform, self.criterion)
             }
         }
     }
@@ -353,16 +405,20 @@ impl<C: Criterion> Evaluator<'_, C> {
         feature: u32,
         entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
     ) -> Option<Option<SplitCandidate>> {
-        let bits = self.threshold_seed.hash(u64::from(feature)) >> 11;
-        let uniform = bits as f64 / (1_u64 << 53) as f64;
+        let uniform = uniform(self.threshold_seed, feature);
         let sizes = (self.node.rows.len(), self.params.min_samples_leaf);
         self.buffers.random.split(entries, sizes, uniform, self.criterion)
     }
 }
 
+/// The number in [0, 1) that draws the threshold of a feature.
+fn uniform(seed: Seed, feature: u32) -> f64 {
+    (seed.hash(u64::from(feature)) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
 /// Scores all features.
 fn search_dense<C: Criterion>(
-    evaluator: &mut Evaluator<'_, C>,
+    evaluator: &mut Evaluator<'_, '_, C>,
     columns: &DenseColumns,
     features: &[u32],
 ) -> SearchOutcome {
@@ -378,7 +434,7 @@ fn search_dense<C: Criterion>(
 
 /// Scores the first feature that varies.
 fn first_dense<C: Criterion>(
-    evaluator: &mut Evaluator<'_, C>,
+    evaluator: &mut Evaluator<'_, '_, C>,
     columns: &DenseColumns,
     features: &[u32],
 ) -> Option<(u32, SplitCandidate)> {
@@ -390,7 +446,7 @@ fn first_dense<C: Criterion>(
 
 /// Scores all features, whose entries stay in the collector.
 fn search_sparse<C: Criterion>(
-    evaluator: &mut Evaluator<'_, C>,
+    evaluator: &mut Evaluator<'_, '_, C>,
     columns: &SparseRanks,
     features: &[u32],
     collector: &mut SparseCollector,
@@ -509,6 +565,8 @@ fn first_varying_entry(
 /// thresholds also against "observed left, missing right". Where a node has no missing value, missing values will follow
 /// the child of more rows. Ties: of equal scores the feature drawn first (where all are searched, a random one), then
 /// the smaller threshold, then missing values right. Nodes are leaves if they are pure or have fewer than `2 min_samples_leaf` rows.
+/// Categorical features are split between [subsets](crate::categories) of their categories: the best prefix of the
+/// categories in their order, or in Extra-Trees a random one.
 ///
 /// Cost per node of n rows and k features, m being the cost of moving a row: O(k n (m + log n)); of a sparse
 /// feature only the rows with a stored value count. Dense and sparse features give the same tree.
@@ -518,6 +576,7 @@ pub struct AxisSplitter<'a, C> {
     /// The features to choose from, if not all.
     subset: Option<&'a [u32]>,
     criterion: C,
+    targets: Option<CategoryTargets<'a>>,
     params: AxisParams,
 }
 
@@ -532,7 +591,28 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
             columns,
             subset: None,
             criterion,
+            targets: None,
             params,
+        })
+    }
+
+    /// Orders categories by the means of these targets, those of the criterion, of the same n rows; without, they keep
+    /// the order of their codes.
+    ///
+    /// # Errors
+    /// [`TreeError::Mismatch`] for targets, weights or curvatures of another number.
+    pub fn with_category_targets(self, targets: CategoryTargets<'a>) -> Result<Self, TreeError> {
+        let (n, m) = (targets.targets.n_rows(), targets.targets.n_cols());
+        Mismatch::check("rows of targets", self.columns.n_rows(), n)?;
+        Mismatch::check("weights", n, targets.weights.len())?;
+        Mismatch::check(
+            "curvatures",
+            n * m,
+            targets.curvatures.map_or(n * m, <[f32]>::len),
+        )?;
+        Ok(Self {
+            targets: Some(targets),
+            ..self
         })
     }
 
@@ -576,7 +656,14 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
         if criterion.is_pure() {
             return None;
         }
-        search.search(self.columns, node, criterion, &self.params, children)
+        search.search(
+            self.columns,
+            node,
+            criterion,
+            self.targets,
+            &self.params,
+            children,
+        )
     }
 
     fn opened(

@@ -8,6 +8,7 @@
 mod axis;
 mod binary;
 pub(crate) mod candidates;
+mod categories;
 mod collect;
 mod lists;
 mod order;
@@ -16,6 +17,7 @@ mod sweep;
 
 pub use axis::{AxisParams, AxisSearch, AxisSplitter, ThresholdSearch};
 pub use binary::{BinarySplitter, FallbackSplitter};
+pub use categories::CategoryTargets;
 
 use crate::error::{TreeError, check_exist};
 use crate::rule::Rule;

@@ -1,14 +1,16 @@
 //! Rules of one feature as arrays, and back.
 //!
 //! Thresholds are stored as they are, or as positions in a list of the distinct ones: features with few values, 0/1 ones
-//! above all, have few thresholds.
+//! above all, have few thresholds. Of categories, the words of the sets that rules list.
 
 use super::StoreRule;
+use crate::categories::CategorySet;
 use crate::rule::AxisRule;
 use rpo_core::store::{Reader, StoreError, Writer, check_entries};
 
-/// The kind of a split on one feature.
+/// The kind of a split of a number, and that of a split of categories.
 const SPLIT: u32 = 2;
+const CATEGORIES: u32 = 4;
 /// Added where missing values go to the first child.
 const MISSING_LEFT: u32 = 0x80;
 
@@ -16,32 +18,76 @@ const THRESHOLDS: &str = "split.threshold";
 const CODES: &str = "split.threshold_code";
 
 impl StoreRule for AxisRule {
-    const KINDS: &'static str = "0, 2 or 130";
+    const KINDS: &'static str = "0, 2, 4, 130 or 132";
 
     fn kind(&self) -> u32 {
-        SPLIT | if self.missing_left() { MISSING_LEFT } else { 0 }
+        let kind = if self.categories().is_some() {
+            CATEGORIES
+        } else {
+            SPLIT
+        };
+        kind | if self.missing_left() { MISSING_LEFT } else { 0 }
     }
 
     fn arity_of(kind: u32) -> Option<u32> {
-        (kind & !MISSING_LEFT == SPLIT).then_some(2)
+        matches!(kind & !MISSING_LEFT, SPLIT | CATEGORIES).then_some(2)
     }
 
     fn store_all(rules: &[&Self], out: &mut Writer) -> Result<(), StoreError> {
         let features: Vec<u32> = rules.iter().map(|rule| rule.feature()).collect();
         out.integers("split.feature", &features)?;
-        let thresholds: Vec<f32> = rules.iter().map(|rule| rule.threshold()).collect();
-        store_thresholds(&thresholds, out)
+        let of_numbers = rules.iter().filter(|rule| rule.categories().is_none());
+        let thresholds: Vec<f32> = of_numbers.map(|rule| rule.threshold()).collect();
+        store_thresholds(&thresholds, out)?;
+        let sets: Vec<&[(u32, u32)]> = rules
+            .iter()
+            .filter_map(|rule| rule.categories())
+            .map(CategorySet::words)
+            .collect();
+        if sets.is_empty() {
+            return Ok(());
+        }
+        let sizes: Vec<u32> = sets.iter().map(|words| words.len() as u32).collect();
+        let (numbers, bits): (Vec<u32>, Vec<u32>) = sets.concat().into_iter().unzip();
+        out.integers("category.words", &sizes)?;
+        out.integers("category.word", &numbers)?;
+        out.integers("category.bits", &bits)
     }
 
     fn restore_all(kinds: &[u32], from: &mut Reader<'_>, n_features: usize) -> Result<Vec<Self>, StoreError> {
         let features = from.integers("split.feature")?.of_length(kinds.len())?;
         let limit = n_features.min(1 << 31);
         let features = features.where_all("a feature of the model", |feature| (feature as usize) < limit)?;
-        let thresholds = restore_thresholds(from, kinds.len())?;
-        let rules = kinds.iter().zip(features.iter()).zip(thresholds);
-        let rule = |((kind, feature), threshold)| Self::new(feature, threshold, kind & MISSING_LEFT != 0);
-        Ok(rules.map(rule).collect())
+        let of_categories = |kind: u32| kind & !MISSING_LEFT == CATEGORIES;
+        let n_sets = kinds.iter().filter(|kind| of_categories(**kind)).count();
+        let mut thresholds = restore_thresholds(from, kinds.len() - n_sets)?.into_iter();
+        let mut sets = restore_sets(from, n_sets)?.into_iter();
+        let rule = |(&kind, feature): (&u32, u32)| {
+            let missing_left = kind & MISSING_LEFT != 0;
+            match of_categories(kind) {
+                true => Some(Self::of_categories(feature, sets.next()?, missing_left)),
+                false => Some(Self::new(feature, thresholds.next()?, missing_left)),
+            }
+        };
+        Ok(kinds.iter().zip(features.iter()).filter_map(rule).collect())
     }
+}
+
+/// The categories of as many splits.
+fn restore_sets(from: &mut Reader<'_>, n_sets: usize) -> Result<Vec<CategorySet>, StoreError> {
+    if n_sets == 0 {
+        return Ok(Vec::new());
+    }
+    let sizes = from.integers("category.words")?.of_length(n_sets)?;
+    let mut numbers = from.integers("category.word")?.of_length(sizes.total())?;
+    let mut bits = from.integers("category.bits")?.of_length(sizes.total())?;
+    let set = |(split, size): (usize, u32)| {
+        let (numbers, bits) = (numbers.take(size as usize)?, bits.take(size as usize)?);
+        let words: Vec<(u32, u32)> = numbers.into_iter().zip(bits).collect();
+        CategorySet::try_from(words)
+            .map_err(|e| StoreError::part(format_args!("split {split} of categories"), e))
+    };
+    sizes.iter().enumerate().map(set).collect()
 }
 
 /// Stores thresholds in the form that takes less room.

@@ -60,7 +60,7 @@ impl BinarySplitter for InformationGain<'_> {
         entropy.mark(node.rows, positive);
         entropy.start(node.rows);
         let ProposedSplit { rule, gain } =
-            search.search(self.columns, node, entropy, &self.params, children)?;
+            search.search(self.columns, node, entropy, None, &self.params, children)?;
         Some(ProposedSplit {
             rule: LinearRule::Axis(rule),
             gain,

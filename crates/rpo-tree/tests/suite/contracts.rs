@@ -110,7 +110,7 @@ fn ties_do_not_depend_on_the_sign() {
             };
             let grown = data.grow(layout, AxisParams::default(), &root, Seed::new(0));
             let expected = AxisRule::new(0, 1.5 + shift, false);
-            assert!(matches!(grown.structure.nodes()[0], Node::Split { rule, .. } if rule == expected));
+            assert!(matches!(&grown.structure.nodes()[0], Node::Split { rule, .. } if *rule == expected));
         }
     }
 }

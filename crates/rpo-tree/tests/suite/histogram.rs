@@ -161,7 +161,7 @@ fn value(data: &Data, gains: &Gains, rows: &[u32]) -> (f64, f64) {
 /// Compares the gain of every node with that of its rule, and with the largest of all rules if `best`.
 fn check_gains(data: &Data, gains: &Gains, params: &AxisParams, grown: &Grown<AxisRule>, best: bool) {
     let rows_of = data.rows_of_nodes(&grown.structure);
-    let gain = |rows: &[u32], rule: AxisRule| {
+    let gain = |rows: &[u32], rule: &AxisRule| {
         let goes_left = |row: &&u32| rule.child(Row::dense(&data.x.row(**row as usize).to_vec())) == 0;
         let (l, r): (Vec<u32>, Vec<u32>) = rows.iter().partition(goes_left);
         let (left, h_left) = value(data, gains, &l);
@@ -176,7 +176,7 @@ fn check_gains(data: &Data, gains: &Gains, params: &AxisParams, grown: &Grown<Ax
         let rows = &rows_of[i];
         let tolerance = 1e-5;
         if let Node::Split { rule, .. } = node {
-            let own = gain(rows, *rule).expect("large children");
+            let own = gain(rows, rule).expect("large children");
             assert!(
                 (grown.gains[i] - own).abs() < tolerance,
                 "{} of {own}",
@@ -194,7 +194,7 @@ fn check_gains(data: &Data, gains: &Gains, params: &AxisParams, grown: &Grown<Ax
                 for missing_left in [false, true] {
                     if !threshold.is_nan() {
                         let rule = AxisRule::new(feature as u32, threshold, missing_left);
-                        largest = largest.max(gain(rows, rule).unwrap_or(f64::NEG_INFINITY));
+                        largest = largest.max(gain(rows, &rule).unwrap_or(f64::NEG_INFINITY));
                     }
                 }
             }

@@ -5,6 +5,7 @@
     reason = "tests compare with the standard library"
 )]
 
+mod categories;
 mod centroid;
 mod common;
 mod contracts;

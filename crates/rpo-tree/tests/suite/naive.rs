@@ -73,7 +73,7 @@ fn squares(data: &Data, rows: &[u32]) -> f64 {
 }
 
 /// The rows of a node that a rule sends left.
-fn goes_left(data: &Data, rule: AxisRule) -> impl Fn(u32) -> bool {
+fn goes_left(data: &Data, rule: &AxisRule) -> impl Fn(u32) -> bool {
     move |row| rule.child(Row::dense(&data.x.row(row as usize).to_vec())) == 0
 }
 
@@ -92,14 +92,14 @@ fn check_exact(data: &Data, grown: &Grown<AxisRule>, axis: &AxisParams, min_samp
                     (found - best).abs() <= tolerance,
                     "node {i}: gain {found}, naive {best}"
                 );
-                let own = gain(data, rows, min_leaf, goes_left(data, *rule)).expect("large children");
+                let own = gain(data, rows, min_leaf, goes_left(data, rule)).expect("large children");
                 assert!(
                     (found - own).abs() <= tolerance,
                     "node {i}: gain {found}, of its rule {own}"
                 );
                 assert!(rows.len() >= min_samples_split);
                 assert!(found >= axis.min_gain, "node {i}: gain {found}");
-                check_cut(data, rows, *rule);
+                check_cut(data, rows, rule);
             }
             Node::Leaf(_) => {
                 // A little above 1e-12: the criterion's own variance is rounded by some 1e-15 of the mean square.
@@ -117,7 +117,7 @@ fn check_exact(data: &Data, grown: &Grown<AxisRule>, axis: &AxisParams, min_samp
 
 /// A best threshold is the midpoint of two neighbouring values; missing values that a node does not have
 /// follow the larger child.
-fn check_cut(data: &Data, rows: &[u32], rule: AxisRule) {
+fn check_cut(data: &Data, rows: &[u32], rule: &AxisRule) {
     let feature = rule.feature() as usize;
     let (missing, present): (Vec<u32>, Vec<u32>) =
         rows.iter().partition(|&&row| value(data, row, feature).is_nan());
@@ -172,7 +172,7 @@ fn check_random(data: &Data, grown: &Grown<AxisRule>, min_leaf: usize) {
         let found = grown.gains[i];
         let sides = [false, true].map(|missing_left| {
             let rule = AxisRule::new(rule.feature(), rule.threshold(), missing_left);
-            gain(data, rows, min_leaf, goes_left(data, rule))
+            gain(data, rows, min_leaf, goes_left(data, &rule))
         });
         let best = sides[0].max_by_value(sides[1]).expect("large children");
         let own = sides[usize::from(rule.missing_left())].expect("large children");

@@ -285,7 +285,7 @@ impl Splitter for OneOutput<'_> {
         let mut criterion = Variance::new(target.view(), &self.data.weights);
         criterion.start(node.rows);
         let params = AxisParams::default();
-        search.search(self.columns, node, &mut criterion, &params, children)
+        search.search(self.columns, node, &mut criterion, None, &params, children)
     }
 }
 

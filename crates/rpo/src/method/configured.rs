@@ -1,14 +1,17 @@
 //! The estimator of a method as configured: it prepares features, fits, and finds thresholds.
 
 use super::decision::{DecisionParams, WITHHELD};
-use super::{Estimator, FitContext, Needs, OnCheckpoint, StreamDestination, StreamingFit};
+use super::features::many_valued;
+use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
-use rpo_core::Seed;
+use rpo_core::{Matrix, ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Pipeline, Steps, Transform};
 use rpo_ensemble::thresholds::ThresholdRule;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// An estimator with what surrounds it in every method.
 #[derive(Debug)]
@@ -18,6 +21,8 @@ pub(super) struct Configured {
     /// All parameters, for the record.
     pub(super) parameters: Map<String, Value>,
     pub(super) steps: Steps,
+    /// The encoding of nominal features that was asked for, of a method that splits them natively.
+    pub(super) nominal: Option<NominalEncoding>,
     pub(super) decision: DecisionParams,
     pub(super) seed: Seed,
 }
@@ -33,15 +38,34 @@ impl Configured {
         context.check_start(self, data)?;
         let pipeline = self.steps.fit(data)?;
         if pipeline.is_identity() {
-            return fit(&pipeline, data, context);
+            return fit(&pipeline, &*self.encoded(data)?, context);
         }
         let prepared = pipeline.apply(data)?;
+        let prepared = self.encoded(&prepared)?;
         let validation = context.validation.map(|data| pipeline.apply(data)).transpose()?;
         let context = FitContext {
             validation: validation.as_ref(),
             ..*context
         };
         fit(&pipeline, &prepared, &context)
+    }
+
+    /// The data with nominal features as they are, for methods to split or to take as numbers, or declared to be numbers.
+    fn encoded<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>, ModelError> {
+        match self.nominal {
+            Some(NominalEncoding::Codes) if !data.nominal().is_empty() => {
+                let numbers = data.clone().with_nominal(BTreeMap::new());
+                Ok(Cow::Owned(numbers?))
+            }
+            Some(NominalEncoding::Native) if matches!(data.features(), Matrix::Sparse(_)) => {
+                let reason = "needs dense features: choose one-hot or codes, or make features dense";
+                match many_valued(data).next() {
+                    None => Ok(Cow::Borrowed(data)),
+                    Some(_) => Err(ParameterError::conflict("nominal", "native", reason).into()),
+                }
+            }
+            _ => Ok(Cow::Borrowed(data)),
+        }
     }
 
     /// Fits by a function of the inner estimator, data and a completion that gives models their pipeline, record and

@@ -1,7 +1,8 @@
 //! Preparing features before a method sees them.
 
 use super::MethodError;
-use rpo_core::ParameterError;
+use rpo_core::{Matrix, ParameterError};
+use rpo_data::Dataset;
 use rpo_data::preprocess::{FeatureWeights, Fill, Normalization, Steps};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,10 +14,12 @@ pub struct FeatureParams {
     /// Replaces missing features by the typical value in training; nominal features always by their most frequent value.
     /// Without it, forests and boosting route missing values to a side of each split, and other methods refuse them.
     pub impute: Option<Fill>,
-    /// Encoding of nominal features with three or more values: one-hot, an indicator for each value, or codes, the
-    /// position of the value in the attribute's list.
+    /// Encoding of nominal features with three or more values: native, splits between subsets of the values, for forests
+    /// and boosting on dense features; one-hot, an indicator for each value; or codes, the position of the value in the
+    /// attribute's list.
     ///
-    /// The default, null, is one-hot for linear methods and codes for others.
+    /// The default, null, is native where a method has it and features are dense, one-hot for linear methods, and codes for
+    /// others.
     pub nominal: Option<NominalEncoding>,
     /// Scales numeric features to mean 0 and variance 1 in training; the features are dense then.
     pub standardize: bool,
@@ -34,6 +37,8 @@ pub struct FeatureParams {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NominalEncoding {
+    /// None: trees split between subsets of the values.
+    Native,
     /// An indicator for each value.
     OneHot,
     /// The position of the value in the attribute's list, as a number.
@@ -49,8 +54,13 @@ impl FeatureParams {
         )
     }
 
-    /// Checks that the parameters can be combined.
-    pub(super) fn check(&self) -> Result<(), MethodError> {
+    /// Checks that the parameters can be combined, of a method that encodes nominal features so by default.
+    pub(super) fn check(&self, default: NominalEncoding) -> Result<(), MethodError> {
+        if self.nominal == Some(NominalEncoding::Native) && default != NominalEncoding::Native {
+            let reason =
+                "is for random forests, Extra-Trees and boosting; one-hot and codes are for all methods";
+            return Err(ParameterError::conflict("nominal", "native", reason).into());
+        }
         if self.standardize && self.feature_weights.is_some() {
             let reason = "cannot be combined with `standardize`, after which no feature is 0";
             return Err(ParameterError::conflict("feature_weights", "idf", reason).into());
@@ -58,28 +68,36 @@ impl FeatureParams {
         Ok(())
     }
 
-    /// The defaults of a method.
-    pub(super) fn defaults(one_hot: bool) -> Self {
-        let nominal = if one_hot {
-            NominalEncoding::OneHot
-        } else {
-            NominalEncoding::Codes
-        };
+    /// The defaults of a method that encodes nominal features so.
+    pub(super) fn defaults(nominal: NominalEncoding) -> Self {
         Self {
             nominal: Some(nominal),
             ..Self::default()
         }
     }
 
-    /// The steps of a method that encodes nominal features as indicators by default, or as codes.
-    pub(super) fn steps(&self, one_hot: bool) -> Steps {
-        let nominal = self.nominal.or(Self::defaults(one_hot).nominal);
+    /// The steps of a method that encodes nominal features so by default.
+    pub(super) fn steps(&self, default: NominalEncoding) -> Steps {
         Steps {
             impute: self.impute,
-            one_hot: nominal == Some(NominalEncoding::OneHot),
+            one_hot: self.nominal.unwrap_or(default) == NominalEncoding::OneHot,
             standardize: self.standardize,
             weights: self.feature_weights,
             normalize: self.normalize,
         }
     }
+}
+
+/// The features of a data set that trees split as categories: dense nominal ones of three or more values.
+pub(crate) fn categorical(data: &Dataset) -> Vec<u32> {
+    match data.features() {
+        Matrix::Sparse(_) => Vec::new(),
+        Matrix::Dense(_) => many_valued(data).map(|j| j as u32).collect(),
+    }
+}
+
+/// The nominal features of three or more values, increasing.
+pub(super) fn many_valued(data: &Dataset) -> impl Iterator<Item = usize> + '_ {
+    let many = data.nominal().iter().filter(|(_, values)| values.len() > 2);
+    many.map(|(&feature, _)| feature)
 }

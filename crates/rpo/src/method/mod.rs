@@ -37,6 +37,7 @@ pub use parameter::ParameterInfo;
 pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
+pub(crate) use features::categorical;
 pub(crate) use registry::RestoreContext;
 
 use crate::{Decision, Model, ModelError};
@@ -214,7 +215,7 @@ impl Method {
             .read(Some(task))
             .map_err(|e| ModelError::Custom(e.to_string()))?;
         own.check()?;
-        features.check()?;
+        features.check(self.entry.nominal())?;
         let mut parameters = self.parameter_values(Some(task));
         if decision.decide == Decision::Threshold && self.given("thresholds").is_none() {
             decision.thresholds = self.entry.default_thresholds(own.as_ref());
@@ -227,7 +228,10 @@ impl Method {
             inner: own,
             method: self.name(),
             parameters,
-            steps: features.steps(self.entry.encodes_one_hot()),
+            steps: features.steps(self.entry.nominal()),
+            nominal: features
+                .nominal
+                .filter(|_| self.entry.nominal() == NominalEncoding::Native),
             decision,
             seed: Seed::new(self.seed()),
         }))

@@ -3,7 +3,7 @@
 use super::decision::DecisionParams;
 use super::error::{MethodError, nearest};
 use super::estimator::Estimator;
-use super::features::FeatureParams;
+use super::features::{FeatureParams, NominalEncoding};
 use super::parameter::{ParameterInfo, describe};
 use crate::combine::{Ensemble, restore};
 use crate::{Predict, Schema, TrainingSummary};
@@ -32,7 +32,7 @@ pub struct MethodEntry {
     summary: &'static str,
     without: &'static [&'static str],
     model: Option<ModelKind>,
-    one_hot: bool,
+    nominal: NominalEncoding,
     prepares: bool,
     replaced: Option<(&'static str, &'static str)>,
     presets: Vec<(&'static str, Value)>,
@@ -57,7 +57,7 @@ impl MethodEntry {
             summary,
             without: &[],
             model: None,
-            one_hot: false,
+            nominal: NominalEncoding::Codes,
             prepares: true,
             replaced: None,
             presets: Vec::new(),
@@ -113,7 +113,16 @@ impl MethodEntry {
     #[must_use]
     pub fn one_hot(self) -> Self {
         Self {
-            one_hot: true,
+            nominal: NominalEncoding::OneHot,
+            ..self
+        }
+    }
+
+    /// Splits nominal features between subsets of their values by default.
+    #[must_use]
+    pub(crate) fn native_categories(self) -> Self {
+        Self {
+            nominal: NominalEncoding::Native,
             ..self
         }
     }
@@ -168,8 +177,9 @@ impl MethodEntry {
         self.summary
     }
 
-    pub(super) fn encodes_one_hot(&self) -> bool {
-        self.one_hot
+    /// The encoding of nominal features by default.
+    pub(super) fn nominal(&self) -> NominalEncoding {
+        self.nominal
     }
 
     /// Every field of the parameters with its default where others are given: of a preset if one is, and for a task.
@@ -230,7 +240,7 @@ impl MethodEntry {
             }
             let features = self
                 .prepares
-                .then(|| infos_of(&FeatureParams::defaults(self.one_hot)));
+                .then(|| infos_of(&FeatureParams::defaults(self.nominal)));
             let decision = infos_of(&DecisionParams {
                 thresholds: self.thresholds,
                 ..DecisionParams::default()

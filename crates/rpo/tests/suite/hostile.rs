@@ -7,7 +7,7 @@ use rpo::data::preprocess::{Fill, PreprocessError, Steps, Transform};
 use rpo::data::{DatasetError, Task};
 use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::CentroidKind;
-use rpo::ensemble::{EnsembleError, Forest};
+use rpo::ensemble::{EnsembleError, FitOptions, Forest, ForestParams};
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
 use rpo::{Model, ModelError};
@@ -143,12 +143,32 @@ fn prepared(case: &Case) -> Model {
         .unwrap()
 }
 
+/// A forest that splits all features as categories.
+fn of_categories(case: &Case) -> Model {
+    let data = case.data();
+    let x = data.features().view().to_dense(usize::MAX).unwrap();
+    let codes = x.mapv(|v| (v.abs() * 4.0).floor() % 9.0 * 40.0);
+    let categorical: Vec<u32> = (0..x.ncols() as u32).collect();
+    let options = FitOptions {
+        categorical: &categorical,
+        missing_outputs: true,
+        ..FitOptions::default()
+    };
+    let params = ForestParams {
+        min_category_count: 1,
+        ..case.params()
+    };
+    let forest = params.fit_with((&codes).into(), data.outputs().into(), options);
+    Model::new(forest.unwrap(), &data).unwrap()
+}
+
 /// Each with the case it was fitted to.
 static MODELS: LazyLock<Vec<(Case, Model)>> = LazyLock::new(|| {
     let of = |case: Case| {
         let mut models = vec![(case, case.model())];
         if case.missing {
             models.push((case, prepared(&case)));
+            models.push((case, of_categories(&case)));
         }
         // How the leaves of forests are stored does not matter to boosting.
         if case.leaves == Some(LeafKind::Dense) && case.craftml.is_none() {
@@ -271,7 +291,7 @@ fn what_is_wrong_is_named() {
         &|p| p.array("importance").2.push(1),
         "expected U64, one dimension",
     );
-    check(&|p| p.array("node.kind").3[0] = 3, "expected 0, 2 or 130");
+    check(&|p| p.array("node.kind").3[0] = 3, "expected 0, 2, 4, 130 or 132");
     check(
         &|p| p.array("split.feature").3[1] = 5,
         "entry 1: 5 is invalid; expected a feature of the model",
@@ -328,6 +348,35 @@ fn what_is_wrong_is_named() {
         },
         "missing field `task`",
     );
+}
+
+#[test]
+fn what_is_wrong_with_categories_is_named() {
+    let model = of_categories(&Case {
+        rows: 12,
+        ..Case::default()
+    });
+    let check = |change: &dyn Fn(&mut Parts), expected: &str| {
+        let mut parts = Parts::of(&model);
+        change(&mut parts);
+        let found = parts.load().unwrap_err().to_string();
+        assert!(found.contains(expected), "{found:?} should say {expected:?}");
+    };
+    check(
+        &|p| p.arrays.retain(|a| a.0 != "category.bits"),
+        "array \"category.bits\" is missing",
+    );
+    check(
+        &|p| p.array("category.words").3[0] += 1,
+        "array \"category.word\" has",
+    );
+    check(
+        &|p| p.array("category.word").3.fill(3),
+        "words of categories must increase",
+    );
+    check(&|p| p.array("category.bits").3.fill(0), "have a member");
+    let of_numbers = |p: &mut Parts| p.array("node.kind").3.iter_mut().for_each(|kind| *kind &= !6);
+    check(&of_numbers, "nodes");
 }
 
 #[test]

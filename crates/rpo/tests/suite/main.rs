@@ -3,6 +3,7 @@
 mod align;
 mod auto;
 mod blend;
+mod categories;
 mod common;
 mod craftml;
 mod file_target;

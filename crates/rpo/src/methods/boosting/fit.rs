@@ -3,7 +3,7 @@
 use super::losses::with_losses_of;
 use super::params::{Boosting, Withholding};
 use super::scorer::Scorer;
-use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, parameters_of};
+use crate::method::{Estimator, FitContext, Needs, OnCheckpoint, categorical, parameters_of};
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
 use ndarray::ArrayView2;
@@ -68,6 +68,7 @@ fn boost(
         on_step: context.on_step,
         observer: Some(&mut observe),
         missing_outputs: data.n_missing_outputs() > 0,
+        categorical: &categorical(data),
         projection: context.wrapped(family),
         ..BoostingOptions::default()
     };

@@ -22,6 +22,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         MethodEntry::new(name, summary, Boosting::new(BoostingParams::new(algorithm)))
             .preset("paper", Boosting::new(BoostingParams::paper(algorithm)))
             .without(without)
+            .native_categories()
             .for_labels(&[("loss", "logistic")])
             .replacing("output_losses", "loss")
             .model::<Boosted>("boosting")

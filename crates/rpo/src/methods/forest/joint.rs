@@ -1,6 +1,6 @@
 //! Forests whose trees predict all outputs.
 
-use crate::method::FitContext;
+use crate::method::{FitContext, categorical};
 use crate::methods::growing::ForestMethod;
 use rpo_data::Dataset;
 use rpo_ensemble::{EnsembleError, FitOptions, Forest, ForestParams, Splitting};
@@ -38,6 +38,7 @@ impl ForestMethod for ForestParams {
         let options = FitOptions {
             weights: data.weights(),
             missing_outputs: data.n_missing_outputs() > 0,
+            categorical: &categorical(data),
             on_step: context.on_step,
             stop: context.stop,
             projection: context.wrapped(self.projection.family()),

@@ -24,6 +24,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
         };
         MethodEntry::new(name, summary, params)
             .preset("paper", paper)
+            .native_categories()
             .model::<Forest>("forest")
     };
     let single = |name, summary, params: ForestParams| {
@@ -31,6 +32,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             .preset("paper", SingleTargetParams(params))
             .without(JOINT_ONLY)
             .replacing("bootstrap", "row_share")
+            .native_categories()
             .model::<SingleTargetForest>("single-target-forest")
     };
     vec![

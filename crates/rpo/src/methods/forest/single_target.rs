@@ -1,6 +1,6 @@
 //! A forest for each output alone.
 
-use crate::method::{FitContext, Needs};
+use crate::method::{FitContext, Needs, categorical};
 use crate::methods::growing::ForestMethod;
 use rpo_data::Dataset;
 use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, SingleTargetForest};
@@ -58,6 +58,7 @@ impl ForestMethod for SingleTargetParams {
         let options = FitOptions {
             weights: data.weights(),
             missing_outputs: data.n_missing_outputs() > 0,
+            categorical: &categorical(data),
             on_step: Some(&on_tree),
             stop: context.stop,
             ..FitOptions::default()

@@ -1,0 +1,110 @@
+//! The search inside one categorical feature: sums per category in [order](crate::categories), scanned as bins of numbers.
+
+use super::cell::{Cell, sum};
+use super::features::{BinnedFeatures, Place};
+use super::search::{Limits, Scanned, Sums};
+use crate::categories::Groups;
+
+/// Buffers of a scan, one per thread.
+pub(super) struct Scratch<S: Sums> {
+    pub(super) scan: S::Buffer,
+    groups: Groups,
+    /// The bins of a feature in order.
+    order: Vec<u16>,
+    /// Their sums in that order, and the rest.
+    arranged: S::Histogram,
+}
+
+impl<S: Sums> Default for Scratch<S> {
+    fn default() -> Self {
+        Self {
+            scan: S::Buffer::default(),
+            groups: Groups::default(),
+            order: Vec::new(),
+            arranged: S::Histogram::default(),
+        }
+    }
+}
+
+impl<S: Sums> Scratch<S> {
+    /// The best split of a feature whose sums lie at a place of a histogram.
+    pub(super) fn scan(
+        &mut self,
+        sums: &S,
+        features: &BinnedFeatures,
+        feature: u32,
+        (place, histogram): (Place, &S::Histogram),
+        total: &S::Total,
+        limits: &Limits,
+    ) -> Scanned {
+        if !features.bins(feature).is_categorical {
+            return sums.scan(place, histogram, total, limits, &mut self.scan);
+        }
+        self.order(sums, (place, histogram), limits);
+        if self.order.is_empty() {
+            return Scanned::Constant;
+        }
+        sums.arrange(place, histogram, &self.order, &mut self.arranged);
+        let place = Place {
+            start: 0,
+            n_bins: self.order.len(),
+            zero: None,
+            has_missing: true,
+        };
+        sums.scan(place, &self.arranged, total, limits, &mut self.scan)
+    }
+
+    /// The bins of a categorical feature in order; none if all samples are of one category, or of the rest.
+    pub(super) fn order(
+        &mut self,
+        sums: &S,
+        (place, histogram): (Place, &S::Histogram),
+        limits: &Limits,
+    ) -> &[u16] {
+        self.order.clear();
+        let n_rest = sums.group(place, histogram, limits.min_category_count, &mut self.groups);
+        if self.groups.categories().len() + usize::from(n_rest > 0.0) > 1 {
+            let order = self
+                .groups
+                .order(limits.category_smoothing, limits.min_samples_leaf);
+            self.order.extend(order);
+        }
+        &self.order
+    }
+}
+
+/// Copies the sums of some bins, in their order, and those of all others as one.
+pub(super) fn arrange<C: Cell>(stored: &[C], order: &[u16], arranged: &mut Vec<C>) {
+    arranged.clear();
+    arranged.extend(order.iter().map(|&bin| stored[usize::from(bin)]));
+    let mut rest = sum(stored);
+    rest.subtract(&sum(&*arranged));
+    arranged.push(rest);
+}
+
+/// Begins groups of the bins of a feature that hold so many samples, given the number of samples of each; returns that of
+/// the others, missing values among them, and calls `add` with each bin that is not empty and its group.
+pub(super) fn group(
+    n_targets: usize,
+    place: Place,
+    count: impl Fn(usize) -> f64,
+    fewest: usize,
+    groups: &mut Groups,
+    mut add: impl FnMut(usize, (&mut f64, &mut [f64])),
+) -> f64 {
+    let all = || (0..place.n_stored()).map(|bin| (bin, count(bin)));
+    let is_listed = |bin: usize, n: f64| bin < place.n_bins && n >= fewest.max(1) as f64;
+    let listed = all().filter(|&(bin, n)| is_listed(bin, n));
+    let n_rest = all().filter(|&(bin, n)| !is_listed(bin, n)).map(|(_, n)| n).sum();
+    groups.start(n_targets, listed.map(|(bin, n)| (bin as u16, n)), n_rest);
+    let (mut next, rest) = (0, groups.categories().len());
+    for (bin, n) in all().filter(|(_, n)| *n > 0.0) {
+        if is_listed(bin, n) {
+            add(bin, groups.group(next));
+            next += 1;
+        } else {
+            add(bin, groups.group(rest));
+        }
+    }
+    n_rest
+}
