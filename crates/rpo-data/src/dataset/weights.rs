@@ -93,7 +93,11 @@ impl Dataset {
                 .indexed_iter()
                 .map(|((sample, _), &weight)| (sample, weight)),
         )?;
-        self.weights.cells = Some(Arc::new(weights.as_standard_layout().into_owned()));
+        let weights = match weights.is_standard_layout() {
+            true => weights,
+            false => weights.as_standard_layout().into_owned(),
+        };
+        self.weights.cells = Some(Arc::new(weights));
         Ok(self)
     }
 
