@@ -9,6 +9,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+/// The weights that need no file.
+const BALANCED: &str = "balanced";
+
 /// How much each sample weighs.
 #[derive(Debug, Args)]
 pub(crate) struct WeightOptions {
@@ -17,9 +20,10 @@ pub(crate) struct WeightOptions {
     #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data")]
     sample_weights: Option<String>,
 
-    /// A CSV file of weights, from 0 on, of the outputs of each sample, for boosting: a column named like each output, a row
-    /// for each sample. An output of weight 0 counts as missing. They multiply the weights of the samples.
-    #[arg(long, value_name = "FILE", help_heading = "Data")]
+    /// Weights of the outputs of each sample, which multiply those of the samples, for boosting: `balanced`, under which the
+    /// samples with a label and those without count the same, or a CSV file with a column named like each output and a row
+    /// for each sample. An output of weight 0 counts as missing.
+    #[arg(long, value_name = "balanced|FILE", help_heading = "Data")]
     output_weights: Option<PathBuf>,
 }
 
@@ -30,6 +34,21 @@ impl WeightOptions {
         let Some(path) = &self.output_weights else {
             return Ok(data);
         };
+        if path == Path::new(BALANCED) {
+            let balanced = match data.task() {
+                Task::MultiLabel => data.with_balanced_labels(),
+                Task::Regression => {
+                    let problem =
+                        "--output-weights balanced is for labels: the outputs are numbers".to_owned();
+                    let data = name.to_owned();
+                    return Err(CliError::Data { data, problem });
+                }
+            };
+            return balanced.map_err(|source| CliError::Dataset {
+                data: name.to_owned(),
+                source,
+            });
+        }
         let names: Vec<String> = data.output_names().iter().map(Into::into).collect();
         let options = ReadOptions {
             format: Format::Csv,

@@ -137,6 +137,10 @@ fn outputs_of_samples_are_weighed() {
     ));
     assert_eq!(predict("some.rpo"), predict("missing.rpo"));
     assert_ne!(predict("some.rpo"), predict("plain.rpo"));
+    folder.ok(&format!(
+        "train {options} --model balanced.rpo --output-weights balanced"
+    ));
+    assert_ne!(predict("balanced.rpo"), predict("plain.rpo"));
     let found = folder.fail("train --data train.arff --labels l.xml --model m.rpo --output-weights w.csv");
     assert!(found.contains("takes no weights of single outputs"), "{found}");
     folder.write("short.csv", "a,b\n1,1\n");

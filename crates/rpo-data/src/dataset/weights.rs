@@ -2,7 +2,7 @@
 
 use super::{Dataset, DatasetError};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
-use rpo_core::Mismatch;
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch};
 use std::sync::Arc;
 
 /// The weights of a set, where they are not all alike.
@@ -101,6 +101,33 @@ impl Dataset {
         Ok(self)
     }
 
+    /// Sets weights of outputs under which the samples with a label and those without count the same: n/(2 n₊) and
+    /// n/(2 n₋), of n samples where the label is observed. A label that is always or never there keeps weight 1. They are
+    /// dense, and multiply [those there are](Self::with_cell_weights).
+    ///
+    /// # Errors
+    /// [`DatasetError::Dense`] if they take more than [`DEFAULT_MEMORY_LIMIT`].
+    pub fn with_balanced_labels(self) -> Result<Self, DatasetError> {
+        let statistics = self.label_statistics();
+        let outputs = self.outputs().view();
+        let mut weights = outputs
+            .to_dense(DEFAULT_MEMORY_LIMIT)
+            .map_err(DatasetError::Dense)?;
+        for (j, mut weights) in weights.columns_mut().into_iter().enumerate() {
+            let n = self.n_samples() - statistics.missing[j];
+            let with = statistics.counts[j];
+            let of = |count: usize| match with * (n - with) {
+                0 => 1.0,
+                _ => (n as f64 / (2 * count) as f64) as f32,
+            };
+            weights.mapv_inplace(|label| if label == 1.0 { of(with) } else { of(n - with) });
+        }
+        if let Some(given) = self.cell_weights() {
+            weights *= &given;
+        }
+        self.with_cell_weights(weights)
+    }
+
     /// The weight of each output of each sample; `None` where those of a sample weigh the same.
     pub fn cell_weights(&self) -> Option<ArrayView2<'_, f32>> {
         self.weights.cells.as_ref().map(|cells| cells.view())
@@ -154,6 +181,27 @@ mod tests {
         assert!(
             matches!(both.concat(&without), Err(DatasetError::Incompatible(what)) if what.contains("weights"))
         );
+    }
+
+    #[test]
+    fn labels_are_balanced() {
+        let nan = f32::NAN;
+        let y = array![[0.0, 1.0, nan], [1.0, 1.0, 1.0], [0.0, 1.0, 1.0], [0.0, 1.0, 0.0]];
+        let data = Dataset::with_missing(
+            array![[0.0], [1.0], [2.0], [3.0]].into(),
+            y.into(),
+            Task::MultiLabel,
+        );
+        let data = data.unwrap().with_balanced_labels().unwrap();
+        let expected = [
+            [2.0 / 3.0, 2.0, 2.0 / 3.0, 2.0 / 3.0],
+            [1.0; 4],
+            [1.5, 0.75, 0.75, 1.5],
+        ];
+        let found = data.cell_weights().unwrap();
+        for (found, expected) in found.columns().into_iter().zip(expected) {
+            assert_eq!(found.to_vec(), expected.map(|v: f64| v as f32));
+        }
     }
 
     #[test]
