@@ -123,8 +123,8 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _weights(self, sample_weight: Any, X: Any) -> NDArray[np.float32] | None:
         if sample_weight is None:
             return None
-        weights = np.asarray(sample_weight) if np.ndim(sample_weight) == 2 and self._weighs_outputs else None
-        if weights is None:
+        weights = np.asarray(sample_weight)
+        if weights.ndim != 2 or not self._weighs_outputs:
             weights = _check_sample_weight(sample_weight, X, dtype=np.float64)
         return np.ascontiguousarray(weights, np.float32)
 

@@ -134,7 +134,7 @@ def test_ray_grows_the_same_forest():
     alone = forest.fit(X, Y).model_
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        kill = kill_once(ray.get(ray.remote(os.getpid).remote()))
+        kill = kill_once(ray.get(ray.remote(lambda: os.getpid()).remote()))
         assert rpo.distributed.fit(forest, X, Y, ray, n_blocks=12, progress=kill).model_ == alone
     finally:
         ray.shutdown()

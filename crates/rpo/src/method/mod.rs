@@ -359,6 +359,19 @@ impl Estimator for Method {
         self.estimator(Task::MultiLabel).map(drop)
     }
 
+    /// Nothing before the fit: what the method needs depends on the kind of outputs.
+    fn needs(&self) -> Needs {
+        Needs {
+            equal_outputs: false,
+            ..Needs::default()
+        }
+    }
+
+    /// As [`needs`](Self::needs): the fit refuses to continue what it cannot.
+    fn continues(&self) -> bool {
+        true
+    }
+
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
         let estimator = self.estimator(data.task())?;
         self.check_data(estimator.as_ref(), data)?;
