@@ -217,11 +217,14 @@ impl Method {
         own.check()?;
         features.check(self.entry.nominal())?;
         let mut parameters = self.parameter_values(Some(task));
-        if decision.decide == Decision::Threshold && self.given("thresholds").is_none() {
-            decision.thresholds = self.entry.default_thresholds(own.as_ref());
-        }
-        if decision.thresholds.is_none() && parameters.contains_key("thresholds") {
-            parameters.insert("thresholds".to_owned(), Value::Null);
+        if self.given("thresholds").is_none()
+            && let Some(rule) = self.entry.default_thresholds()
+        {
+            // Thresholds belong to the scores of a whole forest.
+            let is_whole = own.parameters().get("first_tree").is_none_or(|first| *first == 0);
+            let applies = is_whole && own.has_oob() && decision.decide == Decision::Threshold;
+            decision.thresholds = applies.then_some(rule);
+            parameters.insert("thresholds".to_owned(), serde_json::json!(decision.thresholds));
         }
         decision.check(own.as_ref())?;
         Ok(Box::new(Configured {

@@ -152,7 +152,7 @@ impl MethodEntry {
         }
     }
 
-    /// Decides on labels by thresholds of a rule unless another is set, where models have out-of-bag predictions.
+    /// Finds thresholds by a rule unless another is set, for whole forests that have out-of-bag predictions.
     pub(crate) fn deciding(self, rule: ThresholdRule) -> Self {
         Self {
             thresholds: Some(rule),
@@ -160,11 +160,9 @@ impl MethodEntry {
         }
     }
 
-    /// The rule of thresholds where none is set, for parameters with these values. There is none for a part of a forest:
-    /// thresholds belong to the scores of the whole.
-    pub(super) fn default_thresholds(&self, own: &dyn Estimator) -> Option<ThresholdRule> {
-        let is_first = own.parameters().get("first_tree").is_none_or(|first| *first == 0);
-        self.thresholds.filter(|_| is_first && own.has_oob())
+    /// The rule of thresholds where none is set.
+    pub(super) fn default_thresholds(&self) -> Option<ThresholdRule> {
+        self.thresholds
     }
 
     /// The name of the method.
