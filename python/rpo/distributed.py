@@ -102,9 +102,10 @@ def _blocks(work: Work, n_blocks: int) -> list[Block]:
     """Return the blocks of trees, in the order of their indices."""
     first, trees = int(work.parameters.get("first_tree", 0)), int(work.parameters["trees"])
     size = max(math.ceil(trees / n_blocks), 1)
+    # Thresholds found by default would be those of the scores of a block.
+    parameters = {"thresholds": None, **work.parameters}
     return [
-        # Thresholds would be those of the scores of a block.
-        ({"thresholds": None, **work.parameters, "first_tree": first + start, "trees": min(size, trees - start)}, work.n_threads)
+        ({**parameters, "first_tree": first + start, "trees": min(size, trees - start)}, work.n_threads)
         for start in range(0, trees, size)
     ]
 
