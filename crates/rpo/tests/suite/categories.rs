@@ -8,12 +8,18 @@ use rpo::ensemble::{Forest, SingleTargetForest};
 use rpo::tree::AxisRule;
 use rpo::{Method, Model, ModelError};
 
-/// Samples of a number and a nominal feature of 40 values, whose effect on two outputs is that of a subset that no order of
+/// Samples of a number and a nominal feature of 100 values, whose effect on two outputs is that of a subset that no order of
 /// codes shows; some values are missing.
 fn data(seed: u64, n: usize, task: Task) -> Dataset {
     let unit = |i: usize, j: u64| (Seed::new(seed).child(i as u64).hash(j) >> 40) as f32 / (1 << 24) as f32;
-    let code = |i: usize| (unit(i, 0) * 40.0).floor();
-    let side = |i: usize| if (code(i) as u32 * 7) % 40 < 17 { 1.0 } else { -1.0 };
+    let code = |i: usize| (unit(i, 0) * 100.0).floor();
+    let side = |i: usize| {
+        if (code(i) as u32 * 37) % 100 < 43 {
+            1.0
+        } else {
+            -1.0
+        }
+    };
     let x = Array2::from_shape_fn((n, 2), |(i, j)| match j {
         0 => unit(i, 1),
         _ if unit(i, 2) < 0.05 => f32::NAN,
@@ -26,7 +32,7 @@ fn data(seed: u64, n: usize, task: Task) -> Dataset {
             Task::MultiLabel => f32::from(value > 0.0),
         }
     });
-    let words = (0..40).map(|v| format!("word {v}")).collect();
+    let words = (0..100).map(|v| format!("word {v}")).collect();
     Dataset::new(x.into(), y.into(), task)
         .and_then(|data| data.with_nominal([(1, words)].into()))
         .unwrap()
@@ -78,7 +84,7 @@ fn mean_square(model: &Model, data: &Dataset) -> f32 {
 #[test]
 fn trees_split_subsets_of_values_and_the_file_keeps_them() {
     for task in [Task::Regression, Task::MultiLabel] {
-        let (train, test) = (data(1, 600, task), data(2, 200, task));
+        let (train, test) = (data(1, 2500, task), data(2, 500, task));
         for options in METHODS {
             let model = fit(options, &train).unwrap();
             assert!(
@@ -100,7 +106,7 @@ fn trees_split_subsets_of_values_and_the_file_keeps_them() {
             let again = pool.install(|| fit(options, &train)).unwrap();
             assert_eq!(again, model, "{options}");
             // Stored rows are predicted as dense ones, and what training did not see as missing values.
-            let x = array![[0.5, 3.0], [0.0, 0.0], [0.25, f32::NAN], [0.25, 41.0]];
+            let x = array![[0.5, 3.0], [0.0, 0.0], [0.25, f32::NAN], [0.25, 150.0]];
             let csr = MatrixView::from(&x).to_csr();
             let dense = model.predict((&x).into()).unwrap();
             assert_eq!(model.predict(MatrixView::Sparse(csr.view())).unwrap(), dense);
