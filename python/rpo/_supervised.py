@@ -21,8 +21,6 @@ class Classifier(ClassifierMixin, Estimator):
     """A classifier of one class or many, of indicators of labels, and of several outputs of classes."""
 
     _labels: ClassVar[bool] = True
-    _decides: ClassVar[bool] = False
-    """Whether models have thresholds unless told otherwise."""
 
     class_weight: Any = None
 
@@ -42,7 +40,7 @@ class Classifier(ClassifierMixin, Estimator):
         names = output_names(y)
         y = self._column(outputs_as_array(y))
         check_consistent_length(features, y)
-        self._has_rule = self._decides or not {"thresholds", "decide"}.isdisjoint(self.params or {})
+        self._has_rule = not {"thresholds", "decide"}.isdisjoint(self.params or {})
         self._encoding = encoding = Labels(y, missing=self.missing_outputs)
         single = encoding.kind not in (MULTILABEL, MULTIOUTPUT)
         self.n_outputs_ = encoding.n_outputs

@@ -41,8 +41,8 @@ class _LabelMethod(Classifier):
 class StructuredForestClassifier(_LabelMethod):
     """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its relatives.
 
-    Labels are decided by the thresholds of the largest F-measure of each on out-of-bag predictions, as in the paper;
-    `params={"thresholds": None}` decides at 0.5.
+    Labels are decided at 0.5, as scikit-learn expects; `params={"thresholds": "macro-f"}` decides as in the paper, by the
+    thresholds of the largest F-measure of each label on out-of-bag predictions.
 
     Parameters
     ----------
@@ -70,7 +70,6 @@ class StructuredForestClassifier(_LabelMethod):
         "min_samples_leaf": "min_samples_leaf",
     }
     _own: ClassVar[tuple[str, ...]] = ("variant",)
-    _decides: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -92,6 +91,9 @@ class StructuredForestClassifier(_LabelMethod):
         self.random_state = random_state
         self.verbose = verbose
         self.params = params
+
+    def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
+        return {"thresholds": None} | super()._parameters(n_samples, n_labels)
 
     @property
     def _method(self) -> str:

@@ -207,7 +207,7 @@ def test_boosting_stops_on_samples_given_or_withheld(labels):
 def test_classes_are_boosted_together(labels):
     X, Y = labels
     several = np.column_stack([Y[:, 0] + Y[:, 1], Y[:, 2]])
-    for y, groups in ((several[:, 0], 3), (several, "3,2")):
+    for y, groups in ((several[:, 0], "3"), (several, "3,2")):
         model = rpo.GradientBoostingClassifier(20, random_state=0).fit(X, y)
         parameters = model.model_.parameters
         assert (parameters["loss"], parameters["groups"]) == ("softmax", groups)

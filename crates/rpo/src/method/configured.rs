@@ -8,6 +8,7 @@ use crate::{Model, ModelError};
 use rpo_core::{Matrix, ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Pipeline, Steps, Transform};
+use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::ThresholdRule;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -18,6 +19,8 @@ use std::collections::BTreeMap;
 pub(super) struct Configured {
     pub(super) inner: Box<dyn Estimator>,
     pub(super) method: &'static str,
+    /// Thresholds were asked for: where they are a default, a forest too small to have samples out of bag does without.
+    pub(super) needs_oob: bool,
     /// All parameters, for the record.
     pub(super) parameters: Map<String, Value>,
     pub(super) steps: Steps,
@@ -89,7 +92,10 @@ impl Configured {
                 match (self.decision.thresholds, &found) {
                     (None, _) => Ok(model),
                     (Some(_), Some(found)) => model.with_thresholds(Some(found.clone())),
-                    (Some(rule), None) => model.with_oob_thresholds(rule, data),
+                    (Some(rule), None) => match model.clone().with_oob_thresholds(rule, data) {
+                        Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_oob => Ok(model),
+                        decided => decided,
+                    },
                 }
             };
             complete(fit(prepared, context, &complete)?)

@@ -230,6 +230,7 @@ impl Method {
         Ok(Box::new(Configured {
             inner: own,
             method: self.name(),
+            needs_oob: self.given("thresholds").is_some(),
             parameters,
             steps: features.steps(self.entry.nominal()),
             nominal: features
