@@ -119,7 +119,7 @@ impl CliError {
             ReadErrorKind::NotFinite { .. } => {
                 "a missing value is written ? in ARFF and as an empty cell or NA in CSV"
             }
-            ReadErrorKind::MixedColumn { .. } => {
+            ReadErrorKind::MixedColumn { .. } | ReadErrorKind::MixedDates { .. } => {
                 "--categorical takes a column for categories, --ignore leaves it out; a missing value is an empty cell or NA"
             }
             ReadErrorKind::UnsupportedColumn { .. } | ReadErrorKind::DateOutOfRange { .. } => {

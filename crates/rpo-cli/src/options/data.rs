@@ -311,7 +311,7 @@ fn standard_input() -> Result<Vec<u8>, ReadErrorKind> {
 }
 
 fn in_standard_input(mut e: ReadError) -> ReadError {
-    e.path = Some(PathBuf::from("standard input"));
+    e.path = Some(Path::new("standard input").into());
     e
 }
 

@@ -135,24 +135,31 @@ impl Seen {
             let column = column();
             return Err(ReadErrorKind::DecimalComma { column, text }.at(line));
         }
-        let mixed = |most, (text, line), others: usize| {
-            let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-            let (column, others, total) = (column(), count(others), count(total));
-            let kind = ReadErrorKind::MixedColumn {
-                column,
-                most,
-                text,
-                others,
-                total,
-            };
-            Err(kind.at(line))
-        };
+        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         match (self.not_a_number, self.not_a_date) {
             (None, _) => Ok(ColumnType::Number),
-            (Some(first), _) if 2 * self.numbers > total => mixed("number", first, total - self.numbers),
+            (Some((text, line)), _) if 2 * self.numbers > total => {
+                let (column, others, total) = (column(), count(total - self.numbers), count(total));
+                let kind = ReadErrorKind::MixedColumn {
+                    column,
+                    text,
+                    others,
+                    total,
+                };
+                Err(kind.at(line))
+            }
             (_, None) if self.times == 0 => Ok(ColumnType::Date),
             (_, None) => Ok(ColumnType::DateTime),
-            (_, Some(first)) if 2 * dates > total => mixed("date", first, total - dates),
+            (_, Some((text, line))) if 2 * dates > total => {
+                let (column, others, total) = (column(), count(total - dates), count(total));
+                let kind = ReadErrorKind::MixedDates {
+                    column,
+                    text,
+                    others,
+                    total,
+                };
+                Err(kind.at(line))
+            }
             _ => Ok(ColumnType::Category),
         }
     }

@@ -7,20 +7,20 @@ use crate::message::{lossy, quoted};
 use rpo_core::{MemoryLimit, Mismatch};
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A file that could not be read: which, where in it, why.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ReadError {
     /// The file, if one was named.
-    pub path: Option<PathBuf>,
-    /// Line, from 1, comments and blank lines included.
+    pub path: Option<Box<Path>>,
+    /// Line, from 1, comments and blank lines included; the row, from 1, of a file that has no lines.
     pub line: Option<u64>,
     /// Byte in the line, from 1, where it makes sense.
     pub column: Option<u64>,
-    /// Row, from 1, of a file that has no lines.
-    pub row: Option<u64>,
+    /// True for a file that has no lines but rows.
+    pub has_rows: bool,
     /// What is wrong.
     pub kind: ReadErrorKind,
 }
@@ -29,7 +29,7 @@ impl ReadError {
     /// Names the file, unless one is named already.
     #[must_use]
     pub(crate) fn in_file(mut self, path: &Path) -> Self {
-        self.path.get_or_insert_with(|| path.to_owned());
+        self.path.get_or_insert_with(|| path.into());
         self
     }
 
@@ -37,7 +37,7 @@ impl ReadError {
     #[cfg(feature = "arrow")]
     #[must_use]
     pub(crate) fn of_row(mut self) -> Self {
-        self.row = self.line.take();
+        self.has_rows = true;
         self
     }
 
@@ -55,12 +55,10 @@ impl fmt::Display for ReadError {
             write!(f, "{}: ", path.display())?;
         }
         match (self.line, self.column) {
+            (Some(row), _) if self.has_rows => write!(f, "row {row}: ")?,
             (Some(line), Some(column)) => write!(f, "line {line}, column {column}: ")?,
             (Some(line), None) => write!(f, "line {line}: ")?,
             _ => {}
-        }
-        if let Some(row) = self.row {
-            write!(f, "row {row}: ")?;
         }
         self.kind.fmt(f)
     }
@@ -78,7 +76,7 @@ impl From<ReadErrorKind> for ReadError {
             path: None,
             line: None,
             column: None,
-            row: None,
+            has_rows: false,
             kind,
         }
     }
@@ -270,9 +268,9 @@ pub enum ReadErrorKind {
         /// The most similar name, if one is similar.
         nearest: Option<Box<str>>,
     },
-    /// A column of a CSV file with a few other values among numbers or among dates.
+    /// A column of a CSV file with a few words among numbers, or a few dates.
     #[error(
-        "{} is not a {most}; most values of {} are, so {} {} of {total} may be mistakes",
+        "{} is not a number; most values of {} are, so {} {} of {total} may be mistakes",
         quoted(text),
         quoted(column),
         others,
@@ -281,11 +279,27 @@ pub enum ReadErrorKind {
     MixedColumn {
         /// Name of the column.
         column: String,
-        /// "number" or "date".
-        most: &'static str,
-        /// The first value that is not what most are.
+        /// The first value that is not a number.
         text: String,
-        /// Values that are not what most are.
+        /// Values that are not numbers.
+        others: u32,
+        /// Values that are not missing.
+        total: u32,
+    },
+    /// A column of a CSV file with a few other values among dates.
+    #[error(
+        "{} is not a date; most values of {} are, so {} {} of {total} may be mistakes",
+        quoted(text),
+        quoted(column),
+        others,
+        if *others == 1 { "value" } else { "values" }
+    )]
+    MixedDates {
+        /// Name of the column.
+        column: String,
+        /// The first value that is not a date.
+        text: String,
+        /// Values that are not dates.
         others: u32,
         /// Values that are not missing.
         total: u32,

@@ -45,16 +45,16 @@ fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-fn parquet_of(batches: &[RecordBatch], rows_of_a_group: usize) -> Vec<u8> {
+fn parquet_of(batch: &RecordBatch, rows_of_a_group: usize) -> Vec<u8> {
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(rows_of_a_group));
-    let mut writer = ArrowWriter::try_new(Vec::new(), batches[0].schema(), Some(properties.build())).unwrap();
-    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), Some(properties.build())).unwrap();
+    writer.write(batch).unwrap();
     writer.into_inner().unwrap()
 }
 
-fn arrow_of(batches: &[RecordBatch]) -> Vec<u8> {
-    let mut writer = FileWriter::try_new(Vec::new(), &batches[0].schema()).unwrap();
-    batches.iter().for_each(|batch| writer.write(batch).unwrap());
+fn arrow_of(batch: &RecordBatch) -> Vec<u8> {
+    let mut writer = FileWriter::try_new(Vec::new(), &batch.schema()).unwrap();
+    writer.write(batch).unwrap();
     writer.into_inner().unwrap()
 }
 
@@ -123,7 +123,7 @@ fn what_is_not_read_is_named() {
     };
     assert_eq!(read(file("nested.parquet"), &ignore).unwrap().n_features(), 1);
     let times = batch(vec![("t", Arc::new(Time32SecondArray::from(vec![1])))]);
-    let e = read_from(&*arrow_of(&[times]), &ReadOptions::default()).unwrap_err();
+    let e = read_from(&*arrow_of(&times), &ReadOptions::default()).unwrap_err();
     assert!(matches!(e.kind, ReadErrorKind::UnsupportedColumn { .. }), "{e}");
     for (bytes, format) in [
         (&b"x,y\n1,2\n"[..], Format::Parquet),
@@ -151,7 +151,7 @@ fn what_is_not_read_is_named() {
         2
     ]);
     let twice = RecordBatch::try_new(Arc::new(schema), vec![x.clone(), x]).unwrap();
-    let e = read_from(&*arrow_of(&[twice]), &ReadOptions::default()).unwrap_err();
+    let e = read_from(&*arrow_of(&twice), &ReadOptions::default()).unwrap_err();
     assert_eq!(e.kind, two);
 }
 
@@ -186,7 +186,7 @@ fn every_type_is_a_number_a_word_or_a_date() {
         ),
     ];
     let batch = batch(columns);
-    for file in [arrow_of(&[batch.clone()]), parquet_of(&[batch], 1)] {
+    for file in [arrow_of(&batch), parquet_of(&batch, 1)] {
         let options = ReadOptions {
             id: Some("key".to_owned()),
             ..ReadOptions::default()
@@ -248,9 +248,9 @@ fn values_that_do_not_fit_have_row_and_column() {
     let days: ArrayRef = Arc::new(Date32Array::from(vec![0, 1, i32::MAX]));
     let batch = batch(vec![("width", words), ("since", days)]);
     let check = |options: &ReadOptions, message: &str| {
-        for file in [arrow_of(&[batch.clone()]), parquet_of(&[batch.clone()], 2)] {
+        for file in [arrow_of(&batch), parquet_of(&batch, 2)] {
             let e = read_from(file.as_slice(), options).unwrap_err();
-            assert_eq!((e.row, e.line), (Some(3), None));
+            assert_eq!((e.line, e.has_rows), (Some(3), true));
             assert_eq!(e.to_string(), message);
         }
     };
@@ -269,9 +269,7 @@ fn values_that_do_not_fit_have_row_and_column() {
         expected: "a target is a number or, for a label, 0 or 1",
     };
     assert_eq!(
-        read_from(&*arrow_of(&[batch.clone()]), &options("width"))
-            .unwrap_err()
-            .kind,
+        read_from(&*arrow_of(&batch), &options("width")).unwrap_err().kind,
         word
     );
 }
@@ -281,7 +279,7 @@ fn values_that_do_not_fit_have_row_and_column() {
 fn memory_is_bounded() {
     let n = 1 << 20;
     let batch = batch(vec![("x", Arc::new(NullArray::new(n)))]);
-    for file in [arrow_of(&[batch.clone()]), parquet_of(&[batch], n)] {
+    for file in [arrow_of(&batch), parquet_of(&batch, n)] {
         assert!(file.len() < 4096);
         let options = ReadOptions {
             memory_limit: 1 << 20,
@@ -325,8 +323,8 @@ fn damage_is_an_error_or_another_set() {
     let mut stream = StreamWriter::try_new(Vec::new(), &table().schema()).unwrap();
     stream.write(&table()).unwrap();
     let files = [
-        (Format::Parquet, parquet_of(&[table()], 30)),
-        (Format::Arrow, arrow_of(&[table()])),
+        (Format::Parquet, parquet_of(&table(), 30)),
+        (Format::Arrow, arrow_of(&table())),
         (Format::Arrow, stream.into_inner().unwrap()),
     ];
     for (format, file) in files {
@@ -347,7 +345,7 @@ fn damage_is_an_error_or_another_set() {
             // A stream may end after any batch.
             match read_from(&file[..at], &options) {
                 Ok(data) => {
-                    assert!(file.starts_with(&[0xff]) && (data.n_samples() == 0 || shown(&data) == whole))
+                    assert!(file.starts_with(&[0xff]) && (data.n_samples() == 0 || shown(&data) == whole));
                 }
                 Err(e) => assert!(!e.to_string().is_empty()),
             }
@@ -390,7 +388,7 @@ proptest! {
         ]);
         let options = options("label");
         let expected = read_from(text.as_bytes(), &options).unwrap();
-        for file in [arrow_of(&[batch.clone()]), parquet_of(&[batch], rows_of_a_group)] {
+        for file in [arrow_of(&batch), parquet_of(&batch, rows_of_a_group)] {
             let found = read_from(file.as_slice(), &options).unwrap();
             prop_assert_eq!(shown(&found), shown(&expected));
         }
@@ -426,11 +424,11 @@ fn writers_refuse_what_they_cannot_hold() {
 
 #[test]
 fn outputs_keep_their_task() {
-    let data = read_from(&*parquet_of(&[table()], 7), &options("y")).unwrap();
+    let data = read_from(&*parquet_of(&table(), 7), &options("y")).unwrap();
     assert_eq!(
         (data.task(), data.n_outputs(), data.n_samples()),
         (Task::MultiLabel, 1, 60)
     );
-    let data = read_from(&*parquet_of(&[table()], 7), &options("x")).unwrap();
+    let data = read_from(&*parquet_of(&table(), 7), &options("x")).unwrap();
     assert_eq!(data.task(), Task::Regression);
 }

@@ -154,7 +154,6 @@ fn a_few_words_among_numbers_are_mistakes() {
     let (line, found) = kind("a,b\n1,2\n3,x\n5,6\n7,y\n9,10\n", &csv());
     let expected = ReadErrorKind::MixedColumn {
         column: "b".to_owned(),
-        most: "number",
         text: "x".to_owned(),
         others: 2,
         total: 5,
@@ -165,9 +164,8 @@ fn a_few_words_among_numbers_are_mistakes() {
         "since\n2024-02-28\n2024-02-30\n2024-03-01\n7\n2024-03-02T10:00\n",
         &csv(),
     );
-    let expected = ReadErrorKind::MixedColumn {
+    let expected = ReadErrorKind::MixedDates {
         column: "since".to_owned(),
-        most: "date",
         text: "2024-02-30".to_owned(),
         others: 2,
         total: 5,

@@ -16,7 +16,7 @@ pub(in crate::read) fn copy(
     format: Format,
     parts: &mut [(&[usize], &mut (dyn Write + Send))],
 ) -> io::Result<()> {
-    let file = super::open(format, path, DEFAULT_MEMORY_LIMIT).map_err(other)?;
+    let file = super::open(format, path, DEFAULT_MEMORY_LIMIT).map_err(|e| other(&e))?;
     let schema = Arc::new(file.schema().clone());
     let all = (0..schema.fields().len()).collect();
     let parts = parts.iter_mut().map(|(rows, out)| {
@@ -26,7 +26,7 @@ pub(in crate::read) fn copy(
     let mut parts: Vec<_> = parts.collect::<io::Result<_>>()?;
     let mut first = 0;
     for batch in file.batches(all) {
-        let batch = batch.map_err(|kind: ReadErrorKind| other(kind.into()))?;
+        let batch = batch.map_err(|kind: ReadErrorKind| other(&kind.into()))?;
         let end = first + batch.num_rows();
         for (rows, writer) in &mut parts {
             let here = std::iter::from_fn(|| rows.next_if(|row| *row < end));
@@ -42,6 +42,6 @@ pub(in crate::read) fn copy(
     Ok(())
 }
 
-fn other(e: ReadError) -> io::Error {
+fn other(e: &ReadError) -> io::Error {
     io::Error::other(e.to_string())
 }

@@ -150,7 +150,7 @@ impl<R: ChunkReader + 'static, F: Fn() -> io::Result<R> + 'static> Container for
             let found = Rc::new(Cell::new(0));
             let total = Rc::clone(&found);
             let counted = batches.inspect(move |batch| {
-                found.set(found.get() + batch.as_ref().map_or(0, RecordBatch::num_rows))
+                found.set(found.get() + batch.as_ref().map_or(0, RecordBatch::num_rows));
             });
             let short = std::iter::once_with(move || total.get()).filter_map(move |found| {
                 let e = format!("the file promises {promised} rows of the group, which has {found}");
