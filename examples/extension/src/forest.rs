@@ -87,6 +87,7 @@ impl<G: CustomForest> Estimator for CustomForestParams<G> {
             observed_outputs: true,
             equal_weights: true,
             labels: None,
+            ..Needs::default()
         }
     }
 

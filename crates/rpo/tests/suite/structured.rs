@@ -1,10 +1,12 @@
 //! Structured forests and forests of single targets as models: files, thresholds, merging.
 
 use crate::common::Case;
+use ndarray::array;
+use rpo::data::{Dataset, Task};
 use rpo::ensemble::structured::{StructuredForestParams, Variant};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::ensemble::{EnsembleError, FitOptions, ForestParams};
-use rpo::{Model, ModelError};
+use rpo::{Method, Model, ModelError};
 
 fn case() -> Case {
     Case {
@@ -142,4 +144,18 @@ fn parts_of_forests_merge() {
         Err(ModelError::Merge(_))
     ));
     assert!(matches!(first.merge(whole), Err(ModelError::Merge(_))));
+}
+
+#[test]
+fn a_forest_without_samples_out_of_bag_decides_at_one_half_by_default() {
+    let (x, y) = (array![[1.0_f32, 2.0]], array![[0.0_f32, 1.0]]);
+    let data = Dataset::new(x.into(), y.into(), Task::MultiLabel).unwrap();
+    let method = Method::named("structured-forest").unwrap();
+    assert_eq!(Model::fit(&method, &data).unwrap().thresholds(), None);
+    let asked = method.with("thresholds", "macro-f").unwrap();
+    let found = Model::fit(&asked, &data);
+    assert!(matches!(
+        found,
+        Err(ModelError::Ensemble(EnsembleError::NoBootstrap))
+    ));
 }
