@@ -14,6 +14,7 @@ mod memory;
 mod parameter;
 mod predictor;
 mod product;
+mod propensity;
 mod seed;
 mod sparse_accumulator;
 pub mod store;
@@ -34,6 +35,7 @@ pub use parameter::{
 };
 pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
 pub use product::{Fused, product, product_into};
+pub use propensity::Propensity;
 pub use seed::{Seed, StreamRng};
 pub use sparse_accumulator::SparseAccumulator;
 pub use top::{csr_of_rows, keep_top, top_of};

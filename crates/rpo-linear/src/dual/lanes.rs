@@ -3,8 +3,8 @@
 use rand::seq::SliceRandom;
 use rpo_core::Seed;
 
-use super::loss::{LaneLoss, Step, sign};
-use super::{Bias, DualParams, Rows, Solution, prior_log_odds};
+use super::loss::{LaneLoss, Step};
+use super::{Bias, DualParams, Positives, Rows, Solution, prior_log_odds};
 
 /// A sample is settled when its violation is below this fraction of the tolerance ...
 const SETTLED: f32 = 0.5;
@@ -33,21 +33,24 @@ pub(super) struct Lanes<'r, F, const L: usize> {
 }
 
 impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
-    pub(super) fn new(rows: &'r Rows, positives: &[&[u32]], loss: F, params: &DualParams) -> Self {
+    pub(super) fn new(rows: &'r Rows, positives: &[Positives<'_>], loss: F, params: &DualParams) -> Self {
         let n = rows.n_rows();
         let mut labels = vec![0; rows.n_rows()];
-        for (lane, samples) in positives.iter().enumerate() {
-            samples.iter().for_each(|&i| labels[i as usize] |= 1 << lane);
+        for (lane, positives) in positives.iter().enumerate() {
+            positives
+                .samples
+                .iter()
+                .for_each(|&i| labels[i as usize] |= 1 << lane);
         }
         let (mut shift, mut balances) = ([0.0; L], [0.0; L]);
         if params.bias.is_free {
-            for (lane, samples) in positives.iter().enumerate() {
-                let (with, without) = (samples.len(), n - samples.len());
+            for (lane, positives) in positives.iter().enumerate() {
+                let (with, without) = (positives.samples.len(), n - positives.samples.len());
                 shift[lane] = prior_log_odds(with, n);
                 balances[lane] = 1.0 / (params.cost * with.min(without) as f32);
             }
         }
-        let (state, alpha) = loss.start();
+        let state = loss.start();
         let mut lanes = Self {
             rows,
             loss,
@@ -59,10 +62,10 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
             shift,
             balances,
         };
-        if alpha != 0.0 {
+        if state != 0.0 {
             for row in 0..n {
-                let labels = lanes.labels[row];
-                lanes.add(row, &std::array::from_fn(|l| alpha * sign(labels, l)));
+                let change = lanes.loss.signed(lanes.labels[row], &[state; L]);
+                lanes.add(row, &change);
             }
         }
         lanes

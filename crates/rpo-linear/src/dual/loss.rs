@@ -4,7 +4,7 @@ use rpo_core::math::{self, single::sigmoid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::DualParams;
+use super::{DualParams, Positives};
 
 /// The loss of a sample for a label, a function of its margin m: the score with the sign of the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -46,39 +46,61 @@ pub(super) struct Step<const L: usize> {
 
 /// A loss with the costs of `L` labels.
 pub(super) trait LaneLoss<const L: usize> {
-    /// The dual variable of a sample at the start, as the loss keeps it, and α.
-    fn start(&self) -> (f32, f32);
+    /// The dual variable of a sample at the start, as the loss keeps it; 0 only for α = 0.
+    fn start(&self) -> f32;
 
-    /// The step of a sample with ‖x‖² = `square`, scores `z` and dual variables `state`; bit l of `labels` is set where it
-    /// has label l. It need not be the best where no violation is above the limit.
+    /// α y of a sample with these dual variables; bit l of `labels` is set where it has label l.
+    fn signed(&self, labels: u32, state: &[f32; L]) -> [f32; L];
+
+    /// The step of a sample with ‖x‖² = `square`, scores `z` and dual variables `state`. It need not be the best where no violation is above the limit.
     fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32, limit: f32) -> Step<L>;
+}
+
+#[inline]
+fn has(labels: u32, lane: usize) -> bool {
+    labels & (1 << lane) != 0
 }
 
 /// 1 for a label that the sample has, -1 for one that it does not have.
 #[inline]
 pub(super) fn sign(labels: u32, lane: usize) -> f32 {
-    if labels & (1 << lane) != 0 { 1.0 } else { -1.0 }
+    if has(labels, lane) { 1.0 } else { -1.0 }
 }
 
 fn largest<const L: usize>(values: &[f32; L]) -> f32 {
     values.iter().fold(0.0, |a: f32, &b| if b > a { b } else { a })
 }
 
-/// The squared hinge; it keeps α.
-pub(super) struct Hinge {
-    /// 1 / 2C.
-    diagonal: f32,
+/// For each label C of the samples that do not have it, and of those that do.
+fn costs<const L: usize>(cost: f32, positives: &[Positives<'_>]) -> [[f32; L]; 2] {
+    let of = |lane: usize| {
+        positives
+            .get(lane)
+            .map_or(cost, |positives| cost * positives.weight)
+    };
+    [[cost; L], std::array::from_fn(of)]
 }
 
-impl Hinge {
-    pub(super) fn new(cost: f32) -> Self {
-        Self { diagonal: 0.5 / cost }
+/// The squared hinge; it keeps α.
+pub(super) struct Hinge<const L: usize> {
+    /// 1 / 2C of samples without and with each label.
+    diagonals: [[f32; L]; 2],
+}
+
+impl<const L: usize> Hinge<L> {
+    pub(super) fn new(params: &DualParams, positives: &[Positives<'_>]) -> Self {
+        let diagonals = costs(params.cost, positives).map(|costs| costs.map(|cost| 0.5 / cost));
+        Self { diagonals }
     }
 }
 
-impl<const L: usize> LaneLoss<L> for Hinge {
-    fn start(&self) -> (f32, f32) {
-        (0.0, 0.0)
+impl<const L: usize> LaneLoss<L> for Hinge<L> {
+    fn start(&self) -> f32 {
+        0.0
+    }
+
+    fn signed(&self, labels: u32, state: &[f32; L]) -> [f32; L] {
+        std::array::from_fn(|l| state[l] * sign(labels, l))
     }
 
     #[inline(always)]
@@ -87,10 +109,11 @@ impl<const L: usize> LaneLoss<L> for Hinge {
         for l in 0..L {
             let y = sign(labels, l);
             let alpha = state[l];
-            let gradient = y * z[l] - 1.0 + self.diagonal * alpha;
+            let diagonal = self.diagonals[usize::from(has(labels, l))][l];
+            let gradient = y * z[l] - 1.0 + diagonal * alpha;
             let is_open = alpha > 0.0 || gradient < 0.0;
             violation[l] = if is_open { gradient.abs() } else { 0.0 };
-            let moved = alpha - gradient / (square + self.diagonal);
+            let moved = alpha - gradient / (square + diagonal);
             next[l] = if moved > 0.0 { moved } else { 0.0 };
             change[l] = (next[l] - alpha) * y;
         }
@@ -104,8 +127,8 @@ impl<const L: usize> LaneLoss<L> for Hinge {
 
 /// The logistic loss; it keeps the logit of α / C.
 pub(super) struct Logistic<const L: usize> {
-    /// C.
-    cost: f32,
+    /// C of samples without and with each label.
+    costs: [[f32; L]; 2],
     /// A violation is that of α / C, over this number and ...
     floors: [f32; L],
     /// ... this number times α / C.
@@ -118,15 +141,16 @@ impl<const L: usize> Logistic<L> {
     /// Newton steps per sample; those that leave the bracket of the root halve it.
     const STEPS: usize = 4;
 
-    pub(super) fn new(params: &DualParams, positives: &[&[u32]], n: usize) -> Self {
+    pub(super) fn new(params: &DualParams, positives: &[Positives<'_>], n: usize) -> Self {
         let mut floors = [0.25; L];
         if params.bias.is_free {
-            for (floor, samples) in floors.iter_mut().zip(positives) {
-                *floor = samples.len().min(n - samples.len()) as f32 / n as f32;
+            for (floor, positives) in floors.iter_mut().zip(positives) {
+                let with = positives.samples.len();
+                *floor = with.min(n - with) as f32 / n as f32;
             }
         }
         Self {
-            cost: params.cost,
+            costs: costs(params.cost, positives),
             floors,
             relative: if params.bias.is_free { 1.0 } else { 0.0 },
         }
@@ -134,22 +158,29 @@ impl<const L: usize> Logistic<L> {
 }
 
 impl<const L: usize> LaneLoss<L> for Logistic<L> {
-    fn start(&self) -> (f32, f32) {
-        (Self::START, self.cost * sigmoid(Self::START))
+    fn start(&self) -> f32 {
+        Self::START
+    }
+
+    fn signed(&self, labels: u32, state: &[f32; L]) -> [f32; L] {
+        std::array::from_fn(|l| {
+            let cost = self.costs[usize::from(has(labels, l))][l];
+            cost * sigmoid(state[l]) * sign(labels, l)
+        })
     }
 
     #[inline(always)]
     fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32, limit: f32) -> Step<L> {
-        let cost = self.cost;
-        let (mut y, mut alpha) = ([0.0; L], [0.0; L]);
+        let (mut y, mut cost, mut alpha) = ([0.0; L], [0.0; L], [0.0; L]);
         let (mut low, mut high, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
         let mut t = *state;
         for l in 0..L {
             y[l] = sign(labels, l);
+            cost[l] = self.costs[usize::from(has(labels, l))][l];
             let part = sigmoid(t[l]);
-            alpha[l] = cost * part;
+            alpha[l] = cost[l] * part;
             let margin = y[l] * z[l];
-            low[l] = -margin - square * (cost - alpha[l]);
+            low[l] = -margin - square * (cost[l] - alpha[l]);
             high[l] = -margin + square * alpha[l];
             violation[l] = (part - sigmoid(-margin)).abs() / (self.floors[l] + self.relative * part);
         }
@@ -164,8 +195,8 @@ impl<const L: usize> LaneLoss<L> for Logistic<L> {
         for _ in 0..Self::STEPS {
             for l in 0..L {
                 let part = sigmoid(t[l]);
-                let value = t[l] + y[l] * z[l] + square * (cost * part - alpha[l]);
-                let slope = 1.0 + square * cost * part * (1.0 - part);
+                let value = t[l] + y[l] * z[l] + square * (cost[l] * part - alpha[l]);
+                let slope = 1.0 + square * cost[l] * part * (1.0 - part);
                 high[l] = if value > 0.0 && t[l] < high[l] {
                     t[l]
                 } else {
@@ -183,7 +214,7 @@ impl<const L: usize> LaneLoss<L> for Logistic<L> {
         }
         let mut change = [0.0; L];
         for l in 0..L {
-            change[l] = (cost * sigmoid(t[l]) - alpha[l]) * y[l];
+            change[l] = (cost[l] * sigmoid(t[l]) - alpha[l]) * y[l];
         }
         Step {
             state: t,

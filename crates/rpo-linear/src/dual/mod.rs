@@ -30,7 +30,7 @@ mod weights;
 pub use loss::MarginLoss;
 pub(crate) use rows::{Numbering, Rows, label_samples};
 pub use weights::Precision;
-pub(crate) use weights::SparseWeights;
+pub(crate) use weights::{Kept, SparseWeights};
 
 use lanes::Lanes;
 use loss::{Hinge, Logistic};
@@ -43,7 +43,7 @@ pub(crate) const MAX_LANES: usize = 32;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DualParams {
     pub(crate) loss: MarginLoss,
-    /// C of each sample.
+    /// C of each sample, but for the weights of positive ones.
     pub(crate) cost: f32,
     /// Largest violation that is no longer mended.
     pub(crate) tolerance: f32,
@@ -57,6 +57,15 @@ pub(crate) struct Bias {
     /// β, 0 for no intercept.
     pub(crate) value: f32,
     pub(crate) is_free: bool,
+}
+
+/// The samples that have a label.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Positives<'a> {
+    /// They increase.
+    pub(crate) samples: &'a [u32],
+    /// Factor of their cost.
+    pub(crate) weight: f32,
 }
 
 /// The classifiers of some labels.
@@ -79,8 +88,8 @@ pub(crate) fn prior_log_odds(k: usize, n: usize) -> f32 {
     math::ln((k as f64 + 0.5) / ((n - k) as f64 + 0.5)) as f32
 }
 
-/// Fits a classifier for each list of positive samples, which increase; at most [`MAX_LANES`] lists.
-pub(crate) fn solve(rows: &Rows, positives: &[&[u32]], params: &DualParams, seed: Seed) -> Solution {
+/// Fits a classifier for each label; at most [`MAX_LANES`] of them.
+pub(crate) fn solve(rows: &Rows, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
     match positives.len() {
         0..=4 => solve_lanes::<4>(rows, positives, params, seed),
         5..=8 => solve_lanes::<8>(rows, positives, params, seed),
@@ -91,13 +100,13 @@ pub(crate) fn solve(rows: &Rows, positives: &[&[u32]], params: &DualParams, seed
 
 fn solve_lanes<const L: usize>(
     rows: &Rows,
-    positives: &[&[u32]],
+    positives: &[Positives<'_>],
     params: &DualParams,
     seed: Seed,
 ) -> Solution {
     match params.loss {
         MarginLoss::SquaredHinge => {
-            Lanes::<_, L>::new(rows, positives, Hinge::new(params.cost), params).solve(params, seed)
+            Lanes::<_, L>::new(rows, positives, Hinge::new(params, positives), params).solve(params, seed)
         }
         MarginLoss::Logistic => Lanes::<_, L>::new(
             rows,

@@ -29,6 +29,14 @@ impl Precision {
     }
 }
 
+/// What is kept of weights.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kept {
+    /// Magnitude below which they are left out.
+    pub(crate) limit: f32,
+    pub(crate) precision: Precision,
+}
+
 /// The weights of some classifiers, feature by feature.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct SparseWeights {
@@ -48,12 +56,8 @@ impl SparseWeights {
     ///
     /// # Errors
     /// [`LinearError::Overflow`] for weights that are not finite in this precision.
-    pub(crate) fn prune(
-        solution: &Solution,
-        n: usize,
-        limit: f32,
-        precision: Precision,
-    ) -> Result<Self, LinearError> {
+    pub(crate) fn prune(solution: &Solution, n: usize, kept: Kept) -> Result<Self, LinearError> {
+        let Kept { limit, precision } = kept;
         let offsets = solution.offsets.iter().take(n);
         let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset)).collect();
         let mut kept = Self {

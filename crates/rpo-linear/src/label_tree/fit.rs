@@ -7,7 +7,7 @@ use super::cluster::LabelPoints;
 use super::structure::Structure;
 use super::{LabelTree, LabelTreeModel, LabelTreeParams};
 use crate::checks::{check_data, check_labels};
-use crate::dual::{MAX_LANES, Numbering, Rows, SparseWeights, label_samples, solve};
+use crate::dual::{MAX_LANES, Numbering, Positives, Rows, SparseWeights, label_samples, solve};
 use crate::{FitOptions, History, LinearError, RowNorm};
 
 impl LabelTreeParams {
@@ -48,11 +48,14 @@ impl LabelTreeParams {
         self.check()?;
         check_data(x, y)?;
         check_labels(InverseLink::Logistic, y)?;
-        let rows = Rows::new(x, self.normalize == RowNorm::L2);
+        let classifiers = &self.classifiers;
+        let rows = Rows::new(x, classifiers.normalize == RowNorm::L2);
         let samples = label_samples(y);
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices() {
-            let seed = Seed::new(self.seed).purpose("label tree").child(index as u64);
+            let seed = Seed::new(classifiers.seed)
+                .purpose("label tree")
+                .child(index as u64);
             trees.push(self.tree(&rows, &samples, seed)?);
             options.on_step.iter().for_each(|on_step| on_step());
         }
@@ -62,8 +65,8 @@ impl LabelTreeParams {
         let shape = (x.n_rows(), x.n_cols(), y.n_cols());
         Ok(LabelTreeModel::new(
             trees,
-            self.loss,
-            self.normalize,
+            classifiers.loss,
+            classifiers.normalize,
             self.beam,
             shape,
         ))
@@ -124,14 +127,18 @@ impl LabelTreeParams {
             .iter()
             .map(|samples| samples.iter().map(position).collect())
             .collect();
-        let limit = self.prune as f32;
+        let classifiers = &self.classifiers;
         let groups = positives
             .par_chunks(MAX_LANES)
             .enumerate()
             .map(|(group, positives)| {
-                let positives: Vec<&[u32]> = positives.iter().map(Vec::as_slice).collect();
-                let solution = solve(&local, &positives, &self.dual(), seed.child(group as u64));
-                SparseWeights::prune(&solution, positives.len(), limit, self.precision)
+                let positives = positives.iter().map(|samples| {
+                    let weight = classifiers.positive_weight(samples.len(), rows.n_rows())?;
+                    Ok(Positives { samples, weight })
+                });
+                let positives = positives.collect::<Result<Vec<_>, LinearError>>()?;
+                let solution = solve(&local, &positives, &classifiers.dual(), seed.child(group as u64));
+                SparseWeights::prune(&solution, positives.len(), classifiers.kept())
             });
         let groups = groups.collect::<Result<Vec<_>, LinearError>>()?;
         Ok(SparseWeights::join(&groups, &features))

@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use rpo_core::{ParameterError, check_count, check_not_negative, check_positive};
+use rpo_core::{ParameterError, check_count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::dual::{Bias, DualParams, MarginLoss, Precision};
-use crate::{LinearError, RowNorm};
+use crate::{LinearError, OneVsRestParams};
 
 /// Most children of a node, and most labels of a leaf.
 const MAX_CLASSIFIERS: usize = 65_536;
@@ -17,11 +16,11 @@ const MAX_CLASSIFIERS: usize = 65_536;
 /// Each tree clusters the labels by balanced k-means, from the root down, until few are left. A label is represented by the
 /// mean of the features of its samples, of unit length, on a random projection that each tree draws for itself: trees then
 /// differ, and precision beyond the first label rises. Every node has a linear classifier for each child, a leaf one for each
-/// label, fitted as those of [`OneVsRestParams`](crate::OneVsRestParams) to the samples with a label below the node. The
+/// label, fitted as those of [`OneVsRestParams`] to the samples with a label below the node. The
 /// probability of a label is the product of those on its path, found by beam search, and its score the mean over the trees;
 /// labels that no search reaches have score 0, as have those that no training sample has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
+#[serde(default)]
 pub struct LabelTreeParams {
     /// Number of trees.
     #[schemars(range(min = 1))]
@@ -44,35 +43,9 @@ pub struct LabelTreeParams {
     /// Number of nodes that a prediction follows at each depth.
     #[schemars(range(min = 1))]
     pub beam: usize,
-    /// Loss of a margin m: squared-hinge, max(0, 1 - m)²; logistic, log(1 + exp(-m)), slower.
-    pub loss: MarginLoss,
-    /// Weight C of the loss against the penalty; smaller for few samples (0.25 to 0.5), larger for many.
-    ///
-    /// Above 0.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
-    pub cost: f64,
-    /// Scaling of the features of each sample, in training and prediction: l2, to length 1; none.
-    pub normalize: RowNorm,
-    /// Value of the feature that stands for the intercept; 0 for none.
-    #[schemars(range(min = 0.0))]
-    pub bias: f64,
-    /// Largest violation of the optimality conditions at which the fit of a node ends, in units of the margin.
-    ///
-    /// Above 0.
-    #[schemars(extend("exclusiveMinimum" = 0.0))]
-    pub tolerance: f64,
-    /// Largest number of passes over the samples of a node, at least 1.
-    #[schemars(range(min = 1))]
-    pub max_passes: usize,
-    /// Magnitude below which weights are left out.
-    ///
-    /// Not negative.
-    #[schemars(range(min = 0.0))]
-    pub prune: f64,
-    /// Precision of weights: half, 16 bits; single, 32 bits.
-    pub precision: Precision,
-    /// Seed of the projections, the clusters and the order of samples.
-    pub seed: u64,
+    /// How the classifiers of nodes are fitted.
+    #[serde(flatten)]
+    pub classifiers: OneVsRestParams,
 }
 
 impl Default for LabelTreeParams {
@@ -84,15 +57,7 @@ impl Default for LabelTreeParams {
             leaf_labels: 16,
             feature_width: 64,
             beam: 10,
-            loss: MarginLoss::SquaredHinge,
-            cost: 1.0,
-            normalize: RowNorm::L2,
-            bias: 1.0,
-            tolerance: 0.1,
-            max_passes: 50,
-            prune: 0.1,
-            precision: Precision::Half,
-            seed: 0,
+            classifiers: OneVsRestParams::default(),
         }
     }
 }
@@ -134,23 +99,6 @@ impl LabelTreeParams {
             "1 to 16777216 components",
         )?;
         check_count("beam", self.beam)?;
-        check_positive("cost", self.cost)?;
-        check_not_negative("bias", self.bias)?;
-        check_positive("tolerance", self.tolerance)?;
-        check_count("max_passes", self.max_passes)?;
-        Ok(check_not_negative("prune", self.prune)?)
-    }
-
-    pub(super) fn dual(&self) -> DualParams {
-        DualParams {
-            loss: self.loss,
-            cost: self.cost as f32,
-            tolerance: self.tolerance as f32,
-            max_passes: self.max_passes,
-            bias: Bias {
-                value: self.bias as f32,
-                is_free: false,
-            },
-        }
+        self.classifiers.check()
     }
 }

@@ -7,16 +7,8 @@ use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Seed};
 
 use crate::LinearError;
-use crate::dual::{DualParams, MAX_LANES, Precision, Rows, SparseWeights, solve};
+use crate::dual::{DualParams, Kept, MAX_LANES, Positives, Rows, SparseWeights, solve};
 use crate::options::check_matrix;
-
-/// What is kept of classifiers.
-#[derive(Clone, Copy)]
-pub(super) struct Kept {
-    /// Magnitude below which weights are left out.
-    pub(super) limit: f32,
-    pub(super) precision: Precision,
-}
 
 /// A classifier for each label.
 pub(super) struct Classifiers {
@@ -28,7 +20,8 @@ pub(super) struct Classifiers {
 }
 
 impl Classifiers {
-    /// Fits those of some labels, in parallel; the others have weights and offsets of 0. `samples` are those of each label.
+    /// Fits those of some labels, in parallel; the others have weights and offsets of 0. `samples` are those of each label,
+    /// and `weight` is the factor of their cost, by their number.
     ///
     /// # Errors
     /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Overflow`] for weights beyond the range of
@@ -37,6 +30,7 @@ impl Classifiers {
         rows: &Rows,
         samples: &[Vec<u32>],
         mut labels: Vec<u32>,
+        weight: impl Fn(usize) -> Result<f32, LinearError> + Sync,
         params: &DualParams,
         kept: Kept,
         seed: Seed,
@@ -52,9 +46,17 @@ impl Classifiers {
             .par_chunks(MAX_LANES)
             .enumerate()
             .map(|(group, labels)| {
-                let positives: Vec<&[u32]> = labels.iter().map(|&l| &samples[l as usize][..]).collect();
+                let positives = |&label: &u32| {
+                    let samples = &samples[label as usize];
+                    let weight = weight(samples.len())?;
+                    Ok(Positives { samples, weight })
+                };
+                let positives = labels
+                    .iter()
+                    .map(positives)
+                    .collect::<Result<Vec<_>, LinearError>>()?;
                 let solution = solve(rows, &positives, params, seed.child(group as u64));
-                let weights = SparseWeights::prune(&solution, labels.len(), kept.limit, kept.precision)?;
+                let weights = SparseWeights::prune(&solution, labels.len(), kept)?;
                 Ok((weights, solution.residual))
             })
             .collect::<Result<_, LinearError>>()?;

@@ -8,12 +8,12 @@ use rpo_projections::least_squares::{Design, PenaltyDiagonal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::classifiers::{Classifiers, Kept};
+use super::classifiers::Classifiers;
 use super::newton::Panel;
 use super::panels::{PanelOutputs, fit_panels};
 use super::{LinearModel, RowNorm};
 use crate::checks::{check_data, check_labels};
-use crate::dual::{Bias, DualParams, MarginLoss, Precision, Rows, label_samples, prior_log_odds};
+use crate::dual::{Bias, DualParams, Kept, MarginLoss, Precision, Rows, label_samples, prior_log_odds};
 use crate::{FitOptions, History, LinearError};
 
 /// Fraction of values that are not 0 below which features are sparse.
@@ -157,7 +157,8 @@ impl LogisticRegressionParams {
         let varies = |label: &u32| (1..n).contains(&samples[*label as usize].len());
         let labels = (0..y.n_cols() as u32).filter(varies).collect();
         let seed = Seed::new(0).purpose("logistic regression");
-        let mut fitted = Classifiers::fit(rows, &samples, labels, &params, kept, seed, options.limit())?;
+        let limit = options.limit();
+        let mut fitted = Classifiers::fit(rows, &samples, labels, |_| Ok(1.0), &params, kept, seed, limit)?;
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {
             if samples.is_empty() || samples.len() == n {
                 *offset = prior_log_odds(samples.len(), n);

@@ -27,17 +27,6 @@ fn a_leaf_alone_is_one_vs_rest() {
     let x = features(60, 8, 0.6, 1);
     let y = labels(&x, 40, 2).slice(s![.., 1..]).to_owned();
     for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
-        let params = LabelTreeParams {
-            trees: 1,
-            leaf_labels: 50,
-            loss,
-            tolerance: 1e-5,
-            max_passes: 10_000,
-            prune: 0.0,
-            precision: Precision::Single,
-            ..LabelTreeParams::default()
-        };
-        let tree = fit(&params, &x, &y);
         let all = OneVsRestParams {
             loss,
             tolerance: 1e-5,
@@ -46,6 +35,13 @@ fn a_leaf_alone_is_one_vs_rest() {
             precision: Precision::Single,
             ..OneVsRestParams::default()
         };
+        let params = LabelTreeParams {
+            trees: 1,
+            leaf_labels: 50,
+            classifiers: all.clone(),
+            ..LabelTreeParams::default()
+        };
+        let tree = fit(&params, &x, &y);
         let all = all.fit((&x).into(), (&y).into()).unwrap();
         assert_eq!((tree.trees()[0].n_nodes(), tree.trees()[0].depth()), (1, 0));
         let difference = tree.predict((&x).into()).unwrap() - all.predict((&x).into()).unwrap();
@@ -110,9 +106,12 @@ fn threads_storage_and_parts_change_no_bit() {
     let y = labels(&x, 70, 10);
     for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
         let params = LabelTreeParams {
-            loss,
+            classifiers: OneVsRestParams {
+                loss,
+                seed: 3,
+                ..OneVsRestParams::default()
+            },
             trees: 4,
-            seed: 3,
             ..small()
         };
         let model = on_threads(1, || fit(&params, &x, &y));
@@ -192,32 +191,16 @@ fn what_cannot_be_grown_or_merged_is_named() {
         );
     }
     assert_eq!(name(LabelTreeParams { beam: 0, ..small() }), "beam");
-    for bad in [0.0, f64::NAN] {
-        assert_eq!(name(LabelTreeParams { cost: bad, ..small() }), "cost");
-        assert_eq!(
-            name(LabelTreeParams {
-                tolerance: bad,
-                ..small()
-            }),
-            "tolerance"
-        );
-    }
-    for bad in [-0.1, f64::NAN] {
-        assert_eq!(name(LabelTreeParams { bias: bad, ..small() }), "bias");
-        assert_eq!(
-            name(LabelTreeParams {
-                prune: bad,
-                ..small()
-            }),
-            "prune"
-        );
-    }
+    let classifiers = OneVsRestParams {
+        cost: 0.0,
+        ..OneVsRestParams::default()
+    };
     assert_eq!(
         name(LabelTreeParams {
-            max_passes: 0,
+            classifiers,
             ..small()
         }),
-        "max_passes"
+        "cost"
     );
     let model = fit(&small(), &x, &y);
     let other = fit(
@@ -249,7 +232,15 @@ const SIZES: Sizes = Sizes {
 fn model(precision: Precision) -> LabelTreeModel {
     let x = features(40, 7, 0.5, 1);
     let y = labels(&x, 25, 2);
-    fit(&LabelTreeParams { precision, ..small() }, &x, &y)
+    let classifiers = OneVsRestParams {
+        precision,
+        ..OneVsRestParams::default()
+    };
+    let params = LabelTreeParams {
+        classifiers,
+        ..small()
+    };
+    fit(&params, &x, &y)
 }
 
 #[test]
@@ -298,7 +289,8 @@ proptest! {
     fn best_labels_are_those_of_all_scores(n in 1_usize..12, p in 1_usize..6, d in 1_usize..40, k in 1_usize..5, seed in 0_u64..100) {
         let x = features(n, p, 0.5, seed);
         let y = labels(&x, d, seed);
-        let model = fit(&LabelTreeParams { seed, ..small() }, &x, &y);
+        let classifiers = OneVsRestParams { seed, ..OneVsRestParams::default() };
+        let model = fit(&LabelTreeParams { classifiers, ..small() }, &x, &y);
         let scores = model.predict((&x).into()).unwrap();
         prop_assert!(scores.iter().all(|v| (0.0..=1.0).contains(v)));
         let top = model.predict_top_k((&x).into(), k).unwrap();

@@ -447,3 +447,53 @@ proptest! {
         }
     }
 }
+
+/// With an inverse propensity of 3, a positive sample counts as three.
+#[test]
+fn propensity_weights_are_those_of_repeated_samples() {
+    let x = features(60, 6, 0.7, 11);
+    let y = Array2::from_shape_fn((60, 1), |(i, _)| f32::from(u8::from(x[[i, 0]] > 0.3)));
+    let positives: Vec<usize> = (0..60).filter(|&i| y[[i, 0]] == 1.0).collect();
+    // A = ln(2 / (ln 60 - 1)) / ln((B + 1) / (N + B)): 1 / p = 3.
+    let b = 2.5_f64;
+    let ratio = (b + 1.0) / (positives.len() as f64 + b);
+    let a = (2.0 / (60.0_f64.ln() - 1.0)).ln() / ratio.ln();
+    let rows: Vec<usize> = (0..60)
+        .chain(positives.iter().copied())
+        .chain(positives.iter().copied())
+        .collect();
+    let (repeated_x, repeated_y) = (x.select(Axis(0), &rows), y.select(Axis(0), &rows));
+    for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
+        let weighted = OneVsRestParams {
+            propensity_weights: true,
+            propensity_a: a,
+            propensity_b: b,
+            ..exact(loss)
+        };
+        let (found, expected) = (
+            fit(&weighted, &x, &y),
+            fit(&exact(loss), &repeated_x, &repeated_y),
+        );
+        let error = (classifier(&found, 0) - classifier(&expected, 0)).mapv(f64::abs);
+        assert!(error.iter().all(|error| *error < 2e-4), "{loss:?}: {error}");
+    }
+    for (name, params) in [
+        (
+            "propensity_a",
+            OneVsRestParams {
+                propensity_a: -1.0,
+                ..OneVsRestParams::default()
+            },
+        ),
+        (
+            "propensity_b",
+            OneVsRestParams {
+                propensity_b: 0.0,
+                ..OneVsRestParams::default()
+            },
+        ),
+    ] {
+        let error = params.fit((&x).into(), (&y).into()).unwrap_err();
+        assert!(matches!(error, LinearError::Parameter(e) if e.name() == name));
+    }
+}

@@ -1,9 +1,7 @@
 //! Propensities: probabilities that a relevant label is recorded.
 
-use crate::MetricError;
-use crate::labels::check_label_values;
-use rpo_core::math;
-use rpo_core::{ParameterError, check_not_negative, check_positive};
+use crate::math;
+use crate::{ParameterError, check_not_negative, check_positive};
 
 /// The propensity model of Jain, Prabhu and Varma, KDD 2016.
 ///
@@ -25,23 +23,29 @@ impl Default for Propensity {
 }
 
 impl Propensity {
+    /// Refuses A and B out of range.
+    ///
+    /// # Errors
+    /// [`ParameterError`].
+    pub fn check(self) -> Result<(), ParameterError> {
+        check_not_negative("propensity_a", self.a)?;
+        check_positive("propensity_b", self.b)
+    }
+
     /// Returns the inverse propensity of each label from its count in a training set of `n_train` samples.
     ///
     /// # Errors
     /// A or B out of range, fewer than 3 training samples (C would not be positive), a count above `n_train`.
-    pub fn inverse(self, label_counts: &[usize], n_train: usize) -> Result<Vec<f64>, MetricError> {
-        let Self { a, b } = self;
-        check_not_negative("propensity_a", a)?;
-        check_positive("propensity_b", b)?;
+    pub fn inverse(self, label_counts: &[usize], n_train: usize) -> Result<Vec<f64>, ParameterError> {
+        self.check()?;
         ParameterError::unless(n_train >= 3, "n_train", n_train, "at least 3")?;
-        let counts: Vec<f64> = label_counts.iter().map(|&count| count as f64).collect();
         let most = "at most the number of training samples";
-        check_label_values("label counts", &counts, most, |count| count <= n_train as f64)?;
-        let c = (math::ln(n_train as f64) - 1.0) * math::powf(b + 1.0, a);
-        Ok(counts
-            .into_iter()
-            .map(|count| 1.0 + c * math::powf(count + b, -a))
-            .collect())
+        let c = (math::ln(n_train as f64) - 1.0) * math::powf(self.b + 1.0, self.a);
+        let inverse = |&count: &usize| {
+            ParameterError::unless(count <= n_train, "label_counts", count, most)?;
+            Ok(1.0 + c * math::powf(count as f64 + self.b, -self.a))
+        };
+        label_counts.iter().map(inverse).collect()
     }
 }
 
@@ -67,18 +71,14 @@ mod tests {
             (f64::INFINITY, 1.0),
             (0.5, f64::INFINITY),
         ] {
-            assert!(matches!(model(a, b), Err(MetricError::Parameter(_))));
+            assert!(matches!(model(a, b), Err(_)));
         }
         assert!(model(f64::NAN, 1.5).is_err() && model(0.5, f64::NAN).is_err());
         let few = Propensity::default().inverse(&[1], 2);
         let expected = ParameterError::out_of_range("n_train", 2, "at least 3");
-        assert_eq!(few, Err(expected.into()));
-        let expected = MetricError::LabelValue {
-            what: "label counts",
-            label: 1,
-            expected: "at most the number of training samples",
-            value: 4.0,
-        };
+        assert_eq!(few, Err(expected));
+        let expected = "at most the number of training samples";
+        let expected = ParameterError::out_of_range("label_counts", 4, expected);
         assert_eq!(Propensity::default().inverse(&[3, 4], 3), Err(expected));
     }
 }
