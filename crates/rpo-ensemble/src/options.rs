@@ -21,7 +21,7 @@ pub struct FitOptions<'a> {
     /// refer to training samples.
     pub missing_outputs: bool,
     /// The features, increasing, whose values are codes of categories: whole numbers from 0. Their
-    /// [splits](rpo_tree::CategorySet) are between subsets, instead of at thresholds. Dense features only. CRAFTML and
+    /// [splits](rpo_tree::categories) are between subsets, instead of at thresholds. Dense features only. CRAFTML and
     /// structured forests refuse it.
     pub categorical: &'a [u32],
     /// Called whenever a tree is finished, from any thread.

@@ -8,7 +8,7 @@
 )]
 
 mod by_node;
-mod categories;
+pub mod categories;
 pub mod centroid;
 pub mod cluster;
 pub mod criterion;
@@ -33,7 +33,6 @@ mod tree;
 pub use rpo_core::{CsrMatrix, Matrix, MatrixView, Seed};
 
 pub use by_node::ByNode;
-pub use categories::CategorySet;
 pub use error::TreeError;
 pub use grow::{GrowParams, Grown, grow, grow_parallel};
 pub use input::{RowBlock, check_csr};

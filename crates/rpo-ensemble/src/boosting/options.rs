@@ -23,7 +23,7 @@ pub struct BoostingOptions<'a> {
     /// learned.
     pub missing_outputs: bool,
     /// The features, increasing, whose values are codes of categories: whole numbers from 0. Their
-    /// [splits](rpo_tree::CategorySet) are between subsets, instead of at thresholds. Dense features only.
+    /// [splits](rpo_tree::categories) are between subsets, instead of at thresholds. Dense features only.
     pub categorical: &'a [u32],
     /// A custom loss, in place of a named one.
     pub loss: Option<Arc<dyn Loss>>,
