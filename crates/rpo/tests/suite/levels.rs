@@ -100,6 +100,12 @@ fn labels_beside_numbers_are_probabilities() {
         );
         assert!(predicted.column(0).iter().any(|p| *p > 1.0), "{name}");
     }
+    // Parameters of one unit keep the square loss for all.
+    let bounded = Model::fit(&method("gbmort --iterations 40 --min-child-weight 2"), &data).unwrap();
+    let square = method("gbmort --iterations 40 --min-child-weight 2 --loss square");
+    let square = Model::fit(&square, &data).unwrap();
+    let of = |model: &Model| model.predict((&x).into()).unwrap();
+    assert_eq!(of(&bounded), of(&square));
 }
 
 #[test]

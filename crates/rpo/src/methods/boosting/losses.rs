@@ -5,11 +5,10 @@ use rpo_data::{Dataset, Task};
 use rpo_ensemble::boosting::{BoostingParams, LossKind};
 
 /// The parameters with the logistic loss for the outputs that are labels and the square loss for the others, where none is
-/// set and there are both.
+/// set, there are both, and the other parameters are for both: some are of one unit of second derivatives.
 pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> BoostingParams {
-    let mut params = params.clone();
     if params.loss.is_some() || params.output_losses.is_some() || data.task() == Task::MultiLabel {
-        return params;
+        return params.clone();
     }
     let labels = are_labels(data.outputs().view());
     if labels.contains(&true) && labels.contains(&false) {
@@ -20,9 +19,15 @@ pub(super) fn with_losses_of(params: &BoostingParams, data: &Dataset) -> Boostin
                 LossKind::Square
             }
         };
-        params.output_losses = Some(labels.into_iter().map(loss).collect::<Vec<_>>().into());
+        let own = BoostingParams {
+            output_losses: Some(labels.into_iter().map(loss).collect::<Vec<_>>().into()),
+            ..params.clone()
+        };
+        if own.check().is_ok() {
+            return own;
+        }
     }
-    params
+    params.clone()
 }
 
 /// Returns true for each output whose observed values are 0 and 1, both of them.
