@@ -19,27 +19,37 @@ pub(super) struct Classifiers {
     pub(super) residual: f32,
 }
 
-impl Classifiers {
-    /// Fits those of some labels, in parallel; the others have weights and offsets of 0. `samples` are those of each label,
-    /// and `weight` is the factor of their cost, by their number.
+/// How the classifiers of all labels are fitted.
+pub(super) struct Solver {
+    pub(super) params: DualParams,
+    pub(super) kept: Kept,
+    pub(super) seed: Seed,
+    pub(super) memory_limit: usize,
+}
+
+impl Solver {
+    /// Fits the classifiers of some labels, in parallel; the others have weights and offsets of 0. `samples` are those of each
+    /// label, and `weight` is the factor of their cost, by their number.
     ///
     /// # Errors
     /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Overflow`] for weights beyond the range of
     /// their precision.
     pub(super) fn fit(
+        &self,
         rows: &Rows,
         samples: &[Vec<u32>],
         mut labels: Vec<u32>,
         weight: impl Fn(usize) -> Result<f32, LinearError> + Sync,
-        params: &DualParams,
-        kept: Kept,
-        seed: Seed,
-        memory_limit: usize,
-    ) -> Result<Self, LinearError> {
+    ) -> Result<Classifiers, LinearError> {
         let n_at_once = rayon::current_num_threads().min(labels.len().div_ceil(MAX_LANES));
         let entries = MAX_LANES * n_at_once;
         let what = "the weights and dual variables of the labels that threads fit at once";
-        check_matrix::<f32>(what, rows.n_rows() + rows.n_features(), entries, memory_limit)?;
+        check_matrix::<f32>(
+            what,
+            rows.n_rows() + rows.n_features(),
+            entries,
+            self.memory_limit,
+        )?;
         // Labels of like frequency, as the samples of a group that are not settled are those of any of its labels.
         labels.sort_by_key(|&label| Reverse(samples[label as usize].len()));
         let groups: Vec<(SparseWeights, f32)> = labels
@@ -55,8 +65,8 @@ impl Classifiers {
                     .iter()
                     .map(positives)
                     .collect::<Result<Vec<_>, LinearError>>()?;
-                let solution = solve(rows, &positives, params, seed.child(group as u64));
-                let weights = SparseWeights::prune(&solution, labels.len(), kept)?;
+                let solution = solve(rows, &positives, &self.params, self.seed.child(group as u64));
+                let weights = SparseWeights::prune(&solution, labels.len(), self.kept)?;
                 Ok((weights, solution.residual))
             })
             .collect::<Result<_, LinearError>>()?;
@@ -68,7 +78,7 @@ impl Classifiers {
             .iter()
             .zip(offsets)
             .for_each(|(&label, &b)| offset[label as usize] = b);
-        Ok(Self {
+        Ok(Classifiers {
             weights: joined(groups, &labels, (rows.n_features(), samples.len())),
             offset,
             residual,

@@ -8,7 +8,7 @@ use rpo_projections::least_squares::{Design, PenaltyDiagonal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::classifiers::Classifiers;
+use super::classifiers::Solver;
 use super::newton::Panel;
 use super::panels::{PanelOutputs, fit_panels};
 use super::{LinearModel, RowNorm};
@@ -156,9 +156,13 @@ impl LogisticRegressionParams {
         let samples = label_samples(y);
         let varies = |label: &u32| (1..n).contains(&samples[*label as usize].len());
         let labels = (0..y.n_cols() as u32).filter(varies).collect();
-        let seed = Seed::new(0).purpose("logistic regression");
-        let limit = options.limit();
-        let mut fitted = Classifiers::fit(rows, &samples, labels, |_| Ok(1.0), &params, kept, seed, limit)?;
+        let solver = Solver {
+            params,
+            kept,
+            seed: Seed::new(0).purpose("logistic regression"),
+            memory_limit: options.limit(),
+        };
+        let mut fitted = solver.fit(rows, &samples, labels, |_| Ok(1.0))?;
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {
             if samples.is_empty() || samples.len() == n {
                 *offset = prior_log_odds(samples.len(), n);

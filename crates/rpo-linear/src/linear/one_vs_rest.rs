@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::LinearModel;
-use super::classifiers::Classifiers;
+use super::classifiers::Solver;
 use crate::checks::{check_data, check_labels};
 use crate::dual::{Bias, DualParams, Kept, MarginLoss, Precision, Rows, label_samples};
 use crate::{FitOptions, History, LinearError};
@@ -155,11 +155,14 @@ impl OneVsRestParams {
         check_labels(InverseLink::Logistic, y)?;
         let rows = Rows::new(x, self.normalize == RowNorm::L2);
         let labels = (0..y.n_cols() as u32).collect();
-        let seed = Seed::new(self.seed).purpose("one-vs-rest");
-        let (samples, kept) = (label_samples(y), self.kept());
+        let solver = Solver {
+            params: self.dual(),
+            kept: self.kept(),
+            seed: Seed::new(self.seed).purpose("one-vs-rest"),
+            memory_limit: options.limit(),
+        };
         let weight = |count| self.positive_weight(count, x.n_rows());
-        let (dual, limit) = (self.dual(), options.limit());
-        let fitted = Classifiers::fit(&rows, &samples, labels, weight, &dual, kept, seed, limit)?;
+        let fitted = solver.fit(&rows, &label_samples(y), labels, weight)?;
         options.finish(History::default());
         Ok(LinearModel {
             weights: Matrix::Sparse(fitted.weights),
