@@ -46,7 +46,9 @@ pub struct OneVsRestParams {
     /// label, the model of psp@K.
     ///
     /// 1/p = 1 + (ln n - 1) (B + 1)^A (N + B)^-A, where N of n training samples have the label; Jain, Prabhu, Varma, KDD 2016.
-    /// A classifier of a cluster of labels counts the samples with any of them.
+    /// A classifier of a cluster of labels counts the samples with any of them. As these weights are up to ten, a smaller
+    /// `cost` goes with them: with 0.25 psp@5 is 0.2 to 1.9 points above that of `cost` 0.5 without weights, on sets of 100 to
+    /// 370 labels.
     pub propensity_weights: bool,
     /// Exponent A of propensities (0.5 for Wikipedia, 0.6 for Amazon). For propensity_weights.
     ///
