@@ -122,7 +122,7 @@ fn splits_that_cannot_be_are_refused() {
         ("--data visits.csv --test-fraction 1", "in (0, 1)"),
         (
             "--data all.arff --time width",
-            "--group and --time name a column of a CSV file",
+            "--group and --time name a column of a CSV, Parquet or Arrow file",
         ),
     ] {
         let message = folder.fail(&format!("split {options} --train a.csv --test b.csv"));
