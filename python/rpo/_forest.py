@@ -82,8 +82,8 @@ class Forest(Estimator):
         if not self._is_to_grow(grown, "trees grown"):
             return
         first = int(self.model_.parameters.get("first_tree", 0))
-        more = {"trees": self.n_estimators - grown, "first_tree": first + grown}
-        self.model_ = self.model_.merge(self._grow(X, y, data, n_labels, None, **more))
+        more = self._grow(X, y, data, n_labels, trees=self.n_estimators - grown, first_tree=first + grown)
+        self.model_ = self.model_.merge(more)
 
     def _set_oob(self, X: Any, y: Any) -> None:
         """Score the predictions for each sample by the trees that did not see it."""

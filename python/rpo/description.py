@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length
 
@@ -76,7 +75,7 @@ def describe(X: Any, y: Any, *, labels: bool | None = None) -> dict[str, Any]:
 
 
 def _values(y: Any) -> NDArray[Any]:
-    return np.asarray(y.data if sp.issparse(y) else y)
+    return np.asarray(y.tocsr().data if hasattr(y, "tocsr") else y)
 
 
 def _has_missing(y: Any) -> bool:

@@ -41,8 +41,8 @@ class _LabelMethod(Classifier):
 class StructuredForestClassifier(_LabelMethod):
     """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its relatives.
 
-    Labels are decided at 0.5, as scikit-learn expects; `params={"thresholds": "macro-f"}` decides as in the paper, by the
-    thresholds of the largest F-measure of each label on out-of-bag predictions.
+    Labels are decided at 0.5, as scikit-learn expects; `params={"thresholds": "macro-f"}` decides as in the paper, by
+    the thresholds of the largest F-measure of each label on out-of-bag predictions.
 
     Parameters
     ----------

@@ -132,9 +132,13 @@ def test_ray_grows_the_same_forest():
     ray = pytest.importorskip("ray")
     forest, X, Y = slow_forest()
     alone = forest.fit(X, Y).model_
+
+    def process() -> int:  # Ray takes no built-in function.
+        return os.getpid()
+
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
-        kill = kill_once(ray.get(ray.remote(lambda: os.getpid()).remote()))
+        kill = kill_once(ray.get(ray.remote(process).remote()))
         assert rpo.distributed.fit(forest, X, Y, ray, n_blocks=12, progress=kill).model_ == alone
     finally:
         ray.shutdown()

@@ -129,7 +129,7 @@ def test_outputs_of_samples_have_weights(labels, numbers):
     assert weighted.predict(X).shape == Y.shape
     with pytest.raises(ValueError, match="weights of outputs"):
         rpo.GradientBoostingRegressor(10).fit(X, Y, np.ones((len(X), 2)))
-    with pytest.raises(ValueError, match="1D|2D"):
+    with pytest.raises(ValueError, match=r"1D|2D"):
         rpo.RandomForestRegressor(10).fit(X, Y, np.ones(Y.shape))
 
 
