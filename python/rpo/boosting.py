@@ -13,6 +13,7 @@ from ._forest import projection_parameters
 from ._labels import MULTIOUTPUT, Labels
 from ._samples import Samples
 from ._supervised import Classifier, Regressor
+from .model import Model
 
 _LOSSES = {
     "log_loss": "logistic",
@@ -23,7 +24,7 @@ _LOSSES = {
 
 
 class _GradientBoosting(Estimator):
-    _weighs_outputs = True
+    _weighs_outputs: ClassVar[bool] = True
 
     _renamed: ClassVar[dict[str, str]] = {
         "n_estimators": "iterations",
@@ -44,6 +45,7 @@ class _GradientBoosting(Estimator):
     n_iter_no_change: int | None
     validation_fraction: float
     warm_start: bool
+    model_: Model
     _encoding: Labels
 
     @property

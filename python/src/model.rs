@@ -41,7 +41,6 @@ impl Model {
     /// Fits a method, described by its parameters as JSON, to a data set.
     #[staticmethod]
     #[pyo3(signature = (parameters, data, *, validation=None, start=None, n_threads=0, progress=None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn fit(
         py: Python<'_>,
         parameters: &str,
