@@ -4,19 +4,24 @@ use rpo_core::{InverseLink, MatrixView, Mismatch, check_count};
 
 use crate::LinearError;
 
-/// Checks that features and outputs are finite and have the same number of samples, at least one, and at least one output.
-pub(crate) fn check_data(x: MatrixView<'_>, y: MatrixView<'_>) -> Result<(), LinearError> {
+/// Checks that features and outputs are finite and have the same number of samples, at least one, and at least one output,
+/// and that outputs are labels, or classes, where the inverse link gives probabilities.
+pub(crate) fn check_data(
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    inverse_link: InverseLink,
+) -> Result<(), LinearError> {
     check_csr("features", x)?;
     check_csr("outputs", y)?;
     Mismatch::check("samples of the outputs", x.n_rows(), y.n_rows())?;
     check_count("number of samples", x.n_rows())?;
     check_count("number of outputs", y.n_cols())?;
     x.check_finite().map_err(LinearError::Features)?;
-    y.check_finite().map_err(LinearError::Outputs)
+    y.check_finite().map_err(LinearError::Outputs)?;
+    check_labels(inverse_link, y)
 }
 
-/// Checks that outputs are labels, or classes, where the inverse link gives probabilities.
-pub(crate) fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), LinearError> {
+fn check_labels(inverse_link: InverseLink, y: MatrixView<'_>) -> Result<(), LinearError> {
     if inverse_link == InverseLink::Identity {
         return Ok(());
     }

@@ -1,7 +1,7 @@
 //! Losses of numbers beyond the paper's: Huber's, of quantiles, Poisson's and Tweedie's, in whole models.
 
 use crate::boosting_common::{Setup, try_fit};
-use crate::common::{csr, regression, uniform};
+use crate::common::{csr, on_threads, regression, uniform};
 use ndarray::{Array2, array};
 use rpo_core::{InverseLink, Matrix, ParameterError, Predictor};
 use rpo_ensemble::EnsembleError;
@@ -67,11 +67,7 @@ fn defaults_learn_with_weights_and_missing_targets_on_any_thread() {
                 ..BoostingParams::new(algorithm)
             });
             let fit = |threads| {
-                let pool = rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .unwrap();
-                pool.install(|| {
+                on_threads(threads, || {
                     let options = BoostingOptions {
                         weights: Some(&weights),
                         missing_outputs: true,

@@ -1,7 +1,7 @@
 //! A loss for each output, several levels of quantiles, and groups of outputs.
 
 use crate::boosting_common::{Setup, try_fit};
-use crate::common::{Given, csr, labelled, regression, uniform};
+use crate::common::{Given, csr, labelled, on_threads, regression, uniform};
 use ndarray::{Array2, Axis, array, concatenate, s};
 use rpo_core::store::{Restore, Sizes, Store, Writer};
 use rpo_core::{InverseLink, Matrix, Mismatch, ParameterError, Predictor};
@@ -240,11 +240,7 @@ fn every_algorithm_learns_all_on_any_thread_and_in_any_layout() {
             ..of_each(algorithm)
         });
         let fit = |threads, y: Matrix| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            pool.install(|| {
+            on_threads(threads, || {
                 let options = BoostingOptions {
                     weights: Some(&weights),
                     missing_outputs: true,

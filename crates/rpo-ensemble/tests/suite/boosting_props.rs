@@ -3,7 +3,7 @@
 //! Models keep `f32`, so what holds exactly for real numbers holds to about 1e-6 here; training losses are `f64`.
 
 use crate::boosting_common::{Fitted, PAPER_LOSSES, Setup};
-use crate::common::{Given, csr, labelled, layouts, regression, uniform};
+use crate::common::{Given, csr, labelled, layouts, on_threads, regression, uniform};
 use ndarray::{Array2, ArrayView2, Axis};
 use rpo_core::{Matrix, Predictor, Seed};
 use rpo_ensemble::boosting::{
@@ -45,14 +45,6 @@ fn data(loss: LossKind, seed: u64, n: usize) -> (Matrix, Array2<f32>) {
         regression(seed, n)
     };
     (x.into(), y)
-}
-
-fn on_threads<T: Send>(n: usize, f: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(n)
-        .build()
-        .unwrap()
-        .install(f)
 }
 
 /// B-P1, with every projection and subsample there may be.

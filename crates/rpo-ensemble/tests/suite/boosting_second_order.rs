@@ -1,7 +1,7 @@
 //! Second-order boosting: penalized Newton steps of leaves, and splits by their gains.
 
 use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
-use crate::common::{Given, csr, labelled, regression};
+use crate::common::{Given, csr, labelled, on_threads, regression};
 use ndarray::{Array2, ArrayView2, Axis, array};
 use rpo_core::{Matrix, ParameterError, Predictor};
 use rpo_ensemble::boosting::{
@@ -417,11 +417,7 @@ fn samples_of_weight_two_are_two_samples_and_threads_do_not_matter() {
             });
             let twice = params.fit((&twice_x).into(), (&twice_y).into()).unwrap().model;
             let fit = |threads| {
-                let pool = rayon::ThreadPoolBuilder::new()
-                    .num_threads(threads)
-                    .build()
-                    .unwrap();
-                pool.install(|| {
+                on_threads(threads, || {
                     let options = BoostingOptions {
                         weights: Some(&weights),
                         ..BoostingOptions::default()

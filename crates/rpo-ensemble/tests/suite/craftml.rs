@@ -1,6 +1,6 @@
 //! CRAFTML: what holds for its forests.
 
-use crate::common::{csr, layouts};
+use crate::common::{csr, layouts, on_threads};
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::store::{Restore, Sizes, Store, Stored, Writer};
@@ -172,11 +172,7 @@ fn the_same_forest_for_any_number_of_threads_layout_and_parts() {
         let params = small(preset);
         let whole = fit(params.clone(), &csr(&x).into(), &csr(&y).into());
         for threads in [1, 2, 8] {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            let again = pool.install(|| fit(params.clone(), &csr(&x).into(), &csr(&y).into()));
+            let again = on_threads(threads, || fit(params.clone(), &csr(&x).into(), &csr(&y).into()));
             assert!(again == whole, "{preset:?}, {threads} threads");
         }
         for x in layouts(&x) {

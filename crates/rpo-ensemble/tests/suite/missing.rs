@@ -1,7 +1,8 @@
 //! Forests where outputs are missing.
 
 use crate::common::{
-    OutputProjection, csr, every_kind, gaussian, labelled, layouts, projected, regression, uniform,
+    OutputProjection, csr, every_kind, gaussian, labelled, layouts, on_threads, projected, regression,
+    uniform,
 };
 use ndarray::Array2;
 use rpo_core::{Matrix, MatrixError, MatrixView, ParameterError, Predictor};
@@ -200,13 +201,7 @@ fn the_number_of_threads_changes_nothing() {
         ..ForestParams::random_forest()
     };
     for y in layouts(&y) {
-        let on = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            pool.install(|| fit(&params, &x, &y))
-        };
+        let on = |threads| on_threads(threads, || fit(&params, &x, &y));
         assert!(on(1) == on(3));
     }
 }

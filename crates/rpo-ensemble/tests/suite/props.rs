@@ -3,7 +3,8 @@
 //! Forests compare as a whole: rules, leaves, seeds and importances.
 
 use crate::common::{
-    OutputProjection, csr, every_kind, fit, fit_given, gaussian, labelled, layouts, projected, regression,
+    OutputProjection, csr, every_kind, fit, fit_given, gaussian, labelled, layouts, on_threads, projected,
+    regression,
 };
 use ndarray::{Array2, Axis};
 use rpo_core::{Matrix, Predictor};
@@ -11,14 +12,6 @@ use rpo_ensemble::{CriterionKind, FitOptions, Forest, ForestParams, MaxFeatures,
 use rpo_projections::{Components, ProjectionKind};
 use rpo_tree::{LeafModel, Node};
 use std::sync::atomic::{AtomicUsize, Ordering};
-
-fn on_threads<T: Send>(n: usize, f: impl FnOnce() -> T + Send) -> T {
-    rayon::ThreadPoolBuilder::new()
-        .num_threads(n)
-        .build()
-        .unwrap()
-        .install(f)
-}
 
 /// F-P6: the identity is no projection, bit for bit.
 #[test]

@@ -1,6 +1,6 @@
 //! Forests of single targets: what each of them would be by itself.
 
-use crate::common::{csr, gaussian, labelled, layouts, projected, regression};
+use crate::common::{csr, gaussian, labelled, layouts, on_threads, projected, regression};
 use ndarray::{Array2, Axis};
 use rpo_core::{MatrixView, ParameterError, Predictor};
 use rpo_ensemble::{CriterionKind, EnsembleError, FitOptions, ForestParams, LeafChoice, SingleTargetForest};
@@ -174,8 +174,7 @@ fn threads_do_not_matter() {
     let (x, y) = labelled(3, 60);
     let y = csr(&y);
     let [one, eight] = [1, 8].map(|n| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
-        pool.install(|| {
+        on_threads(n, || {
             let forests = fit(
                 ForestParams {
                     trees: 6,

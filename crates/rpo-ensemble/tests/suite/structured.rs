@@ -1,8 +1,8 @@
 //! What holds for every structured forest.
 
+use crate::common::on_threads;
 use ndarray::{Array2, Axis, array};
 use proptest::prelude::*;
-use rayon::ThreadPoolBuilder;
 use rpo_core::{MatrixView, Mismatch, ParameterError, Predictor, Seed};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::structured::{StructuredForest, StructuredForestParams, Variant};
@@ -53,8 +53,7 @@ fn one_model_for_any_number_of_threads_and_either_layout() {
         let forest = fit(params.clone(), &x, &y);
         let scores = forest.predict((&x).into()).unwrap();
         for threads in [1, 2, 8] {
-            let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| {
+            on_threads(threads, || {
                 assert_eq!(fit(params.clone(), &x, &y), forest);
                 assert_eq!(forest.predict((&x).into()).unwrap(), scores);
             });

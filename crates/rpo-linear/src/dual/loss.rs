@@ -227,19 +227,14 @@ impl<const L: usize> LaneLoss<L> for Logistic<L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dual::Bias;
+    use crate::OneVsRestParams;
 
     #[test]
     fn a_step_of_the_logistic_loss_finds_the_root() {
         let params = |cost| DualParams {
             loss: MarginLoss::Logistic,
             cost,
-            tolerance: 0.1,
-            max_passes: 1,
-            bias: Bias {
-                value: 1.0,
-                is_free: false,
-            },
+            ..OneVsRestParams::default().dual()
         };
         for (labels, z, state, square, cost) in [
             (1, 0.3, -10.0, 1.0, 1.0),

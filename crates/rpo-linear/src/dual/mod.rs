@@ -32,6 +32,7 @@ pub(crate) use rows::{Numbering, Rows, label_samples};
 pub use weights::Precision;
 pub(crate) use weights::{Kept, SparseWeights};
 
+use crate::LinearError;
 use lanes::Lanes;
 use loss::{Hinge, Logistic};
 use rpo_core::{Seed, math};
@@ -49,6 +50,7 @@ pub(crate) struct DualParams {
     pub(crate) tolerance: f32,
     pub(crate) max_passes: usize,
     pub(crate) bias: Bias,
+    pub(crate) kept: Kept,
 }
 
 /// The feature that stands for the intercept.
@@ -61,26 +63,26 @@ pub(crate) struct Bias {
 
 /// The samples that have a label.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Positives<'a> {
+struct Positives<'a> {
     /// They increase.
-    pub(crate) samples: &'a [u32],
+    samples: &'a [u32],
     /// Factor of their cost.
-    pub(crate) weight: f32,
+    weight: f32,
 }
 
 /// The classifiers of some labels.
 #[derive(Debug, Default)]
-pub(crate) struct Solution {
+struct Solution {
     /// Weights (features x lanes), feature by feature, without that of the bias.
-    pub(crate) weights: Vec<f32>,
+    weights: Vec<f32>,
     /// What is added to the score of each label.
-    pub(crate) offsets: Vec<f32>,
+    offsets: Vec<f32>,
     /// Labels per feature, at least as many as there are.
-    pub(crate) lanes: usize,
+    lanes: usize,
     /// Largest violation of the optimality conditions: for the squared hinge that of the projected gradient, in units of the
     /// margin; for the logistic loss 4 |α / C - σ(-m)|. With a free bias also |Σ αᵢ yᵢ| / C, over the number of samples with the
     /// label, or of those without it if these are fewer.
-    pub(crate) residual: f32,
+    residual: f32,
 }
 
 /// The log-odds of a label that k of n samples have: log((k + ½) / (n - k + ½)).
@@ -88,8 +90,29 @@ pub(crate) fn prior_log_odds(k: usize, n: usize) -> f32 {
     math::ln((k as f64 + 0.5) / ((n - k) as f64 + 0.5)) as f32
 }
 
-/// Fits a classifier for each label; at most [`MAX_LANES`] of them.
-pub(crate) fn solve(rows: &Rows, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
+/// Fits a classifier to the samples of each label, which increase, of at most [`MAX_LANES`] labels; returns the weights that
+/// are kept, and the residual. `weight` is the factor of the cost of the samples with a label, by their number.
+///
+/// # Errors
+/// Those of `weight`, and [`LinearError::Overflow`] for weights beyond the range of their precision.
+pub(crate) fn fit_group<'s>(
+    rows: &Rows,
+    samples: impl Iterator<Item = &'s [u32]>,
+    weight: impl Fn(usize) -> Result<f32, LinearError>,
+    params: &DualParams,
+    seed: Seed,
+) -> Result<(SparseWeights, f32), LinearError> {
+    let positives = samples.map(|samples| {
+        let weight = weight(samples.len())?;
+        Ok(Positives { samples, weight })
+    });
+    let positives = positives.collect::<Result<Vec<_>, LinearError>>()?;
+    let solution = solve(rows, &positives, params, seed);
+    let weights = SparseWeights::prune(&solution, positives.len(), params.kept)?;
+    Ok((weights, solution.residual))
+}
+
+fn solve(rows: &Rows, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
     match positives.len() {
         0..=4 => solve_lanes::<4>(rows, positives, params, seed),
         5..=8 => solve_lanes::<8>(rows, positives, params, seed),

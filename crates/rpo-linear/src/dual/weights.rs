@@ -56,7 +56,7 @@ impl SparseWeights {
     ///
     /// # Errors
     /// [`LinearError::Overflow`] for weights that are not finite in this precision.
-    pub(crate) fn prune(solution: &Solution, n: usize, kept: Kept) -> Result<Self, LinearError> {
+    pub(super) fn prune(solution: &Solution, n: usize, kept: Kept) -> Result<Self, LinearError> {
         let Kept { limit, precision } = kept;
         let offsets = solution.offsets.iter().take(n);
         let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset)).collect();

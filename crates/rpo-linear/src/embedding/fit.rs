@@ -10,7 +10,7 @@ use super::params::{Kernel, LabelEmbeddingParams};
 use super::sgd::{Ending, Sgd};
 use super::terms::Terms;
 use super::{FeatureMap, LinkModel};
-use crate::checks::{check_data, check_labels};
+use crate::checks::check_data;
 use crate::options::check_matrix;
 use crate::{FitOptions, LinearError};
 
@@ -41,9 +41,8 @@ impl LabelEmbeddingParams {
         options: FitOptions<'_>,
     ) -> Result<LinkModel, LinearError> {
         self.check()?;
-        check_data(x, y)?;
         let (inverse_link, limit) = (self.inverse_link(), options.limit());
-        check_labels(inverse_link, y)?;
+        check_data(x, y, inverse_link)?;
         let mut history = History::default();
         let (training, withheld) = self.split(x.n_rows());
         let all: Vec<usize> = (0..x.n_rows()).collect();

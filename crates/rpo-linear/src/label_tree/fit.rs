@@ -6,8 +6,8 @@ use rpo_core::{InverseLink, MatrixView, Seed};
 use super::cluster::LabelPoints;
 use super::structure::Structure;
 use super::{LabelTree, LabelTreeModel, LabelTreeParams};
-use crate::checks::{check_data, check_labels};
-use crate::dual::{MAX_LANES, Numbering, Positives, Rows, SparseWeights, label_samples, solve};
+use crate::checks::check_data;
+use crate::dual::{MAX_LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
 use crate::{FitOptions, History, LinearError, RowNorm};
 
 impl LabelTreeParams {
@@ -46,8 +46,7 @@ impl LabelTreeParams {
         options: FitOptions<'_>,
     ) -> Result<LabelTreeModel, LinearError> {
         self.check()?;
-        check_data(x, y)?;
-        check_labels(InverseLink::Logistic, y)?;
+        check_data(x, y, InverseLink::Logistic)?;
         let classifiers = &self.classifiers;
         let rows = Rows::new(x, classifiers.normalize == RowNorm::L2);
         let samples = label_samples(y);
@@ -127,18 +126,15 @@ impl LabelTreeParams {
             .iter()
             .map(|samples| samples.iter().map(position).collect())
             .collect();
-        let classifiers = &self.classifiers;
+        let params = self.classifiers.dual();
+        let weight = |count| self.classifiers.positive_weight(count, rows.n_rows());
         let groups = positives
             .par_chunks(MAX_LANES)
             .enumerate()
             .map(|(group, positives)| {
-                let positives = positives.iter().map(|samples| {
-                    let weight = classifiers.positive_weight(samples.len(), rows.n_rows())?;
-                    Ok(Positives { samples, weight })
-                });
-                let positives = positives.collect::<Result<Vec<_>, LinearError>>()?;
-                let solution = solve(&local, &positives, &classifiers.dual(), seed.child(group as u64));
-                SparseWeights::prune(&solution, positives.len(), classifiers.kept())
+                let samples = positives.iter().map(Vec::as_slice);
+                let seed = seed.child(group as u64);
+                Ok(fit_group(&local, samples, weight, &params, seed)?.0)
             });
         let groups = groups.collect::<Result<Vec<_>, LinearError>>()?;
         Ok(SparseWeights::join(&groups, &features))

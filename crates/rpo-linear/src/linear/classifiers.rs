@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Seed};
 
 use crate::LinearError;
-use crate::dual::{DualParams, Kept, MAX_LANES, Positives, Rows, SparseWeights, solve};
+use crate::dual::{DualParams, MAX_LANES, Rows, SparseWeights, fit_group};
 use crate::options::check_matrix;
 
 /// A classifier for each label.
@@ -22,7 +22,6 @@ pub(super) struct Classifiers {
 /// How the classifiers of all labels are fitted.
 pub(super) struct Solver {
     pub(super) params: DualParams,
-    pub(super) kept: Kept,
     pub(super) seed: Seed,
     pub(super) memory_limit: usize,
 }
@@ -56,18 +55,9 @@ impl Solver {
             .par_chunks(MAX_LANES)
             .enumerate()
             .map(|(group, labels)| {
-                let positives = |&label: &u32| {
-                    let samples = &samples[label as usize];
-                    let weight = weight(samples.len())?;
-                    Ok(Positives { samples, weight })
-                };
-                let positives = labels
-                    .iter()
-                    .map(positives)
-                    .collect::<Result<Vec<_>, LinearError>>()?;
-                let solution = solve(rows, &positives, &self.params, self.seed.child(group as u64));
-                let weights = SparseWeights::prune(&solution, labels.len(), self.kept)?;
-                Ok((weights, solution.residual))
+                let samples = labels.iter().map(|&label| &samples[label as usize][..]);
+                let seed = self.seed.child(group as u64);
+                fit_group(rows, samples, &weight, &self.params, seed)
             })
             .collect::<Result<_, LinearError>>()?;
         let residual = groups.iter().map(|(_, residual)| *residual).fold(0.0, f32::max);
@@ -85,6 +75,7 @@ impl Solver {
         })
     }
 }
+
 /// The weights of all groups (p x d); the classifiers of all groups, one after the other, are those of the labels in `order`.
 fn joined(groups: Vec<SparseWeights>, order: &[u32], (p, d): (usize, usize)) -> CsrMatrix {
     let mut starts = vec![0_usize; p + 1];

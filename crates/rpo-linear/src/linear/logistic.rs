@@ -12,7 +12,7 @@ use super::classifiers::Solver;
 use super::newton::Panel;
 use super::panels::{PanelOutputs, fit_panels};
 use super::{LinearModel, RowNorm};
-use crate::checks::{check_data, check_labels};
+use crate::checks::check_data;
 use crate::dual::{Bias, DualParams, Kept, MarginLoss, Precision, Rows, label_samples, prior_log_odds};
 use crate::{FitOptions, History, LinearError};
 
@@ -106,8 +106,7 @@ impl LogisticRegressionParams {
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
-        check_data(x, y)?;
-        check_labels(InverseLink::Logistic, y)?;
+        check_data(x, y, InverseLink::Logistic)?;
         let penalty = self.lambda.on(&x);
         if let PenaltyDiagonal::Uniform(penalty) = penalty {
             let rows = Rows::new(x, false);
@@ -148,17 +147,16 @@ impl LogisticRegressionParams {
                 value: length as f32,
                 is_free: true,
             },
-        };
-        let kept = Kept {
-            limit: (self.prune / length) as f32,
-            precision: Precision::Single,
+            kept: Kept {
+                limit: (self.prune / length) as f32,
+                precision: Precision::Single,
+            },
         };
         let samples = label_samples(y);
         let varies = |label: &u32| (1..n).contains(&samples[*label as usize].len());
         let labels = (0..y.n_cols() as u32).filter(varies).collect();
         let solver = Solver {
             params,
-            kept,
             seed: Seed::new(0).purpose("logistic regression"),
             memory_limit: options.limit(),
         };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::LinearModel;
 use super::classifiers::Solver;
-use crate::checks::{check_data, check_labels};
+use crate::checks::check_data;
 use crate::dual::{Bias, DualParams, Kept, MarginLoss, Precision, Rows, label_samples};
 use crate::{FitOptions, History, LinearError};
 
@@ -153,13 +153,11 @@ impl OneVsRestParams {
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
-        check_data(x, y)?;
-        check_labels(InverseLink::Logistic, y)?;
+        check_data(x, y, InverseLink::Logistic)?;
         let rows = Rows::new(x, self.normalize == RowNorm::L2);
         let labels = (0..y.n_cols() as u32).collect();
         let solver = Solver {
             params: self.dual(),
-            kept: self.kept(),
             seed: Seed::new(self.seed).purpose("one-vs-rest"),
             memory_limit: options.limit(),
         };
@@ -193,13 +191,6 @@ impl OneVsRestParams {
         }
     }
 
-    pub(crate) fn kept(&self) -> Kept {
-        Kept {
-            limit: self.prune as f32,
-            precision: self.precision,
-        }
-    }
-
     pub(crate) fn dual(&self) -> DualParams {
         DualParams {
             loss: self.loss,
@@ -209,6 +200,10 @@ impl OneVsRestParams {
             bias: Bias {
                 value: self.bias as f32,
                 is_free: false,
+            },
+            kept: Kept {
+                limit: self.prune as f32,
+                precision: self.precision,
             },
         }
     }

@@ -60,7 +60,7 @@ impl RidgeParams {
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
-        check_data(x, y)?;
+        check_data(x, y, InverseLink::Identity)?;
         let ridge = Ridge::new(&x, self.lambda.on(&x), true, RidgeSolver::Auto)?;
         let identity: [Lanes; LANES] =
             std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }));

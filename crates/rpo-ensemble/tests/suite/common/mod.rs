@@ -168,3 +168,12 @@ pub(crate) fn fit_given(params: ForestParams, phi: Array2<f32>, x: &Matrix, y: &
     let params = ForestParams { components, ..params };
     params.fit_with(x.view(), y.view(), options).unwrap()
 }
+
+/// Runs on so many threads.
+pub(crate) fn on_threads<T: Send>(n: usize, f: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new()
+        .num_threads(n)
+        .build()
+        .unwrap()
+        .install(f)
+}
