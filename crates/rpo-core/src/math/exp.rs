@@ -5,7 +5,7 @@ use super::{LN_2_HIGH, LN_2_LOW, ROUND};
 /// eˣ to 1 unit in the last place: 0 below the range of `f64`, infinite above.
 ///
 /// eˣ = 2ᵏ eʳ with k = round(x / ln 2), and eʳ by its Taylor series up to r¹³ on |r| ≤ ½ ln 2, which leaves 4·10⁻¹⁸.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn exp(x: f64) -> f64 {
     // Beyond these the result is infinite or 0. Comparisons that leave NaN as it is.
@@ -27,13 +27,13 @@ pub fn exp(x: f64) -> f64 {
 }
 
 /// 2ᵏ for k + [`ROUND`].
-#[inline]
+#[inline(always)]
 fn power_of_two(shifted: f64) -> f64 {
     f64::from_bits(shifted.to_bits().wrapping_add(1023) << 52)
 }
 
 /// The logistic sigmoid 1 / (1 + e⁻ˣ).
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn sigmoid(x: f64) -> f64 {
     1.0 / (1.0 + exp(-x))

@@ -3,7 +3,7 @@
 use super::{LN_2_HIGH, LN_2_LOW, exp};
 
 /// A positive number as 2ᵏ m with m in [√½, √2): k, and m - 1.
-#[inline]
+#[inline(always)]
 fn split(x: f64) -> (f64, f64) {
     const ROOT_HALF: u64 = 0x3fe6_a09e_667f_3bcd;
     const ONE: u64 = 1.0_f64.to_bits();
@@ -24,7 +24,7 @@ fn split(x: f64) -> (f64, f64) {
 /// What log(1 + f) is above f - ½f², for 1 + f in [√½, √2).
 ///
 /// log(1 + f) = 2 artanh(s) with s = f / (2 + f), a series in s²; the coefficients are those of FreeBSD's `log`.
-#[inline]
+#[inline(always)]
 fn rest(f: f64) -> f64 {
     let s = f / (2.0 + f);
     let z = s * s;
@@ -37,7 +37,7 @@ fn rest(f: f64) -> f64 {
 }
 
 /// The logarithm where the argument is 0, negative, infinite or no number; otherwise the value given.
-#[inline]
+#[inline(always)]
 fn limits(x: f64, value: f64) -> f64 {
     let value = if x < f64::INFINITY { value } else { x };
     let value = if x > 0.0 { value } else { f64::NAN };
@@ -45,7 +45,7 @@ fn limits(x: f64, value: f64) -> f64 {
 }
 
 /// The natural logarithm to 1 unit in the last place; NaN below 0, -∞ for 0.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn ln(x: f64) -> f64 {
     let (k, f) = split(x);
@@ -54,7 +54,7 @@ pub fn ln(x: f64) -> f64 {
 }
 
 /// The binary logarithm to 2 units in the last place; exact for powers of 2.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn log2(x: f64) -> f64 {
     let (k, f) = split(x);
@@ -63,7 +63,7 @@ pub fn log2(x: f64) -> f64 {
 }
 
 /// log(1 + x) to 2 units in the last place, also where x is small beside 1.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn ln_1p(x: f64) -> f64 {
     let sum = 1.0 + x;
@@ -78,7 +78,7 @@ pub fn ln_1p(x: f64) -> f64 {
 }
 
 /// log(1 + eˣ), without overflow.
-#[inline]
+#[inline(always)]
 #[must_use]
 pub fn softplus(x: f64) -> f64 {
     (if x > 0.0 { x } else { 0.0 }) + ln_1p(exp(-x.abs()))

@@ -123,12 +123,13 @@ impl Pending {
     }
 }
 
-/// A node with its split found and its rows already in the order of the children.
+/// A node with its split found. Its rows are still in their order: nodes that are found and never split cost no sorting.
 struct Ready<R> {
     pending: Pending,
     rule: R,
     gain: f64,
-    child_ends: Vec<usize>,
+    /// The child of each row.
+    children: Vec<u16>,
 }
 
 struct Growth<'s, S: Splitter> {
@@ -137,7 +138,8 @@ struct Growth<'s, S: Splitter> {
     params: &'s GrowParams,
     rows: Vec<u32>,
     buffer: Vec<u32>,
-    children: Vec<u16>,
+    /// Vectors of children that are not in use.
+    spare: Vec<Vec<u16>>,
     nodes: Vec<Node<S::Rule>>,
     gains: Vec<f64>,
     leaves: Vec<(usize, usize)>,
@@ -150,7 +152,7 @@ impl<'s, S: Splitter> Growth<'s, S> {
             workspace,
             params,
             buffer: Vec::new(),
-            children: Vec::new(),
+            spare: Vec::new(),
             nodes: vec![Node::Leaf(0)],
             gains: vec![0.0],
             leaves: Vec::new(),
@@ -221,9 +223,10 @@ impl<'s, S: Splitter> Growth<'s, S> {
         consider(self, root, &mut frontier);
         let mut children = Vec::new();
         while let Some(ByGain(ready)) = frontier.pop() {
-            let more = ready.child_ends.len() - 1;
+            let more = ready.rule.arity() - 1;
             if n_leaves + more > max_leaves {
-                self.close_split(&ready);
+                self.spare.push(ready.children);
+                self.close(ready.pending);
                 continue;
             }
             n_leaves += more;
@@ -250,24 +253,44 @@ impl<'s, S: Splitter> Growth<'s, S> {
         self.splitter.opened(parent, &children, self.workspace);
     }
 
-    /// Looks for a split and, if there is one, sorts the node's rows by child, keeping their order.
+    /// Looks for a split.
     fn split(&mut self, pending: Pending) -> Option<Ready<S::Rule>> {
         if !pending.may_split(self.params) {
             return None;
         }
-        let Pending { start, end, .. } = pending;
-        self.children.clear();
-        self.children.resize(end - start, 0);
+        let mut children = self.spare.pop().unwrap_or_default();
+        children.clear();
+        children.resize(pending.end - pending.start, 0);
         let node = pending.of(&self.rows);
-        let split = self.splitter.split(node, self.workspace, &mut self.children)?;
+        let Some(split) = self.splitter.split(node, self.workspace, &mut children) else {
+            self.spare.push(children);
+            return None;
+        };
+        Some(Ready {
+            pending,
+            rule: split.rule,
+            gain: split.gain,
+            children,
+        })
+    }
+
+    /// Sorts the rows of a node by child, keeping their order; returns where those of each child end, and the rule and its
+    /// gain.
+    fn partition(&mut self, ready: Ready<S::Rule>) -> (Vec<usize>, S::Rule, f64) {
+        let Ready {
+            pending: Pending { start, end, .. },
+            rule,
+            gain,
+            children,
+        } = ready;
         let rows = &mut self.rows[start..end];
-        let mut child_ends = vec![rows.len(); split.rule.arity()];
+        let mut child_ends = vec![rows.len(); rule.arity()];
         if child_ends.len() == 2 {
-            child_ends[0] = partition_in_two(rows, &self.children, &mut self.buffer);
+            child_ends[0] = partition_in_two(rows, &children, &mut self.buffer);
         } else {
-            let children = self.children.iter().map(|&child| usize::from(child));
+            let by_child = children.iter().map(|&child| usize::from(child));
             partition(
-                children.zip(rows.iter().copied()),
+                by_child.zip(rows.iter().copied()),
                 &mut child_ends,
                 &mut self.buffer,
             );
@@ -277,32 +300,28 @@ impl<'s, S: Splitter> Growth<'s, S> {
             child_ends[0] > 0 && child_ends.is_sorted_by(|a, b| a < b),
             "a splitter leaves no child empty"
         );
+        self.spare.push(children);
         child_ends.iter_mut().for_each(|child_end| *child_end += start);
-        Some(Ready {
-            pending,
-            rule: split.rule,
-            gain: split.gain,
-            child_ends,
-        })
+        (child_ends, rule, gain)
     }
 
     /// Turns a node into a split and hands out its children.
     fn open(&mut self, ready: Ready<S::Rule>, mut child: impl FnMut(Pending)) {
         let Pending {
             node,
-            start,
+            mut start,
             depth,
             seed,
             ..
         } = ready.pending;
+        let (child_ends, rule, gain) = self.partition(ready);
         let first_child = self.nodes.len();
         self.nodes[node] = Node::Split {
-            rule: ready.rule,
+            rule,
             first_child: first_child as u32,
         };
-        self.gains[node] = ready.gain;
-        let mut start = start;
-        for (i, &end) in ready.child_ends.iter().enumerate() {
+        self.gains[node] = gain;
+        for (i, end) in child_ends.into_iter().enumerate() {
             self.nodes.push(Node::Leaf(0));
             self.gains.push(0.0);
             child(Pending {
@@ -319,13 +338,6 @@ impl<'s, S: Splitter> Growth<'s, S> {
     fn close(&mut self, pending: Pending) {
         self.nodes[pending.node] = Node::Leaf(self.leaves.len() as u32);
         self.leaves.push((pending.start, pending.end));
-    }
-
-    /// Makes a leaf of a node whose split was found but not used.
-    fn close_split(&mut self, ready: &Ready<S::Rule>) {
-        let Pending { start, end, .. } = ready.pending;
-        self.rows[start..end].sort_unstable();
-        self.close(ready.pending);
     }
 
     /// The rows leaf by leaf, and where each leaf begins, and the end.

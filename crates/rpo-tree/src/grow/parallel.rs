@@ -123,9 +123,10 @@ impl<S: Splitter> Tasks<'_, S> {
         let part = match split {
             None => Part::Whole(growth.into_subtree()),
             Some(ready) => {
-                let first_child = self.make_room(ready.child_ends.len());
+                let (child_ends, rule, gain) = growth.partition(ready);
+                let first_child = self.make_room(child_ends.len());
                 let mut start = 0;
-                for (i, &end) in ready.child_ends.iter().enumerate() {
+                for (i, end) in child_ends.into_iter().enumerate() {
                     let child = Task {
                         part: first_child + i,
                         rows: growth.rows[start..end].to_vec(),
@@ -136,8 +137,8 @@ impl<S: Splitter> Tasks<'_, S> {
                     start = end;
                 }
                 Part::Split {
-                    rule: ready.rule,
-                    gain: ready.gain,
+                    rule,
+                    gain,
                     first_child,
                 }
             }

@@ -7,9 +7,10 @@ use super::bins::{FeatureBins, limit};
 use super::cell::Cell;
 use super::features::{Place, Rows, Side};
 use crate::categories::count_distinct;
-use crate::ranks::sortable;
-use ndarray::ArrayView2;
+use crate::ranks::{from_sortable, sort_by_bits, sortable};
+use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
+use rpo_core::vectorized;
 
 /// Features side by side.
 const WIDTH: usize = 8;
@@ -52,27 +53,29 @@ impl DenseBins {
             .map(|block| {
                 let (first, end) = (block * WIDTH, p.min((block + 1) * WIDTH));
                 let mut bytes = vec![[0; WIDTH]; n];
-                let mut keys = vec![0; n];
-                let features = (first..end)
-                    .map(|feature| {
-                        let column = x.column(feature);
-                        keys.iter_mut()
-                            .zip(column)
-                            .for_each(|(key, &v)| *key = sortable(v));
-                        keys.sort_unstable();
-                        let observed = keys.partition_point(|&key| key < u32::MAX);
-                        let distinct = count_distinct(keys[..observed].iter().copied());
-                        let bins = match categorical.binary_search(&(feature as u32)) {
-                            Ok(_) => FeatureBins::of_categories(distinct, max_bins, observed < n),
-                            Err(_) => FeatureBins::new(&distinct, limit, observed < n),
+                let mut sorted = Vec::with_capacity(n);
+                let code = |(lane, keys): (usize, Vec<u32>)| {
+                    sorted.clone_from(&keys);
+                    sort_by_bits(&mut sorted, |key| key);
+                    let observed = sorted.partition_point(|&key| key < u32::MAX);
+                    let distinct = count_distinct(sorted[..observed].iter().copied());
+                    let bins = match categorical.binary_search(&((first + lane) as u32)) {
+                        Ok(_) => FeatureBins::of_categories(distinct, max_bins, observed < n),
+                        Err(_) => FeatureBins::new(&distinct, limit, observed < n),
+                    };
+                    for (bytes, key) in bytes.iter_mut().zip(keys) {
+                        let is_missing = key == u32::MAX;
+                        let bin = if is_missing {
+                            bins.len()
+                        } else {
+                            bins.bin_of(from_sortable(key))
                         };
-                        for (bytes, &v) in bytes.iter_mut().zip(column) {
-                            let bin = if v.is_nan() { bins.len() } else { bins.bin_of(v) };
-                            bytes[feature - first] = bin as u8;
-                        }
-                        bins
-                    })
-                    .collect();
+                        bytes[lane] = bin as u8;
+                    }
+                    bins
+                };
+                let keys = keys_by_column(x.slice(s![.., first..end]));
+                let features = keys.into_iter().enumerate().map(code).collect();
                 (features, bytes)
             })
             .collect();
@@ -141,20 +144,18 @@ impl DenseBins {
         sums.clear();
         sums.resize(256, C::ZERO);
         let (block, lane) = self.locate(feature);
-        match rows {
-            Rows::All => {
-                let bytes = block.iter().map(|bytes| bytes[lane]);
-                bytes
-                    .zip(cells)
-                    .for_each(|(bin, cell)| sums[usize::from(bin)].add(cell));
-            }
-            Rows::Listed(rows) => {
-                let bytes = rows.iter().map(|&row| block[row as usize][lane]);
-                bytes
-                    .zip(cells)
-                    .for_each(|(bin, cell)| sums[usize::from(bin)].add(cell));
-            }
-        }
+        let sums: &mut [C; 256] = (&mut sums[..]).try_into().expect("a cell per byte");
+        vectorized(
+            #[inline(always)]
+            || {
+                rows.for_each_with(
+                    block,
+                    cells,
+                    #[inline(always)]
+                    |bytes, cell| sums[usize::from(bytes[lane])].add(cell),
+                );
+            },
+        );
     }
 
     fn locate(&self, feature: u32) -> (&[Bytes], usize) {
@@ -199,6 +200,16 @@ impl DenseBins {
     }
 }
 
+/// The [`sortable`] bits of some columns, in one pass over their rows.
+fn keys_by_column(x: ArrayView2<'_, f32>) -> Vec<Vec<u32>> {
+    let mut columns = vec![Vec::with_capacity(x.nrows()); x.ncols()];
+    for row in x.rows() {
+        let pairs = columns.iter_mut().zip(row);
+        pairs.for_each(|(column, &value)| column.push(sortable(value)));
+    }
+    columns
+}
+
 fn n_cells(bins: &FeatureBins) -> usize {
     bins.len() + usize::from(bins.has_missing)
 }
@@ -206,16 +217,19 @@ fn n_cells(bins: &FeatureBins) -> usize {
 fn add_block<C: Cell, const STRIDE: usize>(block: &[Bytes], rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
     let sums: &mut [[C; STRIDE]] = sums.as_chunks_mut().0;
     let sums: &mut [[C; STRIDE]; WIDTH] = sums.try_into().expect("room for a block");
-    let mut add = |bytes: &Bytes, cell: &C| {
-        for lane in 0..WIDTH {
-            sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
-        }
-    };
-    match rows {
-        Rows::All => block.iter().zip(cells).for_each(|(bytes, cell)| add(bytes, cell)),
-        Rows::Listed(rows) => rows
-            .iter()
-            .zip(cells)
-            .for_each(|(&row, cell)| add(&block[row as usize], cell)),
-    }
+    vectorized(
+        #[inline(always)]
+        || {
+            rows.for_each_with(
+                block,
+                cells,
+                #[inline(always)]
+                |bytes, cell| {
+                    for lane in 0..WIDTH {
+                        sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
+                    }
+                },
+            );
+        },
+    );
 }

@@ -63,6 +63,25 @@ pub(super) enum Rows<'a> {
     Listed(&'a [u32]),
 }
 
+impl Rows<'_> {
+    /// Calls `f` with what each row has in `by_row`, and its cell, given in the order of the rows.
+    #[inline(always)]
+    pub(super) fn for_each_with<B, C>(self, by_row: &[B], cells: &[C], mut f: impl FnMut(&B, &C)) {
+        match self {
+            Self::All => {
+                for (row, cell) in by_row.iter().zip(cells) {
+                    f(row, cell);
+                }
+            }
+            Self::Listed(rows) => {
+                for (&row, cell) in rows.iter().zip(cells) {
+                    f(&by_row[row as usize], cell);
+                }
+            }
+        }
+    }
+}
+
 /// Which bins go left.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Side {

@@ -11,9 +11,8 @@ pub(super) struct Purity<'a> {
     curvatures: &'a [f32],
     weights: &'a [f32],
     m: usize,
-    /// Σ c ‖z‖² and Σ c over all samples.
+    /// Σ c ‖z‖² over all samples.
     squares: f64,
-    weight: f64,
 }
 
 impl<'a> Purity<'a> {
@@ -38,7 +37,6 @@ impl<'a> Purity<'a> {
             weights,
             m,
             squares,
-            weight: weights.iter().map(|&c| f64::from(c)).sum(),
         }
     }
 
@@ -48,8 +46,8 @@ impl<'a> Purity<'a> {
             let targets = &self.gradients[row as usize * self.m..][..self.m];
             (f64::from(self.weights[row as usize]), targets)
         };
-        // |S| Var(S) is at least c_i c_j ‖z_i − z_j‖² / |S|: few pairs of rows do mostly.
-        let bound = 1e-10 * self.squares * self.weight;
+        // |S| Var(S) is at least that of two of its rows, c_i c_j ‖z_i − z_j‖² / (c_i + c_j): few pairs of rows do mostly.
+        let bound = 1e-10 * self.squares;
         let (first_weight, first) = row(rows[0]);
         for &other in rows.iter().skip(1).take(8) {
             let (weight, other) = row(other);
@@ -57,7 +55,7 @@ impl<'a> Purity<'a> {
                 .iter()
                 .zip(other)
                 .map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2));
-            if first_weight * weight * terms.sum::<f64>() > bound {
+            if first_weight * weight * terms.sum::<f64>() > bound * (first_weight + weight) {
                 return false;
             }
         }

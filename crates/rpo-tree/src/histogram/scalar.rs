@@ -9,6 +9,7 @@ use super::search::{Limits, Scanned, Sides, Sums, choose, first_of_best};
 use super::sparse::zero_sums;
 use crate::categories::Groups;
 use crate::criterion::LeafPenalty;
+use rpo_core::vectorized;
 
 /// Most bins of a feature, and scores that are computed side by side.
 const MOST: usize = 256;
@@ -106,17 +107,23 @@ impl<C: Fixed> Scalar<C> {
             score,
             ..
         } = buffer;
-        for i in 0..k {
-            let mut side = prefix[i];
-            side.add(extra);
-            let side = side.decode(&self.code);
-            (g[i], h[i], n[i]) = (side.g, side.h, side.n);
-        }
-        self.score(&g[..k], &h[..k], &n[..k], total, limits, &mut score[..k]);
+        vectorized(
+            #[inline(always)]
+            || {
+                for i in 0..k {
+                    let mut side = prefix[i];
+                    side.add(extra);
+                    let side = side.decode(&self.code);
+                    (g[i], h[i], n[i]) = (side.g, side.h, side.n);
+                }
+                self.score(&g[..k], &h[..k], &n[..k], total, limits, &mut score[..k]);
+            },
+        );
         best_of(&score[..k])
     }
 
     /// The score of each split into a side and the rest, −∞ where it is not admissible.
+    #[inline(always)]
     fn score(&self, g: &[f64], h: &[f64], n: &[f64], total: &Decoded, limits: &Limits, out: &mut [f64]) {
         let LeafPenalty { l1, l2 } = self.penalty;
         let (fewest, least) = (limits.min_samples_leaf as f64, self.min_child_weight);

@@ -14,6 +14,7 @@ use super::splitter::SplitTargets;
 use crate::categories::Groups;
 use crate::criterion::{Curvature, LeafPenalty};
 use rayon::prelude::*;
+use rpo_core::vectorized;
 use std::ops::Range;
 
 /// Most bins of a feature, and scores that are computed side by side.
@@ -45,6 +46,75 @@ struct Lanes<const W: usize> {
     curvature_unit: [f64; W],
     l1: [f64; W],
     l2: [f64; W],
+}
+
+impl<const W: usize> Lanes<W> {
+    /// Adds the squares of the sums of sides, with `extra` added to each, and of the rest.
+    #[inline(always)]
+    fn add_squares<T: Integer>(&self, sides: &[[T; W]], extra: &[T; W], all: &[f64; W], terms: &mut Terms) {
+        let square = |v: f64, l1: f64| {
+            let t = v.abs() - l1;
+            let t = if t > 0.0 { t } else { 0.0 };
+            t * t
+        };
+        let out = terms.side.iter_mut().zip(&mut terms.rest);
+        for (side, (sum, rest_sum)) in sides.iter().zip(out) {
+            let mut side = *side;
+            side.add(extra);
+            let (mut squares, mut rest) = ([0.0; W], [0.0; W]);
+            for lane in 0..W {
+                let (g, unit, l1) = (side[lane].number(), self.unit[lane], self.l1[lane]);
+                squares[lane] = square(g * unit, l1);
+                rest[lane] = square((all[lane] - g) * unit, l1);
+            }
+            *sum += joined(&squares);
+            *rest_sum += joined(&rest);
+        }
+    }
+
+    /// The curvatures of a side and of the rest.
+    #[inline(always)]
+    fn curvatures<T: Integer>(&self, side: &[T; W], all: &[f64; W]) -> ([f64; W], [f64; W]) {
+        let (mut h, mut rest) = ([0.0; W], [0.0; W]);
+        for lane in 0..W {
+            let (number, unit) = (side[lane].number(), self.curvature_unit[lane]);
+            h[lane] = number * unit;
+            rest[lane] = (all[lane] - number) * unit;
+        }
+        (h, rest)
+    }
+
+    /// Adds the scores of sides, with `extra` added to each, and the curvatures of both sides, given those by lane.
+    #[inline(always)]
+    fn add_scores<T: Integer>(
+        &self,
+        sides: &[[T; W]],
+        extra: &[T; W],
+        all: &[f64; W],
+        curvatures: impl Fn(usize) -> ([f64; W], [f64; W]),
+        terms: &mut Terms,
+    ) {
+        for (i, side) in sides.iter().enumerate() {
+            let mut side = *side;
+            side.add(extra);
+            let (h, rest_h) = curvatures(i);
+            let mut scores = [0.0; W];
+            for lane in 0..W {
+                let (g, unit) = (side[lane].number(), self.unit[lane]);
+                let penalty = LeafPenalty {
+                    l1: self.l1[lane],
+                    l2: self.l2[lane],
+                };
+                scores[lane] =
+                    penalty.score(g * unit, h[lane]) + penalty.score((all[lane] - g) * unit, rest_h[lane]);
+            }
+            // Lane after lane: the order of these sums is part of what a seed gives.
+            let sum = |values: &[f64; W]| values.iter().fold(0.0, |sum, v| sum + v);
+            terms.side[i] += sum(&scores);
+            terms.curvature[i] += sum(&h);
+            terms.rest_curvature[i] += sum(&rest_h);
+        }
+    }
 }
 
 /// Sums by bin.
@@ -204,70 +274,39 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         weights: &[(f64, f64)],
         terms: &mut Terms,
     ) {
-        let lanes = &self.lanes[block];
+        let (lanes, n_blocks) = (&self.lanes[block], self.lanes.len());
         let all = total.planes[block].map(T::number);
-        let square = |v: f64, l1: f64| {
-            let t = v.abs() - l1;
-            let t = if t > 0.0 { t } else { 0.0 };
-            t * t
-        };
+        let (extra, extra_h) = extra.map_or(([T::ZERO; W], [T::ZERO; W]), |(g, h)| (*g, *h));
         if self.common_l2.is_some() {
-            for (i, side) in sides.0.iter().enumerate() {
-                let mut side = *side;
-                if let Some((extra, _)) = extra {
-                    side.add(extra);
-                }
-                let (mut squares, mut rest) = ([0.0; W], [0.0; W]);
-                for lane in 0..W {
-                    let (g, unit, l1) = (side[lane].number(), lanes.unit[lane], lanes.l1[lane]);
-                    squares[lane] = square(g * unit, l1);
-                    rest[lane] = square((all[lane] - g) * unit, l1);
-                }
-                terms.side[i] += joined(&squares);
-                terms.rest[i] += joined(&rest);
-            }
-            return;
+            return vectorized(
+                #[inline(always)]
+                || lanes.add_squares(sides.0, &extra, &all, terms),
+            );
         }
-        let n_blocks = self.lanes.len();
         let (_, all_weight) = self.code.decode(total.counts);
-        let all_h = if self.has_curvatures {
-            total.planes[n_blocks + block].map(T::number)
-        } else {
-            [0.0; W]
-        };
-        for (i, side) in sides.0.iter().enumerate() {
-            let mut side = *side;
-            let mut side_h = if self.has_curvatures {
-                sides.1[i]
-            } else {
-                [T::ZERO; W]
-            };
-            if let Some((extra, extra_h)) = extra {
-                side.add(extra);
-                side_h.add(extra_h);
-            }
-            let (mut score, mut curvature, mut rest_curvature) = (0.0, 0.0, 0.0);
-            for lane in 0..W {
-                let unit = lanes.unit[lane];
-                let penalty = LeafPenalty {
-                    l1: lanes.l1[lane],
-                    l2: lanes.l2[lane],
-                };
-                let (h, rest_h) = if self.has_curvatures {
-                    let (h, unit) = (side_h[lane].number(), lanes.curvature_unit[lane]);
-                    (h * unit, (all_h[lane] - h) * unit)
-                } else {
-                    (weights[i].1, all_weight - weights[i].1)
-                };
-                let g = side[lane].number();
-                score += penalty.score(g * unit, h) + penalty.score((all[lane] - g) * unit, rest_h);
-                curvature += h;
-                rest_curvature += rest_h;
-            }
-            terms.side[i] += score;
-            terms.curvature[i] += curvature;
-            terms.rest_curvature[i] += rest_curvature;
-        }
+        let all_h = self
+            .has_curvatures
+            .then(|| total.planes[n_blocks + block].map(T::number));
+        vectorized(
+            #[inline(always)]
+            || {
+                lanes.add_scores(
+                    sides.0,
+                    &extra,
+                    &all,
+                    #[inline(always)]
+                    |i| match &all_h {
+                        Some(all) => {
+                            let mut side = sides.1[i];
+                            side.add(&extra_h);
+                            lanes.curvatures(&side, all)
+                        }
+                        None => ([weights[i].1; W], [all_weight - weights[i].1; W]),
+                    },
+                    terms,
+                );
+            },
+        );
     }
 
     /// The largest score, and where it is first reached, of sides of which the terms are summed.

@@ -1,6 +1,6 @@
 //! Dense columns: one value and, where a search sorts them, one rank per row and column.
 
-use super::{ColumnValues, sortable};
+use super::{ColumnValues, sort_by_bits, sortable};
 use crate::categories::{MOST_CATEGORIES, code_of, count_distinct, most_frequent};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
@@ -109,7 +109,7 @@ fn code(column: &[f32]) -> (ColumnValues, Ranks) {
         .enumerate()
         .map(|(i, &v)| u64::from(sortable(v)) << 32 | i as u64)
         .collect();
-    keys.sort_unstable();
+    sort_by_bits(&mut keys, |key| (key >> 32) as u32);
     let mut values: Vec<f32> = Vec::new();
     let mut ranks = vec![0_u32; keys.len()];
     for key in keys {

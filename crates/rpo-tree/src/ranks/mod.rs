@@ -12,9 +12,11 @@
 
 pub(crate) mod bits;
 mod dense;
+mod radix;
 mod sparse;
 
 pub(crate) use dense::{DenseColumns, Ranks};
+pub(crate) use radix::sort_by_bits;
 pub(crate) use sparse::SparseRanks;
 
 use crate::TreeError;

@@ -33,16 +33,19 @@ impl Logistic {
 }
 
 impl Loss for Logistic {
+    #[inline(always)]
     fn value(&self, y: f64, score: f64) -> f64 {
         let z = (2.0 * y - 1.0) * 2.0 * score;
         math::softplus(-z)
     }
 
+    #[inline(always)]
     fn residual(&self, y: f64, score: f64) -> f64 {
         let sign = 2.0 * y - 1.0;
         2.0 * sign * math::sigmoid(-2.0 * sign * score)
     }
 
+    #[inline(always)]
     fn curvature(&self, _y: f64, score: f64) -> Option<f64> {
         let e = math::exp(-2.0 * score.abs());
         Some(4.0 * e / ((1.0 + e) * (1.0 + e)))

@@ -27,7 +27,7 @@ use huber::Huber;
 use log_link::{Poisson, Tweedie};
 use median::weighted_middle;
 use quantile::Quantile;
-use rpo_core::{InverseLink, ParameterError};
+use rpo_core::{InverseLink, ParameterError, vectorized};
 use schemars::JsonSchema;
 use search::line_search;
 use serde::{Deserialize, Serialize};
@@ -113,6 +113,36 @@ pub trait Loss: fmt::Debug + Send + Sync {
     /// The curvature ∂²ℓ(y, f)/∂f², for Newton steps; `None`, the default, if the loss has none.
     fn curvature(&self, _y: f64, _score: f64) -> Option<f64> {
         None
+    }
+
+    /// Writes ℓ(y, f) of some cells. There is no need to override it: what it calls is known where it is compiled, so
+    /// that a fit makes one dynamic call for many cells.
+    fn values(&self, targets: &[f64], scores: &[f64], out: &mut [f64]) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for (out, (&y, &f)) in out.iter_mut().zip(targets.iter().zip(scores)) {
+                    *out = self.value(y, f);
+                }
+            },
+        );
+    }
+
+    /// Writes the negative gradients of some cells, and their curvatures, 0 where there is none, unless that slice is empty;
+    /// like [`values`](Self::values), not to be overridden.
+    fn derivatives(&self, targets: &[f64], scores: &[f64], residual: &mut [f64], curvature: &mut [f64]) {
+        vectorized(
+            #[inline(always)]
+            || {
+                let pairs = || targets.iter().zip(scores);
+                for (r, (&y, &f)) in residual.iter_mut().zip(pairs()) {
+                    *r = self.residual(y, f);
+                }
+                for (h, (&y, &f)) in curvature.iter_mut().zip(pairs()) {
+                    *h = self.curvature(y, f).unwrap_or(0.0);
+                }
+            },
+        );
     }
 
     /// Returns true if the curvature does not depend on the score, so that one Newton step is exact. Default false.

@@ -156,26 +156,27 @@ impl Objective {
         scales.all(|scale| scale == first).then_some(first)
     }
 
-    /// The loss of a sample, Σ_j u_j ℓ(y_j, f_j).
-    pub(in crate::boosting) fn value(&self, y: &[f64], scores: &[f64], cells: &[f64]) -> f64 {
-        let mut sum = 0.0;
-        for Block { outputs, loss } in &self.blocks {
+    /// Losses of the cells of some samples, u_j ℓ(y_j, f_j), row after row; of a group the sum of its cells in the first one.
+    /// No cell has a weight where `cells` is empty.
+    pub(in crate::boosting) fn values(&self, y: &[f64], scores: &[f64], cells: &[f64], out: &mut [f64]) {
+        self.for_each_run(y.len(), |range, loss| {
+            let (y, scores, out) = (&y[range.clone()], &scores[range.clone()], &mut out[range.clone()]);
+            let cells = cells.get(range).unwrap_or(&[]);
             match loss {
                 OutputLoss::Alone(loss) => {
-                    for j in outputs.clone() {
-                        sum += cells[j] * loss.value(y[j], scores[j]);
-                    }
+                    loss.values(y, scores, out);
+                    out.iter_mut().zip(cells).for_each(|(value, u)| *value *= u);
                 }
                 OutputLoss::Softmax => {
-                    let range = outputs.clone();
-                    sum += Softmax::value(&y[range.clone()], &scores[range.clone()], &cells[range]);
+                    out.fill(0.0);
+                    out[0] = Softmax::value(y, scores, cells);
                 }
             }
-        }
-        sum
+        });
     }
 
-    /// Negative gradients of a sample, and second derivatives, 0 where the loss has none, unless that slice is empty.
+    /// Negative gradients of the cells of some samples, row after row, and second derivatives, 0 where the loss has none, unless
+    /// that slice is empty.
     pub(in crate::boosting) fn gradients(
         &self,
         y: &[f64],
@@ -183,29 +184,30 @@ impl Objective {
         residual: &mut [f64],
         curvature: &mut [f64],
     ) {
-        for Block { outputs, loss } in &self.blocks {
-            let range = outputs.clone();
+        self.for_each_run(y.len(), |range, loss| {
             let (y, scores, residual) = (
                 &y[range.clone()],
                 &scores[range.clone()],
                 &mut residual[range.clone()],
             );
-            let curvature = if curvature.is_empty() {
-                &mut [][..]
-            } else {
-                &mut curvature[range]
-            };
+            let curvature = curvature.get_mut(range).unwrap_or(&mut []);
             match loss {
-                OutputLoss::Alone(loss) => {
-                    let pairs = || y.iter().zip(scores);
-                    for (r, (&y, &f)) in residual.iter_mut().zip(pairs()) {
-                        *r = loss.residual(y, f);
-                    }
-                    for (h, (&y, &f)) in curvature.iter_mut().zip(pairs()) {
-                        *h = loss.curvature(y, f).unwrap_or(0.0);
-                    }
-                }
+                OutputLoss::Alone(loss) => loss.derivatives(y, scores, residual, curvature),
                 OutputLoss::Softmax => Softmax::gradients(y, scores, residual, curvature),
+            }
+        });
+    }
+
+    /// Calls `f` with runs of cells of one loss (of one group and sample), among those of some samples row after row.
+    fn for_each_run(&self, n_cells: usize, mut f: impl FnMut(Range<usize>, &OutputLoss)) {
+        if let [Block { loss, .. }] = &self.blocks[..]
+            && matches!(loss, OutputLoss::Alone(_))
+        {
+            return f(0..n_cells, loss);
+        }
+        for row in (0..n_cells).step_by(self.n_outputs()) {
+            for Block { outputs, loss } in &self.blocks {
+                f(row + outputs.start..row + outputs.end, loss);
             }
         }
     }

@@ -19,13 +19,14 @@ impl Softmax {
         math::ln(fraction.max(0.5 / n_rows as f64))
     }
 
-    /// The loss of a sample; `cells` weigh the outputs of a group alike.
+    /// The loss of a sample; `cells` weigh the outputs of a group alike, by 1 where there are none.
     pub(crate) fn value(y: &[f64], scores: &[f64], cells: &[f64]) -> f64 {
         let largest = largest(scores);
         let sum: f64 = scores.iter().map(|f| math::exp(f - largest)).sum();
         let normalizer = largest + math::ln(sum);
-        let terms = y.iter().zip(scores).zip(cells);
-        terms.map(|((y, f), u)| u * y * (normalizer - f)).sum()
+        let weight = |k: usize| cells.get(k).copied().unwrap_or(1.0);
+        let terms = y.iter().zip(scores).enumerate();
+        terms.map(|(k, (y, f))| weight(k) * y * (normalizer - f)).sum()
     }
 
     /// Negative gradients, and second derivatives if there is room for them.

@@ -1,5 +1,6 @@
 //! Projections of residuals as matrices of coefficients.
 
+use super::{Real, write};
 use crate::error::EnsembleError;
 use rpo_core::{CsrMatrix, MatrixView};
 use rpo_projections::LinearMap;
@@ -204,6 +205,19 @@ impl Coefficients {
                     .zip(terms)
                     .for_each(|(o, (v, &c))| *o = v * f64::from(c));
             }
+        }
+    }
+
+    /// φ of some rows of d numbers, one after the other, in another type.
+    pub(in crate::boosting) fn project_rows<T: Real>(&self, rows: &[f64], d: usize, out: &mut [T]) {
+        if let Self::Identity { .. } = self {
+            return write(out, rows);
+        }
+        let mut projected = vec![0.0; self.n_components()];
+        let out = out.chunks_exact_mut(projected.len());
+        for (row, out) in rows.chunks_exact(d).zip(out) {
+            self.project(row, &mut projected);
+            write(out, &projected);
         }
     }
 

@@ -1,8 +1,9 @@
 //! Training outputs with their weights, by sample and by output.
 
 use crate::error::EnsembleError;
-use ndarray::{Array2, ArrayView2, Axis};
+use ndarray::{Array2, ArrayView2, Axis, s};
 use rpo_core::{CsrMatrix, MatrixView, check_dense, csr_row};
+use std::ops::Range;
 
 /// One output (n x 1), and the weights of its cells.
 pub(in crate::boosting) type Column = (Array2<f32>, Option<Array2<f32>>);
@@ -60,25 +61,30 @@ impl<'a> Outputs<'a> {
         self.cells.is_none() && !self.has_missing
     }
 
-    /// Copies the outputs of a sample, and the weights u of its cells, 0 where missing.
-    pub(in crate::boosting) fn copy_row(&self, row: usize, y: &mut [f64], cells: &mut [f64]) {
+    /// Copies the outputs of some samples, row after row, and the weights u of their cells, 0 where missing. Weights are left
+    /// alone where outputs are [complete](Self::is_complete).
+    pub(in crate::boosting) fn copy_rows(&self, rows: Range<usize>, y: &mut [f64], cells: &mut [f64]) {
+        let d = self.n_outputs();
         match self.y {
-            MatrixView::Dense(a) => y.iter_mut().zip(a.row(row)).for_each(|(y, &v)| *y = f64::from(v)),
+            MatrixView::Dense(a) => {
+                let values = a.slice_move(s![rows.clone(), ..]);
+                widen(values, y);
+            }
             MatrixView::Sparse(a) => {
                 y.fill(0.0);
-                let (columns, values) = csr_row(&a, row);
-                columns
-                    .iter()
-                    .zip(values)
-                    .for_each(|(&j, &v)| y[j as usize] = f64::from(v));
+                for (row, y) in rows.clone().zip(y.chunks_exact_mut(d)) {
+                    let (columns, values) = csr_row(&a, row);
+                    let stored = columns.iter().zip(values);
+                    stored.for_each(|(&j, &v)| y[j as usize] = f64::from(v));
+                }
             }
         }
-        match &self.cells {
+        if self.is_complete() {
+            return;
+        }
+        match self.cells {
             None => cells.fill(1.0),
-            Some(u) => cells
-                .iter_mut()
-                .zip(u.row(row))
-                .for_each(|(c, &u)| *c = f64::from(u)),
+            Some(u) => widen(u.slice_move(s![rows, ..]), cells),
         }
         if self.has_missing {
             for (y, cell) in y.iter_mut().zip(cells) {
@@ -164,6 +170,20 @@ impl<'a> Outputs<'a> {
             (y, cells)
         };
         Ok((0..d).map(column).collect())
+    }
+}
+
+/// Copies numbers row after row.
+fn widen(values: ArrayView2<'_, f32>, out: &mut [f64]) {
+    match values.to_slice() {
+        Some(values) => out
+            .iter_mut()
+            .zip(values)
+            .for_each(|(out, &v)| *out = f64::from(v)),
+        None => out
+            .iter_mut()
+            .zip(&values)
+            .for_each(|(out, &v)| *out = f64::from(v)),
     }
 }
 

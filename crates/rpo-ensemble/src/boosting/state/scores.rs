@@ -1,12 +1,14 @@
 //! The scores of the training set, n x d, for any loss.
 
 use super::sums::{LeafSums, scale_columns};
-use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real, write};
+use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::{Direction, Objective, StepRule};
 use crate::boosting::resolved::Resolved;
 use ndarray::Array2;
 use rayon::prelude::*;
+use std::ops::Range;
+use std::slice::ChunksExact;
 
 /// Scores of every sample and output; everything else is computed when it is needed.
 pub(crate) struct ScoreState<'a, T> {
@@ -19,42 +21,75 @@ pub(crate) struct ScoreState<'a, T> {
     scores: Vec<T>,
 }
 
-/// A row of outputs, scores, cell weights, residuals and second derivatives.
-struct RowBuffer {
+/// Cells of some samples that are computed together, for so many fit into the first cache.
+const TILE: usize = 512;
+
+/// Consecutive samples, row after row: outputs, scores, cell weights, losses, residuals and second derivatives.
+struct Tile<'a> {
+    outputs: &'a Outputs<'a>,
+    objective: &'a Objective,
     y: Vec<f64>,
     scores: Vec<f64>,
+    /// Empty if no cell has a weight.
     cells: Vec<f64>,
+    values: Vec<f64>,
     residual: Vec<f64>,
     curvature: Vec<f64>,
 }
 
-impl RowBuffer {
-    fn new(d: usize) -> Self {
-        let zero = || vec![0.0; d];
+impl<'a> Tile<'a> {
+    fn new(outputs: &'a Outputs<'a>, objective: &'a Objective) -> Self {
         Self {
-            y: zero(),
-            scores: zero(),
-            cells: zero(),
-            residual: zero(),
-            curvature: zero(),
+            outputs,
+            objective,
+            y: Vec::new(),
+            scores: Vec::new(),
+            cells: Vec::new(),
+            values: Vec::new(),
+            residual: Vec::new(),
+            curvature: Vec::new(),
         }
     }
 
-    /// Copies a sample.
-    fn load<T: Real>(&mut self, outputs: &Outputs<'_>, row: usize, scores: &[T]) {
-        outputs.copy_row(row, &mut self.y, &mut self.cells);
-        let pairs = self.scores.iter_mut().zip(scores);
-        pairs.for_each(|(wide, f)| *wide = f.to_f64());
+    /// Number of samples in a tile of d outputs.
+    fn n_rows(d: usize) -> usize {
+        (TILE / d).max(1)
+    }
+
+    /// Copies some samples, given their scores.
+    fn load<T: Real>(&mut self, rows: Range<usize>, scores: &[T]) {
+        self.y.resize(scores.len(), 0.0);
+        if !self.outputs.is_complete() {
+            self.cells.resize(scores.len(), 0.0);
+        }
+        self.outputs.copy_rows(rows, &mut self.y, &mut self.cells);
+        self.scores.clear();
+        self.scores.extend(scores.iter().map(|f| f.to_f64()));
+    }
+
+    /// The losses of the cells of each sample.
+    fn losses(&mut self) -> ChunksExact<'_, f64> {
+        self.values.resize(self.y.len(), 0.0);
+        self.objective
+            .values(&self.y, &self.scores, &self.cells, &mut self.values);
+        self.values.chunks_exact(self.outputs.n_outputs())
     }
 
     /// Computes negative gradients, and second derivatives if they are wanted.
-    fn derive(&mut self, objective: &Objective, with_curvature: bool) {
-        let curvature = if with_curvature {
-            &mut self.curvature[..]
-        } else {
-            &mut []
-        };
-        objective.gradients(&self.y, &self.scores, &mut self.residual, curvature);
+    fn derive(&mut self, with_curvature: bool) {
+        let n_cells = self.y.len();
+        self.residual.resize(n_cells, 0.0);
+        self.curvature
+            .resize(if with_curvature { n_cells } else { 0 }, 0.0);
+        self.objective
+            .gradients(&self.y, &self.scores, &mut self.residual, &mut self.curvature);
+    }
+
+    /// Multiplies them by the weights of the cells.
+    fn weigh(&mut self) {
+        for values in [&mut self.residual, &mut self.curvature] {
+            values.iter_mut().zip(&self.cells).for_each(|(v, u)| *v *= u);
+        }
     }
 }
 
@@ -89,31 +124,28 @@ impl<'a, T: Real> ScoreState<'a, T> {
         let (phi, squares, q) = (next.phi, next.squares, next.n_components());
         let added = pass
             .update
-            .map(|(leaves, update)| (leaves, update.by_leaf(leaves.n_leaves, d)));
+            .map(|(leaves, update)| (&leaves.of_row, update.by_leaf(leaves.n_leaves, d)));
         let chunks = self.scores.par_chunks_mut(ROWS * d).zip(next.parts).enumerate();
         let losses: Vec<f64> = chunks
             .map(|(chunk, (scores, (z, h)))| {
-                let (mut buffer, mut projected, mut sum) = (RowBuffer::new(d), vec![0.0; q], 0.0);
-                for (i, scores) in scores.chunks_exact_mut(d).enumerate() {
-                    let row = chunk * ROWS + i;
-                    if let Some((leaves, added)) = &added {
-                        let added = added.row(leaves.of_row[row] as usize);
-                        for (f, v) in scores.iter_mut().zip(added) {
-                            *f = T::from_f64(f.to_f64() + v);
-                        }
+                let (mut tile, mut sum) = (Tile::new(outputs, objective), 0.0);
+                let size = Tile::n_rows(d);
+                for (i, scores) in scores.chunks_mut(size * d).enumerate() {
+                    let first = chunk * ROWS + i * size;
+                    let rows = first..first + scores.len() / d;
+                    if let Some((leaf_of_row, added)) = &added {
+                        add(scores, &leaf_of_row[rows.clone()], added);
                     }
-                    buffer.load(outputs, row, scores);
-                    let row_loss = objective.value(&buffer.y, &buffer.scores, &buffer.cells);
-                    sum += f64::from(outputs.weights[row]) * row_loss;
+                    tile.load(rows.clone(), scores);
+                    for (losses, &weight) in tile.losses().zip(&outputs.weights[rows]) {
+                        sum += f64::from(weight) * losses.iter().sum::<f64>();
+                    }
                     let Some(phi) = phi else { continue };
-                    buffer.derive(objective, squares.is_some());
-                    weigh(&mut buffer.residual, &buffer.cells);
-                    phi.project(&buffer.residual, &mut projected);
-                    write(&mut z[i * q..][..q], &projected);
+                    tile.derive(squares.is_some());
+                    tile.weigh();
+                    phi.project_rows(&tile.residual, d, window(z, i, size * q));
                     if let Some(squares) = squares {
-                        weigh(&mut buffer.curvature, &buffer.cells);
-                        squares.project(&buffer.curvature, &mut projected);
-                        write(&mut h[i * q..][..q], &projected);
+                        squares.project_rows(&tile.curvature, d, window(h, i, size * q));
                     }
                 }
                 sum
@@ -130,19 +162,17 @@ impl<'a, T: Real> ScoreState<'a, T> {
             .par_chunks(ROWS * d)
             .enumerate()
             .map(|(chunk, scores)| {
-                let (mut sums, mut buffer) = (LeafSums::zero(leaves.n_leaves, d), RowBuffer::new(d));
-                for (i, scores) in scores.chunks_exact(d).enumerate() {
-                    let row = chunk * ROWS + i;
-                    let (leaf, c) = (leaves.of_row[row] as usize, f64::from(self.outputs.weights[row]));
-                    buffer.load(self.outputs, row, scores);
-                    buffer.derive(self.objective, true);
-                    for j in 0..d {
-                        let (w, r) = (c * buffer.cells[j], buffer.residual[j]);
-                        sums.residual[[leaf, j]] += w * r;
-                        sums.weight[[leaf, j]] += w;
-                        sums.curvature[[leaf, j]] += w * buffer.curvature[j];
-                        sums.squares[j] += w * r * r;
-                    }
+                let mut sums = LeafSums::zero(leaves.n_leaves, d);
+                let mut tile = Tile::new(self.outputs, self.objective);
+                let size = Tile::n_rows(d);
+                for (i, scores) in scores.chunks(size * d).enumerate() {
+                    let first = chunk * ROWS + i * size;
+                    let rows = first..first + scores.len() / d;
+                    tile.load(rows.clone(), scores);
+                    tile.derive(true);
+                    let weights = self.outputs.weights[rows.clone()].iter().map(|&c| f64::from(c));
+                    let derivatives = (&tile.residual[..], &tile.curvature[..]);
+                    sums.take(&leaves.of_row[rows], weights, &tile.cells, derivatives);
                 }
                 sums
             })
@@ -239,9 +269,22 @@ impl<'a, T: Real> ScoreState<'a, T> {
     }
 }
 
-/// Multiplies the numbers of a sample by the weights of its cells.
-fn weigh(values: &mut [f64], cells: &[f64]) {
-    values.iter_mut().zip(cells).for_each(|(v, u)| *v *= u);
+/// Adds the values of their leaves to the scores of samples.
+fn add<T: Real>(scores: &mut [T], leaves: &[u32], added: &Array2<f64>) {
+    let (d, added) = (added.ncols(), added.as_slice().expect("made in row order"));
+    for (scores, &leaf) in scores.chunks_exact_mut(d).zip(leaves) {
+        let added = &added[leaf as usize * d..][..d];
+        for (f, v) in scores.iter_mut().zip(added) {
+            *f = T::from_f64(f.to_f64() + v);
+        }
+    }
+}
+
+/// The i-th of the windows of a size; the last may be shorter.
+fn window<T>(values: &mut [T], i: usize, size: usize) -> &mut [T] {
+    let rest = &mut values[i * size..];
+    let n = rest.len().min(size);
+    &mut rest[..n]
 }
 
 /// One output of the samples of positive weight.
@@ -264,7 +307,7 @@ impl Column {
         }
     }
 
-    fn direction(&self, range: std::ops::Range<usize>) -> Direction<'_> {
+    fn direction(&self, range: Range<usize>) -> Direction<'_> {
         Direction {
             targets: &self.y[range.clone()],
             scores: &self.f[range.clone()],

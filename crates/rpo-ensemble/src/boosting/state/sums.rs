@@ -28,6 +28,38 @@ impl LeafSums {
         }
     }
 
+    /// Adds samples: of each its leaf and weight, and row after row the weights of its cells (none: 1), residuals and
+    /// curvatures.
+    pub(super) fn take(
+        &mut self,
+        leaves: &[u32],
+        weights: impl Iterator<Item = f64>,
+        cells: &[f64],
+        (residual, curvature): (&[f64], &[f64]),
+    ) {
+        let d = self.squares.len();
+        let flat = "made in row order";
+        let sums = [&mut self.residual, &mut self.weight, &mut self.curvature];
+        let [sum_r, sum_w, sum_h] = sums.map(|sums| sums.as_slice_mut().expect(flat));
+        let rows = residual.chunks_exact(d).zip(curvature.chunks_exact(d));
+        for (i, ((&leaf, c), (residual, curvature))) in leaves.iter().zip(weights).zip(rows).enumerate() {
+            let place = leaf as usize * d..(leaf as usize + 1) * d;
+            let (sum_r, sum_w, sum_h) = (
+                &mut sum_r[place.clone()],
+                &mut sum_w[place.clone()],
+                &mut sum_h[place],
+            );
+            let cells = cells.get(i * d..(i + 1) * d);
+            for j in 0..d {
+                let (w, r) = (cells.map_or(c, |cells| c * cells[j]), residual[j]);
+                sum_r[j] += w * r;
+                sum_w[j] += w;
+                sum_h[j] += w * curvature[j];
+                self.squares[j] += w * r * r;
+            }
+        }
+    }
+
     pub(super) fn add(&mut self, other: &Self) {
         self.residual += &other.residual;
         self.weight += &other.weight;
