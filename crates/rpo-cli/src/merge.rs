@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::output::Report;
 use clap::Args;
-use rpo::{FileTarget, Model};
+use rpo::{FileTarget, Merging, MergingError, Model};
 use std::path::PathBuf;
 
 /// Put forests that were grown apart on the same data together into one.
@@ -28,17 +28,15 @@ pub(crate) struct Merge {
 impl Merge {
     pub(crate) fn run(&self) -> Result<(), CliError> {
         FileTarget::check(&self.out)?;
-        let mut merged: Option<Model> = None;
+        let failed = |MergingError { part, source }| {
+            let path = self.models[part].clone();
+            CliError::Merge { path, source }
+        };
+        let mut merging = Merging::default();
         for path in &self.models {
-            let part = Model::load(path)?;
-            merged = Some(match merged {
-                None => part,
-                Some(merged) => merged.merge(part).map_err(|source| CliError::Merge {
-                    path: path.clone(),
-                    source,
-                })?,
-            });
+            merging.push(Model::load(path)?).map_err(failed)?;
         }
+        let merged = merging.finish().map_err(failed)?;
         let Some(model) = merged else {
             return Err(CliError::Usage("no model to merge".to_owned()));
         };

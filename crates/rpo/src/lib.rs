@@ -6,6 +6,7 @@ pub mod combine;
 mod decision;
 mod error;
 mod evaluate;
+mod merging;
 mod method;
 mod methods;
 mod model;
@@ -25,6 +26,7 @@ pub use evaluate::{
     CrossValidation, EvaluateOptions, Evaluated, Fold, OutputScores, cross_val_scores, cross_validate,
     cross_validate_with,
 };
+pub use merging::{Merging, MergingError};
 pub use method::{
     DecisionParams, Estimator, FeatureParams, FitContext, Method, MethodEntry, MethodError, Needs,
     NominalEncoding, OnCheckpoint, ParameterInfo, Parameters, Registry, StreamDestination, StreamingFit,
@@ -33,7 +35,7 @@ pub use method::{
 pub use methods::{auto, baseline, blend};
 pub use model::Model;
 pub use model_file::CraftmlFile;
-pub use predict::{OobPredictions, Predict};
+pub use predict::{OobPredictions, Predict, Stages};
 pub use rpo_core as core;
 pub use rpo_data as data;
 pub use rpo_ensemble as ensemble;

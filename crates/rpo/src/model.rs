@@ -2,7 +2,7 @@
 
 use crate::{
     DEFAULT_MEMORY_LIMIT, Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema,
-    TrainingSummary,
+    Stages, TrainingSummary,
 };
 use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch};
@@ -344,6 +344,28 @@ impl Model {
         self.with_features(x, Predict::apply)
     }
 
+    /// The predictions for samples (n x d) after each step of a model whose steps add up, such as boosting, computed one
+    /// after the other as they are taken: the last are those of [`predict`](Self::predict). `None` for other models. The
+    /// features are copied.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::prelude::*;
+    ///
+    /// let data = MultiLabelSet::new(100, 20, 5).generate(Seed::new(1))?;
+    /// let model = Model::fit(&Method::named("gbmort")?.with("iterations", "4")?, &data)?;
+    /// let stages = model.stages(data.features().view())?.expect("boosting has steps");
+    /// let all = stages.collect::<Result<Vec<_>, _>>()?;
+    /// assert_eq!((all.len(), &all[3]), (4, &model.predict(data.features().view())?));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`predict`](Self::predict).
+    pub fn stages(&self, x: MatrixView<'_>) -> Result<Option<Stages>, ModelError> {
+        self.with_features(x, |_, x| Arc::clone(&self.predictor).stages(x.to_owned()))
+    }
+
     /// Calls the predictor with the features that the pipeline makes of those of the model.
     fn with_features<T>(
         &self,
@@ -432,8 +454,23 @@ impl Model {
     /// # Errors
     /// [`ModelError::Merge`] if columns or training sets differ, decision thresholds are set (they belong to
     /// the scores of one model), or a tree is in both; [`ModelError::Ensemble`] if the forests do not fit.
-    #[expect(clippy::needless_pass_by_value, reason = "the two models become one")]
     pub fn merge(self, other: Self) -> Result<Self, ModelError> {
+        self.check_part(&other)?;
+        let predictor = self.predictor.merge(other.predictor)?;
+        let mut parameters = self.parameters;
+        let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);
+        if let Some(trees) = count(&parameters).zip(count(&other.parameters)) {
+            parameters.insert("trees".to_owned(), trees.0.saturating_add(trees.1).into());
+        }
+        Ok(Self {
+            predictor,
+            parameters,
+            ..self
+        })
+    }
+
+    /// That another model was fitted to the same data, and neither has decisions of its own.
+    pub(crate) fn check_part(&self, other: &Self) -> Result<(), ModelError> {
         let refuse = |why| Err(ModelError::Merge(why));
         if self.schema != other.schema {
             return refuse("they differ in task, features or outputs");
@@ -452,16 +489,6 @@ impl Model {
                 "decision thresholds belong to the scores of one model; train its parts with `thresholds` = none",
             );
         }
-        let predictor = self.predictor.merge(other.predictor.as_ref())?;
-        let mut parameters = self.parameters;
-        let count = |parameters: &Map<String, Value>| parameters.get("trees").and_then(Value::as_u64);
-        if let Some(trees) = count(&parameters).zip(count(&other.parameters)) {
-            parameters.insert("trees".to_owned(), trees.0.saturating_add(trees.1).into());
-        }
-        Ok(Self {
-            predictor,
-            parameters,
-            ..self
-        })
+        Ok(())
     }
 }

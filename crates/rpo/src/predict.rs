@@ -3,7 +3,7 @@
 use crate::{ModelError, TreeSize};
 use ndarray::Array2;
 use rpo_core::store::Store;
-use rpo_core::{CsrMatrix, MatrixView, check_count, csr_of_rows, top_of};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, check_count, csr_of_rows, top_of};
 use serde_json::Value;
 use std::any::Any;
 use std::fmt;
@@ -73,11 +73,22 @@ pub trait Predict: Store + fmt::Debug + Any + Send + Sync {
         Ok(None)
     }
 
-    /// One predictor of this one and another, for forests that were grown in parts. Default: refused.
+    /// The predictions for samples (n x d) after each step of a method whose steps add up, such as boosting: the last are
+    /// those of the whole predictor. Default: none.
+    ///
+    /// # Errors
+    /// As [`predict_with_limit`](Self::predict_with_limit).
+    fn stages(self: Arc<Self>, x: Matrix) -> Result<Option<Stages>, ModelError> {
+        let _ = x;
+        Ok(None)
+    }
+
+    /// One predictor of this one and another, for forests that were grown in parts: their trees are moved where nothing else
+    /// holds them. Default: refused.
     ///
     /// # Errors
     /// Predictors that do not belong together.
-    fn merge(self: Arc<Self>, other: &dyn Predict) -> Result<Arc<dyn Predict>, ModelError> {
+    fn merge(self: Arc<Self>, other: Arc<dyn Predict>) -> Result<Arc<dyn Predict>, ModelError> {
         let _ = other;
         Err(ModelError::Merge("only forests of one method can be merged"))
     }
@@ -116,6 +127,9 @@ impl PartialEq for dyn Predict {
 
 /// Out-of-bag predictions for the training samples (n x d), and for each sample the number of trees they come from.
 pub type OobPredictions = (Array2<f32>, Vec<u32>);
+
+/// Predictions (n x d) after each step, computed as they are taken.
+pub type Stages = Box<dyn Iterator<Item = Result<Array2<f32>, ModelError>> + Send>;
 
 /// The most important features first, of equal ones the first.
 pub(crate) fn ranked(mut ranked: Vec<(u32, f64)>) -> Vec<(u32, f64)> {

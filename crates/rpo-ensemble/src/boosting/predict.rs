@@ -2,20 +2,20 @@
 //!
 //! Samples are predicted in groups whose sums stay in a core's cache: each tree routes a block of samples, then adds the
 //! values of its leaves to every sample of the group, step by step in `f64`. So the scores of a sample depend on that
-//! sample alone, and those after m steps are those of the model truncated at m, bit for bit.
+//! sample alone, and those after m steps are those of the model truncated at m, bit for bit ([`Stage`](super::Stage)).
 
 use super::link::prediction;
 use super::model::Boosted;
-use super::routing::{Samples, apply};
+use super::routing::Samples;
 use crate::error::EnsembleError;
 use crate::inference::mean::{check_features, check_width, zeros};
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
+use ndarray::{Array1, Array2, ArrayViewMut1, ArrayViewMut2, Axis};
 use rayon::prelude::*;
 use rpo_core::{
     CsrMatrix, DEFAULT_MEMORY_LIMIT, InverseLink, MatrixView, Predictor, check_count, csr_of_rows, keep_top,
     top_of,
 };
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 /// The outputs and predictions that are kept of each sample.
 type TopRows = Vec<Vec<(u32, f32)>>;
@@ -88,36 +88,6 @@ impl Boosted {
         })
     }
 
-    /// Calls `see` with the predictions (n x d) of the constant, then of the model truncated after each step, until it
-    /// breaks.
-    ///
-    /// # Errors
-    /// As [`predict`](Self::predict), for the memory of the scores, which are `f64`.
-    pub fn staged(
-        &self,
-        x: MatrixView<'_>,
-        mut see: impl FnMut(usize, ArrayView2<'_, f32>) -> ControlFlow<()>,
-    ) -> Result<(), EnsembleError> {
-        self.check_features(x)?;
-        let mut out = zeros(x.n_rows(), self.n_outputs(), DEFAULT_MEMORY_LIMIT / 2)?;
-        let mut scores = self.initial_scores(x.n_rows());
-        for step in 0..=self.n_steps() {
-            self.predictions_into(&scores, &mut out);
-            if see(step, out.view()).is_break() {
-                break;
-            }
-            for tree in self
-                .trees()
-                .iter()
-                .skip(step * self.trees_per_step())
-                .take(self.trees_per_step())
-            {
-                tree.add(&apply(&tree.structure, x), &mut scores);
-            }
-        }
-        Ok(())
-    }
-
     /// The constants for each sample.
     pub(super) fn initial_scores(&self, n_rows: usize) -> Array2<f64> {
         Array2::from_shape_fn((n_rows, self.n_outputs()), |(_, j)| self.initial()[j])
@@ -185,7 +155,7 @@ impl Boosted {
         }
     }
 
-    fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
+    pub(super) fn check_features(&self, x: MatrixView<'_>) -> Result<(), EnsembleError> {
         check_features(x, self.n_features())?;
         check_width(x)
     }
@@ -204,7 +174,7 @@ fn top_by_score(link: InverseLink, scores: &[f64], k: usize) -> Vec<(u32, f32)> 
 }
 
 /// Refuses a prediction of a sample that is not finite.
-fn check_row(row: usize, values: impl Iterator<Item = (u32, f32)>) -> Result<(), EnsembleError> {
+pub(super) fn check_row(row: usize, values: impl Iterator<Item = (u32, f32)>) -> Result<(), EnsembleError> {
     let mut values = values.filter(|(_, value)| !value.is_finite());
     values.next().map_or(Ok(()), |(output, value)| {
         let output = output as usize;

@@ -822,3 +822,57 @@ fn truncated_leaves_are_accounted_for() {
         assert!(found < 0.8 * fit.history.training_loss[0]);
     }
 }
+
+#[test]
+fn stages_are_the_predictions_of_truncated_models() {
+    let (x, y) = labelled(1, 40);
+    let x = MatrixView::from(&x);
+    for params in every_kind() {
+        let model = Setup::from(params.clone()).fit(x, (&y).into()).unwrap().model;
+        let of_steps = |m| model.clone().truncate(m).predict(x).unwrap();
+        let mut stage = model.stage(40).unwrap();
+        assert_eq!(model.predict_stage(&stage).unwrap(), of_steps(0));
+        for m in 1..=4 {
+            assert!(model.advance(&mut stage, x).unwrap());
+            assert_eq!(stage.n_steps(), m);
+            assert_eq!(model.predict_stage(&stage).unwrap(), of_steps(m), "{params:?}");
+        }
+        assert!(!model.advance(&mut stage, x).unwrap());
+        assert_eq!(stage.n_steps(), 4);
+        let mut seen = Vec::new();
+        let see = |m, predictions: ArrayView2<'_, f32>| {
+            assert_eq!(predictions, of_steps(m));
+            seen.push(m);
+            if m < 2 {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
+        };
+        model.staged(x, see).unwrap();
+        assert_eq!(seen, [0, 1, 2]);
+    }
+}
+
+#[test]
+fn stages_take_the_samples_that_they_began_with() {
+    let (x, y) = labelled(1, 20);
+    let params = BoostingParams {
+        iterations: 2,
+        ..BoostingParams::new(Algorithm::Gbmort)
+    };
+    let model = params.fit((&x).into(), (&y).into()).unwrap();
+    let mut stage = model.stage(19).unwrap();
+    let refused = |found: Result<bool, EnsembleError>, what: &str| match found {
+        Err(EnsembleError::Mismatch(mismatch)) => assert_eq!(mismatch.what, what),
+        other => panic!("{other:?}"),
+    };
+    refused(model.advance(&mut stage, (&x).into()), "samples of the stage");
+    let narrow = x.slice(ndarray::s![..19, 1..]).to_owned();
+    refused(model.advance(&mut stage, (&narrow).into()), "features");
+    assert_eq!(stage.n_steps(), 0);
+    assert!(matches!(
+        model.stage(usize::MAX),
+        Err(EnsembleError::Predictions(_))
+    ));
+}

@@ -1,9 +1,9 @@
 //! What fitted models of the layers predict, as [`Predict`].
 
-use crate::predict::{OobPredictions, ranked};
+use crate::predict::{OobPredictions, Stages, ranked};
 use crate::{ModelError, Predict, TreeSize};
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, MatrixView, Predictor, Seed};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Predictor, Seed};
 use rpo_ensemble::boosting::{Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
@@ -12,6 +12,7 @@ use rpo_linear::{LabelTree, LabelTreeModel, LinearModel, LinkModel};
 use rpo_tree::oblique::LinearRule;
 use rpo_tree::{LeafModel, Node};
 use serde_json::{Value, json};
+use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -61,15 +62,18 @@ macro_rules! delegated {
         }
     };
     (merge, $seeds:expr) => {
-        fn merge(self: Arc<Self>, other: &dyn Predict) -> Result<Arc<dyn Predict>, ModelError> {
-            let Some(other) = other.downcast_ref::<Self>() else {
+        fn merge(self: Arc<Self>, other: Arc<dyn Predict>) -> Result<Arc<dyn Predict>, ModelError> {
+            let other: Arc<dyn Any + Send + Sync> = other;
+            let Ok(other) = other.downcast::<Self>() else {
                 return Err(ModelError::Merge(
                     "only forests of one method can be merged",
                 ));
             };
             let seeds: fn(&Self) -> Vec<Seed> = $seeds;
-            check_disjoint(seeds(&self), &seeds(other))?;
-            Ok(Arc::new(Arc::unwrap_or_clone(self).merge(other.clone())?))
+            check_disjoint(seeds(&self), &seeds(&other))?;
+            Ok(Arc::new(
+                Arc::unwrap_or_clone(self).merge(Arc::unwrap_or_clone(other))?,
+            ))
         }
     };
 }
@@ -142,6 +146,16 @@ impl Predict for Boosted {
         });
         let groups = blocks.filter(|(link, _)| *link == InverseLink::Softmax);
         groups.map(|(_, outputs)| outputs).collect()
+    }
+
+    fn stages(self: Arc<Self>, x: Matrix) -> Result<Option<Stages>, ModelError> {
+        let mut stage = self.stage(x.n_rows())?;
+        let next = move || match self.advance(&mut stage, x.view()) {
+            Ok(false) => None,
+            Ok(true) => Some(self.predict_stage(&stage).map_err(ModelError::from)),
+            Err(error) => Some(Err(error.into())),
+        };
+        Ok(Some(Box::new(std::iter::from_fn(next))))
     }
 
     fn tree_sizes(&self) -> Vec<TreeSize> {

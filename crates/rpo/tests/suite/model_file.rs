@@ -6,7 +6,7 @@ use rpo::data::{Names, Task};
 use rpo::ensemble::ForestParams;
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
-use rpo::{FileTarget, Model, TargetError};
+use rpo::{FileTarget, Merging, Model, TargetError};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -288,6 +288,26 @@ fn parts_of_a_forest_merge_into_the_file_of_the_whole() {
     assert!(part(0, 3).merge(part(2, 1)).is_err(), "tree 2 is in both");
     let other = Case { seed: 5, ..case };
     assert!(part(0, 3).merge(other.model()).is_err(), "other data");
+
+    for n_parts in 1..=9 {
+        let mut merging = Merging::default();
+        (0..n_parts).for_each(|i| merging.push(part(2 * i, 2)).unwrap());
+        assert_eq!(merging.finish().unwrap(), Some(part(0, 2 * n_parts)));
+    }
+    assert_eq!(Merging::default().finish(), Ok(None));
+    // The error names the part of other data.
+    for wrong in 1..7 {
+        let mut merging = Merging::default();
+        let found =
+            (0..7).try_for_each(|i| merging.push(if i == wrong { other.model() } else { part(i, 1) }));
+        let error = found.and_then(|()| merging.finish().map(drop)).unwrap_err();
+        assert_eq!(error.part, wrong, "{error}");
+    }
+    let mut merging = Merging::default();
+    let found = [0, 2, 4, 3]
+        .into_iter()
+        .try_for_each(|first| merging.push(part(first, 2)));
+    assert_eq!(found.unwrap_err().part, 3, "tree 4 is in two parts");
 }
 
 #[test]
