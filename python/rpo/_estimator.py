@@ -22,7 +22,8 @@ from sklearn.utils.validation import (
 
 from ._bases import BaseEstimator, CallbackSupport, MultiOutputMixin, with_callbacks
 from ._callbacks import Course
-from ._frames import column_names, is_frame, library, read_frame
+from ._categories import FROM_DTYPE, categories_of, chosen
+from ._frames import Nominal, column_names, is_frame, library, read_frame
 from ._samples import Samples, Work, fitter
 from .model import Model
 
@@ -51,6 +52,12 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     verbose: int
     params: Mapping[str, Any] | None
     missing_outputs: bool
+    categorical_features: Any = FROM_DTYPE
+    """Which features are categories, for estimators that have it as a parameter."""
+
+    _nominal: Nominal
+    _encodes: bool
+    """Whether arrays hold the values of categories, as those of training did, in place of their positions."""
 
     model_: Model
     n_features_in_: int
@@ -93,18 +100,47 @@ class Estimator(CallbackSupport, MultiOutputMixin, BaseEstimator):
     def _features(self, X: Any, *, reset: bool) -> Any:
         """Return features as numbers, float32 and C-ordered or CSR; at a fit, remember the columns."""
         finite: Any = "allow-nan" if self._allows_nan else True
-        nominal = getattr(self, "_nominal", {})
-        if is_frame(X) and (library(X) != "pandas" or nominal or _has_categories(X)):
+        choice = self.categorical_features
+        of_dtype = isinstance(choice, str) and choice == FROM_DTYPE
+        nominal: Nominal = {} if reset else self._nominal
+        if is_frame(X) and (library(X) != "pandas" or nominal or not of_dtype or _has_categories(X)):
             _check_feature_names(self, X, reset=reset)
-            frame = read_frame(X, None if reset else nominal)
+            names = getattr(self, "feature_names_in_", None)
+            frame = read_frame(X, None if reset else nominal, chosen(choice, X.shape[1], names) if reset else None)
             _check_n_features(self, frame.values, reset=reset)
             if reset:
-                self._nominal = frame.nominal
+                self._nominal, self._encodes = frame.nominal, False
             return check_array(frame.values, dtype=np.float32, ensure_all_finite=finite, estimator=self)
-        if reset:
-            self._nominal = {}
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C", "ensure_all_finite": finite}
-        return validate_data(self, X, reset=reset, **options)
+        X = validate_data(self, X, reset=reset, **options)
+        if reset:
+            mask = chosen(choice, self.n_features_in_, getattr(self, "feature_names_in_", None))
+            self._nominal, self._encodes = {}, mask is not None and bool(mask.any())
+            columns = [] if mask is None else [int(j) for j in np.flatnonzero(mask)]
+        else:
+            columns = list(nominal) if self._encodes else []
+        return self._encoded(X, columns, reset=reset) if columns else X
+
+    def _encoded(self, X: Any, columns: list[int], *, reset: bool) -> Any:
+        """Return an array with the values of categories as their positions; at a fit, remember the values."""
+        if sp.issparse(X):
+            raise ValueError("categorical_features is for dense X; encode the categories of sparse X as indicators")
+        X = X.copy()
+        for j in columns:
+            column = categories_of(X[:, j])
+            if reset:
+                self._nominal[j] = column.values
+            X[:, j] = column.positions(str(j), self._nominal[j])
+        return X
+
+    @property
+    def is_categorical_(self) -> NDArray[np.bool_] | None:
+        """Which features are categories, of shape (n_features,); None if none is."""
+        if not hasattr(self, "_nominal"):
+            raise AttributeError("is_categorical_: the estimator is not fitted")
+        mask = np.zeros(self.n_features_in_, bool)
+        mask[list(self._nominal)] = True
+        return mask if self._nominal else None
 
     def _samples(self, X: Any, Y: Any, names: list[str] | None, weights: Any) -> Samples:
         """Return features and outputs with their names and kinds."""

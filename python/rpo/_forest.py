@@ -128,8 +128,7 @@ class ForestClassifier(Classifier, Forest):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Features; NaN where missing. Categories of a DataFrame are taken as their positions in the list of
-            categories.
+            Features; NaN where missing.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Classes, one column or several; or indicators of labels, 0 and 1, dense or sparse; NaN where missing if
             `missing_outputs`.
@@ -167,8 +166,7 @@ class ForestRegressor(Regressor, Forest):
         Parameters
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            Features; NaN where missing. Categories of a DataFrame are taken as their positions in the list of
-            categories.
+            Features; NaN where missing.
         y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
             Numbers; NaN where missing if `missing_outputs`.
         sample_weight : array of shape (n_samples,), optional

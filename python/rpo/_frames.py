@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._categories import Categories, are_numbers, categories_of
+
+Nominal = dict[int, list[str]]
+"""The values of categories by column."""
 
 
 class Frame(NamedTuple):
@@ -16,7 +20,7 @@ class Frame(NamedTuple):
     """The numbers, NaN where missing; categories are positions in their lists."""
     names: list[str]
     """The names of the columns."""
-    nominal: dict[int, list[str]]
+    nominal: Nominal
     """The values of the columns that are categories."""
 
 
@@ -41,7 +45,7 @@ def column_names(x: Any) -> list[str]:
     return [str(name) for name in (x.column_names if library(x) == "pyarrow" else x.columns)]
 
 
-def read_frame(x: Any, nominal: dict[int, list[str]] | None = None) -> Frame:
+def read_frame(x: Any, nominal: Nominal | None = None, categorical: NDArray[np.bool_] | None = None) -> Frame:
     """Return the columns of a table.
 
     Parameters
@@ -49,51 +53,49 @@ def read_frame(x: Any, nominal: dict[int, list[str]] | None = None) -> Frame:
     x : DataFrame or Table
         A table of pandas, polars or Arrow.
     nominal : dict, optional
-        The values of categories in training: theirs are the positions. By default those that the table declares.
+        The values of categories in training: theirs are the positions. By default those that the table has.
+    categorical : array of bool, optional
+        The columns that are categories; by default those that the table declares as such.
 
     Raises
     ------
     ValueError
-        For columns that are neither numbers nor categories, and categories that training did not have.
+        For columns that are neither numbers nor categories, and numbers where training had categories.
     """
     names = column_names(x)
     kind = library(x)
     values = np.empty((x.shape[0], len(names)), np.float32)
-    found: dict[int, list[str]] = {}
+    found: Nominal = {}
     for j, name in enumerate(names):
-        codes, categories = _READERS[kind](x, j)
-        if categories is None:
-            if codes.dtype.kind not in "biuf":
-                raise ValueError(
-                    f"column {name!r} holds {codes.dtype}, neither numbers nor categories; "
-                    "make it a category, or encode it"
-                )
-            values[:, j] = codes
-            continue
-        expected = categories if nominal is None else nominal.get(j)
-        if expected is None:
-            raise ValueError(f"column {name!r} is a category; it was a number in training")
-        positions = _positions(name, categories, expected, codes)
-        values[:, j] = np.where(codes < 0, np.nan, positions[codes])
-        found[j] = expected
-    if nominal is not None and (numbers := set(nominal) - set(found)):
-        raise ValueError(f"column {names[min(numbers)]!r} is a number; it was a category in training")
+        read, declared = _READERS[kind](x, j)
+        if nominal is not None:
+            is_category = j in nominal
+        else:
+            is_category = declared is not None if categorical is None else bool(categorical[j])
+        if is_category:
+            if declared is None and read.dtype.kind in "biuf" and nominal is not None and not are_numbers(nominal[j]):
+                raise ValueError(f"column {name!r} is a number; it was a category in training")
+            column = Categories(read, declared) if declared is not None else categories_of(read)
+            found[j] = column.values if nominal is None else nominal[j]
+            values[:, j] = column.positions(repr(name), found[j])
+        else:
+            values[:, j] = _numbers(name, read, declared, in_training=nominal is not None)
     return Frame(values, names, found)
 
 
-def _positions(
-    name: str, categories: Sequence[str], expected: Sequence[str], codes: NDArray[Any]
-) -> NDArray[np.float32]:
-    """Return the position of each category among the expected ones."""
-    position = {value: i for i, value in enumerate(expected)}
-    for code in np.unique(codes[codes >= 0]):
-        if categories[code] not in position:
-            row = int(np.flatnonzero(codes == code)[0])
-            raise ValueError(
-                f"row {row} has the value {categories[code]!r} of column {name!r}, which training did not have"
-            )
-    # The last stands for a missing value and is not used.
-    return np.array([*(position.get(value, np.nan) for value in categories), np.nan], np.float32)
+def _numbers(name: str, read: NDArray[Any], declared: list[str] | None, *, in_training: bool) -> NDArray[Any]:
+    """Return a column of numbers, those of a category's values too."""
+    if declared is None:
+        if read.dtype.kind in "biuf":
+            return read
+        raise ValueError(
+            f"column {name!r} holds {read.dtype}, neither numbers nor categories; make it a category, or encode it"
+        )
+    if not are_numbers(declared):
+        why = "it was a number in training" if in_training else "categorical_features does not name it"
+        raise ValueError(f"column {name!r} is a category; {why}")
+    numbers: NDArray[np.float32] = np.array([*declared, np.nan], np.float32)[read]
+    return numbers
 
 
 def _of_pandas(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
@@ -113,9 +115,10 @@ def _of_polars(x: Any, j: int) -> tuple[NDArray[Any], list[str] | None]:
     elif kind == "Categorical":
         categories = sorted(str(value) for value in column.drop_nulls().unique().to_list())
     else:
-        is_number = column.dtype.is_numeric() or kind == "Boolean"
+        if not (column.dtype.is_numeric() or kind == "Boolean"):
+            return np.array(column.to_list(), object), None
         values = [np.nan if value is None else value for value in column.to_list()] if column.null_count() else column
-        return np.asarray(values, np.float32 if is_number and column.null_count() else None), None
+        return np.asarray(values, np.float32 if column.null_count() else None), None
     position = {value: i for i, value in enumerate(categories)} | {None: -1}
     return np.array([position[value] for value in column.to_list()], np.int64), categories
 

@@ -107,7 +107,10 @@ class Classifier(ClassifierMixin, Estimator):
         A label is predicted above a probability of 0.5, or by the rule that `params={"thresholds": ...}` or
         `params={"decide": "f1"}` name.
         """
-        scores = self._scores(X)
+        return self._chosen(self._scores(X))
+
+    def _chosen(self, scores: NDArray[np.float32]) -> Any:
+        """Return what is predicted for scores."""
         if self._encoding.kind != MULTILABEL:
             return self._encoding.best(self._encoding.probabilities(scores))
         labels = self._decide(scores)

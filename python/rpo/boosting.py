@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,16 +15,30 @@ from ._samples import Samples
 from ._supervised import Classifier, Regressor
 from .model import Model
 
-_LOSSES = {
+_LOSSES_OF_LABELS = {
     "log_loss": "logistic",
     "logistic": "logistic",
     "squared_error": "square",
     "absolute_error": "absolute",
 }
 
+_LOSSES_OF_NUMBERS = {
+    "squared_error": "square",
+    "absolute_error": "absolute",
+    "huber": "huber",
+    "quantile": "quantile",
+    "poisson": "poisson",
+    "tweedie": "tweedie",
+    "log_loss": "logistic",
+    "logistic": "logistic",
+}
+
 
 class _GradientBoosting(Estimator):
     _weighs_outputs: ClassVar[bool] = True
+
+    _losses: ClassVar[Mapping[str, str]]
+    """The method's names of losses by those of scikit-learn."""
 
     _renamed: ClassVar[dict[str, str]] = {
         "n_estimators": "iterations",
@@ -37,7 +51,7 @@ class _GradientBoosting(Estimator):
     }
 
     n_estimators: int
-    loss: str
+    loss: Any
     max_features: Any
     method: str | None
     projection: str | None
@@ -56,16 +70,7 @@ class _GradientBoosting(Estimator):
 
     def _parameters(self, n_samples: int, n_labels: NDArray[Any]) -> dict[str, Any]:
         given = super()._parameters(n_samples, n_labels)
-        if self.loss not in _LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(_LOSSES)}, got {self.loss!r}")
-        given["loss"] = _LOSSES[self.loss]
-        own = self.params or {}
-        if "output_losses" in own or "loss" in own:
-            del given["loss"]
-        elif self._excludes() and given["loss"] == "logistic" and self._method != "single-target-gbrt":
-            # Of the classes of an output each sample has one.
-            given["loss"] = "softmax"
-            given["groups"] = ",".join(str(size) for size in n_labels)
+        given |= self._loss_parameters(n_labels)
         given["max_features"] = "all" if self.max_features is None else self.max_features
         if self.n_iter_no_change is not None:
             given["early_stopping"] = self.n_iter_no_change
@@ -75,6 +80,30 @@ class _GradientBoosting(Estimator):
                 # A single label is ranked right whatever its score is.
                 given["validation_metric"] = "macro-auc"
         return given | projection_parameters(self.projection, self.n_components)
+
+    def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
+        """Return the parameters of the loss, unless `params` has one."""
+        names = [self.loss] if isinstance(self.loss, str) else list(self.loss)
+        for name in names:
+            if name not in self._losses:
+                raise ValueError(f"loss must be one of {', '.join(self._losses)}, got {name!r}")
+        if not {"loss", "output_losses"}.isdisjoint(self.params or {}):
+            return {}
+        if not isinstance(self.loss, str):
+            return {"output_losses": ",".join(self._losses[name] for name in names)}
+        loss = self._losses[self.loss]
+        if self._excludes() and loss == "logistic" and self._method != "single-target-gbrt":
+            # Of the classes of an output each sample has one.
+            return {"loss": "softmax", "groups": ",".join(str(size) for size in n_labels)}
+        return {"loss": loss}
+
+    def _has_loss(self, name: str) -> bool:
+        return name == self.loss if isinstance(self.loss, str) else name in self.loss
+
+    def _staged_scores(self, X: Any) -> Iterator[NDArray[np.float32]]:
+        """Return the predictions of the model after each step."""
+        X = self._fitted_features(X)
+        return self.model_.staged_predict(X, n_threads=self._n_threads())
 
     def _excludes(self) -> bool:
         """Return whether labels are classes, of which each sample has exactly one."""
@@ -115,9 +144,10 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         Number of steps.
     learning_rate : float, default=0.1
         The factor, in (0, 1], that shortens every step.
-    loss : {"log_loss", "squared_error", "absolute_error"}, default="log_loss"
+    loss : {"log_loss", "squared_error", "absolute_error"} or list of these, default="log_loss"
         Loss that is minimized. With "log_loss" scores are probabilities; more than two classes are boosted together by
-        the softmax loss, except with the method "single-target-gbrt", which boosts each class against the others.
+        the softmax loss, except with the method "single-target-gbrt", which boosts each class against the others. A
+        list has a loss for each label.
     subsample : float, default=1.0
         Fraction of the samples that each tree grows on.
     max_depth : int or None, default=3
@@ -152,6 +182,10 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         Weights of classes, which multiply those of the samples.
     missing_outputs : bool, default=False
         Allows outputs that are NaN: they are left out of gradients and leaves.
+    categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
+        The features that are categories, which are split between subsets of their values: those that a DataFrame
+        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
+        Values that training did not have count as missing, with a warning.
     params : dict, optional
         Other parameters of the method by the names of the command and `rpo.methods()`.
 
@@ -167,12 +201,14 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     True
     """
 
+    _losses: ClassVar[Mapping[str, str]] = _LOSSES_OF_LABELS
+
     def __init__(
         self,
         n_estimators: int = 100,
         *,
         learning_rate: float = 0.1,
-        loss: str = "log_loss",
+        loss: str | Sequence[str] = "log_loss",
         subsample: float = 1.0,
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
@@ -190,6 +226,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         warm_start: bool = False,
         class_weight: Any = None,
         missing_outputs: bool = False,
+        categorical_features: Any = "from_dtype",
         params: Mapping[str, Any] | None = None,
     ):
         self.n_estimators = n_estimators
@@ -212,6 +249,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         self.warm_start = warm_start
         self.class_weight = class_weight
         self.missing_outputs = missing_outputs
+        self.categorical_features = categorical_features
         self.params = params
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Any:
@@ -230,6 +268,38 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
         """
         return self._fit_scored(X, y, sample_weight, eval_set)
 
+    def staged_predict(self, X: Any) -> Iterator[Any]:
+        """Return the predictions after each step, one after the other: the last are those of `predict`.
+
+        Each step is added to the last, so that all of them cost little more than one prediction.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        iterator
+            Of what `predict` returns, `n_estimators_` times.
+        """
+        return (self._chosen(scores) for scores in self._staged_scores(X))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Any]:
+        """Return the probabilities after each step, one after the other: the last are those of `predict_proba`.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        iterator
+            Of what `predict_proba` returns, `n_estimators_` times.
+        """
+        return (self._encoding.probabilities(scores) for scores in self._staged_scores(X))
+
 
 class GradientBoostingRegressor(Regressor, _GradientBoosting):
     """Gradient boosting of one number or many, one tree of all outputs per step (Joly, Wehenkel, Geurts 2019).
@@ -240,8 +310,12 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Number of steps.
     learning_rate : float, default=0.1
         The factor, in (0, 1], that shortens every step.
-    loss : {"squared_error", "absolute_error"}, default="squared_error"
-        Loss that is minimized.
+    loss : str or list of str, default="squared_error"
+        Loss that is minimized: "squared_error"; "absolute_error"; "huber", squared up to a distance and linear beyond,
+        which outliers weigh little in; "quantile", whose predictions are the `alpha`-quantiles; "poisson" of counts
+        and "tweedie" of amounts that are often 0, both of y not negative and by a logarithmic link (the power of the
+        variance, 1.5, is `params={"tweedie_power": ...}`); or "log_loss" of outputs that are 0 or 1. A list has a loss
+        for each output.
     subsample : float, default=1.0
         Fraction of the samples that each tree grows on.
     max_depth : int or None, default=3
@@ -262,6 +336,10 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Fraction of the samples that is withheld to score steps with `n_iter_no_change`; `eval_set` takes its place.
     n_iter_no_change : int, optional
         Stops after this number of steps without a better score on the withheld samples.
+    alpha : float or sequence of float, default=0.9
+        The level of the quantile loss, in (0, 1); of several increasing levels there is a column of predictions for
+        each. With the Huber loss, its distance is the `alpha`-quantile of the distances of y from the medians of its
+        outputs; `params={"huber_delta": ...}` sets another.
     n_jobs : int, optional
         Number of threads, as scikit-learn counts them. The model does not depend on it.
     random_state : int, RandomState or None, default=None
@@ -272,16 +350,25 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Keeps the steps of the last fit, which was of the same data, and makes only those that are missing.
     missing_outputs : bool, default=False
         Allows outputs that are NaN: they are left out of gradients and leaves.
+    categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
+        The features that are categories, which are split between subsets of their values: those that a DataFrame
+        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
+        Values that training did not have count as missing, with a warning.
     params : dict, optional
         Other parameters of the method by the names of the command and `rpo.methods()`.
     """
+
+    _losses: ClassVar[Mapping[str, str]] = _LOSSES_OF_NUMBERS
+
+    alpha: float | Sequence[float]
+    _distance: float | None
 
     def __init__(
         self,
         n_estimators: int = 100,
         *,
         learning_rate: float = 0.1,
-        loss: str = "squared_error",
+        loss: str | Sequence[str] = "squared_error",
         subsample: float = 1.0,
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
@@ -293,11 +380,13 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         method: str | None = None,
         validation_fraction: float = 0.1,
         n_iter_no_change: int | None = None,
+        alpha: float | Sequence[float] = 0.9,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
         warm_start: bool = False,
         missing_outputs: bool = False,
+        categorical_features: Any = "from_dtype",
         params: Mapping[str, Any] | None = None,
     ):
         self.n_estimators = n_estimators
@@ -314,11 +403,13 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         self.method = method
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
+        self.alpha = alpha
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
         self.warm_start = warm_start
         self.missing_outputs = missing_outputs
+        self.categorical_features = categorical_features
         self.params = params
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, eval_set: tuple[Any, Any] | None = None) -> Any:
@@ -336,3 +427,47 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
             Samples to score steps on; the model ends with the step that was best on them.
         """
         return self._fit_scored(X, y, sample_weight, eval_set)
+
+    def staged_predict(self, X: Any) -> Iterator[NDArray[np.float64]]:
+        """Return the predictions after each step, one after the other: the last are those of `predict`.
+
+        Each step is added to the last, so that all of them cost little more than one prediction.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features.
+
+        Returns
+        -------
+        iterator of ndarray
+            Of what `predict` returns, `n_estimators_` times.
+        """
+        return (self._decoded(scores) for scores in self._staged_scores(X))
+
+    def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
+        self._distance = self._huber_distance(y) if self._has_loss("huber") else None
+        return super()._finish(X, y, data, n_labels, validation, **more)
+
+    def _loss_parameters(self, n_labels: NDArray[Any]) -> dict[str, Any]:
+        given = super()._loss_parameters(n_labels)
+        if given and self._distance is not None:
+            given["huber_delta"] = self._distance
+        if given and self._has_loss("quantile"):
+            given["quantile"] = ",".join(repr(float(level)) for level in np.atleast_1d(self.alpha))
+        return given
+
+    def _huber_distance(self, y: Any) -> float | None:
+        """Return the distance from which the Huber loss is linear, unless `params` has one."""
+        if "huber_delta" in (self.params or {}):
+            return None
+        if np.ndim(self.alpha) != 0 or not 0.0 < float(np.asarray(self.alpha)) < 1.0:
+            raise ValueError(f"alpha must be a number between 0 and 1 with the Huber loss, got {self.alpha!r}")
+        y = np.asarray(y if isinstance(y, np.ndarray) else y.toarray(), np.float64)
+        distance = float(np.nanquantile(np.abs(y - np.nanmedian(y, axis=0)), float(np.asarray(self.alpha))))
+        if not distance > 0.0:
+            raise ValueError(
+                f"the {self.alpha}-quantile of the distances of y from its medians is {distance}: "
+                'give a larger alpha, or params={"huber_delta": ...}'
+            )
+        return distance

@@ -1,14 +1,14 @@
 """Forests grown on several processes or machines: the same, byte for byte, as grown in one process.
 
 A tree depends on the data, the seed and its index alone. So the trees are grown in blocks, wherever there is a worker,
-and merged in the order of their indices.
+and merged in the order of their indices, each block as soon as those before it are there.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import SimpleQueue
 from typing import Any, Protocol
 
@@ -80,10 +80,10 @@ def fit(
     def grow(work: Work, _: Callable[[int], object]) -> Model:
         if isinstance(client, joblib.Parallel):
             blocks = _blocks(work, n_blocks or 2 * joblib.effective_n_jobs(client.n_jobs))
-            return _merged(list(client(joblib.delayed(_grow_block)(work.samples, *block) for block in blocks)))
+            return Model.from_parts(client(joblib.delayed(_grow_block)(work.samples, *block) for block in blocks))
         engine = _engine(client)
         blocks = _blocks(work, n_blocks or 2 * engine.n_workers)
-        return _merged(_run(engine, work.samples, blocks, retries, progress))
+        return Model.from_parts(_run(engine, work.samples, blocks, retries, progress))
 
     token = fitter.set(grow)
     try:
@@ -110,18 +110,9 @@ def _blocks(work: Work, n_blocks: int) -> list[Block]:
     ]
 
 
-def _grow_block(samples: Samples, parameters: dict[str, Any], n_threads: int) -> Model:
-    """Grow a block, at a worker."""
-    return Work(parameters, samples, None, n_threads).fit()
-
-
-def _merged(parts: list[Model]) -> Model:
-    """Merge neighbours, so that no part is copied more often than the logarithm of their number."""
-    while len(parts) > 1:
-        pairs = zip(parts[::2], parts[1::2], strict=False)
-        last = parts[-1:] if len(parts) % 2 else []
-        parts = [a.merge(b) for a, b in pairs] + last
-    return parts[0]
+def _grow_block(samples: Samples, parameters: dict[str, Any], n_threads: int) -> bytes:
+    """Grow a block, at a worker; returns the bytes of its file, which are smaller than what is in memory."""
+    return Work(parameters, samples, None, n_threads).fit().to_bytes()
 
 
 class _Engine(Protocol):
@@ -196,8 +187,8 @@ def _run(
     blocks: list[Block],
     retries: int,
     progress: Callable[[int, int], object] | None,
-) -> list[Model]:
-    """Grow all blocks, those that failed again; returns them in their order."""
+) -> Iterator[bytes]:
+    """Grow all blocks, those that failed again; returns them in their order, and holds only those that are early."""
     shared = engine.share(samples)
     done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
     futures: dict[int, Any] = {}
@@ -206,17 +197,20 @@ def _run(
         futures[block] = engine.submit(shared, *blocks[block])
         futures[block].add_done_callback(lambda future: done.put((block, future)))
 
-    models: dict[int, Model] = {}
+    early: dict[int, bytes] = {}
+    n_taken = 0
     failures = [0] * len(blocks)
     total = sum(parameters["trees"] for parameters, _ in blocks)
     grown = 0
     try:
         for block in range(len(blocks)):
             start(block)
-        while len(models) < len(blocks):
+        while n_taken < len(blocks):
             block, future = done.get()
+            # A future holds its result.
+            futures.pop(block)
             try:
-                models[block] = future.result()
+                early[block] = future.result()
             except (ValueError, TypeError, MemoryError):
                 raise
             except Exception:
@@ -227,11 +221,15 @@ def _run(
                 shared = engine.share(samples)
                 start(block)
                 continue
+            finally:
+                del future
             grown += blocks[block][0]["trees"]
             if progress is not None:
                 progress(grown, total)
+            while n_taken in early:
+                yield early.pop(n_taken)
+                n_taken += 1
     except BaseException:
         for future in futures.values():
             future.cancel()
         raise
-    return [models[block] for block in range(len(blocks))]

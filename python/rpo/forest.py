@@ -51,6 +51,10 @@ class RandomForestClassifier(ForestClassifier):
         Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
         Allows outputs that are NaN: they are left out of splits, leaves and scores.
+    categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
+        The features that are categories, which are split between subsets of their values: those that a DataFrame
+        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
+        Values that training did not have count as missing, with a warning.
     params : dict, optional
         Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
@@ -107,6 +111,7 @@ class RandomForestClassifier(ForestClassifier):
         projection: str | None = None,
         n_components: int | str | None = None,
         missing_outputs: bool = False,
+        categorical_features: Any = "from_dtype",
         params: Mapping[str, Any] | None = None,
     ):
         self.n_estimators = n_estimators
@@ -126,6 +131,7 @@ class RandomForestClassifier(ForestClassifier):
         self.projection = projection
         self.n_components = n_components
         self.missing_outputs = missing_outputs
+        self.categorical_features = categorical_features
         self.params = params
 
     @property
@@ -175,6 +181,10 @@ class RandomForestRegressor(ForestRegressor):
         Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
         Allows outputs that are NaN: they are left out of splits, leaves and scores.
+    categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
+        The features that are categories, which are split between subsets of their values: those that a DataFrame
+        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
+        Values that training did not have count as missing, with a warning.
     params : dict, optional
         Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
@@ -215,6 +225,7 @@ class RandomForestRegressor(ForestRegressor):
         projection: str | None = None,
         n_components: int | str | None = None,
         missing_outputs: bool = False,
+        categorical_features: Any = "from_dtype",
         params: Mapping[str, Any] | None = None,
     ):
         self.n_estimators = n_estimators
@@ -234,6 +245,7 @@ class RandomForestRegressor(ForestRegressor):
         self.projection = projection
         self.n_components = n_components
         self.missing_outputs = missing_outputs
+        self.categorical_features = categorical_features
         self.params = params
 
     @property
@@ -284,6 +296,10 @@ class ExtraTreesClassifier(ForestClassifier):
         Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
         Allows outputs that are NaN: they are left out of splits, leaves and scores.
+    categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
+        The features that are categories, which are split between subsets of their values: those that a DataFrame
+        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
+        Values that training did not have count as missing, with a warning.
     params : dict, optional
         Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
@@ -328,6 +344,7 @@ class ExtraTreesClassifier(ForestClassifier):
         projection: str | None = None,
         n_components: int | str | None = None,
         missing_outputs: bool = False,
+        categorical_features: Any = "from_dtype",
         params: Mapping[str, Any] | None = None,
     ):
         self.n_estimators = n_estimators
@@ -347,6 +364,7 @@ class ExtraTreesClassifier(ForestClassifier):
         self.projection = projection
         self.n_components = n_components
         self.missing_outputs = missing_outputs
+        self.categorical_features = categorical_features
         self.params = params
 
     @property
@@ -396,6 +414,10 @@ class ExtraTreesRegressor(ForestRegressor):
         Number of components of the projection, if there is one; by default the logarithm of the number of outputs.
     missing_outputs : bool, default=False
         Allows outputs that are NaN: they are left out of splits, leaves and scores.
+    categorical_features : "from_dtype", None or list of bool, int or str, default="from_dtype"
+        The features that are categories, which are split between subsets of their values: those that a DataFrame
+        declares as such, none, or those of a mask, of indices or of names. A listed column may hold numbers or words.
+        Values that training did not have count as missing, with a warning.
     params : dict, optional
         Other parameters of the method by the names of the command and `rpo.methods()`, such as `"leaves"`,
         `"feature_share"`, `"thresholds"` or `"impute"`.
@@ -436,6 +458,7 @@ class ExtraTreesRegressor(ForestRegressor):
         projection: str | None = None,
         n_components: int | str | None = None,
         missing_outputs: bool = False,
+        categorical_features: Any = "from_dtype",
         params: Mapping[str, Any] | None = None,
     ):
         self.n_estimators = n_estimators
@@ -455,6 +478,7 @@ class ExtraTreesRegressor(ForestRegressor):
         self.projection = projection
         self.n_components = n_components
         self.missing_outputs = missing_outputs
+        self.categorical_features = categorical_features
         self.params = params
 
     @property

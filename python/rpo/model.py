@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path as FilePath
 from typing import Any, ClassVar, cast
 
 import numpy as np
@@ -175,6 +176,21 @@ class Model:
         """Return the leaf that each sample reaches in each tree, of shape (n_samples, n_trees); None without trees."""
         return self._native.apply(self._features(X), n_threads=n_threads)
 
+    def staged_predict(self, X: Any, *, n_threads: int = 0) -> Iterator[NDArray[np.float32]]:
+        """Return the predictions after each step of boosting, one after the other: the last are those of `predict`.
+
+        Each step is added to the last, so that all of them cost little more than one prediction.
+
+        Raises
+        ------
+        ValueError
+            For a model of another method.
+        """
+        stages = self._native.stages(self._features(X), n_threads=n_threads)
+        if stages is None:
+            raise ValueError(f"{self.parameters.get('method', 'the model')} has no steps that add up, as boosting has")
+        return stages
+
     def oob_predictions(self, X: Any, *, n_threads: int = 0) -> tuple[NDArray[np.float32], NDArray[np.uint32]] | None:
         """Return predictions for the training samples by the trees that did not see them, and how many those are.
 
@@ -204,6 +220,42 @@ class Model:
         Of forests grown with successive `first_tree`, it is the model that one training would have given.
         """
         return Model(self._native.merge(other._native))
+
+    @classmethod
+    def from_parts(cls, parts: Iterable[Model | bytes | Path]) -> Model:
+        """Return one model of the parts of a forest that were grown on the same data, in the order of their trees.
+
+        Parts are taken one after the other, so that an iterator need not hold them all.
+
+        Parameters
+        ----------
+        parts : iterable of Model, bytes or path
+            Models, files of models, or their bytes.
+
+        Raises
+        ------
+        ValueError
+            For parts that do not belong together, and where there is none.
+
+        Examples
+        --------
+        >>> import numpy as np, rpo
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(60, 4)).astype(np.float32)
+        >>> Y = (X[:, :3] > 0).astype(np.float32)
+        >>> grow = lambda first, n: rpo.Model.fit(X, Y, labels=True, thresholds=None, first_tree=first, trees=n)
+        >>> rpo.Model.from_parts(grow(i, 2) for i in (0, 2, 4)) == grow(0, 6)
+        True
+        """
+
+        def opened() -> Iterator[_native.Model | bytes]:
+            for part in parts:
+                if isinstance(part, Model):
+                    yield part._native
+                else:
+                    yield part if isinstance(part, bytes) else FilePath(part).read_bytes()
+
+        return cls(_native.Model.from_parts(opened()))
 
     def with_thresholds(self, thresholds: Sequence[float] | None) -> Model:
         """Return the model with the score from which each label is predicted."""

@@ -13,6 +13,7 @@ mod methods;
 mod metrics;
 mod model;
 mod projections;
+mod stages;
 mod threads;
 
 /// The extension module.
@@ -30,4 +31,6 @@ mod _native {
     use crate::model::Model;
     #[pymodule_export]
     use crate::projections::projection_matrix;
+    #[pymodule_export]
+    use crate::stages::Stages;
 }

@@ -4,8 +4,10 @@ use crate::dataset::{Dataset, given};
 use crate::error::{file_error, model_error, value_error};
 use crate::fit::fit;
 use crate::matrix::{Borrowed, CsrArrays, hand_csr};
+use crate::stages::Stages;
 use crate::threads;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rpo::core::MatrixView;
@@ -95,6 +97,25 @@ impl Model {
         merged.map(Self).map_err(model_error)
     }
 
+    /// One model of the parts of a forest, models or the bytes of their files, which are taken one after the other.
+    #[staticmethod]
+    fn from_parts(py: Python<'_>, parts: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let pool = threads::pool(0)?;
+        let mut merging = rpo::Merging::default();
+        for part in parts.try_iter()? {
+            let part = part?;
+            let part = match part.cast_into::<Self>() {
+                Ok(model) => model.get().0.clone(),
+                Err(other) => Self::from_bytes(py, other.into_inner().extract()?)?.0,
+            };
+            let push = || pool.install(|| merging.push(part));
+            py.detach(push).map_err(value_error)?;
+        }
+        let merged = py.detach(|| pool.install(|| merging.finish()));
+        let none = || PyValueError::new_err("there are no parts to merge");
+        merged.map_err(value_error)?.map(Self).ok_or_else(none)
+    }
+
     /// The model with decision thresholds, or without.
     #[pyo3(signature = (thresholds))]
     fn with_thresholds(&self, thresholds: Option<Vec<f64>>) -> PyResult<Self> {
@@ -161,6 +182,13 @@ impl Model {
     ) -> PyResult<Option<Bound<'py, PyArray2<u32>>>> {
         let leaves = self.on(py, &x, n_threads, rpo::Model::apply)?;
         Ok(leaves.map(|leaves| leaves.into_pyarray(py)))
+    }
+
+    /// The predictions after each step (n x d), one after the other; `None` if the model has no steps that add up.
+    #[pyo3(signature = (x, *, n_threads=0))]
+    fn stages<'py>(&self, py: Python<'py>, x: Borrowed<'py>, n_threads: usize) -> PyResult<Option<Stages>> {
+        let stages = self.on(py, &x, n_threads, rpo::Model::stages)?;
+        Ok(stages.map(|stages| Stages::new(stages, n_threads)))
     }
 
     /// The values of metrics on a data set, whose columns are found by name; NaN where one is undefined.

@@ -68,6 +68,29 @@ class Unreliable(ThreadPoolExecutor):
         return lost
 
 
+def test_parts_are_merged_as_they_come(labels, tmp_path):
+    X, Y = labels
+    options = {"labels": True, "thresholds": None, "projection": "gaussian"}
+    grow = lambda first, n: rpo.Model.fit(X, Y, first_tree=first, trees=n, **options)  # noqa: E731
+    parts = [grow(3 * i, 3) for i in range(7)]
+    whole = grow(0, 21)
+    paths = [tmp_path / f"{i}.rpo" for i in range(7)]
+    for part, path in zip(parts, paths, strict=True):
+        part.save(path)
+    mixed = [parts[0], parts[1].to_bytes(), str(paths[2]), *paths[3:]]
+    for given in (parts, paths, mixed, iter(mixed)):
+        assert rpo.Model.from_parts(given).to_bytes() == whole.to_bytes()
+    assert parts[0] == grow(0, 3)
+    with pytest.raises(ValueError, match="part 2: the models cannot be merged"):
+        rpo.Model.from_parts([*parts[:2], rpo.Model.fit(X[:50], Y[:50], first_tree=6, trees=3, **options)])
+    with pytest.raises(ValueError, match="no parts"):
+        rpo.Model.from_parts([])
+    with pytest.raises(OSError, match="missing"):
+        rpo.Model.from_parts([tmp_path / "missing.rpo"])
+    with pytest.raises(ValueError, match="model"):
+        rpo.Model.from_parts([b"no model"])
+
+
 def test_lost_blocks_are_grown_again(labels):
     X, Y = labels
     make = lambda: rpo.RandomForestClassifier(9, random_state=0)  # noqa: E731

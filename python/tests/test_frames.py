@@ -77,14 +77,25 @@ def test_missing_values_of_columns(table):
 def test_columns_that_do_not_fit_are_named(table):
     frame, y = table
     model = rpo.RandomForestClassifier(3, random_state=0).fit(frame, y)
-    unknown = frame.assign(color=pd.Categorical(["violet"] * len(y)))
-    with pytest.raises(ValueError, match="row 0 has the value 'violet' of column 'color'"):
-        model.predict(unknown)
     with pytest.raises(ValueError, match="feature names"):
         model.predict(frame[["color", "size"]])
     with pytest.raises(ValueError, match="no feature 'size'"):
         model.model_.predict(frame[["color"]])
     with pytest.raises(ValueError, match="'color' is a number"):
         model.predict(frame.assign(color=1.0))
+    with pytest.raises(ValueError, match="'size' is a category"):
+        model.predict(frame.assign(size=frame["color"]))
     with pytest.raises(ValueError, match="'text' holds"):
         rpo.Model.fit(frame.assign(text="word"), y.reshape(-1, 1), labels=True)
+
+
+def test_values_that_training_did_not_have_count_as_missing(table):
+    frame, y = table
+    model = rpo.RandomForestClassifier(5, random_state=0).fit(frame, y)
+    color = frame["color"].astype(str).where(np.arange(len(y)) % 3 != 1, "violet")
+    missing = frame.assign(color=frame["color"].where(np.arange(len(y)) % 3 != 1))
+    unseen = frame.assign(color=color.astype("category"))
+    for predict in (model.predict_proba, model.model_.predict):
+        with pytest.warns(UserWarning, match="row 1 has the value 'violet' of column 'color'.*; 50 such values"):
+            found = predict(unseen)
+        assert np.array_equal(found, predict(missing))

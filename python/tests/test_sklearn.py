@@ -9,15 +9,19 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
+from sklearn import ensemble
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.multioutput import ClassifierChain, MultiOutputClassifier, MultiOutputRegressor, RegressorChain
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
 import rpo
+from rpo.projections import OutputProjection
 
 ALL = [
     rpo.RandomForestClassifier(4, random_state=0),
@@ -74,6 +78,26 @@ def test_frames_out_of_a_pipeline(labels):
     assert list(model[-1].feature_names_in_)[:2] == ["scale__x0", "scale__x1"]
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_projections_give_tables(labels, library):
+    module = pytest.importorskip(library)
+    _, Y = labels
+    projection = OutputProjection(n_components=2, random_state=0)
+    table = projection.set_output(transform=library).fit(Y).transform(Y)
+    assert isinstance(table, module.DataFrame)
+    assert list(table.columns) == ["outputprojection0", "outputprojection1"]
+
+
+def test_notebooks_show_parameters_and_whether_it_is_fitted(labels):
+    forest = rpo.RandomForestClassifier(7, projection="gaussian")
+    before, after = forest._repr_html_(), forest.fit(*labels)._repr_html_()
+    assert "Not fitted" in before
+    assert "Not fitted" not in after
+    for text in ("RandomForestClassifier", "n_estimators", "gaussian"):
+        assert text in before
+        assert text in after
+
+
 def test_weights_are_routed(labels):
     X, Y = labels
     with sklearn.config_context(enable_metadata_routing=True):
@@ -83,6 +107,41 @@ def test_weights_are_routed(labels):
         direct = make_pipeline(StandardScaler()).fit_transform(X)
         expected = rpo.RandomForestClassifier(5, random_state=0).fit(direct, Y[:, 0], np.arange(120.0))
         assert routed[-1].model_ == expected.model_
+
+
+def test_what_a_fit_takes_is_routed(labels):
+    X, Y = labels
+    with sklearn.config_context(enable_metadata_routing=True):
+        boosting = rpo.GradientBoostingClassifier(50, n_iter_no_change=5, random_state=0)
+        boosting.set_fit_request(sample_weight=True, eval_set=True).set_score_request(sample_weight=True)
+        weights, held = np.arange(1.0, 81.0), (X[80:], Y[80:, 0])
+        routed = make_pipeline("passthrough", boosting).fit(X[:80], Y[:80, 0], sample_weight=weights, eval_set=held)
+        direct = clone(boosting).fit(X[:80], Y[:80, 0], weights, eval_set=held)
+        assert routed[-1].model_ == direct.model_
+        forest = rpo.RandomForestClassifier(5, random_state=0).set_fit_request(sample_weight=True)
+        forest.set_score_request(sample_weight=True)
+        search = GridSearchCV(forest, {"max_depth": [1, None]}, cv=3)
+        assert search.fit(X, Y[:, 0], sample_weight=np.arange(120.0)).best_score_ > 0.7
+
+
+def test_meta_estimators_of_several_outputs(numbers, labels):
+    """What scikit-learn's examples of several outputs do, with its forests beside ours."""
+    rng = np.random.default_rng(1)
+    angle = np.sort(rng.uniform(-100.0, 100.0, size=(600, 1)), axis=0)
+    circle = np.pi * np.column_stack([np.sin(angle), np.cos(angle)]) + rng.uniform(-0.5, 0.5, size=(600, 2))
+    train, test = np.arange(600) % 3 != 0, np.arange(600) % 3 == 0
+    scores = {}
+    for library in (rpo, ensemble):
+        for wrap in (MultiOutputRegressor, RegressorChain, lambda forest: forest):
+            model = wrap(library.RandomForestRegressor(50, max_depth=30, random_state=0)).fit(
+                angle[train], circle[train]
+            )
+            scores.setdefault(library, []).append(model.score(angle[test], circle[test]))
+    assert np.allclose(scores[rpo], scores[ensemble], atol=0.03)
+    X, Y = labels
+    for wrap in (MultiOutputClassifier, ClassifierChain, OneVsRestClassifier):
+        model = wrap(rpo.ExtraTreesClassifier(20, random_state=0)).fit(X, Y)
+        assert np.asarray(model.predict(X)).shape == Y.shape
 
 
 def test_growing_on_gives_the_forest_grown_at_once(labels):
@@ -262,12 +321,19 @@ def test_callbacks_are_called_for_every_step(labels):
     scored = monitor.get_logs().data[-1]
     assert scored["f1_macro"] == pytest.approx(f1_score(Y, forest.predict(X), average="macro"))
     rpo.GradientBoostingClassifier(5).set_callbacks(ProgressBar()).fit(X, Y)
+    # Of each fit of a search, and of the steps of a pipeline.
+    count = Count()
+    for estimator in (
+        GridSearchCV(rpo.RandomForestClassifier(3), {"max_depth": [1, 2]}, cv=2),
+        make_pipeline(StandardScaler(), rpo.GradientBoostingClassifier(3)),
+    ):
+        estimator.set_callbacks(ProgressBar()).fit(X, Y)
+    make_pipeline(StandardScaler(), rpo.GradientBoostingClassifier(3).set_callbacks(count)).fit(X, Y)
+    assert (count.begun, count.ended, count.open) == (4, 4, 0)
 
 
 def test_defaults_of_the_registry_and_of_scikit_learn():
     """Parameters with a name in the registry exist there, and mean the same by default."""
-    from sklearn import ensemble  # noqa: PLC0415
-
     methods = rpo.methods()
     for estimator in [*ALL, rpo.RandomForestRegressor(), rpo.GradientBoostingRegressor()]:
         known = methods[estimator._method]["parameters"]

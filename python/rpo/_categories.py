@@ -1,0 +1,113 @@
+"""Features that are categories: which they are, and their values as positions in a list."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FROM_DTYPE = "from_dtype"
+"""The choice of the columns that a table declares as categories."""
+
+
+class Categories(NamedTuple):
+    """A column of categories."""
+
+    codes: NDArray[Any]
+    """The position of each sample's value; -1 where it is missing."""
+    values: list[str]
+    """The values."""
+
+    def positions(self, column: str, expected: list[str]) -> NDArray[np.float32]:
+        """Return the positions of the values in another list, that of training; NaN where missing.
+
+        Values that are not in the list count as missing, with a warning.
+        """
+        position = {value: float(i) for i, value in enumerate(expected)}
+        # The last stands for a missing value.
+        positions = np.array([*(position.get(value, np.nan) for value in self.values), np.nan], np.float32)
+        found: NDArray[np.float32] = positions[self.codes]
+        unseen = np.isnan(found) & (self.codes >= 0)
+        if unseen.any():
+            row = int(np.flatnonzero(unseen)[0])
+            warnings.warn(
+                f"row {row} has the value {self.values[self.codes[row]]!r} of column {column}, which training did not "
+                f"have; {int(unseen.sum())} such values count as missing",
+                UserWarning,
+                stacklevel=2,
+            )
+        return found
+
+
+def categories_of(column: NDArray[Any]) -> Categories:
+    """Return the values of a column of numbers or words as categories, in increasing order."""
+    if column.dtype.kind in "biuf":
+        numbers = column.astype(np.float32)
+        observed = ~np.isnan(numbers)
+        values, codes = np.unique(numbers[observed], return_inverse=True)
+        words = [_word(number) for number in values]
+    else:
+        observed = np.array([not _is_missing(value) for value in column], bool)
+        found, codes = np.unique(np.array([str(value) for value in column[observed]], object), return_inverse=True)
+        words = list(found)
+    all_codes = np.full(len(column), -1)
+    all_codes[observed] = codes
+    return Categories(all_codes, words)
+
+
+def chosen(given: Any, n_features: int, names: NDArray[Any] | None) -> NDArray[np.bool_] | None:
+    """Return which features are categories, given as scikit-learn's histogram boosting takes it; None for "from_dtype".
+
+    Raises
+    ------
+    ValueError
+        For features that do not exist.
+    """
+    if isinstance(given, str):
+        if given == FROM_DTYPE:
+            return None
+        raise ValueError(
+            f"categorical_features must be {FROM_DTYPE!r}, None, or a list of indices, names or booleans, got {given!r}"
+        )
+    mask = np.zeros(n_features, bool)
+    if given is None or len(given) == 0:
+        return mask
+    entries = np.asarray(given)
+    if entries.ndim != 1 or entries.dtype.kind not in "biuUOT":
+        raise ValueError(f"categorical_features must be a list of indices, names or booleans, got {given!r}")
+    if entries.dtype.kind == "b":
+        if len(entries) != n_features:
+            raise ValueError(f"categorical_features has {len(entries)} booleans for {n_features} features")
+        return entries
+    if entries.dtype.kind in "iu":
+        if (outside := (entries < 0) | (entries >= n_features)).any():
+            raise ValueError(f"categorical_features has {entries[outside][0]}; there are {n_features} features")
+        mask[entries] = True
+        return mask
+    if names is None:
+        raise ValueError("categorical_features has names, but the features have none")
+    place = {name: j for j, name in enumerate(names)}
+    for name in entries:
+        if name not in place:
+            raise ValueError(f"categorical_features has {str(name)!r}, which is no feature")
+        mask[place[name]] = True
+    return mask
+
+
+def are_numbers(values: list[str]) -> bool:
+    """Return whether values are numbers, as those of a column of numbers that was chosen."""
+    try:
+        np.array(values, np.float32)
+    except ValueError:
+        return False
+    return True
+
+
+def _word(number: np.float32) -> str:
+    return str(int(number)) if number.is_integer() else str(number)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (not isinstance(value, str) and str(value) in {"nan", "<NA>", "NaT"})

@@ -1,0 +1,168 @@
+"""Losses and stages of boosting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn import ensemble
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import d2_pinball_score, d2_tweedie_score, mean_absolute_error, mean_pinball_loss
+
+import rpo
+
+ALGORITHMS = ["gbmort", "gbrt-rpo", "gbrt-relabel-rpo", "single-target-gbrt"]
+
+
+@pytest.mark.parametrize("method", ALGORITHMS)
+def test_stages_of_labels_are_the_predictions_of_shorter_fits(method, labels):
+    X, Y = labels
+    boost = lambda n: rpo.GradientBoostingClassifier(n, random_state=3, method=method, n_jobs=2).fit(X, Y)  # noqa: E731
+    model = boost(6)
+    probabilities, predictions = list(model.staged_predict_proba(X)), list(model.staged_predict(X))
+    assert len(probabilities) == len(predictions) == 6
+    for n in (1, 4, 6):
+        shorter = boost(n)
+        assert np.array_equal(probabilities[n - 1], shorter.predict_proba(X))
+        assert np.array_equal(predictions[n - 1], shorter.predict(X))
+    several = [list(rpo.GradientBoostingClassifier(6).fit(X, y).staged_predict_proba(X)) for y in kinds_of_classes(Y)]
+    assert [len(stages) for stages in several] == [6, 6, 6]
+    assert (several[0][0].shape, several[1][0].shape, len(several[2][0])) == ((120, 2), (120, 3), 2)
+
+
+def kinds_of_classes(Y):
+    return Y[:, 0], Y[:, 0] + Y[:, 1], np.column_stack([Y[:, 0] + Y[:, 1], Y[:, 2]])
+
+
+def test_stages_of_numbers_are_those_of_scikit_learn(numbers):
+    X, Y = numbers
+    options = {"n_estimators": 8, "max_depth": 2, "random_state": 0}
+    ours = rpo.GradientBoostingRegressor(**options, params={"line_search": "exact", "step_scope": "leaf"}).fit(
+        X, Y[:, 0]
+    )
+    theirs = ensemble.GradientBoostingRegressor(**options).fit(X, Y[:, 0])
+    stages = list(ours.staged_predict(X))
+    assert np.array_equal(stages[-1], ours.predict(X))
+    for found, expected in zip(stages, theirs.staged_predict(X), strict=True):
+        assert np.allclose(found, expected, atol=1e-4)
+    # Features may be sparse, and the first stages can be had without the others.
+    first = next(iter(ours.staged_predict(sp.csr_array(X))))
+    assert np.array_equal(first, stages[0])
+
+
+def test_stages_are_of_models_with_steps(labels, numbers):
+    X, Y = labels
+    with pytest.raises(NotFittedError):
+        rpo.GradientBoostingClassifier().staged_predict(X)
+    with pytest.raises(ValueError, match="random-forest has no steps"):
+        rpo.RandomForestClassifier(2).fit(X, Y).model_.staged_predict(X)
+    model = rpo.GradientBoostingRegressor(5).fit(*numbers)
+    with pytest.raises(ValueError, match="features"):
+        model.staged_predict(X)
+    filled = rpo.Model.fit(X, Y, method="gbmort", labels=True, iterations=5, impute="median", standardize=True)
+    holes = np.where(X > 1.0, np.nan, X).astype(np.float32)
+    assert np.array_equal(list(filled.staged_predict(holes))[-1], filled.predict(holes))
+
+
+@pytest.fixture
+def noisy():
+    rng = np.random.default_rng(4)
+    X = rng.uniform(-1.0, 1.0, size=(400, 3)).astype(np.float32)
+    return X, 2.0 * X[:, 0] + rng.standard_t(2, size=400)
+
+
+def test_every_loss_has_a_name(noisy):
+    X, y = noisy
+    counts = np.random.default_rng(0).poisson(np.exp(X[:, 0]))
+    names = {
+        "squared_error": "square",
+        "absolute_error": "absolute",
+        "huber": "huber",
+        "quantile": "quantile",
+        "poisson": "poisson",
+        "tweedie": "tweedie",
+        "log_loss": "logistic",
+    }
+    for name, loss in names.items():
+        target = counts if name in ("poisson", "tweedie") else (y > 0) if name == "log_loss" else y
+        model = rpo.GradientBoostingRegressor(15, loss=name, random_state=0).fit(X, target)
+        assert model.model_.parameters["loss"] == loss
+        by_command = {
+            word: value
+            for word, value in model.model_.parameters.items()
+            if word in ("loss", "quantile", "huber_delta") and value is not None
+        }
+        assert len(by_command) == (2 if name in ("huber", "quantile") else 1)
+        again = rpo.GradientBoostingRegressor(15, params=by_command, random_state=0).fit(X, target)
+        assert np.array_equal(again.predict(X), model.predict(X))
+    with pytest.raises(ValueError, match=r"loss must be one of squared_error, .*tweedie.*, got 'gamma'"):
+        rpo.GradientBoostingRegressor(loss="gamma").fit(X, y)
+    with pytest.raises(ValueError, match=r"loss must be one of log_loss, .*, got 'exponential'"):
+        rpo.GradientBoostingClassifier(loss="exponential").fit(X, y > 0)
+    for name in ("poisson", "tweedie"):
+        with pytest.raises(ValueError, match="needs at least 0"):
+            rpo.GradientBoostingRegressor(loss=name).fit(X, y)
+
+
+def test_losses_do_what_they_are_for(noisy):
+    X, y = noisy
+    options = {"n_estimators": 60, "max_depth": 2, "random_state": 0}
+    fit = lambda name, **more: rpo.GradientBoostingRegressor(loss=name, **options, **more)  # noqa: E731
+    median = 2.0 * X[:, 0]
+    errors = {
+        name: mean_absolute_error(median, fit(name).fit(X, y).predict(X))
+        for name in ("squared_error", "absolute_error", "huber")
+    }
+    assert errors["huber"] < errors["squared_error"]
+    assert errors["absolute_error"] < errors["squared_error"]
+    theirs = ensemble.GradientBoostingRegressor(loss="huber", **options).fit(X, y).predict(X)
+    assert errors["huber"] < 1.3 * mean_absolute_error(median, theirs)
+    for level in (0.2, 0.9):
+        found = fit("quantile", alpha=level).fit(X, y).predict(X)
+        assert d2_pinball_score(y, found, alpha=level) > 0.05
+        theirs = ensemble.GradientBoostingRegressor(loss="quantile", alpha=level, **options).fit(X, y)
+        assert mean_pinball_loss(y, found, alpha=level) < 1.1 * mean_pinball_loss(y, theirs.predict(X), alpha=level)
+    counts = np.random.default_rng(0).poisson(np.exp(2.0 * X[:, 0]))
+    for name, power in (("poisson", 1.0), ("tweedie", 1.5)):
+        found = fit(name).fit(X, counts).predict(X)
+        assert (found > 0.0).all()
+        assert d2_tweedie_score(counts, found, power=power) > 0.5
+
+
+def test_levels_of_quantiles(noisy):
+    X, y = noisy
+    levels = rpo.GradientBoostingRegressor(30, loss="quantile", alpha=[0.1, 0.5, 0.9]).fit(X, y).predict(X)
+    assert levels.shape == (400, 3)
+    assert (np.diff(levels, axis=1) >= 0.0).all()
+    assert 0.7 < ((levels[:, 0] <= y) & (y <= levels[:, 2])).mean() < 0.95
+    for alpha in (0.0, 1.0, [0.5, 0.1], [0.5, 2.0]):
+        with pytest.raises(ValueError, match="quantile"):
+            rpo.GradientBoostingRegressor(5, loss="quantile", alpha=alpha).fit(X, y)
+
+
+def test_the_distance_of_huber(noisy):
+    X, y = noisy
+    model = rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.8).fit(X, y)
+    expected = np.quantile(np.abs(y - np.median(y)), 0.8)
+    assert model.model_.parameters["huber_delta"] == pytest.approx(expected)
+    scaled = rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.8).fit(X, 1000.0 * y)
+    assert np.allclose(scaled.predict(X), 1000.0 * model.predict(X), rtol=1e-3)
+    given = rpo.GradientBoostingRegressor(5, loss="huber", params={"huber_delta": 2.5}).fit(X, y)
+    assert given.model_.parameters["huber_delta"] == 2.5
+    for alpha in (0.0, 1.5, [0.1, 0.9]):
+        with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
+            rpo.GradientBoostingRegressor(5, loss="huber", alpha=alpha).fit(X, y)
+    with pytest.raises(ValueError, match="quantile of the distances of y"):
+        rpo.GradientBoostingRegressor(5, loss="huber", alpha=0.5).fit(X, (np.arange(400) == 3).astype(float))
+
+
+def test_each_output_may_have_its_loss(noisy):
+    X, y = noisy
+    both = np.column_stack([y, y > 0.0])
+    model = rpo.GradientBoostingRegressor(20, loss=["huber", "log_loss"]).fit(X, both)
+    assert model.model_.parameters["output_losses"] == "huber,logistic"
+    assert ((model.predict(X)[:, 1] >= 0.0) & (model.predict(X)[:, 1] <= 1.0)).all()
+    with pytest.raises(ValueError, match="got 'gamma'"):
+        rpo.GradientBoostingRegressor(loss=["gamma", "huber"]).fit(X, both)
+    with pytest.raises(ValueError, match="loss"):
+        rpo.GradientBoostingRegressor(loss=["huber"]).fit(X, both)

@@ -1,0 +1,139 @@
+"""The parameter `categorical_features`, as scikit-learn's histogram boosting has it."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.model_selection import cross_val_score
+
+import rpo
+
+pd = pytest.importorskip("pandas")
+
+ESTIMATORS = [
+    rpo.RandomForestRegressor(20, random_state=0),
+    rpo.ExtraTreesRegressor(20, random_state=0),
+    rpo.GradientBoostingRegressor(20, random_state=0),
+    rpo.RandomForestClassifier(20, random_state=0),
+    rpo.ExtraTreesClassifier(20, random_state=0),
+    rpo.GradientBoostingClassifier(20, random_state=0),
+]
+
+VALUES = np.array([3.0, 10.0, 7.5, -4.0, 100.0, 12.0])
+"""Of a category: what follows from them has nothing to do with their order."""
+
+
+@pytest.fixture
+def coded():
+    rng = np.random.default_rng(8)
+    code = rng.integers(6, size=240)
+    X = np.column_stack([rng.normal(size=240), VALUES[code], rng.normal(size=240)]).astype(np.float32)
+    return X, (code % 2 + 0.1 * X[:, 0] > 0.5).astype(int)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda estimator: type(estimator).__name__)
+def test_forms_of_the_choice_give_one_model(estimator, coded):
+    X, y = coded
+    given = X.copy()
+    expected = clone(estimator).set_params(categorical_features=[1]).fit(X, y)
+    assert np.array_equal(X, given)
+    assert list(expected.is_categorical_) == [False, True, False]
+    nominal = {1: ["-4", "3", "7.5", "10", "12", "100"]}
+    assert expected.model_._native.nominal == nominal
+    for choice in ([False, True, False], np.array([1]), (1,)):
+        assert clone(estimator).set_params(categorical_features=choice).fit(X, y).model_ == expected.model_
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    for choice, table in (
+        (["b"], frame),
+        ([1], frame),
+        ("from_dtype", frame.astype({"b": "category"})),
+        (["b"], frame.astype({"b": "category"})),
+    ):
+        model = clone(estimator).set_params(categorical_features=choice).fit(table, y)
+        assert model.model_._native.nominal.keys() == {1}
+        assert np.allclose(model.predict(table), expected.predict(X))
+        assert np.array_equal(model.model_.predict(table), model.model_.predict(table[["c", "a", "b"]]))
+    plain = clone(estimator).fit(X, y)
+    assert plain.is_categorical_ is None
+    for table in (X, frame, frame.astype({"b": "category"})):
+        numbers = clone(estimator).set_params(categorical_features=None).fit(table, y)
+        assert numbers.is_categorical_ is None
+        assert np.array_equal(numbers.predict(table), plain.predict(X))
+    copied = pickle.loads(pickle.dumps(expected))
+    assert np.array_equal(copied.predict(X), expected.predict(X))
+
+
+def test_words_are_categories_where_they_are_chosen(coded):
+    X, y = coded
+    words = np.array(["red", "green", "blue", "pink", "grey", "nan"], object)
+    frame = pd.DataFrame({"size": X[:, 0], "color": words[np.searchsorted(np.sort(VALUES), X[:, 1])]})
+    model = rpo.GradientBoostingClassifier(20, categorical_features=["color"], random_state=0).fit(frame, y)
+    assert model.model_._native.nominal == {1: ["blue", "green", "grey", "nan", "pink", "red"]}
+    assert model.score(frame, y) > 0.95
+    holes = frame.assign(color=frame["color"].where(np.arange(240) % 4 != 0, None))
+    assert (
+        rpo.GradientBoostingClassifier(20, categorical_features=["color"], random_state=0).fit(holes, y).score(holes, y)
+        > 0.8
+    )
+    for library in ("polars", "pyarrow"):
+        module = pytest.importorskip(library)
+        table = module.DataFrame if library == "polars" else module.table
+        for given in (frame, holes):
+            other = table(
+                {
+                    "size": given["size"].to_numpy(),
+                    "color": [word if isinstance(word, str) else None for word in given["color"]],
+                }
+            )
+            expected = rpo.GradientBoostingClassifier(20, categorical_features=["color"], random_state=0).fit(given, y)
+            found = rpo.GradientBoostingClassifier(20, categorical_features=["color"], random_state=0).fit(other, y)
+            assert found.model_ == expected.model_
+            assert np.array_equal(expected.predict(other), expected.predict(given))
+
+
+def test_values_of_arrays_are_those_of_training(coded):
+    X, y = coded
+    model = rpo.GradientBoostingRegressor(30, categorical_features=[1]).fit(X, y)
+    permuted = X[::-1]
+    assert np.array_equal(model.predict(permuted), model.predict(X)[::-1])
+    unseen, missing = X.copy(), X.copy()
+    unseen[::5, 1], missing[::5, 1] = 55.0, np.nan
+    with pytest.warns(UserWarning, match="row 0 has the value '55' of column 1, .*; 48 such values count as missing"):
+        found = model.predict(unseen)
+    assert np.array_equal(found, model.predict(missing))
+
+
+def test_categories_are_learned_as_by_histogram_boosting(coded):
+    X, y = coded
+    options = {"categorical_features": [1], "random_state": 0}
+    theirs = HistGradientBoostingRegressor(max_iter=15, max_depth=1, **options)
+    ours = rpo.GradientBoostingRegressor(15, max_depth=1, **options)
+    as_numbers = rpo.GradientBoostingRegressor(15, max_depth=1, random_state=0)
+    theirs, ours, as_numbers = (cross_val_score(model, X, y, cv=4).mean() for model in (theirs, ours, as_numbers))
+    assert ours > theirs - 0.01
+    assert ours > as_numbers + 0.1
+
+
+def test_choices_that_are_none_are_refused(coded):
+    X, y = coded
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    for choice, data, message in (
+        ([3], X, "has 3; there are 3 features"),
+        ([-1], X, "has -1"),
+        ([True, False], X, "2 booleans for 3 features"),
+        (["b"], X, "the features have none"),
+        (["d"], frame, "has 'd', which is no feature"),
+        ("dtype", X, "must be 'from_dtype'"),
+        ([1.5], X, "must be a list"),
+        ([1], sp.csr_array(X), "dense X"),
+        ([0], frame.assign(b=pd.Categorical(["x"] * 240)), "'b' is a category; categorical_features does not name it"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rpo.RandomForestRegressor(2, categorical_features=choice).fit(data, y)
+    with pytest.raises(AttributeError, match="not fitted"):
+        _ = rpo.RandomForestRegressor().is_categorical_
