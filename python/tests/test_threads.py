@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
+import sysconfig
 import textwrap
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import rpo
 
@@ -68,6 +72,63 @@ def test_fits_in_several_threads_at_once_are_those_of_one(labels):
     for thread in threads:
         thread.join()
     assert found == expected
+
+
+def in_threads(n, work):
+    """Return what the work gives in each of several threads that start at once."""
+    barrier = threading.Barrier(n)
+
+    def at_once(number):
+        barrier.wait(timeout=60)
+        return work(number)
+
+    with ThreadPoolExecutor(n) as executor:
+        return list(executor.map(at_once, range(n)))
+
+
+def test_threads_share_an_estimator(labels, sparse, numbers):
+    """All predict with one, while some fit others and one fits it again, to the same data and so to the same model."""
+    for estimator, (X, Y) in (
+        (rpo.RandomForestClassifier(10, random_state=0), labels),
+        (rpo.RandomForestClassifier(10, random_state=0, projection="gaussian", n_jobs=2), sparse),
+        (rpo.GradientBoostingRegressor(10, random_state=0), numbers),
+        (rpo.CraftmlClassifier(4, random_state=0), sparse),
+    ):
+        predict = estimator.predict if hasattr(estimator, "staged_predict") else estimator.predict_proba
+        expected, model = estimator.fit(X, Y).model_, predict(X)
+
+        def work(number, estimator=estimator, X=X, Y=Y, predict=predict, expected=expected, model=model):
+            for _ in range(3):
+                if number == 0:
+                    estimator.fit(X, Y)
+                elif number == 1:
+                    assert clone(estimator).fit(X, Y).model_ == expected
+                elif number == 2:
+                    assert pickle.loads(pickle.dumps(estimator)).model_ == expected
+                assert np.array_equal(predict(X), model)
+            return estimator.model_ == expected
+
+        assert in_threads(6, work) == [True] * 6
+
+
+def test_threads_share_stages(numbers):
+    X, Y = numbers
+    model = rpo.GradientBoostingRegressor(40, random_state=0).fit(X, Y).model_
+    expected = list(model.staged_predict(X))
+    stages = model.staged_predict(X)
+    found = [stage for taken in in_threads(4, lambda _: list(stages)) for stage in taken]
+    key = lambda stage: stage.tobytes()  # noqa: E731
+    assert sorted(map(key, found)) == sorted(map(key, expected))
+
+
+@pytest.mark.skipif(not hasattr(sys, "_is_gil_enabled"), reason="CPython 3.12 and older have the lock")
+def test_the_lock_of_a_free_threaded_interpreter_stays_off():
+    """An extension module that needs the lock would turn it on."""
+    code = "import sys, rpo; print(sys._is_gil_enabled())"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    is_free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    assert found.stdout == f"{not is_free}\n"
+    assert "GIL" not in found.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")

@@ -12,7 +12,14 @@ const INTERPRETER: &str = "RPO_PYTHON";
 const NAMES: [&str; 5] = ["python3.13", "python3.12", "python3.11", "python3.10", "python3"];
 const OLD_ENOUGH: &str = "import sys, venv; sys.exit(sys.version_info < (3, 10))";
 
-/// Runs every check of the package and sums up.
+/// Names the free-threaded interpreter to use, beside the other; without it the newest that is found.
+const FREE_THREADED: &str = "RPO_PYTHON_FREE_THREADED";
+/// Free-threaded interpreters that are looked for, and the oldest version that pyo3 serves.
+const FREE_THREADED_NAMES: [&str; 2] = ["python3.15t", "python3.14t"];
+const IS_FREE_THREADED: &str = "import sys, sysconfig, venv; \
+    sys.exit(sys.version_info < (3, 14) or not sysconfig.get_config_var('Py_GIL_DISABLED'))";
+
+/// Runs every check of the package and sums up; those of a free-threaded interpreter too, where there is one.
 ///
 /// # Errors
 /// If a check fails, or there is no Python to run it.
@@ -20,6 +27,9 @@ pub(crate) fn run() -> anyhow::Result<()> {
     let mut checks = Checks::default();
     if !add_to(&mut checks)? {
         bail!("Python 3.10 or newer is needed; {INTERPRETER} names one");
+    }
+    if let Some(python) = find(FREE_THREADED, &FREE_THREADED_NAMES, IS_FREE_THREADED)? {
+        add_free_threaded(&mut checks, &python)?;
     }
     checks.sum_up()
 }
@@ -29,7 +39,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
 /// # Errors
 /// If the interpreter that the environment names does not serve, or the tools cannot be installed.
 pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
-    let Some(python) = interpreter()? else {
+    let Some(python) = find(INTERPRETER, &NAMES, OLD_ENOUGH)? else {
         return Ok(false);
     };
     let formatting = ["fmt", "--manifest-path", "python/Cargo.toml", "--check"];
@@ -51,14 +61,7 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     lints.current_dir(root()).env("CARGO_TARGET_DIR", &build_folder);
     checks.check("python: lints", &mut lints)?;
     let environment = Environment::fresh(&python, target.join("python"))?;
-    let mut build = environment.tool("maturin");
-    build.args(["build", "--manifest-path", "python/Cargo.toml", "--out"]);
-    build
-        .arg(environment.wheels())
-        .arg("--interpreter")
-        .arg(environment.program("python"));
-    build.current_dir(root()).env("CARGO_TARGET_DIR", &build_folder);
-    checks.check("python: wheel", &mut build)?;
+    checks.check("python: wheel", &mut environment.build(&build_folder))?;
     let Some(wheel) = environment.wheel() else {
         return Ok(true);
     };
@@ -109,23 +112,51 @@ pub(crate) fn add_to(checks: &mut Checks) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// The interpreter to use.
-fn interpreter() -> anyhow::Result<Option<PathBuf>> {
+/// Adds the tests with the wheel of a free-threaded interpreter, which is a wheel of its own: the stable ABI is not for it.
+///
+/// What the tests compare with is installed as far as it is for every interpreter: others are skipped.
+fn add_free_threaded(checks: &mut Checks, python: &Path) -> anyhow::Result<()> {
+    let target = root().join("target");
+    let environment = Environment::fresh(python, target.join("python-free-threaded"))?;
+    let mut build = environment.build(&target.join("python").join("build"));
+    checks.check("python: free-threaded wheel", &mut build)?;
+    let Some(wheel) = environment.wheel() else {
+        return Ok(());
+    };
+    let mut install = environment.tool("pip");
+    install
+        .args(["install", "--quiet", "pytest>=8", "pandas>=2.2"])
+        .arg(wheel);
+    checks.check("python: free-threaded installation", &mut install)?;
+    let package = root().join("python");
+    let mut tests = environment.tool("pytest");
+    tests
+        .arg("-c")
+        .arg(package.join("pyproject.toml"))
+        .arg(package.join("tests"));
+    tests
+        .current_dir(&environment.folder)
+        .env("RPO_COMMAND", target.join("debug/rpo"));
+    checks.check("python: free-threaded tests", &mut tests)
+}
+
+/// The interpreter that a variable names, or else the first of some names that serves: that ends a program with success.
+fn find(variable: &str, names: &[&str], program: &str) -> anyhow::Result<Option<PathBuf>> {
     let serves = |python: &Path| {
         let mut command = Command::new(python);
         command
-            .args(["-c", OLD_ENOUGH])
+            .args(["-c", program])
             .stdout(Stdio::null())
             .stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    match std::env::var_os(INTERPRETER) {
+    match std::env::var_os(variable) {
         Some(named) if serves(named.as_ref()) => Ok(Some(named.into())),
         Some(named) => bail!(
-            "{INTERPRETER} is {}, which is no Python 3.10 or newer",
+            "{variable} is {}, which is too old, or not such a Python",
             named.display()
         ),
-        None => Ok(NAMES.map(PathBuf::from).into_iter().find(|python| serves(python))),
+        None => Ok(names.iter().map(PathBuf::from).find(|python| serves(python))),
     }
 }
 
@@ -158,6 +189,18 @@ impl Environment {
 
     fn tool(&self, name: &str) -> Command {
         Command::new(self.program(name))
+    }
+
+    /// What builds the wheel in a folder for builds.
+    fn build(&self, folder: &Path) -> Command {
+        let mut build = self.tool("maturin");
+        build.args(["build", "--manifest-path", "python/Cargo.toml", "--out"]);
+        build
+            .arg(self.wheels())
+            .arg("--interpreter")
+            .arg(self.program("python"));
+        build.current_dir(root()).env("CARGO_TARGET_DIR", folder);
+        build
     }
 
     /// The search path with the environment's programs first.
