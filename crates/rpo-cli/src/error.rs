@@ -126,6 +126,7 @@ impl CliError {
                 "--ignore leaves a column out"
             }
             ReadErrorKind::Memory(_) => "--table-memory allows more",
+            ReadErrorKind::NoTerms { .. } => "--text-min-samples 1 takes the terms of single samples too",
             ReadErrorKind::DecimalComma { .. } => "--categorical takes a column for categories",
             ReadErrorKind::Option { option, .. } => match *option {
                 "targets" => {

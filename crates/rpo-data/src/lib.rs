@@ -19,6 +19,7 @@ pub mod split;
 mod statistics;
 mod summary;
 mod suspicion;
+pub mod text;
 pub mod write;
 
 /// Matrices of features and outputs, and the seeds of splits and generators.

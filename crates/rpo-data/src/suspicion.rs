@@ -18,6 +18,13 @@ pub enum Suspicion {
         /// The feature.
         feature: String,
     },
+    /// A category whose values are texts, most of which one sample has.
+    Texts {
+        /// The feature.
+        feature: String,
+        /// Number of different values.
+        n_values: usize,
+    },
     /// Features with the name of an output and another number.
     LikeOutput {
         /// The first such feature.
@@ -36,6 +43,11 @@ impl fmt::Display for Suspicion {
                 f,
                 "feature {} has a different value in every sample, as identifiers have; name it by --id or --ignore if it \
                  is one",
+                quoted(feature)
+            ),
+            Self::Texts { feature, n_values } => write!(
+                f,
+                "feature {} is a category of {n_values} values that look like texts; --text makes features of their words",
                 quoted(feature)
             ),
             Self::LikeOutput {
@@ -69,15 +81,37 @@ impl fmt::Display for Suspicion {
 /// # Ok::<(), rpo_data::read::ReadError>(())
 /// ```
 pub fn suspicious_features(data: &Dataset) -> Vec<Suspicion> {
-    let mut found = distinct_values(data);
+    let mut found = texts(data);
+    found.extend(distinct_values(data));
     found.extend(like_outputs(data));
     found
+}
+
+/// Fewest words of a text in the mean of a column; categories and identifiers have fewer.
+const FEW_WORDS: usize = 4;
+
+/// Returns true for the values of a category of `n` samples that are texts: most samples have one of their own.
+fn are_texts(values: &[String], n: usize) -> bool {
+    let n_words = values.iter().map(|value| value.split_whitespace().count());
+    n >= FEW && 2 * values.len() > n && n_words.sum::<usize>() >= FEW_WORDS * values.len()
+}
+
+fn texts(data: &Dataset) -> Vec<Suspicion> {
+    let n = data.n_samples();
+    let features = data.nominal().iter().filter(|(_, values)| are_texts(values, n));
+    let found = features.filter_map(|(&j, values)| {
+        Some(Suspicion::Texts {
+            feature: data.feature_names().get(j)?.into_owned(),
+            n_values: values.len(),
+        })
+    });
+    found.collect()
 }
 
 fn distinct_values(data: &Dataset) -> Vec<Suspicion> {
     let n = data.n_samples();
     let is_distinct = |feature: usize| {
-        matches!(data.feature_kind(feature), FeatureKind::Nominal(values) if n >= FEW && values.len() == n)
+        matches!(data.feature_kind(feature), FeatureKind::Nominal(values) if n >= FEW && values.len() == n && !are_texts(values, n))
             && count_distinct(data.features().view(), feature) == n
     };
     let features = data

@@ -22,7 +22,7 @@ impl Schema {
     /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`], [`ModelError::Kind`],
     /// [`ModelError::UnknownValue`].
     pub fn align_features<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Matrix>, ModelError> {
-        let sources = sources("feature", self.feature_names(), data.feature_names())?;
+        let sources = self.feature_sources(data)?;
         let source = |feature: usize| sources.as_ref().map_or(feature, |s| s[feature]);
         let mut recodings = Vec::new();
         let mut numbers = Vec::new();
@@ -64,13 +64,43 @@ impl Schema {
         Ok(Cow::Owned(recode(aligned, &recodings)))
     }
 
+    /// The column of the data for each feature of the model, `None` if they are the same.
+    fn feature_sources(&self, data: &Dataset) -> Result<Option<Vec<usize>>, ModelError> {
+        let found = sources("feature", self.feature_names(), data.feature_names());
+        found.map_err(|e| self.missing_columns(e, data.feature_names()))
+    }
+
+    /// An error of missing features, of which the terms of a text are one column.
+    fn missing_columns(&self, error: ModelError, given: &Names) -> ModelError {
+        if self.texts().is_empty() || !matches!(error, ModelError::MissingColumn { .. }) {
+            return error;
+        }
+        let is_given: BTreeSet<Option<usize>> = self.feature_names().positions(given).into_iter().collect();
+        let column = |feature: usize| {
+            let before = self.texts().range(..=feature).next_back();
+            let text = before.filter(|(first, column)| feature < **first + column.n_features());
+            text.map_or_else(
+                || self.feature_name(feature),
+                |(_, column)| column.name().to_owned(),
+            )
+        };
+        let missing = (0..self.feature_names().len()).filter(|&feature| !is_given.contains(&Some(feature)));
+        let mut columns: Vec<String> = missing.map(column).collect();
+        columns.dedup();
+        ModelError::MissingColumn {
+            what: "column",
+            more: columns.len() - 1,
+            name: columns.swap_remove(0),
+        }
+    }
+
     /// The values of nominal features that the model has not seen in training, one entry for each feature that has
     /// some, in the order of the model: [`align_features`](Self::align_features) makes them missing values.
     ///
     /// # Errors
     /// [`ModelError::MissingColumn`], [`ModelError::ColumnCount`].
     pub fn unseen_values(&self, data: &Dataset) -> Result<Vec<UnseenValues>, ModelError> {
-        let sources = sources("feature", self.feature_names(), data.feature_names())?;
+        let sources = self.feature_sources(data)?;
         let mut found = Vec::new();
         for (&feature, mine) in self.nominal() {
             let source = sources.as_ref().map_or(feature, |s| s[feature]);

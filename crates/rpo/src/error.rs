@@ -60,6 +60,12 @@ pub enum ModelError {
         /// Number of features.
         n_features: usize,
     },
+    /// A column of texts without features, or with features that are not those of its terms.
+    #[error("the features of the texts of {name:?} are not those of its terms")]
+    Text {
+        /// The column.
+        name: String,
+    },
     /// A number of the training set that cannot be.
     #[error("the {what} of output {output} is {value}; expected {expected}")]
     Summary {
@@ -89,7 +95,7 @@ pub enum ModelError {
     /// A feature or output of the model that the data lacks.
     #[error("the data has no {what} {name:?}, which the model needs{}", and_more(*.more))]
     MissingColumn {
-        /// "feature" or "output".
+        /// "feature", "output", or "column" where some are texts.
         what: &'static str,
         /// The name of the first that is missing.
         name: String,

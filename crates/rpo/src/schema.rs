@@ -1,7 +1,8 @@
 //! What a model expects of its inputs and says of its outputs.
 
 use crate::ModelError;
-use rpo_data::read::ColumnType;
+use rpo_data::read::{ColumnType, ReadOptions};
+use rpo_data::text::TextColumn;
 use rpo_data::{Dataset, Names, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ pub struct Schema {
     task: Task,
     feature_names: Names,
     nominal: BTreeMap<usize, Arc<[String]>>,
+    texts: BTreeMap<usize, Arc<TextColumn>>,
     output_names: Names,
     /// The names of the targets and their levels, if each output is a level of a target.
     levels: Option<(Names, Vec<f64>)>,
@@ -26,6 +28,7 @@ impl Schema {
             task: data.task(),
             feature_names: data.feature_names().clone(),
             nominal: data.nominal().clone(),
+            texts: data.texts().clone(),
             output_names: data.output_names().clone(),
             levels: None,
         }
@@ -53,6 +56,7 @@ impl Schema {
         task: Task,
         feature_names: Names,
         nominal: BTreeMap<usize, Arc<[String]>>,
+        texts: BTreeMap<usize, Arc<TextColumn>>,
         output_names: Names,
     ) -> Result<Self, ModelError> {
         for (what, names) in [("feature", &feature_names), ("output", &output_names)] {
@@ -69,6 +73,7 @@ impl Schema {
             task,
             feature_names,
             nominal,
+            texts,
             output_names,
             levels: None,
         })
@@ -79,6 +84,7 @@ impl Schema {
         Self {
             feature_names: data.feature_names().clone(),
             nominal: data.nominal().clone(),
+            texts: data.texts().clone(),
             ..self
         }
     }
@@ -98,21 +104,45 @@ impl Schema {
         &self.nominal
     }
 
+    /// The columns of texts, each by the feature of its first term.
+    pub fn texts(&self) -> &BTreeMap<usize, Arc<TextColumn>> {
+        &self.texts
+    }
+
+    /// Options that read a table as the one that the model was trained on, whatever its own values look like; `None` if
+    /// features are numbered. Columns that the model does not ask for are not read.
+    pub fn read_options(&self) -> Option<ReadOptions> {
+        Some(ReadOptions {
+            task: Some(self.task),
+            types: self.column_types()?,
+            texts: self.texts.values().cloned().collect(),
+            ignore_untyped: true,
+            ..ReadOptions::default()
+        })
+    }
+
     /// Types of the columns of a CSV file that has the model's features; `None` if they are numbered.
-    ///
-    /// With them as [`ReadOptions::types`](rpo_data::read::ReadOptions::types), a file is read as the one that the
-    /// model was trained on, whatever its own values look like.
     pub fn column_types(&self) -> Option<BTreeMap<String, ColumnType>> {
         let Names::Given(names) = self.feature_names() else {
             return None;
         };
+        let is_term: BTreeSet<usize> = self
+            .texts
+            .iter()
+            .flat_map(|(&first, column)| first..first + column.n_features())
+            .collect();
+        let names: Vec<(usize, &String)> = names
+            .iter()
+            .enumerate()
+            .filter(|(feature, _)| !is_term.contains(feature))
+            .collect();
         let has_hours: BTreeSet<&str> = names
             .iter()
-            .filter_map(|name| name.strip_suffix("[hour]"))
+            .filter_map(|(_, name)| name.strip_suffix("[hour]"))
             .collect();
         let dates: BTreeSet<&str> = names
             .iter()
-            .filter_map(|name| name.strip_suffix("[days]"))
+            .filter_map(|(_, name)| name.strip_suffix("[days]"))
             .collect();
         let is_part = |name: &str| {
             ["[days]", "[month]", "[weekday]", "[hour]"].iter().any(|part| {
@@ -132,13 +162,15 @@ impl Schema {
                 ((*column).to_owned(), kind)
             })
             .collect();
-        for (feature, name) in names.iter().enumerate().filter(|(_, name)| !is_part(name)) {
+        for (feature, name) in names.into_iter().filter(|(_, name)| !is_part(name)) {
             let kind = match self.nominal.get(&feature) {
                 Some(values) if !are_positions(values) => ColumnType::Category,
                 _ => ColumnType::Number,
             };
             types.insert(name.clone(), kind);
         }
+        let texts = self.texts.values();
+        types.extend(texts.map(|column| (column.name().to_owned(), ColumnType::Text)));
         Some(types)
     }
 

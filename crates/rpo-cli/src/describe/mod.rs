@@ -64,6 +64,7 @@ impl Describe {
         report.print(self.json)?;
         if !self.json {
             print(&categories(&data))?;
+            print(&texts(&data))?;
         }
         if self.outputs {
             print(&match data.task() {
@@ -125,6 +126,20 @@ fn categories(data: &Dataset) -> String {
             "category {name:?}: {} values: {first:?}{more}",
             values.len()
         );
+    }
+    text
+}
+
+/// The columns of texts, with their terms.
+fn texts(data: &Dataset) -> String {
+    let mut text = String::new();
+    for column in data.texts().values() {
+        let (name, n) = (column.name(), column.n_features());
+        // Writing to a string does not fail.
+        let _ = match column.vocabulary() {
+            Some(_) => writeln!(text, "text {name:?}: {n} terms"),
+            None => writeln!(text, "text {name:?}: terms hashed to {n} features"),
+        };
     }
     text
 }

@@ -1,6 +1,6 @@
 //! Where data comes from.
 
-use super::WeightOptions;
+use super::{TextColumnOptions, WeightOptions};
 use crate::error::CliError;
 use crate::output::note;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -32,8 +32,8 @@ struct FormatOptions {
     #[arg(long, value_name = "CHAR", value_parser = parse_delimiter)]
     delimiter: Option<char>,
 
-    /// Most memory, in MiB, that the rows of a Parquet or Arrow file may take: a small file can hold any number of rows
-    /// that are alike.
+    /// Most memory, in MiB, that the rows of a Parquet or Arrow file may take, as a small file can hold any number of rows
+    /// that are alike; and the terms of a column of texts.
     #[arg(long, value_name = "MIB", default_value_t = 4096)]
     table_memory: usize,
 
@@ -172,11 +172,14 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     categorical: Vec<String>,
 
-    /// Types of columns of a CSV, Parquet or Arrow file: number, category, date or date-time. By default those of the values
+    /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text. By default those of the values
     /// of a CSV file, and those that the other files give: dates (in CSV of ISO 8601) become days since 1970, month, weekday
     /// and, where there are times, hour.
     #[arg(long, value_name = "NAME=TYPE,...", value_delimiter = ',', value_parser = parse_type, help_heading = "Data")]
     types: Vec<(String, ColumnType)>,
+
+    #[command(flatten)]
+    texts: TextColumnOptions,
 }
 
 /// What to do about words that training did not see.
@@ -255,9 +258,10 @@ fn parse_type(text: &str) -> Result<(String, ColumnType), String> {
         "category" => ColumnType::Category,
         "date" => ColumnType::Date,
         "date-time" => ColumnType::DateTime,
+        "text" => ColumnType::Text,
         _ => {
             return Err(format!(
-                "{kind:?} is not a type; number, category, date or date-time is"
+                "{kind:?} is not a type; number, category, date, date-time or text is"
             ));
         }
     };
@@ -409,12 +413,15 @@ impl InputOptions {
         options: &ReadOptions,
         targets: Targets,
     ) -> Result<Dataset, ReadError> {
-        let types = schema.column_types();
+        let of_schema = schema.read_options();
+        let ignore_untyped = of_schema.is_some();
+        let ReadOptions { types, texts, .. } = of_schema.unwrap_or_default();
         self.read(&ReadOptions {
             targets,
             task: Some(schema.task()),
-            ignore_untyped: types.is_some(),
-            types: types.unwrap_or_default(),
+            types,
+            texts,
+            ignore_untyped,
             ..options.clone()
         })
     }
@@ -534,12 +541,16 @@ impl TrainingOptions {
                     targets: self.data.outputs.targets().unwrap_or_default(),
                     task: self.task.map(Into::into),
                     types: self.types(),
+                    text: self.texts.options()?,
                     ignore: self.ignore.clone(),
                     ..self.data.options()
                 };
                 input.read(&options)?
             }
         };
+        if self.texts.columns().next().is_some() && data.texts().is_empty() {
+            return Err(input.problem("--text is for columns of CSV, Parquet and Arrow files"));
+        }
         self.named(input.finish(data)?)
     }
 
@@ -615,7 +626,11 @@ impl TrainingOptions {
     fn types(&self) -> BTreeMap<String, ColumnType> {
         let categorical = self.categorical.iter();
         let categorical = categorical.map(|name| (name.clone(), ColumnType::Category));
-        categorical.chain(self.types.iter().cloned()).collect()
+        let texts = self.texts.columns().map(|name| (name.clone(), ColumnType::Text));
+        categorical
+            .chain(texts)
+            .chain(self.types.iter().cloned())
+            .collect()
     }
 }
 

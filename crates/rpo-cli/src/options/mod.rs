@@ -2,11 +2,13 @@
 
 mod data;
 mod method;
+mod text;
 mod weights;
 mod write;
 
 pub(crate) use data::{DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions};
 pub(crate) use method::{MethodOptions, argument};
+pub(crate) use text::TextColumnOptions;
 pub(crate) use weights::WeightOptions;
 pub(crate) use write::WriteOptions;
 

@@ -28,22 +28,18 @@ enum Columns {
     /// By name, all of them.
     Named {
         names: Vec<String>,
-        options: ReadOptions,
+        options: Box<ReadOptions>,
     },
 }
 
 impl Service {
     pub(super) fn new(model: Model, max_rows: usize, refuse_unseen: bool) -> Self {
         let schema = model.schema();
-        let columns = match schema.column_types() {
+        let columns = match schema.read_options() {
             None => Columns::Numbered,
-            Some(types) => Columns::Named {
-                names: types.keys().cloned().collect(),
-                options: ReadOptions {
-                    types,
-                    task: Some(schema.task()),
-                    ..ReadOptions::default()
-                },
+            Some(options) => Columns::Named {
+                names: options.types.keys().cloned().collect(),
+                options: Box::new(options),
             },
         };
         Self {

@@ -19,5 +19,6 @@ mod serve;
 mod stability;
 mod structured;
 mod tables;
+mod texts;
 mod tune;
 mod very_many_labels;

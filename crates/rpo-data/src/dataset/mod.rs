@@ -8,8 +8,10 @@ pub use error::DatasetError;
 
 use crate::builder::MatrixBuilder;
 use crate::names::Names;
+use crate::text::{Counts, TextColumn, Texts};
 use rpo_core::{Matrix, MatrixView, Mismatch};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -105,6 +107,7 @@ pub struct Dataset {
     feature_names: Names,
     output_names: Names,
     nominal: BTreeMap<usize, Arc<[String]>>,
+    texts: Texts,
     weights: Weights,
     ids: Option<Arc<[String]>>,
     empty_lines: Option<EmptyLines>,
@@ -168,6 +171,7 @@ impl Dataset {
             features,
             outputs,
             nominal: BTreeMap::new(),
+            texts: Texts::new(),
             weights: Weights::default(),
             ids: None,
             empty_lines: None,
@@ -293,6 +297,34 @@ impl Dataset {
         &self.nominal
     }
 
+    /// The columns of texts, each by its first feature: it has a feature for each of its terms from there on, which is how
+    /// often the text has the term.
+    pub fn texts(&self) -> &BTreeMap<usize, Arc<TextColumn>> {
+        &self.texts
+    }
+
+    /// Adds the features of texts after all others. All features are sparse then.
+    pub(crate) fn with_texts(self, texts: &[(Arc<TextColumn>, Counts)]) -> Result<Self, DatasetError> {
+        let mut names: Vec<String> = self.feature_names.iter().map(Cow::into_owned).collect();
+        let mut firsts = Texts::new();
+        for (column, _) in texts {
+            firsts.insert(names.len(), Arc::clone(column));
+            names.extend(column.feature_names());
+        }
+        let mut builder = MatrixBuilder::sparse(names.len());
+        for row in 0..self.n_samples() {
+            let features = self.features.view();
+            features.for_each_in_row(row, |j, v| builder.push(j, v));
+            for (&first, (_, counts)) in firsts.keys().zip(texts) {
+                let counts = counts.row(row);
+                counts.for_each(|(term, count)| builder.push(first as u32 + term, count));
+            }
+            builder.end_row();
+        }
+        let nominal = self.nominal.clone();
+        self.replace_features(builder.finish(), Names::Given(names), nominal, firsts)
+    }
+
     /// Identifiers of the samples, if they have any.
     pub fn ids(&self) -> Option<&[String]> {
         self.ids.as_deref()
@@ -345,6 +377,7 @@ impl Dataset {
         features: Matrix,
         feature_names: Names,
         nominal: BTreeMap<usize, Arc<[String]>>,
+        texts: Texts,
     ) -> Result<Self, DatasetError> {
         debug_assert_eq!(features.n_rows(), self.n_samples());
         check_names("feature", &feature_names, features.n_cols())?;
@@ -353,6 +386,7 @@ impl Dataset {
             outputs: self.outputs.clone(),
             feature_names,
             nominal,
+            texts,
             ..self.without_matrices()
         })
     }
@@ -381,6 +415,7 @@ impl Dataset {
             feature_names: self.feature_names.clone(),
             output_names: self.output_names.clone(),
             nominal: self.nominal.clone(),
+            texts: self.texts.clone(),
             weights: self.weights.clone(),
             ids: self.ids.clone(),
             empty_lines: self.empty_lines,

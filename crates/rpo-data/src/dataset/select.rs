@@ -24,7 +24,7 @@ impl Dataset {
     }
 
     /// Returns the given features with their names and kinds, in increasing order without repetition whatever the order
-    /// given.
+    /// given. The terms of a text are plain numbers where some of them are left out.
     ///
     /// # Errors
     /// [`DatasetError::OutOfRange`].
@@ -36,11 +36,19 @@ impl Dataset {
             .enumerate()
             .filter_map(|(new, old)| self.nominal.get(old).map(|values| (new, Arc::clone(values))))
             .collect();
+        // A column of texts is one as long as it has all its terms.
+        let texts = self.texts.iter().filter_map(|(&first, column)| {
+            let new = kept.binary_search(&first).ok()?;
+            let last = kept.get(new + column.n_features() - 1)?;
+            (*last == first + column.n_features() - 1).then(|| (new, Arc::clone(column)))
+        });
+        let texts = texts.collect();
         Ok(Self {
             features: select_columns(self.features.view(), &kept),
             outputs: self.outputs.clone(),
             feature_names: self.feature_names.select(&kept),
             nominal,
+            texts,
             ..self.without_matrices()
         })
     }
@@ -90,6 +98,7 @@ impl Dataset {
             (self.feature_names == other.feature_names, "features"),
             (self.output_names == other.output_names, "outputs"),
             (self.nominal == other.nominal, "nominal features"),
+            (self.texts == other.texts, "texts"),
             (self.weights.is_like(&other.weights), "weights: one has them"),
         ];
         if let Some((_, what)) = same.iter().find(|(same, _)| !same) {

@@ -27,6 +27,7 @@ mod pipeline;
 mod scale;
 mod standardize;
 mod store;
+mod text_weights;
 
 pub use filter::{FeatureFilter, LabelFilter, Scope};
 pub use impute::{Fill, Imputer};
@@ -34,9 +35,11 @@ pub use one_hot::OneHot;
 pub use pipeline::{Pipeline, Steps};
 pub use scale::{FeatureWeights, Idf, Normalization};
 pub use standardize::Standardizer;
+pub use text_weights::{TextWeighting, TextWeights};
 
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError, Task};
+use crate::text::Texts;
 use rpo_core::{Matrix, MatrixError, MatrixView, Mismatch, ParameterError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -143,6 +146,12 @@ fn map_values(x: MatrixView<'_>, value: impl Fn(usize, u32, f32) -> f32) -> Matr
     builder.finish()
 }
 
+/// The features of texts, increasing.
+fn text_features(texts: &Texts) -> impl Iterator<Item = usize> + '_ {
+    let columns = texts.iter();
+    columns.flat_map(|(&first, column)| first..first + column.n_features())
+}
+
 /// Refuses nominal features that are beyond the number of features.
 fn check_features(nominal: &Nominal, n_features: usize) -> Result<(), PreprocessError> {
     match nominal.last_key_value() {
@@ -154,6 +163,16 @@ fn check_features(nominal: &Nominal, n_features: usize) -> Result<(), Preprocess
 /// Returns true for a position in a list of that many values.
 fn is_position(value: f32, n_values: usize) -> bool {
     value >= 0.0 && value < n_values as f32 && value.fract() == 0.0
+}
+
+/// Refuses a set with other texts than the transform was fitted on.
+fn check_texts(expected: &Texts, data: &Dataset) -> Result<(), PreprocessError> {
+    let found = data.texts();
+    let firsts = expected.keys().chain(found.keys());
+    let differing = firsts.filter(|&first| expected.get(first) != found.get(first));
+    differing
+        .min()
+        .map_or(Ok(()), |&first| Err(PreprocessError::Kind(first)))
 }
 
 /// Refuses a set with other nominal features than the transform was fitted on: positions would mean other values.

@@ -4,6 +4,7 @@ use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, 
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError};
 use crate::names::Names;
+use crate::text::Texts;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, check_dense};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -70,6 +71,15 @@ impl OneHot {
     /// Number of features in the result.
     pub(super) fn n_columns(&self) -> usize {
         self.n_features + added(&self.encoded)
+    }
+
+    /// The texts in the result, from those before: indicators before them move them.
+    pub(super) fn texts(&self, before: &Texts) -> Texts {
+        let moved = before.iter().map(|(&first, column)| {
+            let n_before = self.encoded.partition_point(|e| e.feature < first);
+            (first + added(&self.encoded[..n_before]), Arc::clone(column))
+        });
+        moved.collect()
     }
 
     /// Names of the features in the result, from the names before.
@@ -167,7 +177,12 @@ impl Transform for OneHot {
         Mismatch::check("features", self.n_features, data.n_features())?;
         check_nominal(&self.nominal, data)?;
         let features = self.encode(data.features().view())?;
-        Ok(data.replace_features(features, self.feature_names(data.feature_names()), self.nominal())?)
+        Ok(data.replace_features(
+            features,
+            self.feature_names(data.feature_names()),
+            self.nominal(),
+            self.texts(data.texts()),
+        )?)
     }
 }
 

@@ -3,14 +3,15 @@
 use super::scale::{of_unit_length, unit_length};
 use super::{
     FeatureWeights, Fill, Idf, Imputer, Nominal, Normalization, OneHot, PreprocessError, Standardizer,
-    Transform, check_nominal,
+    TextWeighting, TextWeights, Transform, check_nominal, check_texts,
 };
 use crate::dataset::Dataset;
 use crate::names::Names;
+use crate::text::Texts;
 use rpo_core::{Matrix, MatrixView, Mismatch};
 use std::borrow::Cow;
 
-/// The steps to fit, in the order of the fields; none by default.
+/// The steps to fit, in the order of the fields; none by default, except for texts.
 ///
 /// ```
 /// use ndarray::array;
@@ -28,6 +29,8 @@ use std::borrow::Cow;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Steps {
+    /// Weights the terms of texts ([`TextWeights`]), by tf-idf by default; sets without texts are left as they are.
+    pub texts: TextWeighting,
     /// Fills missing features ([`Imputer`]).
     pub impute: Option<Fill>,
     /// Replaces nominal features of three or more values by indicators ([`OneHot`]).
@@ -49,12 +52,17 @@ impl Steps {
         let mut pipeline = Pipeline {
             n_features: data.n_features(),
             nominal: data.nominal().clone(),
+            texts: data.texts().clone(),
+            text_weights: None,
             imputer: None,
             one_hot: None,
             standardizer: None,
             idf: None,
             normalize: self.normalize,
         };
+        if !data.texts().is_empty() {
+            pipeline.text_weights = TextWeights::fit(data, self.texts)?;
+        }
         if let Some(fill) = self.impute {
             pipeline.imputer = Some(Imputer::fit(data, fill)?);
         }
@@ -78,6 +86,8 @@ impl Steps {
 pub struct Pipeline {
     n_features: usize,
     nominal: Nominal,
+    texts: Texts,
+    text_weights: Option<TextWeights>,
     imputer: Option<Imputer>,
     one_hot: Option<OneHot>,
     standardizer: Option<Standardizer>,
@@ -88,6 +98,8 @@ pub struct Pipeline {
 /// What the steps of a pipeline learned, from which it can be made again.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Learned {
+    /// How terms of texts are weighted, and the weight of each, column by column.
+    pub(super) texts: Option<(TextWeighting, Vec<f32>)>,
     /// The value that fills each feature.
     pub(super) fill: Option<Vec<Option<f32>>>,
     /// True if nominal features become indicators.
@@ -104,9 +116,11 @@ impl Pipeline {
     pub(super) fn new(
         n_features: usize,
         nominal: Nominal,
+        texts: Texts,
         learned: Learned,
     ) -> Result<Self, PreprocessError> {
         let Learned {
+            texts: text_weights,
             fill,
             one_hot,
             moments,
@@ -116,12 +130,18 @@ impl Pipeline {
         let mut pipeline = Self {
             n_features,
             nominal,
+            texts,
+            text_weights: None,
             imputer: None,
             one_hot: None,
             standardizer: None,
             idf: None,
             normalize,
         };
+        if let Some((weighting, weights)) = text_weights {
+            let texts = pipeline.texts.clone();
+            pipeline.text_weights = Some(TextWeights::new(weighting, weights, texts, n_features)?);
+        }
         if let Some(fill) = fill {
             Mismatch::check("features", n_features, fill.len())?;
             pipeline.imputer = Some(Imputer::new(fill, pipeline.nominal.clone())?);
@@ -131,7 +151,12 @@ impl Pipeline {
         }
         if let Some((mean, factor)) = moments {
             Mismatch::check("features", pipeline.n_columns(), mean.len())?;
-            pipeline.standardizer = Some(Standardizer::new(mean, factor, pipeline.encoded())?);
+            pipeline.standardizer = Some(Standardizer::new(
+                mean,
+                factor,
+                pipeline.encoded(),
+                !pipeline.texts.is_empty(),
+            )?);
         }
         if let Some(weights) = weights {
             Mismatch::check("features", pipeline.n_columns(), weights.len())?;
@@ -143,7 +168,9 @@ impl Pipeline {
     /// The results of fitting.
     pub(super) fn learned(&self) -> Learned {
         let moments = |s: &Standardizer| (s.mean().to_vec(), s.factor().to_vec());
+        let texts = self.text_weights.as_ref();
         Learned {
+            texts: texts.map(|texts| (texts.weighting(), texts.weights().to_vec())),
             fill: self.imputer.as_ref().map(|imputer| imputer.fill().to_vec()),
             one_hot: self.one_hot.is_some(),
             moments: self.standardizer.as_ref().map(moments),
@@ -179,7 +206,8 @@ impl Pipeline {
 
     /// Returns true if there are no steps: features stay as they are.
     pub fn is_identity(&self) -> bool {
-        self.imputer.is_none()
+        self.text_weights.is_none()
+            && self.imputer.is_none()
             && self.one_hot.is_none()
             && self.standardizer.is_none()
             && self.idf.is_none()
@@ -218,8 +246,11 @@ impl Pipeline {
     pub fn transform(&self, features: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.n_features, features.n_cols())?;
         let mut made = None;
+        if let Some(texts) = &self.text_weights {
+            made = Some(texts.weigh(features.reborrow())?);
+        }
         if let Some(imputer) = &self.imputer {
-            made = Some(imputer.fill_in(features)?);
+            made = Some(imputer.fill_in(latest(made.as_ref(), &features))?);
         }
         if let Some(one_hot) = &self.one_hot {
             made = Some(one_hot.encode(latest(made.as_ref(), &features))?);
@@ -242,6 +273,7 @@ impl Pipeline {
     /// [`PreprocessError::Mismatch`], [`PreprocessError::Kind`].
     pub fn check(&self, data: &Dataset) -> Result<(), PreprocessError> {
         Mismatch::check("features", self.n_features, data.n_features())?;
+        check_texts(&self.texts, data)?;
         check_nominal(&self.nominal, data)
     }
 }
@@ -250,6 +282,9 @@ impl Transform for Pipeline {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
         self.check(data)?;
         let mut data = Cow::Borrowed(data);
+        if let Some(texts) = &self.text_weights {
+            data = Cow::Owned(texts.apply(&data)?);
+        }
         if let Some(imputer) = &self.imputer {
             data = Cow::Owned(imputer.apply(&data)?);
         }
@@ -315,7 +350,7 @@ mod tests {
             let layout = if sparse { Layout::Sparse } else { Layout::Dense };
             let data = data(&seed, layout);
             let (weights, normalize) = (idf.then_some(FeatureWeights::Idf), l2.then_some(Normalization::L2));
-            let pipeline = Steps { impute: fill, one_hot, standardize, weights, normalize }.fit(&data).unwrap();
+            let pipeline = Steps { impute: fill, one_hot, standardize, weights, normalize, ..Steps::default() }.fit(&data).unwrap();
             let made = pipeline.apply(&data).unwrap();
             prop_assert_eq!(made.n_features(), pipeline.n_columns());
             let names = |j| pipeline.feature_name(data.feature_names(), j);
@@ -327,7 +362,7 @@ mod tests {
             let some = pipeline.transform(x.select_rows(&rows).view()).unwrap();
             prop_assert_eq!(bits(&some), bits(&made.features().view().select_rows(&rows)));
 
-            let again = Pipeline::new(4, data.nominal().clone(), pipeline.learned());
+            let again = Pipeline::new(4, data.nominal().clone(), Texts::new(), pipeline.learned());
             prop_assert_eq!(again, Ok(pipeline));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{
     Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, count_present,
-    map_values,
+    map_values, text_features,
 };
 use crate::dataset::{Dataset, DatasetError};
 use rpo_core::math;
@@ -29,8 +29,8 @@ pub enum Normalization {
 /// Multiplies features by their inverse document frequency log(n / nⱼ): feature j is observed and not 0 in nⱼ of the n
 /// samples of the set it is fitted on.
 ///
-/// A feature that no sample has, or every one, becomes 0. Nominal features are left as they are; missing values stay
-/// missing. Sparse features stay sparse.
+/// A feature that no sample has, or every one, becomes 0. Nominal features and the terms of texts, which have weights of
+/// their own ([`TextWeights`](super::TextWeights)), are left as they are; missing values stay missing. Sparse features stay sparse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Idf {
     weights: Vec<f32>,
@@ -53,7 +53,8 @@ impl Idf {
             }
         };
         let mut weights: Vec<f32> = count_present(data).into_iter().map(weight).collect();
-        for &j in data.nominal().keys() {
+        let texts = text_features(data.texts());
+        for j in data.nominal().keys().copied().chain(texts) {
             weights[j] = 1.0;
         }
         Self::new(weights, data.nominal().clone())
@@ -88,7 +89,12 @@ impl Transform for Idf {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
         let features = self.weigh(data.features().view())?;
         check_nominal(&self.nominal, data)?;
-        Ok(data.replace_features(features, data.feature_names().clone(), self.nominal.clone())?)
+        Ok(data.replace_features(
+            features,
+            data.feature_names().clone(),
+            self.nominal.clone(),
+            data.texts().clone(),
+        )?)
     }
 }
 
@@ -102,7 +108,12 @@ pub(super) fn unit_length(x: MatrixView<'_>) -> Matrix {
 /// [`unit_length`] of a set, whose features are all numbers then.
 pub(super) fn of_unit_length(data: &Dataset) -> Result<Dataset, PreprocessError> {
     let features = unit_length(data.features().view());
-    Ok(data.replace_features(features, data.feature_names().clone(), Nominal::new())?)
+    Ok(data.replace_features(
+        features,
+        data.feature_names().clone(),
+        Nominal::new(),
+        data.texts().clone(),
+    )?)
 }
 
 /// The error of a value that a step made infinite.

@@ -1,7 +1,11 @@
 //! Zero mean, unit variance.
 
 use super::scale::infinite;
-use super::{Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, check_task};
+use super::{
+    Nominal, PreprocessError, Transform, check_features, check_nominal, check_samples, check_task,
+    text_features,
+};
+use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError, Task};
 use ndarray::Array2;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch};
@@ -9,8 +13,8 @@ use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch};
 /// Standardizes columns: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
 /// values of the set it is fitted on. A column that is constant there becomes 0 everywhere.
 ///
-/// Nominal features are left as they are. Missing values stay missing. The result is dense, as subtracting a mean leaves
-/// no zeros; a value so far from those of fitting that it would be infinite is an error. (Daniels and Metaxas 2017,
+/// Nominal features and the terms of texts are left as they are. Missing values stay missing. The result is dense, as
+/// subtracting a mean leaves no zeros, except of sets with texts, whose sparse features stay sparse; a value so far from those of fitting that it would be infinite is an error. (Daniels and Metaxas 2017,
 /// section 4, for features.)
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
@@ -19,6 +23,8 @@ pub struct Standardizer {
     /// 1 / sd; 0 for a constant column.
     factor: Vec<f64>,
     nominal: Nominal,
+    /// Sparse values stay sparse, as most columns are left as they are.
+    keeps_sparse: bool,
     memory_limit: usize,
 }
 
@@ -30,7 +36,8 @@ impl Standardizer {
     pub fn of_features(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let (mut mean, mut factor) = moments(data.features().view());
-        for &j in data.nominal().keys() {
+        let texts = text_features(data.texts());
+        for j in data.nominal().keys().copied().chain(texts) {
             (mean[j], factor[j]) = (0.0, 1.0);
         }
         Ok(Self {
@@ -38,6 +45,7 @@ impl Standardizer {
             mean,
             factor,
             nominal: data.nominal().clone(),
+            keeps_sparse: !data.texts().is_empty(),
             memory_limit: DEFAULT_MEMORY_LIMIT,
         })
     }
@@ -55,13 +63,19 @@ impl Standardizer {
             mean,
             factor,
             nominal: Nominal::new(),
+            keeps_sparse: false,
             memory_limit: DEFAULT_MEMORY_LIMIT,
         })
     }
 
     /// A standardizer of features from mean and factor 1 / sd of each (0 for a constant one), and the nominal
-    /// features, which have mean 0 and factor 1.
-    pub(super) fn new(mean: Vec<f64>, factor: Vec<f64>, nominal: Nominal) -> Result<Self, PreprocessError> {
+    /// features, which have mean 0 and factor 1; and whether sparse values stay sparse.
+    pub(super) fn new(
+        mean: Vec<f64>,
+        factor: Vec<f64>,
+        nominal: Nominal,
+        keeps_sparse: bool,
+    ) -> Result<Self, PreprocessError> {
         Mismatch::check("features", mean.len(), factor.len())?;
         check_features(&nominal, mean.len())?;
         let means = mean.iter().enumerate().filter(|(_, mean)| !mean.is_finite());
@@ -77,6 +91,7 @@ impl Standardizer {
             mean,
             factor,
             nominal,
+            keeps_sparse,
             memory_limit: DEFAULT_MEMORY_LIMIT,
         })
     }
@@ -121,16 +136,45 @@ impl Standardizer {
         if self.of_targets { "outputs" } else { "features" }
     }
 
-    /// Values (n x columns), standardized; dense.
+    fn moved(&self, column: usize, value: f32) -> f32 {
+        ((f64::from(value) - self.mean[column]) * self.factor[column]) as f32
+    }
+
+    /// Sparse values, standardized; a value that is not stored is one where its column has another mean than 0.
+    fn standardize_sparse(&self, values: MatrixView<'_>) -> Matrix {
+        let shifted = |j: &u32| self.mean[*j as usize] != 0.0;
+        let shifted: Vec<u32> = (0..values.n_cols() as u32).filter(shifted).collect();
+        let mut builder = MatrixBuilder::sparse(values.n_cols());
+        for row in 0..values.n_rows() {
+            let mut absent = shifted.iter().copied().peekable();
+            let mut push = |j: u32, v: f32| builder.push(j, self.moved(j as usize, v));
+            values.for_each_in_row(row, |j, v| {
+                while let Some(before) = absent.next_if(|before| *before < j) {
+                    push(before, 0.0);
+                }
+                absent.next_if_eq(&j);
+                push(j, v);
+            });
+            absent.for_each(|j| push(j, 0.0));
+            builder.end_row();
+        }
+        builder.finish()
+    }
+
+    /// Values (n x columns), standardized; dense unless sparse values stay sparse.
     pub(super) fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check(self.what(), self.mean.len(), values.n_cols())?;
-        let mut dense = values.to_dense(self.memory_limit)?;
-        for mut row in dense.rows_mut() {
-            for (j, v) in row.iter_mut().enumerate() {
-                *v = ((f64::from(*v) - self.mean[j]) * self.factor[j]) as f32;
+        let moved = if self.keeps_sparse && matches!(values, MatrixView::Sparse(_)) {
+            self.standardize_sparse(values)
+        } else {
+            let mut dense = values.to_dense(self.memory_limit)?;
+            for mut row in dense.rows_mut() {
+                row.iter_mut()
+                    .enumerate()
+                    .for_each(|(j, v)| *v = self.moved(j, *v));
             }
-        }
-        let moved = Matrix::Dense(dense);
+            Matrix::Dense(dense)
+        };
         match moved.view().check_finite_or_missing() {
             Ok(()) => Ok(moved),
             Err(e) if !self.of_targets => Err(infinite(e)),
@@ -147,7 +191,12 @@ impl Transform for Standardizer {
         }
         check_nominal(&self.nominal, data)?;
         let features = self.standardize(data.features().view())?;
-        Ok(data.replace_features(features, data.feature_names().clone(), self.nominal.clone())?)
+        Ok(data.replace_features(
+            features,
+            data.feature_names().clone(),
+            self.nominal.clone(),
+            data.texts().clone(),
+        )?)
     }
 }
 
@@ -262,8 +311,9 @@ mod tests {
             fitted.with_memory_limit(7).apply(&train),
             Err(PreprocessError::Memory(_))
         ));
-        let again =
-            |mean: f64, factor: f64| Standardizer::new(vec![0.0, mean], vec![0.0, factor], Nominal::new());
+        let again = |mean: f64, factor: f64| {
+            Standardizer::new(vec![0.0, mean], vec![0.0, factor], Nominal::new(), false)
+        };
         assert_eq!(again(2.0, 0.5).map(|s| s.mean().to_vec()), Ok(vec![0.0, 2.0]));
         assert_eq!(
             again(2.0, -0.5),

@@ -2,6 +2,7 @@
 
 use super::pipeline::Learned;
 use super::{Nominal, Pipeline};
+use crate::text::Texts;
 use rpo_core::store::{Reader, Store, StoreError, Writer};
 
 const FILL: &str = "impute.fill";
@@ -10,10 +11,16 @@ const FACTOR: &str = "standardize.factor";
 const ONE_HOT: &str = "one_hot";
 const WEIGHT: &str = "idf.weight";
 const NORMALIZE: &str = "normalize_features";
+const TEXT_WEIGHT: &str = "text.weight";
+const TEXT_WEIGHTING: &str = "text_weights";
 
 impl Store for Pipeline {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
         let learned = self.learned();
+        if let Some((weighting, weights)) = learned.texts {
+            out.field(TEXT_WEIGHTING, weighting)?;
+            out.floats(TEXT_WEIGHT, &weights)?;
+        }
         if let Some(fill) = learned.fill {
             let fill = fill.iter().map(|fill| fill.unwrap_or(f32::NAN));
             out.floats(FILL, &fill.collect::<Vec<_>>())?;
@@ -35,17 +42,25 @@ impl Store for Pipeline {
 }
 
 impl Pipeline {
-    /// Restores a pipeline of this many features, some of them nominal with these values; one without steps if none is
-    /// stored.
+    /// Restores a pipeline of this many features, some of them nominal with these values and some the terms of texts;
+    /// one without steps if none is stored.
     ///
     /// # Errors
     /// [`StoreError`] for arrays that are invalid or do not fit the features.
-    pub fn restore(from: &mut Reader<'_>, n_features: usize, nominal: &Nominal) -> Result<Self, StoreError> {
+    pub fn restore(
+        from: &mut Reader<'_>,
+        n_features: usize,
+        nominal: &Nominal,
+        texts: &Texts,
+    ) -> Result<Self, StoreError> {
         let mut learned = Learned {
             one_hot: from.optional_field(ONE_HOT)?.unwrap_or(false),
             normalize: from.optional_field(NORMALIZE)?,
             ..Learned::default()
         };
+        if from.has(TEXT_WEIGHT) {
+            learned.texts = Some((from.field(TEXT_WEIGHTING)?, from.floats(TEXT_WEIGHT)?.to_vec()));
+        }
         if from.has(FILL) {
             let values = from.floats(FILL)?;
             learned.fill = Some(values.iter().map(|v| (!v.is_nan()).then_some(v)).collect());
@@ -56,7 +71,7 @@ impl Pipeline {
         if from.has(WEIGHT) {
             learned.weights = Some(from.floats(WEIGHT)?.to_vec());
         }
-        let pipeline = Self::new(n_features, nominal.clone(), learned);
+        let pipeline = Self::new(n_features, nominal.clone(), texts.clone(), learned);
         pipeline.map_err(|e| StoreError::part("pipeline", e))
     }
 }

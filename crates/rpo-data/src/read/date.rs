@@ -16,7 +16,7 @@ pub(super) const DAY: i128 = 86_400_000_000_000;
 /// Names of the parts that a column of dates is read as.
 pub(super) fn parts(kind: ColumnType) -> &'static [&'static str] {
     match kind {
-        ColumnType::Number | ColumnType::Category => &[],
+        ColumnType::Number | ColumnType::Category | ColumnType::Text => &[],
         ColumnType::Date => &PARTS[..3],
         ColumnType::DateTime => &PARTS,
     }

@@ -4,7 +4,7 @@ use super::format::Format;
 use super::number::NotANumber;
 use crate::dataset::DatasetError;
 use crate::message::{lossy, quoted};
-use rpo_core::{MemoryLimit, Mismatch};
+use rpo_core::{MemoryLimit, Mismatch, ParameterError};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -112,6 +112,21 @@ pub enum ReadErrorKind {
     /// A table that would take more memory than the options allow.
     #[error(transparent)]
     Memory(#[from] MemoryLimit),
+    /// A column of texts without a term that is in enough samples.
+    #[error(
+        "no term of the texts of {} is in {} or more",
+        quoted(column),
+        match min_samples { 1 => "one sample".to_owned(), n => format!("{n} samples") }
+    )]
+    NoTerms {
+        /// The column.
+        column: String,
+        /// The fewest samples that have a term.
+        min_samples: u32,
+    },
+    /// Options that are out of range.
+    #[error(transparent)]
+    Parameter(Box<ParameterError>),
     /// More text than is held in memory.
     #[error("more than {limit} bytes, which are held in memory; a file may be larger")]
     TooMuchText {

@@ -3,10 +3,12 @@
 use super::format::Format;
 use super::line::DEFAULT_LONGEST_LINE;
 use crate::dataset::Task;
+use crate::text::{TextColumn, TextOptions};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// The index of the first feature in an svmlight file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +65,8 @@ pub enum ColumnType {
     /// and an offset from UTC or not; times with an offset are converted to UTC. The features of a date, days with a
     /// fraction, and `column[hour]` with a fraction.
     DateTime,
+    /// Texts: the features `column[term]` of the terms of [`ReadOptions::text`], after all other features.
+    Text,
 }
 
 /// What to do about missing values.
@@ -118,6 +122,12 @@ pub struct ReadOptions {
     /// Parquet and Arrow they have the type that the file gives them: numbers and booleans are numbers, texts and
     /// dictionaries are categories, as they are written; null, and NaN among floats, is a missing value.
     pub types: BTreeMap<String, ColumnType>,
+    /// How columns of the type text become features.
+    pub text: TextOptions,
+    /// Columns of texts that are read as those of another set were, with its vocabulary: those that
+    /// [`Dataset::texts`](crate::Dataset::texts) and the schema of a model have. No part of a serialized form.
+    #[serde(skip)]
+    pub texts: Vec<Arc<TextColumn>>,
     /// Columns of a CSV, Parquet or Arrow file that are not read, by name or by pattern: `*` stands for any characters, `?` for one.
     pub ignore: Vec<String>,
     /// Reads those columns of a CSV, Parquet or Arrow file only that are targets or have a type in `types`, and allows types of columns
@@ -128,8 +138,8 @@ pub struct ReadOptions {
     /// Bytes of the longest line that is read; 1 GiB by default. A longer one is an error: a file of another kind
     /// would be read into memory whole.
     pub longest_line: usize,
-    /// Bytes that the rows of a Parquet or Arrow file may take in memory; 4 GiB by default. A small file can hold any
-    /// number of rows that are alike.
+    /// Bytes that the rows of a Parquet or Arrow file may take in memory, and the terms of a column of texts; 4 GiB by
+    /// default. A small file can hold any number of rows that are alike.
     pub memory_limit: usize,
 }
 
@@ -146,6 +156,8 @@ impl Default for ReadOptions {
             first_feature: None,
             delimiter: None,
             types: BTreeMap::new(),
+            text: TextOptions::default(),
+            texts: Vec::new(),
             ignore: Vec::new(),
             ignore_untyped: false,
             id: None,

@@ -12,7 +12,7 @@ use super::options::{ColumnType, Missing, ReadOptions, Targets};
 use super::pattern::matching;
 use super::row::Row;
 use super::samples::narrow;
-use super::typed::{Fields, TypedReader};
+use super::typed::{Fields, Finished, TypedReader};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, Task};
 use crate::names::{Names, nearest};
@@ -116,13 +116,16 @@ fn read_typed(
     uses: &[ColumnUse],
     options: &ReadOptions,
 ) -> Result<Dataset, ReadError> {
-    let mut reader = TypedReader::new(source, uses);
+    let checked = options.text.check();
+    checked.map_err(|e| ReadErrorKind::Parameter(Box::new(e)))?;
+    let mut reader = TypedReader::new(source, uses, options);
     // Columns of the file, and those of the rows that are made of each.
     let names = reader.names();
     for ((target, column), found) in is_target.iter().zip(columns).zip(uses) {
         let found = match found {
             ColumnUse::Value(ColumnType::Category) => "words",
             ColumnUse::Value(ColumnType::Date | ColumnType::DateTime) => "dates",
+            ColumnUse::Value(ColumnType::Text) => "texts",
             _ => continue,
         };
         if *target {
@@ -143,11 +146,21 @@ fn read_typed(
         .flat_map(|(made, &target)| made.iter().map(move |_| target))
         .collect();
     let mut columns: Vec<Attribute> = names.iter().flatten().map(numeric).collect();
-    let roles = Roles::new(&columns, &is_target, false, options)?;
+    // The features of texts are counted when all are read.
+    let has_texts = uses.contains(&ColumnUse::Value(ColumnType::Text));
+    let counted = ReadOptions {
+        n_features: options.n_features.filter(|_| !has_texts),
+        ..options.clone()
+    };
+    let roles = Roles::new(&columns, &is_target, false, &counted)?;
     let n_values = columns.len();
     let (mut features, outputs, task) =
         assemble(&columns, &roles, options, |row| reader.read_row(n_values, row))?;
-    let (ids, categories) = reader.finish();
+    let Finished {
+        ids,
+        categories,
+        texts,
+    } = reader.finish(options)?;
     for (file_column, categories) in categories {
         let column = names[..file_column].iter().map(Vec::len).sum::<usize>();
         let values = categories.sort(&mut features, roles.columns[column].index as usize);
@@ -155,11 +168,16 @@ fn read_typed(
             columns[column].kind = AttributeKind::Nominal(values);
         }
     }
-    let data = dataset(columns, &roles, (features, outputs, task), options)?;
-    Ok(match ids {
-        Some(ids) => data.with_ids(ids).map_err(ReadErrorKind::from)?,
-        None => data,
-    })
+    let mut data = dataset(columns, &roles, (features, outputs, task), options)?;
+    if !texts.is_empty() {
+        data = data.with_texts(&texts).map_err(ReadErrorKind::from)?;
+        let checked = options.check_columns(data.n_features(), data.n_outputs());
+        checked.map_err(ReadErrorKind::from)?;
+    }
+    if let Some(ids) = ids {
+        data = data.with_ids(ids).map_err(ReadErrorKind::from)?;
+    }
+    Ok(data)
 }
 
 /// The delimiter of the options, which must be a single byte that no field needs.

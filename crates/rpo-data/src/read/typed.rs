@@ -5,10 +5,11 @@ use super::csv::{CsvReader, present};
 use super::date::{DAY, Moment, part_name, parts};
 use super::error::{ReadError, ReadErrorKind};
 use super::number::{self, NotANumber};
-use super::options::ColumnType;
+use super::options::{ColumnType, Missing, ReadOptions};
 use super::row::Row;
 use super::text::utf8;
 use crate::message::lossy;
+use crate::text::{Counts, TextColumn, TextRows};
 use rpo_core::Matrix;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -142,6 +143,8 @@ pub(super) struct TypedReader<S> {
     names: Vec<String>,
     columns: Vec<Column>,
     ids: Option<Vec<String>>,
+    /// Missing texts are refused.
+    refuse_missing: bool,
 }
 
 enum Column {
@@ -150,21 +153,42 @@ enum Column {
     Number,
     Category(Categories),
     Date(ColumnType),
+    Text(TextRows),
+}
+
+/// What columns had that became no values of rows.
+pub(super) struct Finished {
+    /// The identifiers of the samples.
+    pub(super) ids: Option<Vec<String>>,
+    /// The values of each column of categories, by its position in the file.
+    pub(super) categories: BTreeMap<usize, Categories>,
+    /// The texts, in the order of their columns.
+    pub(super) texts: Vec<(Arc<TextColumn>, Counts)>,
 }
 
 impl<S: Fields> TypedReader<S> {
-    pub(super) fn new(source: S, uses: &[ColumnUse]) -> Self {
-        let columns = uses.iter().map(|column| match column {
-            ColumnUse::Ignored => Column::Ignored,
-            ColumnUse::Id => Column::Id,
-            ColumnUse::Value(ColumnType::Number) => Column::Number,
-            ColumnUse::Value(ColumnType::Category) => Column::Category(Categories::default()),
-            ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => Column::Date(*kind),
-        });
+    pub(super) fn new(source: S, uses: &[ColumnUse], options: &ReadOptions) -> Self {
+        let text = |name: &String| {
+            let fitted = options.texts.iter().find(|column| column.name() == name);
+            TextRows::new(name, options.text, fitted, options.memory_limit)
+        };
+        let columns = uses
+            .iter()
+            .zip(source.columns())
+            .map(|(column, name)| match column {
+                ColumnUse::Ignored => Column::Ignored,
+                ColumnUse::Id => Column::Id,
+                ColumnUse::Value(ColumnType::Number) => Column::Number,
+                ColumnUse::Value(ColumnType::Category) => Column::Category(Categories::default()),
+                ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => Column::Date(*kind),
+                ColumnUse::Value(ColumnType::Text) => Column::Text(text(name)),
+            });
+        let columns = columns.collect();
         Self {
             names: source.columns().to_vec(),
             source,
-            columns: columns.collect(),
+            columns,
+            refuse_missing: options.missing == Missing::Refuse,
             ids: uses.contains(&ColumnUse::Id).then(Vec::new),
         }
     }
@@ -173,7 +197,7 @@ impl<S: Fields> TypedReader<S> {
     pub(super) fn names(&self) -> Vec<Vec<String>> {
         let columns = self.names.iter().zip(&self.columns);
         let names = columns.map(|(name, column)| match column {
-            Column::Ignored | Column::Id => Vec::new(),
+            Column::Ignored | Column::Id | Column::Text(_) => Vec::new(),
             Column::Number | Column::Category(_) => vec![name.clone()],
             Column::Date(kind) => parts(*kind).iter().map(|part| part_name(name, part)).collect(),
         });
@@ -184,6 +208,7 @@ impl<S: Fields> TypedReader<S> {
     pub(super) fn read_row(&mut self, n_values: usize, row: &mut Row) -> Result<(bool, u64), ReadError> {
         row.start_dense(n_values);
         let (names, columns, ids) = (&self.names, &mut self.columns, &mut self.ids);
+        let refuse_missing = self.refuse_missing;
         let more = self.source.read_fields(|j, field| {
             let name = || names[j].as_str();
             match (&mut columns[j], field) {
@@ -208,20 +233,39 @@ impl<S: Fields> TypedReader<S> {
                     let moment = field.moment(name())?;
                     moment.values(*kind).for_each(|value| row.push_dense(value));
                 }
+                (Column::Text(_), Field::Missing) if refuse_missing => {
+                    return Err(ReadErrorKind::MissingFeature(name().to_owned()));
+                }
+                (Column::Text(texts), field) => {
+                    let text = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
+                    texts.push(&text)?;
+                }
             }
             Ok(())
         })?;
         Ok((more, self.source.line()))
     }
 
-    /// The identifiers of the samples, and for each column of categories, by its position in the file, its values.
-    pub(super) fn finish(self) -> (Option<Vec<String>>, BTreeMap<usize, Categories>) {
-        let columns = self.columns.into_iter().enumerate();
-        let categories = columns.filter_map(|(j, column)| match column {
-            Column::Category(categories) => Some((j, categories)),
-            _ => None,
-        });
-        (self.ids, categories.collect())
+    /// What is left of the columns after the last row.
+    pub(super) fn finish(self, options: &ReadOptions) -> Result<Finished, ReadErrorKind> {
+        let (mut categories, mut texts) = (BTreeMap::new(), Vec::new());
+        for (j, column) in self.columns.into_iter().enumerate() {
+            match column {
+                Column::Category(values) => {
+                    categories.insert(j, values);
+                }
+                Column::Text(rows) => texts.push(rows.finish().ok_or_else(|| ReadErrorKind::NoTerms {
+                    column: self.names[j].clone(),
+                    min_samples: options.text.min_samples,
+                })?),
+                _ => {}
+            }
+        }
+        Ok(Finished {
+            ids: self.ids,
+            categories,
+            texts,
+        })
     }
 }
 

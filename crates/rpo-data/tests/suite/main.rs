@@ -5,4 +5,5 @@ mod catalogue;
 mod containers;
 mod parsing_fixtures;
 mod robustness;
+mod texts;
 mod typed_columns;

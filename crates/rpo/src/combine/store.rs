@@ -63,7 +63,12 @@ pub(crate) fn restore(
             return Err(invalid(&"an ensemble has no ensembles as members"));
         }
         let model = from.scoped(format_args!("member {index}"), |from| {
-            let pipeline = Pipeline::restore(from, sizes.n_features, context.schema.nominal())?;
+            let pipeline = Pipeline::restore(
+                from,
+                sizes.n_features,
+                context.schema.nominal(),
+                context.schema.texts(),
+            )?;
             let n_features = pipeline.n_columns();
             let predictor = (kind.restore)(from, Sizes { n_features, ..sizes }, context)?;
             Ok((

@@ -3,7 +3,7 @@
 use super::MethodError;
 use rpo_core::{Matrix, ParameterError};
 use rpo_data::Dataset;
-use rpo_data::preprocess::{FeatureWeights, Fill, Normalization, Steps};
+use rpo_data::preprocess::{FeatureWeights, Fill, Normalization, Steps, TextWeighting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FeatureParams {
+    /// Weights of the terms of texts: tf-idf, counts times inverse document frequencies, each text scaled to length 1;
+    /// log-tf-idf, which takes 1 + log c of a count c; or counts, as they are. Sets without texts have none.
+    pub text_weights: TextWeighting,
     /// Replaces missing features by the typical value in training; nominal features always by their most frequent value.
     /// Without it, forests and boosting route missing values to a side of each split, and other methods refuse them.
     pub impute: Option<Fill>,
@@ -50,7 +53,7 @@ impl FeatureParams {
     pub(super) fn has(name: &str) -> bool {
         matches!(
             name,
-            "impute" | "nominal" | "standardize" | "feature_weights" | "normalize"
+            "text_weights" | "impute" | "nominal" | "standardize" | "feature_weights" | "normalize"
         )
     }
 
@@ -79,6 +82,7 @@ impl FeatureParams {
     /// The steps of a method that encodes nominal features so by default.
     pub(super) fn steps(&self, default: NominalEncoding) -> Steps {
         Steps {
+            texts: self.text_weights,
             impute: self.impute,
             one_hot: self.nominal.unwrap_or(default) == NominalEncoding::OneHot,
             standardize: self.standardize,

@@ -3,6 +3,7 @@
 use super::error::ModelFileErrorKind as Kind;
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use rpo_core::Mismatch;
+use rpo_data::text::{TextColumn, TextOptions};
 use rpo_data::{Names, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -47,6 +48,9 @@ pub(super) struct Description {
     /// Values of nominal features, by feature.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     nominal: BTreeMap<usize, Vec<String>>,
+    /// Columns of texts, by the feature of their first term.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    texts: BTreeMap<usize, TextDescription>,
     /// Absent: labels are decided by thresholds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) decision: Option<Decision>,
@@ -54,6 +58,15 @@ pub(super) struct Description {
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub(super) fields: Map<String, Value>,
     pub(super) parameters: Map<String, Value>,
+}
+
+/// A column of texts; its terms are in the names of its features.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TextDescription {
+    column: String,
+    n_features: usize,
+    options: TextOptions,
 }
 
 impl Description {
@@ -83,6 +96,11 @@ impl Description {
             output_names: given(schema.target_names()),
             levels: schema.levels().to_vec(),
             nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
+            texts: schema
+                .texts()
+                .iter()
+                .map(|(&j, column)| (j, text(column)))
+                .collect(),
             decision: None,
             fields,
             parameters: parameters.clone(),
@@ -129,7 +147,16 @@ impl Description {
         let output_names = names("names of outputs", self.output_names.take(), n_targets)?;
         let nominal = std::mem::take(&mut self.nominal);
         let nominal = nominal.into_iter().map(|(j, values)| (j, Arc::from(values)));
-        Schema::new(self.task, feature_names, nominal.collect(), output_names)
+        let texts = std::mem::take(&mut self.texts);
+        let texts = texts.into_iter().map(|(first, text)| {
+            let name = text.column.clone();
+            let restored = text.restore(first, &feature_names);
+            restored
+                .ok_or(ModelError::Text { name })
+                .map(|column| (first, Arc::new(column)))
+        });
+        let texts = texts.collect::<Result<_, _>>()?;
+        Schema::new(self.task, feature_names, nominal.collect(), texts, output_names)
     }
 
     /// The schema with the levels of its targets. It names every output, so that there must be as many in the file.
@@ -146,6 +173,23 @@ impl Description {
         let checked = Mismatch::check("outputs of the levels", n_outputs, self.n_outputs);
         checked.map_err(ModelError::from)?;
         Ok(schema.with_levels(levels))
+    }
+}
+
+fn text(column: &TextColumn) -> TextDescription {
+    TextDescription {
+        column: column.name().to_owned(),
+        n_features: column.n_features(),
+        options: *column.options(),
+    }
+}
+
+impl TextDescription {
+    /// The column of which the first term has this feature; `None` if the features from there on are others.
+    fn restore(&self, first: usize, names: &Names) -> Option<TextColumn> {
+        let Names::Given(names) = names else { return None };
+        let features = names.get(first..first.checked_add(self.n_features)?)?;
+        TextColumn::restore(&self.column, self.options, features.iter().map(String::as_str))
     }
 }
 

@@ -136,7 +136,7 @@ fn decode(bytes: &[u8], registry: &Registry) -> Result<Model, Kind> {
     check_size("n_features", sizes.n_features)?;
     check_size("n_outputs", sizes.n_outputs)?;
     let schema = description.schema()?;
-    let pipeline = Pipeline::restore(&mut from, sizes.n_features, schema.nominal())?;
+    let pipeline = Pipeline::restore(&mut from, sizes.n_features, schema.nominal(), schema.texts())?;
     sizes.n_features = pipeline.n_columns();
     check_size("number of features after the pipeline", sizes.n_features)?;
     let training = TrainingSummary::restore(&mut from, schema.task(), sizes)?;

@@ -110,7 +110,8 @@ pub(super) fn rows(container: Box<dyn Container>, uses: &[ColumnUse], memory_lim
         .filter(|(_, of)| **of != ColumnUse::Ignored);
     let columns: Vec<usize> = used.map(|(j, _)| j).collect();
     let bytes = uses.iter().map(|of| match of {
-        ColumnUse::Ignored => 0,
+        // Texts have a limit of their own.
+        ColumnUse::Ignored | ColumnUse::Value(ColumnType::Text) => 0,
         ColumnUse::Id => size_of::<String>(),
         ColumnUse::Value(ColumnType::Number | ColumnType::Category) => size_of::<f32>(),
         ColumnUse::Value(ColumnType::Date) => 3 * size_of::<f32>(),

@@ -1,0 +1,82 @@
+//! Columns of texts.
+
+use crate::error::CliError;
+use clap::Args;
+use rpo::data::text::{TextOptions, TextUnit};
+
+/// Which columns are texts, and what of them are features.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Texts")]
+pub(crate) struct TextColumnOptions {
+    /// Columns of a CSV, Parquet or Arrow file that are texts: each word is a feature, weighted as --text-weights has it. The
+    /// model keeps the words. * stands for any characters, ? for one.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    text: Vec<String>,
+
+    /// Words in a row that are a term, and a feature: 1 for single words, 1-2 for pairs too. For --text.
+    #[arg(long, value_name = "N|N-M", default_value = "1", value_parser = parse_range)]
+    text_ngrams: (u32, u32),
+
+    /// Terms are so many characters in a row, not words: for languages without blanks between words. With --text-ngrams.
+    #[arg(long)]
+    text_characters: bool,
+
+    /// Tells upper case from lower case in texts.
+    #[arg(long)]
+    text_case: bool,
+
+    /// Fewest training samples that have a term of the vocabulary.
+    #[arg(long, value_name = "N", default_value_t = TextOptions::default().min_samples)]
+    text_min_samples: u32,
+
+    /// Most terms of the vocabulary of a column: those of most samples.
+    #[arg(long, value_name = "N", default_value_t = TextOptions::default().max_terms)]
+    text_max_terms: u32,
+
+    /// Hashes terms to so many features, in place of a vocabulary: no term is new, but terms that meet in a feature are not
+    /// told apart.
+    #[arg(long, value_name = "N", conflicts_with_all = ["text_min_samples", "text_max_terms"])]
+    text_hash: Option<u32>,
+}
+
+impl TextColumnOptions {
+    /// Names and patterns of the columns.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &String> {
+        self.text.iter()
+    }
+
+    /// How texts become terms.
+    pub(crate) fn options(&self) -> Result<TextOptions, CliError> {
+        let (shortest, longest) = self.text_ngrams;
+        let options = TextOptions {
+            unit: match self.text_characters {
+                true => TextUnit::Characters,
+                false => TextUnit::Words,
+            },
+            shortest,
+            longest,
+            case: self.text_case,
+            min_samples: self.text_min_samples,
+            max_terms: self.text_max_terms,
+            hash: self.text_hash,
+        };
+        let option = |name: &str| match name {
+            "shortest" | "longest" => "ngrams".to_owned(),
+            name => name.replace('_', "-"),
+        };
+        options.check().map_err(|e| {
+            let option = option(e.name());
+            CliError::Usage(format!("--text-{option}: {e}"))
+        })?;
+        Ok(options)
+    }
+}
+
+fn parse_range(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| {
+        text.parse()
+            .map_err(|_| "a number such as 2, or a range such as 1-2, is expected")
+    };
+    let (shortest, longest) = text.split_once('-').unwrap_or((text, text));
+    Ok((number(shortest)?, number(longest)?))
+}

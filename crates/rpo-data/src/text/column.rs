@@ -1,0 +1,94 @@
+//! How the texts of a column were read, to read others alike.
+
+use super::options::TextOptions;
+use super::terms::{for_each_term, hashed};
+use std::sync::Arc;
+
+/// A column of texts of a set, and the features that its terms have there. Others are read alike with it
+/// ([`ReadOptions::texts`](crate::read::ReadOptions::texts)).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextColumn {
+    name: String,
+    options: TextOptions,
+    /// In alphabetical order; empty if terms are hashed.
+    vocabulary: Arc<[String]>,
+}
+
+impl TextColumn {
+    /// A column of terms that are hashed, or of a vocabulary in alphabetical order.
+    pub(super) fn of(name: String, options: TextOptions, vocabulary: Vec<String>) -> Self {
+        debug_assert!(vocabulary.windows(2).all(|pair| pair[0] < pair[1]));
+        Self {
+            name,
+            options,
+            vocabulary: vocabulary.into(),
+        }
+    }
+
+    /// The column of a set from the names of its features; `None` if they are not those of such a column.
+    pub fn restore<'a>(
+        name: &str,
+        options: TextOptions,
+        features: impl Iterator<Item = &'a str>,
+    ) -> Option<Self> {
+        options.check().ok()?;
+        let term = |feature: &'a str| feature.strip_prefix(name)?.strip_prefix('[')?.strip_suffix(']');
+        let terms: Vec<&str> = features.map(term).collect::<Option<_>>()?;
+        if terms.is_empty() {
+            return None;
+        }
+        let is_valid = match options.hash {
+            None => terms.windows(2).all(|pair| pair[0] < pair[1]),
+            Some(width) => {
+                let numbers = terms.iter().enumerate();
+                terms.len() == width as usize && numbers.into_iter().all(|(i, term)| *term == format!("#{i}"))
+            }
+        };
+        let vocabulary = match options.hash {
+            None => terms.into_iter().map(str::to_owned).collect(),
+            Some(_) => Vec::new(),
+        };
+        is_valid.then(|| Self::of(name.to_owned(), options, vocabulary))
+    }
+
+    /// The name of the column.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How its texts become terms.
+    pub fn options(&self) -> &TextOptions {
+        &self.options
+    }
+
+    /// The terms that have features, in alphabetical order; `None` if terms are hashed.
+    pub fn vocabulary(&self) -> Option<&[String]> {
+        self.options.hash.is_none().then_some(&*self.vocabulary)
+    }
+
+    /// Number of features.
+    pub fn n_features(&self) -> usize {
+        self.options
+            .hash
+            .map_or(self.vocabulary.len(), |width| width as usize)
+    }
+
+    /// Names of the features: `review[good]`, or `review[#7]` where terms are hashed.
+    pub(crate) fn feature_names(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.n_features()).map(|j| match self.vocabulary.get(j) {
+            Some(term) => format!("{}[{term}]", self.name),
+            None => format!("{}[#{j}]", self.name),
+        })
+    }
+
+    /// The features of the terms of a text, as often as it has each.
+    pub(super) fn push_features(&self, text: &str, to: &mut Vec<u32>) {
+        for_each_term(text, &self.options, |term| match self.options.hash {
+            Some(width) => to.push(hashed(term, width)),
+            None => {
+                let found = self.vocabulary.binary_search_by(|known| known.as_str().cmp(term));
+                to.extend(found.ok().map(|j| j as u32));
+            }
+        });
+    }
+}
