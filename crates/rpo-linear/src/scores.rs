@@ -61,7 +61,7 @@ pub(crate) trait Scorer: Predictor + Sync {
 }
 
 /// Refuses scores beyond the range of `f32`; `first` is the sample of the first row.
-fn check_finite(scores: ArrayView2<'_, f32>, first: usize) -> Result<(), LinearError> {
+pub(crate) fn check_finite(scores: ArrayView2<'_, f32>, first: usize) -> Result<(), LinearError> {
     // Without early exit, so that the comparisons are vectorised.
     if scores.iter().fold(true, |ok, v| ok & v.is_finite()) {
         return Ok(());

@@ -83,11 +83,28 @@ impl Model {
     ) -> Result<Self, ModelError> {
         estimator.needs().check(estimator.method(), data)?;
         context.check_start(estimator, data)?;
-        let model = estimator.fit(data, context)?;
-        Ok(match model.parameters.is_empty() {
-            true => model.with_parameters(estimator.parameters()),
-            false => model,
-        })
+        Ok(estimator.fit(data, context)?.recorded(estimator))
+    }
+
+    /// [`fit_with`](Self::fit_with), with the predictions of [`Estimator::fit_leaving_one_out`] for some samples.
+    pub(crate) fn fit_leaving_one_out(
+        estimator: &dyn Estimator,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        samples: &[usize],
+    ) -> Result<Option<(Self, Array2<f32>)>, ModelError> {
+        estimator.needs().check(estimator.method(), data)?;
+        context.check_start(estimator, data)?;
+        let fitted = estimator.fit_leaving_one_out(data, context, samples)?;
+        Ok(fitted.map(|(model, scores)| (model.recorded(estimator), scores)))
+    }
+
+    /// The model with the parameters of its estimator, unless they are noted.
+    fn recorded(self, estimator: &dyn Estimator) -> Self {
+        match self.parameters.is_empty() {
+            true => self.with_parameters(estimator.parameters()),
+            false => self,
+        }
     }
 
     /// A predictor fitted to a data set.

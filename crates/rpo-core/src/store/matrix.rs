@@ -109,9 +109,9 @@ impl Reader<'_> {
         if let Some(matrix) = self.shared.get(name) {
             return Ok(Some(Arc::clone(matrix)));
         }
-        let prefix = std::mem::take(&mut self.prefix);
+        let part = self.prefix.split_off(self.shares);
         let matrix = self.has_matrix(name).then(|| self.matrix(name, n_cols));
-        self.prefix = prefix;
+        self.prefix += &part;
         let matrix = matrix.transpose()?.map(Arc::new);
         if let Some(matrix) = &matrix {
             self.shared.insert(name, Arc::clone(matrix));

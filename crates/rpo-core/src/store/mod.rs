@@ -8,7 +8,8 @@
 //! * **Without trust**: a reader believes nothing. Lengths are checked against the bytes that are there before anything is
 //!   allocated, and an array or a field that no type takes is an error.
 //! * **Parts**: [`Writer::scoped`] and [`Reader::scoped`] put the name of a part and a slash before every name, so that
-//!   the same type can be stored many times. What all parts refer to is stored once ([`Writer::share`]).
+//!   the same type can be stored many times. What all parts refer to is stored once ([`Writer::share`]), but for those of
+//!   another training set ([`Writer::apart`]).
 //!
 //! ```
 //! use rpo_core::store::{Reader, Restore, Sizes, Store, StoreError, Writer};
@@ -152,6 +153,40 @@ mod tests {
             });
             assert_eq!(restored.unwrap().as_deref(), Some(&*outputs));
         }
+        from.finish().unwrap();
+    }
+
+    /// A part of another training set keeps the matrices that it shares, and its parts share those.
+    #[test]
+    fn what_stands_apart_has_its_own_shared_matrices() {
+        let [whole, part] = [Matrix::Sparse(sparse()), Matrix::Sparse(CsrMatrix::eye(3))].map(Arc::new);
+        let share = |matrix: &Arc<Matrix>| {
+            let matrix = Arc::clone(matrix);
+            move |out: &mut Writer| out.share("output", &matrix)
+        };
+        let mut out = Writer::default();
+        out.scoped("a", share(&whole)).unwrap();
+        out.apart("b", |out| {
+            out.scoped(0, share(&part))?;
+            out.scoped(1, share(&part))
+        })
+        .unwrap();
+        out.scoped("c", share(&whole)).unwrap();
+        let stored = out.finish().unwrap();
+        let names: Vec<&str> = stored.arrays.iter().map(|(name, _)| &name[..]).collect();
+        let expected = ["b/output.column", "b/output.size", "output.column", "output.size"];
+        assert!(expected.iter().all(|name| names.contains(name)), "{names:?}");
+        let mut from = stored.reader();
+        let shared = |from: &mut Reader<'_>| from.shared("output", 3);
+        assert_eq!(from.scoped("a", shared).unwrap().as_deref(), Some(&*whole));
+        from.apart("b", |from| {
+            for index in 0..2 {
+                assert_eq!(from.scoped(index, shared)?.as_deref(), Some(&*part));
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(from.scoped("c", shared).unwrap().as_deref(), Some(&*whole));
         from.finish().unwrap();
     }
 

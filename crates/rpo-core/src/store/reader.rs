@@ -17,6 +17,8 @@ pub struct Reader<'a> {
     pub(super) arrays: BTreeMap<String, ArrayView<'a>>,
     pub(super) fields: Map<String, Value>,
     pub(super) shared: BTreeMap<&'static str, Arc<Matrix>>,
+    /// Length of the prefix of what shares matrices.
+    pub(super) shares: usize,
 }
 
 impl<'a> Reader<'a> {
@@ -30,6 +32,7 @@ impl<'a> Reader<'a> {
             arrays: arrays.into_iter().collect(),
             fields,
             shared: BTreeMap::new(),
+            shares: 0,
         }
     }
 
@@ -46,6 +49,24 @@ impl<'a> Reader<'a> {
         self.prefix += &format!("{part}/");
         let result = restore(self);
         self.prefix.truncate(outside);
+        result
+    }
+
+    /// Reads a part that was stored [apart](super::Writer::apart).
+    ///
+    /// # Errors
+    /// Those of `restore`.
+    pub fn apart<T>(
+        &mut self,
+        part: impl Display,
+        restore: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let (shared, shares) = (std::mem::take(&mut self.shared), self.shares);
+        let result = self.scoped(part, |from| {
+            from.shares = from.prefix.len();
+            restore(from)
+        });
+        (self.shared, self.shares) = (shared, shares);
         result
     }
 

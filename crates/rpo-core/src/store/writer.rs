@@ -165,7 +165,29 @@ impl Writer {
         result
     }
 
-    /// Stores a matrix that several parts refer to once, outside of all parts.
+    /// Stores a part as [`scoped`](Self::scoped) does, with the matrices that it [shares](Self::share) in it: those of another
+    /// training set than that of the other parts.
+    ///
+    /// # Errors
+    /// Those of `store`, and a shared matrix that cannot be stored.
+    pub fn apart(
+        &mut self,
+        part: impl Display,
+        store: impl FnOnce(&mut Self) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let others = std::mem::take(&mut self.shared);
+        let result = self.scoped(part, |out| {
+            store(out)?;
+            let shared = std::mem::take(&mut out.shared);
+            let mut shared = shared.into_iter();
+            shared.try_for_each(|(name, matrix)| out.matrix(name, &matrix))
+        });
+        self.shared = others;
+        result
+    }
+
+    /// Stores a matrix that several parts refer to once, outside of all parts but those that are stored
+    /// [apart](Self::apart).
     ///
     /// # Errors
     /// [`StoreError::Part`] if another matrix was shared under this name.

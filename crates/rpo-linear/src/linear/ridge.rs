@@ -1,6 +1,7 @@
 //! Regularized least squares, output by output.
 
-use rpo_core::{InverseLink, MatrixView, check_not_negative};
+use ndarray::Array2;
+use rpo_core::{InverseLink, MatrixView, Predictor, check_not_negative};
 use rpo_projections::Penalty;
 use rpo_projections::least_squares::{LANES, Lanes, Ridge, RidgeSolver};
 use schemars::JsonSchema;
@@ -9,7 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::LinearModel;
 use super::panels::{PanelOutputs, fit_panels};
 use crate::checks::check_data;
+use crate::scores::check_finite;
 use crate::{FitOptions, LinearError};
+
+/// Largest leverage of a sample whose prediction is corrected for its part in the fit: 1 / (1 − h) magnifies what `f32` rounds.
+const MOST_LEVERAGE: f64 = 0.999;
 
 /// Parameters of ridge regression for every output: W = argmin ‖Y - XW - 1bᵀ‖² + Σⱼ λⱼ ‖wⱼ‖², b free of penalty.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,14 +64,74 @@ impl RidgeParams {
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
-        self.check()?;
-        check_data(x, y, InverseLink::Identity)?;
-        let ridge = Ridge::new(&x, self.lambda.on(&x), true, RidgeSolver::Auto)?;
-        let identity: [Lanes; LANES] =
-            std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }));
-        let shape = (x.n_cols(), y.n_cols());
-        fit_panels(shape, InverseLink::Identity, x.n_rows(), options, |first| {
-            Ok(ridge.solve_panel(&PanelOutputs { y, first }, &identity)?)
-        })
+        let ridge = self.equations(&x, y)?;
+        solve(&ridge, x, y, options)
     }
+
+    /// The model, and what models that are fitted to all samples but one predict for it: exactly, for the price of one fit.
+    /// `samples` are those to predict (rows of the result, m x d).
+    ///
+    /// With the leverage hᵢ of sample i ([`Ridge::leverages`]) its prediction is (ŷᵢ − hᵢ yᵢ) / (1 − hᵢ), ŷᵢ being that of the
+    /// model. The penalties are those of all samples.
+    ///
+    /// Returns `None`, before the fit, where the normal equations are not factored, as with 2000 features and more, and where
+    /// a leverage is so close to 1 that the sample alone decides on its prediction.
+    ///
+    /// Source: Allen, Technometrics 16, 1974.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit), and predictions above the memory limit or beyond the range of `f32`.
+    ///
+    /// # Panics
+    /// If there is no such sample.
+    pub fn fit_leaving_one_out(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        samples: &[usize],
+    ) -> Result<Option<(LinearModel, Array2<f32>)>, LinearError> {
+        let ridge = self.equations(&x, y)?;
+        let leverages = ridge.leverages(samples)?;
+        let Some(leverages) = leverages.filter(|all| all.iter().all(|h| *h <= MOST_LEVERAGE)) else {
+            return Ok(None);
+        };
+        let model = solve(&ridge, x, y, FitOptions::default())?;
+        let mut scores = model.predict(x.select_rows(samples).view())?;
+        let mut outputs = vec![0.0; y.n_cols()];
+        for ((scores, h), &sample) in scores.rows_mut().into_iter().zip(leverages).zip(samples) {
+            y.copy_row(sample, &mut outputs);
+            for (score, &y) in scores.into_iter().zip(&outputs) {
+                let y = f64::from(y);
+                // (ŷ − hy) / (1 − h), without the cancellation.
+                *score = (y + (f64::from(*score) - y) / (1.0 - h)) as f32;
+            }
+        }
+        check_finite(scores.view(), 0)?;
+        Ok(Some((model, scores)))
+    }
+
+    /// The normal equations of checked data.
+    fn equations<'a, 'x>(
+        &self,
+        x: &'a MatrixView<'x>,
+        y: MatrixView<'_>,
+    ) -> Result<Ridge<'a, MatrixView<'x>>, LinearError> {
+        self.check()?;
+        check_data(*x, y, InverseLink::Identity)?;
+        Ok(Ridge::new(x, self.lambda.on(x), true, RidgeSolver::Auto)?)
+    }
+}
+
+fn solve(
+    ridge: &Ridge<'_, MatrixView<'_>>,
+    x: MatrixView<'_>,
+    y: MatrixView<'_>,
+    options: FitOptions<'_>,
+) -> Result<LinearModel, LinearError> {
+    let identity: [Lanes; LANES] =
+        std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }));
+    let shape = (x.n_cols(), y.n_cols());
+    fit_panels(shape, InverseLink::Identity, x.n_rows(), options, |first| {
+        Ok(ridge.solve_panel(&PanelOutputs { y, first }, &identity)?)
+    })
 }

@@ -10,4 +10,5 @@ mod label_tree;
 mod link;
 mod logistic;
 mod one_vs_rest;
+mod ridge;
 mod two_stage;

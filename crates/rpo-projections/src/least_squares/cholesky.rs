@@ -10,7 +10,7 @@ use crate::linalg::check_finite;
 /// Rows and columns of a block: about BLOCK / size of the work is not a product of blocks.
 const BLOCK: usize = 96;
 /// Rows of right-hand sides that one task solves for.
-const RIGHT_SIDES: usize = 32;
+pub(super) const RIGHT_SIDES: usize = 32;
 
 /// The factor L of A = L Lᵀ, in blocks, made to solve for many right-hand sides.
 ///
@@ -90,24 +90,32 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
 
     /// X Lᵀ = B from the first block to the last, then Y L = X back.
     fn solve_chunk(&self, mut b: ArrayViewMut2<'_, T>) {
-        let size = self.size();
-        let ranges = (0..size)
-            .step_by(BLOCK)
-            .map(|first| (first, size.min(first + BLOCK)));
-        for ((first, end), inverse) in ranges.clone().zip(&self.inverses) {
-            let (solved, mut rest) = b.view_mut().split_at(Axis(1), first);
-            let mut here = rest.slice_mut(s![.., ..end - first]);
-            let l = self.factor.slice(s![first..end, ..first]);
-            let left = &here - &product(solved.view(), l.t());
-            here.assign(&product(left.view(), inverse.t()));
-        }
-        for ((first, end), inverse) in ranges.zip(&self.inverses).rev() {
+        self.solve_forward(b.view_mut());
+        for ((first, end), inverse) in self.ranges().zip(&self.inverses).rev() {
             let (mut here, solved) = b.view_mut().split_at(Axis(1), end);
             let mut here = here.slice_mut(s![.., first..]);
             let l = self.factor.slice(s![end.., first..end]);
             let left = &here - &product(solved.view(), l);
             here.assign(&product(left.view(), inverse.view()));
         }
+    }
+
+    /// Replaces every row b of a matrix (m x s) by L⁻¹ b, whose squared length is bᵀ A⁻¹ b. Cost: m s² operations.
+    pub(super) fn solve_forward(&self, mut b: ArrayViewMut2<'_, T>) {
+        for ((first, end), inverse) in self.ranges().zip(&self.inverses) {
+            let (solved, mut rest) = b.view_mut().split_at(Axis(1), first);
+            let mut here = rest.slice_mut(s![.., ..end - first]);
+            let l = self.factor.slice(s![first..end, ..first]);
+            let left = &here - &product(solved.view(), l.t());
+            here.assign(&product(left.view(), inverse.t()));
+        }
+    }
+
+    /// The first and the last row of each block.
+    fn ranges(&self) -> impl DoubleEndedIterator<Item = (usize, usize)> + ExactSizeIterator + use<T> {
+        let size = self.size();
+        let firsts = (0..size).step_by(BLOCK);
+        firsts.map(move |first| (first, size.min(first + BLOCK)))
     }
 }
 

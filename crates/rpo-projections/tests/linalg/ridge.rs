@@ -74,6 +74,60 @@ fn solutions_satisfy_the_normal_equations() {
     assert!((lambda - 0.1 * squares / 7.0).abs() < 1e-12);
 }
 
+/// What leverages make of a fit to all rows against a fit to all but one, row by row.
+#[test]
+fn leverages_leave_one_row_out() {
+    for (n, p, density, intercept) in [(30, 5, 1.0, true), (12, 40, 0.3, true), (140, 7, 0.4, false)] {
+        let (x, y) = (
+            outputs(n, p, density, false, 6),
+            outputs(n, 3, 0.6, true, 7) + outputs(n, 3, 1.0, false, 8),
+        );
+        let penalties = (0..p).map(|j| 0.2 + j as f64).collect();
+        for penalty in [
+            PenaltyDiagonal::Uniform(0.7),
+            PenaltyDiagonal::PerFeature(penalties),
+        ] {
+            let design = |x: &Array2<f32>| match intercept {
+                true => concatenate![Axis(1), x.mapv(f64::from), Array2::ones((x.nrows(), 1))],
+                false => x.mapv(f64::from),
+            };
+            let fit = |x: &Array2<f32>, y: &Array2<f32>| {
+                let x = MatrixView::from(x);
+                let ridge = Ridge::new(&x, penalty.clone(), intercept, RidgeSolver::Cholesky).unwrap();
+                ridge.solve(&MatrixView::from(y), Array2::eye(3).view()).unwrap()
+            };
+            let sparse = csr(x.view());
+            let rows: Vec<usize> = (0..n).rev().collect();
+            let leverages = |x: &MatrixView<'_>| {
+                let ridge = Ridge::new(x, penalty.clone(), intercept, RidgeSolver::Auto).unwrap();
+                ridge.leverages(&rows).unwrap().unwrap()
+            };
+            let found = leverages(&MatrixView::from(&x));
+            let of_sparse = leverages(&MatrixView::Sparse(sparse.view()));
+            let whole = design(&x).dot(&fit(&x, &y));
+            for ((&row, h), sparse) in rows.iter().zip(found).zip(of_sparse) {
+                assert!(
+                    (h - sparse).abs() < 1e-10 && (0.0..1.0).contains(&h),
+                    "{h} {sparse}"
+                );
+                let others: Vec<usize> = (0..n).filter(|&other| other != row).collect();
+                let z = fit(&x.select(Axis(0), &others), &y.select(Axis(0), &others));
+                let naive = design(&x).row(row).dot(&z);
+                for ((whole, y), naive) in whole.row(row).iter().zip(y.row(row)).zip(naive) {
+                    let left_out = (whole - h * f64::from(*y)) / (1.0 - h);
+                    assert!(
+                        (left_out - naive).abs() < 1e-8,
+                        "{n} x {p}, row {row}: {left_out} {naive}"
+                    );
+                }
+            }
+        }
+    }
+    let x = outputs(9, 3, 1.0, false, 1);
+    let x = MatrixView::from(&x);
+    assert_eq!(Ridge::new(&x, 1.0, true, CG).unwrap().leverages(&[0]), Ok(None));
+}
+
 /// A penalty by variance makes predictions on dense features those on features of variance 1, in any units, by every
 /// solver.
 #[test]

@@ -2,9 +2,9 @@
 
 use super::link::{log_odds, probability};
 use super::pool::Scoring;
-use super::{CombineRule, Gram, Link, Pool, Selection, rules};
+use super::{CombineRule, Ensemble, Gram, Link, Pool, Selection, rules};
 use crate::blocks::dense_bytes;
-use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError, TrainingSummary};
 use ndarray::{Array2, Axis, concatenate};
 use rayon::prelude::*;
 use rpo_core::MatrixView;
@@ -44,7 +44,7 @@ pub(crate) struct Judged {
 }
 
 impl Pool<'_> {
-    /// The ensemble of a choice, whose members `fit` gives.
+    /// The ensemble of a choice, whose members `fit` gives: each one model, or several that have its weight in equal parts.
     ///
     /// # Errors
     /// Those of `fit`.
@@ -52,14 +52,22 @@ impl Pool<'_> {
         &self,
         choice: &Choice,
         selection: Option<Selection>,
-        mut fit: impl FnMut(usize) -> Result<Model, ModelError>,
+        training: TrainingSummary,
+        mut fit: impl FnMut(usize) -> Result<Vec<Model>, ModelError>,
     ) -> Result<Model, ModelError> {
-        let members = choice.members().map(|(index, weight)| Ok((fit(index)?, weight)));
-        Model::ensemble(
-            members.collect::<Result<_, ModelError>>()?,
-            choice.link,
+        let mut members = Vec::new();
+        for (index, weight) in choice.members() {
+            let models = fit(index)?;
+            let weight = weight / models.len() as f64;
+            members.extend(models.into_iter().map(|model| (model, weight)));
+        }
+        Model::ensemble(Ensemble {
+            members,
+            link: choice.link,
+            limits: self.limits.clone(),
             selection,
-        )
+            training,
+        })
     }
 
     /// The weights of some candidates by a rule.

@@ -2,10 +2,9 @@
 
 use ndarray::{Array2, Zip};
 use rpo_core::math;
-use rpo_data::Task;
 use serde::{Deserialize, Serialize};
 
-/// How predictions are combined. Those of labels are limited to 0 to 1 first.
+/// How predictions are combined, after they were [limited](super::Limits).
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Link {
@@ -34,16 +33,8 @@ pub(super) fn probability(z: f32) -> f32 {
     math::single::sigmoid(z)
 }
 
-/// Limits scores of labels to 0 to 1.
-pub(super) fn limited(mut scores: Array2<f32>, task: Task) -> Array2<f32> {
-    if task == Task::MultiLabel {
-        scores.mapv_inplace(|score| score.clamp(0.0, 1.0));
-    }
-    scores
-}
-
 impl Link {
-    /// The combination of predictions, limited where they are of labels, with their weights; `means` are those of the
+    /// The combination of limited predictions with their weights; `means` are those of the
     /// outputs in training. `None` without predictions.
     ///
     /// # Errors

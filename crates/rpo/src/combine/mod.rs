@@ -6,6 +6,7 @@
 
 mod choice;
 mod gram;
+mod limits;
 mod link;
 mod model;
 mod pool;
@@ -21,4 +22,5 @@ pub(crate) use pool::{Folds, Pool};
 pub(crate) use store::restore;
 
 use gram::Gram;
+use limits::Limits;
 use link::Link;

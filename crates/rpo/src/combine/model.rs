@@ -1,10 +1,9 @@
 //! Models whose predictions are combined.
 
-use super::link::limited;
 use super::pool::Pool;
-use super::{CombineRule, Link};
+use super::{CombineRule, Limits, Link};
 use crate::model::SOFTWARE;
-use crate::{Model, ModelError, Predict};
+use crate::{Model, ModelError, Predict, TrainingSummary};
 use ndarray::Array2;
 use rayon::prelude::*;
 use rpo_core::{CsrMatrix, MatrixView, ParameterError, check_count, check_positive, csr_of_rows, top_of};
@@ -13,14 +12,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// The combined predictions of several models of the same training set, whatever their methods: their weighted mean, or, of
-/// a stack ([`CombineRule::Stack`]), a model of the outputs by the members' predictions. Scores of labels are limited to 0 to
-/// 1 first.
+/// The combined predictions of several models of one training set, whatever their methods: their weighted mean, or, of
+/// a stack ([`CombineRule::Stack`]), a model of the outputs by the members' predictions. Before, scores of labels are limited
+/// to 0 to 1, and numbers, where the ensemble was fitted as a whole, to the range of each output in training.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ensemble {
-    members: Vec<(Model, f64)>,
-    link: Link,
-    selection: Option<Selection>,
+    pub(super) members: Vec<(Model, f64)>,
+    pub(super) link: Link,
+    pub(super) limits: Limits,
+    pub(super) selection: Option<Selection>,
+    /// That of all samples; a member may have seen a part of them.
+    pub(super) training: TrainingSummary,
 }
 
 /// How the members of an ensemble were found.
@@ -47,6 +49,10 @@ pub struct Candidate {
     /// Its weight in the ensemble.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
+    /// Number of models that are the member, each fitted without the samples of a fold, where no time was left to fit it to
+    /// all; the weight is divided among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folds: Option<usize>,
     /// Wall-clock seconds of its trial, recorded where the clock decided on what was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
@@ -61,25 +67,22 @@ impl Ensemble {
     /// Scores that are held at a time to find the largest.
     const BLOCK: usize = 1 << 22;
 
-    pub(super) fn new(
-        members: Vec<(Model, f64)>,
-        link: Link,
-        selection: Option<Selection>,
-    ) -> Result<Self, ModelError> {
-        let Some((first, _)) = members.first() else {
+    /// Refuses parts that make no ensemble.
+    pub(super) fn checked(self) -> Result<Self, ModelError> {
+        let Some((first, _)) = self.members.first() else {
             return Err(ParameterError::out_of_range("members", "none", "at least one").into());
         };
-        for (model, weight) in &members {
-            match link {
+        for (model, weight) in &self.members {
+            match self.link {
                 Link::Mean => check_positive("weights", *weight)?,
                 // Those of a stack may be negative.
                 _ => ParameterError::unless(weight.is_finite(), "weights", weight, "finite")?,
             }
-            if model.schema() != first.schema() || model.training() != first.training() {
+            if model.schema() != first.schema() {
                 return Err(ModelError::Combine);
             }
         }
-        let is_probable = match link {
+        let is_probable = match self.link {
             Link::LogOdds { intercept } => intercept.is_finite() && first.schema().task() == Task::MultiLabel,
             _ => true,
         };
@@ -89,11 +92,7 @@ impl Ensemble {
             "log-odds",
             "for labels, with a finite intercept",
         )?;
-        Ok(Self {
-            members,
-            link,
-            selection,
-        })
+        Ok(self)
     }
 
     /// The models, and their weights.
@@ -104,10 +103,6 @@ impl Ensemble {
     /// How the members were found, if they were.
     pub fn selection(&self) -> Option<&Selection> {
         self.selection.as_ref()
-    }
-
-    pub(super) fn link(&self) -> Link {
-        self.link
     }
 
     fn first(&self) -> &Model {
@@ -136,7 +131,14 @@ impl Model {
     /// # Errors
     /// No models, weights that are not positive, and [`ModelError::Combine`] for models of different data.
     pub fn combine(members: Vec<(Self, f64)>) -> Result<Self, ModelError> {
-        Self::ensemble(members, Link::Mean, None)
+        let training = of_same_training(members.iter().map(|(model, _)| model))?;
+        Self::ensemble(Ensemble {
+            limits: Limits::without_training(members[0].0.schema().task()),
+            link: Link::Mean,
+            selection: None,
+            training,
+            members,
+        })
     }
 
     /// The models combined with the weights that a rule finds on data that they were not fitted to, whose columns are found
@@ -180,19 +182,29 @@ impl Model {
             score: finite(judged.score),
             candidates: methods.into_iter().enumerate().map(candidate).collect(),
         };
-        pool.ensemble(&choice, Some(selection), |index| Ok(models[index].clone()))
+        let training = of_same_training(models)?;
+        pool.ensemble(&choice, Some(selection), training, |index| {
+            Ok(vec![models[index].clone()])
+        })
     }
 
     /// An ensemble as a model.
-    pub(crate) fn ensemble(
-        members: Vec<(Self, f64)>,
-        link: Link,
-        selection: Option<Selection>,
-    ) -> Result<Self, ModelError> {
-        let ensemble = Ensemble::new(members, link, selection)?;
-        let first = ensemble.first();
-        let (schema, training) = (first.schema().clone(), first.training().clone());
+    pub(super) fn ensemble(ensemble: Ensemble) -> Result<Self, ModelError> {
+        let ensemble = ensemble.checked()?;
+        let (schema, training) = (ensemble.first().schema().clone(), ensemble.training.clone());
         Self::from_parts(Arc::new(ensemble), schema, None, training, SOFTWARE.to_owned())
+    }
+}
+
+/// The training set of some models, which must be one.
+fn of_same_training<'a>(models: impl IntoIterator<Item = &'a Model>) -> Result<TrainingSummary, ModelError> {
+    let mut models = models.into_iter();
+    let Some(first) = models.next() else {
+        return Err(ParameterError::out_of_range("members", "none", "at least one").into());
+    };
+    match models.all(|model| model.training() == first.training()) {
+        true => Ok(first.training().clone()),
+        false => Err(ModelError::Combine),
     }
 }
 
@@ -221,22 +233,19 @@ impl Predict for Ensemble {
     }
 
     fn n_train(&self) -> usize {
-        self.first().training().n_samples()
+        self.training.n_samples()
     }
 
     fn predict_with_limit(&self, x: MatrixView<'_>, memory_limit: usize) -> Result<Array2<f32>, ModelError> {
-        let task = self.first().schema().task();
         let total = match self.link {
             Link::Mean => self.members.iter().map(|(_, weight)| weight).sum(),
             Link::LogOdds { .. } | Link::Distances => 1.0,
         };
         let scores = self.members.iter().map(|(model, weight)| {
             let scores = model.predict_with_limit(x, memory_limit);
-            (scores.map(|scores| limited(scores, task)), weight / total)
+            (scores.map(|scores| self.limits.apply(scores)), weight / total)
         });
-        let combined = self
-            .link
-            .combine(scores, &self.first().training().output_means())?;
+        let combined = self.link.combine(scores, &self.training.output_means())?;
         Ok(combined.expect("there is at least one member"))
     }
 

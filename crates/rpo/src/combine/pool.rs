@@ -1,7 +1,6 @@
 //! Members that may become part of an ensemble, and their predictions for samples that they were not fitted to.
 
-use super::Gram;
-use super::link::limited;
+use super::{Gram, Limits};
 use crate::blocks::dense_bytes;
 use crate::evaluate::fit_without_test;
 use crate::method::{Estimator, FitContext};
@@ -20,8 +19,8 @@ use std::ops::Range;
 const BLOCK: usize = 1 << 20;
 /// Bytes of scores that are kept in all. Others are predicted again when they are needed.
 const KEPT: usize = 128 << 20;
-/// Most bytes of out-of-bag scores, which come for all samples at once.
-const MOST_OOB: usize = 64 << 20;
+/// Most bytes of scores that come for all samples at once: out of bag, or leaving one out.
+const MOST_AT_ONCE: usize = 64 << 20;
 /// Trees from which on out-of-bag predictions take the place of those out of fold: a sample is predicted by a third of them.
 const OOB_TREES: usize = 100;
 /// Parts that withheld samples are in for scores whose weights were found on other samples.
@@ -78,6 +77,8 @@ pub(crate) struct Pool<'a> {
     parts: Vec<Part>,
     /// Of numbers, the mean of each output and one over its deviation.
     units: Option<Vec<(f32, f32)>>,
+    /// What predictions are limited to.
+    pub(super) limits: Limits,
     tried: Vec<Tried>,
     kept_bytes: usize,
 }
@@ -96,13 +97,14 @@ impl<'a> Pool<'a> {
                 folds.iter().enumerate().map(part).collect()
             }
         };
-        Self::of_parts(data, splits, parts)
+        Self::of_parts(data, splits, parts, Limits::of(data))
     }
 
     /// Of models that were fitted to other samples.
     pub(crate) fn of_models(data: &'a Dataset, models: &[Model]) -> Result<Self, ModelError> {
         let samples: Vec<usize> = (0..data.n_samples()).collect();
-        let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples));
+        let limits = Limits::without_training(data.task());
+        let mut pool = Self::of_parts(data, Vec::new(), parts_of(&samples), limits);
         for model in models {
             pool.assess(Tried {
                 whole: Some(model.clone()),
@@ -114,9 +116,10 @@ impl<'a> Pool<'a> {
         Ok(pool)
     }
 
-    fn of_parts(data: &'a Dataset, splits: Vec<Split>, parts: Vec<Part>) -> Self {
+    fn of_parts(data: &'a Dataset, splits: Vec<Split>, parts: Vec<Part>, limits: Limits) -> Self {
         Self {
             units: (data.task() == Task::Regression).then(|| units(data)),
+            limits,
             data,
             splits,
             parts,
@@ -152,13 +155,15 @@ impl<'a> Pool<'a> {
         self.data.n_outputs()
     }
 
-    /// The outputs of the withheld samples, in the order of the blocks.
-    pub(super) fn withheld_outputs(&self) -> Matrix {
+    /// The withheld samples, in the order of the blocks.
+    fn withheld(&self) -> Vec<usize> {
         let samples = self.parts.iter().flat_map(|part| part.samples.iter().copied());
-        self.data
-            .outputs()
-            .view()
-            .select_rows(&samples.collect::<Vec<_>>())
+        samples.collect()
+    }
+
+    /// Their outputs.
+    pub(super) fn withheld_outputs(&self) -> Matrix {
+        self.data.outputs().view().select_rows(&self.withheld())
     }
 
     /// The mean of each output.
@@ -173,7 +178,8 @@ impl<'a> Pool<'a> {
     }
 
     /// Fits a method with the samples of each fold withheld and returns the score for them, LRAP of labels and R² of
-    /// numbers. A forest with out-of-bag predictions is fitted once, to all samples.
+    /// numbers. A method that predicts each sample without it after one fit to all, as forests do out of bag and ridge
+    /// regression by leverages, is fitted once.
     ///
     /// # Errors
     /// What fitting and scoring refuse; the pool is then as it was.
@@ -188,11 +194,17 @@ impl<'a> Pool<'a> {
             whole: None,
             score: f64::NAN,
         };
-        let bytes = dense_bytes(self.data.n_samples(), self.data.n_outputs());
-        if estimator.has_oob() && estimator.n_steps() >= OOB_TREES && bytes <= MOST_OOB {
+        let fits = |n_samples: usize| dense_bytes(n_samples, self.data.n_outputs()) <= MOST_AT_ONCE;
+        if estimator.has_oob() && estimator.n_steps() >= OOB_TREES && fits(self.data.n_samples()) {
             let model = Model::fit_with(estimator, self.data, context)?;
             tried.kept = self.out_of_bag(&model)?;
             tried.whole = Some(model);
+        } else if fits(self.n_scored()) {
+            let samples = self.withheld();
+            let fitted = Model::fit_leaving_one_out(estimator, self.data, context, &samples)?;
+            (tried.whole, tried.kept) = fitted
+                .map(|(model, scores)| (model, self.in_parts(scores)))
+                .unzip();
         }
         if tried.kept.is_none() {
             // Folds are of small sets, on which many methods do not use all threads.
@@ -212,12 +224,22 @@ impl<'a> Pool<'a> {
         let Some((scores, counts)) = model.oob_predictions(self.data.features().view())? else {
             return Ok(None);
         };
-        let mut samples = self.parts.iter().flat_map(|part| &part.samples);
-        if samples.any(|&sample| counts[sample] == 0) {
+        if self.withheld().iter().any(|&sample| counts[sample] == 0) {
             return Ok(None);
         }
-        let of_part = |part: &Part| limited(scores.select(Axis(0), &part.samples), self.task());
-        Ok(Some(self.parts.iter().map(of_part).collect()))
+        Ok(Some(self.in_parts(scores.select(Axis(0), &self.withheld()))))
+    }
+
+    /// The scores of the withheld samples as those of each part, limited.
+    fn in_parts(&self, scores: Array2<f32>) -> Vec<Array2<f32>> {
+        let scores = self.limits.apply(scores);
+        let mut start = 0;
+        let of_part = |part: &Part| {
+            let rows = start..start + part.samples.len();
+            start = rows.end;
+            scores.slice(s![rows, ..]).to_owned()
+        };
+        self.parts.iter().map(of_part).collect()
     }
 
     /// Scores a candidate, keeps its scores while there is room, and takes it in.
@@ -263,6 +285,12 @@ impl<'a> Pool<'a> {
         }
     }
 
+    /// The models of a candidate that were fitted without the samples of a fold each; none of one that has a model of all
+    /// samples.
+    pub(crate) fn of_folds(&self, candidate: usize) -> &[Model] {
+        &self.tried[candidate].models
+    }
+
     /// The score of a candidate alone for the withheld samples.
     pub(crate) fn score(&self, candidate: usize) -> f64 {
         self.tried[candidate].score
@@ -296,7 +324,7 @@ impl<'a> Pool<'a> {
             return Ok(kept[block.part].slice(s![block.rows.clone(), ..]).to_owned());
         }
         let model = &tried.models[self.parts[block.part].fold];
-        Ok(limited(model.predict_with_limit(x, usize::MAX)?, self.task()))
+        Ok(self.limits.apply(model.predict_with_limit(x, usize::MAX)?))
     }
 
     /// Calls `f(part, scores of each candidate, truth)` for the withheld samples, a block at a time.

@@ -1,8 +1,8 @@
 //! Storage of ensembles: a part for each member.
 
-use super::{Ensemble, Link};
-use crate::Model;
-use crate::method::RestoreContext;
+use super::{Ensemble, Limits, Link};
+use crate::method::{ModelKind, RestoreContext};
+use crate::{Model, TrainingSummary};
 use rpo_core::store::{Reader, Sizes, Store, StoreError, Writer};
 use rpo_data::preprocess::Pipeline;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,10 @@ struct Member<'a> {
     kind: Cow<'a, str>,
     weight: f64,
     software: Cow<'a, str>,
+    /// The number of samples that it was fitted to, if it has seen a part of those of the ensemble: it then keeps what is
+    /// stored of its training set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    n_train: Option<usize>,
     parameters: Cow<'a, Map<String, Value>>,
 }
 
@@ -25,22 +29,40 @@ impl Store for Ensemble {
             kind: model.predictor().kind().into(),
             weight,
             software: model.software().to_owned().into(),
+            n_train: self.is_apart(model).then(|| model.training().n_samples()),
             parameters: Cow::Owned(model.parameters().clone()),
         };
         out.field("members", self.members().map(about).collect::<Vec<_>>())?;
-        if self.link() != Link::Mean {
-            out.field("link", self.link())?;
+        if self.link != Link::Mean {
+            out.field("link", self.link)?;
         }
+        self.limits.store(out)?;
         if let Some(selection) = self.selection() {
             out.field("selection", selection)?;
         }
         for (index, (model, _)) in self.members().enumerate() {
-            out.scoped(format_args!("member {index}"), |out| {
+            let store = |out: &mut Writer| {
                 model.pipeline().map_or(Ok(()), |pipeline| pipeline.store(out))?;
                 model.predictor().store(out)
-            })?;
+            };
+            let part = format_args!("member {index}");
+            if self.is_apart(model) {
+                out.apart(part, |out| {
+                    model.training().store(out)?;
+                    store(out)
+                })?;
+            } else {
+                out.scoped(part, store)?;
+            }
         }
         Ok(())
+    }
+}
+
+impl Ensemble {
+    /// Returns true if a member was fitted to a part of the samples.
+    fn is_apart(&self, member: &Model) -> bool {
+        *member.training() != self.training
     }
 }
 
@@ -52,6 +74,7 @@ pub(crate) fn restore(
 ) -> Result<Ensemble, StoreError> {
     let about: Vec<Member<'_>> = from.field("members")?;
     let link: Link = from.optional_field("link")?.unwrap_or_default();
+    let limits = Limits::restore(from, context.schema.task(), sizes.n_outputs)?;
     let selection = from.optional_field("selection")?;
     let mut members = Vec::new();
     for (index, member) in about.into_iter().enumerate() {
@@ -62,34 +85,52 @@ pub(crate) fn restore(
         if kind.name == Ensemble::KIND {
             return Err(invalid(&"an ensemble has no ensembles as members"));
         }
-        let model = from.scoped(format_args!("member {index}"), |from| {
-            let pipeline = Pipeline::restore(
-                from,
-                sizes.n_features,
-                context.schema.nominal(),
-                context.schema.texts(),
-            )?;
-            let n_features = pipeline.n_columns();
-            let predictor = (kind.restore)(from, Sizes { n_features, ..sizes }, context)?;
-            Ok((
-                predictor,
-                Some(pipeline).filter(|pipeline| !pipeline.is_identity()),
-            ))
-        });
-        let (predictor, pipeline) = model.map_err(|e| invalid(&e))?;
-        let (schema, training) = (context.schema.clone(), context.training.clone());
-        let model = Model::from_parts(
-            predictor,
-            schema,
-            pipeline,
-            training,
-            member.software.into_owned(),
-        );
+        let part = format_args!("member {index}");
+        let software = member.software.into_owned();
+        let model = match member.n_train {
+            None => from.scoped(part, |from| restore_member(from, kind, sizes, context, software)),
+            Some(n_train) => from.apart(part, |from| {
+                let sizes = Sizes { n_train, ..sizes };
+                let training = TrainingSummary::restore(from, context.schema.task(), sizes)?;
+                let training = &training;
+                let context = RestoreContext { training, ..*context };
+                restore_member(from, kind, sizes, &context, software)
+            }),
+        };
         let model = model.map_err(|e| invalid(&e))?;
         members.push((
             model.with_parameters(member.parameters.into_owned()),
             member.weight,
         ));
     }
-    Ensemble::new(members, link, selection).map_err(|e| StoreError::part("ensemble", e))
+    let ensemble = Ensemble {
+        members,
+        link,
+        limits,
+        selection,
+        training: context.training.clone(),
+    };
+    ensemble.checked().map_err(|e| StoreError::part("ensemble", e))
+}
+
+/// Restores what is stored of a member.
+fn restore_member(
+    from: &mut Reader<'_>,
+    kind: ModelKind,
+    sizes: Sizes,
+    context: &RestoreContext<'_>,
+    software: String,
+) -> Result<Model, StoreError> {
+    let pipeline = Pipeline::restore(
+        from,
+        sizes.n_features,
+        context.schema.nominal(),
+        context.schema.texts(),
+    )?;
+    let n_features = pipeline.n_columns();
+    let predictor = (kind.restore)(from, Sizes { n_features, ..sizes }, context)?;
+    let pipeline = Some(pipeline).filter(|pipeline| !pipeline.is_identity());
+    let (schema, training) = (context.schema.clone(), context.training.clone());
+    let model = Model::from_parts(predictor, schema, pipeline, training, software);
+    model.map_err(|e| StoreError::part("model", e))
 }

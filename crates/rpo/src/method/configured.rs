@@ -5,6 +5,7 @@ use super::features::many_valued;
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
+use ndarray::Array2;
 use rpo_core::{Matrix, ParameterError, Seed};
 use rpo_data::Dataset;
 use rpo_data::preprocess::{Pipeline, Steps, Transform};
@@ -71,14 +72,13 @@ impl Configured {
         }
     }
 
-    /// Fits by a function of the inner estimator, data and a completion that gives models their pipeline, record and
-    /// decisions.
-    fn fit_by(
+    /// Fits by a function of the prepared data and a completion that gives models their pipeline, record and decisions.
+    fn fit_by<T>(
         &self,
         data: &Dataset,
         context: &FitContext<'_>,
-        fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<Model, ModelError>,
-    ) -> Result<Model, ModelError> {
+        fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<T, ModelError>,
+    ) -> Result<T, ModelError> {
         let found = match self.decision.thresholds {
             Some(rule) if !self.has_oob() => Some(self.withheld_thresholds(rule, data, context)?),
             _ => None,
@@ -98,7 +98,7 @@ impl Configured {
                     },
                 }
             };
-            complete(fit(prepared, context, &complete)?)
+            fit(prepared, context, &complete)
         })
     }
 
@@ -168,8 +168,21 @@ impl Estimator for Configured {
     }
 
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-        self.fit_by(data, context, |prepared, context, _| {
-            self.inner.fit(prepared, context)
+        self.fit_by(data, context, |prepared, context, complete| {
+            complete(self.inner.fit(prepared, context)?)
+        })
+    }
+
+    fn fit_leaving_one_out(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        samples: &[usize],
+    ) -> Result<Option<(Model, Array2<f32>)>, ModelError> {
+        self.fit_by(data, context, |prepared, context, complete| {
+            let fitted = self.inner.fit_leaving_one_out(prepared, context, samples)?;
+            let completed = fitted.map(|(model, scores)| Ok((complete(model)?, scores)));
+            completed.transpose()
         })
     }
 
@@ -182,8 +195,10 @@ impl Estimator for Configured {
     ) -> Result<Model, ModelError> {
         self.fit_by(data, context, |prepared, context, complete| {
             let mut on_complete = |step: usize, model: &Model| on_checkpoint(step, &complete(model.clone())?);
-            self.inner
-                .fit_in_parts(prepared, context, steps, &mut on_complete)
+            let model = self
+                .inner
+                .fit_in_parts(prepared, context, steps, &mut on_complete)?;
+            complete(model)
         })
     }
 

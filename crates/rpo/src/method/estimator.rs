@@ -3,6 +3,7 @@
 use super::MethodError;
 use crate::combine::Candidate;
 use crate::{Model, ModelError, Schema};
+use ndarray::Array2;
 use rpo_core::{MatrixError, MatrixView};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
@@ -62,6 +63,21 @@ pub trait Estimator: fmt::Debug + Send + Sync {
     /// # Errors
     /// Parameters that [`check`](Self::check) refuses, and data that the method cannot be fitted to.
     fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError>;
+
+    /// Fits a model, and predicts each of some training samples as the fit to all others would, where that takes no further
+    /// fit; the samples are the rows of the predictions. Default: `None`, without a fit.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    fn fit_leaving_one_out(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        samples: &[usize],
+    ) -> Result<Option<(Model, Array2<f32>)>, ModelError> {
+        let _ = (data, context, samples);
+        Ok(None)
+    }
 
     /// Fits a model in steps and passes the model to `on_checkpoint` after each of the given numbers of steps, in
     /// increasing order, and at the end; stops where the callback breaks. Default: one checkpoint at the end.

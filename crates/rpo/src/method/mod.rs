@@ -38,10 +38,11 @@ pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
 pub(crate) use features::categorical;
-pub(crate) use registry::RestoreContext;
+pub(crate) use registry::{ModelKind, RestoreContext};
 
 use crate::{Decision, Model, ModelError};
 use configured::Configured;
+use ndarray::Array2;
 use rpo_core::Seed;
 use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
@@ -380,6 +381,17 @@ impl Estimator for Method {
         let estimator = self.estimator(data.task())?;
         self.check_data(estimator.as_ref(), data)?;
         estimator.fit(data, context)
+    }
+
+    fn fit_leaving_one_out(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        samples: &[usize],
+    ) -> Result<Option<(Model, Array2<f32>)>, ModelError> {
+        let estimator = self.estimator(data.task())?;
+        self.check_data(estimator.as_ref(), data)?;
+        estimator.fit_leaving_one_out(data, context, samples)
     }
 }
 

@@ -7,7 +7,7 @@ use rpo::core::Seed;
 use rpo::data::generate::MultiLabelSet;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::thresholds::ThresholdRule;
-use rpo::metrics::Metric;
+use rpo::metrics::{Evaluation, Metric, Score, Scores};
 use rpo::{Estimator, FitContext, Method, Model, ModelError};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -205,6 +205,115 @@ fn a_short_time_is_enough_for_the_first_configuration() {
             .all(|candidate| candidate.skipped.is_some()),
         "{candidates:?}"
     );
+}
+
+/// Where there is no time for a last fit, a member is the models of its folds, also in the file.
+#[test]
+fn members_that_no_time_is_left_for_are_the_models_of_their_folds() {
+    let folder = tempfile::tempdir().unwrap();
+    // Leaves and centroids that refer to training samples, of each fold others.
+    for method in ["extra-trees --trees 3", "craftml --trees 2"] {
+        let data = texts(120);
+        let params = AutoParams {
+            time: Some(1e-6),
+            configurations: None,
+            ..with_portfolio(&folder, &[method])
+        };
+        let model = Model::fit(&params, &data).unwrap();
+        let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
+        let members: Vec<(&Model, f64)> = ensemble.members().collect();
+        assert_eq!(members.len(), 4);
+        let x = data.features().view();
+        let mut mean = Array2::<f32>::zeros((120, 8));
+        let mut n_train = 0;
+        for (member, weight) in members {
+            assert_eq!(weight, 0.25);
+            n_train += member.training().n_samples();
+            mean.scaled_add(0.25, &member.predict(x).unwrap());
+        }
+        assert_eq!((n_train, model.training().n_samples()), (3 * 120, 120));
+        assert!((model.predict(x).unwrap() - mean).iter().all(|v| v.abs() < 1e-6));
+        let candidate = &selection(&model).candidates[0];
+        assert_eq!((candidate.folds, candidate.weight), (Some(4), Some(1.0)));
+        let again = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+        assert_eq!(again, model);
+        assert_eq!(again.predict(x).unwrap(), model.predict(x).unwrap());
+    }
+}
+
+/// A member far beyond what training has seen is limited to it, also in a model that is loaded.
+#[test]
+fn numbers_stay_within_the_range_of_training() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = numbers(false);
+    let methods = ["random-forest --trees 5", "ridge --lambda 1e-6"];
+    let model = Model::fit(&with_portfolio(&folder, &methods), &data).unwrap();
+    let model = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    let far = Array2::from_shape_fn((2, 4), |(i, _)| if i == 0 { 1e4 } else { -1e4 });
+    let ensemble = model.predictor().downcast_ref::<Ensemble>().unwrap();
+    let linear = ensemble
+        .members()
+        .last()
+        .unwrap()
+        .0
+        .predict((&far).into())
+        .unwrap();
+    assert!(linear.iter().all(|v| v.abs() > 1e3), "it is far off: {linear}");
+    let y = data.outputs().view().to_dense(usize::MAX).unwrap();
+    for scores in model.predict((&far).into()).unwrap().rows() {
+        for (score, y) in scores.iter().zip(y.columns()) {
+            let (low, high) = y
+                .iter()
+                .fold((f32::MAX, f32::MIN), |(a, b), &v| (a.min(v), b.max(v)));
+            assert!((low..=high).contains(score), "{score} {low} {high}");
+        }
+    }
+    // Put together by hand, members are as they are: their training set is not at hand.
+    let members: Vec<(Model, f64)> = ensemble.members().map(|(m, w)| (m.clone(), w)).collect();
+    let by_hand = Model::combine(members).unwrap().predict((&far).into()).unwrap();
+    assert!(by_hand.iter().all(|v| v.abs() > 1e3), "{by_hand}");
+}
+
+/// Ridge regression is fitted once, and its score is that of naive fits without each sample.
+#[test]
+fn ridge_is_scored_by_leaving_one_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = numbers(true);
+    // A penalty that is no part of what is learned from the samples: none.
+    let method = "ridge --lambda 0 --impute mean --standardize";
+    let model = Model::fit(&with_portfolio(&folder, &[method]), &data).unwrap();
+    let ridge: Method = method.parse().unwrap();
+    let mut left_out = Array2::<f32>::zeros((160, 3));
+    for sample in 0..160 {
+        let others: Vec<usize> = (0..160).filter(|&other| other != sample).collect();
+        let without = Model::fit(&ridge, &data.select_samples(&others).unwrap()).unwrap();
+        let one = data.select_samples(&[sample]).unwrap();
+        left_out
+            .row_mut(sample)
+            .assign(&without.predict(one.features().view()).unwrap().row(0));
+    }
+    let evaluation = Evaluation::new(data.outputs().view(), Scores::Dense(left_out.view()));
+    let naive = Metric::R2.evaluate(&evaluation).unwrap();
+    let score = selection(&model).candidates[0].score.unwrap();
+    // The means that missing features are filled in with are those of all samples.
+    assert!((score - naive).abs() < 1e-4, "{score} {naive}");
+
+    let (fitted, scores) = ridge
+        .fit_leaving_one_out(&data, &FitContext::default(), &[7, 3])
+        .unwrap()
+        .unwrap();
+    assert_eq!(fitted, Model::fit(&ridge, &data).unwrap());
+    for (row, sample) in [(0, 7), (1, 3)] {
+        for output in 0..3 {
+            let (score, naive) = (scores[[row, output]], left_out[[sample, output]]);
+            assert!((score - naive).abs() < 1e-2, "{score} {naive}");
+        }
+    }
+    let forest: Method = "random-forest --trees 3".parse().unwrap();
+    let none = forest
+        .fit_leaving_one_out(&data, &FitContext::default(), &[0])
+        .unwrap();
+    assert!(none.is_none());
 }
 
 #[test]

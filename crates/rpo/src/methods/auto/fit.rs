@@ -3,7 +3,7 @@
 use super::{AutoParams, Configuration, Portfolio};
 use crate::combine::{Candidate, Choice, CombineRule, Folds, Pool, Selection, finite};
 use crate::method::{Estimator, FitContext, Needs, parameters_of};
-use crate::{Model, ModelError};
+use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{ParameterError, Seed, check_count, check_positive};
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
@@ -155,11 +155,6 @@ impl Search<'_> {
         self.start.elapsed().as_secs_f64()
     }
 
-    /// Returns true if the time is up.
-    fn is_late(&self) -> bool {
-        self.limit.is_some_and(|limit| self.seconds() > limit)
-    }
-
     /// The seconds that the last fit of a candidate is expected to take.
     fn last_fit(&self, index: usize) -> f64 {
         match self.pool.is_whole(index) {
@@ -272,7 +267,7 @@ impl Search<'_> {
         let rule = params.rule(self.data.task());
         let grams = self.pool.grams()?;
         let mut candidates: Vec<usize> = (0..self.tried.len()).collect();
-        let mut models = BTreeMap::new();
+        let mut models: BTreeMap<usize, Vec<Model>> = BTreeMap::new();
         let choice = loop {
             let choice = self.pool.choose(rule, &grams, &candidates)?;
             let left_out = self.fit_members(&choice, &mut models);
@@ -288,22 +283,26 @@ impl Search<'_> {
             .pool
             .judge(rule, &grams, &candidates, &choice, params.thresholds)?;
         for (index, weight) in choice.members() {
-            self.reported[self.tried[index].place].weight = Some(weight);
+            let report = &mut self.reported[self.tried[index].place];
+            report.weight = Some(weight);
+            let saw_all = models[&index][0].training().n_samples() == self.data.n_samples();
+            report.folds = (!saw_all).then_some(models[&index].len());
         }
         let selection = Selection {
             metric: Model::default_metric(self.data.task()).to_string(),
             score: finite(judged.score),
             candidates: self.reported,
         };
-        let model = self.pool.ensemble(&choice, Some(selection), |index| {
+        let training = TrainingSummary::of(self.data);
+        let model = self.pool.ensemble(&choice, Some(selection), training, |index| {
             Ok(models.remove(&index).expect("every member was fitted"))
         })?;
         model.with_thresholds(judged.thresholds)
     }
 
-    /// Fits the members of a choice to all samples, those of the largest weights first, and returns those that cannot be, or
-    /// that there is no time for.
-    fn fit_members(&mut self, choice: &Choice, models: &mut BTreeMap<usize, Model>) -> Vec<usize> {
+    /// Fits the members of a choice to all samples, those of the largest weights first, and returns those that cannot be. One
+    /// that there is no time for is the models of its folds instead.
+    fn fit_members(&mut self, choice: &Choice, models: &mut BTreeMap<usize, Vec<Model>>) -> Vec<usize> {
         let mut members: Vec<(usize, f64)> = choice.members().collect();
         members.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()).then(a.0.cmp(&b.0)));
         // Whoever stops the search wants the best so far.
@@ -318,26 +317,26 @@ impl Search<'_> {
             if models.contains_key(&index) {
                 continue;
             }
-            let reason = if self.is_late() && !models.is_empty() && !self.pool.is_whole(index) {
-                "no time was left to fit it to all samples".to_owned()
-            } else {
-                match self
-                    .pool
-                    .fitted(index, self.tried[index].estimator.as_ref(), &context)
-                {
-                    Ok(model) => {
-                        models.insert(index, model);
-                        continue;
-                    }
-                    Err(e) => {
-                        let reason = e.to_string();
-                        self.failure.get_or_insert(e);
-                        reason
-                    }
+            if self
+                .limit
+                .is_some_and(|limit| self.seconds() + self.last_fit(index) > limit)
+                && !self.pool.is_whole(index)
+            {
+                models.insert(index, self.pool.of_folds(index).to_vec());
+                continue;
+            }
+            let estimator = self.tried[index].estimator.as_ref();
+            match self.pool.fitted(index, estimator, &context) {
+                Ok(model) => {
+                    models.insert(index, vec![model]);
                 }
-            };
-            self.reported[self.tried[index].place].skipped = Some(reason);
-            left_out.push(index);
+                Err(e) => {
+                    let place = self.tried[index].place;
+                    self.reported[place].skipped = Some(e.to_string());
+                    self.failure.get_or_insert(e);
+                    left_out.push(index);
+                }
+            }
         }
         left_out
     }

@@ -3,7 +3,7 @@
 use super::BlendParams;
 use crate::combine::{CombineRule, Folds, Pool};
 use crate::method::{Estimator, FitContext, Method, MethodError, Needs, parameters_of};
-use crate::{Model, ModelError};
+use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{ParameterError, Seed};
 use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
@@ -97,8 +97,8 @@ impl Estimator for BlendParams {
             }
             let all: Vec<usize> = (0..estimators.len()).collect();
             let choice = pool.choose(rule, &pool.grams()?, &all)?;
-            pool.ensemble(&choice, None, |index| {
-                pool.fitted(index, estimators[index].as_ref(), &quiet)
+            pool.ensemble(&choice, None, TrainingSummary::of(data), |index| {
+                Ok(vec![pool.fitted(index, estimators[index].as_ref(), &quiet)?])
             })?
         };
         context.on_step.iter().for_each(|on_step| on_step());

@@ -3,6 +3,7 @@
 use super::growing::ForestMethod;
 use crate::method::{Estimator, FitContext, MethodEntry, Needs, parameters_of};
 use crate::{Model, ModelError};
+use ndarray::Array2;
 use rpo_data::Dataset;
 use rpo_linear::{
     FitOptions, LabelEmbeddingParams, LabelTreeModel, LabelTreeParams, LinearError, LinearModel, LinkLoss,
@@ -64,7 +65,7 @@ const fn needs(labels: Option<&'static str>) -> Needs {
 
 /// Implements [`Estimator`] for parameters with `check` and `fit`.
 macro_rules! estimator {
-    ($params:ty, $name:literal, |$this:ident| $labels:expr) => {
+    ($params:ty, $name:literal, |$this:ident| $labels:expr $(, $($more:tt)+)?) => {
         impl Estimator for $params {
             fn method(&self) -> &str {
                 $name
@@ -88,6 +89,8 @@ macro_rules! estimator {
                 context.on_step.iter().for_each(|on_step| on_step());
                 Model::new(fitted, data)
             }
+
+            $($($more)+)?
         }
     };
 }
@@ -96,7 +99,24 @@ estimator!(LabelEmbeddingParams, "label-embedding", |params| {
     let is_squared = params.link_loss == LinkLoss::Squared;
     (!is_squared).then_some("set `link_loss` to squared")
 });
-estimator!(RidgeParams, "ridge", |_params| None);
+estimator!(
+    RidgeParams,
+    "ridge",
+    |_params| None,
+    fn fit_leaving_one_out(
+        &self,
+        data: &Dataset,
+        context: &FitContext<'_>,
+        samples: &[usize],
+    ) -> Result<Option<(Model, Array2<f32>)>, ModelError> {
+        let (x, y) = (data.features().view(), data.outputs().view());
+        let Some((fitted, scores)) = self.fit_leaving_one_out(x, y, samples)? else {
+            return Ok(None);
+        };
+        context.on_step.iter().for_each(|on_step| on_step());
+        Ok(Some((Model::new(fitted, data)?, scores)))
+    }
+);
 estimator!(LogisticRegressionParams, "logistic-regression", |_params| Some(
     ""
 ));

@@ -1,0 +1,86 @@
+//! Ridge regression: predictions that leave one sample out, against fits without it.
+
+use crate::common::{csr, features, labels, on_threads};
+use ndarray::{Array2, Axis};
+use rpo_core::{Matrix, MatrixView};
+use rpo_linear::{LinearError, Penalty, RidgeParams};
+use rpo_projections::least_squares::{Ridge, RidgeSolver};
+
+fn params(lambda: Penalty) -> RidgeParams {
+    RidgeParams { lambda }
+}
+
+/// The prediction for a sample of the fit to all others with the penalties of all.
+fn naive(lambda: Penalty, x: &Array2<f32>, y: &Array2<f32>, sample: usize) -> Vec<f64> {
+    let others: Vec<usize> = (0..x.nrows()).filter(|&other| other != sample).collect();
+    let penalty = lambda.on(&MatrixView::from(x));
+    let (rest, y) = (x.select(Axis(0), &others), y.select(Axis(0), &others));
+    let rest = MatrixView::from(&rest);
+    let ridge = Ridge::new(&rest, penalty, true, RidgeSolver::Cholesky).unwrap();
+    let z = ridge
+        .solve(&MatrixView::from(&y), Array2::eye(y.ncols()).view())
+        .unwrap();
+    let scores = z.columns().into_iter().map(|z| {
+        let products = x.row(sample).into_iter().zip(z).map(|(x, z)| f64::from(*x) * z);
+        products.sum::<f64>() + z[x.ncols()]
+    });
+    scores.collect()
+}
+
+#[test]
+fn a_sample_is_predicted_as_by_the_fit_to_all_others() {
+    for (n, p, density) in [(40, 6, 1.0), (30, 50, 0.3)] {
+        let x = features(n, p, density, 1);
+        // More labels than a panel has, and numbers of another scale.
+        for y in [labels(&x, 19, 2), features(n, 2, 1.0, 3) * 1e3] {
+            for lambda in [
+                Penalty::Variance(0.3),
+                Penalty::Variance(0.01),
+                Penalty::Relative(1.0),
+            ] {
+                let samples: Vec<usize> = (0..n).step_by(3).rev().collect();
+                let fit = |x: MatrixView<'_>, y: MatrixView<'_>| {
+                    let found = params(lambda).fit_leaving_one_out(x, y, &samples).unwrap();
+                    found.expect("the equations are factored")
+                };
+                let (model, scores) = fit((&x).into(), (&y).into());
+                assert_eq!(model, params(lambda).fit((&x).into(), (&y).into()).unwrap());
+                assert_eq!(scores.dim(), (samples.len(), y.ncols()));
+                let scale = y.iter().fold(1.0_f32, |most, v| most.max(v.abs()));
+                for (&sample, scores) in samples.iter().zip(scores.rows()) {
+                    for (score, naive) in scores.iter().zip(naive(lambda, &x, &y, sample)) {
+                        let error = (f64::from(*score) - naive).abs();
+                        assert!(error < 2e-4 * f64::from(scale), "{lambda}: {score} {naive}");
+                    }
+                }
+                let sparse = [csr(&x), csr(&y)].map(Matrix::Sparse);
+                let (_, of_sparse) = fit(sparse[0].view(), sparse[1].view());
+                let worst = (&of_sparse - &scores)
+                    .iter()
+                    .fold(0.0_f32, |most, v| most.max(v.abs()));
+                assert!(worst < 1e-4 * scale, "{worst}");
+                let threads = on_threads(3, || fit((&x).into(), (&y).into()));
+                assert_eq!(threads, (model, scores));
+            }
+        }
+    }
+}
+
+/// Without a penalty each sample of fewer than features decides on its own prediction; there is no factor for many features.
+#[test]
+fn there_are_none_where_they_would_not_be_exact() {
+    let y = labels(&features(10, 3, 1.0, 1), 3, 2);
+    for (p, lambda) in [(40, Penalty::Relative(1e-7)), (2100, Penalty::Variance(0.3))] {
+        let x = features(10, p, 0.5, 4);
+        let found = params(lambda).fit_leaving_one_out((&x).into(), (&y).into(), &[0]);
+        assert_eq!(found, Ok(None), "{p} features");
+    }
+    let x = features(10, 3, 1.0, 1) * 3e38;
+    let model = params(Penalty::Variance(0.3)).fit_leaving_one_out((&x).into(), (&x).into(), &[1]);
+    assert!(
+        !matches!(&model, Ok(Some((_, scores))) if scores.iter().any(|v| !v.is_finite())),
+        "{model:?}"
+    );
+    let refused = params(Penalty::Variance(-1.0)).fit_leaving_one_out((&y).into(), (&y).into(), &[0]);
+    assert!(matches!(refused, Err(LinearError::Parameter(_))));
+}

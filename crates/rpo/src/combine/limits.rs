@@ -1,0 +1,145 @@
+//! The range that predictions of members are kept in.
+
+use ndarray::Array2;
+use rpo_core::store::{Reader, StoreError, Writer};
+use rpo_data::{Dataset, Task};
+
+/// What predictions of members are limited to before they are combined. A linear member may be far off on a sample unlike all
+/// others, where trees predict means of training outputs.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Limits {
+    /// Labels: 0 to 1.
+    Probability,
+    /// Numbers: for each output the least and the largest training value.
+    Ranges(Vec<(f32, f32)>),
+    /// Numbers whose training values are not at hand.
+    None,
+}
+
+/// The arrays of ranges.
+const LOW: &str = "limit.low";
+const HIGH: &str = "limit.high";
+
+impl Limits {
+    /// Those of a training set; an output that is observed nowhere has none.
+    pub(super) fn of(training: &Dataset) -> Self {
+        if training.task() == Task::MultiLabel {
+            return Self::Probability;
+        }
+        let outputs = training.outputs().view();
+        let unseen = (f32::INFINITY, f32::NEG_INFINITY);
+        let mut ranges = vec![unseen; outputs.n_cols()];
+        let mut row = vec![0.0; outputs.n_cols()];
+        for sample in 0..outputs.n_rows() {
+            outputs.copy_row(sample, &mut row);
+            for ((low, high), &value) in ranges.iter_mut().zip(&row).filter(|(_, value)| !value.is_nan()) {
+                (*low, *high) = (low.min(value), high.max(value));
+            }
+        }
+        let anything = (f32::MIN, f32::MAX);
+        let ranges = ranges.into_iter();
+        Self::Ranges(
+            ranges
+                .map(|range| if range == unseen { anything } else { range })
+                .collect(),
+        )
+    }
+
+    /// Those of models of a task whose training set is not at hand.
+    pub(super) fn without_training(task: Task) -> Self {
+        match task {
+            Task::MultiLabel => Self::Probability,
+            Task::Regression => Self::None,
+        }
+    }
+
+    pub(super) fn apply(&self, mut scores: Array2<f32>) -> Array2<f32> {
+        match self {
+            Self::Probability => scores.mapv_inplace(|score| score.clamp(0.0, 1.0)),
+            Self::Ranges(ranges) => {
+                for mut row in scores.rows_mut() {
+                    let pairs = row.iter_mut().zip(ranges);
+                    pairs.for_each(|(score, (low, high))| *score = score.clamp(*low, *high));
+                }
+            }
+            Self::None => {}
+        }
+        scores
+    }
+
+    pub(super) fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
+        let Self::Ranges(ranges) = self else {
+            return Ok(());
+        };
+        let (low, high): (Vec<f32>, Vec<f32>) = ranges.iter().copied().unzip();
+        out.table(LOW, &low, low.len())?;
+        out.table(HIGH, &high, high.len())
+    }
+
+    pub(super) fn restore(from: &mut Reader<'_>, task: Task, n_outputs: usize) -> Result<Self, StoreError> {
+        if !from.has(LOW) {
+            return Ok(Self::without_training(task));
+        }
+        let low = from.table(LOW, n_outputs)?.of_length(n_outputs)?;
+        let high = from.table(HIGH, n_outputs)?.of_length(n_outputs)?;
+        let ranges: Vec<(f32, f32)> = low.iter().zip(high.iter()).collect();
+        match ranges.iter().position(|(low, high)| low > high) {
+            Some(output) => Err(StoreError::array(HIGH, format!("is below {LOW} at {output}"))),
+            None if task == Task::MultiLabel => {
+                Err(StoreError::array(LOW, "limits numbers; here are labels"))
+            }
+            None => Ok(Self::Ranges(ranges)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    fn numbers() -> Dataset {
+        let nan = f32::NAN;
+        let y = array![[1.0, -5.0, nan], [3.0, nan, nan], [2.0, -7.0, nan]];
+        Dataset::with_missing(Array2::zeros((3, 1)).into(), y.into(), Task::Regression).unwrap()
+    }
+
+    #[test]
+    fn predictions_stay_within_what_training_has_seen() {
+        let limits = Limits::of(&numbers());
+        let scores = array![[0.0, 0.0, 1e9], [9.0, -6.0, -1e9]];
+        let limited = array![[1.0, -5.0, 1e9], [3.0, -6.0, -1e9]];
+        assert_eq!(limits.apply(scores.clone()), limited);
+        assert_eq!(
+            Limits::without_training(Task::Regression).apply(scores.clone()),
+            scores
+        );
+        let labels = Limits::without_training(Task::MultiLabel).apply(scores);
+        assert_eq!(labels, array![[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]);
+    }
+
+    #[test]
+    fn ranges_come_back_and_those_that_are_none_are_refused() {
+        let stored = |limits: &Limits| {
+            let mut out = Writer::default();
+            limits.store(&mut out).unwrap();
+            out.finish().unwrap()
+        };
+        for limits in [Limits::of(&numbers()), Limits::None] {
+            let file = stored(&limits);
+            assert_eq!(
+                Limits::restore(&mut file.reader(), Task::Regression, 3),
+                Ok(limits)
+            );
+        }
+        let file = stored(&Limits::of(&numbers()));
+        assert!(Limits::restore(&mut file.reader(), Task::Regression, 2).is_err());
+        assert!(Limits::restore(&mut file.reader(), Task::MultiLabel, 3).is_err());
+        let file = stored(&Limits::Ranges(vec![(0.0, 1.0), (2.0, 1.0)]));
+        let refused = Limits::restore(&mut file.reader(), Task::Regression, 2).unwrap_err();
+        assert!(
+            refused.to_string().contains("is below limit.low at 1"),
+            "{refused}"
+        );
+    }
+}
