@@ -243,7 +243,7 @@ fn what_looks_like_a_mistake_is_noted() {
     assert!(message.contains("\"Bern\" is not a number"), "{message}");
     let run = folder.run(&format!("{types} city=word"));
     assert!(
-        run.code == Some(2) && run.stderr.contains("date-time is"),
+        run.code == Some(2) && run.stderr.contains("text is a type"),
         "{}",
         run.stderr
     );
