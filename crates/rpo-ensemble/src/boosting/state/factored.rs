@@ -164,6 +164,45 @@ impl<'a> FactoredResiduals<'a> {
         });
     }
 
+    /// For each step so far the sums over the samples of each of its leaves, and of each of `width` parts of it.
+    ///
+    /// An addition waits for the one before it to the same sum: several steps go side by side.
+    fn sums_by_leaf(
+        &self,
+        width: usize,
+        part: impl Fn(usize) -> usize + Sync,
+        value: impl Fn(usize) -> f64 + Sync,
+    ) -> Vec<Vec<f64>> {
+        const TOGETHER: usize = 4;
+        let n = self.outputs.n_rows();
+        let of_group = |group: &[Past]| {
+            let mut sums: Vec<_> = group
+                .iter()
+                .map(|past| vec![0.0; past.values.n_leaves() * width])
+                .collect();
+            if let (Ok(group), Ok(sums)) = (
+                <&[Past; TOGETHER]>::try_from(group),
+                <&mut [Vec<f64>; TOGETHER]>::try_from(&mut sums[..]),
+            ) {
+                let leaves = group.each_ref().map(|past| &past.leaf_of_row[..n]);
+                for i in 0..n {
+                    let (part, value) = (part(i), value(i));
+                    for (sums, leaves) in sums.iter_mut().zip(leaves) {
+                        sums[leaves[i] as usize * width + part] += value;
+                    }
+                }
+            } else {
+                for (past, sums) in group.iter().zip(&mut sums) {
+                    for (i, &leaf) in past.leaf_of_row.iter().enumerate() {
+                        sums[leaf as usize * width + part(i)] += value(i);
+                    }
+                }
+            }
+            sums
+        };
+        self.past.par_chunks(TOGETHER).flat_map_iter(of_group).collect()
+    }
+
     /// Rᵀ C g and Σ c g².
     fn scalar_slopes(&self, leaves: &LeafIndex, g: &[f64]) -> Slopes {
         let n = self.outputs.n_rows();
@@ -172,17 +211,7 @@ impl<'a> FactoredResiduals<'a> {
             .map(|i| self.weight(i) * g[leaves.of_row[i] as usize])
             .collect();
         let total: f64 = tree.iter().sum();
-        let shares: Vec<Vec<f64>> = self
-            .past
-            .par_iter()
-            .map(|past| {
-                let mut sums = vec![0.0; past.values.n_leaves()];
-                for (&leaf, v) in past.leaf_of_row.iter().zip(&tree) {
-                    sums[leaf as usize] += v;
-                }
-                sums
-            })
-            .collect();
+        let shares = self.sums_by_leaf(1, |_| 0, |i| tree[i]);
         let mut residual = vec![0.0; self.initial.len()];
         residual
             .par_chunks_mut(STRIP)
@@ -211,17 +240,7 @@ impl<'a> FactoredResiduals<'a> {
         let mut weight = vec![0.0; n_leaves];
         (0..n).for_each(|i| weight[leaves.of_row[i] as usize] += self.weight(i));
         // Weights of what step m's leaves and the new ones have in common, by leaf of m.
-        let common: Vec<Vec<f64>> = self
-            .past
-            .par_iter()
-            .map(|past| {
-                let mut sums = vec![0.0; past.values.n_leaves() * n_leaves];
-                for (i, &leaf) in past.leaf_of_row.iter().enumerate() {
-                    sums[leaf as usize * n_leaves + leaves.of_row[i] as usize] += self.weight(i);
-                }
-                sums
-            })
-            .collect();
+        let common = self.sums_by_leaf(n_leaves, |i| leaves.of_row[i] as usize, |i| self.weight(i));
         let mut residual = vec![0.0; self.initial.len() * n_leaves];
         let strips = residual.par_chunks_mut(STRIP * n_leaves).enumerate();
         strips.for_each(|(strip, sums)| {
