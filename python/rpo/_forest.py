@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
@@ -24,6 +25,9 @@ _CRITERIA = {
     "squared_error": "variance",
     "variance": "variance",
 }
+
+_MOSTLY = 0.1
+"""The fraction of features that are not 0 up to which forests grow faster on CSR."""
 
 
 class Forest(Estimator):
@@ -66,6 +70,11 @@ class Forest(Estimator):
             decrease *= 0.5 if (n_labels == 1).all() else len(n_labels) / n_labels.sum()
         given["min_impurity_decrease"] = decrease
         return given | projection_parameters(self.projection, self.n_components)
+
+    def _samples(self, X: Any, Y: Any, names: list[str] | None, weights: Any) -> Samples:
+        """Return features, those that are mostly 0 as CSR: the forest is the same, and grown several times faster."""
+        is_sparse = not self._nominal and not sp.issparse(X) and np.count_nonzero(X) < _MOSTLY * X.size
+        return super()._samples(sp.csr_array(X) if is_sparse else X, Y, names, weights)
 
     def _finish(self, X: Any, y: Any, data: Samples, n_labels: NDArray[Any], validation: Any, **more: Any) -> Any:
         if not (self.warm_start and hasattr(self, "model_")):

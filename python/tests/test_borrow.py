@@ -70,6 +70,22 @@ def test_every_form_gives_the_same_model(labels):
         assert rpo.Model.fit(X, y, labels=True, trees=5) == expected
 
 
+@pytest.mark.parametrize("forest", [rpo.RandomForestClassifier, rpo.ExtraTreesRegressor, rpo.RandomForestRegressor])
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.filterwarnings("ignore:Some inputs do not have OOB scores")
+def test_dense_features_that_are_mostly_zero_give_the_forest_of_sparse_ones(forest, missing, sparse):
+    X, Y = sparse[0].toarray(), sparse[1][:, :9].toarray()
+    X[:, ::2] = X[:, ::2] > 0.0
+    X[::40, 3] = np.nan if missing else -0.0
+    Y[0] = 1.0
+    options = {"n_estimators": 10, "random_state": 0, "bootstrap": True, "oob_score": True}
+    found = forest(**options).fit(X, Y)
+    expected = forest(**options).fit(sp.csr_array(X), Y)
+    by_crate = rpo.Model.fit(X, Y, **found.model_.parameters, labels=found.model_.is_multilabel)
+    assert found.model_ == expected.model_ == by_crate
+    assert found.oob_score_ == expected.oob_score_
+
+
 def test_a_matrix_that_is_no_csr_is_refused():
     x = sp.csr_array(np.eye(3, dtype=np.float32))
     x.indices[0] = 7
