@@ -135,38 +135,40 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
     /// Writes the members of all rows, tree by tree: first counts them to know where each row's begin.
     fn gather_members(&mut self) {
         let n_rows = self.rows.len();
-        let Self {
-            forest,
-            admit,
-            rows: Range { start, .. },
-            leaves,
-            members,
-            member_start,
-            ..
-        } = self;
-        let for_each_leaf = |f: &mut dyn FnMut(usize, &SampleLeaves, u32)| {
-            for i in 0..forest.n_trees() {
-                if let Some(samples) = forest.leaves(i).as_samples() {
-                    for row in (0..n_rows).filter(|row| admit(i, *start + row)) {
-                        f(row, samples, leaves[i * n_rows + row]);
-                    }
-                }
-            }
-        };
-        member_start.clear();
-        member_start.resize(n_rows + 1, 0);
-        for_each_leaf(&mut |row, samples, leaf| member_start[row + 1] += samples.members(leaf).0.len());
+        let mut start = std::mem::take(&mut self.member_start);
+        start.clear();
+        start.resize(n_rows + 1, 0);
+        self.for_each_leaf(|row, samples, leaf| start[row + 1] += samples.members(leaf).0.len());
         for row in 0..n_rows {
-            member_start[row + 1] += member_start[row];
+            start[row + 1] += start[row];
         }
-        members.resize(member_start[n_rows], (0, 0.0));
-        let mut next = member_start.clone();
-        for_each_leaf(&mut |row, samples, leaf| {
+        let mut members = std::mem::take(&mut self.members);
+        members.resize(start[n_rows], (0, 0.0));
+        let mut next = start.clone();
+        self.for_each_leaf(|row, samples, leaf| {
+            let next = &mut next[row];
             samples.for_each_member(leaf, |member, share| {
-                members[next[row]] = (member, share);
-                next[row] += 1;
+                members[*next] = (member, share);
+                *next += 1;
             });
         });
+        (self.member_start, self.members) = (start, members);
+    }
+
+    /// Calls `f(row, leaves of the tree, leaf)` for the rows of the block that a tree answers for, tree by tree.
+    #[inline]
+    fn for_each_leaf(&self, mut f: impl FnMut(usize, &SampleLeaves, u32)) {
+        let n_rows = self.rows.len();
+        for tree in 0..self.forest.n_trees() {
+            let Some(samples) = self.forest.leaves(tree).as_samples() else {
+                continue;
+            };
+            for (row, &leaf) in self.leaves[tree * n_rows..][..n_rows].iter().enumerate() {
+                if self.admits(tree, row) {
+                    f(row, samples, leaf);
+                }
+            }
+        }
     }
 
     /// The leaf of a row of the block in a tree.
@@ -180,21 +182,31 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
         &self.members[self.member_start[row]..self.member_start[row + 1]]
     }
 
-    /// Calls `f(row, output, value)` for terms that sum to the trees' answers to some rows of the block; each
-    /// row's terms come tree by tree.
+    /// Calls `f(row, outputs, value)` for terms that sum to the trees' answers to some rows of the block, a value for each
+    /// of some outputs; each row's terms come tree by tree.
     #[inline]
-    pub(crate) fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize, u32, f64)) {
-        if let (Some(outputs), true) = (self.outputs, self.by_member) {
-            for row in rows {
-                for &(member, share) in self.members(row) {
-                    outputs.for_each(member, share, |j, v| f(row, j, v));
+    pub(crate) fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize, &[u32], f64)) {
+        match (self.outputs, self.by_member) {
+            (Some(TrainingOutputs::Labels(labels)), true) => {
+                for row in rows {
+                    for &(member, share) in self.members(row) {
+                        f(row, csr_row(&labels, member as usize).0, share);
+                    }
                 }
             }
-            return;
-        }
-        for tree in 0..self.forest.n_trees() {
-            for row in rows.clone().filter(|&row| self.admits(tree, row)) {
-                self.for_each_of(tree, row, |j, v| f(row, j, v));
+            (Some(outputs), true) => {
+                for row in rows {
+                    for &(member, share) in self.members(row) {
+                        outputs.for_each(member, share, |j, v| f(row, &[j], v));
+                    }
+                }
+            }
+            _ => {
+                for tree in 0..self.forest.n_trees() {
+                    for row in rows.clone().filter(|&row| self.admits(tree, row)) {
+                        self.for_each_of(tree, row, |j, v| f(row, &[j], v));
+                    }
+                }
             }
         }
     }

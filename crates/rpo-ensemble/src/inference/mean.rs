@@ -38,7 +38,7 @@ pub(crate) fn top_k(forest: &impl Routed, x: MatrixView<'_>, k: usize) -> Result
         k,
         BlockPredictor::new,
         |predictor, i, sums| {
-            predictor.for_each(i..i + 1, |_, j, value| sums.add(j, value));
+            predictor.for_each(i..i + 1, |_, outputs, value| sums.add_to(outputs, value));
         },
         mean(forest.n_trees()),
     ))
@@ -127,8 +127,9 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> Summing<'f, 'x, F, A> {
         sums.resize(group * d, 0.0);
         for start in (0..n_rows).step_by(group) {
             let rows = start..(start + group).min(n_rows);
-            self.predictor.for_each(rows.clone(), |row, j, value| {
-                sums[(row - start) * d + j as usize] += value;
+            self.predictor.for_each(rows.clone(), |row, outputs, value| {
+                let sums = &mut sums[(row - start) * d..][..d];
+                outputs.iter().for_each(|&j| sums[j as usize] += value);
             });
             for (row, sums) in rows.zip(sums.chunks_mut(d)) {
                 let scale = scale(row);

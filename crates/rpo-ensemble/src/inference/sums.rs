@@ -3,7 +3,9 @@
 /// Sums with a list of the outputs met, so that a row costs what it met.
 pub(crate) struct SparseSums {
     values: Vec<f64>,
+    /// The first of these.
     met: Vec<u32>,
+    n_met: usize,
 }
 
 impl SparseSums {
@@ -11,27 +13,42 @@ impl SparseSums {
         Self {
             values: vec![0.0; n_outputs],
             met: Vec::new(),
+            n_met: 0,
         }
     }
 
     #[inline]
     pub(crate) fn add(&mut self, output: u32, value: f64) {
-        let sum = &mut self.values[output as usize];
-        if *sum == 0.0 {
-            self.met.push(output);
+        self.add_to(&[output], value);
+    }
+
+    /// Adds a value to some sums. No branch asks which of them are new, which nothing could predict: each is listed, and
+    /// the next one in the same place unless it was.
+    #[inline]
+    pub(crate) fn add_to(&mut self, outputs: &[u32], value: f64) {
+        let mut n_met = self.n_met;
+        if self.met.len() < n_met + outputs.len() {
+            self.met.resize(2 * (n_met + outputs.len()), 0);
         }
-        *sum += value;
+        let (values, met) = (&mut self.values[..], &mut self.met[..]);
+        for &output in outputs {
+            let sum = &mut values[output as usize];
+            met[n_met] = output;
+            n_met += usize::from(*sum == 0.0);
+            *sum += value;
+        }
+        self.n_met = n_met;
     }
 
     /// Hands out each sum that is not 0, once, and clears.
     pub(crate) fn drain(&mut self, mut f: impl FnMut(u32, f64)) {
-        for &output in &self.met {
+        for &output in &self.met[..self.n_met] {
             let sum = std::mem::take(&mut self.values[output as usize]);
             // An output is listed again if its sum passed through zero.
             if sum != 0.0 {
                 f(output, sum);
             }
         }
-        self.met.clear();
+        self.n_met = 0;
     }
 }
