@@ -47,7 +47,7 @@ else:
 class RpoBackend(_Backend):
     """Any method of the registry on tf-idf vectors, in place of Annif's omikuji.
 
-    A project's configuration names the method (`method=craftml`, the default) and may set its parameters under the
+    A project's configuration names the method (`method=one-vs-rest`, the default) and may set its parameters under the
     names of the command (`trees=100`); `min_df` and `ngram` are those of the vectors, `limit` the number of
     suggestions.
     """
@@ -55,7 +55,7 @@ class RpoBackend(_Backend):
     name: ClassVar[str] = "rpo"
     MODEL_FILE: ClassVar[str] = "model.rpo"
     TRAIN_FILE: ClassVar[str] = "train"
-    DEFAULT_PARAMETERS: ClassVar[dict[str, Any]] = {"min_df": 1, "ngram": 1, "method": "craftml"}
+    DEFAULT_PARAMETERS: ClassVar[dict[str, Any]] = {"min_df": 1, "ngram": 1, "method": "one-vs-rest"}
 
     _model: Model | None = None
 

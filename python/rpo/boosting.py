@@ -189,6 +189,27 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     params : dict, optional
         Other parameters of the method by the names of the command and `rpo.methods()`.
 
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a file of the command.
+    classes_ : ndarray or list of ndarray
+        The classes, or those of each output; of labels an array of 0 and 1 of shape (n_outputs, 2).
+    n_classes_ : int or list of int
+        Their number.
+    n_outputs_, n_features_in_ : int
+        Number of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the labels.
+    n_estimators_ : int
+        Number of steps of the model: those up to the best where steps were scored.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fractions of the decrease of squared residuals.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Which features are categories; None if none is.
+
     Examples
     --------
     >>> import numpy as np
@@ -198,6 +219,9 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     >>> Y = np.column_stack([X[:, 0] > 0, X[:, 1] > X[:, 2]]).astype(int)
     >>> model = GradientBoostingClassifier(20, random_state=0).fit(X[:150], Y[:150], eval_set=(X[150:], Y[150:]))
     >>> model.n_estimators_ <= 20
+    True
+    >>> scores = [(labels == Y[150:]).mean() for labels in model.staged_predict(X[150:])]  # after each step
+    >>> len(scores) == model.n_estimators_
     True
     """
 
@@ -356,6 +380,35 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Values that training did not have count as missing, with a warning.
     params : dict, optional
         Other parameters of the method by the names of the command and `rpo.methods()`.
+
+    Attributes
+    ----------
+    model_ : rpo.Model
+        The fitted model, which can be saved to a file of the command.
+    n_outputs_, n_features_in_ : int
+        Number of columns of y and X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X, if they are strings.
+    output_names_ : list of str or None
+        Names of the columns of y.
+    n_estimators_ : int
+        Number of steps of the model: those up to the best where steps were scored.
+    feature_importances_ : ndarray of shape (n_features,)
+        Fractions of the decrease of squared residuals.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Which features are categories; None if none is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rpo import GradientBoostingRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(500, 2))
+    >>> y = X[:, 0] + rng.exponential(size=500) * X[:, 1]
+    >>> model = GradientBoostingRegressor(50, loss="quantile", alpha=[0.1, 0.5, 0.9], random_state=0).fit(X, y)
+    >>> low, median, high = model.predict(X).T
+    >>> bool(0.7 < ((low <= y) & (y <= high)).mean() < 0.9)
+    True
     """
 
     _losses: ClassVar[Mapping[str, str]] = _LOSSES_OF_NUMBERS

@@ -75,6 +75,8 @@ class RandomForestClassifier(ForestClassifier):
         Names of the labels.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Which features are categories; None if none is.
     oob_score_, oob_decision_function_
         With `oob_score`.
 
@@ -201,8 +203,23 @@ class RandomForestRegressor(ForestRegressor):
         Names of the columns of y.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Which features are categories; None if none is.
     oob_score_, oob_prediction_
         With `oob_score`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rpo import RandomForestRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 4))
+    >>> Y = np.column_stack([X[:, 0] + X[:, 1], X[:, 2], X[:, 2] * X[:, 3]])
+    >>> forest = RandomForestRegressor(50, n_jobs=2, random_state=0).fit(X[:200], Y[:200])
+    >>> forest.predict(X[200:]).shape
+    (100, 3)
+    >>> bool(forest.score(X[200:], Y[200:]) > 0.8)
+    True
     """
 
     def __init__(
@@ -320,8 +337,21 @@ class ExtraTreesClassifier(ForestClassifier):
         Names of the labels.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Which features are categories; None if none is.
     oob_score_, oob_decision_function_
         With `oob_score`.
+
+    Examples
+    --------
+    >>> from rpo import ExtraTreesClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ExtraTreesClassifier(50, random_state=0).fit(X[::2], y[::2])
+    >>> forest.predict_proba(X[1::2]).shape
+    (75, 3)
+    >>> bool(forest.score(X[1::2], y[1::2]) > 0.9)
+    True
     """
 
     def __init__(
@@ -434,8 +464,23 @@ class ExtraTreesRegressor(ForestRegressor):
         Names of the columns of y.
     feature_importances_ : ndarray of shape (n_features,)
         Fractions of the decrease of impurity.
+    is_categorical_ : ndarray of bool of shape (n_features,) or None
+        Which features are categories; None if none is.
     oob_score_, oob_prediction_
         With `oob_score`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rpo import ExtraTreesRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 4))
+    >>> Y = np.column_stack([X[:, 0] + X[:, 1], X[:, 2], X[:, 2] * X[:, 3]])
+    >>> forest = ExtraTreesRegressor(50, n_jobs=2, random_state=0).fit(X[:200], Y[:200])
+    >>> forest.predict(X[200:]).shape
+    (100, 3)
+    >>> bool(forest.score(X[200:], Y[200:]) > 0.8)
+    True
     """
 
     def __init__(
