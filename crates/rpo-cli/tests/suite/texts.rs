@@ -74,6 +74,12 @@ fn texts_go_from_file_to_prediction() {
         message.contains("the data has no column \"review\", which the model needs\n"),
         "{message}"
     );
+    // Beside texts categories are indicators for trees too, unless another encoding is asked for.
+    for (nominal, has_indicators) in [("", true), ("--nominal codes", false)] {
+        folder.ok(&format!("train {DATA} --trees 2 {nominal} --model t.rpo"));
+        let inspected = folder.ok("inspect --model t.rpo --top-features 20");
+        assert_eq!(inspected.contains("size=small"), has_indicators, "{inspected}");
+    }
     let inspected = folder.ok("inspect --model m.rpo");
     assert!(
         inspected.contains("text_weights") && inspected.contains("tf-idf"),

@@ -27,6 +27,8 @@ pub(super) struct Configured {
     pub(super) steps: Steps,
     /// The encoding of nominal features that was asked for, of a method that splits them natively.
     pub(super) nominal: Option<NominalEncoding>,
+    /// No encoding was asked for: beside texts nominal features become indicators, as terms are.
+    pub(super) default_nominal: bool,
     pub(super) decision: DecisionParams,
     pub(super) seed: Seed,
 }
@@ -40,7 +42,11 @@ impl Configured {
         fit: impl FnOnce(&Pipeline, &Dataset, &FitContext<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         context.check_start(self, data)?;
-        let pipeline = self.steps.fit(data)?;
+        let steps = Steps {
+            one_hot: self.steps.one_hot || (self.default_nominal && !data.texts().is_empty()),
+            ..self.steps
+        };
+        let pipeline = steps.fit(data)?;
         if pipeline.is_identity() {
             return fit(&pipeline, &*self.encoded(data)?, context);
         }

@@ -21,8 +21,8 @@ pub struct FeatureParams {
     /// and boosting on dense features; one-hot, an indicator for each value; or codes, the position of the value in the
     /// attribute's list.
     ///
-    /// The default, null, is native where a method has it and features are dense, one-hot for linear methods, and codes for
-    /// others.
+    /// The default, null, is native where a method has it and features are dense, one-hot for linear methods and beside texts,
+    /// and codes for others.
     pub nominal: Option<NominalEncoding>,
     /// Scales numeric features to mean 0 and variance 1 in training; the features are dense then.
     pub standardize: bool,

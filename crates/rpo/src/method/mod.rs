@@ -44,6 +44,7 @@ use crate::{Decision, Model, ModelError};
 use configured::Configured;
 use ndarray::Array2;
 use rpo_core::Seed;
+use rpo_data::preprocess::TextWeighting;
 use rpo_data::{Dataset, Task};
 use serde_json::{Map, Value};
 use std::str::FromStr;
@@ -228,15 +229,21 @@ impl Method {
             parameters.insert("thresholds".to_owned(), serde_json::json!(decision.thresholds));
         }
         decision.check(own.as_ref())?;
+        let mut steps = features.steps(self.entry.nominal());
+        if self.entry.is_ensemble() {
+            // Members weight the terms of texts themselves.
+            steps.texts = TextWeighting::Counts;
+        }
         Ok(Box::new(Configured {
             inner: own,
             method: self.name(),
             needs_oob: self.given("thresholds").is_some(),
             parameters,
-            steps: features.steps(self.entry.nominal()),
+            steps,
             nominal: features
                 .nominal
                 .filter(|_| self.entry.nominal() == NominalEncoding::Native),
+            default_nominal: features.nominal.is_none() && !self.entry.is_ensemble(),
             decision,
             seed: Seed::new(self.seed()),
         }))
