@@ -114,6 +114,9 @@ impl CliError {
         let Self::Read(error) = self else { return None };
         Some(match &error.kind {
             ReadErrorKind::MissingTarget { .. } => "--missing-outputs takes missing outputs for unknown",
+            ReadErrorKind::UnknownTarget { .. } => {
+                "--targets, --labels, --label-list and --n-targets say where the outputs are"
+            }
             ReadErrorKind::IndexZero => "--first-feature 0 reads files that count from 0",
             ReadErrorKind::UnknownFormat { .. } => "--format says which format it is",
             ReadErrorKind::NotFinite { .. } => {
@@ -132,6 +135,7 @@ impl CliError {
                 "targets" => {
                     "--labels, --targets and --n-targets are for ARFF and CSV files; here each line names its labels"
                 }
+                "label_list" => "--label-list is for CSV, Parquet and Arrow files",
                 "missing_targets" => "--missing-outputs is for ARFF and CSV files",
                 "task" => "--task is for ARFF and CSV files",
                 "first_feature" => "--first-feature is for svmlight files",
@@ -158,7 +162,12 @@ impl CliError {
         if let Some(advice) = self.advice() {
             let _ = writeln!(report, "  help: {advice}");
         }
-        harmless(&as_options(report)).into_owned()
+        // What a file lacks is a field of the file, whatever options have its name.
+        let report = match self {
+            Self::ModelFile(_) | Self::Model(ModelError::File(_)) => report,
+            _ => as_options(report),
+        };
+        harmless(&report).into_owned()
     }
 }
 
@@ -170,4 +179,21 @@ fn as_options(message: String) -> String {
     names.chain(others).fold(message, |message, name| {
         message.replace(&format!("`{name}`"), &format!("--{}", name.replace('_', "-")))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rpo::core::ParameterError;
+    use rpo::model_file::ModelFileErrorKind;
+
+    #[test]
+    fn fields_of_files_are_no_options() {
+        let message = "missing field `normalize`".to_owned();
+        let file = ModelFileError::from(ModelFileErrorKind::Description { message });
+        assert!(CliError::from(file).report().contains("field `normalize`"));
+        let parameter = ParameterError::out_of_range("normalize", 3, "l2");
+        let method = CliError::Model(parameter.into());
+        assert_eq!(method.report(), "error: --normalize must be l2, got 3\n");
+    }
 }

@@ -19,6 +19,11 @@ impl Dataset {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn summary(&self) -> Vec<(&'static str, Value)> {
+        self.summary_with(&self.label_statistics())
+    }
+
+    /// [`summary`](Self::summary) with the [statistics of the labels](Self::label_statistics), where they are there.
+    pub fn summary_with(&self, statistics: &LabelStatistics) -> Vec<(&'static str, Value)> {
         let layout = match self.features() {
             Matrix::Dense(_) => "dense",
             Matrix::Sparse(_) => "sparse",
@@ -36,7 +41,7 @@ impl Dataset {
             ("duplicates", self.n_duplicates().into()),
         ];
         if self.task() == Task::MultiLabel {
-            summary.extend(self.label_summary(&self.label_statistics()));
+            summary.extend(self.label_summary(statistics));
         }
         summary
     }

@@ -50,7 +50,7 @@ impl Describe {
         let data = self.data.load(None)?;
         let statistics = data.label_statistics();
         let mut report = Report::default();
-        data.summary()
+        data.summary_with(&statistics)
             .into_iter()
             .for_each(|(key, value)| report.set(key, value));
         if let Some(test) = &self.test {

@@ -7,8 +7,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use rpo::core::Matrix;
 use rpo::data::read::{
-    ColumnType, FirstFeature, Format, Missing, ReadError, ReadErrorKind, ReadOptions, Targets, read,
-    read_from, read_names,
+    ColumnType, FirstFeature, Format, LabelList, Missing, ReadError, ReadErrorKind, ReadOptions, Targets,
+    read, read_from, read_names,
 };
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Names, Task, suspicious_features};
 use rpo::ensemble::MAX_OUTPUTS;
@@ -102,12 +102,27 @@ struct TargetOptions {
     )]
     targets: Vec<String>,
 
+    /// Outputs of CSV, Parquet and Arrow files: the labels that a column lists for each sample, such as red;round, or a list
+    /// of texts. An empty value is a sample without labels. To evaluate a model, labels that it does not have are left out,
+    /// with a note.
+    #[arg(
+        long,
+        value_name = "NAME",
+        help_heading = "Data",
+        conflicts_with_all = ["labels", "targets"]
+    )]
+    label_list: Option<String>,
+
+    /// Character between the labels of --label-list.
+    #[arg(long, value_name = "CHAR", default_value = ";", value_parser = parse_delimiter, help_heading = "Data")]
+    label_separator: char,
+
     /// Outputs of ARFF, CSV, Parquet and Arrow files: so many columns at the end.
     #[arg(
         long,
         value_name = "N",
         help_heading = "Data",
-        conflicts_with_all = ["labels", "targets"]
+        conflicts_with_all = ["labels", "targets", "label_list"]
     )]
     n_targets: Option<usize>,
 
@@ -120,6 +135,13 @@ impl TargetOptions {
     fn targets(&self) -> Option<Targets> {
         if !self.targets.is_empty() {
             return Some(Targets::Names(self.targets.clone()));
+        }
+        if let Some(column) = &self.label_list {
+            return Some(Targets::List(LabelList {
+                column: column.clone(),
+                separator: self.label_separator,
+                labels: None,
+            }));
         }
         match (&self.labels, self.n_targets) {
             (Some(path), _) => Some(Targets::LabelFile(path.clone())),
@@ -457,6 +479,13 @@ impl InputOptions {
         if let Some(lines) = data.empty_lines() {
             note(&lines.to_string());
         }
+        match data.n_other_labels() {
+            0 => {}
+            1 => note("one label of the samples is none of the model's: it is left out"),
+            n => note(&format!(
+                "{n} labels of the samples are none of the model's: they are left out"
+            )),
+        }
         let layout = match self.layout {
             LayoutName::Auto => Layout::Auto,
             LayoutName::Dense => Layout::Dense,
@@ -645,6 +674,12 @@ impl DataOptions {
         let data = match self.catalogue_name()? {
             Some(name) => self.input.catalogued(name, Part::Test)?,
             None => match self.outputs.targets() {
+                Some(Targets::List(list)) => {
+                    let labels = schema.target_names().iter().map(Cow::into_owned).collect();
+                    let labels = Some(labels);
+                    let targets = Targets::List(LabelList { labels, ..list });
+                    self.input.read_table(schema, &self.options(), targets)?
+                }
                 Some(targets) => self.input.read_table(schema, &self.options(), targets)?,
                 None => {
                     let names = schema.target_names().iter().map(Cow::into_owned).collect();

@@ -243,7 +243,7 @@ fn what_looks_like_a_mistake_is_noted() {
     assert!(message.contains("\"Bern\" is not a number"), "{message}");
     let run = folder.run(&format!("{types} city=word"));
     assert!(
-        run.code == Some(2) && run.stderr.contains("text is a type"),
+        run.code == Some(2) && run.stderr.contains("text is"),
         "{}",
         run.stderr
     );
@@ -384,4 +384,49 @@ fn samples_weigh_what_a_column_or_a_file_says() {
         let found = folder.fail(&format!("{cv} {weights}").replace("--method extra-trees", ""));
         assert!(found.contains(message), "{found}");
     }
+}
+
+#[test]
+fn a_column_may_list_the_labels() {
+    let folder = Folder::new();
+    let rows = |n: usize, first: usize, more: &str| {
+        let mut text = "x,y,tags\n".to_owned();
+        for i in first..first + n {
+            let (x, y) = (i * 7 % 10, i * 3 % 10);
+            let tags = [(x > 4, "large"), (y > 4, "tall"), (x > 7 && y < 3, "rare")];
+            let tags: Vec<&str> = tags.into_iter().filter(|tag| tag.0).map(|tag| tag.1).collect();
+            text += &format!("{x},{y},{}\n", tags.join("|"));
+        }
+        text + more
+    };
+    folder
+        .write("train.csv", rows(150, 0, ""))
+        .write("test.csv", rows(40, 150, "1,1,new|tall\n"));
+    let list = "--label-list tags --label-separator |";
+    let trained = folder.json(&format!(
+        "train --data train.csv {list} --method extra-trees --trees 20 --model m.rpo"
+    ));
+    assert_eq!(
+        (number(&trained, "n_features"), number(&trained, "n_outputs")),
+        (2.0, 3.0)
+    );
+    let predicted = folder.ok("predict --data test.csv --model m.rpo");
+    assert!(predicted.starts_with("large,rare,tall\n"), "{predicted}");
+    let evaluated = folder.run(&format!(
+        "evaluate --data test.csv {list} --model m.rpo --metrics lrap,micro-f1 --json"
+    ));
+    let note = "note: one label of the samples is none of the model's: it is left out\n";
+    assert_eq!((evaluated.code, evaluated.stderr.as_str()), (Some(0), note));
+    let scores: serde_json::Value = serde_json::from_str(&evaluated.stdout).unwrap();
+    assert!(number(&scores, "lrap") > 0.95, "{scores}");
+    let message = folder.fail("evaluate --data test.csv --model m.rpo");
+    assert!(message.contains("--label-list"), "{message}");
+    folder.ok(&format!(
+        "split --data train.csv {list} --train a.csv --test b.csv --test-fraction 0.3"
+    ));
+    folder.ok(&format!("cv --data train.csv {list} --trees 3 --folds 3"));
+    let message = folder.fail(&format!(
+        "train --data train.csv {list} --task regression --model n.rpo"
+    ));
+    assert!(message.contains("\"tags\""), "{message}");
 }

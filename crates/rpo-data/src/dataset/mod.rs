@@ -111,6 +111,7 @@ pub struct Dataset {
     weights: Weights,
     ids: Option<Arc<[String]>>,
     empty_lines: Option<EmptyLines>,
+    n_other_labels: usize,
 }
 
 impl Dataset {
@@ -175,6 +176,7 @@ impl Dataset {
             weights: Weights::default(),
             ids: None,
             empty_lines: None,
+            n_other_labels: 0,
         })
     }
 
@@ -303,6 +305,29 @@ impl Dataset {
         &self.texts
     }
 
+    /// How often samples had a label that was not among those to be read
+    /// ([`LabelList::labels`](crate::read::LabelList::labels)), and that the set does not have.
+    pub fn n_other_labels(&self) -> usize {
+        self.n_other_labels
+    }
+
+    /// Sets labels in place of the outputs.
+    pub(crate) fn with_labels(
+        self,
+        labels: Matrix,
+        names: Names,
+        n_others: usize,
+    ) -> Result<Self, DatasetError> {
+        check_names("output", &names, labels.n_cols())?;
+        Ok(Self {
+            task: Task::MultiLabel,
+            outputs: labels,
+            output_names: names,
+            n_other_labels: n_others,
+            ..self
+        })
+    }
+
     /// Adds the features of texts after all others. All features are sparse then.
     pub(crate) fn with_texts(self, texts: &[(Arc<TextColumn>, Counts)]) -> Result<Self, DatasetError> {
         let mut names: Vec<String> = self.feature_names.iter().map(Cow::into_owned).collect();
@@ -419,6 +444,7 @@ impl Dataset {
             weights: self.weights.clone(),
             ids: self.ids.clone(),
             empty_lines: self.empty_lines,
+            n_other_labels: self.n_other_labels,
         }
     }
 }

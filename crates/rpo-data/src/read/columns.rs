@@ -4,7 +4,7 @@ use super::csv::CsvReader;
 use super::date::Moment;
 use super::error::{ReadError, ReadErrorKind};
 use super::number::{self, NotANumber};
-use super::options::{ColumnType, ReadOptions};
+use super::options::{ColumnType, ReadOptions, Targets};
 use super::pattern::matching;
 use crate::message::lossy;
 use crate::names::nearest;
@@ -17,6 +17,8 @@ pub(super) enum ColumnUse {
     Ignored,
     /// It identifies the samples.
     Id,
+    /// It lists the labels of the samples.
+    Labels,
     /// A feature or an output.
     Value(ColumnType),
 }
@@ -60,6 +62,11 @@ pub(super) fn declared(
         let position = columns.iter().position(|column| column == name);
         let position = position.ok_or_else(|| unknown("id", name))?;
         uses[position] = Some(ColumnUse::Id);
+    }
+    if let Targets::List(list) = &options.targets {
+        let position = is_target.iter().position(|target| *target);
+        let position = position.ok_or_else(|| unknown("targets", &list.column))?;
+        uses[position] = Some(ColumnUse::Labels);
     }
     Ok(uses)
 }

@@ -48,6 +48,45 @@ pub enum Targets {
     Names(Vec<String>),
     /// The columns with these names that exist: for files to predict, with or without outputs.
     NamesIfPresent(Vec<String>),
+    /// The labels that a column lists for each sample.
+    List(LabelList),
+}
+
+/// A column of a CSV, Parquet or Arrow file that lists the labels of each sample: `red;round`, or a list of texts of
+/// Parquet and Arrow.
+///
+/// Blanks around a label are not part of it. A missing or empty value is a sample without labels.
+///
+/// ```
+/// use rpo_data::read::{LabelList, ReadOptions, Targets, read_from};
+/// let text = "x,tags\n1,red; round\n2,\n3,red\n";
+/// let targets = Targets::List(LabelList::new("tags"));
+/// let data = read_from(text.as_bytes(), &ReadOptions { targets, ..ReadOptions::default() })?;
+/// assert_eq!(data.output_names().iter().collect::<Vec<_>>(), ["red", "round"]);
+/// assert_eq!(data.label_statistics().counts, [2, 1]);
+/// # Ok::<(), rpo_data::read::ReadError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabelList {
+    /// The name of the column.
+    pub column: String,
+    /// The character between two labels; a semicolon by default.
+    pub separator: char,
+    /// The labels there are, such as those of a model: others are left out, and counted by
+    /// [`Dataset::n_other_labels`](crate::Dataset::n_other_labels). By default every label that a sample has, in
+    /// alphabetical order.
+    pub labels: Option<Vec<String>>,
+}
+
+impl LabelList {
+    /// The labels of a column, whichever there are, with semicolons between them.
+    pub fn new(column: impl Into<String>) -> Self {
+        Self {
+            column: column.into(),
+            separator: ';',
+            labels: None,
+        }
+    }
 }
 
 /// The type of a column of a CSV, Parquet or Arrow file.

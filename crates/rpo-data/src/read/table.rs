@@ -6,6 +6,7 @@ use super::columns::{ColumnUse, declared, infer};
 use super::container::{self, Container};
 use super::csv::CsvReader;
 use super::error::{ReadError, ReadErrorKind};
+use super::format::Format;
 use super::label_file::LabelFile;
 use super::line::LineReader;
 use super::options::{ColumnType, Missing, ReadOptions, Targets};
@@ -23,6 +24,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
+    if matches!(options.targets, Targets::List(_)) {
+        let (option, format) = ("label_list", Format::Arff);
+        return Err(ReadErrorKind::Option { option, format }.into());
+    }
     let mut reader = ArffReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
     let columns = reader.attributes().to_vec();
     let is_target = target_columns(&columns, true, options)?;
@@ -146,10 +151,11 @@ fn read_typed(
         .flat_map(|(made, &target)| made.iter().map(move |_| target))
         .collect();
     let mut columns: Vec<Attribute> = names.iter().flatten().map(numeric).collect();
-    // The features of texts are counted when all are read.
+    // The features of texts, and the labels of lists, are counted when all are read.
     let has_texts = uses.contains(&ColumnUse::Value(ColumnType::Text));
     let counted = ReadOptions {
         n_features: options.n_features.filter(|_| !has_texts),
+        n_outputs: options.n_outputs.filter(|_| !uses.contains(&ColumnUse::Labels)),
         ..options.clone()
     };
     let roles = Roles::new(&columns, &is_target, false, &counted)?;
@@ -160,6 +166,7 @@ fn read_typed(
         ids,
         categories,
         texts,
+        labels,
     } = reader.finish(options)?;
     for (file_column, categories) in categories {
         let column = names[..file_column].iter().map(Vec::len).sum::<usize>();
@@ -171,6 +178,11 @@ fn read_typed(
     let mut data = dataset(columns, &roles, (features, outputs, task), options)?;
     if !texts.is_empty() {
         data = data.with_texts(&texts).map_err(ReadErrorKind::from)?;
+    }
+    if let Some(labels) = labels {
+        data = labels.finish(data)?;
+    }
+    if has_texts || uses.contains(&ColumnUse::Labels) {
         let checked = options.check_columns(data.n_features(), data.n_outputs());
         checked.map_err(ReadErrorKind::from)?;
     }
@@ -266,6 +278,9 @@ fn target_columns(columns: &[Attribute], typed: bool, options: &ReadOptions) -> 
             named_columns(columns, names, |i| Err(unknown_target(columns, &names[i]).into()))
         }
         Targets::NamesIfPresent(names) => named_columns(columns, names, |_| Ok(())),
+        Targets::List(list) => named_columns(columns, std::slice::from_ref(&list.column), |_| {
+            Err(unknown_target(columns, &list.column).into())
+        }),
         Targets::LabelFile(path) => label_file_columns(columns, typed, path, options.task),
     }
 }

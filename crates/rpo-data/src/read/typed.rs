@@ -4,6 +4,7 @@ use super::columns::{ColumnUse, parse_number};
 use super::csv::{CsvReader, present};
 use super::date::{DAY, Moment, part_name, parts};
 use super::error::{ReadError, ReadErrorKind};
+use super::label_lists::LabelLists;
 use super::number::{self, NotANumber};
 use super::options::{ColumnType, Missing, ReadOptions};
 use super::row::Row;
@@ -17,10 +18,10 @@ use std::io::BufRead;
 use std::sync::Arc;
 
 /// The most different values of a category: positions are stored as `f32`.
-const MOST_CATEGORIES: usize = 1 << 24;
+pub(super) const MOST_CATEGORIES: usize = 1 << 24;
 
 /// A field of a table.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 #[cfg_attr(
     not(feature = "arrow"),
     allow(
@@ -41,6 +42,18 @@ pub(super) enum Field<'a> {
     },
     /// What a file has written.
     Text(&'a [u8]),
+    /// A list: the items from `start` to `end`.
+    List {
+        items: &'a dyn Items,
+        start: usize,
+        end: usize,
+    },
+}
+
+/// The items of the lists of a column.
+pub(super) trait Items {
+    /// The item at an index.
+    fn item(&self, index: usize) -> Field<'_>;
 }
 
 impl<'a> Field<'a> {
@@ -58,7 +71,7 @@ impl<'a> Field<'a> {
             Self::Integer(value) => value as f64,
             Self::Truth(value) => f64::from(u8::from(value)),
             Self::Text(text) => return parse_number(text),
-            Self::Time { .. } => return Err(NotANumber::Malformed),
+            Self::Time { .. } | Self::List { .. } => return Err(NotANumber::Malformed),
         };
         Some(value)
             .filter(|value| value.is_finite())
@@ -85,9 +98,10 @@ impl<'a> Field<'a> {
     }
 
     /// As text; empty if it is missing.
-    fn text(self) -> Cow<'a, [u8]> {
+    pub(super) fn text(self) -> Cow<'a, [u8]> {
         let text = match self {
             Self::Missing => String::new(),
+            Self::List { .. } => unreachable!("lists are read as labels alone"),
             Self::Number(value) => value.to_string(),
             Self::Single(value) => value.to_string(),
             Self::Integer(value) => value.to_string(),
@@ -154,6 +168,7 @@ enum Column {
     Category(Categories),
     Date(ColumnType),
     Text(TextRows),
+    Labels(LabelLists),
 }
 
 /// What columns had that became no values of rows.
@@ -164,6 +179,8 @@ pub(super) struct Finished {
     pub(super) categories: BTreeMap<usize, Categories>,
     /// The texts, in the order of their columns.
     pub(super) texts: Vec<(Arc<TextColumn>, Counts)>,
+    /// The labels, if a column lists them.
+    pub(super) labels: Option<LabelLists>,
 }
 
 impl<S: Fields> TypedReader<S> {
@@ -178,6 +195,7 @@ impl<S: Fields> TypedReader<S> {
             .map(|(column, name)| match column {
                 ColumnUse::Ignored => Column::Ignored,
                 ColumnUse::Id => Column::Id,
+                ColumnUse::Labels => Column::Labels(LabelLists::new(options)),
                 ColumnUse::Value(ColumnType::Number) => Column::Number,
                 ColumnUse::Value(ColumnType::Category) => Column::Category(Categories::default()),
                 ColumnUse::Value(kind @ (ColumnType::Date | ColumnType::DateTime)) => Column::Date(*kind),
@@ -197,7 +215,7 @@ impl<S: Fields> TypedReader<S> {
     pub(super) fn names(&self) -> Vec<Vec<String>> {
         let columns = self.names.iter().zip(&self.columns);
         let names = columns.map(|(name, column)| match column {
-            Column::Ignored | Column::Id | Column::Text(_) => Vec::new(),
+            Column::Ignored | Column::Id | Column::Text(_) | Column::Labels(_) => Vec::new(),
             Column::Number | Column::Category(_) => vec![name.clone()],
             Column::Date(kind) => parts(*kind).iter().map(|part| part_name(name, part)).collect(),
         });
@@ -217,6 +235,7 @@ impl<S: Fields> TypedReader<S> {
                     let id = utf8(&field.text(), 0).map_err(|(_, kind)| kind)?;
                     ids.as_mut().expect("a column is the id").push(id);
                 }
+                (Column::Labels(labels), field) => labels.push(field)?,
                 (Column::Number, field) => {
                     let value = field.number();
                     row.push_dense(value.map_err(|why| ReadErrorKind::number(why, name(), &field.text()))?);
@@ -248,7 +267,7 @@ impl<S: Fields> TypedReader<S> {
 
     /// What is left of the columns after the last row.
     pub(super) fn finish(self, options: &ReadOptions) -> Result<Finished, ReadErrorKind> {
-        let (mut categories, mut texts) = (BTreeMap::new(), Vec::new());
+        let (mut categories, mut texts, mut labels) = (BTreeMap::new(), Vec::new(), None);
         for (j, column) in self.columns.into_iter().enumerate() {
             match column {
                 Column::Category(values) => {
@@ -258,13 +277,15 @@ impl<S: Fields> TypedReader<S> {
                     column: self.names[j].clone(),
                     min_samples: options.text.min_samples,
                 })?),
-                _ => {}
+                Column::Labels(lists) => labels = Some(lists),
+                Column::Ignored | Column::Id | Column::Number | Column::Date(_) => {}
             }
         }
         Ok(Finished {
             ids: self.ids,
             categories,
             texts,
+            labels,
         })
     }
 }

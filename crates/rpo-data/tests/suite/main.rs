@@ -3,6 +3,7 @@
 mod catalogue;
 #[cfg(feature = "arrow")]
 mod containers;
+mod label_lists;
 mod parsing_fixtures;
 mod robustness;
 mod texts;

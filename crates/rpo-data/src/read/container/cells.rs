@@ -2,7 +2,7 @@
 
 use crate::read::number;
 use crate::read::options::ColumnType;
-use crate::read::typed::Field;
+use crate::read::typed::{Field, Items};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, BinaryType, BinaryViewType, ByteArrayType, ByteViewType, Date32Type, Date64Type,
@@ -11,7 +11,10 @@ use arrow_array::types::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
     UInt8Type, UInt16Type, UInt32Type, UInt64Type, Utf8Type,
 };
-use arrow_array::{Array, ArrayRef, BooleanArray, GenericByteArray, GenericByteViewArray, PrimitiveArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, GenericByteArray, GenericByteViewArray, GenericListArray, OffsetSizeTrait,
+    PrimitiveArray,
+};
 use arrow_schema::{DataType, TimeUnit};
 
 /// Nanoseconds of a day.
@@ -36,6 +39,16 @@ pub(super) fn column_type(of: &DataType) -> Option<ColumnType> {
         },
         _ => return None,
     })
+}
+
+/// Returns true for lists of what can be read as text.
+pub(super) fn is_list(of: &DataType) -> bool {
+    match of {
+        DataType::List(items) | DataType::LargeList(items) => {
+            column_type(items.data_type()).is_some_and(|items| items != ColumnType::Number)
+        }
+        _ => false,
+    }
 }
 
 /// The values of a column.
@@ -83,6 +96,8 @@ pub(super) fn cells(array: &ArrayRef) -> Option<Box<dyn Cells>> {
         D::LargeBinary => text::<LargeBinaryType>(array),
         D::Utf8View => text_view::<StringViewType>(array),
         D::BinaryView => text_view::<BinaryViewType>(array),
+        D::List(_) => lists::<i32>(array)?,
+        D::LargeList(_) => lists::<i64>(array)?,
         D::Dictionary(..) => {
             let dictionary = array.as_any_dictionary();
             let values = cells(dictionary.values())?;
@@ -204,6 +219,38 @@ impl Cells for Dictionary {
         match self.positions.get(row) {
             Some(&position) if !self.keys.is_null(row) => self.values.get(position),
             _ => Field::Missing,
+        }
+    }
+}
+
+/// Lists of values, one after the other.
+struct Lists<O: OffsetSizeTrait> {
+    array: GenericListArray<O>,
+    items: Box<dyn Cells>,
+}
+
+fn lists<O: OffsetSizeTrait>(array: &ArrayRef) -> Option<Box<dyn Cells>> {
+    let array = array.as_list::<O>().clone();
+    let items = cells(array.values())?;
+    Some(Box::new(Lists { array, items }))
+}
+
+impl<O: OffsetSizeTrait> Items for Lists<O> {
+    fn item(&self, index: usize) -> Field<'_> {
+        self.items.get(index)
+    }
+}
+
+impl<O: OffsetSizeTrait> Cells for Lists<O> {
+    fn get(&self, row: usize) -> Field<'_> {
+        let offsets = self.array.value_offsets();
+        match self.array.is_null(row) {
+            true => Field::Missing,
+            false => Field::List {
+                items: self,
+                start: offsets[row].as_usize(),
+                end: offsets[row + 1].as_usize(),
+            },
         }
     }
 }

@@ -92,6 +92,9 @@ pub(super) fn uses(schema: &Schema, declared: &[Option<ColumnUse>]) -> Result<Ve
         if *declared == Some(ColumnUse::Ignored) {
             return Ok(ColumnUse::Ignored);
         }
+        if *declared == Some(ColumnUse::Labels) && cells::is_list(field.data_type()) {
+            return Ok(ColumnUse::Labels);
+        }
         let of_type = cells::column_type(field.data_type());
         let of_type = of_type.ok_or_else(|| ReadErrorKind::UnsupportedColumn {
             column: field.name().clone(),
@@ -112,6 +115,7 @@ pub(super) fn rows(container: Box<dyn Container>, uses: &[ColumnUse], memory_lim
     let bytes = uses.iter().map(|of| match of {
         // Texts have a limit of their own.
         ColumnUse::Ignored | ColumnUse::Value(ColumnType::Text) => 0,
+        ColumnUse::Labels => size_of::<u32>(),
         ColumnUse::Id => size_of::<String>(),
         ColumnUse::Value(ColumnType::Number | ColumnType::Category) => size_of::<f32>(),
         ColumnUse::Value(ColumnType::Date) => 3 * size_of::<f32>(),
