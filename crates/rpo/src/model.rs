@@ -1,5 +1,6 @@
 //! A fitted model with what serving it needs.
 
+use crate::combine::Ensemble;
 use crate::{
     DEFAULT_MEMORY_LIMIT, Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema,
     Stages, TrainingSummary,
@@ -489,6 +490,11 @@ impl Model {
     /// That another model was fitted to the same data, and neither has decisions of its own.
     pub(crate) fn check_part(&self, other: &Self) -> Result<(), ModelError> {
         let refuse = |why| Err(ModelError::Merge(why));
+        if self.predictor.downcast_ref::<Ensemble>().is_some() {
+            return refuse(
+                "an ensemble is no part of a forest; models of any methods are put together by `combine`",
+            );
+        }
         if self.schema != other.schema {
             return refuse("they differ in task, features or outputs");
         }

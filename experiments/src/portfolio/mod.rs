@@ -3,7 +3,7 @@
 //! Every configuration is fitted to 60 % of the samples of each set. Its predictions for 20 % give the weights of any
 //! ensemble that it is in, those for the other 20 % the ensemble's score. From the forest on, the configuration is added that
 //! raises the mean score over the sets most for its cost; the set of which a score is reported is left out of the
-//! order that it is the score of.
+//! order that it is the score of. There the ensemble stands beside every configuration alone.
 
 mod order;
 mod recorded;
@@ -185,14 +185,20 @@ impl Fitted {
             return Ok(None);
         }
         let model = Model::combine_on(&models, rule, &self.withheld)?;
-        let task = self.test.task();
-        let score = model.evaluate(&self.test, &[Model::default_metric(task)])?[0];
-        let score = match task {
-            Task::MultiLabel => score,
-            // One set on which nothing is learned does not decide for all.
-            Task::Regression => score.max(0.0),
-        };
-        Ok(Some(score).filter(|score| score.is_finite()))
+        score(&model, &self.test)
+    }
+
+    /// The score on the test samples of the configuration that is best alone on the withheld ones.
+    fn score_of_best(&self) -> anyhow::Result<Option<f64>> {
+        let mut best: Option<(f64, &Model)> = None;
+        for (model, _) in self.models.iter().flatten() {
+            if let Some(score) = score(model, &self.withheld)?
+                && best.is_none_or(|(most, _)| score > most)
+            {
+                best = Some((score, model));
+            }
+        }
+        best.map_or(Ok(None), |(_, model)| score(model, &self.test))
     }
 
     /// The time of a fit over that of the first configuration.
@@ -200,6 +206,17 @@ impl Fitted {
         let seconds = |k: usize| self.models[k].as_ref().map(|(_, seconds)| *seconds);
         Some(seconds(candidate)? / seconds(0)?)
     }
+}
+
+/// The score of a model; `None` if it is undefined.
+fn score(model: &Model, data: &Dataset) -> anyhow::Result<Option<f64>> {
+    let score = model.evaluate(data, &[Model::default_metric(data.task())])?[0];
+    let score = match data.task() {
+        Task::MultiLabel => score,
+        // One set on which nothing is learned does not decide for all.
+        Task::Regression => score.max(0.0),
+    };
+    Ok(Some(score).filter(|score| score.is_finite()))
 }
 
 #[cfg(test)]
@@ -244,5 +261,7 @@ mod tests {
         assert!(chosen[0] == 0 && chosen.contains(&3) && !chosen.contains(&2));
         let report = report(&sets, &[1.0; 4], &chosen, &methods, MOST).unwrap();
         assert!(report.contains("mean"), "{report}");
+        let last = report.lines().last().unwrap();
+        assert!(last.starts_with("the ensemble is at least"), "{report}");
     }
 }

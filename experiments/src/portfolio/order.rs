@@ -36,12 +36,16 @@ impl Scored {
         if let Some(&score) = self.scores.borrow().get(&members) {
             return Ok(score);
         }
-        let scores = self.splits.iter().map(|split| split.score(&members, self.rule));
-        let scores = scores.collect::<Result<Vec<_>, _>>()?;
-        let defined: Vec<f64> = scores.into_iter().flatten().collect();
-        let score = defined.iter().sum::<f64>() / defined.len().max(1) as f64;
+        let score = self.mean(|split| split.score(&members, self.rule))?;
         self.scores.borrow_mut().insert(members, score);
         Ok(score)
+    }
+
+    /// The mean over the splits where a score is defined; 0 without any.
+    fn mean(&self, score: impl Fn(&Fitted) -> anyhow::Result<Option<f64>>) -> anyhow::Result<f64> {
+        let scores = self.splits.iter().map(score).collect::<Result<Vec<_>, _>>()?;
+        let defined: Vec<f64> = scores.into_iter().flatten().collect();
+        Ok(defined.iter().sum::<f64>() / defined.len().max(1) as f64)
     }
 }
 
@@ -106,6 +110,7 @@ pub(super) fn report(
     )?;
     let numbers = [2, 3, 4, 6, 8, 10, most];
     let mut sums = vec![0.0; numbers.len()];
+    let mut beside = Vec::new();
     for left_out in sets {
         let others: Vec<&Scored> = all
             .iter()
@@ -121,6 +126,7 @@ pub(super) fn report(
             write!(text, " {number}: {gain:+.2}")?;
         }
         writeln!(text)?;
+        beside.push(Beside::of(left_out, &order, costs.len())?);
     }
     let means: Vec<String> = numbers
         .iter()
@@ -128,5 +134,71 @@ pub(super) fn report(
         .map(|(number, sum)| format!("{number}: {sum:+.2}"))
         .collect();
     writeln!(text, "{:18} {}", "mean", means.join(" "))?;
+    write_beside(&mut text, sets, &beside)?;
     Ok(text)
+}
+
+/// The ensemble of an order that a set is left out of, beside configurations alone.
+struct Beside {
+    first: f64,
+    /// Of the configuration that is best on the withheld samples.
+    selected: f64,
+    /// Of the configuration that is best on the test samples themselves: no choice can know it.
+    in_hindsight: f64,
+    ensemble: f64,
+}
+
+impl Beside {
+    fn of(set: &Scored, order: &[usize], n_configurations: usize) -> anyhow::Result<Self> {
+        let alone = (0..n_configurations).map(|candidate| set.score(&[candidate]));
+        Ok(Self {
+            first: set.score(&order[..1])?,
+            selected: set.mean(Fitted::score_of_best)?,
+            in_hindsight: alone
+                .collect::<Result<Vec<_>, _>>()?
+                .into_iter()
+                .fold(f64::NEG_INFINITY, f64::max),
+            ensemble: set.score(order)?,
+        })
+    }
+}
+
+/// Writes the scores of each set, their means, and how often the ensemble wins.
+fn write_beside(text: &mut String, sets: &[Scored], beside: &[Beside]) -> anyhow::Result<()> {
+    writeln!(
+        text,
+        "\nscore × 100 on sets left out of the order\n{:18}  first  by withheld  in hindsight  ensemble",
+        ""
+    )?;
+    let mut line = |name: &str, [first, selected, in_hindsight, ensemble]: [f64; 4]| {
+        writeln!(
+            text,
+            "{name:18} {first:6.2} {selected:12.2} {in_hindsight:13.2} {ensemble:9.2}"
+        )
+    };
+    let mut means = [0.0; 4];
+    for (set, row) in sets.iter().zip(beside) {
+        let row = [row.first, row.selected, row.in_hindsight, row.ensemble].map(|score| 100.0 * score);
+        line(&set.name, row)?;
+        let n = sets.len() as f64;
+        means
+            .iter_mut()
+            .zip(row)
+            .for_each(|(mean, score)| *mean += score / n);
+    }
+    line("mean", means)?;
+    let wins = beside
+        .iter()
+        .filter(|row| row.ensemble >= row.in_hindsight)
+        .count();
+    let losses = beside
+        .iter()
+        .filter(|row| row.ensemble < row.first - 0.01)
+        .count();
+    let n = sets.len();
+    writeln!(
+        text,
+        "the ensemble is at least the best in hindsight on {wins} of {n} sets, more than a point below the first on {losses}"
+    )?;
+    Ok(())
 }

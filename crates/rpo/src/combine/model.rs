@@ -78,6 +78,10 @@ impl Ensemble {
                 // Those of a stack may be negative.
                 _ => ParameterError::unless(weight.is_finite(), "weights", weight, "finite")?,
             }
+            if model.predictor().downcast_ref::<Self>().is_some() {
+                let expected = "models other than ensembles: combine the models that they were made of";
+                return Err(ParameterError::out_of_range("members", Self::KIND, expected).into());
+            }
             if model.schema() != first.schema() {
                 return Err(ModelError::Combine);
             }
@@ -129,7 +133,7 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// No models, weights that are not positive, and [`ModelError::Combine`] for models of different data.
+    /// No models, ensembles, weights that are not positive, and [`ModelError::Combine`] for models of different data.
     pub fn combine(members: Vec<(Self, f64)>) -> Result<Self, ModelError> {
         let training = of_same_training(members.iter().map(|(model, _)| model))?;
         Self::ensemble(Ensemble {

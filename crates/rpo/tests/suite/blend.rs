@@ -84,7 +84,10 @@ fn a_file_holds_every_member_and_the_training_set_once() {
     let summary = Predict::summary(ensemble);
     assert_eq!(summary[0].1[0]["method"], "craftml");
     assert_eq!(summary[0].1[2]["weight"], 0.5);
-    assert!(Model::combine(vec![(loaded, 1.0), (model, 1.0)]).is_ok());
+    assert_eq!(
+        (loaded.schema(), loaded.training()),
+        (model.schema(), model.training())
+    );
 }
 
 #[test]
@@ -103,6 +106,9 @@ fn what_cannot_be_combined_is_named() {
         Err(ModelError::Combine)
     );
     let merged = Model::combine(vec![(linear(), 1.0)]).unwrap();
+    // A file of an ensemble holds no other.
+    let nested = Model::combine(vec![(merged.clone(), 1.0), (linear(), 1.0)]).unwrap_err();
+    assert!(nested.to_string().contains("other than ensembles"), "{nested}");
     assert!(matches!(merged.clone().merge(merged), Err(ModelError::Merge(_))));
     for (members, expected) in [
         ("", "at least one method"),
