@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use clap::Args;
 use ndarray::Axis;
+use rpo::core::Propensity;
 use rpo::data::read::{Format, ReadOptions, Targets, read};
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, FeatureKind, Task};
 use std::fs::File;
@@ -11,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// The weights that need no file.
 const BALANCED: &str = "balanced";
+const PROPENSITY: &str = "propensity";
+const UNBIASED: &str = "propensity-unbiased";
 
 /// How much each sample weighs.
 #[derive(Debug, Args)]
@@ -21,9 +24,14 @@ pub(crate) struct WeightOptions {
     sample_weights: Option<String>,
 
     /// Weights of the outputs of each sample, which multiply those of the samples, for boosting: `balanced`, under which the
-    /// samples with a label and those without count the same, or a CSV file with a column named like each output and a row
+    /// samples with a label and those without count the same; `propensity`, 1/p where a label of propensity p (Jain et al. 2016,
+    /// A = 0.55, B = 1.5) is there, as others may be there and not recorded, or `propensity-unbiased`, 2/p - 1; or a CSV file with a column named like each output and a row
     /// for each sample. An output of weight 0 counts as missing.
-    #[arg(long, value_name = "balanced|FILE", help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "balanced|propensity|propensity-unbiased|FILE",
+        help_heading = "Data"
+    )]
     output_weights: Option<PathBuf>,
 }
 
@@ -34,17 +42,20 @@ impl WeightOptions {
         let Some(path) = &self.output_weights else {
             return Ok(data);
         };
-        if path == Path::new(BALANCED) {
-            let balanced = match data.task() {
-                Task::MultiLabel => data.with_balanced_labels(),
-                Task::Regression => {
-                    let problem =
-                        "--output-weights balanced is for labels: the outputs are numbers".to_owned();
-                    let data = name.to_owned();
-                    return Err(CliError::Data { data, problem });
-                }
+        let by_name = [BALANCED, PROPENSITY, UNBIASED]
+            .into_iter()
+            .find(|of| path == Path::new(of));
+        if let Some(of) = by_name {
+            if data.task() == Task::Regression {
+                let problem = format!("--output-weights {of} is for labels: the outputs are numbers");
+                let data = name.to_owned();
+                return Err(CliError::Data { data, problem });
+            }
+            let weighted = match of {
+                BALANCED => data.with_balanced_labels(),
+                of => data.with_propensity_weights(Propensity::default(), of == UNBIASED),
             };
-            return balanced.map_err(|source| CliError::Dataset {
+            return weighted.map_err(|source| CliError::Dataset {
                 data: name.to_owned(),
                 source,
             });

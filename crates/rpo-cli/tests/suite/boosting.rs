@@ -137,10 +137,15 @@ fn outputs_of_samples_are_weighed() {
     ));
     assert_eq!(predict("some.rpo"), predict("missing.rpo"));
     assert_ne!(predict("some.rpo"), predict("plain.rpo"));
-    folder.ok(&format!(
-        "train {options} --model balanced.rpo --output-weights balanced"
-    ));
-    assert_ne!(predict("balanced.rpo"), predict("plain.rpo"));
+    let mut different = vec![predict("plain.rpo")];
+    for weights in ["balanced", "propensity", "propensity-unbiased"] {
+        folder.ok(&format!(
+            "train {options} --model w.rpo --output-weights {weights}"
+        ));
+        let predicted = predict("w.rpo");
+        assert!(!different.contains(&predicted), "{weights}");
+        different.push(predicted);
+    }
     let found = folder.fail("train --data train.arff --labels l.xml --model m.rpo --output-weights w.csv");
     assert!(found.contains("takes no weights of single outputs"), "{found}");
     folder.write("short.csv", "a,b\n1,1\n");

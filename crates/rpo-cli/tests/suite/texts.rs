@@ -117,6 +117,12 @@ fn every_command_reads_texts() {
     ));
     let scores = folder.json("evaluate --model b.rpo --data test.csv --metrics lrap");
     assert!(number(&scores, "lrap") > 0.95, "{scores}");
+    // Terms are weighted once, by the member.
+    let predict = |method: &str| {
+        folder.ok(&format!("train {DATA} --method {method} --model p.rpo"));
+        folder.ok("predict --data test.csv --model p.rpo")
+    };
+    assert_eq!(predict("blend --members=one-vs-rest"), predict("one-vs-rest"));
     // Weights of terms by name; counts are what is read.
     folder.ok(&format!(
         "train {DATA} --method ridge --text-weights counts --model c.rpo"

@@ -1,7 +1,7 @@
 //! What can be wrong with a data set.
 
 use crate::message::quoted;
-use rpo_core::{MatrixError, Mismatch};
+use rpo_core::{MatrixError, Mismatch, ParameterError};
 
 /// Why a data set is refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -82,6 +82,9 @@ pub enum DatasetError {
     /// Two sets that cannot be joined.
     #[error("the sets differ in their {0} and cannot be joined")]
     Incompatible(&'static str),
+    /// A parameter outside its range.
+    #[error(transparent)]
+    Parameter(Box<ParameterError>),
     /// A conversion to dense storage over the memory limit.
     #[error(transparent)]
     Dense(#[from] MatrixError),

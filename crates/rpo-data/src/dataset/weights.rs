@@ -2,7 +2,7 @@
 
 use super::{Dataset, DatasetError};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity};
 use std::sync::Arc;
 
 /// The weights of a set, where they are not all alike.
@@ -109,18 +109,52 @@ impl Dataset {
     /// [`DatasetError::Dense`] if they take more than [`DEFAULT_MEMORY_LIMIT`].
     pub fn with_balanced_labels(self) -> Result<Self, DatasetError> {
         let statistics = self.label_statistics();
-        let outputs = self.outputs().view();
-        let mut weights = outputs
-            .to_dense(DEFAULT_MEMORY_LIMIT)
-            .map_err(DatasetError::Dense)?;
-        for (j, mut weights) in weights.columns_mut().into_iter().enumerate() {
-            let n = self.n_samples() - statistics.missing[j];
+        let n_samples = self.n_samples();
+        self.with_label_weights(|j| {
+            let n = n_samples - statistics.missing[j];
             let with = statistics.counts[j];
             let of = |count: usize| match with * (n - with) {
                 0 => 1.0,
                 _ => (n as f64 / (2 * count) as f64) as f32,
             };
-            weights.mapv_inplace(|label| if label == 1.0 { of(with) } else { of(n - with) });
+            (of(with), of(n - with))
+        })
+    }
+
+    /// Sets weights of outputs for labels that may be there where they are not recorded: 1/p where label l is recorded, of
+    /// propensity p (Jain, Prabhu, Varma, KDD 2016), or 2/p - 1 if `unbiased`, and 1 where it is not.
+    ///
+    /// A label is recorded with probability p where it is there, and never where it is not. The sum of the losses of the labels
+    /// that are there alone is then estimated without bias by weights 1/p; the number of wrong labels by weights 2/p - 1, as each
+    /// recorded label also takes back the 1/p - 1 unrecorded ones that were counted as wrong (Qaraei et al., WWW 2021). They
+    /// are dense, and multiply [those there are](Self::with_cell_weights).
+    ///
+    /// # Errors
+    /// [`DatasetError::Dense`] if they take more than [`DEFAULT_MEMORY_LIMIT`], [`DatasetError::Parameter`] for parameters out of
+    /// range or fewer than three samples.
+    pub fn with_propensity_weights(
+        self,
+        propensity: Propensity,
+        unbiased: bool,
+    ) -> Result<Self, DatasetError> {
+        let counts = self.label_statistics().counts;
+        let inverse = propensity.inverse(&counts, self.n_samples());
+        let inverse = inverse.map_err(|e| DatasetError::Parameter(Box::new(e)))?;
+        self.with_label_weights(|j| match unbiased {
+            true => ((2.0 * inverse[j] - 1.0) as f32, 1.0),
+            false => (inverse[j] as f32, 1.0),
+        })
+    }
+
+    /// Sets weights of outputs, for each label those of the samples with it and of the others.
+    fn with_label_weights(self, of: impl Fn(usize) -> (f32, f32)) -> Result<Self, DatasetError> {
+        let outputs = self.outputs().view();
+        let mut weights = outputs
+            .to_dense(DEFAULT_MEMORY_LIMIT)
+            .map_err(DatasetError::Dense)?;
+        for (j, mut weights) in weights.columns_mut().into_iter().enumerate() {
+            let (with, without) = of(j);
+            weights.mapv_inplace(|label| if label == 1.0 { with } else { without });
         }
         if let Some(given) = self.cell_weights() {
             weights *= &given;
@@ -202,6 +236,34 @@ mod tests {
         for (found, expected) in found.columns().into_iter().zip(expected) {
             assert_eq!(found.to_vec(), expected.map(|v: f64| v as f32));
         }
+    }
+
+    #[test]
+    fn recorded_labels_make_up_for_those_that_are_not() {
+        let propensity = Propensity::default();
+        let inverse = propensity.inverse(&[2, 1], 3).unwrap();
+        let y = array![[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]];
+        let data = || {
+            Dataset::new(
+                array![[0.0], [1.0], [2.0]].into(),
+                y.clone().into(),
+                Task::MultiLabel,
+            )
+            .unwrap()
+        };
+        for unbiased in [false, true] {
+            let weights = inverse
+                .iter()
+                .map(|i| if unbiased { 2.0 * i - 1.0 } else { *i } as f32);
+            let weights: Vec<f32> = weights.collect();
+            assert!(1.0 < weights[0] && weights[0] < weights[1]);
+            let found = data().with_propensity_weights(propensity, unbiased).unwrap();
+            let expected = array![[weights[0], 1.0], [weights[0], weights[1]], [1.0, 1.0]];
+            assert_eq!(found.cell_weights().unwrap(), expected);
+        }
+        let few = data().select_samples(&[0, 1]).unwrap();
+        let refused = few.with_propensity_weights(propensity, false).unwrap_err();
+        assert!(matches!(refused, DatasetError::Parameter(_)), "{refused}");
     }
 
     #[test]
