@@ -136,6 +136,11 @@ impl CliError {
                     "--labels, --targets and --n-targets are for ARFF and CSV files; here each line names its labels"
                 }
                 "label_list" => "--label-list is for CSV, Parquet and Arrow files",
+                "types" => {
+                    "--types, --categorical and --text are for columns of CSV, Parquet and Arrow files"
+                }
+                "ignore" => "--ignore is for columns of CSV, Parquet and Arrow files",
+                "id" => "--id is for columns of CSV, Parquet and Arrow files",
                 "missing_targets" => "--missing-outputs is for ARFF and CSV files",
                 "task" => "--task is for ARFF and CSV files",
                 "first_feature" => "--first-feature is for svmlight files",

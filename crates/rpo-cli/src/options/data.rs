@@ -391,6 +391,10 @@ impl InputOptions {
                 "the catalogue knows the format of its sets: --format and --first-feature are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
+        if self.id.is_some() {
+            let message = "no column of the catalogue's sets identifies samples: --id is for files";
+            return Err(CliError::Usage(message.to_owned()));
+        }
         let loaded = Catalogue::from_env()?.load(name)?;
         match (part, loaded.test) {
             (Part::Train, _) => Ok(loaded.train),
@@ -539,11 +543,12 @@ impl SplitDataOptions {
             id: column.map(str::to_owned),
             ..self.options()
         };
-        let data = read(&self.data, &options)?;
-        if column.is_some() && data.ids().is_none() {
-            return Err(self.problem("--group and --time name a column of a CSV, Parquet or Arrow file"));
-        }
-        Ok(data)
+        read(&self.data, &options).map_err(|e| match e.kind {
+            ReadErrorKind::Option { option: "id", .. } => {
+                self.problem("--group and --time name a column of a CSV, Parquet or Arrow file")
+            }
+            _ => e.into(),
+        })
     }
 
     pub(crate) fn problem(&self, problem: &str) -> CliError {
@@ -564,7 +569,13 @@ impl TrainingOptions {
     pub(crate) fn load_any(&self) -> Result<Dataset, CliError> {
         let DataOptions { input, .. } = &self.data;
         let data = match self.data.catalogue_name()? {
-            Some(name) => input.catalogued(name, Part::Train)?,
+            Some(name) => {
+                if !self.types().is_empty() || !self.ignore.is_empty() {
+                    let message = "the catalogue knows the columns of its sets: --types, --categorical, --text and --ignore are for files";
+                    return Err(CliError::Usage(message.to_owned()));
+                }
+                input.catalogued(name, Part::Train)?
+            }
             None => {
                 let options = ReadOptions {
                     targets: self.data.outputs.targets().unwrap_or_default(),
@@ -577,9 +588,6 @@ impl TrainingOptions {
                 input.read(&options)?
             }
         };
-        if self.texts.columns().next().is_some() && data.texts().is_empty() {
-            return Err(input.problem("--text is for columns of CSV, Parquet and Arrow files"));
-        }
         self.named(input.finish(data)?)
     }
 

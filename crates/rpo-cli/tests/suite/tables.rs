@@ -430,3 +430,49 @@ fn a_column_may_list_the_labels() {
     ));
     assert!(message.contains("\"tags\""), "{message}");
 }
+
+#[test]
+fn options_of_columns_are_for_tables() {
+    let folder = Folder::new();
+    folder
+        .write("x.svm", "0 1:1 2:3\n1 1:2\n0,1 2:1\n1 1:3 2:2\n")
+        .write("x.txt", "3 2 2\n0 0:1\n1 1:2\n0,1 0:3\n")
+        .write(
+            "x.arff",
+            "@relation r\n@attribute x numeric\n@attribute y {0,1}\n@data\n1,0\n2,1\n3,1\n",
+        );
+    let options = [
+        ("--types x=category", "--types, --categorical and --text are"),
+        ("--categorical x", "--types, --categorical and --text are"),
+        ("--text x", "--types, --categorical and --text are"),
+        ("--ignore x", "--ignore is"),
+        ("--id x", "--id is"),
+    ];
+    for data in ["x.svm", "x.txt", "x.arff --targets y"] {
+        folder.ok(&format!("train --data {data} --trees 2 --model m.rpo"));
+        for (option, named) in options {
+            let expected = format!("{named} for columns of CSV, Parquet and Arrow files");
+            for command in ["train --trees 2 --model n.rpo", "describe"] {
+                let message = folder.fail(&format!("{command} --data {data} {option}"));
+                assert!(message.contains(&expected), "{data} {option}: {message}");
+            }
+        }
+        for command in ["predict --model m.rpo", "evaluate --model m.rpo"] {
+            let file = data.split(' ').next().expect("a name");
+            folder.ok(&format!("{command} --data {file}"));
+            let message = folder.fail(&format!("{command} --data {file} --id x"));
+            assert!(
+                message.contains("--id is for columns of CSV"),
+                "{data}: {message}"
+            );
+        }
+    }
+    for (option, named) in options {
+        let message = folder.fail(&format!("train --data @emotions {option} --model n.rpo"));
+        let expected = named.split([' ', ',']).next().expect("an option");
+        assert!(
+            message.contains("the catalogue") && message.contains(expected),
+            "{message}"
+        );
+    }
+}

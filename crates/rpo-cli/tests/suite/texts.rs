@@ -193,7 +193,7 @@ fn long_texts_are_no_categories_by_mistake() {
     assert!(message.contains("target"), "{message}");
     let message = folder.fail("train --data x.svm --text review --model m.rpo");
     assert!(
-        message.contains("--text is for columns of CSV, Parquet and Arrow files"),
+        message.contains("--text are for columns of CSV, Parquet and Arrow files"),
         "{message}"
     );
 }

@@ -147,6 +147,7 @@ fn read_format(
         Format::SvmLight => samples::read_svmlight(reader, options),
         Format::Arff => {
             refuse_first_feature(format, options)?;
+            refuse_column_options(format, options)?;
             table::read_arff(reader, options)
         }
         Format::Csv => {
@@ -172,6 +173,21 @@ fn read_lines(mut lines: LineReader<impl BufRead>) -> Result<Vec<u8>, ReadError>
         text.push(b'\n');
     }
     Ok(text)
+}
+
+/// Refuses what is said of single columns, in formats that leave nothing to say of them. Types to which the columns of a
+/// model are read, wherever they have any, are no such demand.
+fn refuse_column_options(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
+    let option = if !options.types.is_empty() && !options.ignore_untyped {
+        "types"
+    } else if !options.ignore.is_empty() {
+        "ignore"
+    } else if options.id.is_some() {
+        "id"
+    } else {
+        return Ok(());
+    };
+    Err(ReadErrorKind::Option { option, format })
 }
 
 fn refuse_first_feature(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {

@@ -160,6 +160,7 @@ pub struct ReadOptions {
     /// values: numbers, dates, or else categories, unless most of a column's values are numbers, which is an error. In
     /// Parquet and Arrow they have the type that the file gives them: numbers and booleans are numbers, texts and
     /// dictionaries are categories, as they are written; null, and NaN among floats, is a missing value.
+    /// Other formats refuse this option, `ignore` and `id`; with `ignore_untyped` they leave the types aside.
     pub types: BTreeMap<String, ColumnType>,
     /// How columns of the type text become features.
     pub text: TextOptions,

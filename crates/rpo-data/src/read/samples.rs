@@ -4,6 +4,7 @@ use super::error::{ReadError, ReadErrorKind};
 use super::format::Format;
 use super::line::LineReader;
 use super::options::{ReadOptions, Targets};
+use super::refuse_column_options;
 use super::sample::Sample;
 use super::svmlight::SvmLightReader;
 use super::xmlrepo::XmlRepoReader;
@@ -48,7 +49,7 @@ fn refuse_table_options(format: Format, options: &ReadOptions) -> Result<(), Rea
     } else if options.missing_targets.is_some() {
         "missing_targets"
     } else {
-        return Ok(());
+        return refuse_column_options(format, options);
     };
     Err(ReadErrorKind::Option { option, format })
 }

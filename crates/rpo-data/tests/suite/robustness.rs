@@ -4,7 +4,8 @@ use ndarray::Array2;
 use proptest::prelude::*;
 use rpo_core::Mismatch;
 use rpo_data::read::{
-    FirstFeature, Format, LabelFile, Missing, ReadErrorKind, ReadOptions, Targets, read, read_from,
+    ColumnType, FirstFeature, Format, LabelFile, Missing, ReadErrorKind, ReadOptions, Targets, read,
+    read_from,
 };
 use rpo_data::{Dataset, Layout, Names, Task, write};
 use std::io::Write as _;
@@ -377,6 +378,45 @@ fn dimensions_and_options_are_checked() {
         kind(XMLREPO, &missing),
         option("missing_targets", Format::XmlRepo)
     );
+    let types = || [("x".to_owned(), ColumnType::Category)].into();
+    for (name, of_columns) in [
+        (
+            "types",
+            ReadOptions {
+                types: types(),
+                ..ReadOptions::default()
+            },
+        ),
+        (
+            "ignore",
+            ReadOptions {
+                ignore: vec!["x".to_owned()],
+                ..ReadOptions::default()
+            },
+        ),
+        (
+            "id",
+            ReadOptions {
+                id: Some("x".to_owned()),
+                ..ReadOptions::default()
+            },
+        ),
+    ] {
+        for (text, format) in [
+            (XMLREPO, Format::XmlRepo),
+            (SVMLIGHT, Format::SvmLight),
+            (ARFF, Format::Arff),
+        ] {
+            assert_eq!(kind(text, &of_columns), option(name, format));
+        }
+    }
+    // A model has types for the files that have columns.
+    let of_model = ReadOptions {
+        types: types(),
+        ignore_untyped: true,
+        ..ReadOptions::default()
+    };
+    assert!(read_from(XMLREPO.as_bytes(), &of_model).is_ok());
     let too_large = kind("a,b\n1,1e39\n", &ReadOptions::default());
     assert!(matches!(too_large, ReadErrorKind::TooLarge { bits: 32, .. }));
 }
