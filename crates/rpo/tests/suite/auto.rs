@@ -5,6 +5,7 @@ use rpo::auto::AutoParams;
 use rpo::combine::{Candidate, CombineRule, Ensemble, Selection};
 use rpo::core::Seed;
 use rpo::data::generate::MultiLabelSet;
+use rpo::data::split::SplitError;
 use rpo::data::{Dataset, Task};
 use rpo::ensemble::thresholds::ThresholdRule;
 use rpo::metrics::{Evaluation, Metric, Score, Scores};
@@ -422,6 +423,6 @@ fn what_is_wrong_with_parameters_is_named() {
     let tiny = texts(1);
     assert!(matches!(
         Model::fit(&of_first(1), &tiny),
-        Err(ModelError::Split(_))
+        Err(ModelError::Split(SplitError::Empty { n_samples: 1 }))
     ));
 }

@@ -5,6 +5,7 @@ use crate::combine::{Candidate, Choice, CombineRule, Folds, Pool, Selection, fin
 use crate::method::{Estimator, FitContext, Needs, parameters_of};
 use crate::{Model, ModelError, TrainingSummary};
 use rpo_core::{ParameterError, Seed, check_count, check_positive};
+use rpo_data::split::SplitError;
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::EnsembleError;
 use serde_json::{Map, Value};
@@ -92,6 +93,7 @@ impl Estimator for AutoParams {
         Estimator::check(self)?;
         let seed = Seed::new(self.seed).purpose("withheld samples");
         let folds = match data.n_samples() {
+            n_samples @ ..2 => return Err(SplitError::Empty { n_samples }.into()),
             n if n <= FOLDED => Folds::new(data, FOLDS.min(n), seed)?,
             _ => Folds::withheld(data, WITHHELD, seed)?,
         };
