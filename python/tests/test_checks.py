@@ -11,9 +11,12 @@ import rpo
 from rpo.projections import OutputProjection
 
 BOOTSTRAP = "a bootstrap draws samples whatever their weight, as that of scikit-learn's forest, which declares the same"
-EXPECTED = {
+BOOTSTRAPPED = {
     "check_sample_weight_equivalence_on_dense_data": BOOTSTRAP,
     "check_sample_weight_equivalence_on_sparse_data": BOOTSTRAP,
+}
+THRESHOLDS = {
+    "check_classifier_multioutput": "labels are decided by thresholds of their own, in place of a probability of 0.5",
 }
 
 ESTIMATORS = [
@@ -26,12 +29,16 @@ ESTIMATORS = [
     rpo.StructuredForestClassifier(5),
     rpo.CraftmlClassifier(5),
     rpo.LabelEmbeddingClassifier(),
+    rpo.AutoClassifier(configurations=2),
+    rpo.AutoRegressor(configurations=2),
     OutputProjection(n_components=1),
 ]
 
 
 def expected_failures(estimator: object) -> dict[str, str]:
-    return EXPECTED if isinstance(estimator, (rpo.RandomForestClassifier, rpo.RandomForestRegressor)) else {}
+    if isinstance(estimator, rpo.AutoClassifier):
+        return THRESHOLDS
+    return BOOTSTRAPPED if isinstance(estimator, (rpo.RandomForestClassifier, rpo.RandomForestRegressor)) else {}
 
 
 @pytest.mark.skipif(parse_version(sklearn.__version__) < parse_version("1.6"), reason="other checks")
