@@ -114,7 +114,14 @@ struct TargetOptions {
     label_list: Option<String>,
 
     /// Character between the labels of --label-list.
-    #[arg(long, value_name = "CHAR", default_value = ";", value_parser = parse_delimiter, help_heading = "Data")]
+    #[arg(
+        long,
+        value_name = "CHAR",
+        default_value = ";",
+        value_parser = parse_delimiter,
+        requires = "label_list",
+        help_heading = "Data"
+    )]
     label_separator: char,
 
     /// Outputs of ARFF, CSV, Parquet and Arrow files: so many columns at the end.

@@ -13,29 +13,29 @@ pub(crate) struct TextColumnOptions {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     text: Vec<String>,
 
-    /// Words in a row that are a term, and a feature: 1 for single words, 1-2 for pairs too. For --text.
-    #[arg(long, value_name = "N|N-M", default_value = "1", value_parser = parse_range)]
+    /// Words in a row that are a term, and a feature: 1 for single words, 1-2 for pairs too.
+    #[arg(long, value_name = "N|N-M", default_value = "1", value_parser = parse_range, requires = "text")]
     text_ngrams: (u32, u32),
 
     /// Terms are so many characters in a row, not words: for languages without blanks between words. With --text-ngrams.
-    #[arg(long)]
+    #[arg(long, requires = "text")]
     text_characters: bool,
 
     /// Tells upper case from lower case in texts.
-    #[arg(long)]
+    #[arg(long, requires = "text")]
     text_case: bool,
 
     /// Fewest training samples that have a term of the vocabulary.
-    #[arg(long, value_name = "N", default_value_t = TextOptions::default().min_samples)]
+    #[arg(long, value_name = "N", default_value_t = TextOptions::default().min_samples, requires = "text")]
     text_min_samples: u32,
 
     /// Most terms of the vocabulary of a column: those of most samples.
-    #[arg(long, value_name = "N", default_value_t = TextOptions::default().max_terms)]
+    #[arg(long, value_name = "N", default_value_t = TextOptions::default().max_terms, requires = "text")]
     text_max_terms: u32,
 
     /// Hashes terms to so many features, in place of a vocabulary: no term is new, but terms that meet in a feature are not
     /// told apart.
-    #[arg(long, value_name = "N", conflicts_with_all = ["text_min_samples", "text_max_terms"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["text_min_samples", "text_max_terms"], requires = "text")]
     text_hash: Option<u32>,
 }
 

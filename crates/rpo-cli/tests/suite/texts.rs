@@ -189,6 +189,14 @@ fn long_texts_are_no_categories_by_mistake() {
     );
     let message = refused("--data train.csv --text review --text-ngrams 3-2");
     assert!(message.contains("--text-ngrams"), "{message}");
+    for of_texts in ["--text-case", "--text-ngrams 1-2", "--text-hash 64"] {
+        let run = folder.run(&format!("train --data train.csv --model m.rpo {of_texts}"));
+        assert!(
+            run.code == Some(2) && run.stderr.contains("--text <NAME,...>"),
+            "{}",
+            run.stderr
+        );
+    }
     let message = refused("--data train.csv --text liked");
     assert!(message.contains("target"), "{message}");
     let message = folder.fail("train --data x.svm --text review --model m.rpo");
