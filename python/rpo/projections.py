@@ -86,4 +86,5 @@ class OutputProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """Return the components (n_samples, n_components) of outputs (n_samples, n_outputs)."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float32, reset=False)
-        return np.asarray(X @ self.components_.T)
+        # In double precision: how single precision rounds a sample would depend on its place among the others.
+        return np.asarray(X @ self.components_.T.astype(np.float64), dtype=np.float32)
