@@ -1,4 +1,4 @@
-//! Keeps the words of `words.toml` out of documentation, error messages and help texts.
+//! Keeps the words of `words.toml` out of documentation, error messages and help texts, and the roots of crates small.
 
 use anyhow::{Context, bail};
 use regex::{Regex, RegexBuilder};
@@ -36,7 +36,10 @@ struct Prose {
     opens: bool,
 }
 
-/// Reports every word of the tree that is never used.
+/// Files that the root of a crate's sources may hold: one with more has ideas that belong together in a folder.
+const ROOT_FILES: usize = 12;
+
+/// Reports every word of the tree that is never used, and every crate whose root is crowded.
 ///
 /// # Errors
 /// If there is one, or a file cannot be read.
@@ -56,13 +59,32 @@ pub(crate) fn run() -> anyhow::Result<()> {
             found.push(format!("{name}:{hit}"));
         }
     }
+    found.extend(crowded(&root)?);
     for hit in &found {
         println!("{hit}");
     }
     if !found.is_empty() {
-        bail!("{} words to replace", found.len());
+        bail!("{} things to tidy", found.len());
     }
     Ok(())
+}
+
+/// The crates with more than [`ROOT_FILES`] files in the root of their sources.
+fn crowded(root: &Path) -> anyhow::Result<Vec<String>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(root.join("crates")).context("crates")? {
+        let sources = entry?.path().join("src");
+        let mut files = 0;
+        for entry in std::fs::read_dir(&sources).with_context(|| sources.display().to_string())? {
+            files += usize::from(entry?.path().is_file());
+        }
+        if files > ROOT_FILES {
+            let name = sources.strip_prefix(root).unwrap_or(&sources).display();
+            found.push(format!("{name}: {files} files, at most {ROOT_FILES} -> folders"));
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn matchers() -> anyhow::Result<(Vec<Matcher>, Vec<Matcher>)> {

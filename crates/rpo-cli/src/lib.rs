@@ -1,30 +1,17 @@
 #![doc = include_str!("../README.md")]
 
-mod combine;
-mod convert;
-mod cross_validate;
+mod commands;
 mod data_file;
-mod describe;
 mod error;
-mod evaluate;
-mod generate;
-mod help;
-mod inspect;
 mod interrupt;
 mod json_outputs;
-mod manual;
-mod merge;
 mod options;
 mod output;
-mod predict;
 mod progress;
 mod resources;
-mod serve;
-mod split;
-mod train;
-mod tune;
 
-use clap::{Parser, Subcommand};
+use clap::Parser;
+use commands::Command;
 pub use error::CliError;
 use std::io::Write;
 use std::process::ExitCode;
@@ -43,51 +30,6 @@ use std::process::ExitCode;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-enum Command {
-    Train(Box<train::Train>),
-    Tune(Box<tune::Tune>),
-    Predict(predict::Predict),
-    Evaluate(evaluate::Evaluate),
-    #[command(name = "cv")]
-    CrossValidate(Box<cross_validate::CrossValidate>),
-    Describe(describe::Describe),
-    Serve(serve::Serve),
-    Split(split::SplitCommand),
-    Convert(Box<convert::Convert>),
-    Generate(generate::Generate),
-    Inspect(inspect::Inspect),
-    Merge(merge::Merge),
-    Combine(combine::Combine),
-    Completions(manual::Completions),
-    #[command(name = "man")]
-    Manual(manual::Manual),
-    Help(help::Help),
-}
-
-impl Command {
-    fn run(&self) -> Result<(), CliError> {
-        match self {
-            Self::Train(command) => command.run(),
-            Self::Tune(command) => command.run(),
-            Self::Predict(command) => command.run(),
-            Self::Evaluate(command) => command.run(),
-            Self::CrossValidate(command) => command.run(),
-            Self::Describe(command) => command.run(),
-            Self::Serve(command) => command.run(),
-            Self::Split(command) => command.run(),
-            Self::Convert(command) => command.run(),
-            Self::Generate(command) => command.run(),
-            Self::Inspect(command) => command.run(),
-            Self::Merge(command) => command.run(),
-            Self::Combine(command) => command.run(),
-            Self::Completions(command) => command.run(),
-            Self::Manual(command) => command.run(),
-            Self::Help(command) => command.run(),
-        }
-    }
 }
 
 /// Runs the command with the arguments of the process.

@@ -13,10 +13,8 @@ mod matrix;
 mod memory;
 mod parameter;
 mod predictor;
-mod product;
 mod propensity;
 mod seed;
-mod sparse_accumulator;
 pub mod store;
 pub mod text;
 mod top;
@@ -28,15 +26,16 @@ pub use ndarray;
 pub use sprs;
 
 pub use inverse_link::InverseLink;
-pub use matrix::{CsrMatrix, CsrView, Matrix, MatrixError, MatrixView, check_dense, csr_row};
+pub use matrix::{
+    CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, SparseAccumulator, check_dense, csr_row,
+    product, product_into,
+};
 pub use memory::MemoryLimit;
 pub use parameter::{
     Mismatch, ParameterError, check_count, check_fraction, check_not_negative, check_positive, is_fraction,
 };
 pub use predictor::{DEFAULT_MEMORY_LIMIT, Predictor};
-pub use product::{Fused, product, product_into};
 pub use propensity::Propensity;
 pub use seed::{Seed, StreamRng};
-pub use sparse_accumulator::SparseAccumulator;
 pub use top::{csr_of_rows, keep_top, top_of};
 pub use vectorized::vectorized;

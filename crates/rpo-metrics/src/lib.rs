@@ -7,39 +7,33 @@
     )
 )]
 
-mod area;
 mod at_k;
 mod calibration;
 mod error;
 mod evaluation;
 mod labels;
-mod levels;
 mod mean;
 mod metric;
-mod observed;
 mod ranking;
 mod real;
 mod regression;
 mod sets;
-mod top_k;
 
 /// Matrices of truth and labels.
 pub use rpo_core::{CsrMatrix, CsrView, MatrixView};
 
-pub use area::{
-    average_precision_per_label, macro_average_precision, macro_roc_auc, micro_average_precision,
-    micro_roc_auc, roc_auc_per_label, weighted_roc_auc,
-};
-pub use at_k::{PropensityScored, ndcg_at_k, one_error, precision_at_k, psndcg_at_k, psp_at_k};
+pub use at_k::{PropensityScored, TopK, ndcg_at_k, one_error, precision_at_k, psndcg_at_k, psp_at_k};
 pub use calibration::ProbabilityErrors;
 pub use error::MetricError;
 pub use evaluation::{Evaluation, EvaluationOptions, Scores};
 pub use labels::{LabelSets, Thresholds};
 pub use mean::{EmptySamples, Mean, MissingTruth, UndefinedLabels};
 pub use metric::{Metric, Needs, Score};
-pub use ranking::{coverage_error, lrap, ranking_loss};
+pub use ranking::{
+    average_precision_per_label, coverage_error, lrap, macro_average_precision, macro_roc_auc,
+    micro_average_precision, micro_roc_auc, ranking_loss, roc_auc_per_label, weighted_roc_auc,
+};
 pub use real::Real;
 pub use regression::{Baseline, RegressionSums};
 pub use rpo_core::Propensity;
 pub use sets::{Average, Confusion, SetComparison, ZeroDivision};
-pub use top_k::TopK;

@@ -1,8 +1,7 @@
 //! The metrics by name, and the trait that custom metrics implement.
 
 use crate::{
-    Average, Baseline, Confusion, EmptySamples, Evaluation, Mean, MetricError, UndefinedLabels, area, at_k,
-    ranking,
+    Average, Baseline, Confusion, EmptySamples, Evaluation, Mean, MetricError, UndefinedLabels, at_k, ranking,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -252,11 +251,11 @@ impl Metric {
             Self::PsndcgAt(k) => {
                 at_k::psndcg_at_k(on.labels()?, &*on.top_k(k)?, on.inverse_propensities()?, k)?.value
             }
-            Self::MacroAuc => area::macro_roc_auc(on.labels()?, on.dense_scores()?)?.value,
-            Self::MicroAuc => area::micro_roc_auc(on.labels()?, on.dense_scores()?)?,
+            Self::MacroAuc => ranking::macro_roc_auc(on.labels()?, on.dense_scores()?)?.value,
+            Self::MicroAuc => ranking::micro_roc_auc(on.labels()?, on.dense_scores()?)?,
             Self::AveragePrecision => {
                 let skip = UndefinedLabels::Skip;
-                area::macro_average_precision(on.labels()?, on.dense_scores()?, skip)?.value
+                ranking::macro_average_precision(on.labels()?, on.dense_scores()?, skip)?.value
             }
             Self::Hamming => on.sets()?.hamming_loss(),
             Self::SubsetAccuracy => on.sets()?.subset_accuracy(),

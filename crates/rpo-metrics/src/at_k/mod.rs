@@ -7,8 +7,12 @@
 //! Missing labels are skipped: the best k labels of a sample are the best k of its observed ones, for which lists must
 //! be long enough, k + [`LabelSets::most_missing`] at most. Samples without observed labels are left out of the means.
 
+mod top_k;
+
+pub use top_k::TopK;
+
 use crate::labels::check_label_values;
-use crate::{EmptySamples, LabelSets, Mean, MetricError, Real, TopK};
+use crate::{EmptySamples, LabelSets, Mean, MetricError, Real};
 use rayon::prelude::*;
 use rpo_core::math;
 use rpo_core::{Mismatch, check_count};

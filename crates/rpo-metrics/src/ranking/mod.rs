@@ -4,11 +4,20 @@
 //! parallel and summed in sample order, so results do not depend on the number of threads. Missing labels are left
 //! out of the ranking of their sample, and a sample without observed labels is left out of the means.
 
-use crate::levels::{Counts, Levels, average_precision};
-use crate::observed::ObservedSample;
+mod area;
+mod levels;
+mod observed;
+
+pub use area::{
+    average_precision_per_label, macro_average_precision, macro_roc_auc, micro_average_precision,
+    micro_roc_auc, roc_auc_per_label, weighted_roc_auc,
+};
+
 use crate::real::{check_scores, row_slice};
 use crate::{EmptySamples, LabelSets, Mean, MetricError, Real};
+use levels::{Counts, Levels, average_precision};
 use ndarray::ArrayView2;
+use observed::ObservedSample;
 use rayon::prelude::*;
 
 /// Returns the label ranking average precision (LRAP), larger is better.

@@ -1,7 +1,7 @@
 //! `rpo cv`.
 
+use super::evaluate::{default_metrics, parse_metric};
 use crate::error::CliError;
-use crate::evaluate::{default_metrics, parse_metric};
 use crate::options::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::output::{Output, note, print};
 use crate::progress;

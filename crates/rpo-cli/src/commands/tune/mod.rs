@@ -2,8 +2,8 @@
 
 mod history;
 
+use crate::commands::evaluate::parse_metric;
 use crate::error::CliError;
-use crate::evaluate::parse_metric;
 use crate::options::{MemoryOptions, MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
 use crate::output::note_unfilled;
 use crate::progress;

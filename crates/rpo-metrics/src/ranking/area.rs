@@ -5,8 +5,8 @@
 //! micro averages need memory for the ones of the truth only, never a sorted copy of all entries. The samples of a
 //! label are those where it is not missing.
 
-use crate::levels::{Counts, Level, Levels, average_precision};
-use crate::observed::without;
+use super::levels::{Counts, Level, Levels, average_precision};
+use super::observed::without;
 use crate::real::{check_scores, row_slice};
 use crate::{LabelSets, Mean, MetricError, Real, UndefinedLabels};
 use ndarray::{ArrayView2, s};
