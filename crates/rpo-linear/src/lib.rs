@@ -30,4 +30,4 @@ pub use error::LinearError;
 pub use expected_f1::{Prevalence, f1_decisions, most_expected_f1};
 pub use label_tree::{LabelTree, LabelTreeModel, LabelTreeParams};
 pub use linear::{LinearModel, LogisticRegressionParams, OneVsRestParams, RidgeParams, RowNorm};
-pub use options::FitOptions;
+pub use options::{FitEstimate, FitOptions};

@@ -6,6 +6,15 @@ use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit};
 
 use crate::{History, LinearError};
 
+/// What a fit will take, to within a factor of about two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FitEstimate {
+    /// Seconds of one core of a present-day processor.
+    pub cpu_seconds: f64,
+    /// Bytes of memory beside the data.
+    pub bytes: f64,
+}
+
 /// Options of a fit that are not parameters: a memory limit and observers.
 #[derive(Default)]
 pub struct FitOptions<'a> {
@@ -13,6 +22,8 @@ pub struct FitOptions<'a> {
     pub memory_limit: Option<usize>,
     /// Called once, when the model is fitted.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
+    /// Called before the first solve with what the fit will take; by label embeddings alone.
+    pub on_estimate: Option<&'a (dyn Fn(FitEstimate) + Sync)>,
     /// Receives the course of the fit, which is empty but for label embeddings.
     pub history: Option<&'a mut History>,
 }

@@ -49,7 +49,13 @@ fn nothing_quadratic_is_allocated() {
         solver,
         ..LabelEmbedding::default()
     };
-    for rank in [Rank::Exact(20), Rank::LabelShare(0.3)] {
+    for rank in [
+        Rank::Exact(20),
+        Rank::LabelShare {
+            share: 0.3,
+            at_most: None,
+        },
+    ] {
         let found = embedding.fit(&x, &y, rank, Seed::new(1)).unwrap();
         assert!(found.eigenvalues[0] > 0.0);
     }

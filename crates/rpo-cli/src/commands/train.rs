@@ -11,11 +11,15 @@ use ndarray::Axis;
 use rpo::combine::{Candidate, Ensemble};
 use rpo::core::MatrixView;
 use rpo::data::{Dataset, Task};
+use rpo::linear::FitEstimate;
 use rpo::metrics::{Evaluation, EvaluationOptions, Metric, MissingTruth, Score, Scores};
 use rpo::{Estimator, FileTarget, FitContext, Model, ModelError, StreamDestination};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// Processor seconds of a fit of which a note tells beforehand.
+const WORTH_A_NOTE: f64 = 20.0;
 
 /// Fit a model to a data set and save it.
 ///
@@ -164,6 +168,17 @@ impl Train {
     ) -> Result<T, CliError> {
         let bar = progress::bar(estimator.n_steps(), "fitting");
         let on_step = || bar.inc(1);
+        let on_estimate = |estimate: FitEstimate| {
+            if estimate.cpu_seconds >= WORTH_A_NOTE {
+                let FitEstimate { cpu_seconds, bytes } = estimate;
+                let size = bytes / 1e6;
+                bar.suspend(|| {
+                    note(&format!(
+                        "takes about {cpu_seconds:.0} s of processor time and {size:.0} MB of memory"
+                    ))
+                });
+            }
+        };
         let best = Mutex::new(f64::NEG_INFINITY);
         let on_candidate = |candidate: &Candidate| match (&candidate.skipped, candidate.score) {
             (Some(reason), _) => bar.suspend(|| note(&format!("{}: {reason}", candidate.method))),
@@ -184,6 +199,7 @@ impl Train {
         }
         let context = FitContext {
             on_step: Some(&on_step),
+            on_estimate: Some(&on_estimate),
             on_candidate: Some(&on_candidate),
             stop: Some(&|| interrupted.load(Ordering::Relaxed)),
             start,

@@ -167,6 +167,7 @@ impl<'a> MatrixView<'a> {
     }
 
     /// Calls `f(column, value)` for the stored values of a row, in increasing column order.
+    #[inline(always)]
     pub fn for_each_in_row(self, row: usize, mut f: impl FnMut(u32, f32)) {
         match self {
             Self::Dense(a) => a.row(row).iter().enumerate().for_each(|(j, &v)| f(j as u32, v)),

@@ -1,18 +1,24 @@
 //! Algorithm 3: embedding, feature projection, random features, and the final fit.
 
-use ndarray::{Array1, Array2, s};
+use ndarray::{Array1, Array2, ArrayView1, s};
 use rand::seq::SliceRandom;
 use rpo_core::{InverseLink, Matrix, MatrixView, Seed, math};
 use rpo_projections::{LabelEmbedding, Penalty, RandomFeatures, Rank, standard_normal};
 
 use super::normal::NormalEquations;
 use super::params::{Kernel, LabelEmbeddingParams};
-use super::sgd::{Ending, Sgd};
+use super::sgd::{Descended, Ending, Sgd};
 use super::terms::Terms;
 use super::{FeatureMap, LinkModel};
 use crate::checks::check_data;
 use crate::options::check_matrix;
 use crate::{FitOptions, LinearError};
+
+/// The most training samples on which epochs are judged: judging all costs as much as a third of an epoch.
+const JUDGED_SAMPLES: usize = 2000;
+
+/// The most weights that a default number of random features leads to, but for at least 250 features.
+const USUAL_WEIGHTS: usize = 2_500_000;
 
 /// The course of the fit of a label embedding.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -22,7 +28,7 @@ pub struct History {
     /// The penalty on Θ that was used: the parameter, raised tenfold each time that ΦᵀΦ + λ̄₂I had no factor.
     pub penalty: Option<Penalty>,
     /// Mean loss per sample, before the first epoch and after each; empty for the squared loss. Of the withheld samples,
-    /// by a model fitted to the others, if there are any; otherwise of all.
+    /// by a model fitted to the others, if there are any; otherwise of all, or of 2,000 of more.
     pub losses: Vec<f64>,
     /// The epoch of the smallest loss, whose weights were kept, or after which the fit to all samples ended; 0 for the
     /// start: least squares, with the log-odds of the labels in the intercepts where the loss is not the squared one.
@@ -43,10 +49,14 @@ impl LabelEmbeddingParams {
         self.check()?;
         let (inverse_link, limit) = (self.inverse_link(), options.limit());
         check_data(x, y, inverse_link)?;
+        if let Some(on_estimate) = options.on_estimate {
+            on_estimate(self.estimate(x, y));
+        }
         let mut history = History::default();
         let (training, withheld) = self.split(x.n_rows());
         let all: Vec<usize> = (0..x.n_rows()).collect();
-        let mut ending = Ending::Best(&all);
+        let judged = self.judged(x.n_rows());
+        let mut ending = Ending::Best(&judged);
         if !withheld.is_empty() {
             // The features too are those of the training samples: nothing has seen the withheld ones.
             let rows = [x.select_rows(&training), y.select_rows(&training)];
@@ -86,35 +96,42 @@ impl LabelEmbeddingParams {
         let terms = Terms::new(map, x, limit / 4);
         let normal = NormalEquations::new(&terms, y, training);
         let (factor, penalty) = normal.factor(self.lambda)?;
-        let mut start = normal.right.clone();
-        factor.solve_rows(start.view_mut())?;
-        let mut start = start.mapv(|v| v as f32);
-        if start.iter().any(|v| !v.is_finite()) {
+        let NormalEquations { mut right, .. } = normal;
+        let last = right.ncols() - 1;
+        let counts = right.column(last).to_owned();
+        factor.forward_rows(right.view_mut())?;
+        let descended = match self.sgd() {
+            None => Descended {
+                weights: right,
+                losses: Vec::new(),
+                kept: 0,
+            },
+            Some(params) => {
+                let right = right.mapv(|v| v as f32);
+                let mut start = right.clone();
+                let log_odds = log_odds(&counts, training.len(), self.inverse_link());
+                add_intercepts(&mut start, &log_odds, factor.last_row());
+                let sgd = Sgd {
+                    terms: &terms.whitened(factor.to_f32())?,
+                    y,
+                    inverse_link: self.inverse_link(),
+                    params,
+                    right,
+                    training,
+                    ending,
+                    seed: Seed::new(self.seed).purpose("descent"),
+                };
+                sgd.run(start)?
+            }
+        };
+        let mut weights = descended.weights;
+        factor.backward_rows(weights.view_mut())?;
+        let weights = weights.mapv(|v| v as f32);
+        if weights.iter().any(|v| !v.is_finite()) {
             return Err(LinearError::Overflow { what: "Θ" });
         }
-        let Some(params) = self.sgd() else {
-            return Ok(Weights {
-                weights: start,
-                penalty,
-                losses: Vec::new(),
-                kept_epoch: 0,
-            });
-        };
-        add_log_odds(&mut start, &normal.right, training.len(), self.inverse_link());
-        let sgd = Sgd {
-            terms: &terms,
-            y,
-            inverse_link: self.inverse_link(),
-            params,
-            factor: factor.to_f32(),
-            right: normal.right.mapv(|v| v as f32),
-            training,
-            ending,
-            seed: Seed::new(self.seed).purpose("descent"),
-        };
-        let descended = sgd.run(start)?;
         Ok(Weights {
-            weights: descended.weights,
+            weights,
             penalty,
             losses: descended.losses,
             kept_epoch: descended.kept,
@@ -135,6 +152,18 @@ impl LabelEmbeddingParams {
         (training, order)
     }
 
+    /// The samples whose loss chooses the epoch where none are withheld, increasing: all, or a part of very many.
+    fn judged(&self, n: usize) -> Vec<usize> {
+        let mut all: Vec<usize> = (0..n).collect();
+        if n <= JUDGED_SAMPLES {
+            return all;
+        }
+        let mut rng = Seed::new(self.seed).purpose("judged").rng();
+        let mut judged = all.partial_shuffle(&mut rng, JUDGED_SAMPLES).0.to_vec();
+        judged.sort_unstable();
+        judged
+    }
+
     fn feature_map(
         &self,
         x: MatrixView<'_>,
@@ -145,22 +174,29 @@ impl LabelEmbeddingParams {
     }
 }
 
-/// Adds the logarithms of the labels' odds to the intercepts, or of their frequencies where they exclude each other: the
-/// activations of least squares are about 0 for absent labels, where probabilities would start at one half.
+/// The logarithms of the labels' odds, or of their frequencies where they exclude each other, of n samples.
 ///
-/// `right` is (ΦᵀY)ᵀ, whose last column counts the labels, as the last term is 1. The odds of labels that no sample has, or
-/// every one, are those of half a sample more or fewer.
-fn add_log_odds(weights: &mut Array2<f32>, right: &Array2<f64>, n: usize, inverse_link: InverseLink) {
-    let last = right.ncols() - 1;
+/// The odds of labels that no sample has, or every one, are those of half a sample more or fewer.
+fn log_odds(counts: &Array1<f64>, n: usize, inverse_link: InverseLink) -> Array1<f64> {
     let n = n as f64;
-    for (weight, count) in weights.column_mut(last).iter_mut().zip(right.column(last)) {
+    counts.mapv(|count| {
         let count = count.clamp(0.5, n - 0.5);
         let rest = if inverse_link == InverseLink::Softmax {
             n
         } else {
             n - count
         };
-        *weight += math::ln(count / rest) as f32;
+        math::ln(count / rest)
+    })
+}
+
+/// Adds to the intercept of each output, the weight of the last term, in weights of whitened terms; `last` is the last row of
+/// L.
+///
+/// The activations of least squares are about 0 for absent labels, where probabilities would start at one half.
+fn add_intercepts(weights: &mut Array2<f32>, added: &Array1<f64>, last: ArrayView1<'_, f64>) {
+    for (mut weights, added) in weights.rows_mut().into_iter().zip(added) {
+        weights.zip_mut_with(&last, |weight, l| *weight += (added * l) as f32);
     }
 }
 
@@ -180,7 +216,8 @@ fn feature_map(
     seed: Seed,
     limit: usize,
 ) -> Result<FeatureMap, LinearError> {
-    let n_features = |kernel: &Kernel| kernel.n_features.unwrap_or_else(|| usual_features(x.n_rows()));
+    let usual = usual_features(x.n_rows(), y.n_cols());
+    let n_features = |kernel: &Kernel| kernel.n_features.unwrap_or(usual);
     let kernel = params.kernel();
     if let Some(kernel) = &kernel {
         let s = n_features(kernel);
@@ -209,9 +246,10 @@ fn feature_map(
     linear.with_fourier(fourier)
 }
 
-/// Half the number of samples, within bounds.
-fn usual_features(n: usize) -> usize {
-    (n / 2).clamp(100, 2000)
+/// Half the number of samples, within bounds, of which one keeps the weights of very many outputs few.
+pub(super) fn usual_features(n: usize, d: usize) -> usize {
+    let most = (USUAL_WEIGHTS / d.max(1)).clamp(250, 2000);
+    (n / 2).clamp(100, most)
 }
 
 /// V, learned or drawn, and W = argmin ‖YV - XW‖² + λ̄'‖W‖² with its offset.

@@ -1,5 +1,6 @@
 //! Label embeddings with a linear or kernel link back to all labels.
 
+mod estimate;
 mod feature_map;
 mod fit;
 pub(crate) mod loss;

@@ -11,8 +11,10 @@ use crate::LinearError;
 
 /// Rows of Φ that are multiplied at once in `f32`; blocks are summed in `f64`.
 const BLOCK: usize = 512;
-/// Terms, or labels, that one task sums: fixed, so that results do not depend on the number of threads.
-const STRIPE: usize = 64;
+/// Terms that one task sums: for every task the terms are packed anew.
+const TERMS: usize = 256;
+/// Labels that one task sums.
+const LABELS: usize = 64;
 /// Fraction of the mean square of Φ, a sum of `f32` products, below which its variance is rounding.
 const ROUNDING: f64 = 1e-6;
 /// How often a penalty that leaves ΦᵀΦ + λ̄I without a factor is raised to its tenfold.
@@ -46,21 +48,21 @@ impl NormalEquations {
 
     fn add(&mut self, phi: ArrayView2<'_, f32>, y: MatrixView<'_>, rows: &[usize]) {
         self.gram
-            .axis_chunks_iter_mut(Axis(0), STRIPE)
+            .axis_chunks_iter_mut(Axis(0), TERMS)
             .into_par_iter()
             .enumerate()
             .for_each(|(stripe, mut sums)| {
-                let (start, end) = (stripe * STRIPE, stripe * STRIPE + sums.nrows());
+                let (start, end) = (stripe * TERMS, stripe * TERMS + sums.nrows());
                 let product = product(phi.slice(s![.., start..end]).t(), phi.slice(s![.., ..end]));
                 sums.slice_mut(s![.., ..end])
                     .zip_mut_with(&product, |sum, &v| *sum += f64::from(v));
             });
         self.right
-            .axis_chunks_iter_mut(Axis(0), STRIPE)
+            .axis_chunks_iter_mut(Axis(0), LABELS)
             .into_par_iter()
             .enumerate()
             .for_each(|(stripe, mut sums)| {
-                let labels = stripe * STRIPE..stripe * STRIPE + sums.nrows();
+                let labels = stripe * LABELS..stripe * LABELS + sums.nrows();
                 for (&row, phi) in rows.iter().zip(phi.rows()) {
                     y.for_each_in_row(row, |j, v| {
                         let (j, v) = (j as usize, f64::from(v));

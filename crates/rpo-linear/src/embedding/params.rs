@@ -81,13 +81,16 @@ pub struct LabelEmbeddingParams {
     /// with a random embedding; kernel, random features of the features themselves.
     pub mode: EmbeddingMode,
     /// Dimensions of the embedding: a number, labels:FRACTION for the fewest with that fraction of the labels' trace, or
-    /// captured:FRACTION:AT_MOST; labels:0.9 by default.
+    /// labels:FRACTION:AT_MOST, or captured:FRACTION:AT_MOST; labels:0.9:256 by default.
     ///
-    /// 90 % of the trace of YᵀY is the rule of section 7.1. Not for kernel.
+    /// 90 % of the trace of YᵀY is the rule of section 7.1, which has no bound: of thousands of labels with a power law of
+    /// frequencies it takes thousands of dimensions. Not for kernel.
     pub rank: Option<Rank>,
-    /// Number of random features; by default half the number of samples, at least 100 and at most 2000.
+    /// Number of random features; by default half the number of samples, at least 100 and at most 2000, fewer for more than
+    /// 1250 outputs.
     ///
-    /// A kernel is approximated to within 1/√s by s features: more cost time and gain little. Not for linear and cs-linear.
+    /// A kernel is approximated to within 1/√s by s features: more cost time and gain little. The default makes at most
+    /// 2.5 million weights, but at least 250 features (100 for fewer than 500 samples). Not for linear and cs-linear.
     #[schemars(range(min = 1))]
     pub features: Option<usize>,
     /// Kernel that the random features approximate: gaussian, the default, student:NU or cauchy-iid.
@@ -234,9 +237,9 @@ impl LabelEmbeddingParams {
     /// numbers for the squared loss.
     ///
     /// A function of data and parameters for any number of threads. Time: `embedding_passes + 1` times k + `oversampling`
-    /// least squares solves for the embedding, n s² + s³ + s nnz(Y) + s² d for the squared loss, and n s d + 10 s² d per
-    /// epoch for the others. Memory: up to four times the weights (s d), ΦᵀΦ (s²), and the random features of a block of
-    /// samples, or of all where they take at most a quarter of the memory limit.
+    /// least squares solves for the embedding, n s² + s³ + s nnz(Y) + s² d for least squares, and for the other losses
+    /// n s² and, per epoch, 4 n s d more. Memory: up to four times the weights (s d), ΦᵀΦ (s²), and the random features of
+    /// a block of samples, or of all where they take at most a quarter of the memory limit.
     ///
     /// # Errors
     /// [`LinearError`] for parameters that [`check`](Self::check) refuses or the data make impossible (a rank above d),

@@ -1,18 +1,20 @@
 //! Preconditioned stochastic gradient descent on logistic losses.
 
+use std::ops::RangeInclusive;
+
 use ndarray::{Array1, Array2, ArrayView2, Axis};
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 use rpo_core::{InverseLink, MatrixView, Seed, product, product_into};
-use rpo_projections::least_squares::Cholesky;
 
 use super::loss::{apply_to_rows, loss};
 use super::terms::Terms;
 use crate::LinearError;
 
-/// Labels that one task updates.
-const LABELS: usize = 32;
-/// Least rows that are judged at once.
+/// Fewest and most labels, or samples, of one task. Every task of labels packs the terms of the batch anew, and holds a
+/// gradient.
+const TASK: RangeInclusive<usize> = 32..=512;
+/// Rows that one task judges.
 const JUDGED: usize = 256;
 /// Most activations or features of a batch.
 const BATCH_VALUES: usize = 100_000_000;
@@ -44,14 +46,13 @@ pub(super) enum Ending<'a> {
     After(usize),
 }
 
-/// A descent on Θᵀ (outputs x terms).
+/// A descent on Θ'ᵀ (outputs x terms), the weights of whitened terms: activations are Θᵀ φ = (LᵀΘ)ᵀ (L⁻¹φ), so that
+/// Θ' = LᵀΘ.
 pub(super) struct Sgd<'a, 'x, 'y> {
     pub(super) terms: &'a Terms<'a, 'x>,
     pub(super) y: MatrixView<'y>,
     pub(super) inverse_link: InverseLink,
     pub(super) params: SgdParams,
-    /// The factor C of ΦᵀΦ + λ̄₂I.
-    pub(super) factor: Cholesky<f32>,
     /// (ΦᵀY)ᵀ over the training rows.
     pub(super) right: Array2<f32>,
     /// The samples to learn from.
@@ -62,7 +63,8 @@ pub(super) struct Sgd<'a, 'x, 'y> {
 
 /// The result of a descent.
 pub(super) struct Descended {
-    pub(super) weights: Array2<f32>,
+    /// Θ'ᵀ.
+    pub(super) weights: Array2<f64>,
     /// Mean loss per sample, before the first epoch and after each; empty where the number of epochs is given.
     pub(super) losses: Vec<f64>,
     /// The epoch whose weights were kept, 0 for the start.
@@ -72,8 +74,9 @@ pub(super) struct Descended {
 impl Sgd<'_, '_, '_> {
     /// Descends from weights, which are kept if no epoch has a smaller loss.
     ///
-    /// Per batch of h rows, Δ ← α Δ + (1-α) η C⁻¹ (ΦᵀY - (n/h) Φ_bᵀ P), Θ ← Θ + Δ: the part of the labels is that of
-    /// all rows, computed once; only the probabilities P are sampled.
+    /// Per batch of h rows, Δ ← α Δ + (1-α) η (ΦᵀY - (n/h) Φ_bᵀ P), Θ ← Θ + Δ: the part of the labels is that of
+    /// all rows, computed once; only the probabilities P are sampled. The terms are whitened, which is the preconditioner
+    /// C⁻¹ = (ΦᵀΦ + λ̄₂I)⁻¹ of the paper without a solve at each step.
     ///
     /// Source: Karampatziakis, Mineiro, 2015, line 14 of Algorithm 3, after the software of the authors.
     pub(super) fn run(&self, start: Array2<f32>) -> Result<Descended, LinearError> {
@@ -108,7 +111,7 @@ impl Sgd<'_, '_, '_> {
             order.shuffle(&mut self.seed.child(epoch as u64).rng());
             for rows in order.chunks(batch) {
                 let step = ((1.0 - momentum) * rate) as f32;
-                self.step(&mut weights, &mut change, &target, rows, (momentum as f32, step))?;
+                self.step(&mut weights, &mut change, &target, rows, (momentum as f32, step));
             }
             rate *= decay;
             change *= decay as f32;
@@ -126,11 +129,8 @@ impl Sgd<'_, '_, '_> {
             }
         }
         let (kept, _, weights) = best.unwrap_or((epochs, f64::NAN, weights));
-        if weights.iter().any(|v| !v.is_finite()) {
-            return Err(LinearError::Overflow { what: "Θ" });
-        }
         Ok(Descended {
-            weights,
+            weights: weights.mapv(f64::from),
             losses,
             kept,
         })
@@ -167,67 +167,77 @@ impl Sgd<'_, '_, '_> {
         target: &Array2<f32>,
         rows: &[usize],
         (momentum, step): (f32, f32),
-    ) -> Result<(), LinearError> {
+    ) {
         let phi = self.terms.select(rows);
         let probabilities = self.probabilities(weights, phi.view());
         let scale = self.training.len() as f32 / rows.len() as f32;
+        let labels = per_task(weights.nrows());
         weights
-            .axis_chunks_iter_mut(Axis(0), LABELS)
+            .axis_chunks_iter_mut(Axis(0), labels)
             .into_par_iter()
-            .zip(change.axis_chunks_iter_mut(Axis(0), LABELS))
-            .zip(target.axis_chunks_iter(Axis(0), LABELS))
-            .zip(probabilities.axis_chunks_iter(Axis(0), LABELS))
-            .try_for_each(|(((mut weights, mut change), target), probabilities)| {
+            .zip(change.axis_chunks_iter_mut(Axis(0), labels))
+            .zip(target.axis_chunks_iter(Axis(0), labels))
+            .zip(probabilities.axis_chunks_iter(Axis(0), labels))
+            .for_each(|(((mut weights, mut change), target), probabilities)| {
                 let mut gradient = product(probabilities, phi.view());
                 gradient.zip_mut_with(&target, |g, &t| *g = t - scale * *g);
-                self.factor.solve_rows(gradient.view_mut())?;
                 change.zip_mut_with(&gradient, |c, &g| *c = momentum * *c + step * g);
                 weights += &change;
-                Ok(())
-            })
+            });
     }
 
     /// P (outputs x rows).
     fn probabilities(&self, weights: &Array2<f32>, phi: ArrayView2<'_, f32>) -> Array2<f32> {
         let mut activations = activations(weights, phi);
+        let (labels, samples) = (per_task(weights.nrows()), per_task(phi.nrows()));
         match self.inverse_link {
             InverseLink::Softmax => {
                 activations
                     .view_mut()
                     .reversed_axes()
-                    .axis_chunks_iter_mut(Axis(0), LABELS)
+                    .axis_chunks_iter_mut(Axis(0), samples)
                     .into_par_iter()
-                    .for_each(|samples| apply_to_rows(self.inverse_link, samples));
+                    .for_each(|activations| apply_to_rows(self.inverse_link, activations));
             }
             _ => activations
-                .axis_chunks_iter_mut(Axis(0), LABELS)
+                .axis_chunks_iter_mut(Axis(0), labels)
                 .into_par_iter()
-                .for_each(|labels| apply_to_rows(self.inverse_link, labels)),
+                .for_each(|activations| apply_to_rows(self.inverse_link, activations)),
         }
         activations
     }
 
     /// The mean loss of some samples.
     fn judge(&self, weights: &Array2<f32>, samples: &[usize]) -> f64 {
-        let sum: f64 = samples
-            .chunks(self.batch().max(JUDGED))
+        let losses: Vec<f64> = samples
+            .par_chunks(JUDGED)
             .map(|rows| {
-                let activations = activations(weights, self.terms.select(rows).view());
-                loss(self.inverse_link, activations.t(), |i, f| {
+                let activations = product(self.terms.select(rows).view(), weights.t());
+                loss(self.inverse_link, activations.view(), |i, f| {
                     self.y.for_each_in_row(rows[i], |j, v| f(j as usize, v.into()));
                 })
             })
-            .sum();
-        sum / samples.len() as f64
+            .collect();
+        losses.iter().sum::<f64>() / samples.len() as f64
     }
 }
 
 /// Θᵀ Φᵀ (outputs x rows).
 fn activations(weights: &Array2<f32>, phi: ArrayView2<'_, f32>) -> Array2<f32> {
     let mut out = Array2::zeros((weights.nrows(), phi.nrows()));
-    out.axis_chunks_iter_mut(Axis(0), LABELS)
+    let labels = per_task(weights.nrows());
+    out.axis_chunks_iter_mut(Axis(0), labels)
         .into_par_iter()
-        .zip(weights.axis_chunks_iter(Axis(0), LABELS))
+        .zip(weights.axis_chunks_iter(Axis(0), labels))
         .for_each(|(out, weights)| product_into(weights, phi.t(), out));
     out
+}
+
+/// Labels, or samples, of one task: no sum depends on what else is in its task.
+fn per_task(n: usize) -> usize {
+    let tasks = match rayon::current_num_threads() {
+        1 => 1,
+        threads => 2 * threads,
+    };
+    n.div_ceil(tasks).clamp(*TASK.start(), *TASK.end())
 }

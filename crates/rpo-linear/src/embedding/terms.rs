@@ -4,14 +4,18 @@ use std::ops::Range;
 
 use ndarray::{Array2, Axis, CowArray, Ix2, s};
 use rpo_core::MatrixView;
+use rpo_projections::least_squares::Cholesky;
 
 use super::FeatureMap;
+use crate::LinearError;
 
-/// Φ (n x terms), row by row.
+/// Φ (n x terms), row by row, or Φ L⁻ᵀ.
 pub(super) struct Terms<'m, 'x> {
     map: &'m FeatureMap,
     x: MatrixView<'x>,
     kept: Option<Array2<f32>>,
+    /// L.
+    whitening: Option<Cholesky<f32>>,
 }
 
 impl<'m, 'x> Terms<'m, 'x> {
@@ -22,7 +26,22 @@ impl<'m, 'x> Terms<'m, 'x> {
             .saturating_mul(map.n_terms())
             .saturating_mul(size_of::<f32>());
         let kept = (bytes <= cache).then(|| computed(map, x, &(0..x.n_rows()).collect::<Vec<_>>()));
-        Self { map, x, kept }
+        Self {
+            map,
+            x,
+            kept,
+            whitening: None,
+        }
+    }
+
+    /// The same terms, each row φ turned into L⁻¹ φ: where L Lᵀ = ΦᵀΦ + λI, the new terms have no correlations but for the
+    /// penalty, and a step along a gradient is one of Newton's method.
+    pub(super) fn whitened(mut self, factor: Cholesky<f32>) -> Result<Self, LinearError> {
+        if let Some(kept) = &mut self.kept {
+            factor.forward_rows(kept.view_mut())?;
+        }
+        self.whitening = Some(factor);
+        Ok(self)
     }
 
     pub(super) fn n_rows(&self) -> usize {
@@ -37,7 +56,7 @@ impl<'m, 'x> Terms<'m, 'x> {
     pub(super) fn block(&self, rows: Range<usize>) -> CowArray<'_, f32, Ix2> {
         match &self.kept {
             Some(kept) => kept.slice(s![rows, ..]).into(),
-            None => computed(self.map, self.x, &rows.collect::<Vec<_>>()).into(),
+            None => self.computed(&rows.collect::<Vec<_>>()).into(),
         }
     }
 
@@ -45,8 +64,17 @@ impl<'m, 'x> Terms<'m, 'x> {
     pub(super) fn select(&self, rows: &[usize]) -> Array2<f32> {
         match &self.kept {
             Some(kept) => kept.select(Axis(0), rows),
-            None => computed(self.map, self.x, rows),
+            None => self.computed(rows),
         }
+    }
+
+    fn computed(&self, rows: &[usize]) -> Array2<f32> {
+        let mut out = computed(self.map, self.x, rows);
+        if let Some(factor) = &self.whitening {
+            let whitened = factor.forward_rows(out.view_mut());
+            whitened.expect("the factor is that of the products of these terms");
+        }
+        out
     }
 }
 

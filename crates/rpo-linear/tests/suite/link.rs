@@ -254,9 +254,23 @@ fn degenerate_data_give_finite_models() {
         let y = y.slice(s![..x.nrows(), ..]).to_owned();
         for (mode, rank, features) in [
             (EmbeddingMode::Full, Some(Rank::Exact(6)), Some(20)),
-            (EmbeddingMode::Full, Some(Rank::LabelShare(1.0)), Some(20)),
+            (
+                EmbeddingMode::Full,
+                Some(Rank::LabelShare {
+                    share: 1.0,
+                    at_most: None,
+                }),
+                Some(20),
+            ),
             (EmbeddingMode::Linear, Some(Rank::Exact(6)), None),
-            (EmbeddingMode::Linear, Some(Rank::LabelShare(1.0)), None),
+            (
+                EmbeddingMode::Linear,
+                Some(Rank::LabelShare {
+                    share: 1.0,
+                    at_most: None,
+                }),
+                None,
+            ),
             (EmbeddingMode::Cs, Some(Rank::Exact(6)), Some(20)),
             (EmbeddingMode::CsLinear, Some(Rank::Exact(6)), None),
             (EmbeddingMode::Kernel, None, Some(20)),

@@ -20,12 +20,13 @@ const ROUNDING: f64 = 1e-12;
 
 /// A rule for the number of dimensions k of a label embedding.
 ///
-/// As text, on a command line or in a file: a whole number, `labels:FRACTION` or `captured:FRACTION:AT_MOST`.
+/// As text, on a command line or in a file: a whole number, `labels:FRACTION`, `labels:FRACTION:AT_MOST` or
+/// `captured:FRACTION:AT_MOST`.
 ///
 /// ```
 /// use rpo_projections::Rank;
 /// assert_eq!("25".parse(), Ok(Rank::Exact(25)));
-/// assert_eq!("labels:0.9".parse(), Ok(Rank::LabelShare(0.9)));
+/// assert_eq!("labels:0.9".parse(), Ok(Rank::LabelShare { share: 0.9, at_most: None }));
 /// assert_eq!("captured:0.99:200".parse(), Ok(Rank::CapturedShare { share: 0.99, at_most: 200 }));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -34,10 +35,16 @@ pub enum Rank {
     Exact(usize),
     /// The fewest whose eigenvalues of YᵀY (not centred) make up this fraction of its trace, in (0, 1]. Above 512 outputs
     /// the eigenvalues are those of a randomized range finder that grows until the fraction is reached, which may
-    /// need a few directions more.
+    /// need a few directions more. At most `at_most`: each takes a least squares solve, and labels whose frequencies
+    /// follow a power law have no few directions that make up most of their trace.
     ///
-    /// Source: Karampatziakis, Mineiro, 2015, section 7.1: 0.9.
-    LabelShare(f64),
+    /// Source: Karampatziakis, Mineiro, 2015, section 7.1: 0.9, without a bound.
+    LabelShare {
+        /// The fraction.
+        share: f64,
+        /// The most dimensions, if there is a bound; fewer where there are fewer outputs.
+        at_most: Option<usize>,
+    },
     /// The fewest whose eigenvalues make up this fraction, in (0, 1], of the sum of those of an embedding with `at_most`
     /// dimensions.
     CapturedShare {
@@ -49,9 +56,12 @@ pub enum Rank {
 }
 
 impl Default for Rank {
-    /// The rule of the paper: 90 % of the trace of YᵀY.
+    /// The rule of the paper, 90 % of the trace of YᵀY, within 256 dimensions.
     fn default() -> Self {
-        Self::LabelShare(0.9)
+        Self::LabelShare {
+            share: 0.9,
+            at_most: Some(256),
+        }
     }
 }
 
@@ -62,8 +72,12 @@ impl Rank {
     /// [`ProjectionError::NoComponents`], [`ProjectionError::Parameter`].
     pub fn check(self) -> Result<(), ProjectionError> {
         match self {
-            Self::Exact(0) | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
-            Self::LabelShare(share) | Self::CapturedShare { share, .. } => Ok(check_fraction("rank", share)?),
+            Self::Exact(0)
+            | Self::LabelShare { at_most: Some(0), .. }
+            | Self::CapturedShare { at_most: 0, .. } => Err(ProjectionError::NoComponents),
+            Self::LabelShare { share, .. } | Self::CapturedShare { share, .. } => {
+                Ok(check_fraction("rank", share)?)
+            }
             Self::Exact(_) => Ok(()),
         }
     }
@@ -77,7 +91,10 @@ impl Rank {
         match self {
             Self::Exact(k) => Ok(k),
             Self::CapturedShare { at_most, .. } => Ok(at_most.min(y.column_count())),
-            Self::LabelShare(share) => label_rank(y, share, seed.purpose("rank")),
+            Self::LabelShare { share, at_most } => {
+                let at_most = at_most.unwrap_or(usize::MAX);
+                Ok(label_rank(y, share, at_most, seed.purpose("rank"))?.min(at_most))
+            }
         }
     }
 
@@ -105,7 +122,13 @@ fn reaching(eigenvalues: &Array1<f64>, value: f64) -> Option<usize> {
     found.map(|k| k + 1)
 }
 
-fn label_rank(y: &(impl Rows + Sync), share: f64, seed: Seed) -> Result<usize, ProjectionError> {
+/// The dimensions that reach a fraction; some number above `at_most` if these do not.
+fn label_rank(
+    y: &(impl Rows + Sync),
+    share: f64,
+    at_most: usize,
+    seed: Seed,
+) -> Result<usize, ProjectionError> {
     let d = y.column_count();
     let mut trace = 0.0;
     (0..y.row_count()).for_each(|i| y.for_each_stored(i, |_, v| trace += v * v));
@@ -124,7 +147,7 @@ fn label_rank(y: &(impl Rows + Sync), share: f64, seed: Seed) -> Result<usize, P
         let values = symmetric_eigen(thin_gram(q.view(), apply(q.view())?.view()).view())?.values;
         match reaching(&values, share * trace) {
             Some(k) => return Ok(k),
-            None if probes == limit => return Ok(values.len().max(1)),
+            None if probes == limit || probes >= at_most => return Ok(values.len().max(1)),
             None => probes = (2 * probes).min(limit),
         }
     }
@@ -134,7 +157,11 @@ impl fmt::Display for Rank {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Exact(k) => write!(f, "{k}"),
-            Self::LabelShare(share) => write!(f, "labels:{share}"),
+            Self::LabelShare { share, at_most: None } => write!(f, "labels:{share}"),
+            Self::LabelShare {
+                share,
+                at_most: Some(k),
+            } => write!(f, "labels:{share}:{k}"),
             Self::CapturedShare { share, at_most } => write!(f, "captured:{share}:{at_most}"),
         }
     }
@@ -147,12 +174,21 @@ impl FromStr for Rank {
         let parts: Vec<&str> = text.split(':').collect();
         let parsed = match parts[..] {
             [k] => k.parse().ok().map(Self::Exact),
-            ["labels", share] => share.parse().ok().map(Self::LabelShare),
-            ["captured", share, at_most] => share
-                .parse()
-                .ok()
-                .zip(at_most.parse().ok())
-                .map(|(share, at_most)| Self::CapturedShare { share, at_most }),
+            ["labels", share] => {
+                let share = share.parse().ok();
+                share.map(|share| Self::LabelShare { share, at_most: None })
+            }
+            [kind, share, at_most] => {
+                let bounds = share.parse().ok().zip(at_most.parse().ok());
+                bounds.and_then(|(share, at_most)| match kind {
+                    "labels" => Some(Self::LabelShare {
+                        share,
+                        at_most: Some(at_most),
+                    }),
+                    "captured" => Some(Self::CapturedShare { share, at_most }),
+                    _ => None,
+                })
+            }
             _ => None,
         };
         parsed
@@ -171,7 +207,20 @@ mod tests {
     fn text_round_trips_and_nonsense_is_refused() {
         for (text, rank) in [
             ("7", Rank::Exact(7)),
-            ("labels:1", Rank::LabelShare(1.0)),
+            (
+                "labels:1",
+                Rank::LabelShare {
+                    share: 1.0,
+                    at_most: None,
+                },
+            ),
+            (
+                "labels:0.9:256",
+                Rank::LabelShare {
+                    share: 0.9,
+                    at_most: Some(256),
+                },
+            ),
             (
                 "captured:0.5:30",
                 Rank::CapturedShare {
@@ -192,6 +241,9 @@ mod tests {
             "labels:0",
             "labels:1.1",
             "labels:NaN",
+            "labels:0.5:0",
+            "labels:0.5:x",
+            "elsewhere:0.5:2",
             "captured:0.5",
             "captured:1:0",
         ] {

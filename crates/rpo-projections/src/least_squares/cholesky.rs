@@ -1,6 +1,6 @@
 //! Cholesky factors of symmetric positive definite matrices.
 
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, s};
+use ndarray::{Array2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
 use rpo_core::{Fused, Mismatch, product};
 
@@ -9,14 +9,14 @@ use crate::linalg::check_finite;
 
 /// Rows and columns of a block: about BLOCK / size of the work is not a product of blocks.
 const BLOCK: usize = 96;
-/// Rows of right-hand sides that one task solves for.
-pub(super) const RIGHT_SIDES: usize = 32;
+/// Most rows of right-hand sides that one task solves for: for every task the factor is packed anew.
+pub(super) const RIGHT_SIDES: usize = 256;
 
 /// The factor L of A = L Lᵀ, in blocks, made to solve for many right-hand sides.
 ///
 /// Factored in `f64`; [`to_f32`](Cholesky::to_f32) returns a copy that solves in `f32`, at half the memory and twice
-/// the speed, for a preconditioner. Work is split in a fixed way, so that results are the same bits for any number
-/// of threads.
+/// the speed, for a preconditioner. No right-hand side depends on the others, so that results are the same bits for any
+/// number of threads.
 #[derive(Debug, Clone)]
 pub struct Cholesky<T> {
     /// L in the lower triangle; what stands above it means nothing.
@@ -81,16 +81,53 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
     /// # Errors
     /// [`ProjectionError::Mismatch`] unless the matrix has s columns.
     pub fn solve_rows(&self, mut b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
+        self.forward_rows(b.view_mut())?;
+        self.backward_rows(b)
+    }
+
+    /// Replaces every row b of a matrix (m x s) by L⁻¹ b, whose squared length is bᵀ A⁻¹ b. Cost: m s² operations, in
+    /// parallel over rows.
+    ///
+    /// # Errors
+    /// As [`solve_rows`](Self::solve_rows).
+    pub fn forward_rows(&self, b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
+        self.for_each_chunk(b, |rows| self.solve_forward(rows))
+    }
+
+    /// Replaces every row b of a matrix (m x s) by L⁻ᵀ b. Cost: m s² operations, in parallel over rows.
+    ///
+    /// # Errors
+    /// As [`solve_rows`](Self::solve_rows).
+    pub fn backward_rows(&self, b: ArrayViewMut2<'_, T>) -> Result<(), ProjectionError> {
+        self.for_each_chunk(b, |rows| self.solve_backward(rows))
+    }
+
+    /// The last row of L: Lᵀ e for the last unit vector e.
+    ///
+    /// # Panics
+    /// If the matrix has no rows.
+    pub fn last_row(&self) -> ArrayView1<'_, T> {
+        self.factor.row(self.size() - 1)
+    }
+
+    fn for_each_chunk(
+        &self,
+        mut b: ArrayViewMut2<'_, T>,
+        solve: impl Fn(ArrayViewMut2<'_, T>) + Sync + Send,
+    ) -> Result<(), ProjectionError> {
         Mismatch::check("columns of right-hand sides", self.size(), b.ncols())?;
-        b.axis_chunks_iter_mut(Axis(0), RIGHT_SIDES)
+        let rows = b
+            .nrows()
+            .div_ceil(rayon::current_num_threads())
+            .clamp(1, RIGHT_SIDES);
+        b.axis_chunks_iter_mut(Axis(0), rows)
             .into_par_iter()
-            .for_each(|rows| self.solve_chunk(rows));
+            .for_each(solve);
         Ok(())
     }
 
-    /// X Lᵀ = B from the first block to the last, then Y L = X back.
-    fn solve_chunk(&self, mut b: ArrayViewMut2<'_, T>) {
-        self.solve_forward(b.view_mut());
+    /// Y L = B from the last block to the first.
+    fn solve_backward(&self, mut b: ArrayViewMut2<'_, T>) {
         for ((first, end), inverse) in self.ranges().zip(&self.inverses).rev() {
             let (mut here, solved) = b.view_mut().split_at(Axis(1), end);
             let mut here = here.slice_mut(s![.., first..]);
@@ -100,7 +137,7 @@ impl<T: Fused + Send + Sync> Cholesky<T> {
         }
     }
 
-    /// Replaces every row b of a matrix (m x s) by L⁻¹ b, whose squared length is bᵀ A⁻¹ b. Cost: m s² operations.
+    /// X Lᵀ = B from the first block to the last: every row b becomes L⁻¹ b.
     pub(super) fn solve_forward(&self, mut b: ArrayViewMut2<'_, T>) {
         for ((first, end), inverse) in self.ranges().zip(&self.inverses) {
             let (solved, mut rest) = b.view_mut().split_at(Axis(1), first);
@@ -189,6 +226,18 @@ mod tests {
             let mut solved = b.clone();
             cholesky.solve_rows(solved.view_mut()).unwrap();
             assert!((&solved - &expected).iter().all(|v| v.abs() < 1e-8), "{size}");
+            let mut lengths = b.clone();
+            cholesky.forward_rows(lengths.view_mut()).unwrap();
+            for ((b, half), solved) in b.rows().into_iter().zip(lengths.rows()).zip(solved.rows()) {
+                assert!((half.dot(&half) - b.dot(&solved)).abs() < 1e-8 * scale, "{size}");
+            }
+            if size > 0 {
+                let mut unit = Array2::<f64>::zeros((1, size));
+                unit[[0, size - 1]] = 1.0;
+                let mut last = cholesky.last_row().to_owned().insert_axis(Axis(0));
+                cholesky.backward_rows(last.view_mut()).unwrap();
+                assert!((&last - &unit).iter().all(|v| v.abs() < 1e-9), "{size}");
+            }
             let mut rounded = b.mapv(|v| v as f32);
             cholesky.to_f32().solve_rows(rounded.view_mut()).unwrap();
             assert!(

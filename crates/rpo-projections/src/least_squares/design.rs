@@ -39,7 +39,7 @@ impl<R: Rows> Rows for Design<'_, R> {
         self.rows.column_count() + usize::from(self.intercept)
     }
 
-    #[inline]
+    #[inline(always)]
     fn for_each_stored(&self, row: usize, mut f: impl FnMut(usize, f64)) {
         self.rows.for_each_stored(row, &mut f);
         if self.intercept {

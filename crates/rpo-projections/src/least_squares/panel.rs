@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2, s};
 use rayon::prelude::*;
-use rpo_core::Mismatch;
+use rpo_core::{Mismatch, vectorized};
 
 use super::Rows;
 use crate::{ProjectionError, memory};
@@ -35,12 +35,25 @@ pub fn panel_product(
     )?;
     Mismatch::check("rows of the panel of a product", right.column_count(), z.len())?;
     let mut out = memory::filled([0.0; LANES], left.column_count(), 1)?;
-    for i in 0..left.row_count() {
-        let mut t = [0.0; LANES];
-        right.for_each_stored(i, |j, v| add_scaled(&mut t, v, &z[j]));
-        middle(i, &mut t);
-        left.for_each_stored(i, |j, v| add_scaled(&mut out[j], v, &t));
-    }
+    vectorized(
+        #[inline(always)]
+        || {
+            for i in 0..left.row_count() {
+                let mut t = [0.0; LANES];
+                right.for_each_stored(
+                    i,
+                    #[inline(always)]
+                    |j, v| add_scaled(&mut t, v, &z[j]),
+                );
+                middle(i, &mut t);
+                left.for_each_stored(
+                    i,
+                    #[inline(always)]
+                    |j, v| add_scaled(&mut out[j], v, &t),
+                );
+            }
+        },
+    );
     Ok(out)
 }
 
@@ -83,7 +96,7 @@ fn panel_of(q: ArrayView2<'_, f64>, panel: usize) -> Result<Vec<Lanes>, Projecti
 }
 
 /// `out += v * t`, lane by lane.
-#[inline]
+#[inline(always)]
 pub(super) fn add_scaled(out: &mut Lanes, v: f64, t: &Lanes) {
     for lane in 0..LANES {
         out[lane] += v * t[lane];

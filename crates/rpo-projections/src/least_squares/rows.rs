@@ -24,8 +24,13 @@ impl Rows for MatrixView<'_> {
         MatrixView::n_cols(*self)
     }
 
+    #[inline(always)]
     fn for_each_stored(&self, row: usize, mut f: impl FnMut(usize, f64)) {
-        self.for_each_in_row(row, |j, v| f(j as usize, v.into()));
+        self.for_each_in_row(
+            row,
+            #[inline(always)]
+            |j, v| f(j as usize, v.into()),
+        );
     }
 }
 

@@ -229,7 +229,7 @@ fn shares_choose_the_rank() {
                 .iter()
                 .position(|v| *v >= share * spectrum.sum())
                 .unwrap();
-            let found = fit(Rank::LabelShare(share));
+            let found = fit(Rank::LabelShare { share, at_most: None });
             assert_eq!(found.directions.dim(), (expected, d), "{share}");
         }
         let all = fit(Rank::Exact(9));
@@ -237,7 +237,15 @@ fn shares_choose_the_rank() {
         let captured = fit(Rank::CapturedShare { share, at_most: 9 });
         assert_eq!(captured.eigenvalues, all.eigenvalues.slice(s![..2]));
         assert_eq!(captured.directions, all.directions.slice(s![..2, ..]));
-        assert_eq!(fit(Rank::LabelShare(1.0)).directions.nrows(), 10);
+        assert_eq!(
+            fit(Rank::LabelShare {
+                share: 1.0,
+                at_most: None
+            })
+            .directions
+            .nrows(),
+            10
+        );
     }
 }
 
@@ -267,7 +275,13 @@ fn what_the_data_lack_has_eigenvalue_zero() {
         }
     }
     let nothing = CsrMatrix::zero((30, 8));
-    for rank in [Rank::Exact(3), Rank::LabelShare(0.9)] {
+    for rank in [
+        Rank::Exact(3),
+        Rank::LabelShare {
+            share: 0.9,
+            at_most: None,
+        },
+    ] {
         let found = LabelEmbedding::default()
             .fit(&MatrixView::from(&x), &sparse(&nothing), rank, Seed::new(1))
             .unwrap();
@@ -297,7 +311,7 @@ fn impossible_requests_are_refused() {
     ));
     for share in [0.0, 1.0 + 1e-15, f64::NAN] {
         let captured = Rank::CapturedShare { share, at_most: 3 };
-        for rank in [Rank::LabelShare(share), captured] {
+        for rank in [Rank::LabelShare { share, at_most: None }, captured] {
             assert!(matches!(fit(&x, &y, rank), Err(ProjectionError::Parameter(_))));
         }
     }

@@ -7,6 +7,7 @@ use ndarray::Array2;
 use rpo_core::{MatrixError, MatrixView};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
+use rpo_linear::FitEstimate;
 use rpo_projections::Projection;
 use serde_json::{Map, Value};
 use std::fmt;
@@ -218,6 +219,8 @@ pub struct FitContext<'a> {
     /// Asked between steps, from any thread: where it returns true, the fit ends with an error
     /// ([`ModelError::is_stopped`]), or with the best so far ([`Estimator::keeps_best`]).
     pub stop: Option<&'a (dyn Fn() -> bool + Sync)>,
+    /// Called before a fit that may be long with what it will take, by the methods that know.
+    pub on_estimate: Option<&'a (dyn Fn(FitEstimate) + Sync)>,
     /// Called with each configuration of a method that tries several, after its trial.
     pub on_candidate: Option<&'a (dyn Fn(&Candidate) + Sync)>,
     /// Wraps the family of output projections, for example to time it.

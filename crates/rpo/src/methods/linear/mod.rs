@@ -63,7 +63,16 @@ const fn needs(labels: Option<&'static str>) -> Needs {
     }
 }
 
-/// Implements [`Estimator`] for parameters with `check` and `fit`.
+/// The part of a context that concerns linear methods.
+fn options<'a>(context: &FitContext<'a>) -> FitOptions<'a> {
+    FitOptions {
+        on_step: context.on_step,
+        on_estimate: context.on_estimate,
+        ..FitOptions::default()
+    }
+}
+
+/// Implements [`Estimator`] for parameters with `check` and `fit_with`.
 macro_rules! estimator {
     ($params:ty, $name:literal, |$this:ident| $labels:expr $(, $($more:tt)+)?) => {
         impl Estimator for $params {
@@ -85,9 +94,8 @@ macro_rules! estimator {
             }
 
             fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
-                let fitted = self.fit(data.features().view(), data.outputs().view())?;
-                context.on_step.iter().for_each(|on_step| on_step());
-                Model::new(fitted, data)
+                let (x, y) = (data.features().view(), data.outputs().view());
+                Model::new(self.fit_with(x, y, options(context))?, data)
             }
 
             $($($more)+)?
@@ -148,11 +156,7 @@ impl ForestMethod for LabelTreeParams {
         data: &Dataset,
         context: &FitContext<'_>,
     ) -> Result<LabelTreeModel, LinearError> {
-        let options = FitOptions {
-            on_step: context.on_step,
-            ..FitOptions::default()
-        };
         let (x, y) = (data.features().view(), data.outputs().view());
-        self.of_trees(trees).fit_with(x, y, options)
+        self.of_trees(trees).fit_with(x, y, options(context))
     }
 }
