@@ -43,6 +43,7 @@ __all__ = [
     "names",
     "ndcg_at_k",
     "one_error",
+    "pinball",
     "precision",
     "precision_at_k",
     "psndcg_at_k",
@@ -261,6 +262,16 @@ def mae(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
     return _regression(_choice({"macro": "mae", None: "mae-per-output"}, average), truth, predicted, average)
 
 
+def pinball(truth: Any, predicted: Any, *, levels: Any = 0.5, average: str | None = "macro") -> Any:
+    """Return the mean pinball loss of quantiles over outputs, or None for each; smaller is better.
+
+    `levels` are those of the quantiles: one of all outputs, or those of each target in turn, as many columns of `truth`
+    and `predicted`. scikit-learn's `mean_pinball_loss` with one level.
+    """
+    what = _choice({"macro": "pinball", None: "pinball-per-output"}, average)
+    return _regression(what, truth, predicted, average, levels=np.atleast_1d(levels))
+
+
 def rmse(truth: Any, predicted: Any, *, average: str | None = "macro") -> Any:
     """Return the root mean squared error: "macro", "pooled" over all entries, or None for each output."""
     what = {"macro": "rmse", "pooled": "pooled-rmse", None: "rmse-per-output"}
@@ -281,8 +292,12 @@ def relative_rmse(truth: Any, predicted: Any, *, train_means: Any = None) -> NDA
     return values
 
 
-def _regression(what: str, truth: Any, predicted: Any, average: str | None, baseline: Any = None) -> Any:
-    values = _native.regression_scores(what, _matrix(truth), _matrix(predicted), baseline=_floats(baseline))
+def _regression(
+    what: str, truth: Any, predicted: Any, average: str | None, baseline: Any = None, levels: Any = None
+) -> Any:
+    values = _native.regression_scores(
+        what, _matrix(truth), _matrix(predicted), baseline=_floats(baseline), levels=_floats(levels)
+    )
     return values if average is None else float(values[0])
 
 

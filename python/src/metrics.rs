@@ -178,15 +178,17 @@ pub(crate) fn set_scores<'py>(
 
 /// A metric of numbers, for each output or over all.
 #[pyfunction]
-#[pyo3(signature = (what, truth, predicted, *, baseline=None))]
+#[pyo3(signature = (what, truth, predicted, *, baseline=None, levels=None))]
 pub(crate) fn regression_scores<'py>(
     py: Python<'py>,
     what: &str,
     truth: PyReadonlyArray2<'py, f64>,
     predicted: PyReadonlyArray2<'py, f64>,
     baseline: Option<Vec<f64>>,
+    levels: Option<Vec<f64>>,
 ) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let (truth, predicted) = (truth.as_array(), predicted.as_array());
+    let levels = levels.unwrap_or_default();
     let values = compute(py, || {
         let sums = RegressionSums::new(truth, predicted, MissingTruth::Skip)?;
         let baseline = baseline.as_deref().map_or(Baseline::TestMean, Baseline::Given);
@@ -201,6 +203,8 @@ pub(crate) fn regression_scores<'py>(
             "mse-per-output" => sums.mse_per_output(),
             "mae" => vec![sums.mae()],
             "mae-per-output" => sums.mae_per_output(),
+            "pinball" => vec![sums.pinball(&levels)?],
+            "pinball-per-output" => sums.pinball_per_output(&levels)?,
             "rmse" => vec![sums.mean_rmse()],
             "pooled-rmse" => vec![sums.pooled_rmse()],
             "rmse-per-output" => sums.rmse_per_output(),

@@ -80,6 +80,10 @@ def test_metrics_of_numbers(numbers):
         (metrics.r2(Y, predicted, average=None), theirs.r2_score(Y, predicted, multioutput="raw_values")),
         (metrics.half_r2(Y, predicted), theirs.r2_score(Y[:, :1], predicted[:, :1])),
         (metrics.mse(Y, predicted), theirs.mean_squared_error(Y, predicted)),
+        (
+            metrics.pinball(Y[:, 0], predicted[:, 0], levels=0.8),
+            theirs.mean_pinball_loss(Y[:, 0], predicted[:, 0], alpha=0.8),
+        ),
         (metrics.mae(Y[:, 0], predicted[:, 0]), theirs.mean_absolute_error(Y[:, 0], predicted[:, 0])),
         (metrics.rmse(Y, predicted), theirs.root_mean_squared_error(Y, predicted)),
         (metrics.rmse(Y, predicted, average="pooled"), np.sqrt(((Y - predicted) ** 2).mean())),

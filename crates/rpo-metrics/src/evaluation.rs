@@ -32,6 +32,8 @@ pub struct EvaluationOptions<'a> {
     /// The mean of each output over the training set, the baseline of `arrmse`; `None` for the mean over the evaluated
     /// samples.
     pub train_means: Option<&'a [f64]>,
+    /// The levels of `pinball`, of each target's quantiles in turn; the median where there are none.
+    pub quantile_levels: &'a [f64],
     /// Treatment of samples without labels in `lrap` and `one-error`.
     pub empty_samples: EmptySamples,
     /// The value of 0/0 in `jaccard` and the F1s.

@@ -162,6 +162,8 @@ pub enum Metric {
     Rmse,
     /// `mae`: [`RegressionSums::mae`](crate::RegressionSums::mae).
     Mae,
+    /// `pinball`, of quantiles: [`RegressionSums::pinball`](crate::RegressionSums::pinball).
+    Pinball,
 }
 
 /// The form of a prediction that a metric reads.
@@ -188,7 +190,7 @@ impl Needs {
 }
 
 /// Metrics whose name is a word.
-const WORDS: [(&str, Metric); 26] = [
+const WORDS: [(&str, Metric); 27] = [
     ("lrap", Metric::Lrap),
     ("lrap-all", Metric::LrapAll),
     ("coverage", Metric::Coverage),
@@ -215,6 +217,7 @@ const WORDS: [(&str, Metric); 26] = [
     ("mse", Metric::Mse),
     ("rmse", Metric::Rmse),
     ("mae", Metric::Mae),
+    ("pinball", Metric::Pinball),
 ];
 
 /// A metric from its k.
@@ -278,6 +281,7 @@ impl Metric {
             Self::Mse => on.sums()?.mse(),
             Self::Rmse => on.sums()?.mean_rmse(),
             Self::Mae => on.sums()?.mae(),
+            Self::Pinball => on.sums()?.pinball(on.options.quantile_levels)?,
         })
     }
 }
@@ -311,6 +315,7 @@ impl Score for Metric {
                 | Self::Mse
                 | Self::Rmse
                 | Self::Mae
+                | Self::Pinball
         )
     }
 
@@ -337,7 +342,9 @@ impl Score for Metric {
             | Self::Mcc
             | Self::GMean
             | Self::BalancedAccuracy => Needs::LabelSets,
-            Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Rmse | Self::Mae => Needs::Regression,
+            Self::R2 | Self::HalfR2 | Self::Arrmse | Self::Mse | Self::Rmse | Self::Mae | Self::Pinball => {
+                Needs::Regression
+            }
         }
     }
 

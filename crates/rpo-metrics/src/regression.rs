@@ -1,4 +1,4 @@
-//! Metrics of multi-output regression: r², relative RMSE, MSE, MAE, RMSE.
+//! Metrics of multi-output regression: r², relative RMSE, MSE, MAE, RMSE, and the pinball loss of quantiles.
 
 use crate::labels::check_label_values;
 use crate::real::{check_csr, check_finite, check_values};
@@ -32,9 +32,11 @@ struct OutputSums {
     residual: f64,
     /// Σ |y - ŷ|.
     absolute: f64,
+    /// Σ (y - ŷ).
+    signed: f64,
 }
 
-/// Truth and prediction (n_samples x n_outputs) reduced once to five sums per output; every metric follows.
+/// Truth and prediction (n_samples x n_outputs) reduced once to six sums per output; every metric follows.
 ///
 /// All means of an output are over the *evaluated* samples. Averages over outputs are plain means. Sums are taken in
 /// `f64`, in sample order, and the total sum of squares is exactly 0 for a constant output. A metric of other outputs
@@ -143,6 +145,7 @@ impl RegressionSums {
                         sum.mean += y - first[j];
                         sum.residual += error * error;
                         sum.absolute += error.abs();
+                        sum.signed += error;
                     }
                 }
                 for (sum, first) in sums.iter_mut().zip(first) {
@@ -267,6 +270,34 @@ impl RegressionSums {
         self.outputs.iter().map(|o| o.absolute / o.n as f64).collect()
     }
 
+    /// Returns the mean pinball loss max(τ e, (τ - 1) e), e = y - ŷ, of each output, in its units: the loss that the
+    /// quantile of level τ minimizes. Output j is predicted at level `levels[j % levels.len()]`, at the median where there
+    /// are no levels: half the mean absolute error.
+    ///
+    /// Source: Koenker, Bassett, *Regression Quantiles*, Econometrica 46, 1978.
+    ///
+    /// # Errors
+    /// Levels outside (0, 1), or whose number does not divide that of the outputs.
+    pub fn pinball_per_output(&self, levels: &[f64]) -> Result<Vec<f64>, MetricError> {
+        let levels = if levels.is_empty() { &[0.5] } else { levels };
+        check_label_values("quantile levels", levels, "between 0 and 1", |v| {
+            v > 0.0 && v < 1.0
+        })?;
+        let whole = self.outputs.len().next_multiple_of(levels.len());
+        Mismatch::check("outputs of as many levels each", whole, self.outputs.len())?;
+        // max(τ e, (τ - 1) e) = |e| / 2 + (τ - 1/2) e.
+        let value = |(o, level): (&OutputSums, &f64)| {
+            let sum = 0.5 * o.absolute + (level - 0.5) * o.signed;
+            sum.max(0.0) / o.n as f64
+        };
+        Ok(self
+            .outputs
+            .iter()
+            .zip(levels.iter().cycle())
+            .map(value)
+            .collect())
+    }
+
     /// Returns the root mean squared error of each output, in its units.
     pub fn rmse_per_output(&self) -> Vec<f64> {
         self.mse_per_output().into_iter().map(f64::sqrt).collect()
@@ -280,6 +311,14 @@ impl RegressionSums {
     /// Returns the mean of [`mae_per_output`](Self::mae_per_output), smaller is better.
     pub fn mae(&self) -> f64 {
         Mean::of_defined(self.mae_per_output()).value
+    }
+
+    /// Returns the mean of [`pinball_per_output`](Self::pinball_per_output), smaller is better.
+    ///
+    /// # Errors
+    /// As [`pinball_per_output`](Self::pinball_per_output).
+    pub fn pinball(&self, levels: &[f64]) -> Result<f64, MetricError> {
+        Ok(Mean::of_defined(self.pinball_per_output(levels)?).value)
     }
 
     /// Returns the mean of [`rmse_per_output`](Self::rmse_per_output), smaller is better.
@@ -296,8 +335,42 @@ impl RegressionSums {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ndarray::array;
+    use ndarray::{Array2, array};
+    use proptest::prelude::*;
     use rpo_core::CsrMatrix;
+
+    proptest! {
+        #[test]
+        fn pinball_is_the_mean_of_the_losses_of_cells(
+            values in proptest::collection::vec((-9.0_f64..9.0, -9.0_f64..9.0), 24), low in 0.01_f64..0.5,
+        ) {
+            let truth = Array2::from_shape_fn((6, 4), |(i, j)| values[4 * i + j].0);
+            let predicted = Array2::from_shape_fn((6, 4), |(i, j)| values[4 * i + j].1);
+            let sums = RegressionSums::new(truth.view(), predicted.view(), MissingTruth::Refuse).unwrap();
+            for levels in [&[low][..], &[low, 0.9], &[]] {
+                let found = sums.pinball_per_output(levels).unwrap();
+                for (j, found) in found.into_iter().enumerate() {
+                    let level = levels.get(j % levels.len().max(1)).copied().unwrap_or(0.5);
+                    let loss = |i| {
+                        let e: f64 = truth[[i, j]] - predicted[[i, j]];
+                        (level * e).max((level - 1.0) * e)
+                    };
+                    let expected = (0..6).map(loss).sum::<f64>() / 6.0;
+                    prop_assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn levels_that_fit_no_outputs_are_refused() {
+        let y = array![[1.0, 2.0, 3.0]];
+        let sums = RegressionSums::new(y.view(), y.view(), MissingTruth::Refuse).unwrap();
+        for levels in [&[0.1, 0.9][..], &[0.0], &[1.0], &[f64::NAN]] {
+            assert!(sums.pinball(levels).is_err(), "{levels:?}");
+        }
+        assert_eq!(sums.pinball(&[0.1, 0.5, 0.9]), Ok(0.0));
+    }
 
     #[test]
     fn missing_values_are_refused_or_left_out() {

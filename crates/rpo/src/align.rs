@@ -56,11 +56,7 @@ impl Schema {
             return Ok(Cow::Borrowed(data.features()));
         }
         let sources = sources.unwrap_or_else(|| (0..self.feature_names().len()).collect());
-        let view = data.features().view();
-        let aligned = match view {
-            MatrixView::Dense(_) => gather_dense(view, &sources),
-            MatrixView::Sparse(_) => gather_sparse(view, &sources),
-        };
+        let aligned = gather(data.features().view(), &sources);
         Ok(Cow::Owned(recode(aligned, &recodings)))
     }
 
@@ -151,18 +147,11 @@ impl Schema {
         let n_levels = self.levels().len();
         if n_levels > 0 {
             let of_targets = sources.unwrap_or_else(|| (0..targets.len()).collect());
-            let repeated = of_targets
-                .into_iter()
-                .flat_map(|source| std::iter::repeat_n(source, n_levels));
-            sources = Some(repeated.collect());
+            sources = Some(repeated(of_targets, n_levels));
         }
-        let view = data.outputs().view();
         Ok(match sources {
             None => Cow::Borrowed(data.outputs()),
-            Some(sources) => Cow::Owned(match view {
-                MatrixView::Dense(_) => gather_dense(view, &sources),
-                MatrixView::Sparse(_) => gather_sparse(view, &sources),
-            }),
+            Some(sources) => Cow::Owned(gather(data.outputs().view(), &sources)),
         })
     }
 
@@ -330,6 +319,26 @@ fn sources(what: &'static str, mine: &Names, theirs: &Names) -> Result<Option<Ve
             .for_each(|position| sources[position] = source);
     }
     Ok(Some(sources))
+}
+
+/// Each column a number of times in a row.
+pub(crate) fn repeated_columns(x: MatrixView<'_>, times: usize) -> Matrix {
+    gather(x, &repeated(0..x.n_cols(), times))
+}
+
+fn repeated(columns: impl IntoIterator<Item = usize>, times: usize) -> Vec<usize> {
+    let columns = columns.into_iter();
+    columns
+        .flat_map(|column| std::iter::repeat_n(column, times))
+        .collect()
+}
+
+/// The columns of the given numbers, in their order and as often as they occur.
+fn gather(x: MatrixView<'_>, sources: &[usize]) -> Matrix {
+    match x {
+        MatrixView::Dense(_) => gather_dense(x, sources),
+        MatrixView::Sparse(_) => gather_sparse(x, sources),
+    }
 }
 
 fn gather_dense(x: MatrixView<'_>, sources: &[usize]) -> Matrix {

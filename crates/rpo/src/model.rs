@@ -9,10 +9,11 @@ use ndarray::{Array2, ArrayView2};
 use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
-use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::{self, ThresholdRule};
+use rpo_ensemble::{EnsembleError, List};
 use rpo_linear::LinearError;
 use rpo_tree::TreeError;
+use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -275,6 +276,16 @@ impl Model {
     /// The parameters it was trained with, as noted.
     pub fn parameters(&self) -> &Map<String, Value> {
         &self.parameters
+    }
+
+    /// The levels of the quantiles that are predicted, of each target in turn; empty where predictions are no quantiles.
+    pub fn quantile_levels(&self) -> Vec<f64> {
+        if self.parameters.get("loss").is_none_or(|loss| loss != "quantile") {
+            return Vec::new();
+        }
+        let given = self.parameters.get("quantile");
+        let given = given.and_then(|levels| List::<f64>::deserialize(levels).ok());
+        given.map_or_else(|| vec![0.5], |levels| levels.to_vec())
     }
 
     /// The score from which each label is predicted, if the model has thresholds.

@@ -24,8 +24,10 @@ pub(crate) struct Evaluate {
     /// Metrics: lrap, lrap-all (samples without labels count as 1), coverage, ranking-loss, one-error, p@K, ndcg@K,
     /// psp@K, psndcg@K, macro-auc, micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1,
     /// example-f1, mcc, g-mean, balanced-accuracy; log-loss, brier and ece (expected calibration error) of methods whose
-    /// scores are probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae.
-    /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels and r2,arrmse,mse,mae for numbers.
+    /// scores are probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (of
+    /// quantiles).
+    /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels and r2,arrmse,mse,mae for numbers,
+    /// pinball,mae for quantiles.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
@@ -73,7 +75,7 @@ impl Evaluate {
         if let Some(decide) = self.decide {
             model = model.with_decision(decide);
         }
-        let metrics = self.metrics(model.schema().task());
+        let metrics = self.metrics(&model);
         self.check_effect(model.schema().task(), &metrics)?;
         let usual = Propensity::default();
         let propensity = Propensity {
@@ -131,9 +133,11 @@ impl Evaluate {
         Ok(())
     }
 
-    fn metrics(&self, task: Task) -> Vec<Metric> {
+    fn metrics(&self, model: &Model) -> Vec<Metric> {
         match self.metrics.as_slice() {
-            [] => default_metrics(task),
+            // Of quantiles, means of errors squared say nothing.
+            [] if !model.quantile_levels().is_empty() => vec![Metric::Pinball, Metric::Mae],
+            [] => default_metrics(model.schema().task()),
             given => given.to_vec(),
         }
     }

@@ -175,7 +175,7 @@ impl Train {
                 bar.suspend(|| {
                     note(&format!(
                         "takes about {cpu_seconds:.0} s of processor time and {size:.0} MB of memory"
-                    ))
+                    ));
                 });
             }
         };

@@ -91,6 +91,7 @@ impl Model {
         let truth = self.schema().align_outputs(data)?;
         let inverse = self.inverse_propensities(metrics, options.propensity)?;
         let means = self.training().output_means();
+        let quantile_levels = self.quantile_levels();
         let work = Work {
             model: self,
             x: x.as_ref().into(),
@@ -98,6 +99,7 @@ impl Model {
             memory_limit: options.memory_limit,
             inverse: inverse.as_deref(),
             train_means: &means,
+            quantile_levels: &quantile_levels,
         };
         work.evaluate(metrics)
     }
@@ -132,6 +134,7 @@ struct Work<'a> {
     memory_limit: usize,
     inverse: Option<&'a [f64]>,
     train_means: &'a [f64],
+    quantile_levels: &'a [f64],
 }
 
 impl Work<'_> {
@@ -250,6 +253,7 @@ impl Work<'_> {
         EvaluationOptions {
             thresholds: self.model.metric_thresholds(),
             train_means: Some(self.train_means),
+            quantile_levels: self.quantile_levels,
             missing: MissingTruth::Skip,
             inverse_propensities: self.inverse,
             ..EvaluationOptions::default()

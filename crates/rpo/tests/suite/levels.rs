@@ -50,6 +50,26 @@ fn outputs_of_data_are_repeated_for_levels() {
         (values[0] - expected).abs() < 1e-5 * expected,
         "{values:?} {expected}"
     );
+    // The quantile loss of each column at its own level, that of the whole model.
+    assert_eq!(model.quantile_levels(), [0.25, 0.75]);
+    let losses = predicted.indexed_iter().map(|((i, j), &p)| {
+        let (level, e) = (model.quantile_levels()[j % 2], f64::from(truth[[i, j]] - p));
+        (level * e).max((level - 1.0) * e)
+    });
+    let expected = losses.sum::<f64>() / 240.0;
+    let pinball = model.evaluate(&dense, &[Metric::Pinball]).unwrap()[0];
+    assert!(
+        (pinball - expected).abs() < 1e-5 * expected,
+        "{pinball} {expected}"
+    );
+    let one = Model::fit(
+        &method("gbmort --loss quantile --quantile 0.9 --iterations 3"),
+        &dense,
+    )
+    .unwrap();
+    assert_eq!(one.quantile_levels(), [0.9]);
+    let square = Model::fit(&method("gbmort --iterations 3"), &dense).unwrap();
+    assert!(square.quantile_levels().is_empty());
     // A file keeps targets and levels; other orders of columns are found by name.
     let bytes = model.to_bytes().unwrap();
     let again = Model::from_bytes(&bytes).unwrap();
