@@ -1,5 +1,6 @@
 //! Products of a sparse row with several dense vectors at once.
 
+use rpo_core::vectorized;
 use std::ops::{AddAssign, Mul};
 
 /// Adds Σ_j x_j table[j] to `sums`, for a table of rows as wide as `sums` of which `columns` names those met.
@@ -11,20 +12,26 @@ where
     T: Copy + From<f32> + Mul<Output = T> + AddAssign,
 {
     // Widths that fit in registers; the others go through memory.
-    match sums.len() {
-        2 => fixed::<T, 2>(columns, values, table, sums),
-        4 => fixed::<T, 4>(columns, values, table, sums),
-        8 => fixed::<T, 8>(columns, values, table, sums),
-        12 => fixed::<T, 12>(columns, values, table, sums),
-        16 => fixed::<T, 16>(columns, values, table, sums),
-        width => {
-            for (&column, &value) in columns.iter().zip(values) {
-                let value = T::from(value);
-                let row = &table[column as usize * width..][..width];
-                sums.iter_mut().zip(row).for_each(|(sum, &w)| *sum += value * w);
+    vectorized(
+        #[inline(always)]
+        || match sums.len() {
+            2 => fixed::<T, 2>(columns, values, table, sums),
+            4 => fixed::<T, 4>(columns, values, table, sums),
+            8 => fixed::<T, 8>(columns, values, table, sums),
+            12 => fixed::<T, 12>(columns, values, table, sums),
+            16 => fixed::<T, 16>(columns, values, table, sums),
+            width => {
+                for (&column, &value) in columns.iter().zip(values) {
+                    let value = T::from(value);
+                    let row = &table[column as usize * width..][..width];
+                    sums.iter_mut().zip(row).for_each(
+                        #[inline(always)]
+                        |(sum, &w)| *sum += value * w,
+                    );
+                }
             }
-        }
-    }
+        },
+    );
 }
 
 /// The width of a table for `n` vectors: one that [`add_products`] is fast for, filled up with zeros.
@@ -36,7 +43,7 @@ pub(crate) fn table_width(n: usize) -> usize {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn fixed<T, const WIDTH: usize>(columns: &[u32], values: &[f32], table: &[T], sums: &mut [T])
 where
     T: Copy + From<f32> + Mul<Output = T> + AddAssign,
