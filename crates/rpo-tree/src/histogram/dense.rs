@@ -10,7 +10,6 @@ use crate::categories::count_distinct;
 use crate::ranks::{from_sortable, sort_by_bits, sortable};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
-use rpo_core::vectorized;
 
 /// Features side by side.
 const WIDTH: usize = 8;
@@ -145,16 +144,11 @@ impl DenseBins {
         sums.resize(256, C::ZERO);
         let (block, lane) = self.locate(feature);
         let sums: &mut [C; 256] = (&mut sums[..]).try_into().expect("a cell per byte");
-        vectorized(
+        rows.for_each_with(
+            block,
+            cells,
             #[inline(always)]
-            || {
-                rows.for_each_with(
-                    block,
-                    cells,
-                    #[inline(always)]
-                    |bytes, cell| sums[usize::from(bytes[lane])].add(cell),
-                );
-            },
+            |bytes, cell| sums[usize::from(bytes[lane])].add(cell),
         );
     }
 
@@ -217,19 +211,14 @@ fn n_cells(bins: &FeatureBins) -> usize {
 fn add_block<C: Cell, const STRIDE: usize>(block: &[Bytes], rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
     let sums: &mut [[C; STRIDE]] = sums.as_chunks_mut().0;
     let sums: &mut [[C; STRIDE]; WIDTH] = sums.try_into().expect("room for a block");
-    vectorized(
+    rows.for_each_with(
+        block,
+        cells,
         #[inline(always)]
-        || {
-            rows.for_each_with(
-                block,
-                cells,
-                #[inline(always)]
-                |bytes, cell| {
-                    for lane in 0..WIDTH {
-                        sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
-                    }
-                },
-            );
+        |bytes, cell| {
+            for lane in 0..WIDTH {
+                sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
+            }
         },
     );
 }

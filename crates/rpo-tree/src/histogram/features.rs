@@ -6,7 +6,7 @@ use super::dense::DenseBins;
 use super::sparse::SparseBins;
 use crate::TreeError;
 use crate::ranks::{check_categories, check_training_features};
-use rpo_core::{MatrixView, ParameterError};
+use rpo_core::{MatrixView, ParameterError, vectorized};
 use std::ops::Range;
 
 /// Training features in at most 255 bins each, in the layout (dense or sparse) of their matrix. Coded once, they serve any
@@ -64,21 +64,25 @@ pub(super) enum Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Calls `f` with what each row has in `by_row`, and its cell, given in the order of the rows.
+    /// Calls `f` with what each row has in `by_row`, and its cell, given in the order of the rows; with vector
+    /// instructions, if `f` is marked `#[inline(always)]`.
     #[inline(always)]
     pub(super) fn for_each_with<B, C>(self, by_row: &[B], cells: &[C], mut f: impl FnMut(&B, &C)) {
-        match self {
-            Self::All => {
-                for (row, cell) in by_row.iter().zip(cells) {
-                    f(row, cell);
+        vectorized(
+            #[inline(always)]
+            || match self {
+                Self::All => {
+                    for (row, cell) in by_row.iter().zip(cells) {
+                        f(row, cell);
+                    }
                 }
-            }
-            Self::Listed(rows) => {
-                for (&row, cell) in rows.iter().zip(cells) {
-                    f(&by_row[row as usize], cell);
+                Self::Listed(rows) => {
+                    for (&row, cell) in rows.iter().zip(cells) {
+                        f(&by_row[row as usize], cell);
+                    }
                 }
-            }
-        }
+            },
+        );
     }
 }
 
