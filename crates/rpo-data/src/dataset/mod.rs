@@ -416,6 +416,19 @@ impl Dataset {
         })
     }
 
+    /// This set with other values of its features, the result of a transform, which is trusted; the columns are the same.
+    pub(crate) fn replace_values(&self, features: Matrix) -> Self {
+        debug_assert_eq!(
+            (features.n_rows(), features.n_cols()),
+            (self.n_samples(), self.n_features())
+        );
+        Self {
+            features,
+            outputs: self.outputs.clone(),
+            ..self.without_matrices()
+        }
+    }
+
     /// This set with other values of its outputs.
     pub(crate) fn replace_outputs(&self, outputs: Matrix) -> Self {
         debug_assert_eq!(

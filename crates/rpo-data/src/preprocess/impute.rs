@@ -116,12 +116,7 @@ impl Transform for Imputer {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
         let features = self.fill_in(data.features().view())?;
         check_nominal(&self.nominal, data)?;
-        Ok(data.replace_features(
-            features,
-            data.feature_names().clone(),
-            self.nominal.clone(),
-            data.texts().clone(),
-        )?)
+        Ok(data.replace_values(features))
     }
 }
 

@@ -17,9 +17,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Steps`] fits imputation, indicators, standardization and weights of features one after the other; the resulting [`Pipeline`] applies them
-//! to sets and to plain matrices.
+//! [`Steps`] fits imputation, the encoding of nominal features, standardization and weights of features one after the other;
+//! the resulting [`Pipeline`] applies them to sets and to plain matrices.
 
+mod expansion;
 mod filter;
 mod impute;
 mod one_hot;
@@ -27,14 +28,16 @@ mod pipeline;
 mod scale;
 mod standardize;
 mod store;
+mod target_encoding;
 mod text_weights;
 
 pub use filter::{FeatureFilter, LabelFilter, Scope};
 pub use impute::{Fill, Imputer};
 pub use one_hot::OneHot;
-pub use pipeline::{Pipeline, Steps};
+pub use pipeline::{Encoding, Pipeline, Steps};
 pub use scale::{FeatureWeights, Idf, Normalization};
 pub use standardize::Standardizer;
+pub use target_encoding::{EncodingTargets, TargetEncoding};
 pub use text_weights::{TextWeighting, TextWeights};
 
 use crate::builder::MatrixBuilder;

@@ -89,12 +89,7 @@ impl Transform for Idf {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
         let features = self.weigh(data.features().view())?;
         check_nominal(&self.nominal, data)?;
-        Ok(data.replace_features(
-            features,
-            data.feature_names().clone(),
-            self.nominal.clone(),
-            data.texts().clone(),
-        )?)
+        Ok(data.replace_values(features))
     }
 }
 
@@ -108,12 +103,7 @@ pub(super) fn unit_length(x: MatrixView<'_>) -> Matrix {
 /// [`unit_length`] of a set, whose features are all numbers then.
 pub(super) fn of_unit_length(data: &Dataset) -> Result<Dataset, PreprocessError> {
     let features = unit_length(data.features().view());
-    Ok(data.replace_features(
-        features,
-        data.feature_names().clone(),
-        Nominal::new(),
-        data.texts().clone(),
-    )?)
+    Ok(data.replace_values(features).with_nominal(Nominal::new())?)
 }
 
 /// The error of a value that a step made infinite.

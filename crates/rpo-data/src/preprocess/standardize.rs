@@ -191,12 +191,7 @@ impl Transform for Standardizer {
         }
         check_nominal(&self.nominal, data)?;
         let features = self.standardize(data.features().view())?;
-        Ok(data.replace_features(
-            features,
-            data.feature_names().clone(),
-            self.nominal.clone(),
-            data.texts().clone(),
-        )?)
+        Ok(data.replace_values(features))
     }
 }
 

@@ -5,6 +5,8 @@ use super::{Nominal, Pipeline};
 use crate::text::Texts;
 use rpo_core::store::{Reader, Store, StoreError, Writer};
 
+const TARGETS: &str = "target_encoding.targets";
+const TARGET_MEAN: &str = "target_encoding.mean";
 const FILL: &str = "impute.fill";
 const MEAN: &str = "standardize.mean";
 const FACTOR: &str = "standardize.factor";
@@ -20,6 +22,10 @@ impl Store for Pipeline {
         if let Some((weighting, weights)) = learned.texts {
             out.field(TEXT_WEIGHTING, weighting)?;
             out.floats(TEXT_WEIGHT, &weights)?;
+        }
+        if let Some((targets, means)) = learned.target_encoding {
+            out.field(TARGETS, targets)?;
+            out.floats(TARGET_MEAN, &means)?;
         }
         if let Some(fill) = learned.fill {
             let fill = fill.iter().map(|fill| fill.unwrap_or(f32::NAN));
@@ -60,6 +66,9 @@ impl Pipeline {
         };
         if from.has(TEXT_WEIGHT) {
             learned.texts = Some((from.field(TEXT_WEIGHTING)?, from.floats(TEXT_WEIGHT)?.to_vec()));
+        }
+        if from.has(TARGET_MEAN) {
+            learned.target_encoding = Some((from.field(TARGETS)?, from.floats(TARGET_MEAN)?.to_vec()));
         }
         if from.has(FILL) {
             let values = from.floats(FILL)?;

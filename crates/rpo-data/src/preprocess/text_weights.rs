@@ -130,7 +130,6 @@ impl Transform for TextWeights {
     fn apply(&self, data: &Dataset) -> Result<Dataset, PreprocessError> {
         check_texts(&self.texts, data)?;
         let features = self.weigh(data.features().view())?;
-        let (names, nominal) = (data.feature_names().clone(), data.nominal().clone());
-        Ok(data.replace_features(features, names, nominal, self.texts.clone())?)
+        Ok(data.replace_values(features))
     }
 }

@@ -6,5 +6,6 @@ mod containers;
 mod label_lists;
 mod parsing_fixtures;
 mod robustness;
+mod target_encoding;
 mod texts;
 mod typed_columns;

@@ -7,7 +7,9 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
-use rpo_data::preprocess::{FeatureWeights, Fill, Normalization, Pipeline, Steps, TextWeighting, Transform};
+use rpo_data::preprocess::{
+    Encoding, FeatureWeights, Fill, Normalization, Pipeline, Steps, TextWeighting, Transform,
+};
 use rpo_data::read::{Cell, ColumnType, Missing, ReadErrorKind, ReadOptions, Targets, read_from, read_rows};
 use rpo_data::text::{TextOptions, TextUnit};
 use rpo_data::{Dataset, Layout};
@@ -349,7 +351,7 @@ fn other_steps_leave_terms_alone_and_sparse() {
     let only_texts = Steps::default().fit(&data).unwrap().apply(&data).unwrap();
     let steps = Steps {
         impute: Some(Fill::Mean),
-        one_hot: true,
+        nominal: Encoding::OneHot,
         standardize: true,
         ..Steps::default()
     };

@@ -1,0 +1,176 @@
+//! Several columns in place of each nominal feature.
+
+use super::{Nominal, PreprocessError, check_features, check_nominal, is_position};
+use crate::builder::MatrixBuilder;
+use crate::dataset::{Dataset, DatasetError};
+use crate::names::Names;
+use crate::text::Texts;
+use rpo_core::{Matrix, MatrixView, Mismatch, check_dense};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Which columns take the place of the nominal features of three or more values. One of two values is an indicator of the
+/// second already and stays, as do numeric ones.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Expansion {
+    nominal: Nominal,
+    n_features: usize,
+    /// The features that are replaced, by increasing index.
+    replaced: Vec<Replaced>,
+}
+
+/// A feature that columns replace.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Replaced {
+    pub(super) feature: usize,
+    pub(super) values: Arc<[String]>,
+    /// Its first column in the result.
+    pub(super) first: usize,
+    /// How many it has there.
+    pub(super) n_columns: usize,
+}
+
+impl Expansion {
+    /// The columns of this many features, some of them nominal with these values: `width` of each list of values.
+    pub(super) fn new(
+        n_features: usize,
+        nominal: Nominal,
+        width: impl Fn(&[String]) -> usize,
+    ) -> Result<Self, PreprocessError> {
+        check_features(&nominal, n_features)?;
+        let mut replaced = Vec::new();
+        for (&feature, values) in nominal.iter().filter(|(_, values)| values.len() > 2) {
+            replaced.push(Replaced {
+                feature,
+                values: Arc::clone(values),
+                first: moved(&replaced, feature),
+                n_columns: width(values),
+            });
+        }
+        Ok(Self {
+            nominal,
+            n_features,
+            replaced,
+        })
+    }
+
+    /// Refuses a set with other features than those before.
+    pub(super) fn check(&self, data: &Dataset) -> Result<(), PreprocessError> {
+        Mismatch::check("features", self.n_features, data.n_features())?;
+        check_nominal(&self.nominal, data)
+    }
+
+    /// The features that are replaced, by increasing index.
+    pub(super) fn replaced(&self) -> &[Replaced] {
+        &self.replaced
+    }
+
+    /// Number of features in the result.
+    pub(super) fn n_columns(&self) -> usize {
+        moved(&self.replaced, self.n_features)
+    }
+
+    /// The column of a feature that stays.
+    fn moved(&self, feature: usize) -> usize {
+        let n_before = self.replaced.partition_point(|r| r.feature < feature);
+        moved(&self.replaced[..n_before], feature)
+    }
+
+    /// The texts in the result, from those before.
+    pub(super) fn texts(&self, before: &Texts) -> Texts {
+        let texts = before.iter();
+        let moved = texts.map(|(&first, column)| (self.moved(first), Arc::clone(column)));
+        moved.collect()
+    }
+
+    /// The nominal features that stay, in the result.
+    pub(super) fn kept_nominal(&self) -> Nominal {
+        let kept = self.nominal.iter().filter(|(_, values)| values.len() <= 2);
+        let moved = kept.map(|(&feature, values)| (self.moved(feature), Arc::clone(values)));
+        moved.collect()
+    }
+
+    /// Name of a feature in the result, from the names before; `None` beyond the last. `name` makes that of a column in
+    /// the place of a feature from the feature's name and the place among its columns.
+    pub(super) fn feature_name(
+        &self,
+        names: &Names,
+        column: usize,
+        name: impl FnOnce(&Replaced, &str, usize) -> String,
+    ) -> Option<String> {
+        let n_before = self.replaced.partition_point(|r| r.first <= column);
+        let Some(last) = n_before.checked_sub(1).map(|i| &self.replaced[i]) else {
+            return names.get(column).map(Cow::into_owned);
+        };
+        match column - last.first {
+            place if place < last.n_columns => {
+                let feature = names.get(last.feature)?;
+                Some(name(last, &feature, place))
+            }
+            place => {
+                let feature = last.feature + 1 + place - last.n_columns;
+                names.get(feature).map(Cow::into_owned)
+            }
+        }
+    }
+
+    /// Features (n x p) with columns in place of nominal ones: `push` is given the matrix, the row, the position among the
+    /// replaced features and the value there: a position in the list of values, or NaN.
+    pub(super) fn expand(
+        &self,
+        x: MatrixView<'_>,
+        memory_limit: usize,
+        push: impl Fn(&mut MatrixBuilder, usize, usize, f32),
+    ) -> Result<Matrix, PreprocessError> {
+        Mismatch::check("features", self.n_features, x.n_cols())?;
+        let (rows, columns) = (x.n_rows(), self.n_columns());
+        let mut builder = match x {
+            MatrixView::Dense(_) => {
+                check_dense(rows, columns, size_of::<f32>(), memory_limit)?;
+                MatrixBuilder::dense(columns)
+            }
+            MatrixView::Sparse(_) => MatrixBuilder::sparse(columns),
+        };
+        for row in 0..rows {
+            // A replaced feature that is not stored has its first value, so all of them are visited, in step with
+            // those that are stored.
+            let mut rest = self.replaced.iter().enumerate().peekable();
+            let (mut n_added, mut invalid) = (0, None);
+            x.for_each_in_row(row, |j, v| {
+                let j = j as usize;
+                while let Some((absent, r)) = rest.next_if(|(_, r)| r.feature < j) {
+                    push(&mut builder, row, absent, 0.0);
+                    n_added = r.first + r.n_columns - (r.feature + 1);
+                }
+                let Some((index, r)) = rest.next_if(|(_, r)| r.feature == j) else {
+                    return builder.push((j + n_added) as u32, v);
+                };
+                if v.is_nan() || is_position(v, r.values.len()) {
+                    push(&mut builder, row, index, v);
+                } else {
+                    invalid = invalid.or(Some((r, v)));
+                }
+                n_added = r.first + r.n_columns - (r.feature + 1);
+            });
+            if let Some((r, value)) = invalid {
+                let not_a_position = DatasetError::NotAPosition {
+                    sample: row,
+                    feature: r.feature,
+                    value,
+                    n_values: r.values.len(),
+                };
+                return Err(not_a_position.into());
+            }
+            rest.for_each(|(absent, _)| push(&mut builder, row, absent, 0.0));
+            builder.end_row();
+        }
+        Ok(builder.finish())
+    }
+}
+
+/// The column of a feature after others that are replaced.
+fn moved(replaced: &[Replaced], feature: usize) -> usize {
+    replaced
+        .last()
+        .map_or(feature, |r| r.first + r.n_columns + feature - (r.feature + 1))
+}
