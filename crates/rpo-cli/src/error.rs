@@ -144,10 +144,16 @@ impl CliError {
                 "missing_targets" => "--missing-outputs is for ARFF and CSV files",
                 "task" => "--task is for ARFF and CSV files",
                 "first_feature" => "--first-feature is for svmlight files",
+                "delimiter" => "--delimiter is for CSV files",
                 _ => return None,
             },
             _ => return None,
         })
+    }
+
+    /// Returns true if a file has no column of the name of an output.
+    pub(crate) fn is_unknown_target(&self) -> bool {
+        matches!(self, Self::Read(e) if matches!(e.kind, ReadErrorKind::UnknownTarget { .. }))
     }
 
     /// What standard error shows: the error, its causes as far as they add anything, and what to do.

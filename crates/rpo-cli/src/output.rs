@@ -2,7 +2,6 @@
 
 use crate::error::CliError;
 use rpo::data::Dataset;
-use rpo::data::preprocess::Pipeline;
 use rpo::{FileTarget, Model};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -77,13 +76,12 @@ pub(crate) fn note(text: &str) {
 
 /// Notes the features that imputation learned nothing for.
 pub(crate) fn note_unfilled(model: &Model) {
-    let Some(imputer) = model.pipeline().and_then(Pipeline::imputer) else {
-        return;
-    };
-    let mut empty = imputer.unobserved();
-    if let Some(first) = empty.next() {
-        let name = model.schema().feature_names().get(first).unwrap_or_default();
-        let others = match empty.count() {
+    let names = model.schema().feature_names();
+    let unfilled = model
+        .pipeline()
+        .map_or_else(Vec::new, |pipeline| pipeline.unobserved(names));
+    if let Some((name, others)) = unfilled.split_first() {
+        let others = match others.len() {
             0 => String::new(),
             1 => ", nor has 1 other".to_owned(),
             n => format!(", nor have {n} others"),

@@ -1,12 +1,13 @@
 //! A fitted model with what serving it needs.
 
 use crate::combine::Ensemble;
+use crate::method::first_missing;
 use crate::{
     DEFAULT_MEMORY_LIMIT, Decision, Estimator, FitContext, ModelError, OobPredictions, Predict, Schema,
     Stages, TrainingSummary,
 };
 use ndarray::{Array2, ArrayView2};
-use rpo_core::{CsrMatrix, MatrixError, MatrixView, Mismatch};
+use rpo_core::{CsrMatrix, MatrixView, Mismatch};
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
 use rpo_ensemble::thresholds::{self, ThresholdRule};
@@ -356,12 +357,16 @@ impl Model {
     }
 
     /// Predictions for the training samples x, each by the parts of the model that did not see it in training,
-    /// and from how many of those; rows without any are NaN. `None` if the method has no such thing.
+    /// and from how many of those; rows without any are NaN. `None` if the method has no such thing, or features contain
+    /// the targets of these samples ([`Pipeline::contains_targets`]).
     ///
     /// # Errors
     /// Other samples than those of the training set; predictions of more than 4 GiB.
     pub fn oob_predictions(&self, x: MatrixView<'_>) -> Result<Option<OobPredictions>, ModelError> {
-        self.with_features(x, Predict::oob_predictions)
+        match self.pipeline.as_ref().is_some_and(Pipeline::contains_targets) {
+            true => Ok(None),
+            false => self.with_features(x, Predict::oob_predictions),
+        }
     }
 
     /// The leaf that each sample reaches in each tree (n x trees). `None` if the method has no trees that it could be
@@ -416,13 +421,10 @@ impl Model {
 
     /// The first feature that is missing, by the name that the data have for it.
     fn missing_feature(&self, x: MatrixView<'_>) -> Option<ModelError> {
-        match x.check_finite() {
-            Err(MatrixError::NonFinite { row, column, value }) if value.is_nan() => {
-                let name = self.schema.feature_names().get(column)?.into_owned();
-                Some(ModelError::MissingFeature { row, name })
-            }
-            _ => None,
-        }
+        let encodes = |feature| self.pipeline.as_ref().is_some_and(|p| p.encodes_missing(feature));
+        let (row, column) = first_missing(x, |feature| !encodes(feature))?;
+        let name = self.schema.feature_names().get(column)?.into_owned();
+        Some(ModelError::MissingFeature { row, name })
     }
 
     /// Sets the thresholds that a rule finds on the out-of-bag predictions for the training set, which is given again.

@@ -3,7 +3,7 @@
 use crate::ModelError;
 use rpo_data::read::{ColumnType, ReadOptions};
 use rpo_data::text::TextColumn;
-use rpo_data::{Dataset, Names, Task};
+use rpo_data::{Dataset, LabelColumn, Names, Task};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -17,6 +17,7 @@ pub struct Schema {
     nominal: BTreeMap<usize, Arc<[String]>>,
     texts: BTreeMap<usize, Arc<TextColumn>>,
     output_names: Names,
+    label_column: Option<LabelColumn>,
     /// The names of the targets and their levels, if each output is a level of a target.
     levels: Option<(Names, Vec<f64>)>,
 }
@@ -30,6 +31,7 @@ impl Schema {
             nominal: data.nominal().clone(),
             texts: data.texts().clone(),
             output_names: data.output_names().clone(),
+            label_column: data.label_column().cloned(),
             levels: None,
         }
     }
@@ -75,8 +77,14 @@ impl Schema {
             nominal,
             texts,
             output_names,
+            label_column: None,
             levels: None,
         })
+    }
+
+    /// The same with the column that labels were listed in.
+    pub(crate) fn with_label_column(self, label_column: Option<LabelColumn>) -> Self {
+        Self { label_column, ..self }
     }
 
     /// The same outputs, of the features of a data set.
@@ -177,6 +185,12 @@ impl Schema {
     /// Names of the outputs.
     pub fn output_names(&self) -> &Names {
         &self.output_names
+    }
+
+    /// The column that labels were listed in, in the file that the model was trained on, if they were: where they are
+    /// found in others.
+    pub fn label_column(&self) -> Option<&LabelColumn> {
+        self.label_column.as_ref()
     }
 
     /// Names of the outputs of data: those of the model, except where it has several levels of each.

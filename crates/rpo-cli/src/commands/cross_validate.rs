@@ -11,7 +11,7 @@ use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::csv_field;
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names, Task};
 use rpo::metrics::Metric;
-use rpo::{CrossValidation, FileTarget, Fold, ModelError, cross_validate_with};
+use rpo::{CrossValidation, EvaluateOptions, FileTarget, Fold, ModelError, cross_validate_with};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -64,6 +64,8 @@ impl CrossValidate {
             method = method.with_seed(seed);
         }
         method.estimator(Task::MultiLabel)?;
+        // The metrics by default have no propensities.
+        self.weights.check_effect(&self.metrics)?;
         if let Some(path) = &self.predictions {
             FileTarget::check(path)?;
         }
@@ -89,7 +91,12 @@ impl CrossValidate {
             Ok(())
         };
         let seed = Seed::new(method.seed());
-        let result = cross_validate_with(estimator.as_ref(), &data, self.folds, &metrics, seed, on_fold);
+        let options = EvaluateOptions {
+            propensity: self.weights.propensity.model(),
+            ..EvaluateOptions::default()
+        };
+        let estimator = estimator.as_ref();
+        let result = cross_validate_with(estimator, &data, self.folds, &metrics, options, seed, on_fold);
         bar.finish_and_clear();
         let result = result.map_err(failed)?;
         if let (Some(path), Some(kept)) = (&self.predictions, kept) {

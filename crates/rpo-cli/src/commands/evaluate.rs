@@ -1,13 +1,13 @@
 //! `rpo evaluate`.
 
 use crate::error::CliError;
-use crate::options::{DataOptions, MemoryOptions, ThreadOptions, UnseenOptions};
+use crate::options::{DataOptions, MemoryOptions, PropensityOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report, note};
 use crate::resources::Stopwatch;
 use clap::Args;
 use rpo::data::write::csv_field;
 use rpo::data::{Names, Task};
-use rpo::metrics::{Metric, Needs, Propensity, Score};
+use rpo::metrics::{Metric, Needs, Score};
 use rpo::{Decision, EvaluateOptions, FileTarget, Model, OutputScores};
 use std::path::{Path, PathBuf};
 
@@ -31,13 +31,8 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
-    /// Exponent A of the propensity model of psp@K and psndcg@K (0.5 for Wikipedia, 0.6 for Amazon); 0.55 by default.
-    #[arg(long, value_name = "A", allow_negative_numbers = true)]
-    propensity_a: Option<f64>,
-
-    /// Offset B of the propensity model (0.4 for Wikipedia, 2.6 for Amazon); 1.5 by default.
-    #[arg(long, value_name = "B", allow_negative_numbers = true)]
-    propensity_b: Option<f64>,
+    #[command(flatten)]
+    propensity: PropensityOptions,
 
     /// How labels are decided from scores, if not as the model says: threshold, or f1 for all samples at once by the
     /// expected F1 of each label. Scores must be probabilities for that.
@@ -77,11 +72,6 @@ impl Evaluate {
         }
         let metrics = self.metrics(&model);
         self.check_effect(model.schema().task(), &metrics)?;
-        let usual = Propensity::default();
-        let propensity = Propensity {
-            a: self.propensity_a.unwrap_or(usual.a),
-            b: self.propensity_b.unwrap_or(usual.b),
-        };
         if let Some(path) = &self.per_output {
             FileTarget::check(path)?;
         }
@@ -90,7 +80,7 @@ impl Evaluate {
         let load_seconds = clock.wall_seconds();
 
         let options = EvaluateOptions {
-            propensity,
+            propensity: self.propensity.model(),
             memory_limit: self.memory.bytes(),
         };
         let evaluated = model.evaluate_with(&data, &metrics, options);
@@ -116,12 +106,7 @@ impl Evaluate {
     /// Refuses options that no metric heeds.
     fn check_effect(&self, task: Task, metrics: &[Metric]) -> Result<(), CliError> {
         let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
-        let given = self.propensity_a.or(self.propensity_b).is_some();
-        if given && !metrics.iter().any(Score::needs_propensities) {
-            return refuse(
-                "--propensity-a and --propensity-b are for psp@K and psndcg@K, of which none is asked for",
-            );
-        }
+        self.propensity.check_effect(metrics, false)?;
         if self.decide.is_some() && task == Task::Regression {
             return refuse("--decide is for labels; the model predicts numbers");
         }

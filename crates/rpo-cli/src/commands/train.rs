@@ -86,7 +86,7 @@ impl Train {
             }));
         }
         if self.oob && !estimator.has_oob() {
-            let message = "--oob needs out-of-bag predictions: trees must grow on a part of the samples";
+            let message = "--oob needs out-of-bag predictions: trees must grow on a part of the samples, without --nominal target";
             return Err(CliError::Usage(message.to_owned()));
         }
         if self.start.is_some() && !estimator.continues() {
@@ -95,6 +95,7 @@ impl Train {
                 "--continue is for boosting, not for {name}; forests merge"
             )));
         }
+        self.weights.check_effect(&[])?;
         FileTarget::check(&self.model)?;
         let start = self.start.as_ref().map(Model::load).transpose()?;
 

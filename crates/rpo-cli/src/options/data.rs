@@ -103,8 +103,8 @@ struct TargetOptions {
     targets: Vec<String>,
 
     /// Outputs of CSV, Parquet and Arrow files: the labels that a column lists for each sample, such as red;round, or a list
-    /// of texts. An empty value is a sample without labels. To evaluate a model, labels that it does not have are left out,
-    /// with a note.
+    /// of texts. An empty value is a sample without labels. A model finds them in the same column again; labels that it does
+    /// not have are left out, with a note.
     #[arg(
         long,
         value_name = "NAME",
@@ -271,6 +271,13 @@ impl UnseenOptions {
     }
 }
 
+/// The labels of a model that a column lists.
+fn labels_of(schema: &Schema, list: LabelList) -> Targets {
+    let labels = schema.target_names().iter().map(Cow::into_owned).collect();
+    let labels = Some(labels);
+    Targets::List(LabelList { labels, ..list })
+}
+
 fn parse_delimiter(text: &str) -> Result<char, String> {
     let mut characters = text.chars();
     match (characters.next(), characters.next(), text) {
@@ -393,9 +400,14 @@ impl InputOptions {
     }
 
     fn catalogued(&self, name: &str, part: Part) -> Result<Dataset, CliError> {
-        if self.format.format != Format::Auto || self.format.first_feature.is_some() {
-            let message =
-                "the catalogue knows the format of its sets: --format and --first-feature are for files";
+        let FormatOptions {
+            format,
+            delimiter,
+            first_feature,
+            ..
+        } = &self.format;
+        if *format != Format::Auto || delimiter.is_some() || first_feature.is_some() {
+            let message = "the catalogue knows the format of its sets: --format, --delimiter and --first-feature are for files";
             return Err(CliError::Usage(message.to_owned()));
         }
         if self.id.is_some() {
@@ -690,20 +702,30 @@ impl DataOptions {
             Some(name) => self.input.catalogued(name, Part::Test)?,
             None => match self.outputs.targets() {
                 Some(Targets::List(list)) => {
-                    let labels = schema.target_names().iter().map(Cow::into_owned).collect();
-                    let labels = Some(labels);
-                    let targets = Targets::List(LabelList { labels, ..list });
-                    self.input.read_table(schema, &self.options(), targets)?
+                    self.input
+                        .read_table(schema, &self.options(), labels_of(schema, list))?
                 }
                 Some(targets) => self.input.read_table(schema, &self.options(), targets)?,
-                None => {
-                    let names = schema.target_names().iter().map(Cow::into_owned).collect();
-                    self.input
-                        .read_for(schema, self.options(), Targets::Names(names), true)?
-                }
+                None => self.load_targets(schema)?,
             },
         };
         self.input.finish(data)
+    }
+
+    /// Reads a set whose outputs have the names of the model's, or are listed in the column that they were listed in.
+    fn load_targets(&self, schema: &Schema) -> Result<Dataset, CliError> {
+        let read = |targets| self.input.read_for(schema, self.options(), targets, true);
+        let names = Targets::Names(schema.target_names().iter().map(Cow::into_owned).collect());
+        let Some(column) = schema.label_column() else {
+            return read(names);
+        };
+        match read(labels_of(schema, column.clone().into())) {
+            Err(lacks_column) if lacks_column.is_unknown_target() => match read(names) {
+                Err(e) if e.is_unknown_target() => Err(lacks_column),
+                read => read,
+            },
+            read => read,
+        }
     }
 
     fn options(&self) -> ReadOptions {

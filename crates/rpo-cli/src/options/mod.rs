@@ -2,12 +2,14 @@
 
 mod data;
 mod method;
+mod propensity;
 mod text;
 mod weights;
 mod write;
 
 pub(crate) use data::{DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions};
 pub(crate) use method::{MethodOptions, argument};
+pub(crate) use propensity::PropensityOptions;
 pub(crate) use text::TextColumnOptions;
 pub(crate) use weights::WeightOptions;
 pub(crate) use write::WriteOptions;

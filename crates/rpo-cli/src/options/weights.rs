@@ -1,11 +1,12 @@
 //! Weights of samples.
 
+use super::PropensityOptions;
 use crate::error::CliError;
 use clap::Args;
 use ndarray::Axis;
-use rpo::core::Propensity;
 use rpo::data::read::{Format, ReadOptions, Targets, read};
 use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, FeatureKind, Task};
+use rpo::metrics::Metric;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -24,8 +25,8 @@ pub(crate) struct WeightOptions {
     sample_weights: Option<String>,
 
     /// Weights of the outputs of each sample, which multiply those of the samples, for boosting: `balanced`, under which the
-    /// samples with a label and those without count the same; `propensity`, 1/p where a label of propensity p (Jain et al. 2016,
-    /// A = 0.55, B = 1.5) is there, as others may be there and not recorded, or `propensity-unbiased`, 2/p - 1; or a CSV file with a column named like each output and a row
+    /// samples with a label and those without count the same; `propensity`, 1/p where a label of propensity p (Jain et al. 2016)
+    /// is there, as others may be there and not recorded, or `propensity-unbiased`, 2/p - 1; or a CSV file with a column named like each output and a row
     /// for each sample. An output of weight 0 counts as missing.
     #[arg(
         long,
@@ -33,19 +34,32 @@ pub(crate) struct WeightOptions {
         help_heading = "Data"
     )]
     output_weights: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) propensity: PropensityOptions,
 }
 
 impl WeightOptions {
+    /// Refuses a propensity model that neither the weights nor metrics heed.
+    pub(crate) fn check_effect(&self, metrics: &[Metric]) -> Result<(), CliError> {
+        let is_heeded = matches!(self.by_name(), Some(PROPENSITY | UNBIASED));
+        self.propensity.check_effect(metrics, is_heeded)
+    }
+
+    /// The weights of outputs, if they need no file.
+    fn by_name(&self) -> Option<&'static str> {
+        let given = self.output_weights.as_deref()?;
+        let mut names = [BALANCED, PROPENSITY, UNBIASED].into_iter();
+        names.find(|name| given == Path::new(name))
+    }
+
     /// The data with its weights, if any are given.
     pub(super) fn apply(&self, data: Dataset, name: &str) -> Result<Dataset, CliError> {
         let data = self.of_samples(data, name)?;
         let Some(path) = &self.output_weights else {
             return Ok(data);
         };
-        let by_name = [BALANCED, PROPENSITY, UNBIASED]
-            .into_iter()
-            .find(|of| path == Path::new(of));
-        if let Some(of) = by_name {
+        if let Some(of) = self.by_name() {
             if data.task() == Task::Regression {
                 let problem = format!("--output-weights {of} is for labels: the outputs are numbers");
                 let data = name.to_owned();
@@ -53,7 +67,7 @@ impl WeightOptions {
             }
             let weighted = match of {
                 BALANCED => data.with_balanced_labels(),
-                of => data.with_propensity_weights(Propensity::default(), of == UNBIASED),
+                of => data.with_propensity_weights(self.propensity.model(), of == UNBIASED),
             };
             return weighted.map_err(|source| CliError::Dataset {
                 data: name.to_owned(),

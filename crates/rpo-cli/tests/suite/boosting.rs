@@ -138,7 +138,13 @@ fn outputs_of_samples_are_weighed() {
     assert_eq!(predict("some.rpo"), predict("missing.rpo"));
     assert_ne!(predict("some.rpo"), predict("plain.rpo"));
     let mut different = vec![predict("plain.rpo")];
-    for weights in ["balanced", "propensity", "propensity-unbiased"] {
+    for weights in [
+        "balanced",
+        "propensity",
+        "propensity --propensity-a 0.3",
+        "propensity-unbiased",
+        "propensity-unbiased --propensity-b 4",
+    ] {
         folder.ok(&format!(
             "train {options} --model w.rpo --output-weights {weights}"
         ));

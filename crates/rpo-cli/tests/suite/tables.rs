@@ -419,8 +419,26 @@ fn a_column_may_list_the_labels() {
     assert_eq!((evaluated.code, evaluated.stderr.as_str()), (Some(0), note));
     let scores: serde_json::Value = serde_json::from_str(&evaluated.stdout).unwrap();
     assert!(number(&scores, "lrap") > 0.95, "{scores}");
-    let message = folder.fail("evaluate --data test.csv --model m.rpo");
-    assert!(message.contains("--label-list"), "{message}");
+    // The model knows the column; a set whose labels are columns of 0 and 1 does as well.
+    let timeless = |text: &str| {
+        let kept = text.lines().filter(|line| !line.contains("seconds"));
+        kept.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let metrics = "--metrics lrap,micro-f1,hamming";
+    let named = folder.run(&format!(
+        "evaluate --data test.csv {list} --model m.rpo {metrics}"
+    ));
+    let again = folder.run(&format!("evaluate --data test.csv --model m.rpo {metrics}"));
+    assert_eq!(again.stderr, note);
+    assert_eq!(timeless(&again.stdout), timeless(&named.stdout));
+    folder.ok(&format!("convert --data test.csv {list} --out columns.csv"));
+    folder.ok("evaluate --data columns.csv --model m.rpo");
+    folder.write("none.csv", "x,y\n1,2\n");
+    let message = folder.fail("evaluate --data none.csv --model m.rpo");
+    assert!(
+        message.contains("\"tags\"") && message.contains("--label-list"),
+        "{message}"
+    );
     folder.ok(&format!(
         "split --data train.csv {list} --train a.csv --test b.csv --test-fraction 0.3"
     ));
@@ -429,6 +447,44 @@ fn a_column_may_list_the_labels() {
         "train --data train.csv {list} --task regression --model n.rpo"
     ));
     assert!(message.contains("\"tags\""), "{message}");
+}
+
+/// Words of very many values as means of the outputs: kept in the model, and no cause to refuse what is missing or new.
+#[test]
+fn words_become_means_of_outputs() {
+    let folder = Folder::new();
+    let words: Vec<String> = (0..60).map(|w| format!("w{}", w * 7 % 60)).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    folder.write("train.csv", customers(600, 0, &words));
+    folder.write("test.csv", customers(100, 600, &words));
+    let ridge = "--id customer --targets spend_* --method ridge --impute median";
+    let r2 = |model: &str, options: &str| {
+        folder.ok(&format!(
+            "train --data train.csv {ridge} {options} --model {model}"
+        ));
+        number(
+            &folder.json(&format!("evaluate --data test.csv --model {model}")),
+            "r2",
+        )
+    };
+    let (target, codes) = (r2("t.rpo", "--nominal target"), r2("c.rpo", "--nominal codes"));
+    assert!(target > 0.8 && target > codes + 0.2, "{target} {codes}");
+
+    folder.ok(&format!("cv --data train.csv {ridge} --nominal target --folds 3"));
+    // A missing word needs no imputation, one that training did not have is noted.
+    folder.write(
+        "new.csv",
+        "city,age,since,member\n,30,2024-05-05,no\nw99,30,2024-05-05,no\n",
+    );
+    let run = folder.run("predict --data new.csv --model t.rpo");
+    let note = "note: 1 value of \"city\", \"w99\" for one, were not in the training data and count as missing; --unseen error \
+        refuses them\n";
+    assert_eq!((run.code, run.stderr.as_str()), (Some(0), note));
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert_eq!(lines[1], lines[2]);
+    let message =
+        folder.fail("train --data train.csv --targets spend_* --nominal target --oob --model n.rpo");
+    assert!(message.contains("--nominal target"), "{message}");
 }
 
 #[test]
@@ -448,6 +504,7 @@ fn options_of_columns_are_for_tables() {
         ("--ignore x", "--ignore is"),
         ("--id x", "--id is"),
     ];
+    let delimiter = "--delimiter is for CSV files";
     for data in ["x.svm", "x.txt", "x.arff --targets y"] {
         folder.ok(&format!("train --data {data} --trees 2 --model m.rpo"));
         for (option, named) in options {
@@ -457,8 +514,19 @@ fn options_of_columns_are_for_tables() {
                 assert!(message.contains(&expected), "{data} {option}: {message}");
             }
         }
+        let file = data.split(' ').next().expect("a name");
+        for command in [
+            "train --trees 2 --model n.rpo",
+            "describe",
+            "convert --out y.csv",
+            "split --train a --test b --test-fraction 0.5",
+        ] {
+            let message = folder.fail(&format!("{command} --data {data} --delimiter ;"));
+            assert!(message.contains(delimiter), "{command} {data}: {message}");
+        }
         for command in ["predict --model m.rpo", "evaluate --model m.rpo"] {
-            let file = data.split(' ').next().expect("a name");
+            let message = folder.fail(&format!("{command} --data {file} --delimiter ;"));
+            assert!(message.contains(delimiter), "{command} {data}: {message}");
             folder.ok(&format!("{command} --data {file}"));
             let message = folder.fail(&format!("{command} --data {file} --id x"));
             assert!(
@@ -467,7 +535,7 @@ fn options_of_columns_are_for_tables() {
             );
         }
     }
-    for (option, named) in options {
+    for (option, named) in options.into_iter().chain([("--delimiter ;", "--delimiter")]) {
         let message = folder.fail(&format!("train --data @emotions {option} --model n.rpo"));
         let expected = named.split([' ', ',']).next().expect("an option");
         assert!(

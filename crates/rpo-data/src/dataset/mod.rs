@@ -76,6 +76,16 @@ impl fmt::Display for EmptyLines {
     }
 }
 
+/// A column that lists the labels of each sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LabelColumn {
+    /// Its name.
+    pub name: String,
+    /// The character between two labels.
+    pub separator: char,
+}
+
 /// Samples with features and outputs.
 ///
 /// Invariants: features and outputs have the same number of samples; features are finite or NaN (missing); labels are 0
@@ -111,6 +121,7 @@ pub struct Dataset {
     weights: Weights,
     ids: Option<Arc<[String]>>,
     empty_lines: Option<EmptyLines>,
+    label_column: Option<LabelColumn>,
     n_other_labels: usize,
 }
 
@@ -176,6 +187,7 @@ impl Dataset {
             weights: Weights::default(),
             ids: None,
             empty_lines: None,
+            label_column: None,
             n_other_labels: 0,
         })
     }
@@ -305,6 +317,11 @@ impl Dataset {
         &self.texts
     }
 
+    /// The column of a file that the labels were listed in, if they were.
+    pub fn label_column(&self) -> Option<&LabelColumn> {
+        self.label_column.as_ref()
+    }
+
     /// How often samples had a label that was not among those to be read
     /// ([`LabelList::labels`](crate::read::LabelList::labels)), and that the set does not have.
     pub fn n_other_labels(&self) -> usize {
@@ -316,6 +333,7 @@ impl Dataset {
         self,
         labels: Matrix,
         names: Names,
+        column: LabelColumn,
         n_others: usize,
     ) -> Result<Self, DatasetError> {
         check_names("output", &names, labels.n_cols())?;
@@ -323,6 +341,7 @@ impl Dataset {
             task: Task::MultiLabel,
             outputs: labels,
             output_names: names,
+            label_column: Some(column),
             n_other_labels: n_others,
             ..self
         })
@@ -457,6 +476,7 @@ impl Dataset {
             weights: self.weights.clone(),
             ids: self.ids.clone(),
             empty_lines: self.empty_lines,
+            label_column: self.label_column.clone(),
             n_other_labels: self.n_other_labels,
         }
     }

@@ -303,6 +303,11 @@ impl Pipeline {
         replaced.map(|r| r.feature).any(|replaced| replaced == feature)
     }
 
+    /// Returns true if features are means of targets: those of a training sample contain its own.
+    pub fn contains_targets(&self) -> bool {
+        self.target_encoding.is_some()
+    }
+
     /// Names, from those before the steps, of the features that no training sample has, for which imputation fills in 0.
     pub fn unobserved(&self, names: &Names) -> Vec<String> {
         let columns = self.imputer.iter().flat_map(Imputer::unobserved);

@@ -162,7 +162,11 @@ impl Standardizer {
     }
 
     /// Values (n x columns), standardized; dense unless sparse values stay sparse.
-    pub(super) fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
+    ///
+    /// # Errors
+    /// [`PreprocessError::Mismatch`], [`PreprocessError::Memory`], and [`PreprocessError::Dataset`] for a value that would
+    /// be infinite.
+    pub fn standardize(&self, values: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
         Mismatch::check(self.what(), self.mean.len(), values.n_cols())?;
         let moved = if self.keeps_sparse && matches!(values, MatrixView::Sparse(_)) {
             self.standardize_sparse(values)

@@ -100,22 +100,22 @@ impl TargetEncoding {
         let columns = Expansion::new(data.n_features(), data.nominal().clone(), |_| k)?;
         for r in columns.replaced() {
             let cells = (r.values.len() + 1).saturating_mul(FOLDS);
-            check_dense(cells, k, size_of::<Moments>(), DEFAULT_MEMORY_LIMIT)?;
+            check_dense(cells, k, size_of::<Group>(), DEFAULT_MEMORY_LIMIT)?;
         }
         let (folds, n_folds) = folds(data.n_samples(), targets.seed);
         let positions = positions(data, columns.replaced());
         let features = columns.replaced().par_iter().zip(&positions);
         let learned = features.map(|(r, positions)| {
-            let mut moments = vec![Statistics::new(r.values.len(), k); n_folds];
+            let mut groups = vec![Groups::new(r.values.len(), k); n_folds];
             for ((&position, &fold), y) in positions.iter().zip(&folds).zip(targets.values.rows()) {
                 if !position.is_nan() {
-                    moments[fold].push(position as usize, y);
+                    groups[fold].push(position as usize, y);
                 }
             }
             let means = |without: Option<usize>| {
-                let mut sum = Statistics::new(r.values.len(), k);
+                let mut sum = Groups::new(r.values.len(), k);
                 let others = (0..n_folds).filter(|&fold| Some(fold) != without);
-                others.for_each(|fold| sum.merge(&moments[fold]));
+                others.for_each(|fold| sum.merge(&groups[fold]));
                 sum.means()
             };
             let of_folds = (0..n_folds).map(|fold| means(Some(fold)));
@@ -278,15 +278,15 @@ fn positions(data: &Dataset, replaced: &[Replaced]) -> Vec<Vec<f32>> {
     positions
 }
 
-/// Number, mean and sum of squared deviations of some numbers.
+/// A group of numbers: how many, their mean, and their squared deviations from it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Moments {
+struct Group {
     n: f64,
     mean: f64,
     squares: f64,
 }
 
-impl Moments {
+impl Group {
     fn push(&mut self, y: f64) {
         self.merge(&Self {
             n: 1.0,
@@ -306,43 +306,43 @@ impl Moments {
     }
 }
 
-/// Moments of k targets for each value of a feature.
+/// The k targets of the samples with each value of a feature.
 #[derive(Debug, Clone)]
-struct Statistics {
+struct Groups {
     /// Those of the targets for the first value, then for the second, and so on.
-    moments: Vec<Moments>,
+    groups: Vec<Group>,
     k: usize,
 }
 
-impl Statistics {
+impl Groups {
     fn new(n_values: usize, k: usize) -> Self {
         Self {
-            moments: vec![Moments::default(); n_values * k],
+            groups: vec![Group::default(); n_values * k],
             k,
         }
     }
 
     /// Takes in the targets of a sample with this value.
     fn push(&mut self, value: usize, y: ArrayView1<'_, f32>) {
-        let moments = &mut self.moments[value * self.k..][..self.k];
-        for (moments, &y) in moments.iter_mut().zip(y) {
+        let groups = &mut self.groups[value * self.k..][..self.k];
+        for (groups, &y) in groups.iter_mut().zip(y) {
             if !y.is_nan() {
-                moments.push(y.into());
+                groups.push(y.into());
             }
         }
     }
 
     /// Takes in other samples.
     fn merge(&mut self, other: &Self) {
-        let pairs = self.moments.iter_mut().zip(&other.moments);
+        let pairs = self.groups.iter_mut().zip(&other.groups);
         pairs.for_each(|(mine, other)| mine.merge(other));
     }
 
     /// The shrunken means.
     fn means(&self) -> Means {
-        let mut means = vec![0.0; self.moments.len() + self.k];
+        let mut means = vec![0.0; self.groups.len() + self.k];
         for target in 0..self.k {
-            let values = || self.moments.iter().skip(target).step_by(self.k);
+            let values = || self.groups.iter().skip(target).step_by(self.k);
             let (overall, weight) = shrinkage(values());
             let shrunken = values().map(|value| match value.n > 0.0 {
                 true => overall + weight(value.n) * (value.mean - overall),
@@ -358,8 +358,8 @@ impl Statistics {
 }
 
 /// The mean of all, and the weight of the mean of a value of n samples against it.
-fn shrinkage<'a>(values: impl Iterator<Item = &'a Moments> + Clone) -> (f64, impl Fn(f64) -> f64) {
-    let (mut all, mut n_values, mut sum_of_squares) = (Moments::default(), 0.0, 0.0);
+fn shrinkage<'a>(values: impl Iterator<Item = &'a Group> + Clone) -> (f64, impl Fn(f64) -> f64) {
+    let (mut all, mut n_values, mut sum_of_squares) = (Group::default(), 0.0, 0.0);
     for value in values.clone().filter(|value| value.n > 0.0) {
         all.merge(value);
         n_values += 1.0;

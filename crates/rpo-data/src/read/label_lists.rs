@@ -5,7 +5,7 @@ use super::options::{LabelList, ReadOptions, Targets};
 use super::text::utf8;
 use super::typed::{Field, MOST_CATEGORIES};
 use crate::builder::MatrixBuilder;
-use crate::dataset::{Dataset, Task};
+use crate::dataset::{Dataset, LabelColumn, Task};
 use crate::names::Names;
 use std::collections::BTreeMap;
 
@@ -111,6 +111,10 @@ impl LabelLists {
             .into());
         }
         let mut places: Vec<u32> = (0..self.numbers.len() as u32).collect();
+        let column = LabelColumn {
+            name: self.list.column,
+            separator: self.list.separator,
+        };
         let names = match self.list.labels {
             Some(given) => given,
             None => {
@@ -136,7 +140,7 @@ impl LabelLists {
             builder.end_row();
             start = end;
         }
-        let data = data.with_labels(builder.finish(), Names::Given(names), self.n_others);
+        let data = data.with_labels(builder.finish(), Names::Given(names), column, self.n_others);
         data.map_err(|e| ReadErrorKind::from(e).into())
     }
 }

@@ -72,13 +72,13 @@ pub fn read(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dataset, Re
             },
             given => (given, reader),
         };
+        refuse_options_of_others(format, options)?;
         // A file is opened anew, as its columns may have to be looked at twice; a pipe is read once.
         if format == Format::Csv && path.is_file() {
-            return read_csv(|| open(path), options);
+            return table::read_csv(|| open(path), options);
         }
         #[cfg(feature = "arrow")]
         if matches!(format, Format::Parquet | Format::Arrow) && path.is_file() {
-            refuse_first_feature(format, options)?;
             return table::read_container(container::open(format, path, options.memory_limit)?, options);
         }
         read_format(format, reader, options)
@@ -125,15 +125,8 @@ pub fn read_from(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset,
         Format::Auto => format_of_content(reader)?,
         given => (given, reader),
     };
+    refuse_options_of_others(format, options)?;
     read_format(format, reader, options)
-}
-
-fn read_csv<'a>(
-    open: impl Fn() -> Result<Box<dyn BufRead + 'a>, ReadError>,
-    options: &ReadOptions,
-) -> Result<Dataset, ReadError> {
-    refuse_first_feature(Format::Csv, options)?;
-    table::read_csv(open, options)
 }
 
 fn read_format(
@@ -146,17 +139,15 @@ fn read_format(
         Format::XmlRepo => samples::read_xmlrepo(reader, options),
         Format::SvmLight => samples::read_svmlight(reader, options),
         Format::Arff => {
-            refuse_first_feature(format, options)?;
             refuse_column_options(format, options)?;
             table::read_arff(reader, options)
         }
         Format::Csv => {
             let text = read_lines(LineReader::with_longest(reader, options.longest_line))?;
-            read_csv(|| Ok(Box::new(text.as_slice())), options)
+            table::read_csv(|| Ok(Box::new(text.as_slice())), options)
         }
         #[cfg(feature = "arrow")]
         Format::Parquet | Format::Arrow => {
-            refuse_first_feature(format, options)?;
             let file = container::open_in_memory(format, reader, options.memory_limit)?;
             table::read_container(file, options)
         }
@@ -190,10 +181,14 @@ fn refuse_column_options(format: Format, options: &ReadOptions) -> Result<(), Re
     Err(ReadErrorKind::Option { option, format })
 }
 
-fn refuse_first_feature(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
-    if options.first_feature.is_some() {
-        let option = "first_feature";
-        return Err(ReadErrorKind::Option { option, format });
-    }
-    Ok(())
+/// Refuses options of one format, where the file is of another.
+fn refuse_options_of_others(format: Format, options: &ReadOptions) -> Result<(), ReadErrorKind> {
+    let option = if options.first_feature.is_some() && format != Format::SvmLight {
+        "first_feature"
+    } else if options.delimiter.is_some() && format != Format::Csv {
+        "delimiter"
+    } else {
+        return Ok(());
+    };
+    Err(ReadErrorKind::Option { option, format })
 }

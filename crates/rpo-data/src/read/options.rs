@@ -2,7 +2,7 @@
 
 use super::format::Format;
 use super::line::DEFAULT_LONGEST_LINE;
-use crate::dataset::Task;
+use crate::dataset::{LabelColumn, Task};
 use crate::text::{TextColumn, TextOptions};
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch};
 use serde::{Deserialize, Serialize};
@@ -84,6 +84,17 @@ impl LabelList {
         Self {
             column: column.into(),
             separator: ';',
+            labels: None,
+        }
+    }
+}
+
+/// The labels of a column that a set had, whichever there are.
+impl From<LabelColumn> for LabelList {
+    fn from(column: LabelColumn) -> Self {
+        Self {
+            column: column.name,
+            separator: column.separator,
             labels: None,
         }
     }

@@ -14,10 +14,6 @@ use std::io::BufRead;
 
 pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     refuse_table_options(Format::XmlRepo, options)?;
-    if options.first_feature.is_some() {
-        let (option, format) = ("first_feature", Format::XmlRepo);
-        return Err(ReadErrorKind::Option { option, format }.into());
-    }
     let mut reader = XmlRepoReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
     let (n_features, n_labels) = (reader.n_features(), reader.n_labels());
     options

@@ -68,7 +68,8 @@ pub fn cross_validate<S: Score>(
     metrics: &[S],
     seed: Seed,
 ) -> Result<CrossValidation, ModelError> {
-    cross_validate_with(estimator, data, k, metrics, seed, |_| Ok(()))
+    let options = EvaluateOptions::default();
+    cross_validate_with(estimator, data, k, metrics, options, seed, |_| Ok(()))
 }
 
 /// A fold of a cross-validation.
@@ -84,7 +85,7 @@ pub struct Fold<'a> {
     pub values: &'a [f64],
 }
 
-/// [`cross_validate`] that calls `on_fold` after each fold, for predictions out of fold, or progress.
+/// [`cross_validate`] with options of the evaluation that calls `on_fold` after each fold, for predictions out of fold, or progress.
 ///
 /// # Errors
 /// As [`cross_validate`], and those of `on_fold`, which end it.
@@ -93,13 +94,14 @@ pub fn cross_validate_with<S: Score>(
     data: &Dataset,
     k: usize,
     metrics: &[S],
+    options: EvaluateOptions,
     seed: Seed,
     mut on_fold: impl FnMut(Fold<'_>) -> Result<(), ModelError>,
 ) -> Result<CrossValidation, ModelError> {
     let splits = Split::folds(data, k, seed.purpose("cross-validation"))?;
     let mut folds = Vec::new();
     for_each_fold(estimator, data, &splits, |split, test, model| {
-        let evaluated = model.evaluate_with(test, metrics, EvaluateOptions::default())?;
+        let evaluated = model.evaluate_with(test, metrics, options)?;
         on_fold(Fold {
             test_samples: &split.test,
             test,

@@ -1,14 +1,15 @@
 //! The estimator of a method as configured: it prepares features, fits, and finds thresholds.
 
 use super::decision::{DecisionParams, WITHHELD};
-use super::features::many_valued;
+use super::encoding_targets::encoding_targets;
+use super::features::{FeatureParams, many_valued};
 use super::{Estimator, FitContext, Needs, NominalEncoding, OnCheckpoint, StreamDestination, StreamingFit};
 use crate::tune::Holdout;
 use crate::{Model, ModelError};
 use ndarray::Array2;
 use rpo_core::{Matrix, ParameterError, Seed};
 use rpo_data::Dataset;
-use rpo_data::preprocess::{Pipeline, Steps, Transform};
+use rpo_data::preprocess::{Encoding, Pipeline, Transform};
 use rpo_ensemble::EnsembleError;
 use rpo_ensemble::thresholds::ThresholdRule;
 use serde_json::{Map, Value};
@@ -24,11 +25,11 @@ pub(super) struct Configured {
     pub(super) needs_oob: bool,
     /// All parameters, for the record.
     pub(super) parameters: Map<String, Value>,
-    pub(super) steps: Steps,
-    /// The encoding of nominal features that was asked for, of a method that splits them natively.
-    pub(super) nominal: Option<NominalEncoding>,
-    /// No encoding was asked for: beside texts nominal features become indicators, as terms are.
-    pub(super) default_nominal: bool,
+    pub(super) features: FeatureParams,
+    /// The encoding of nominal features that the method has by default.
+    pub(super) default_nominal: NominalEncoding,
+    /// A method of members, which prepare features themselves.
+    pub(super) is_ensemble: bool,
     pub(super) decision: DecisionParams,
     pub(super) seed: Seed,
 }
@@ -42,16 +43,25 @@ impl Configured {
         fit: impl FnOnce(&Pipeline, &Dataset, &FitContext<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         context.check_start(self, data)?;
-        let steps = Steps {
-            one_hot: self.steps.one_hot || (self.default_nominal && !data.texts().is_empty()),
-            ..self.steps
+        let nominal = self.nominal(data);
+        let targets = match nominal {
+            NominalEncoding::Target if many_valued(data).next().is_some() => {
+                let components = self.features.nominal_components.unwrap_or(COMPONENTS);
+                let seed = self.seed.purpose("target encoding");
+                Some(encoding_targets(data, components, seed)?)
+            }
+            _ => None,
         };
-        let pipeline = steps.fit(data)?;
+        let encoding = match (&targets, nominal) {
+            (Some(targets), _) => Encoding::Target(targets),
+            (None, NominalEncoding::OneHot) => Encoding::OneHot,
+            (None, _) => Encoding::Positions,
+        };
+        let (pipeline, prepared) = self.features.steps(encoding).fit_apply(data)?;
+        let prepared = self.checked(prepared, nominal)?;
         if pipeline.is_identity() {
-            return fit(&pipeline, &*self.encoded(data)?, context);
+            return fit(&pipeline, &prepared, context);
         }
-        let prepared = pipeline.apply(data)?;
-        let prepared = self.encoded(&prepared)?;
         let validation = context.validation.map(|data| pipeline.apply(data)).transpose()?;
         let context = FitContext {
             validation: validation.as_ref(),
@@ -60,21 +70,44 @@ impl Configured {
         fit(&pipeline, &prepared, &context)
     }
 
-    /// The data with nominal features as they are, for methods to split or to take as numbers, or declared to be numbers.
-    fn encoded<'a>(&self, data: &'a Dataset) -> Result<Cow<'a, Dataset>, ModelError> {
-        match self.nominal {
-            Some(NominalEncoding::Codes) if !data.nominal().is_empty() => {
-                let numbers = data.clone().with_nominal(BTreeMap::new());
+    /// Returns true if features may be means of targets.
+    fn encodes_targets(&self) -> bool {
+        self.features.nominal == Some(NominalEncoding::Target)
+    }
+
+    /// The encoding of nominal features: beside texts, and where features are sparse, they become indicators unless
+    /// another is asked for, as a 0 that is not stored would be their first value.
+    fn nominal(&self, data: &Dataset) -> NominalEncoding {
+        let is_sparse = || !data.texts().is_empty() || matches!(data.features(), Matrix::Sparse(_));
+        match self.features.nominal {
+            Some(nominal) => nominal,
+            None if !self.is_ensemble && is_sparse() => NominalEncoding::OneHot,
+            None => self.default_nominal,
+        }
+    }
+
+    /// The data for methods that split nominal features, where these are left, and others: declared to be numbers if they
+    /// are to be, and dense if they are to be split.
+    fn checked<'a>(
+        &self,
+        data: Cow<'a, Dataset>,
+        nominal: NominalEncoding,
+    ) -> Result<Cow<'a, Dataset>, ModelError> {
+        let splits = self.default_nominal == NominalEncoding::Native;
+        match nominal {
+            NominalEncoding::Codes if splits && !data.nominal().is_empty() => {
+                let numbers = data.into_owned().with_nominal(BTreeMap::new());
                 Ok(Cow::Owned(numbers?))
             }
-            Some(NominalEncoding::Native) if matches!(data.features(), Matrix::Sparse(_)) => {
-                let reason = "needs dense features: choose one-hot or codes, or make features dense";
-                match many_valued(data).next() {
-                    None => Ok(Cow::Borrowed(data)),
-                    Some(_) => Err(ParameterError::conflict("nominal", "native", reason).into()),
+            NominalEncoding::Native if matches!(data.features(), Matrix::Sparse(_)) => {
+                let reason = "needs dense features: choose one-hot, target or codes, or make features dense";
+                let is_split = many_valued(&data).next().is_some();
+                match is_split {
+                    false => Ok(data),
+                    true => Err(ParameterError::conflict("nominal", "native", reason).into()),
                 }
             }
-            _ => Ok(Cow::Borrowed(data)),
+            _ => Ok(data),
         }
     }
 
@@ -86,23 +119,24 @@ impl Configured {
         fit: impl FnOnce(&Dataset, &FitContext<'_>, &Complete<'_>) -> Result<T, ModelError>,
     ) -> Result<T, ModelError> {
         let found = match self.decision.thresholds {
-            Some(rule) if !self.has_oob() => Some(self.withheld_thresholds(rule, data, context)?),
+            Some(rule) if !self.inner.has_oob() => Some(self.withheld_thresholds(rule, data, context)?),
             _ => None,
         };
         self.prepare(data, context, |pipeline, prepared, context| {
             let complete = |model: Model| {
-                let model = model.with_pipeline(pipeline.clone(), data)?;
-                let model = model
-                    .with_parameters(self.parameters.clone())
-                    .with_decision(self.decision.decide);
-                match (self.decision.thresholds, &found) {
-                    (None, _) => Ok(model),
-                    (Some(_), Some(found)) => model.with_thresholds(Some(found.clone())),
-                    (Some(rule), None) => match model.clone().with_oob_thresholds(rule, data) {
-                        Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_oob => Ok(model),
-                        decided => decided,
+                let decided = match (self.decision.thresholds, &found) {
+                    (None, _) => model,
+                    (Some(_), Some(found)) => model.with_thresholds(Some(found.clone()))?,
+                    // On the features that it was trained on, whose means of targets are out of fold.
+                    (Some(rule), None) => match model.clone().with_oob_thresholds(rule, prepared) {
+                        Err(ModelError::Ensemble(EnsembleError::NoBootstrap)) if !self.needs_oob => model,
+                        decided => decided?,
                     },
-                }
+                };
+                let completed = decided.with_pipeline(pipeline.clone(), data)?;
+                Ok(completed
+                    .with_parameters(self.parameters.clone())
+                    .with_decision(self.decision.decide))
             };
             fit(prepared, context, &complete)
         })
@@ -133,6 +167,9 @@ impl Configured {
     }
 }
 
+/// The columns that means of targets make of a feature by default.
+const COMPONENTS: usize = 8;
+
 /// Completes a model of the inner estimator.
 type Complete<'a> = dyn Fn(Model) -> Result<Model, ModelError> + 'a;
 
@@ -152,7 +189,8 @@ impl Estimator for Configured {
     fn needs(&self) -> Needs {
         let needs = self.inner.needs();
         Needs {
-            observed_features: needs.observed_features && self.steps.impute.is_none(),
+            observed_features: needs.observed_features && self.features.impute.is_none(),
+            missing_categories: self.encodes_targets(),
             ..needs
         }
     }
@@ -161,8 +199,9 @@ impl Estimator for Configured {
         self.inner.n_steps()
     }
 
+    /// Out-of-bag predictions are of samples whose features contain their own targets, if they are means of these.
     fn has_oob(&self) -> bool {
-        self.inner.has_oob()
+        self.inner.has_oob() && !self.encodes_targets()
     }
 
     fn keeps_best(&self) -> bool {
@@ -185,6 +224,9 @@ impl Estimator for Configured {
         context: &FitContext<'_>,
         samples: &[usize],
     ) -> Result<Option<(Model, Array2<f32>)>, ModelError> {
+        if self.encodes_targets() {
+            return Ok(None);
+        }
         self.fit_by(data, context, |prepared, context, complete| {
             let fitted = self.inner.fit_leaving_one_out(prepared, context, samples)?;
             let completed = fitted.map(|(model, scores)| Ok((complete(model)?, scores)));

@@ -4,7 +4,7 @@ use super::MethodError;
 use crate::combine::Candidate;
 use crate::{Model, ModelError, Schema};
 use ndarray::Array2;
-use rpo_core::{MatrixError, MatrixView};
+use rpo_core::MatrixView;
 use rpo_data::preprocess::Pipeline;
 use rpo_data::{Dataset, Task};
 use rpo_linear::FitEstimate;
@@ -135,6 +135,8 @@ pub struct StreamDestination<'a> {
 pub struct Needs {
     /// Features must not be missing.
     pub observed_features: bool,
+    /// Nominal features of three or more values may be missing all the same, as their encoding takes missing values.
+    pub missing_categories: bool,
     /// Outputs must not be missing.
     pub observed_outputs: bool,
     /// Samples must have no weights.
@@ -150,6 +152,7 @@ impl Default for Needs {
     fn default() -> Self {
         Self {
             observed_features: false,
+            missing_categories: false,
             observed_outputs: false,
             equal_weights: false,
             equal_outputs: true,
@@ -171,24 +174,19 @@ impl Needs {
         };
         let impute = "set `impute` to fill them in, or use a forest or boosting, which take missing values";
         let others = "use a forest or boosting, which take missing outputs";
-        for (what, needed, values, names, help) in [
-            (
-                "feature",
-                self.observed_features,
-                data.features(),
-                data.feature_names(),
-                impute,
-            ),
-            (
-                "output",
-                self.observed_outputs,
-                data.outputs(),
-                data.output_names(),
-                others,
-            ),
+        let is_encoded = |feature: usize| {
+            let values = data.nominal().get(&feature);
+            self.missing_categories && values.is_some_and(|values| values.len() > 2)
+        };
+        let feature = || first_missing(data.features().view(), |feature| !is_encoded(feature));
+        let output = || first_missing(data.outputs().view(), |_| true);
+        let feature = self.observed_features.then(feature).flatten();
+        let output = self.observed_outputs.then(output).flatten();
+        for (what, missing, names, help) in [
+            ("feature", feature, data.feature_names(), impute),
+            ("output", output, data.output_names(), others),
         ] {
-            let values = MatrixView::from(values);
-            if needed && let Err(MatrixError::NonFinite { row, column, .. }) = values.check_finite() {
+            if let Some((row, column)) = missing {
                 let name = names.get(column).unwrap_or_default();
                 return refuse(format!(
                     "needs every {what}, but some are missing, the first is {name:?} of sample {row}; {help}"
@@ -209,6 +207,19 @@ impl Needs {
             )),
         }
     }
+}
+
+/// Row and column of the first missing value in the columns that are asked for.
+pub(crate) fn first_missing(values: MatrixView<'_>, of: impl Fn(usize) -> bool) -> Option<(usize, usize)> {
+    (0..values.n_rows()).find_map(|row| {
+        let mut found = None;
+        values.for_each_in_row(row, |column, v| {
+            if found.is_none() && v.is_nan() && of(column as usize) {
+                found = Some((row, column as usize));
+            }
+        });
+        found
+    })
 }
 
 /// Options of a fit. None of them changes the model, except for withheld samples.

@@ -3,7 +3,7 @@
 use super::MethodError;
 use rpo_core::{Matrix, ParameterError};
 use rpo_data::Dataset;
-use rpo_data::preprocess::{FeatureWeights, Fill, Normalization, Steps, TextWeighting};
+use rpo_data::preprocess::{Encoding, FeatureWeights, Fill, Normalization, Steps, TextWeighting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,12 +18,18 @@ pub struct FeatureParams {
     /// Without it, forests and boosting route missing values to a side of each split, and other methods refuse them.
     pub impute: Option<Fill>,
     /// Encoding of nominal features with three or more values: native, splits between subsets of the values, for forests
-    /// and boosting on dense features; one-hot, an indicator for each value; or codes, the position of the value in the
-    /// attribute's list.
+    /// and boosting on dense features; one-hot, an indicator for each value; target, means of the outputs over the samples
+    /// with the value, for features of very many values; or codes, the position of the value in the attribute's list.
     ///
-    /// The default, null, is native where a method has it and features are dense, one-hot for linear methods and beside texts,
-    /// and codes for others.
+    /// The default, null, is native where a method has it and features are dense, one-hot for linear methods, beside texts
+    /// and where features are sparse, and codes for others. The means of target are shrunken towards that of all samples, the more the
+    /// fewer samples have the value; a missing value has that of all. In training each sample has the means of
+    /// the four fifths of the samples that it is not among.
     pub nominal: Option<NominalEncoding>,
+    /// Columns that `nominal` = target makes of a feature: the means of this many random projections of the outputs, or of
+    /// the outputs themselves where there are no more. Numbers are standardized before. Default 8.
+    #[schemars(range(min = 1))]
+    pub nominal_components: Option<usize>,
     /// Scales numeric features to mean 0 and variance 1 in training; the features are dense then.
     pub standardize: bool,
     /// Multiplies features by weights: idf, the logarithm of the number of samples over those in which the feature is not 0.
@@ -44,6 +50,8 @@ pub enum NominalEncoding {
     Native,
     /// An indicator for each value.
     OneHot,
+    /// Means of the outputs, or of random projections of them, over the samples with the value.
+    Target,
     /// The position of the value in the attribute's list, as a number.
     Codes,
 }
@@ -53,16 +61,28 @@ impl FeatureParams {
     pub(super) fn has(name: &str) -> bool {
         matches!(
             name,
-            "text_weights" | "impute" | "nominal" | "standardize" | "feature_weights" | "normalize"
+            "text_weights"
+                | "impute"
+                | "nominal"
+                | "nominal_components"
+                | "standardize"
+                | "feature_weights"
+                | "normalize"
         )
     }
 
     /// Checks that the parameters can be combined, of a method that encodes nominal features so by default.
     pub(super) fn check(&self, default: NominalEncoding) -> Result<(), MethodError> {
         if self.nominal == Some(NominalEncoding::Native) && default != NominalEncoding::Native {
-            let reason =
-                "is for random forests, Extra-Trees and boosting; one-hot and codes are for all methods";
+            let reason = "is for random forests, Extra-Trees and boosting; one-hot, target and codes are for all methods";
             return Err(ParameterError::conflict("nominal", "native", reason).into());
+        }
+        if let Some(components) = self.nominal_components {
+            ParameterError::unless(components >= 1, "nominal_components", components, "at least 1")?;
+            if self.nominal != Some(NominalEncoding::Target) {
+                let reason = "needs `nominal` = target";
+                return Err(ParameterError::conflict("nominal_components", components, reason).into());
+            }
         }
         if self.standardize && self.feature_weights.is_some() {
             let reason = "cannot be combined with `standardize`, after which no feature is 0";
@@ -79,12 +99,12 @@ impl FeatureParams {
         }
     }
 
-    /// The steps of a method that encodes nominal features so by default.
-    pub(super) fn steps(&self, default: NominalEncoding) -> Steps {
+    /// The steps with an encoding of nominal features.
+    pub(super) fn steps<'t>(&self, nominal: Encoding<'t>) -> Steps<'t> {
         Steps {
             texts: self.text_weights,
             impute: self.impute,
-            one_hot: self.nominal.unwrap_or(default) == NominalEncoding::OneHot,
+            nominal,
             standardize: self.standardize,
             weights: self.feature_weights,
             normalize: self.normalize,

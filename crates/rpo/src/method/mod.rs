@@ -21,6 +21,7 @@
 
 mod configured;
 mod decision;
+mod encoding_targets;
 mod error;
 mod estimator;
 mod features;
@@ -37,6 +38,7 @@ pub use parameter::ParameterInfo;
 pub use registry::{MethodEntry, Parameters, Registry};
 
 pub(crate) use error::nearest;
+pub(crate) use estimator::first_missing;
 pub(crate) use features::categorical;
 pub(crate) use registry::{ModelKind, RestoreContext};
 
@@ -211,7 +213,7 @@ impl Method {
     pub fn estimator(&self, task: Task) -> Result<Box<dyn Estimator>, ModelError> {
         let Parts {
             own,
-            features,
+            mut features,
             mut decision,
         } = self
             .read(Some(task))
@@ -229,21 +231,18 @@ impl Method {
             parameters.insert("thresholds".to_owned(), serde_json::json!(decision.thresholds));
         }
         decision.check(own.as_ref())?;
-        let mut steps = features.steps(self.entry.nominal());
         if self.entry.is_ensemble() {
             // Members weight the terms of texts themselves.
-            steps.texts = TextWeighting::Counts;
+            features.text_weights = TextWeighting::Counts;
         }
         Ok(Box::new(Configured {
             inner: own,
             method: self.name(),
             needs_oob: self.given("thresholds").is_some(),
             parameters,
-            steps,
-            nominal: features
-                .nominal
-                .filter(|_| self.entry.nominal() == NominalEncoding::Native),
-            default_nominal: features.nominal.is_none() && !self.entry.is_ensemble(),
+            features,
+            default_nominal: self.entry.nominal(),
+            is_ensemble: self.entry.is_ensemble(),
             decision,
             seed: Seed::new(self.seed()),
         }))

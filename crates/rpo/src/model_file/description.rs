@@ -4,7 +4,7 @@ use super::error::ModelFileErrorKind as Kind;
 use crate::{Decision, ModelError, Schema, TrainingSummary};
 use rpo_core::Mismatch;
 use rpo_data::text::{TextColumn, TextOptions};
-use rpo_data::{Names, Task};
+use rpo_data::{LabelColumn, Names, Task};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -42,6 +42,9 @@ pub(super) struct Description {
     feature_names: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     output_names: Option<Vec<String>>,
+    /// The column that labels were listed in; absent: each was a column, or the format has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    label_column: Option<LabelColumn>,
     /// Levels of each target, of which the outputs are named `target@level`; absent: outputs are targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     levels: Vec<f64>,
@@ -94,6 +97,7 @@ impl Description {
             n_outputs: schema.output_names().len(),
             feature_names: given(schema.feature_names()),
             output_names: given(schema.target_names()),
+            label_column: schema.label_column().cloned(),
             levels: schema.levels().to_vec(),
             nominal: schema.nominal().iter().map(|(&j, v)| (j, v.to_vec())).collect(),
             texts: schema
@@ -156,7 +160,8 @@ impl Description {
                 .map(|column| (first, Arc::new(column)))
         });
         let texts = texts.collect::<Result<_, _>>()?;
-        Schema::new(self.task, feature_names, nominal.collect(), texts, output_names)
+        let schema = Schema::new(self.task, feature_names, nominal.collect(), texts, output_names)?;
+        Ok(schema.with_label_column(self.label_column.take()))
     }
 
     /// The schema with the levels of its targets. It names every output, so that there must be as many in the file.

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::evaluate::EvaluateOptions;
 use crate::method::{Estimator, FitContext, Method, MethodError};
-use crate::{DEFAULT_MEMORY_LIMIT, Model, ModelError};
+use crate::{Model, ModelError};
 use rpo_core::Seed;
 use rpo_data::Dataset;
 use rpo_metrics::Score;
@@ -86,8 +86,8 @@ pub struct Tuning {
     pub validation: f64,
     /// Seed of the withheld samples, of the settings drawn, and of every fit.
     pub seed: u64,
-    /// Largest number of bytes of dense scores.
-    pub memory_limit: usize,
+    /// How settings are scored.
+    pub evaluation: EvaluateOptions,
 }
 
 /// The result of a [`Tuning`].
@@ -113,7 +113,7 @@ impl Tuning {
             metric: None,
             validation: 0.2,
             seed,
-            memory_limit: DEFAULT_MEMORY_LIMIT,
+            evaluation: EvaluateOptions::default(),
         }
     }
 
@@ -133,7 +133,7 @@ impl Tuning {
         let objective = Objective {
             metric: metric.as_ref(),
             stop_early: self.stop_early,
-            memory_limit: self.memory_limit,
+            evaluation: self.evaluation,
             holdout: &holdout,
         };
         let mut search = Search::new(metric.as_ref()).limit(self.limit);
@@ -321,7 +321,7 @@ impl From<MethodError> for TuneError {
 struct Objective<'a> {
     metric: &'a dyn Score,
     stop_early: bool,
-    memory_limit: usize,
+    evaluation: EvaluateOptions,
     holdout: &'a Holdout,
 }
 
@@ -353,11 +353,7 @@ impl Objective<'_> {
     }
 
     fn evaluate(&self, model: &Model) -> Result<f64, ModelError> {
-        let options = EvaluateOptions {
-            memory_limit: self.memory_limit,
-            ..EvaluateOptions::default()
-        };
-        let evaluated = model.evaluate_with(&self.holdout.validation, &[self.metric], options)?;
+        let evaluated = model.evaluate_with(&self.holdout.validation, &[self.metric], self.evaluation)?;
         Ok(evaluated.values[0])
     }
 }

@@ -1,16 +1,17 @@
 //! Files whose checksum is right and whose content is not: nothing they say is believed.
 
 use crate::common::{Case, boosted};
+use ndarray::Array2;
 use proptest::prelude::*;
 use rpo::core::CsrMatrix;
-use rpo::data::preprocess::{Fill, PreprocessError, Steps, Transform};
-use rpo::data::{DatasetError, Task};
+use rpo::data::preprocess::{Encoding, Fill, PreprocessError, Steps, Transform};
+use rpo::data::{Dataset, DatasetError, Task};
 use rpo::ensemble::CraftmlPreset;
 use rpo::ensemble::craftml::CentroidKind;
 use rpo::ensemble::{EnsembleError, FitOptions, Forest, ForestParams};
 use rpo::model_file::ModelFileErrorKind as Kind;
 use rpo::tree::LeafKind;
-use rpo::{Model, ModelError};
+use rpo::{Method, Model, ModelError};
 use serde_json::{Map, Value, json};
 use std::sync::LazyLock;
 
@@ -129,7 +130,7 @@ fn prepared(case: &Case) -> Model {
     let data = case.data();
     let steps = Steps {
         impute: Some(Fill::Mean),
-        one_hot: false,
+        nominal: Encoding::Positions,
         standardize: true,
         ..Steps::default()
     };
@@ -415,6 +416,42 @@ fn what_is_wrong_with_a_pipeline_is_named() {
             p.array("impute.fill").3.fill(0);
         },
         "expected 8, got",
+    );
+}
+
+/// Means of targets that are no numbers, that are too few, that have no names, or that come beside indicators.
+#[test]
+fn means_of_targets_that_are_invalid_are_refused() {
+    let x = Array2::from_shape_fn((12, 2), |(i, j)| if j == 0 { i as f32 } else { (i % 4) as f32 });
+    let y = x.mapv(|v| v * 2.0);
+    let words = ["a", "b", "c", "d"].map(String::from).into();
+    let data = Dataset::new(x.into(), y.into(), Task::Regression);
+    let data = data.unwrap().with_nominal([(1, words)].into()).unwrap();
+    let method: Method = "ridge --nominal target".parse().unwrap();
+    let model = Model::fit(&method, &data).unwrap();
+    let check = |change: &dyn Fn(&mut Parts), expected: &str| {
+        let mut parts = Parts::of(&model);
+        change(&mut parts);
+        let found = parts.load().unwrap_err().to_string();
+        assert!(found.contains(expected), "{found:?} should say {expected:?}");
+    };
+    let targets = "target_encoding.targets";
+    check(
+        &|p| p.array("target_encoding.mean").3[..4].copy_from_slice(&f32::NAN.to_le_bytes()),
+        "NaN is not a valid mean, factor or weight of feature 1",
+    );
+    check(&|p| p.description["fields"][targets] = json!([]), "at least 1");
+    check(
+        &|p| p.description["fields"][targets] = json!(["a", "b", "c"]),
+        "means of targets: expected 15, got 10",
+    );
+    check(
+        &|p| p.description["fields"]["one_hot"] = json!(true),
+        "cannot be combined",
+    );
+    check(
+        &|p| p.description["nominal"] = json!({"1": ["a", "b", "c"]}),
+        "means of targets: expected 8, got 10",
     );
 }
 

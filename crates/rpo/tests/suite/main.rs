@@ -15,4 +15,5 @@ mod model_file;
 mod pipeline;
 mod refusals;
 mod structured;
+mod target_encoding;
 mod tune;

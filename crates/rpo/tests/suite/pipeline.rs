@@ -3,7 +3,7 @@
 use ndarray::{Array2, array};
 use proptest::prelude::*;
 use rpo::core::{Matrix, MatrixView, Mismatch, Seed};
-use rpo::data::preprocess::{Fill, Pipeline, PreprocessError, Steps, Transform};
+use rpo::data::preprocess::{Encoding, Fill, Pipeline, PreprocessError, Steps, Transform};
 use rpo::data::read::{Format, ReadOptions, Targets, read_from};
 use rpo::data::{Dataset, DatasetError, Layout, Task};
 use rpo::ensemble::boosting::{Algorithm, BoostingParams};
@@ -80,7 +80,7 @@ fn bits(x: &Array2<f32>) -> Vec<u32> {
     x.iter().map(|v| v.to_bits()).collect()
 }
 
-fn fit(steps: Steps, data: &Dataset) -> (Pipeline, Dataset) {
+fn fit(steps: Steps<'_>, data: &Dataset) -> (Pipeline, Dataset) {
     let pipeline = steps.fit(data).unwrap();
     let prepared = pipeline.apply(data).unwrap();
     (pipeline, prepared)
@@ -100,7 +100,7 @@ proptest! {
         let layout = if sparse { Layout::Sparse } else { Layout::Dense };
         let missing = if missing { 0.1 } else { 0.0 };
         let (train, other) = (data(seed, missing, layout), data(seed ^ 1, missing, layout));
-        let (pipeline, prepared) = fit(Steps { impute: fill, one_hot, standardize, ..Steps::default() }, &train);
+        let (pipeline, prepared) = fit(Steps { impute: fill, nominal: if one_hot { Encoding::OneHot } else { Encoding::Positions }, standardize, ..Steps::default() }, &train);
         let other_prepared = pipeline.apply(&other).unwrap();
         for predictor in predictors(&prepared) {
             let plain = Model::of(predictor, &prepared).unwrap();
@@ -151,7 +151,7 @@ fn what_does_not_fit_is_refused() {
     let train = data(1, 0.1, Layout::Dense);
     let steps = Steps {
         impute: Some(Fill::Median),
-        one_hot: true,
+        nominal: Encoding::OneHot,
         ..Steps::default()
     };
     let (pipeline, prepared) = fit(steps, &train);
@@ -166,7 +166,7 @@ fn what_does_not_fit_is_refused() {
         })))
     ));
     let only_filled = Steps {
-        one_hot: false,
+        nominal: Encoding::Positions,
         ..steps
     };
     assert!(matches!(
@@ -263,7 +263,7 @@ fn other_files_are_brought_into_order_first() {
     let train = read(TRAIN, Targets::Last(1));
     let steps = Steps {
         impute: Some(Fill::Mean),
-        one_hot: true,
+        nominal: Encoding::OneHot,
         standardize: true,
         ..Steps::default()
     };

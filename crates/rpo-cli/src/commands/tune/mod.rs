@@ -12,7 +12,7 @@ use clap::Args;
 use history::Report;
 use rpo::metrics::Metric;
 use rpo::tune::{RANDOM_TRIALS, Refit, SearchLimit, SearchOrder, Tuning};
-use rpo::{FileTarget, FitContext};
+use rpo::{EvaluateOptions, FileTarget, FitContext};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -111,13 +111,17 @@ impl Tune {
             method = method.with_seed(seed);
         }
         let seed = method.seed();
+        self.weights.check_effect(self.metric.as_slice())?;
         let tuning = Tuning {
             order: self.search,
             limit: self.limit()?,
             stop_early: self.stop_early,
             metric: self.metric.map(|metric| Arc::new(metric) as _),
             validation: self.hold_out,
-            memory_limit: self.memory.bytes(),
+            evaluation: EvaluateOptions {
+                propensity: self.weights.propensity.model(),
+                memory_limit: self.memory.bytes(),
+            },
             ..Tuning::new(method, &self.space, seed)
         };
         let space = tuning.space()?;

@@ -31,6 +31,7 @@ impl ForestMethod for CraftmlParams {
     fn needs(&self) -> Needs {
         Needs {
             observed_features: true,
+            missing_categories: false,
             observed_outputs: true,
             equal_weights: true,
             equal_outputs: true,

@@ -56,6 +56,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
 const fn needs(labels: Option<&'static str>) -> Needs {
     Needs {
         observed_features: true,
+        missing_categories: false,
         observed_outputs: true,
         equal_weights: true,
         equal_outputs: true,

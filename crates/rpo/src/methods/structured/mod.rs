@@ -35,6 +35,7 @@ impl ForestMethod for StructuredForestParams {
     fn needs(&self) -> Needs {
         Needs {
             observed_features: self.variant.is_oblique(),
+            missing_categories: false,
             observed_outputs: true,
             equal_weights: true,
             equal_outputs: true,
