@@ -2,14 +2,14 @@
 
 use super::evaluate::{default_metrics, parse_metric};
 use crate::error::CliError;
-use crate::options::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
+use crate::options::FitOptions;
 use crate::output::{Output, note, print};
 use crate::progress;
 use clap::Args;
 use ndarray::Array2;
 use rpo::core::{MatrixView, Seed, check_dense};
 use rpo::data::write::csv_field;
-use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names, Task};
+use rpo::data::{DEFAULT_MEMORY_LIMIT, Dataset, DatasetError, Names};
 use rpo::metrics::Metric;
 use rpo::{CrossValidation, EvaluateOptions, FileTarget, Fold, ModelError, cross_validate_with};
 use serde_json::{Value, json};
@@ -35,48 +35,23 @@ pub(crate) struct CrossValidate {
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
 
-    /// Seed of all randomness: of the folds and of every fit; 0 by default.
-    #[arg(long, value_name = "SEED")]
-    seed: Option<u64>,
-
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
-    data: TrainingOptions,
-
-    #[command(flatten)]
-    weights: WeightOptions,
-
-    #[command(flatten)]
-    method: MethodOptions,
-
-    #[command(flatten)]
-    threads: ThreadOptions,
+    fit: FitOptions,
 }
 
 impl CrossValidate {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        self.threads.start()?;
-        let mut method = self.method.method()?;
-        if let Some(seed) = self.seed {
-            method = method.with_seed(seed);
-        }
-        method.estimator(Task::MultiLabel)?;
         // The metrics by default have no propensities.
-        self.weights.check_effect(&self.metrics)?;
+        let method = self.fit.start(&self.metrics)?;
         if let Some(path) = &self.predictions {
             FileTarget::check(path)?;
         }
-        let data = self.data.load(Some(&self.weights))?;
-        let failed = |source| CliError::Train {
-            data: self.data.name().to_owned(),
-            source,
-        };
-        let estimator = method.estimator(data.task())?;
-        let checked = method.check_data(estimator.as_ref(), &data);
-        checked.map_err(|source| failed(source.into()))?;
+        let data = self.fit.load()?;
+        let estimator = self.fit.estimator(&method, &data)?;
         let metrics = match self.metrics.as_slice() {
             [] => default_metrics(data.task()),
             given => given.to_vec(),
@@ -92,13 +67,13 @@ impl CrossValidate {
         };
         let seed = Seed::new(method.seed());
         let options = EvaluateOptions {
-            propensity: self.weights.propensity.model(),
+            propensity: self.fit.weights.propensity.model(),
             ..EvaluateOptions::default()
         };
         let estimator = estimator.as_ref();
         let result = cross_validate_with(estimator, &data, self.folds, &metrics, options, seed, on_fold);
         bar.finish_and_clear();
-        let result = result.map_err(failed)?;
+        let result = result.map_err(|source| self.fit.failed(source))?;
         if let (Some(path), Some(kept)) = (&self.predictions, kept) {
             let mut out = Output::new(Some(path))?;
             write_predictions(&data, &kept.names, &kept.scores, &mut out)?;

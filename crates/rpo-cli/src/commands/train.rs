@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::interrupt;
-use crate::options::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
+use crate::options::FitOptions;
 use crate::output::{Report, note, note_unfilled};
 use crate::progress;
 use crate::resources::{Stopwatch, peak_memory_bytes};
@@ -34,10 +34,6 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE")]
     model: PathBuf,
 
-    /// Seed of all randomness: the same seed gives the same model; 0 by default.
-    #[arg(long, value_name = "SEED")]
-    seed: Option<u64>,
-
     /// Also score the model on out-of-bag predictions: LRAP of labels, r2 of numbers.
     #[arg(long)]
     oob: bool,
@@ -57,26 +53,13 @@ pub(crate) struct Train {
     json: bool,
 
     #[command(flatten)]
-    data: TrainingOptions,
-
-    #[command(flatten)]
-    weights: WeightOptions,
-
-    #[command(flatten)]
-    method: MethodOptions,
-
-    #[command(flatten)]
-    threads: ThreadOptions,
+    fit: FitOptions,
 }
 
 impl Train {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        self.threads.start()?;
         // Whatever can be found wrong before the data is read is found now.
-        let mut method = self.method.method()?;
-        if let Some(seed) = self.seed {
-            method = method.with_seed(seed);
-        }
+        let method = self.fit.start(&[])?;
         let estimator = method.estimator(Task::MultiLabel)?;
         if self.low_memory && estimator.streaming().is_none() {
             return Err(CliError::Usage(if method.given("thresholds").is_some() {
@@ -95,21 +78,15 @@ impl Train {
                 "--continue is for boosting, not for {name}; forests merge"
             )));
         }
-        self.weights.check_effect(&[])?;
         FileTarget::check(&self.model)?;
         let start = self.start.as_ref().map(Model::load).transpose()?;
 
         let clock = Stopwatch::start();
-        let data = self.data.load(Some(&self.weights))?;
+        let data = self.fit.load()?;
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
-        let estimator = method.estimator(data.task())?;
-        let checked = method.check_data(estimator.as_ref(), &data);
-        checked.map_err(|source| CliError::Train {
-            data: self.data.name().to_owned(),
-            source: source.into(),
-        })?;
+        let estimator = self.fit.estimator(&method, &data)?;
         let (mut oob, mut selected) = (None, None);
         let (model_bytes, fit_seconds, cpu_seconds) = if self.low_memory {
             let streaming = estimator.streaming().expect("checked above, whatever the task");
@@ -209,10 +186,7 @@ impl Train {
         let fitted = fit(&context);
         interrupt::as_ever();
         bar.finish_and_clear();
-        fitted.map_err(|source| CliError::Train {
-            data: self.data.name().to_owned(),
-            source,
-        })
+        fitted.map_err(|source| self.fit.failed(source))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Options that several commands or methods share.
 
 mod data;
+mod fit;
 mod method;
 mod propensity;
 mod text;
@@ -8,6 +9,7 @@ mod weights;
 mod write;
 
 pub(crate) use data::{DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions};
+pub(crate) use fit::FitOptions;
 pub(crate) use method::{MethodOptions, argument};
 pub(crate) use propensity::PropensityOptions;
 pub(crate) use text::TextColumnOptions;

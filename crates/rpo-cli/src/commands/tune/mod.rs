@@ -4,7 +4,7 @@ mod history;
 
 use crate::commands::evaluate::parse_metric;
 use crate::error::CliError;
-use crate::options::{MemoryOptions, MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
+use crate::options::{FitOptions, MemoryOptions};
 use crate::output::note_unfilled;
 use crate::progress;
 use crate::resources::Stopwatch;
@@ -78,25 +78,12 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 
-    /// Seed of all randomness: of the withheld samples, of the settings drawn, and of every fit; 0 by default.
-    #[arg(long, value_name = "SEED")]
-    seed: Option<u64>,
-
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
 
     #[command(flatten)]
-    data: TrainingOptions,
-
-    #[command(flatten)]
-    weights: WeightOptions,
-
-    #[command(flatten)]
-    method: MethodOptions,
-
-    #[command(flatten)]
-    threads: ThreadOptions,
+    fit: FitOptions,
 
     #[command(flatten)]
     memory: MemoryOptions,
@@ -104,14 +91,9 @@ pub(crate) struct Tune {
 
 impl Tune {
     pub(crate) fn run(&self) -> Result<(), CliError> {
-        self.threads.start()?;
         // Whatever can be found wrong before the data is read is found now.
-        let mut method = self.method.method()?;
-        if let Some(seed) = self.seed {
-            method = method.with_seed(seed);
-        }
+        let method = self.fit.start(self.metric.as_slice())?;
         let seed = method.seed();
-        self.weights.check_effect(self.metric.as_slice())?;
         let tuning = Tuning {
             order: self.search,
             limit: self.limit()?,
@@ -119,7 +101,7 @@ impl Tune {
             metric: self.metric.map(|metric| Arc::new(metric) as _),
             validation: self.hold_out,
             evaluation: EvaluateOptions {
-                propensity: self.weights.propensity.model(),
+                propensity: self.fit.weights.propensity.model(),
                 memory_limit: self.memory.bytes(),
             },
             ..Tuning::new(method, &self.space, seed)
@@ -129,7 +111,7 @@ impl Tune {
             FileTarget::check(path)?;
         }
 
-        let data = self.data.load(Some(&self.weights))?;
+        let data = self.fit.load()?;
         let clock = Stopwatch::start();
         let bar = match tuning.n_trials(&space)? {
             Some(n) => progress::bar(n, "trying settings"),

@@ -1,0 +1,64 @@
+//! What every command that fits a method is given.
+
+use super::{MethodOptions, ThreadOptions, TrainingOptions, WeightOptions};
+use crate::error::CliError;
+use clap::Args;
+use rpo::data::{Dataset, Task};
+use rpo::metrics::Metric;
+use rpo::{Estimator, Method, ModelError};
+
+/// A method, a seed, the data to fit it to, and threads.
+#[derive(Debug, Args)]
+pub(crate) struct FitOptions {
+    /// Seed of all randomness: the same seed gives the same result; 0 by default.
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+
+    #[command(flatten)]
+    pub(crate) data: TrainingOptions,
+
+    #[command(flatten)]
+    pub(crate) weights: WeightOptions,
+
+    #[command(flatten)]
+    method: MethodOptions,
+
+    #[command(flatten)]
+    threads: ThreadOptions,
+}
+
+impl FitOptions {
+    /// Starts the threads and checks whatever can be checked before the data is read: the method with its seed, and that
+    /// options of weights have an effect on training or on one of the metrics.
+    pub(crate) fn start(&self, metrics: &[Metric]) -> Result<Method, CliError> {
+        self.threads.start()?;
+        let mut method = self.method.method()?;
+        if let Some(seed) = self.seed {
+            method = method.with_seed(seed);
+        }
+        method.estimator(Task::MultiLabel)?;
+        self.weights.check_effect(metrics)?;
+        Ok(method)
+    }
+
+    /// Reads the data, with weights.
+    pub(crate) fn load(&self) -> Result<Dataset, CliError> {
+        self.data.load(Some(&self.weights))
+    }
+
+    /// The method for the data, which must have what it needs.
+    pub(crate) fn estimator(&self, method: &Method, data: &Dataset) -> Result<Box<dyn Estimator>, CliError> {
+        let estimator = method.estimator(data.task())?;
+        let checked = method.check_data(estimator.as_ref(), data);
+        checked.map_err(|source| self.failed(source.into()))?;
+        Ok(estimator)
+    }
+
+    /// The error of a fit, which names the data.
+    pub(crate) fn failed(&self, source: ModelError) -> CliError {
+        CliError::Train {
+            data: self.data.name().to_owned(),
+            source,
+        }
+    }
+}
