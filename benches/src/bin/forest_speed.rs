@@ -10,12 +10,14 @@
 //!
 //! Every setting runs in its own process: 100 trees, ⌊√p⌋ features at a node, grown to pure leaves. Times are
 //! the least of the repeats, processor time of all threads, for `fit` and for `predict` alone. Memory is the
-//! peak of the process while fitting, the data included; the model is the size of its file.
+//! peak of the process while fitting, the data included; the model is the size of its file. The score is LRAP of labels and
+//! R² of numbers.
 
 use anyhow::{Context, ensure};
 use clap::Parser;
 use rpo::Model;
 use rpo::Predictor;
+use rpo::data::Task;
 use rpo::ensemble::{Forest, ForestParams, ProjectionChoice};
 use rpo::metrics::{Evaluation, Metric, Scores};
 use rpo::projections::{Components, ProjectionKind};
@@ -69,7 +71,7 @@ fn main() -> anyhow::Result<ExitCode> {
     if arguments.settings.is_empty() {
         arguments.settings = SETTINGS.map(str::to_owned).to_vec();
     }
-    println!("setting                 fit cpu s    wall s  predict cpu s  peak MB  model MB    LRAP");
+    println!("setting                 fit cpu s    wall s  predict cpu s  peak MB  model MB   score");
     let mut outcome = ExitCode::SUCCESS;
     for setting in &arguments.settings {
         let mut process = Command::new(std::env::current_exe()?);
@@ -131,11 +133,15 @@ fn measure(setting: &str, arguments: &Arguments) -> anyhow::Result<()> {
         scores = predict.of(|| forest.predict(test.features().view()))?;
     }
     let evaluation = Evaluation::new(test.outputs().view(), Scores::Dense(scores.view()));
-    let lrap = evaluation.evaluate(&[Metric::Lrap])?[0];
+    let metric = match test.task() {
+        Task::MultiLabel => Metric::Lrap,
+        Task::Regression => Metric::R2,
+    };
+    let score = evaluation.evaluate(&[metric])?[0];
     let model = Model::new(forest, &train)?.to_bytes()?.len();
     let megabytes = |bytes: f64| bytes / 1e6;
     println!(
-        "{setting:22} {:10.2} {:9.2} {:14.3} {:8.0} {:9.1} {lrap:7.4}",
+        "{setting:22} {:10.2} {:9.2} {:14.3} {:8.0} {:9.1} {score:7.4}",
         fit.cpu.as_secs_f64(),
         fit.wall.as_secs_f64(),
         predict.cpu.as_secs_f64(),
