@@ -3,15 +3,16 @@
 use super::{Criterion, NodeSums};
 use ndarray::ArrayView2;
 use rpo_core::vectorized;
+use std::borrow::Cow;
 
 /// Summed variance over dense targets (n x m), projected or not; see the [module](crate::criterion).
 ///
 /// Cost: O(m) per moved row and per score. Sums are kept in `f64`.
 #[derive(Debug, Clone)]
 pub struct Variance<'a> {
-    targets: &'a [f32],
+    targets: Cow<'a, [f32]>,
     n_targets: usize,
-    weights: &'a [f32],
+    weights: Cow<'a, [f32]>,
     /// Per row: ‖z‖².
     squares: Vec<f64>,
     sums: NodeSums,
@@ -31,9 +32,9 @@ impl<'a> Variance<'a> {
         let targets = targets.to_slice().expect("targets are contiguous in row order");
         let norm = |row: &[f32]| row.iter().map(|&z| f64::from(z) * f64::from(z)).sum();
         Self {
-            targets,
+            targets: targets.into(),
             n_targets,
-            weights,
+            weights: weights.into(),
             squares: targets.chunks_exact(n_targets.max(1)).map(norm).collect(),
             sums: NodeSums::default(),
             total: vec![0.0; n_targets],
@@ -46,6 +47,12 @@ impl<'a> Variance<'a> {
 fn target_row(targets: &[f32], n_targets: usize, row: u32) -> &[f32] {
     &targets[row as usize * n_targets..][..n_targets]
 }
+
+/// Fewer targets fit into a core's cache, where reading ahead is of no use.
+const LARGE: usize = 1 << 18;
+
+/// Targets on a line of the cache.
+const LINE: usize = 16;
 
 /// Rows that are added in one pass over the sums.
 const TOGETHER: usize = 4;
@@ -108,7 +115,7 @@ impl Criterion for Variance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.total.fill(0.0);
         self.sums = NodeSums::default();
-        let (total, targets, weights) = (&mut self.total, self.targets, self.weights);
+        let (total, targets, weights) = (&mut self.total, &*self.targets, &*self.weights);
         vectorized(
             #[inline(always)]
             || add_rows(total, targets, weights, rows.iter().copied()),
@@ -122,6 +129,22 @@ impl Criterion for Variance<'_> {
         self.moved.fill(0.0);
     }
 
+    fn of_rows(&self, rows: &[u32]) -> Option<Self> {
+        let mut targets = Vec::with_capacity(rows.len() * self.n_targets);
+        for &row in rows {
+            targets.extend_from_slice(target_row(&self.targets, self.n_targets, row));
+        }
+        Some(Self {
+            targets: targets.into(),
+            n_targets: self.n_targets,
+            weights: rows.iter().map(|&row| self.weights[row as usize]).collect(),
+            squares: rows.iter().map(|&row| self.squares[row as usize]).collect(),
+            sums: NodeSums::default(),
+            total: vec![0.0; self.n_targets],
+            moved: vec![0.0; self.n_targets],
+        })
+    }
+
     fn is_pure(&self) -> bool {
         self.sums.is_pure()
     }
@@ -131,22 +154,38 @@ impl Criterion for Variance<'_> {
         self.sums.moved_weight = 0.0;
     }
 
+    fn read_ahead(&self, rows: impl Iterator<Item = u32>) {
+        if self.targets.len() < LARGE {
+            return;
+        }
+        let mut bits = 0;
+        for row in rows {
+            let targets = target_row(&self.targets, self.n_targets, row);
+            bits |= self.weights[row as usize].to_bits();
+            for target in targets.iter().step_by(LINE).chain(targets.last()) {
+                bits |= target.to_bits();
+            }
+        }
+        // Reading must not be left out although nothing comes of it.
+        std::hint::black_box(bits);
+    }
+
     #[inline]
     fn move_row(&mut self, row: u32) {
         let weight = f64::from(self.weights[row as usize]);
         add_scaled(
             &mut self.moved,
             weight,
-            target_row(self.targets, self.n_targets, row),
+            target_row(&self.targets, self.n_targets, row),
         );
         self.sums.moved_weight += weight;
     }
 
     #[inline]
     fn move_rows(&mut self, rows: impl ExactSizeIterator<Item = u32>) {
-        let weights = self.weights;
+        let weights = &*self.weights;
         let rows = rows.inspect(|&row| self.sums.moved_weight += f64::from(weights[row as usize]));
-        add_rows(&mut self.moved, self.targets, weights, rows);
+        add_rows(&mut self.moved, &self.targets, weights, rows);
     }
 
     #[inline]

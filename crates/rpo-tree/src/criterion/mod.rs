@@ -131,10 +131,18 @@ pub trait Criterion: Clone + Send {
     fn take_out(&mut self, _rows: &[u32]) -> bool {
         false
     }
+    /// A criterion over copies of these rows' targets, numbered from 0, with the same sums; `None`, as by default, if it
+    /// cannot be had.
+    fn of_rows(&self, _rows: &[u32]) -> Option<Self> {
+        None
+    }
     /// Returns true if the targets of the node count as equal, so that no split can gain.
     fn is_pure(&self) -> bool;
     /// Moves every moved row back.
     fn clear(&mut self);
+    /// Reads what moving these rows, which may be moved next, will read, and changes nothing: where that lies far apart in
+    /// memory, rows that are read at once are waited for side by side. Does nothing by default.
+    fn read_ahead(&self, _rows: impl Iterator<Item = u32>) {}
     /// Moves a row of the node that is not moved yet.
     fn move_row(&mut self, row: u32);
     /// Moves rows one after the other, with no score in between; an override gives the same sums, bit for bit.

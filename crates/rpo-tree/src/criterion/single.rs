@@ -59,6 +59,13 @@ impl Criterion for SingleVariance {
         self.sums.norm = self.total * self.total;
     }
 
+    fn of_rows(&self, rows: &[u32]) -> Option<Self> {
+        Some(Self {
+            rows: rows.iter().map(|&row| self.rows[row as usize]).collect(),
+            ..*self
+        })
+    }
+
     fn is_pure(&self) -> bool {
         self.sums.is_pure()
     }

@@ -1,5 +1,6 @@
 //! Growers: the order in which nodes are split. They use splitters through their trait alone.
 
+mod copies;
 mod parallel;
 
 pub use parallel::grow_parallel;
@@ -162,8 +163,17 @@ impl<'s, S: Splitter> Growth<'s, S> {
 
     /// The largest child of a node comes right after it, as its statistics may be the node's without those of the others.
     fn depth_first(&mut self, root: Pending) {
+        self.grow_below(root);
+        self.renumber();
+    }
+
+    /// Grows a subtree, whose nodes are numbered as they come.
+    fn grow_below(&mut self, root: Pending) {
         let mut stack = vec![root];
         while let Some(pending) = stack.pop() {
+            if self.grow_on_copy(pending) {
+                continue;
+            }
             match self.split(pending) {
                 Some(ready) => {
                     let first = stack.len();
@@ -177,7 +187,6 @@ impl<'s, S: Splitter> Growth<'s, S> {
                 None => self.close(pending),
             }
         }
-        self.renumber();
     }
 
     /// Numbers nodes and leaves depth-first, child 0 first, whatever the order of growth was.

@@ -4,6 +4,7 @@
 //! parts are joined in the end. Tasks wait for none of the others, so that no stack grows with the depth of the
 //! tree, which can be as many nodes as there are rows.
 
+use super::copies::graft;
 use super::{GrowParams, Grown, Growth, Pending, grow};
 use crate::leaves::LeafMembers;
 use crate::rule::Rule;
@@ -197,23 +198,9 @@ fn put_together<R: Rule>(mut parts: Vec<Option<Part<R>>>) -> Grown<R> {
 impl<R> Subtree<R> {
     /// Puts another in the place of a node, behind the nodes and leaves that are there.
     fn adopt(&mut self, place: usize, other: Self) {
-        // The other's first node takes the place; its second follows those that are there.
-        let nodes = self.nodes.len() as u32 - 1;
-        let leaves = self.leaf_start.len() as u32 - 1;
-        let renumbered = other.nodes.into_iter().map(|node| match node {
-            Node::Leaf(leaf) => Node::Leaf(leaf + leaves),
-            Node::Split { rule, first_child } => Node::Split {
-                rule,
-                first_child: first_child + nodes,
-            },
-        });
-        let mut renumbered = renumbered.zip(other.gains);
-        let (node, gain) = renumbered.next().expect("a subtree has a first node");
-        (self.nodes[place], self.gains[place]) = (node, gain);
-        for (node, gain) in renumbered {
-            self.nodes.push(node);
-            self.gains.push(gain);
-        }
+        let n_leaves = self.leaf_start.len() - 1;
+        let others = other.nodes.into_iter().zip(other.gains);
+        graft(&mut self.nodes, &mut self.gains, place, n_leaves, others);
         let rows = self.rows.len() as u32;
         self.rows.extend(other.rows);
         self.leaf_start

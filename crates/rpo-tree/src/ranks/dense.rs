@@ -55,6 +55,22 @@ impl DenseColumns {
         }
     }
 
+    /// A copy of some rows, numbered from 0; `None` if some column is categorical, as which categories are told apart
+    /// depends on all rows.
+    pub(super) fn of_rows(&self, rows: &[u32]) -> Option<Self> {
+        let copy = |column: &DenseColumn| {
+            (!column.is_categorical).then(|| DenseColumn {
+                values: rows.iter().map(|&row| column.values[row as usize]).collect(),
+                is_categorical: false,
+                ranks: OnceLock::new(),
+            })
+        };
+        Some(Self {
+            columns: self.columns.iter().map(copy).collect::<Option<_>>()?,
+            n_rows: rows.len(),
+        })
+    }
+
     pub(crate) fn n_rows(&self) -> usize {
         self.n_rows
     }

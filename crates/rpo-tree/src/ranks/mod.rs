@@ -118,6 +118,14 @@ impl RankedFeatures {
         &self.0
     }
 
+    /// A copy of some rows, increasing, numbered from 0; `None` of sparse features, and of categories.
+    pub(crate) fn of_rows(&self, rows: &[u32]) -> Option<Self> {
+        match &self.0 {
+            Layout::Dense(c) => c.of_rows(rows).map(|c| Self(Layout::Dense(c))),
+            Layout::Sparse(_) => None,
+        }
+    }
+
     /// Number of training samples.
     pub fn n_rows(&self) -> usize {
         match &self.0 {

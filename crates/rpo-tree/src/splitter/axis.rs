@@ -19,6 +19,8 @@ use crate::ranks::{ColumnValues, DenseColumns, Layout, RankedFeatures, Ranks, Sp
 use crate::rule::AxisRule;
 use rpo_core::{Mismatch, Seed, check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 /// Choice of the threshold of a feature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -557,6 +559,13 @@ fn first_varying_entry(
     found.map(|(_, feature)| feature)
 }
 
+/// Rows of a node whose subtree is worth a copy: few enough to fit into a core's cache with what is known of them.
+const COPIED: RangeInclusive<usize> = 256..=16_384;
+/// So many times as many rows in the training set or in the copy before: those of the node are far apart.
+const SCATTERED: usize = 4;
+/// All features are copied, those that are searched are read in every level of the subtree: at most so many times as many.
+const COPIED_PER_SEARCHED: usize = 32;
+
 /// Splits one feature against a threshold: of the features drawn, the one whose best (CART, random forests) or
 /// random (Extra-Trees: Geurts, Ernst, Wehenkel, Machine Learning 63, 2006, table 1) threshold scores highest.
 ///
@@ -572,7 +581,7 @@ fn first_varying_entry(
 /// feature only the rows with a stored value count. Dense and sparse features give the same tree.
 #[derive(Debug, Clone)]
 pub struct AxisSplitter<'a, C> {
-    columns: &'a RankedFeatures,
+    columns: Cow<'a, RankedFeatures>,
     /// The features to choose from, if not all.
     subset: Option<&'a [u32]>,
     criterion: C,
@@ -588,7 +597,7 @@ impl<'a, C: Criterion + Sync> AxisSplitter<'a, C> {
     pub fn new(columns: &'a RankedFeatures, criterion: C, params: AxisParams) -> Result<Self, TreeError> {
         params.check()?;
         Ok(Self {
-            columns,
+            columns: Cow::Borrowed(columns),
             subset: None,
             criterion,
             targets: None,
@@ -635,7 +644,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
     type Workspace = (AxisSearch, C, Option<usize>);
 
     fn workspace(&self) -> Self::Workspace {
-        let search = AxisSearch::new(self.columns, self.subset);
+        let search = AxisSearch::new(&self.columns, self.subset);
         (search, self.criterion.clone(), None)
     }
 
@@ -657,7 +666,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
             return None;
         }
         search.search(
-            self.columns,
+            &self.columns,
             node,
             criterion,
             self.targets,
@@ -686,5 +695,23 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
             }
             search.opened(parent, others.rows, rest.number);
         }
+    }
+
+    fn of_subtree(&self, rows: &[u32]) -> Option<Self> {
+        let k = self.params.max_features.unwrap_or(usize::MAX);
+        let is_scattered = self.columns.n_rows() >= SCATTERED * rows.len();
+        let is_worth_it =
+            COPIED.contains(&rows.len()) && self.columns.n_features() / COPIED_PER_SEARCHED <= k;
+        if !(is_scattered && is_worth_it) {
+            return None;
+        }
+        Some(Self {
+            criterion: self.criterion.of_rows(rows)?,
+            columns: Cow::Owned(self.columns.of_rows(rows)?),
+            subset: self.subset,
+            // For categories alone, of which there are none.
+            targets: None,
+            params: self.params,
+        })
     }
 }

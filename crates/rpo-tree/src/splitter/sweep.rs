@@ -9,6 +9,9 @@ use crate::criterion::Criterion;
 use crate::ranks::ColumnValues;
 use std::ops::Range;
 
+/// Rows that are read before the first of them is moved.
+const AHEAD: usize = 32;
+
 /// Where a feature is split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SplitCandidate {
@@ -242,7 +245,7 @@ impl<'a> Feature<'a> {
     fn sweep<'e>(
         &self,
         criterion: &mut impl Criterion,
-        mut entries: impl ExactSizeIterator<Item = &'e u64>,
+        mut entries: impl ExactSizeIterator<Item = &'e u64> + Clone,
         one_value: bool,
         with_missing: bool,
         to_the_end: bool,
@@ -257,7 +260,11 @@ impl<'a> Feature<'a> {
         if one_value {
             criterion.move_rows(entries.by_ref().map(|&entry| row_of(entry)));
         }
+        let mut ahead = entries.clone();
         for (n_moved, &entry) in entries.enumerate() {
+            if n_moved % AHEAD == 0 {
+                criterion.read_ahead(ahead.by_ref().take(AHEAD).map(|&entry| row_of(entry)));
+            }
             let rank = rank_of(entry);
             if previous.is_some_and(|p| p != rank) && n_moved >= fewest && n_moved <= most {
                 let score = criterion.score();

@@ -9,6 +9,7 @@ mod categories;
 mod centroid;
 mod common;
 mod contracts;
+mod copies;
 mod fixtures;
 mod histogram;
 mod labels;

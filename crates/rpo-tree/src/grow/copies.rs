@@ -1,0 +1,79 @@
+//! Growing subtrees on copies of their rows.
+//!
+//! Where a training set is much larger than a core's cache, the rows of a small node lie far apart in it and are waited
+//! for, again in every node below. A [splitter](Splitter::of_subtree) that can copies what it knows of them; the subtree
+//! grows on the copy, which may be copied from in turn, and its nodes join those of the tree.
+
+use super::{Growth, Pending};
+use crate::splitter::Splitter;
+use crate::structure::Node;
+
+impl<S: Splitter> Growth<'_, S> {
+    /// Grows what is below a node on a copy of its rows; returns false if that is not worth it.
+    pub(super) fn grow_on_copy(&mut self, root: Pending) -> bool {
+        if !root.may_split(self.params) {
+            return false;
+        }
+        let rows = &mut self.rows[root.start..root.end];
+        let Some(splitter) = self.splitter.of_subtree(rows) else {
+            return false;
+        };
+        let n = rows.len();
+        let mut workspace = splitter.workspace();
+        let mut below = Growth::new(&splitter, &mut workspace, self.params, (0..n as u32).collect());
+        below.grow_below(Pending {
+            node: 0,
+            start: 0,
+            end: n,
+            ..root
+        });
+        let Growth {
+            rows: places,
+            nodes,
+            gains,
+            leaves,
+            ..
+        } = below;
+        let sorted: Vec<u32> = places.into_iter().map(|place| rows[place as usize]).collect();
+        rows.copy_from_slice(&sorted);
+        graft(
+            &mut self.nodes,
+            &mut self.gains,
+            root.node,
+            self.leaves.len(),
+            nodes.into_iter().zip(gains),
+        );
+        let own = leaves.into_iter();
+        self.leaves
+            .extend(own.map(|(start, end)| (root.start + start, root.start + end)));
+        true
+    }
+}
+
+/// Puts the nodes of a subtree and their gains, numbered from 0, into the place of a node, behind the nodes and the
+/// `n_leaves` leaves that are there.
+pub(super) fn graft<R>(
+    nodes: &mut Vec<Node<R>>,
+    gains: &mut Vec<f64>,
+    place: usize,
+    n_leaves: usize,
+    subtree: impl Iterator<Item = (Node<R>, f64)>,
+) {
+    // The first node takes the place; the second follows those that are there.
+    let before = nodes.len() as u32 - 1;
+    for (i, (node, gain)) in subtree.enumerate() {
+        let node = match node {
+            Node::Leaf(leaf) => Node::Leaf(leaf + n_leaves as u32),
+            Node::Split { rule, first_child } => Node::Split {
+                rule,
+                first_child: first_child + before,
+            },
+        };
+        if i == 0 {
+            (nodes[place], gains[place]) = (node, gain);
+        } else {
+            nodes.push(node);
+            gains.push(gain);
+        }
+    }
+}
