@@ -43,8 +43,8 @@ impl EncodingTargets {
 /// analysis of variance of one way with random effects (Searle, Casella and McCulloch 1992, *Variance Components*,
 /// section 3.6): σ² = Σ (y - ȳᵥ)² / (N - C) and τ² = (Σ nᵥ (ȳᵥ - μ)² / (C - 1) - σ²) / n₀ for C values and N samples,
 /// where n₀ = (N - Σ nᵥ² / N) / (C - 1). This is the empirical Bayes estimate of Micci-Barreca (2001, "A preprocessing
-/// scheme for high-cardinality categorical attributes", section 3) with one σ² for all values: one that occurs once has no variance
-/// of its own, and would be taken at its word. Where τ² is not positive, or no value is repeated, all become μ. So does a missing
+/// scheme for high-cardinality categorical attributes", section 3) with one σ² for all values: one that occurs once has none,
+/// and would be taken at its word. Where τ² is not positive, or no value is repeated, all become μ. So does a missing
 /// value, and one that no training sample has.
 ///
 /// *The training samples themselves* are encoded out of fold ([`fit_apply`](Self::fit_apply)): each by the other four of five
