@@ -40,6 +40,20 @@ pub enum LinearError {
         /// Number of its labels.
         n_labels: usize,
     },
+    /// A weight of a sample that is negative, NaN or infinite.
+    #[error("the weight of sample {row} must be finite and not negative, got {value}")]
+    Weight {
+        /// Sample, from 0.
+        row: usize,
+        /// The weight.
+        value: f32,
+    },
+    /// No sample has a positive weight.
+    #[error("no sample has a positive weight")]
+    NoWeight,
+    /// Weights where a method takes none.
+    #[error("{0} take no weights of samples")]
+    TakesNoWeights(&'static str),
     /// Scores that would exceed the memory limit.
     #[error("predictions: {0}; predict the top labels, or fewer samples at a time")]
     Predictions(#[source] MatrixError),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Mismatch};
 
 use crate::{History, LinearError};
 
@@ -20,6 +20,9 @@ pub struct FitEstimate {
 pub struct FitOptions<'a> {
     /// Largest number of bytes of any dense matrix that a fit makes; `None` means [`DEFAULT_MEMORY_LIMIT`].
     pub memory_limit: Option<usize>,
+    /// Weights of the samples, not negative: one of weight 2 counts as two. For ridge and logistic regression; others refuse
+    /// them.
+    pub weights: Option<&'a [f32]>,
     /// Called once, when the model is fitted.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
     /// Called before the first solve with what the fit will take; by label embeddings alone.
@@ -36,9 +39,39 @@ impl fmt::Debug for FitOptions<'_> {
     }
 }
 
-impl FitOptions<'_> {
+impl<'a> FitOptions<'a> {
     pub(crate) fn limit(&self) -> usize {
         self.memory_limit.unwrap_or(DEFAULT_MEMORY_LIMIT)
+    }
+
+    /// The weights of so many samples, checked; `None` where all are 1.
+    pub(crate) fn weights(&self, n: usize) -> Result<Option<&'a [f32]>, LinearError> {
+        let Some(weights) = self.weights else {
+            return Ok(None);
+        };
+        Mismatch::check("weights of the samples", n, weights.len())?;
+        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            let value = weights[row];
+            return Err(LinearError::Weight { row, value });
+        }
+        if weights.iter().all(|w| *w == 0.0) {
+            return Err(LinearError::NoWeight);
+        }
+        Ok(Some(weights))
+    }
+
+    /// The roots of the weights.
+    pub(crate) fn roots(&self, n: usize) -> Result<Option<Vec<f64>>, LinearError> {
+        let root = |w: &f32| f64::from(*w).sqrt();
+        Ok(self.weights(n)?.map(|weights| weights.iter().map(root).collect()))
+    }
+
+    /// Refuses weights, where a method takes none.
+    pub(crate) fn without_weights(&self, method: &'static str) -> Result<(), LinearError> {
+        match self.weights {
+            None => Ok(()),
+            Some(_) => Err(LinearError::TakesNoWeights(method)),
+        }
     }
 
     /// Reports the end of a fit.

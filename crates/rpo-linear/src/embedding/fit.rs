@@ -47,6 +47,7 @@ impl LabelEmbeddingParams {
         options: FitOptions<'_>,
     ) -> Result<LinkModel, LinearError> {
         self.check()?;
+        options.without_weights("label embeddings")?;
         let (inverse_link, limit) = (self.inverse_link(), options.limit());
         check_data(x, y, inverse_link)?;
         if let Some(on_estimate) = options.on_estimate {

@@ -46,6 +46,7 @@ impl LabelTreeParams {
         options: FitOptions<'_>,
     ) -> Result<LabelTreeModel, LinearError> {
         self.check()?;
+        options.without_weights("label trees")?;
         check_data(x, y, InverseLink::Logistic)?;
         let classifiers = &self.classifiers;
         let rows = Rows::new(x, classifiers.normalize == RowNorm::L2);

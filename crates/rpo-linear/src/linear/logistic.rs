@@ -26,13 +26,14 @@ const VIOLATION: f64 = 30.0;
 const PASSES: usize = 10;
 
 /// Parameters of logistic regression, one independent model per label (one-vs-rest): for each label the minimum of
-/// Σᵢ log(1 + e^{aᵢ}) - yᵢ aᵢ + ½ Σⱼ λⱼ wⱼ², a = Xw + b, b free of penalty.
+/// Σᵢ ωᵢ (log(1 + e^{aᵢ}) - yᵢ aᵢ) + ½ Σⱼ λⱼ wⱼ², a = Xw + b, b free of penalty, where the weights ωᵢ of samples are 1 unless
+/// given.
 ///
 /// On sparse features, fewer than a quarter not 0, by coordinate descent in the dual (Yu, Huang, Lin, Machine Learning 85,
 /// 2011) for 32 labels at a time, with the method of multipliers for the intercept; small weights are left out. There the
 /// weights of a label that all n samples have, or none, are 0, and its intercept is log((k + ½) / (n - k + ½)), k = n or 0, as no
-/// finite intercept is best. On other features, and with a penalty below a fiftieth of the mean square length of
-/// samples, by Newton's method with conjugate gradients, for 16 labels at a time.
+/// finite intercept is best. On other features, with a penalty below a fiftieth of the mean square length of
+/// samples, and with weights of samples, by Newton's method with conjugate gradients, for 16 labels at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegressionParams {
@@ -107,12 +108,13 @@ impl LogisticRegressionParams {
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
-        let penalty = self.lambda.on(&x);
+        let weights = options.weights(x.n_rows())?;
+        let penalty = self.lambda.on_weighted(&x, weights);
         if let PenaltyDiagonal::Uniform(penalty) = penalty {
             let rows = Rows::new(x, false);
             let share = rows.n_stored() as f64 / (x.n_rows() as f64 * x.n_cols() as f64);
             let square = rows.mean_square();
-            if share < SPARSE && square > 0.0 && square <= WEAKEST * penalty {
+            if weights.is_none() && share < SPARSE && square > 0.0 && square <= WEAKEST * penalty {
                 return self.fit_sparse(&rows, y, penalty, options);
             }
         }
@@ -120,7 +122,12 @@ impl LogisticRegressionParams {
         fit_panels(shape, InverseLink::Logistic, x.n_rows(), options, |first| {
             let panel = Panel {
                 x: Design::new(&x, true),
-                y: PanelOutputs { y, first },
+                y: PanelOutputs {
+                    y,
+                    first,
+                    factors: None,
+                },
+                weights,
                 penalty: &penalty,
                 tolerance: self.tolerance,
                 max_steps: self.max_steps,

@@ -23,7 +23,9 @@ const SUFFICIENT: f64 = 1e-4;
 /// 954 rather than 855, and 21,497 rather than 20,892.
 pub(super) struct Panel<'a, 'x, 'y> {
     pub(super) x: Design<'a, MatrixView<'x>>,
-    pub(super) y: PanelOutputs<'y>,
+    pub(super) y: PanelOutputs<'y, 'a>,
+    /// Weights of the samples, if they differ.
+    pub(super) weights: Option<&'a [f32]>,
     pub(super) penalty: &'a PenaltyDiagonal,
     /// Fraction of the first gradient of a label at which its fit ends.
     pub(super) tolerance: f64,
@@ -59,6 +61,10 @@ impl Panel<'_, '_, '_> {
         Ok(w)
     }
 
+    fn weight_of(&self, row: usize) -> f64 {
+        self.weights.map_or(1.0, |weights| weights[row].into())
+    }
+
     fn penalty_of(&self, column: usize) -> f64 {
         self.penalty.of(column, self.x.column_count() - 1)
     }
@@ -72,7 +78,7 @@ impl Panel<'_, '_, '_> {
         });
     }
 
-    /// Xᵀ(σ(a) - y) + Λw; notes a and σ(1 - σ) on the way.
+    /// XᵀΩ(σ(a) - y) + Λw with the weights Ω; notes a and Ωσ(1 - σ) on the way.
     fn gradient(
         &self,
         w: &[Lanes],
@@ -81,11 +87,13 @@ impl Panel<'_, '_, '_> {
     ) -> Result<Vec<Lanes>, LinearError> {
         let mut gradient = panel_product(&self.x, &self.x, w, |i, t| {
             activations[i] = *t;
+            let weight = self.weight_of(i);
             for lane in 0..LANES {
                 t[lane] = math::sigmoid(t[lane]);
-                curvatures[i][lane] = t[lane] * (1.0 - t[lane]);
+                curvatures[i][lane] = weight * (t[lane] * (1.0 - t[lane]));
             }
             self.for_each_label(i, |lane| t[lane] -= 1.0);
+            t.iter_mut().for_each(|t| *t *= weight);
         })?;
         for (j, (g, w)) in gradient.iter_mut().zip(w).enumerate() {
             for lane in 0..LANES {
@@ -196,10 +204,11 @@ impl Panel<'_, '_, '_> {
         let mut sum = [0.0; LANES];
         for (i, (a, m)) in activations.iter().zip(moves).enumerate() {
             let a: Lanes = std::array::from_fn(|lane| a[lane] + step[lane] * m[lane]);
+            let weight = self.weight_of(i);
             for lane in 0..LANES {
-                sum[lane] += math::softplus(a[lane]);
+                sum[lane] += weight * math::softplus(a[lane]);
             }
-            self.for_each_label(i, |lane| sum[lane] -= a[lane]);
+            self.for_each_label(i, |lane| sum[lane] -= weight * a[lane]);
         }
         for (j, (w, d)) in w.iter().zip(direction).enumerate() {
             for lane in 0..LANES {

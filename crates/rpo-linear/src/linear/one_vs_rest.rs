@@ -153,6 +153,7 @@ impl OneVsRestParams {
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
+        options.without_weights("one-vs-rest classifiers")?;
         check_data(x, y, InverseLink::Logistic)?;
         let rows = Rows::new(x, self.normalize == RowNorm::L2);
         let labels = (0..y.n_cols() as u32).collect();

@@ -9,14 +9,15 @@ use super::{LinearModel, RowNorm};
 use crate::options::check_matrix;
 use crate::{FitOptions, History, LinearError};
 
-/// The outputs from `first` on, at most [`LANES`] of them.
+/// The outputs from `first` on, at most [`LANES`] of them; each row times a factor, if there are factors.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PanelOutputs<'a> {
-    pub(super) y: MatrixView<'a>,
+pub(super) struct PanelOutputs<'y, 'f> {
+    pub(super) y: MatrixView<'y>,
     pub(super) first: usize,
+    pub(super) factors: Option<&'f [f64]>,
 }
 
-impl Rows for PanelOutputs<'_> {
+impl Rows for PanelOutputs<'_, '_> {
     fn row_count(&self) -> usize {
         self.y.n_rows()
     }
@@ -26,6 +27,8 @@ impl Rows for PanelOutputs<'_> {
     }
 
     fn for_each_stored(&self, row: usize, mut f: impl FnMut(usize, f64)) {
+        let factor = self.factors.map_or(1.0, |factors| factors[row]);
+        let mut f = |lane, v: f64| f(lane, factor * v);
         match &self.y {
             MatrixView::Dense(y) => {
                 let end = y.ncols().min(self.first + LANES);

@@ -16,7 +16,8 @@ use crate::{FitOptions, LinearError};
 /// Largest leverage of a sample whose prediction is corrected for its part in the fit: 1 / (1 − h) magnifies what `f32` rounds.
 const MOST_LEVERAGE: f64 = 0.999;
 
-/// Parameters of ridge regression for every output: W = argmin ‖Y - XW - 1bᵀ‖² + Σⱼ λⱼ ‖wⱼ‖², b free of penalty.
+/// Parameters of ridge regression for every output: W = argmin Σᵢ ωᵢ ‖yᵢ - Wᵀxᵢ - b‖² + Σⱼ λⱼ ‖wⱼ‖², b free
+/// of penalty, where the weights ωᵢ of samples are 1 unless given.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RidgeParams {
@@ -64,8 +65,9 @@ impl RidgeParams {
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
-        let ridge = self.equations(&x, y)?;
-        solve(&ridge, x, y, options)
+        let roots = options.roots(x.n_rows())?;
+        let ridge = self.equations(&x, y, options.weights(x.n_rows())?, roots.as_deref())?;
+        solve(&ridge, x, y, roots.as_deref(), options)
     }
 
     /// The model, and what models that are fitted to all samples but one predict for it: exactly, for the price of one fit.
@@ -89,13 +91,15 @@ impl RidgeParams {
         x: MatrixView<'_>,
         y: MatrixView<'_>,
         samples: &[usize],
+        options: FitOptions<'_>,
     ) -> Result<Option<(LinearModel, Array2<f32>)>, LinearError> {
-        let ridge = self.equations(&x, y)?;
+        let roots = options.roots(x.n_rows())?;
+        let ridge = self.equations(&x, y, options.weights(x.n_rows())?, roots.as_deref())?;
         let leverages = ridge.leverages(samples)?;
         let Some(leverages) = leverages.filter(|all| all.iter().all(|h| *h <= MOST_LEVERAGE)) else {
             return Ok(None);
         };
-        let model = solve(&ridge, x, y, FitOptions::default())?;
+        let model = solve(&ridge, x, y, roots.as_deref(), options)?;
         let mut scores = model.predict(x.select_rows(samples).view())?;
         let mut outputs = vec![0.0; y.n_cols()];
         for ((scores, h), &sample) in scores.rows_mut().into_iter().zip(leverages).zip(samples) {
@@ -115,10 +119,13 @@ impl RidgeParams {
         &self,
         x: &'a MatrixView<'x>,
         y: MatrixView<'_>,
+        weights: Option<&[f32]>,
+        roots: Option<&'a [f64]>,
     ) -> Result<Ridge<'a, MatrixView<'x>>, LinearError> {
         self.check()?;
         check_data(*x, y, InverseLink::Identity)?;
-        Ok(Ridge::new(x, self.lambda.on(x), true, RidgeSolver::Auto)?)
+        let penalty = self.lambda.on_weighted(x, weights);
+        Ok(Ridge::scaled(x, roots, penalty, true, RidgeSolver::Auto)?)
     }
 }
 
@@ -126,12 +133,13 @@ fn solve(
     ridge: &Ridge<'_, MatrixView<'_>>,
     x: MatrixView<'_>,
     y: MatrixView<'_>,
+    factors: Option<&[f64]>,
     options: FitOptions<'_>,
 ) -> Result<LinearModel, LinearError> {
     let identity: [Lanes; LANES] =
         std::array::from_fn(|j| std::array::from_fn(|lane| if j == lane { 1.0 } else { 0.0 }));
     let shape = (x.n_cols(), y.n_cols());
     fit_panels(shape, InverseLink::Identity, x.n_rows(), options, |first| {
-        Ok(ridge.solve_panel(&PanelOutputs { y, first }, &identity)?)
+        Ok(ridge.solve_panel(&PanelOutputs { y, first, factors }, &identity)?)
     })
 }

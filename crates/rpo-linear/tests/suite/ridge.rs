@@ -2,8 +2,8 @@
 
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis};
-use rpo_core::{Matrix, MatrixView};
-use rpo_linear::{LinearError, Penalty, RidgeParams};
+use rpo_core::{Matrix, MatrixView, Predictor};
+use rpo_linear::{FitOptions, LinearError, LogisticRegressionParams, Penalty, RidgeParams};
 use rpo_projections::least_squares::{Ridge, RidgeSolver};
 
 fn params(lambda: Penalty) -> RidgeParams {
@@ -40,7 +40,9 @@ fn a_sample_is_predicted_as_by_the_fit_to_all_others() {
             ] {
                 let samples: Vec<usize> = (0..n).step_by(3).rev().collect();
                 let fit = |x: MatrixView<'_>, y: MatrixView<'_>| {
-                    let found = params(lambda).fit_leaving_one_out(x, y, &samples).unwrap();
+                    let found = params(lambda)
+                        .fit_leaving_one_out(x, y, &samples, FitOptions::default())
+                        .unwrap();
                     found.expect("the equations are factored")
                 };
                 let (model, scores) = fit((&x).into(), (&y).into());
@@ -72,15 +74,100 @@ fn there_are_none_where_they_would_not_be_exact() {
     let y = labels(&features(10, 3, 1.0, 1), 3, 2);
     for (p, lambda) in [(40, Penalty::Relative(1e-7)), (2100, Penalty::Variance(0.3))] {
         let x = features(10, p, 0.5, 4);
-        let found = params(lambda).fit_leaving_one_out((&x).into(), (&y).into(), &[0]);
+        let found = params(lambda).fit_leaving_one_out((&x).into(), (&y).into(), &[0], FitOptions::default());
         assert_eq!(found, Ok(None), "{p} features");
     }
     let x = features(10, 3, 1.0, 1) * 3e38;
-    let model = params(Penalty::Variance(0.3)).fit_leaving_one_out((&x).into(), (&x).into(), &[1]);
+    let model = params(Penalty::Variance(0.3)).fit_leaving_one_out(
+        (&x).into(),
+        (&x).into(),
+        &[1],
+        FitOptions::default(),
+    );
     assert!(
         !matches!(&model, Ok(Some((_, scores))) if scores.iter().any(|v| !v.is_finite())),
         "{model:?}"
     );
-    let refused = params(Penalty::Variance(-1.0)).fit_leaving_one_out((&y).into(), (&y).into(), &[0]);
+    let refused = params(Penalty::Variance(-1.0)).fit_leaving_one_out(
+        (&y).into(),
+        (&y).into(),
+        &[0],
+        FitOptions::default(),
+    );
     assert!(matches!(refused, Err(LinearError::Parameter(_))));
+}
+
+/// A sample of weight w is one that occurs w times, for penalties in units of the data too; of weight 0, one that does not.
+#[test]
+fn weights_count_samples() {
+    let (n, p) = (60, 5);
+    for density in [1.0, 0.15] {
+        let x = features(n, p, density, 5);
+        let y = labels(&x, 3, 6);
+        let weights: Vec<f32> = (0..n).map(|i| (i % 4) as f32).collect();
+        let repeated: Vec<usize> = (0..n).flat_map(|i| std::iter::repeat_n(i, i % 4)).collect();
+        let [many_x, many_y] = [&x, &y].map(|a| a.select(Axis(0), &repeated));
+        let options = || FitOptions {
+            weights: Some(&weights),
+            ..FitOptions::default()
+        };
+        for lambda in [Penalty::Variance(0.3), Penalty::Relative(0.5)] {
+            let ridge = params(lambda);
+            let logistic = LogisticRegressionParams {
+                lambda,
+                tolerance: 1e-6,
+                max_steps: 200,
+                prune: 0.0,
+            };
+            let (weighted_x, weighted_y) = (MatrixView::from(&x), MatrixView::from(&y));
+            let (many_x, many_y) = (MatrixView::from(&many_x), MatrixView::from(&many_y));
+            for (found, expected, tolerance) in [
+                (
+                    ridge.fit_with(weighted_x, weighted_y, options()),
+                    ridge.fit(many_x, many_y),
+                    1e-5,
+                ),
+                (
+                    logistic.fit_with(weighted_x, weighted_y, options()),
+                    logistic.fit(many_x, many_y),
+                    2e-2,
+                ),
+            ] {
+                let [found, expected] =
+                    [found, expected].map(|model| model.unwrap().predict(weighted_x).unwrap());
+                let worst = (&found - &expected)
+                    .iter()
+                    .fold(0.0_f32, |most, v| most.max(v.abs()));
+                assert!(worst < tolerance, "{lambda}: {worst}");
+            }
+        }
+        let left_out = params(Penalty::Variance(0.3))
+            .fit_leaving_one_out((&x).into(), (&y).into(), &[0, 4], options())
+            .unwrap();
+        let (model, scores) = left_out.expect("the equations are factored");
+        // Samples of weight 0 had no part in the fit.
+        let predicted = model.predict((&x.select(Axis(0), &[0, 4])).into()).unwrap();
+        assert!((&scores - &predicted).iter().all(|v| v.abs() < 1e-5));
+    }
+}
+
+#[test]
+fn bad_weights_are_refused() {
+    let x = features(6, 2, 1.0, 7);
+    let y = labels(&x, 2, 8);
+    let fit = |weights: &[f32]| {
+        let options = FitOptions {
+            weights: Some(weights),
+            ..FitOptions::default()
+        };
+        params(Penalty::Variance(0.3)).fit_with((&x).into(), (&y).into(), options)
+    };
+    assert_eq!(fit(&[0.0; 6]), Err(LinearError::NoWeight));
+    let negative = [1.0, -1.0, 1.0, 1.0, 1.0, 1.0];
+    assert_eq!(fit(&negative), Err(LinearError::Weight { row: 1, value: -1.0 }));
+    assert!(matches!(fit(&[1.0; 5]), Err(LinearError::Mismatch(_))));
+    assert!(matches!(
+        fit(&[f32::NAN; 6]),
+        Err(LinearError::Weight { row: 0, .. })
+    ));
 }

@@ -2,17 +2,29 @@
 
 use super::Rows;
 
-/// X, or X with a last column of ones, which is not stored.
+/// X, or X with a last column of ones, which is not stored; each row times a factor, if there are factors.
 #[derive(Debug)]
 pub struct Design<'a, R> {
     rows: &'a R,
     intercept: bool,
+    factors: Option<&'a [f64]>,
 }
 
 impl<'a, R> Design<'a, R> {
     /// The rows of a matrix, followed by a 1 if there is an intercept.
     pub const fn new(rows: &'a R, intercept: bool) -> Self {
-        Self { rows, intercept }
+        Self {
+            rows,
+            intercept,
+            factors: None,
+        }
+    }
+
+    /// The same with each row, the intercept's column too, multiplied by a number: for least squares with weights, by the
+    /// root of its weight.
+    #[must_use]
+    pub const fn scaled(self, factors: Option<&'a [f64]>) -> Self {
+        Self { factors, ..self }
     }
 
     /// Returns true if the last column is the intercept's.
@@ -41,9 +53,21 @@ impl<R: Rows> Rows for Design<'_, R> {
 
     #[inline(always)]
     fn for_each_stored(&self, row: usize, mut f: impl FnMut(usize, f64)) {
-        self.rows.for_each_stored(row, &mut f);
+        let Some(factors) = self.factors else {
+            self.rows.for_each_stored(row, &mut f);
+            if self.intercept {
+                f(self.rows.column_count(), 1.0);
+            }
+            return;
+        };
+        let factor = factors[row];
+        self.rows.for_each_stored(
+            row,
+            #[inline(always)]
+            |j, v| f(j, factor * v),
+        );
         if self.intercept {
-            f(self.rows.column_count(), 1.0);
+            f(self.rows.column_count(), factor);
         }
     }
 }

@@ -71,9 +71,18 @@ impl Penalty {
 
     /// The penalties for given features.
     pub fn on(self, x: &impl Rows) -> PenaltyDiagonal {
+        self.on_weighted(x, None)
+    }
+
+    /// The penalties for features of samples with weights: those of a set in which a sample of weight 2 occurs twice.
+    ///
+    /// # Panics
+    /// If there are fewer weights than rows.
+    pub fn on_weighted(self, x: &impl Rows, weights: Option<&[f32]>) -> PenaltyDiagonal {
+        let weight = |row: usize| weights.map_or(1.0, |weights| weights[row].into());
         match self {
-            Self::Relative(lambda) => PenaltyDiagonal::Uniform(relative_penalty(x, lambda)),
-            Self::Variance(alpha) => variance_penalty(x, alpha),
+            Self::Relative(lambda) => PenaltyDiagonal::Uniform(lambda * mean_diagonal(x, weight)),
+            Self::Variance(alpha) => variance_penalty(x, weight, alpha),
         }
     }
 }
@@ -109,35 +118,46 @@ impl From<f64> for PenaltyDiagonal {
 /// λ tr(XᵀX) / p: a penalty in units of the mean diagonal of XᵀX, so that λ means the same for features of any scale.
 /// 0 for a matrix without columns.
 pub fn relative_penalty(x: &impl Rows, lambda: f64) -> f64 {
-    let mut trace = 0.0;
-    (0..x.row_count()).for_each(|i| x.for_each_stored(i, |_, v| trace += v * v));
-    lambda * trace / x.column_count().max(1) as f64
+    lambda * mean_diagonal(x, |_| 1.0)
 }
 
-fn variance_penalty(x: &impl Rows, alpha: f64) -> PenaltyDiagonal {
+/// tr(XᵀWX) / p.
+fn mean_diagonal(x: &impl Rows, weight: impl Fn(usize) -> f64) -> f64 {
+    let mut trace = 0.0;
+    (0..x.row_count()).for_each(|i| x.for_each_stored(i, |_, v| trace += weight(i) * (v * v)));
+    trace / x.column_count().max(1) as f64
+}
+
+fn variance_penalty(x: &impl Rows, weight: impl Fn(usize) -> f64, alpha: f64) -> PenaltyDiagonal {
     let (n, p) = (x.row_count(), x.column_count());
-    let each = |f: &mut dyn FnMut(usize, f64)| (0..n).for_each(|i| x.for_each_stored(i, &mut *f));
-    let (mut means, mut present) = (vec![0.0; p], vec![0_usize; p]);
-    each(&mut |j, v| {
-        means[j] += v;
-        present[j] += usize::from(v != 0.0);
+    let each = |f: &mut dyn FnMut(usize, f64, f64)| {
+        for i in 0..n {
+            let weight = weight(i);
+            x.for_each_stored(i, |j, v| f(j, v, weight));
+        }
+    };
+    let (mut means, mut present) = (vec![0.0; p], vec![0.0; p]);
+    each(&mut |j, v, weight| {
+        means[j] += weight * v;
+        present[j] += if v != 0.0 { weight } else { 0.0 };
     });
-    let rows = n.max(1) as f64;
+    let total_weight: f64 = (0..n).map(&weight).sum();
+    let rows = if total_weight > 0.0 { total_weight } else { 1.0 };
     means.iter_mut().for_each(|mean| *mean /= rows);
     // Σ (v - mean)² without cancellation: stored values one by one, the zeros of a column at once.
     let mut variances: Vec<f64> = present
         .iter()
         .zip(&means)
-        .map(|(&present, mean)| (n - present) as f64 * mean * mean)
+        .map(|(&present, mean)| (total_weight - present) * mean * mean)
         .collect();
-    each(&mut |j, v| {
+    each(&mut |j, v, weight| {
         if v != 0.0 {
-            variances[j] += (v - means[j]).powi(2);
+            variances[j] += weight * (v - means[j]).powi(2);
         }
     });
     variances.iter_mut().for_each(|variance| *variance /= rows);
     let total: f64 = variances.iter().sum();
-    let dense = present.iter().sum::<usize>() as f64 >= DENSE_SHARE * n as f64 * p as f64;
+    let dense = present.iter().sum::<f64>() >= DENSE_SHARE * total_weight * p as f64;
     if !dense || total <= 0.0 {
         // Features that do not vary explain nothing, at any penalty.
         return PenaltyDiagonal::Uniform(if total > 0.0 { alpha * total } else { alpha });

@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
-use rpo_core::{ParameterError, check_count};
+use rpo_core::{Mismatch, ParameterError, check_count};
 
 use super::cholesky::RIGHT_SIDES;
 use super::panel::{LANES, Lanes, by_panels, panel_product};
@@ -118,13 +118,31 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
         intercept: bool,
         solver: RidgeSolver,
     ) -> Result<Self, ProjectionError> {
+        Self::scaled(rows, None, penalty, intercept, solver)
+    }
+
+    /// [`new`](Self::new) with each row of X, the intercept's column too, multiplied by a number. With the roots of weights,
+    /// and targets whose rows are multiplied by them too, the solution is that of weighted least squares.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`ProjectionError::Mismatch`] for another number of factors than rows.
+    pub fn scaled(
+        rows: &'a R,
+        factors: Option<&'a [f64]>,
+        penalty: impl Into<PenaltyDiagonal>,
+        intercept: bool,
+        solver: RidgeSolver,
+    ) -> Result<Self, ProjectionError> {
         solver.check()?;
+        if let Some(factors) = factors {
+            Mismatch::check("factors of the rows", rows.row_count(), factors.len())?;
+        }
         let penalty = Penalties {
             diagonal: penalty.into(),
             n_features: rows.column_count(),
         };
         penalty.diagonal.check(penalty.n_features)?;
-        let x = Design::new(rows, intercept);
+        let x = Design::new(rows, intercept).scaled(factors);
         let method = match solver {
             RidgeSolver::Cholesky => Method::Factored(factor(&x, &penalty)?),
             RidgeSolver::ConjugateGradients {
@@ -142,7 +160,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
                     Ok(Some(factor)) => Method::Factored(factor),
                     Ok(None) | Err(ProjectionError::NotPositiveDefinite { .. }) => {
                         let solver = RidgeSolver::conjugate_gradients(is_sparse(&x));
-                        return Self::new(rows, penalty.diagonal, intercept, solver);
+                        return Self::scaled(rows, factors, penalty.diagonal, intercept, solver);
                     }
                     Err(e) => return Err(e),
                 }

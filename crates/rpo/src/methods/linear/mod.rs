@@ -52,21 +52,22 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     ]
 }
 
-/// Linear methods take no missing values; `labels` as in [`Needs`].
-const fn needs(labels: Option<&'static str>) -> Needs {
+/// Linear methods take no missing values, and few take weights of samples; `labels` as in [`Needs`].
+const fn needs(equal_weights: bool, labels: Option<&'static str>) -> Needs {
     Needs {
         observed_features: true,
         missing_categories: false,
         observed_outputs: true,
-        equal_weights: true,
+        equal_weights,
         equal_outputs: true,
         labels,
     }
 }
 
-/// The part of a context that concerns linear methods.
-fn options<'a>(context: &FitContext<'a>) -> FitOptions<'a> {
+/// The part of data and a context that concerns linear methods beside the matrices.
+fn options<'a>(data: &'a Dataset, context: &FitContext<'a>) -> FitOptions<'a> {
     FitOptions {
+        weights: data.weights(),
         on_step: context.on_step,
         on_estimate: context.on_estimate,
         ..FitOptions::default()
@@ -75,7 +76,7 @@ fn options<'a>(context: &FitContext<'a>) -> FitOptions<'a> {
 
 /// Implements [`Estimator`] for parameters with `check` and `fit_with`.
 macro_rules! estimator {
-    ($params:ty, $name:literal, |$this:ident| $labels:expr $(, $($more:tt)+)?) => {
+    ($params:ty, $name:literal, equal_weights: $equal:literal, |$this:ident| $labels:expr $(, $($more:tt)+)?) => {
         impl Estimator for $params {
             fn method(&self) -> &str {
                 $name
@@ -91,12 +92,12 @@ macro_rules! estimator {
 
             fn needs(&self) -> Needs {
                 let $this = self;
-                needs($labels)
+                needs($equal, $labels)
             }
 
             fn fit(&self, data: &Dataset, context: &FitContext<'_>) -> Result<Model, ModelError> {
                 let (x, y) = (data.features().view(), data.outputs().view());
-                Model::new(self.fit_with(x, y, options(context))?, data)
+                Model::new(self.fit_with(x, y, options(data, context))?, data)
             }
 
             $($($more)+)?
@@ -104,13 +105,14 @@ macro_rules! estimator {
     };
 }
 
-estimator!(LabelEmbeddingParams, "label-embedding", |params| {
+estimator!(LabelEmbeddingParams, "label-embedding", equal_weights: true, |params| {
     let is_squared = params.link_loss == LinkLoss::Squared;
     (!is_squared).then_some("set `link_loss` to squared")
 });
 estimator!(
     RidgeParams,
     "ridge",
+    equal_weights: false,
     |_params| None,
     fn fit_leaving_one_out(
         &self,
@@ -119,17 +121,16 @@ estimator!(
         samples: &[usize],
     ) -> Result<Option<(Model, Array2<f32>)>, ModelError> {
         let (x, y) = (data.features().view(), data.outputs().view());
-        let Some((fitted, scores)) = self.fit_leaving_one_out(x, y, samples)? else {
+        let Some((fitted, scores)) = self.fit_leaving_one_out(x, y, samples, options(data, context))? else {
             return Ok(None);
         };
-        context.on_step.iter().for_each(|on_step| on_step());
         Ok(Some((Model::new(fitted, data)?, scores)))
     }
 );
-estimator!(LogisticRegressionParams, "logistic-regression", |_params| Some(
+estimator!(LogisticRegressionParams, "logistic-regression", equal_weights: false, |_params| Some(
     ""
 ));
-estimator!(OneVsRestParams, "one-vs-rest", |_params| Some(""));
+estimator!(OneVsRestParams, "one-vs-rest", equal_weights: true, |_params| Some(""));
 
 impl ForestMethod for LabelTreeParams {
     type Forest = LabelTreeModel;
@@ -144,7 +145,7 @@ impl ForestMethod for LabelTreeParams {
     }
 
     fn needs(&self) -> Needs {
-        needs(Some(""))
+        needs(true, Some(""))
     }
 
     fn indices(&self) -> Range<usize> {
@@ -158,6 +159,6 @@ impl ForestMethod for LabelTreeParams {
         context: &FitContext<'_>,
     ) -> Result<LabelTreeModel, LinearError> {
         let (x, y) = (data.features().view(), data.outputs().view());
-        self.of_trees(trees).fit_with(x, y, options(context))
+        self.of_trees(trees).fit_with(x, y, options(data, context))
     }
 }
