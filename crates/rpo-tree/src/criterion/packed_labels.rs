@@ -117,13 +117,6 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
         true
     }
 
-    fn of_rows(&self, rows: &[u32]) -> Option<Self> {
-        Some(Self {
-            rows: rows.iter().map(|&row| self.rows[row as usize]).collect(),
-            ..*self
-        })
-    }
-
     fn is_pure(&self) -> bool {
         self.sums.is_pure()
     }

@@ -2,7 +2,7 @@
 //!
 //! Where a training set is much larger than a core's cache, the rows of a small node lie far apart in it and are waited
 //! for, again in every node below. A [splitter](Splitter::of_subtree) that can copies what it knows of them; the subtree
-//! grows on the copy, which may be copied from in turn, and its nodes join those of the tree.
+//! grows on the copy, and its nodes join those of the tree.
 
 use super::{Growth, Pending};
 use crate::splitter::Splitter;

@@ -560,10 +560,11 @@ fn first_varying_entry(
 }
 
 /// Rows of a node whose subtree is worth a copy: few enough to fit into a core's cache with what is known of them.
-const COPIED: RangeInclusive<usize> = 256..=16_384;
-/// So many times as many rows in the training set or in the copy before: those of the node are far apart.
-const SCATTERED: usize = 4;
-/// All features are copied, those that are searched are read in every level of the subtree: at most so many times as many.
+const COPIED: RangeInclusive<usize> = 1_024..=16_384;
+/// Fewest rows of a training set of which those of such a node are far apart. A copy has fewer, so that nothing is copied
+/// twice.
+const SCATTERED: usize = 65_536;
+/// Largest ratio of all features, which are copied, to those searched at a node, which every level of the subtree reads.
 const COPIED_PER_SEARCHED: usize = 32;
 
 /// Splits one feature against a threshold: of the features drawn, the one whose best (CART, random forests) or
@@ -699,7 +700,7 @@ impl<C: Criterion + Sync> Splitter for AxisSplitter<'_, C> {
 
     fn of_subtree(&self, rows: &[u32]) -> Option<Self> {
         let k = self.params.max_features.unwrap_or(usize::MAX);
-        let is_scattered = self.columns.n_rows() >= SCATTERED * rows.len();
+        let is_scattered = self.columns.n_rows() >= SCATTERED;
         let is_worth_it =
             COPIED.contains(&rows.len()) && self.columns.n_features() / COPIED_PER_SEARCHED <= k;
         if !(is_scattered && is_worth_it) {
