@@ -1,6 +1,6 @@
 //! Several columns in place of each nominal feature.
 
-use super::{Nominal, PreprocessError, check_features, check_nominal, is_position};
+use super::{Nominal, PreprocessError, check_nominal, is_position};
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError};
 use crate::names::Names;
@@ -32,12 +32,7 @@ pub(super) struct Replaced {
 
 impl Expansion {
     /// The columns of this many features, some of them nominal with these values: `width` of each list of values.
-    pub(super) fn new(
-        n_features: usize,
-        nominal: Nominal,
-        width: impl Fn(&[String]) -> usize,
-    ) -> Result<Self, PreprocessError> {
-        check_features(&nominal, n_features)?;
+    pub(super) fn new(n_features: usize, nominal: Nominal, width: impl Fn(&[String]) -> usize) -> Self {
         let mut replaced = Vec::new();
         for (&feature, values) in nominal.iter().filter(|(_, values)| values.len() > 2) {
             replaced.push(Replaced {
@@ -47,11 +42,11 @@ impl Expansion {
                 n_columns: width(values),
             });
         }
-        Ok(Self {
+        Self {
             nominal,
             n_features,
             replaced,
-        })
+        }
     }
 
     /// Refuses a set with other features than those before.

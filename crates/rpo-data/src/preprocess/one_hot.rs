@@ -1,7 +1,7 @@
 //! Indicators in place of nominal features.
 
 use super::expansion::{Expansion, Replaced};
-use super::{Nominal, PreprocessError, Transform};
+use super::{Nominal, PreprocessError, Transform, check_features};
 use crate::dataset::Dataset;
 use crate::names::Names;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView};
@@ -20,18 +20,18 @@ pub struct OneHot {
 impl OneHot {
     /// Takes the nominal features and their values from a set.
     pub fn fit(data: &Dataset) -> Self {
-        let columns = Expansion::new(data.n_features(), data.nominal().clone(), <[String]>::len);
-        Self::of(columns.expect("a set has its nominal features"))
+        Self::of(data.n_features(), data.nominal().clone())
     }
 
     /// The encoding of this many features, some of them nominal with these values.
     pub(super) fn new(n_features: usize, nominal: Nominal) -> Result<Self, PreprocessError> {
-        Expansion::new(n_features, nominal, <[String]>::len).map(Self::of)
+        check_features(&nominal, n_features)?;
+        Ok(Self::of(n_features, nominal))
     }
 
-    fn of(columns: Expansion) -> Self {
+    fn of(n_features: usize, nominal: Nominal) -> Self {
         Self {
-            columns,
+            columns: Expansion::new(n_features, nominal, <[String]>::len),
             memory_limit: DEFAULT_MEMORY_LIMIT,
         }
     }

@@ -1,7 +1,7 @@
 //! Means of targets in place of nominal features.
 
 use super::expansion::{Expansion, Replaced};
-use super::{Nominal, PreprocessError, Transform, check_samples};
+use super::{Nominal, PreprocessError, Transform, check_features, check_samples};
 use crate::dataset::{Dataset, DatasetError};
 use crate::names::Names;
 use crate::split::k_fold;
@@ -97,7 +97,7 @@ impl TargetEncoding {
         check_samples(data)?;
         Mismatch::check("samples of the targets", data.n_samples(), targets.values.nrows())?;
         let k = targets.names.len();
-        let columns = Expansion::new(data.n_features(), data.nominal().clone(), |_| k)?;
+        let columns = Expansion::new(data.n_features(), data.nominal().clone(), |_| k);
         for r in columns.replaced() {
             let cells = (r.values.len() + 1).saturating_mul(FOLDS);
             check_dense(cells, k, size_of::<Group>(), DEFAULT_MEMORY_LIMIT)?;
@@ -144,7 +144,8 @@ impl TargetEncoding {
         means: &[f32],
     ) -> Result<Self, PreprocessError> {
         check_names(&targets)?;
-        let columns = Expansion::new(n_features, nominal, |_| targets.len())?;
+        check_features(&nominal, n_features)?;
+        let columns = Expansion::new(n_features, nominal, |_| targets.len());
         let sizes = columns.replaced().iter();
         let sizes = sizes.map(|r| (r.values.len() + 1).saturating_mul(targets.len()));
         let n_means = sizes.clone().fold(0, usize::saturating_add);

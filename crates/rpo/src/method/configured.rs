@@ -168,7 +168,7 @@ impl Configured {
 }
 
 /// The columns that means of targets make of a feature by default.
-const COMPONENTS: usize = 8;
+const COMPONENTS: usize = 16;
 
 /// Completes a model of the inner estimator.
 type Complete<'a> = dyn Fn(Model) -> Result<Model, ModelError> + 'a;

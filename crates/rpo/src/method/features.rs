@@ -27,7 +27,7 @@ pub struct FeatureParams {
     /// the four fifths of the samples that it is not among.
     pub nominal: Option<NominalEncoding>,
     /// Columns that `nominal` = target makes of a feature: the means of this many random projections of the outputs, or of
-    /// the outputs themselves where there are no more. Numbers are standardized before. Default 8.
+    /// the outputs themselves where there are no more. Numbers are standardized before. Default 16.
     #[schemars(range(min = 1))]
     pub nominal_components: Option<usize>,
     /// Scales numeric features to mean 0 and variance 1 in training; the features are dense then.

@@ -75,7 +75,7 @@ fn many_outputs_become_few_columns() {
     for task in [Task::MultiLabel, Task::Regression] {
         let (train, test) = (data(3, 2000, 40, task, 2.0), data(4, 500, 40, task, 2.0));
         for (components, n_columns) in [
-            ("", 9),
+            ("", 17),
             (" --nominal_components 3", 4),
             (" --nominal_components 40", 41),
         ] {
