@@ -43,16 +43,16 @@ impl EncodingTargets {
 /// analysis of variance of one way with random effects (Searle, Casella and McCulloch 1992, *Variance Components*,
 /// section 3.6): σ² = Σ (y - ȳᵥ)² / (N - C) and τ² = (Σ nᵥ (ȳᵥ - μ)² / (C - 1) - σ²) / n₀ for C values and N samples,
 /// where n₀ = (N - Σ nᵥ² / N) / (C - 1). This is the empirical Bayes estimate of Micci-Barreca (2001, "A preprocessing
-/// scheme for high-cardinality categorical attributes", section 3) with one σ² for all values: one that occurs once has none,
-/// and would be taken at its word. Where τ² is not positive, or no value is repeated, all become μ. So does a missing
-/// value, and one that no training sample has.
+/// scheme for high-cardinality categorical attributes", section 3) with one σ² for all values, as a value that occurs once
+/// shows no variance, and would be taken at its word. Where τ² is not positive, or no value is repeated, all become μ. So
+/// does a missing value, and one that no training sample has.
 ///
 /// *The training samples themselves* are encoded out of fold ([`fit_apply`](Self::fit_apply)): each by the other four of five
-/// folds, drawn by the seed of the targets. Encoded by means that contain their own targets, a model would trust
-/// the columns far more than it may.
+/// folds, drawn by the seed of the targets. Encoded by means that contain their own targets, a model would trust the
+/// columns far more than it may.
 ///
-/// Columns are named `mean(target|feature)`. All samples count the same. The layout of the features is kept; features of one or two
-/// values stay as they are.
+/// Columns are named `mean(target|feature)`. All samples count the same, whatever their weights. The layout of the features
+/// is kept; features of one or two values stay as they are.
 ///
 /// ```
 /// use ndarray::array;
