@@ -1,7 +1,8 @@
 //! The metrics by name, and the trait that custom metrics implement.
 
 use crate::{
-    Average, Baseline, Confusion, EmptySamples, Evaluation, Mean, MetricError, UndefinedLabels, at_k, ranking,
+    Average, Baseline, Confusion, EmptySamples, Evaluation, Mean, MetricError, SetComparison,
+    UndefinedLabels, at_k, ranking,
 };
 use std::fmt;
 use std::str::FromStr;
@@ -119,6 +120,12 @@ pub enum Metric {
     PspAt(usize),
     /// `psndcg@K`, normalised: [`psndcg_at_k`](crate::psndcg_at_k).
     PsndcgAt(usize),
+    /// `macro-p@K`: precision of the best K labels, the mean over labels: [`sets_at_k`](crate::sets_at_k).
+    MacroPrecisionAt(usize),
+    /// `macro-r@K`: recall of the best K labels, the mean over labels: [`sets_at_k`](crate::sets_at_k).
+    MacroRecallAt(usize),
+    /// `macro-f1@K`: F1 of the best K labels, the mean over labels: [`sets_at_k`](crate::sets_at_k).
+    MacroF1At(usize),
     /// `macro-auc`: [`macro_roc_auc`](crate::macro_roc_auc), undefined labels skipped.
     MacroAuc,
     /// `micro-auc`: [`micro_roc_auc`](crate::micro_roc_auc).
@@ -224,11 +231,14 @@ const WORDS: [(&str, Metric); 27] = [
 type AtK = fn(usize) -> Metric;
 
 /// Metrics whose name is a word, `@` and k.
-const AT_K: [(&str, AtK); 4] = [
+const AT_K: [(&str, AtK); 7] = [
     ("p", Metric::PrecisionAt),
     ("ndcg", Metric::NdcgAt),
     ("psp", Metric::PspAt),
     ("psndcg", Metric::PsndcgAt),
+    ("macro-p", Metric::MacroPrecisionAt),
+    ("macro-r", Metric::MacroRecallAt),
+    ("macro-f1", Metric::MacroF1At),
 ];
 
 impl Metric {
@@ -254,6 +264,9 @@ impl Metric {
             Self::PsndcgAt(k) => {
                 at_k::psndcg_at_k(on.labels()?, &*on.top_k(k)?, on.inverse_propensities()?, k)?.value
             }
+            Self::MacroPrecisionAt(k) => sets_at_k(on, k)?.precision(Average::Macro, zero),
+            Self::MacroRecallAt(k) => sets_at_k(on, k)?.recall(Average::Macro, zero),
+            Self::MacroF1At(k) => sets_at_k(on, k)?.f1(Average::Macro, zero),
             Self::MacroAuc => ranking::macro_roc_auc(on.labels()?, on.dense_scores()?)?.value,
             Self::MicroAuc => ranking::micro_roc_auc(on.labels()?, on.dense_scores()?)?,
             Self::AveragePrecision => {
@@ -284,6 +297,10 @@ impl Metric {
             Self::Pinball => on.sums()?.pinball(on.options.quantile_levels)?,
         })
     }
+}
+
+fn sets_at_k(on: &Evaluation<'_>, k: usize) -> Result<SetComparison, MetricError> {
+    at_k::sets_at_k(on.labels()?, &*on.top_k(k)?, k)
 }
 
 /// The mean over the labels where a measure of their counts is defined.
@@ -332,7 +349,13 @@ impl Score for Metric {
             | Self::Brier
             | Self::Ece => Needs::Scores,
             Self::OneError => Needs::TopK(1),
-            Self::PrecisionAt(k) | Self::NdcgAt(k) | Self::PspAt(k) | Self::PsndcgAt(k) => Needs::TopK(k),
+            Self::PrecisionAt(k)
+            | Self::NdcgAt(k)
+            | Self::PspAt(k)
+            | Self::PsndcgAt(k)
+            | Self::MacroPrecisionAt(k)
+            | Self::MacroRecallAt(k)
+            | Self::MacroF1At(k) => Needs::TopK(k),
             Self::Hamming
             | Self::SubsetAccuracy
             | Self::Jaccard
@@ -370,6 +393,9 @@ impl fmt::Display for Metric {
             Self::NdcgAt(k) => ("ndcg@", k),
             Self::PspAt(k) => ("psp@", k),
             Self::PsndcgAt(k) => ("psndcg@", k),
+            Self::MacroPrecisionAt(k) => ("macro-p@", k),
+            Self::MacroRecallAt(k) => ("macro-r@", k),
+            Self::MacroF1At(k) => ("macro-f1@", k),
             word => {
                 let name = WORDS.iter().find(|(_, m)| m == word).map_or("", |(name, _)| name);
                 return f.pad(name);

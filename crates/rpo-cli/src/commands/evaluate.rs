@@ -22,7 +22,7 @@ pub(crate) struct Evaluate {
     model: PathBuf,
 
     /// Metrics: lrap, lrap-all (samples without labels count as 1), coverage, ranking-loss, one-error, p@K, ndcg@K,
-    /// psp@K, psndcg@K, macro-auc, micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1,
+    /// psp@K, psndcg@K, macro-p@K, macro-r@K, macro-f1@K (of the best K labels, the mean over labels), macro-auc, micro-auc, average-precision, hamming, subset-accuracy, jaccard, micro-f1, macro-f1,
     /// example-f1, mcc, g-mean, balanced-accuracy; log-loss, brier and ece (expected calibration error) of methods whose
     /// scores are probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (of
     /// quantiles).

@@ -379,7 +379,10 @@ fn samples_weigh_what_a_column_or_a_file_says() {
     for (weights, message) in [
         ("v", "there is no feature \"v\" and no file of that name"),
         ("bad.txt", "bad.txt: line 2: \"heavy\" is not a number"),
-        ("w --method label-embedding --link-loss squared", "takes no weights of samples"),
+        (
+            "w --method label-embedding --link-loss squared",
+            "takes no weights of samples",
+        ),
     ] {
         let found = folder.fail(&format!("{cv} {weights}").replace("--method extra-trees", ""));
         assert!(found.contains(message), "{found}");

@@ -36,39 +36,38 @@ impl MarginLoss {
 
 /// What a step does to the dual variables of a sample.
 pub(super) struct Step<const L: usize> {
-    /// The new dual variables, in the form in which the loss keeps them.
-    pub(super) state: [f32; L],
+    /// The new dual variables.
+    pub(super) alpha: [f32; L],
     /// Changes of α y.
     pub(super) change: [f32; L],
-    /// Largest violation of the optimality conditions before the step.
-    pub(super) violation: f32,
+    /// Violations of the optimality conditions before the step.
+    pub(super) violation: [f32; L],
+}
+
+impl<const L: usize> Step<L> {
+    #[inline(always)]
+    pub(super) fn largest_violation(&self) -> f32 {
+        self.violation
+            .iter()
+            .fold(0.0, |a: f32, &b| if b > a { b } else { a })
+    }
 }
 
 /// A loss with the costs of `L` labels.
 pub(super) trait LaneLoss<const L: usize> {
-    /// The dual variable of a sample at the start, as the loss keeps it; 0 only for α = 0.
-    fn start(&self) -> f32;
-
-    /// α y of a sample with these dual variables; bit l of `labels` is set where it has label l.
-    fn signed(&self, labels: u32, state: &[f32; L]) -> [f32; L];
-
-    /// The step of a sample with ‖x‖² = `square`, scores `z` and dual variables `state`. It need not be the best where no violation is above the limit.
-    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32, limit: f32) -> Step<L>;
+    /// The step of a sample with ‖x‖² = `square`, scores `z` and dual variables `alpha`.
+    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32) -> Step<L>;
 }
 
-#[inline]
+#[inline(always)]
 fn has(labels: u32, lane: usize) -> bool {
     labels & (1 << lane) != 0
 }
 
 /// 1 for a label that the sample has, -1 for one that it does not have.
-#[inline]
+#[inline(always)]
 pub(super) fn sign(labels: u32, lane: usize) -> f32 {
     if has(labels, lane) { 1.0 } else { -1.0 }
-}
-
-fn largest<const L: usize>(values: &[f32; L]) -> f32 {
-    values.iter().fold(0.0, |a: f32, &b| if b > a { b } else { a })
 }
 
 /// For each label C of the samples that do not have it, and of those that do.
@@ -81,7 +80,7 @@ fn costs<const L: usize>(cost: f32, positives: &[Positives<'_>]) -> [[f32; L]; 2
     [[cost; L], std::array::from_fn(of)]
 }
 
-/// The squared hinge; it keeps α.
+/// The squared hinge.
 pub(super) struct Hinge<const L: usize> {
     /// 1 / 2C of samples without and with each label.
     diagonals: [[f32; L]; 2],
@@ -95,129 +94,62 @@ impl<const L: usize> Hinge<L> {
 }
 
 impl<const L: usize> LaneLoss<L> for Hinge<L> {
-    fn start(&self) -> f32 {
-        0.0
-    }
-
-    fn signed(&self, labels: u32, state: &[f32; L]) -> [f32; L] {
-        std::array::from_fn(|l| state[l] * sign(labels, l))
-    }
-
     #[inline(always)]
-    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32, _limit: f32) -> Step<L> {
+    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32) -> Step<L> {
         let (mut next, mut change, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
         for l in 0..L {
             let y = sign(labels, l);
-            let alpha = state[l];
             let diagonal = self.diagonals[usize::from(has(labels, l))][l];
-            let gradient = y * z[l] - 1.0 + diagonal * alpha;
-            let is_open = alpha > 0.0 || gradient < 0.0;
+            let gradient = y * z[l] - 1.0 + diagonal * alpha[l];
+            let is_open = alpha[l] > 0.0 || gradient < 0.0;
             violation[l] = if is_open { gradient.abs() } else { 0.0 };
-            let moved = alpha - gradient / (square + diagonal);
+            let moved = alpha[l] - gradient / (square + diagonal);
             next[l] = if moved > 0.0 { moved } else { 0.0 };
-            change[l] = (next[l] - alpha) * y;
+            change[l] = (next[l] - alpha[l]) * y;
         }
         Step {
-            state: next,
+            alpha: next,
             change,
-            violation: largest(&violation),
+            violation,
         }
     }
 }
 
-/// The logistic loss; it keeps the logit of α / C.
+/// The logistic loss.
 pub(super) struct Logistic<const L: usize> {
     /// C of samples without and with each label.
     costs: [[f32; L]; 2],
-    /// A violation is that of α / C, over this number and ...
-    floors: [f32; L],
-    /// ... this number times α / C.
-    relative: f32,
 }
 
 impl<const L: usize> Logistic<L> {
-    /// Where logits start: α = C / 22,000.
-    const START: f32 = -10.0;
-    /// Newton steps per sample; those that leave the bracket of the root halve it.
-    const STEPS: usize = 4;
-
-    pub(super) fn new(params: &DualParams, positives: &[Positives<'_>], n: usize) -> Self {
-        let mut floors = [0.25; L];
-        if params.bias.is_free {
-            for (floor, positives) in floors.iter_mut().zip(positives) {
-                let with = positives.samples.len();
-                *floor = with.min(n - with) as f32 / n as f32;
-            }
-        }
+    pub(super) fn new(params: &DualParams, positives: &[Positives<'_>]) -> Self {
         Self {
             costs: costs(params.cost, positives),
-            floors,
-            relative: if params.bias.is_free { 1.0 } else { 0.0 },
         }
     }
 }
 
 impl<const L: usize> LaneLoss<L> for Logistic<L> {
-    fn start(&self) -> f32 {
-        Self::START
-    }
-
-    fn signed(&self, labels: u32, state: &[f32; L]) -> [f32; L] {
-        std::array::from_fn(|l| {
-            let cost = self.costs[usize::from(has(labels, l))][l];
-            cost * sigmoid(state[l]) * sign(labels, l)
-        })
-    }
-
+    /// With q = α / C, the best q of a label is the root of q = σ(-m(q)), m(q) = m + ‖x‖² C (q - q₀) the margin that it
+    /// makes. It lies between q₀ and σ(-m), and a step goes (σ(-m) - q₀) / (1 + ‖x‖² C s) towards it, s the largest slope
+    /// v (1 - v) of σ between these: by the mean value theorem never beyond the root, so that the dual objective grows.
     #[inline(always)]
-    fn step(&self, labels: u32, z: &[f32; L], state: &[f32; L], square: f32, limit: f32) -> Step<L> {
-        let (mut y, mut cost, mut alpha) = ([0.0; L], [0.0; L], [0.0; L]);
-        let (mut low, mut high, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
-        let mut t = *state;
+    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32) -> Step<L> {
+        let (mut next, mut change, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
         for l in 0..L {
-            y[l] = sign(labels, l);
-            cost[l] = self.costs[usize::from(has(labels, l))][l];
-            let part = sigmoid(t[l]);
-            alpha[l] = cost[l] * part;
-            let margin = y[l] * z[l];
-            low[l] = -margin - square * (cost[l] - alpha[l]);
-            high[l] = -margin + square * alpha[l];
-            violation[l] = (part - sigmoid(-margin)).abs() / (self.floors[l] + self.relative * part);
-        }
-        let violation = largest(&violation);
-        if violation <= limit {
-            return Step {
-                state: t,
-                change: [0.0; L],
-                violation,
-            };
-        }
-        for _ in 0..Self::STEPS {
-            for l in 0..L {
-                let part = sigmoid(t[l]);
-                let value = t[l] + y[l] * z[l] + square * (cost[l] * part - alpha[l]);
-                let slope = 1.0 + square * cost[l] * part * (1.0 - part);
-                high[l] = if value > 0.0 && t[l] < high[l] {
-                    t[l]
-                } else {
-                    high[l]
-                };
-                low[l] = if value <= 0.0 && t[l] > low[l] {
-                    t[l]
-                } else {
-                    low[l]
-                };
-                let newton = t[l] - value / slope;
-                let inside = newton >= low[l] && newton <= high[l];
-                t[l] = if inside { newton } else { 0.5 * (low[l] + high[l]) };
-            }
-        }
-        let mut change = [0.0; L];
-        for l in 0..L {
-            change[l] = (cost[l] * sigmoid(t[l]) - alpha[l]) * y[l];
+            let y = sign(labels, l);
+            let cost = self.costs[usize::from(has(labels, l))][l];
+            let (old, goal) = (alpha[l] / cost, sigmoid(-y * z[l]));
+            let (a, b) = (old * (1.0 - old), goal * (1.0 - goal));
+            let larger = if a > b { a } else { b };
+            let slope = if (old < 0.5) == (goal < 0.5) { larger } else { 0.25 };
+            let step = cost * (goal - old) / (1.0 + square * cost * slope);
+            next[l] = alpha[l] + step;
+            change[l] = step * y;
+            violation[l] = (goal - old).abs();
         }
         Step {
-            state: t,
+            alpha: next,
             change,
             violation,
         }
@@ -230,27 +162,32 @@ mod tests {
     use crate::OneVsRestParams;
 
     #[test]
-    fn a_step_of_the_logistic_loss_finds_the_root() {
+    fn steps_of_the_logistic_loss_approach_the_root_from_one_side() {
         let params = |cost| DualParams {
             loss: MarginLoss::Logistic,
             cost,
             ..OneVsRestParams::default().dual()
         };
         for (labels, z, state, square, cost) in [
-            (1, 0.3, -10.0, 1.0, 1.0),
-            (0, 0.3, 2.0, 30.0, 4.0),
-            (1, -8.0, -10.0, 5.0, 20.0),
-            (0, 12.0, -10.0, 100.0, 50.0),
+            (1, 0.3, 1e-4, 1.0, 1.0),
+            (0, 0.3, 0.9, 30.0, 4.0),
+            (1, -8.0, 1e-4, 5.0, 20.0),
+            (0, 12.0, 1e-4, 100.0, 5.0),
         ] {
-            let loss = Logistic::new(&params(cost), &[], 1);
-            let step: Step<4> = loss.step(labels, &[z; 4], &[state; 4], square, 0.0);
+            let loss = Logistic::<4>::new(&params(cost), &[]);
             let sign = if labels == 1 { 1.0 } else { -1.0 };
-            // Four steps from afar need not end there; steps that follow do.
-            let (mut t, mut z) = (step.state[0], z + step.change[0] * square);
-            for _ in 0..20 {
-                let again = loss.step(labels, &[z; 4], &[t; 4], square, 0.0);
-                (t, z) = (again.state[0], z + again.change[0] * square);
+            let (mut alpha, mut z) = ([state * cost; 4], z);
+            for _ in 0..200 {
+                let old = alpha[0] / cost;
+                let step = loss.step(labels, &[z; 4], &alpha, square);
+                (alpha, z) = (step.alpha, z + step.change[0] * square);
+                // It never goes beyond the root.
+                let goal = 1.0 / (1.0 + (sign * z).exp());
+                let rest = goal - alpha[0] / cost;
+                assert!(rest * (goal - old) > -1e-6, "{labels} {square}");
             }
+            let old = alpha[0] / cost;
+            let t = (old / (1.0 - old)).ln();
             assert!((t + sign * z).abs() < 1e-3, "{labels} {square}: {t} {z}");
         }
     }

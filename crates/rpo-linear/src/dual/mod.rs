@@ -7,24 +7,26 @@
 //!
 //! * Squared hinge, ℓ(m) = max(0, 1 - m)²: Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008), Algorithm 1 with
 //!   D = 1 / 2C.
-//! * Logistic, ℓ(m) = log(1 + e⁻ᵐ): Yu, Huang, Lin (Machine Learning 85, 2011), Algorithm 5. In place of αᵢ the solver
-//!   keeps its logit tᵢ, αᵢ = Cᵢ σ(tᵢ); a step then solves tᵢ + mᵢ + ‖xᵢ‖² (Cᵢ σ(tᵢ) - αᵢ) = 0, whose slope is at least 1,
-//!   without a logarithm.
+//! * Logistic, ℓ(m) = log(1 + e⁻ᵐ): Yu, Huang, Lin (Machine Learning 85, 2011), with a step in closed form in place of
+//!   their Algorithm 4: one logistic function, and no logarithm.
 //!
 //! The bias is a feature of a constant value β, whose weight w₀ is penalised like any other; or it is free of penalty: then
 //! the dual has the constraint Σᵢ αᵢ yᵢ = 0, which the method of multipliers meets. The multiplier is an intercept beside
 //! β w₀, which takes β w₀ over after each pass, until the penalised part is 0 (Bertsekas, Constrained Optimization and
 //! Lagrange Multiplier Methods, 1982, section 2.2).
 //!
-//! Samples that have been settled for two passes are left out. When the others are settled too, a pass over all samples
-//! moves those that are not; where it moves none, its largest violation of the optimality conditions is that of the weights
-//! returned, the *residual*.
+//! With the squared hinge (`settle`) samples that have been settled for two passes are left out. When the others are settled
+//! too, a pass over all samples moves those that are not; where it moves none, its largest violation of the optimality
+//! conditions is that of the weights returned, the *residual*. With the logistic loss (`sweep`) every sample counts a little:
+//! passes are over all samples, those with a rare label several times, and the residual sums over them.
 //!
 //! Sums run in the order of the stored values and labels do not mix, so that weights depend on the data and the seed alone.
 
 mod lanes;
 mod loss;
 mod rows;
+mod settle;
+mod sweep;
 mod weights;
 
 pub use loss::MarginLoss;
@@ -79,9 +81,9 @@ struct Solution {
     offsets: Vec<f32>,
     /// Labels per feature, at least as many as there are.
     lanes: usize,
-    /// Largest violation of the optimality conditions: for the squared hinge that of the projected gradient, in units of the
-    /// margin; for the logistic loss 4 |α / C - σ(-m)|. With a free bias also |Σ αᵢ yᵢ| / C, over the number of samples with the
-    /// label, or of those without it if these are fewer.
+    /// Violation of the optimality conditions. For the squared hinge the largest projected gradient, in units of the margin.
+    /// For the logistic loss the largest Σᵢ |αᵢ / Cᵢ - σ(-mᵢ)| of a label, and with a free bias |Σ αᵢ yᵢ| / C, over the number
+    /// of samples with the label, or of those without it if these are fewer.
     residual: f32,
 }
 
@@ -129,14 +131,9 @@ fn solve_lanes<const L: usize>(
 ) -> Solution {
     match params.loss {
         MarginLoss::SquaredHinge => {
-            Lanes::<_, L>::new(rows, positives, Hinge::new(params, positives), params).solve(params, seed)
+            Lanes::<_, L>::new(rows, positives, Hinge::new(params, positives), params).settle(params, seed)
         }
-        MarginLoss::Logistic => Lanes::<_, L>::new(
-            rows,
-            positives,
-            Logistic::new(params, positives, rows.n_rows()),
-            params,
-        )
-        .solve(params, seed),
+        MarginLoss::Logistic => Lanes::<_, L>::new(rows, positives, Logistic::new(params, positives), params)
+            .sweep(positives, params, seed),
     }
 }

@@ -20,8 +20,8 @@ use crate::{FitOptions, History, LinearError};
 const SPARSE: f64 = 0.25;
 /// Largest mean of ‖x‖² / λ for which coordinate descent takes few passes; with weaker penalties it takes very many.
 const WEAKEST: f64 = 50.0;
-/// Largest violation of a sample, times `tolerance`: violations cancel where a gradient sums them.
-const VIOLATION: f64 = 30.0;
+/// Largest sum of violations of a label, times `tolerance`: they cancel where a gradient sums them.
+const VIOLATION: f64 = 200.0;
 /// Passes of coordinate descent, times `max_steps`: a Newton step takes several passes too.
 const PASSES: usize = 10;
 
@@ -43,11 +43,11 @@ pub struct LogisticRegressionParams {
     /// Above 0. Default `variance:0.1`: about a quarter of that of the squared loss, because the curvature of the logistic
     /// loss is at most ¼.
     pub lambda: Penalty,
-    /// Fraction of its first gradient, in (0, 1), at which the fit of a label ends; in coordinate descent a thirtieth of the
-    /// largest violation of the optimality conditions.
+    /// Fraction of its first gradient, in (0, 1), at which the fit of a label ends; in coordinate descent 1/200 of the
+    /// sum of the violations of the optimality conditions, over the number of samples with the label.
     ///
-    /// A violation is the difference of a sample's dual variable from the probability that it stands for, over the sum of this
-    /// variable and the frequency of the label.
+    /// A violation is the difference of a sample's dual variable from the probability that it stands for; it bounds what the
+    /// sample adds to the gradient, where violations mostly cancel. Default 0.001: precision at 5 within 0.2 points of that at 0.00015.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub tolerance: f64,
     /// Largest number of Newton steps, or a tenth of that of passes of coordinate descent, at least 1.
@@ -55,7 +55,8 @@ pub struct LogisticRegressionParams {
     pub max_steps: usize,
     /// Magnitude below which weights of sparse features are left out, in units in which samples have length 1.
     ///
-    /// Not negative. Default 0.1: precision at 5 within 0.1 points of that of all weights, which are four times as many on texts.
+    /// Not negative. Default 0.3: precision at 5 within 0.1 points of that with 0.1, which keeps two and a half times as many on
+    /// 20,000 samples with 5,000 labels.
     #[schemars(range(min = 0.0))]
     pub prune: f64,
 }
@@ -66,7 +67,7 @@ impl Default for LogisticRegressionParams {
             lambda: Penalty::Variance(0.1),
             tolerance: 1e-3,
             max_steps: 50,
-            prune: 0.1,
+            prune: 0.3,
         }
     }
 }

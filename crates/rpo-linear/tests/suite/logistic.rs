@@ -9,7 +9,7 @@ use rpo_linear::{FitOptions, LinearModel, LogisticRegressionParams, Penalty};
 fn exact(lambda: Penalty) -> LogisticRegressionParams {
     LogisticRegressionParams {
         lambda,
-        tolerance: 1e-6,
+        tolerance: 1e-7,
         max_steps: 2000,
         prune: 0.0,
     }
@@ -180,7 +180,7 @@ fn threads_and_storage_change_no_bit_of_sparse_regressions() {
     let y = labels(&x, 100, 10);
     let params = LogisticRegressionParams::default();
     let model = on_threads(1, || fit(&params, &x, &y));
-    assert!(model.residual().is_some_and(|residual| residual <= 0.03));
+    assert!(model.residual().is_some_and(|residual| residual <= 0.2));
     assert_eq!(on_threads(5, || fit(&params, &x, &y)), model);
     let (sparse_x, sparse_y) = (csr(&x), csr(&y));
     assert_eq!(params.fit((&sparse_x).into(), (&sparse_y).into()).unwrap(), model);

@@ -1,4 +1,5 @@
-//! Metrics on the best k labels of a sample: precision, nDCG, their propensity-scored forms, one-error.
+//! Metrics on the best k labels of a sample: precision, nDCG, their propensity-scored forms, one-error, and the best k as
+//! label sets.
 //!
 //! Samples without relevant labels contribute 0 and stay in the mean (one-error lets the caller choose). Always divided
 //! by k, also where a sample lists fewer labels or k exceeds the number of labels: a label that was not predicted is
@@ -12,7 +13,7 @@ mod top_k;
 pub use top_k::TopK;
 
 use crate::labels::check_label_values;
-use crate::{EmptySamples, LabelSets, Mean, MetricError, Real};
+use crate::{EmptySamples, LabelSets, Mean, MetricError, Real, SetComparison};
 use rayon::prelude::*;
 use rpo_core::math;
 use rpo_core::{Mismatch, check_count};
@@ -41,6 +42,24 @@ pub fn ndcg_at_k<S: Real>(truth: &LabelSets<'_>, top: &TopK<S>, k: usize) -> Res
         let gain: f64 = hits(truth, top, i, k).map(|(rank, _)| discounts.at[rank]).sum();
         discounts.normalise(gain, truth.labels(i).len())
     }))
+}
+
+/// Returns the comparison of the true labels with the best k of each sample taken as its label set: macro precision, recall
+/// and F1 at k are its [`precision`](SetComparison::precision), [`recall`](SetComparison::recall) and
+/// [`f1`](SetComparison::f1) with [`Average::Macro`](crate::Average::Macro), in which a rare label weighs as much as a frequent
+/// one. Source: Schultheis, Wydmuch, Kotłowski, Babbar, Dembczyński, NeurIPS 2023, section 2.
+///
+/// # Errors
+/// As [`precision_at_k`].
+pub fn sets_at_k<S: Real>(
+    truth: &LabelSets<'_>,
+    top: &TopK<S>,
+    k: usize,
+) -> Result<SetComparison, MetricError> {
+    check(truth, top, k)?;
+    let best = |i| best_observed(truth, top, i).take(k).collect();
+    let best: Vec<Vec<u32>> = (0..truth.n_samples()).map(best).collect();
+    SetComparison::new(truth, &LabelSets::from_lists(truth.n_labels(), &best)?)
 }
 
 /// A propensity-scored metric.
@@ -234,7 +253,7 @@ impl Discounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MissingTruth;
+    use crate::{Average, MissingTruth, ZeroDivision};
 
     fn example() -> (LabelSets<'static>, TopK) {
         let truth = LabelSets::from_lists(4, &[vec![0, 2], vec![], vec![1]]).unwrap();
@@ -261,6 +280,13 @@ mod tests {
             one_error(&truth, &top, EmptySamples::One).unwrap().value,
             2.0 / 3.0
         );
+        // Predicted are {2, 1}, {0} and {3, 1}, of 0 to 3: one of {0, 2}, none of {}, the one of {1}.
+        let sets = sets_at_k(&truth, &top, 2).unwrap();
+        let macros = |f: fn(&SetComparison, Average, ZeroDivision) -> f64| {
+            f(&sets, Average::Macro, ZeroDivision::Zero)
+        };
+        assert_eq!(macros(SetComparison::precision), (0.0 + 0.5 + 1.0 + 0.0) / 4.0);
+        assert_eq!(macros(SetComparison::recall), (0.0 + 1.0 + 1.0 + 0.0) / 4.0);
         let scored = psp_at_k(&truth, &top, &[4.0, 2.0, 1.0, 8.0], 1).unwrap();
         assert_eq!((scored.value, scored.unnormalised), (1.0 / 6.0, 1.0 / 3.0));
     }
@@ -276,6 +302,9 @@ mod tests {
         let whole = top(5);
         for (k, expected) in [(1, 1.0), (2, 0.5), (3, 2.0 / 3.0), (5, 0.4)] {
             assert_eq!(precision_at_k(&truth, &whole, k).unwrap(), expected);
+            let total = sets_at_k(&truth, &whole, k).unwrap().total();
+            assert_eq!(total.true_positives as f64 / k as f64, expected);
+            assert_eq!(total.true_positives + total.false_positives, k.min(3) as u64);
         }
         let error = one_error(&truth, &whole, EmptySamples::One).unwrap();
         assert_eq!((error.value, error.n_skipped), (0.0, 1));

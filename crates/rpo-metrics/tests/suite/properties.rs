@@ -188,6 +188,28 @@ proptest! {
     }
 
     #[test]
+    fn sets_of_the_best_labels_are_counts((truth, scores) in example(), k in 1_usize..9) {
+        let t = sets(&truth);
+        let top = TopK::from_scores(scores.view(), k).unwrap();
+        let found = sets_at_k(&t, &top, k).unwrap();
+        let chosen: Vec<Vec<usize>> = scores.rows().into_iter()
+            .map(|row| naive::ranking(row).into_iter().take(k).collect())
+            .collect();
+        for (label, counts) in found.per_label().iter().enumerate() {
+            let count = |relevant: bool, predicted: bool| (0..truth.nrows())
+                .filter(|&i| (truth[[i, label]] == 1.0) == relevant && chosen[i].contains(&label) == predicted)
+                .count() as u64;
+            prop_assert_eq!(counts.true_positives, count(true, true));
+            prop_assert_eq!(counts.false_positives, count(false, true));
+            prop_assert_eq!(counts.false_negatives, count(true, false));
+            prop_assert_eq!(counts.true_negatives, count(false, false));
+        }
+        // Where k labels are listed, the sum of hits is that of the precision at k.
+        let hits = found.total().true_positives as f64 / (k * truth.nrows()) as f64;
+        prop_assert!(close(hits, precision_at_k(&t, &top, k).unwrap()));
+    }
+
+    #[test]
     fn equal_propensities_are_none((truth, scores) in example(), k in 1_usize..9) {
         let t = sets(&truth);
         let top = TopK::from_scores(scores.view(), k).unwrap();

@@ -194,7 +194,10 @@ impl Needs {
             }
         }
         if self.equal_weights && data.weights().is_some() {
-            return refuse("takes no weights of samples; use ridge, logistic-regression, a forest or boosting".to_owned());
+            return refuse(
+                "takes no weights of samples; use ridge, logistic-regression, a forest or boosting"
+                    .to_owned(),
+            );
         }
         if self.equal_outputs && data.cell_weights().is_some() {
             return refuse("takes no weights of single outputs; use boosting".to_owned());

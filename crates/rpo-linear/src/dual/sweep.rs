@@ -1,0 +1,115 @@
+//! Descent over all samples, for losses whose dual variables are never 0.
+
+use rand::seq::SliceRandom;
+use rpo_core::{Seed, vectorized};
+
+use super::lanes::Lanes;
+use super::loss::LaneLoss;
+use super::{DualParams, Positives, Solution};
+
+/// Passes over the samples with a label, before each over all samples ...
+const FIRST: usize = 3;
+/// ... where they are at most one in this many: half of the dual variables of a rare label, in sum, are those of a few samples.
+const RARE: usize = 8;
+
+impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
+    /// Ends when for no label the sum of violations is above the tolerance, in units of the number of samples with the label,
+    /// or of those without it if these are fewer.
+    pub(super) fn sweep(mut self, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
+        let mut rng = seed.stream();
+        let n = self.rows.n_rows();
+        let mut units = [f32::INFINITY; L];
+        for (unit, positives) in units.iter_mut().zip(positives) {
+            let with = positives.samples.len();
+            *unit = with.min(n - with).max(1) as f32;
+        }
+        let mut all: Vec<u32> = (0..n as u32).collect();
+        let labelled = |&row: &u32| self.labels[row as usize] != 0;
+        let mut rare: Vec<u32> = all.iter().copied().filter(labelled).collect();
+        if rare.len() * RARE > n {
+            rare.clear();
+        }
+        let mut goal = params.tolerance;
+        let mut passes = 0;
+        let residual = loop {
+            for _ in 0..FIRST {
+                rare.shuffle(&mut rng);
+                self.steps(&rare);
+            }
+            all.shuffle(&mut rng);
+            let sums = self.steps(&all);
+            self.shift();
+            passes += 1;
+            if passes < params.max_passes && relative(&sums, &units) > goal {
+                continue;
+            }
+            // Those of the weights as they are.
+            let sums = self.violations();
+            let residual = relative(&sums, &units).max(self.imbalance(params.cost, &units));
+            if residual <= params.tolerance || passes >= params.max_passes {
+                break residual;
+            }
+            // The weights moved during the pass: now with room to spare.
+            goal = 0.5 * params.tolerance;
+        };
+        self.solution(residual)
+    }
+
+    /// Takes a step for each of the samples and returns the sums of the violations before.
+    fn steps(&mut self, samples: &[u32]) -> [f64; L] {
+        let mut sums = [0.0; L];
+        vectorized(
+            #[inline(always)]
+            || {
+                for &row in samples {
+                    let step = self.step(row as usize);
+                    add(&mut sums, &step.violation);
+                    self.take(row as usize, &step);
+                }
+            },
+        );
+        sums
+    }
+
+    fn violations(&self) -> [f64; L] {
+        let mut sums = [0.0; L];
+        vectorized(
+            #[inline(always)]
+            || (0..self.rows.n_rows()).for_each(|row| add(&mut sums, &self.step(row).violation)),
+        );
+        sums
+    }
+
+    /// Moves the penalised part of a free bias to the part without a penalty, which is then 0 only where Σ αᵢ yᵢ is.
+    fn shift(&mut self) {
+        if self.bias.is_free {
+            for l in 0..L {
+                self.shift[l] += self.bias.value * self.bias_weights[l];
+            }
+        }
+    }
+
+    /// Largest |Σ αᵢ yᵢ| / C with a free bias.
+    fn imbalance(&self, cost: f32, units: &[f32; L]) -> f32 {
+        if !self.bias.is_free {
+            return 0.0;
+        }
+        let sums = self
+            .bias_weights
+            .map(|w| f64::from(w.abs() / (self.bias.value * cost)));
+        relative(&sums, units)
+    }
+}
+
+#[inline(always)]
+fn add<const L: usize>(sums: &mut [f64; L], violation: &[f32; L]) {
+    for l in 0..L {
+        sums[l] += f64::from(violation[l]);
+    }
+}
+
+/// The largest of sums in their units.
+fn relative<const L: usize>(sums: &[f64; L], units: &[f32; L]) -> f32 {
+    let relative = sums.iter().zip(units).map(|(&sum, unit)| sum as f32 / unit);
+    relative.fold(0.0, f32::max)
+}
