@@ -20,8 +20,7 @@ pub struct FitEstimate {
 pub struct FitOptions<'a> {
     /// Largest number of bytes of any dense matrix that a fit makes; `None` means [`DEFAULT_MEMORY_LIMIT`].
     pub memory_limit: Option<usize>,
-    /// Weights of the samples, not negative: one of weight 2 counts as two. For ridge and logistic regression; others refuse
-    /// them.
+    /// Weights of the samples, not negative: one of weight 2 counts as two. Label embeddings refuse them.
     pub weights: Option<&'a [f32]>,
     /// Called once, when the model is fitted.
     pub on_step: Option<&'a (dyn Fn() + Sync)>,
@@ -64,14 +63,6 @@ impl<'a> FitOptions<'a> {
     pub(crate) fn roots(&self, n: usize) -> Result<Option<Vec<f64>>, LinearError> {
         let root = |w: &f32| f64::from(*w).sqrt();
         Ok(self.weights(n)?.map(|weights| weights.iter().map(root).collect()))
-    }
-
-    /// Refuses weights, where a method takes none.
-    pub(crate) fn without_weights(&self, method: &'static str) -> Result<(), LinearError> {
-        match self.weights {
-            None => Ok(()),
-            Some(_) => Err(LinearError::TakesNoWeights(method)),
-        }
     }
 
     /// Reports the end of a fit.

@@ -19,8 +19,8 @@ const UNBIASED: &str = "propensity-unbiased";
 /// How much each sample weighs.
 #[derive(Debug, Args)]
 pub(crate) struct WeightOptions {
-    /// Weights of the samples, from 0 on, for forests and boosting: a column of the data, which then is not a feature, or
-    /// else a file with a number on each line. Scores are not weighted.
+    /// Weights of the samples, from 0 on, for forests, boosting and linear methods: a column of the data, which then is
+    /// not a feature, or else a file with a number on each line. Scores are not weighted.
     #[arg(long, value_name = "COLUMN|FILE", help_heading = "Data")]
     sample_weights: Option<String>,
 

@@ -51,6 +51,10 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
     /// The step of a sample.
     #[inline(always)]
     pub(super) fn step(&self, row: usize) -> Step<L> {
+        let weight = self.rows.weight(row);
+        if weight == 0.0 {
+            return Step::none();
+        }
         let (features, values) = self.rows.row(row);
         let mut z = self.shift;
         for (&j, &v) in features.iter().zip(values) {
@@ -64,7 +68,8 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
             z[l] += bias * self.bias_weights[l];
         }
         let square = self.rows.square(row) + bias * bias;
-        self.loss.step(self.labels[row], &z, &self.alpha[row], square)
+        self.loss
+            .step(self.labels[row], &z, &self.alpha[row], square, weight)
     }
 
     #[inline(always)]

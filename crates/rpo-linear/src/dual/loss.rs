@@ -45,6 +45,17 @@ pub(super) struct Step<const L: usize> {
 }
 
 impl<const L: usize> Step<L> {
+    /// That of a sample that does not count, whose dual variables are 0.
+    #[inline(always)]
+    pub(super) fn none() -> Self {
+        let zeros = [0.0; L];
+        Self {
+            alpha: zeros,
+            change: zeros,
+            violation: zeros,
+        }
+    }
+
     #[inline(always)]
     pub(super) fn largest_violation(&self) -> f32 {
         self.violation
@@ -55,8 +66,8 @@ impl<const L: usize> Step<L> {
 
 /// A loss with the costs of `L` labels.
 pub(super) trait LaneLoss<const L: usize> {
-    /// The step of a sample with ‖x‖² = `square`, scores `z` and dual variables `alpha`.
-    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32) -> Step<L>;
+    /// The step of a sample with ‖x‖² = `square`, scores `z`, dual variables `alpha`, and a factor of its costs above 0.
+    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32, weight: f32) -> Step<L>;
 }
 
 #[inline(always)]
@@ -95,11 +106,12 @@ impl<const L: usize> Hinge<L> {
 
 impl<const L: usize> LaneLoss<L> for Hinge<L> {
     #[inline(always)]
-    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32) -> Step<L> {
+    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32, weight: f32) -> Step<L> {
         let (mut next, mut change, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
+        let share = weight.recip();
         for l in 0..L {
             let y = sign(labels, l);
-            let diagonal = self.diagonals[usize::from(has(labels, l))][l];
+            let diagonal = share * self.diagonals[usize::from(has(labels, l))][l];
             let gradient = y * z[l] - 1.0 + diagonal * alpha[l];
             let is_open = alpha[l] > 0.0 || gradient < 0.0;
             violation[l] = if is_open { gradient.abs() } else { 0.0 };
@@ -134,11 +146,11 @@ impl<const L: usize> LaneLoss<L> for Logistic<L> {
     /// makes. It lies between q₀ and σ(-m), and a step goes (σ(-m) - q₀) / (1 + ‖x‖² C s) towards it, s the largest slope
     /// v (1 - v) of σ between these: by the mean value theorem never beyond the root, so that the dual objective grows.
     #[inline(always)]
-    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32) -> Step<L> {
+    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32, weight: f32) -> Step<L> {
         let (mut next, mut change, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
         for l in 0..L {
             let y = sign(labels, l);
-            let cost = self.costs[usize::from(has(labels, l))][l];
+            let cost = weight * self.costs[usize::from(has(labels, l))][l];
             let (old, goal) = (alpha[l] / cost, sigmoid(-y * z[l]));
             let (a, b) = (old * (1.0 - old), goal * (1.0 - goal));
             let larger = if a > b { a } else { b };
@@ -179,7 +191,7 @@ mod tests {
             let (mut alpha, mut z) = ([state * cost; 4], z);
             for _ in 0..200 {
                 let old = alpha[0] / cost;
-                let step = loss.step(labels, &[z; 4], &alpha, square);
+                let step = loss.step(labels, &[z; 4], &alpha, square, 1.0);
                 (alpha, z) = (step.alpha, z + step.change[0] * square);
                 // It never goes beyond the root.
                 let goal = 1.0 / (1.0 + (sign * z).exp());

@@ -2,7 +2,7 @@
 
 use rpo_core::MatrixView;
 
-/// Samples with the features that are not 0, scaled.
+/// Samples with the features that are not 0, scaled, and weights.
 #[derive(Debug)]
 pub(crate) struct Rows {
     starts: Vec<usize>,
@@ -10,13 +10,15 @@ pub(crate) struct Rows {
     values: Vec<f32>,
     /// ‖xᵢ‖².
     squares: Vec<f32>,
+    weights: Vec<f32>,
     n_features: usize,
 }
 
-/// The samples that have each label, increasing.
-pub(crate) fn label_samples(y: MatrixView<'_>) -> Vec<Vec<u32>> {
+/// The samples that have each label, increasing; those of weight 0 are left out.
+pub(crate) fn label_samples(y: MatrixView<'_>, weights: Option<&[f32]>) -> Vec<Vec<u32>> {
     let mut samples = vec![Vec::new(); y.n_cols()];
-    for row in 0..y.n_rows() {
+    let counts = |row: &usize| weights.is_none_or(|weights| weights[*row] > 0.0);
+    for row in (0..y.n_rows()).filter(counts) {
         y.for_each_in_row(row, |label, value| {
             if value != 0.0 {
                 samples[label as usize].push(row as u32);
@@ -37,8 +39,8 @@ impl Numbering {
 }
 
 impl Rows {
-    /// Samples of `x` (n x p), of unit length if asked for.
-    pub(crate) fn new(x: MatrixView<'_>, unit_length: bool) -> Self {
+    /// Samples of `x` (n x p), of unit length if asked for; of weight 1 unless weights are given.
+    pub(crate) fn new(x: MatrixView<'_>, unit_length: bool, weights: Option<&[f32]>) -> Self {
         let mut rows = Self::with_capacity(x.n_rows(), x.n_stored(), x.n_cols());
         for row in 0..x.n_rows() {
             let factor = if unit_length { x.unit_factor(row) } else { 1.0 };
@@ -47,7 +49,7 @@ impl Rows {
                     rows.push(j, v * factor);
                 }
             });
-            rows.end_row();
+            rows.end_row(weights.map_or(1.0, |weights| weights[row]));
         }
         rows
     }
@@ -75,7 +77,7 @@ impl Rows {
             let (stored, values) = self.row(row as usize);
             made.features.extend(stored.iter().map(|&j| numbers[j as usize]));
             made.values.extend_from_slice(values);
-            made.end_row();
+            made.end_row(self.weight(row as usize));
         }
         features.iter().for_each(|&j| numbers[j as usize] = u32::MAX);
         (made, features)
@@ -89,6 +91,7 @@ impl Rows {
             features: Vec::with_capacity(n_stored),
             values: Vec::with_capacity(n_stored),
             squares: Vec::with_capacity(n),
+            weights: Vec::with_capacity(n),
             n_features,
         }
     }
@@ -98,9 +101,10 @@ impl Rows {
         self.values.push(value);
     }
 
-    fn end_row(&mut self) {
+    fn end_row(&mut self, weight: f32) {
         let row = &self.values[self.starts[self.starts.len() - 1]..];
         self.squares.push(row.iter().map(|v| v * v).sum());
+        self.weights.push(weight);
         self.starts.push(self.values.len());
     }
 
@@ -125,10 +129,22 @@ impl Rows {
         self.squares[row]
     }
 
-    /// The mean of ‖x‖².
+    /// The factor of the cost of a sample.
+    #[inline]
+    pub(super) fn weight(&self, row: usize) -> f32 {
+        self.weights[row]
+    }
+
+    /// Number of samples that count: those of a weight above 0.
+    pub(crate) fn n_counted(&self) -> usize {
+        self.weights.iter().filter(|weight| **weight > 0.0).count()
+    }
+
+    /// The weighted mean of ‖x‖².
     pub(crate) fn mean_square(&self) -> f64 {
-        let sum: f64 = self.squares.iter().map(|&square| f64::from(square)).sum();
-        sum / self.n_rows() as f64
+        let pairs = self.squares.iter().zip(&self.weights);
+        let sum: f64 = pairs.map(|(&square, &w)| f64::from(w) * f64::from(square)).sum();
+        sum / self.weights.iter().map(|&w| f64::from(w)).sum::<f64>()
     }
 
     pub(crate) fn n_stored(&self) -> usize {

@@ -47,7 +47,9 @@ impl LabelEmbeddingParams {
         options: FitOptions<'_>,
     ) -> Result<LinkModel, LinearError> {
         self.check()?;
-        options.without_weights("label embeddings")?;
+        if options.weights.is_some() {
+            return Err(LinearError::TakesNoWeights("label embeddings"));
+        }
         let (inverse_link, limit) = (self.inverse_link(), options.limit());
         check_data(x, y, inverse_link)?;
         if let Some(on_estimate) = options.on_estimate {

@@ -145,7 +145,7 @@ mod tests {
             let k = k.min(n);
             let value = |i: usize, j: usize| if same { 1.0 } else { (Seed::new(seed).hash((i * 9 + j) as u64) % 7) as f32 - 3.0 };
             let x = Array2::from_shape_fn((n, 9), |(i, j)| value(i, j));
-            let rows = Rows::new(MatrixView::from(&x), true);
+            let rows = Rows::new(MatrixView::from(&x), true, None);
             let samples: Vec<Vec<u32>> = (0..n as u32).map(|i| vec![i]).collect();
             let points = LabelPoints::project(&rows, &samples, 5, Seed::new(seed));
             let labels: Vec<u32> = (0..n as u32).collect();
@@ -164,7 +164,7 @@ mod tests {
         let x = Array2::from_shape_fn((8, 6), |(i, j)| {
             f32::from(u8::from((i % 2 == 0) == (j < 3))) * (1.0 + (i + j) as f32 * 0.1)
         });
-        let rows = Rows::new(MatrixView::from(&x), true);
+        let rows = Rows::new(MatrixView::from(&x), true, None);
         let samples: Vec<Vec<u32>> = (0..8).map(|i| vec![i]).collect();
         for seed in 0..5 {
             let points = LabelPoints::project(&rows, &samples, 16, Seed::new(seed));

@@ -46,11 +46,11 @@ impl LabelTreeParams {
         options: FitOptions<'_>,
     ) -> Result<LabelTreeModel, LinearError> {
         self.check()?;
-        options.without_weights("label trees")?;
         check_data(x, y, InverseLink::Logistic)?;
+        let weights = options.weights(x.n_rows())?;
         let classifiers = &self.classifiers;
-        let rows = Rows::new(x, classifiers.normalize == RowNorm::L2);
-        let samples = label_samples(y);
+        let rows = Rows::new(x, classifiers.normalize == RowNorm::L2, weights);
+        let samples = label_samples(y, weights);
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices() {
             let seed = Seed::new(classifiers.seed)

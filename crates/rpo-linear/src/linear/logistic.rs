@@ -32,8 +32,8 @@ const PASSES: usize = 10;
 /// On sparse features, fewer than a quarter not 0, by coordinate descent in the dual (Yu, Huang, Lin, Machine Learning 85,
 /// 2011) for 32 labels at a time, with the method of multipliers for the intercept; small weights are left out. There the
 /// weights of a label that all n samples have, or none, are 0, and its intercept is log((k + ½) / (n - k + ½)), k = n or 0, as no
-/// finite intercept is best. On other features, with a penalty below a fiftieth of the mean square length of
-/// samples, and with weights of samples, by Newton's method with conjugate gradients, for 16 labels at a time.
+/// finite intercept is best. On other features, and with a penalty below a fiftieth of the mean square length of
+/// samples, by Newton's method with conjugate gradients, for 16 labels at a time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogisticRegressionParams {
@@ -112,11 +112,11 @@ impl LogisticRegressionParams {
         let weights = options.weights(x.n_rows())?;
         let penalty = self.lambda.on_weighted(&x, weights);
         if let PenaltyDiagonal::Uniform(penalty) = penalty {
-            let rows = Rows::new(x, false);
+            let rows = Rows::new(x, false, weights);
             let share = rows.n_stored() as f64 / (x.n_rows() as f64 * x.n_cols() as f64);
             let square = rows.mean_square();
-            if weights.is_none() && share < SPARSE && square > 0.0 && square <= WEAKEST * penalty {
-                return self.fit_sparse(&rows, y, penalty, options);
+            if share < SPARSE && square > 0.0 && square <= WEAKEST * penalty {
+                return self.fit_sparse(&rows, y, penalty, weights, options);
             }
         }
         let shape = (x.n_cols(), y.n_cols());
@@ -143,9 +143,10 @@ impl LogisticRegressionParams {
         rows: &Rows,
         y: MatrixView<'_>,
         penalty: f64,
+        weights: Option<&[f32]>,
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
-        let (n, length) = (y.n_rows(), rows.mean_square().sqrt());
+        let (n, length) = (rows.n_counted(), rows.mean_square().sqrt());
         let params = DualParams {
             loss: MarginLoss::Logistic,
             cost: penalty.recip() as f32,
@@ -160,7 +161,7 @@ impl LogisticRegressionParams {
                 precision: Precision::Single,
             },
         };
-        let samples = label_samples(y);
+        let samples = label_samples(y, weights);
         let varies = |label: &u32| (1..n).contains(&samples[*label as usize].len());
         let labels = (0..y.n_cols() as u32).filter(varies).collect();
         let solver = Solver {
@@ -182,7 +183,7 @@ impl LogisticRegressionParams {
             slope: 1.0,
             normalize: RowNorm::None,
             residual: Some(fitted.residual),
-            n_train: n,
+            n_train: y.n_rows(),
         })
     }
 }

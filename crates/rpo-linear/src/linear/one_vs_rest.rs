@@ -154,9 +154,9 @@ impl OneVsRestParams {
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
         self.check()?;
-        options.without_weights("one-vs-rest classifiers")?;
         check_data(x, y, InverseLink::Logistic)?;
-        let rows = Rows::new(x, self.normalize == RowNorm::L2);
+        let weights = options.weights(x.n_rows())?;
+        let rows = Rows::new(x, self.normalize == RowNorm::L2, weights);
         let labels = (0..y.n_cols() as u32).collect();
         let solver = Solver {
             params: self.dual(),
@@ -164,7 +164,7 @@ impl OneVsRestParams {
             memory_limit: options.limit(),
         };
         let weight = |count| self.positive_weight(count, x.n_rows());
-        let fitted = solver.fit(&rows, &label_samples(y), labels, weight)?;
+        let fitted = solver.fit(&rows, &label_samples(y, weights), labels, weight)?;
         options.finish(History::default());
         Ok(LinearModel {
             weights: Matrix::Sparse(fitted.weights),

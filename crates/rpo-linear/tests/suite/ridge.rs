@@ -3,7 +3,9 @@
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis};
 use rpo_core::{Matrix, MatrixView, Predictor};
-use rpo_linear::{FitOptions, LinearError, LogisticRegressionParams, Penalty, RidgeParams};
+use rpo_linear::{
+    FitOptions, LabelTreeParams, LinearError, LogisticRegressionParams, OneVsRestParams, Penalty, RidgeParams,
+};
 use rpo_projections::least_squares::{Ridge, RidgeSolver};
 
 fn params(lambda: Penalty) -> RidgeParams {
@@ -119,22 +121,42 @@ fn weights_count_samples() {
                 max_steps: 200,
                 prune: 0.0,
             };
+            let one_vs_rest = OneVsRestParams {
+                tolerance: 1e-5,
+                max_passes: 2000,
+                prune: 0.0,
+                ..OneVsRestParams::default()
+            };
             let (weighted_x, weighted_y) = (MatrixView::from(&x), MatrixView::from(&y));
             let (many_x, many_y) = (MatrixView::from(&many_x), MatrixView::from(&many_y));
+            let tree = LabelTreeParams {
+                classifiers: one_vs_rest.clone(),
+                trees: 1,
+                ..LabelTreeParams::default()
+            };
+            let predicted = |model: &dyn Predictor<Error = LinearError>| model.predict(weighted_x).unwrap();
             for (found, expected, tolerance) in [
                 (
-                    ridge.fit_with(weighted_x, weighted_y, options()),
-                    ridge.fit(many_x, many_y),
+                    predicted(&ridge.fit_with(weighted_x, weighted_y, options()).unwrap()),
+                    predicted(&ridge.fit(many_x, many_y).unwrap()),
                     1e-5,
                 ),
                 (
-                    logistic.fit_with(weighted_x, weighted_y, options()),
-                    logistic.fit(many_x, many_y),
-                    2e-2,
+                    predicted(&logistic.fit_with(weighted_x, weighted_y, options()).unwrap()),
+                    predicted(&logistic.fit(many_x, many_y).unwrap()),
+                    1e-2,
+                ),
+                (
+                    predicted(&one_vs_rest.fit_with(weighted_x, weighted_y, options()).unwrap()),
+                    predicted(&one_vs_rest.fit(many_x, many_y).unwrap()),
+                    1e-2,
+                ),
+                (
+                    predicted(&tree.fit_with(weighted_x, weighted_y, options()).unwrap()),
+                    predicted(&tree.fit(many_x, many_y).unwrap()),
+                    1e-2,
                 ),
             ] {
-                let [found, expected] =
-                    [found, expected].map(|model| model.unwrap().predict(weighted_x).unwrap());
                 let worst = (&found - &expected)
                     .iter()
                     .fold(0.0_f32, |most, v| most.max(v.abs()));

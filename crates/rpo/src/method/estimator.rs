@@ -195,8 +195,7 @@ impl Needs {
         }
         if self.equal_weights && data.weights().is_some() {
             return refuse(
-                "takes no weights of samples; use ridge, logistic-regression, a forest or boosting"
-                    .to_owned(),
+                "takes no weights of samples; use a forest, boosting or a linear method".to_owned(),
             );
         }
         if self.equal_outputs && data.cell_weights().is_some() {

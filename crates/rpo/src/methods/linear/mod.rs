@@ -52,7 +52,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     ]
 }
 
-/// Linear methods take no missing values, and few take weights of samples; `labels` as in [`Needs`].
+/// Linear methods take no missing values, and all but label embeddings weights of samples; `labels` as in [`Needs`].
 const fn needs(equal_weights: bool, labels: Option<&'static str>) -> Needs {
     Needs {
         observed_features: true,
@@ -130,7 +130,7 @@ estimator!(
 estimator!(LogisticRegressionParams, "logistic-regression", equal_weights: false, |_params| Some(
     ""
 ));
-estimator!(OneVsRestParams, "one-vs-rest", equal_weights: true, |_params| Some(""));
+estimator!(OneVsRestParams, "one-vs-rest", equal_weights: false, |_params| Some(""));
 
 impl ForestMethod for LabelTreeParams {
     type Forest = LabelTreeModel;
@@ -145,7 +145,7 @@ impl ForestMethod for LabelTreeParams {
     }
 
     fn needs(&self) -> Needs {
-        needs(true, Some(""))
+        needs(false, Some(""))
     }
 
     fn indices(&self) -> Range<usize> {
