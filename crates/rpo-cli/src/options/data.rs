@@ -260,13 +260,17 @@ impl UnseenOptions {
             1 => String::new(),
             n => format!(" and {} other features", n - 1),
         };
-        note(&format!(
-            "{count} {} of {:?}{features}, {:?} for one, were not in the training data and count as missing; --unseen \
-             error refuses them",
-            if count == 1 { "value" } else { "values" },
-            first.feature,
-            first.value
-        ));
+        let (feature, value) = (&first.feature, &first.value);
+        note(&match count {
+            1 => format!(
+                "the value {value:?} of {feature:?} was not in the training data and counts as missing; --unseen error \
+                 refuses it"
+            ),
+            _ => format!(
+                "{count} values of {feature:?}{features}, {value:?} for one, were not in the training data and count as \
+                 missing; --unseen error refuses them"
+            ),
+        });
         Ok(())
     }
 }

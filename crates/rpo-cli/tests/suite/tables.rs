@@ -480,8 +480,8 @@ fn words_become_means_of_outputs() {
         "city,age,since,member\n,30,2024-05-05,no\nw99,30,2024-05-05,no\n",
     );
     let run = folder.run("predict --data new.csv --model t.rpo");
-    let note = "note: 1 value of \"city\", \"w99\" for one, were not in the training data and count as missing; --unseen error \
-        refuses them\n";
+    let note = "note: the value \"w99\" of \"city\" was not in the training data and counts as missing; --unseen error \
+        refuses it\n";
     assert_eq!((run.code, run.stderr.as_str()), (Some(0), note));
     let lines: Vec<&str> = run.stdout.lines().collect();
     assert_eq!(lines[1], lines[2]);
