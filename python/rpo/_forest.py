@@ -98,7 +98,9 @@ class Forest(Estimator):
         """Score the predictions for each sample by the trees that did not see it."""
         found = self.model_.oob_predictions(X, n_threads=self._n_threads())
         if found is None:
-            raise ValueError("Out of bag estimation is only available if bootstrap is True")
+            raise ValueError(
+                "Out of bag estimation is only available if bootstrap is True and params has no nominal='target'"
+            )
         scores, counts = found
         if (counts == 0).any():
             message = "Some inputs do not have OOB scores: they are in the bag of every tree. Use more trees."
