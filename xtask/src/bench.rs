@@ -160,9 +160,12 @@ fn change(recorded: u64, now: u64) -> f64 {
 /// [`NoCounter`]; programs that fail; a path that takes more than 2 % more instructions than recorded.
 pub(crate) fn run(record: bool) -> anyhow::Result<()> {
     let counter = Counter::find()?;
+    // Given here, as counts depend on them and the environment may hold others.
     let build = [
         "build",
         "--release",
+        "--config=profile.release.lto=false",
+        "--config=profile.release.codegen-units=16",
         "--quiet",
         "--package",
         "rpo-benches",
