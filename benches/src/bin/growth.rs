@@ -10,7 +10,7 @@
 
 use anyhow::{Context, ensure};
 use clap::Parser;
-use rpo::core::Seed;
+use rpo::core::{Seed, math};
 use rpo::data::Dataset;
 use rpo::data::generate::{Friedman, FriedmanKind, MultiLabelSet};
 use rpo::{Method, Model};
@@ -195,7 +195,7 @@ impl Case {
 
 /// The slope of the line through the logarithms of sizes and seconds, by least squares.
 fn exponent(points: &[(f64, f64)]) -> f64 {
-    let logs: Vec<_> = points.iter().map(|(v, s)| (v.ln(), s.ln())).collect();
+    let logs: Vec<_> = points.iter().map(|(v, s)| (math::ln(*v), math::ln(*s))).collect();
     let n = logs.len() as f64;
     let (x, y) = logs
         .iter()
