@@ -262,7 +262,8 @@ impl<'a> Feature<'a> {
         }
         let mut ahead = entries.clone();
         for (n_moved, &entry) in entries.enumerate() {
-            if n_moved % AHEAD == 0 {
+            // Of few rows the processor has all in view by itself.
+            if n_entries > AHEAD && n_moved % AHEAD == 0 {
                 criterion.read_ahead(ahead.by_ref().take(AHEAD).map(|&entry| row_of(entry)));
             }
             let rank = rank_of(entry);
