@@ -38,7 +38,7 @@ impl LabelEmbeddingParams {
             let products = 2.0 * (x_stored + y_stored);
             sparse += 2.0 * columns * products;
             if x.n_cols() <= FACTORED {
-                dense += p * x_stored + p.powi(3) / 3.0 + 2.0 * columns * p * p;
+                dense += p * x_stored + p * p * p / 3.0 + 2.0 * columns * p * p;
             } else {
                 sparse += 2.0 * columns * ITERATIONS * 2.0 * x_stored;
             }
@@ -52,7 +52,7 @@ impl LabelEmbeddingParams {
             dense += 2.0 * n * terms * s;
             terms = s;
         }
-        dense += n * terms * terms + terms.powi(3) / 3.0 + 2.0 * d * terms * terms;
+        dense += n * terms * terms + terms * terms * terms / 3.0 + 2.0 * d * terms * terms;
         sparse += 2.0 * y_stored * terms;
         let mut copies = 1.5;
         if let Some(sgd) = self.sgd() {
