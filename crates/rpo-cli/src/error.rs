@@ -107,7 +107,9 @@ impl CliError {
                 source: ModelError::Metric(MetricError::NotAProbability { .. }),
                 ..
             } => {
-                return Some("log-loss, brier and ece are for methods whose scores are probabilities");
+                return Some(
+                    "log-loss, brier, ece and --rerank are for methods whose scores are probabilities",
+                );
             }
             _ => {}
         }

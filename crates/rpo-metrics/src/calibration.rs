@@ -18,6 +18,16 @@ const BINS: usize = 15;
 /// What the probabilities of sums of rounded numbers may miss [0, 1] by.
 const ROUNDING: f64 = 1e-6;
 
+/// Returns true for a score from 0 to 1, up to 1e-6 that the rounding of sums may leave.
+///
+/// ```
+/// use rpo_metrics::is_probability;
+/// assert!(is_probability(1.000_000_1) && !is_probability(1.1) && !is_probability(f64::NAN));
+/// ```
+pub fn is_probability(score: f64) -> bool {
+    (-ROUNDING..=1.0 + ROUNDING).contains(&score)
+}
+
 /// How well probabilities fit the labels, for each label; NaN for a label without observed samples. Smaller is better.
 ///
 /// ```
@@ -83,7 +93,7 @@ impl ProbabilityErrors {
                 let scores = scores.slice(s![sample, columns.clone()]);
                 for ((label, &score), sums) in columns.clone().zip(scores).zip(&mut sums) {
                     let score: f64 = score.into();
-                    if !(-ROUNDING..=1.0 + ROUNDING).contains(&score) {
+                    if !is_probability(score) {
                         let value = score;
                         return Err(MetricError::NotAProbability { sample, label, value });
                     }

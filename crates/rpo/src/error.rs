@@ -23,9 +23,15 @@ pub enum ModelError {
     /// Parts of a model that differ in size.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
-    /// A metric of labels for a model that predicts numbers.
+    /// A metric or ranking of labels for a model that predicts numbers.
     #[error("{metric} is for labels; the model predicts numbers")]
     MetricForLabels {
+        /// The metric, or "ranking by propensity".
+        metric: String,
+    },
+    /// A metric that does not look at the best labels alone, where these are ranked by propensity.
+    #[error("{metric} is not of the best k labels, and only those are ranked by propensity")]
+    MetricNotOfBest {
         /// The metric.
         metric: String,
     },
@@ -184,7 +190,8 @@ impl ModelError {
     pub fn in_block(mut self, start: usize) -> Self {
         if let Self::MissingFeature { row, .. }
         | Self::Linear(LinearError::Score { row, .. })
-        | Self::Ensemble(EnsembleError::Prediction { row, .. }) = &mut self
+        | Self::Ensemble(EnsembleError::Prediction { row, .. })
+        | Self::Metric(MetricError::NotAProbability { sample: row, .. }) = &mut self
         {
             *row += start;
         }

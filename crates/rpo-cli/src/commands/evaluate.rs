@@ -1,7 +1,7 @@
 //! `rpo evaluate`.
 
 use crate::error::CliError;
-use crate::options::{DataOptions, MemoryOptions, PropensityOptions, ThreadOptions, UnseenOptions};
+use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report, note};
 use crate::resources::Stopwatch;
 use clap::Args;
@@ -27,12 +27,12 @@ pub(crate) struct Evaluate {
     /// scores are probabilities; r2, half-r2 (of the first half of the outputs), arrmse, mse, rmse, mae, pinball (of
     /// quantiles).
     /// By default lrap,p@1,p@3,p@5,ndcg@5,hamming,micro-f1,macro-f1 for labels and r2,arrmse,mse,mae for numbers,
-    /// pinball,mae for quantiles.
+    /// pinball,mae for quantiles, p@1,p@3,p@5,psp@1,psp@3,psp@5 with --rerank, which is for metrics of the best K labels alone.
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = parse_metric)]
     metrics: Vec<Metric>,
 
     #[command(flatten)]
-    propensity: PropensityOptions,
+    ranking: RerankOptions,
 
     /// How labels are decided from scores, if not as the model says: threshold, or f1 for all samples at once by the
     /// expected F1 of each label. Scores must be probabilities for that.
@@ -42,7 +42,7 @@ pub(crate) struct Evaluate {
     /// CSV file to write the scores of each output to: of a label its support, precision, recall, F1, MCC, G-mean, balanced
     /// accuracy, AUC, average precision, logarithmic loss, Brier score, calibration error and threshold, of a number r2,
     /// MAE and RMSE.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "rerank")]
     per_output: Option<PathBuf>,
 
     /// Print one JSON object.
@@ -72,6 +72,12 @@ impl Evaluate {
         }
         let metrics = self.metrics(&model);
         self.check_effect(model.schema().task(), &metrics)?;
+        let options = EvaluateOptions {
+            propensity: self.ranking.propensity.model(),
+            rerank: self.ranking.model(),
+            memory_limit: self.memory.bytes(),
+        };
+        options.check(&metrics)?;
         if let Some(path) = &self.per_output {
             FileTarget::check(path)?;
         }
@@ -79,10 +85,6 @@ impl Evaluate {
         self.unseen.check(&model, &data, self.data.name())?;
         let load_seconds = clock.wall_seconds();
 
-        let options = EvaluateOptions {
-            propensity: self.propensity.model(),
-            memory_limit: self.memory.bytes(),
-        };
         let evaluated = model.evaluate_with(&data, &metrics, options);
         let evaluated = evaluated.map_err(|e| CliError::of_data(e, self.data.name()))?;
         if let Some(path) = &self.per_output {
@@ -106,7 +108,7 @@ impl Evaluate {
     /// Refuses options that no metric heeds.
     fn check_effect(&self, task: Task, metrics: &[Metric]) -> Result<(), CliError> {
         let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
-        self.propensity.check_effect(metrics, false)?;
+        self.ranking.check_effect(metrics)?;
         if self.decide.is_some() && task == Task::Regression {
             return refuse("--decide is for labels; the model predicts numbers");
         }
@@ -122,6 +124,10 @@ impl Evaluate {
         match self.metrics.as_slice() {
             // Of quantiles, means of errors squared say nothing.
             [] if !model.quantile_levels().is_empty() => vec![Metric::Pinball, Metric::Mae],
+            [] if self.ranking.model().is_some() => {
+                let at = |of: fn(usize) -> Metric| [1, 3, 5].map(of);
+                [at(Metric::PrecisionAt), at(Metric::PspAt)].concat()
+            }
             [] => default_metrics(model.schema().task()),
             given => given.to_vec(),
         }

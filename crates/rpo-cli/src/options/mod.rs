@@ -11,7 +11,7 @@ mod write;
 pub(crate) use data::{DataOptions, InputOptions, SplitDataOptions, TrainingOptions, UnseenOptions};
 pub(crate) use fit::FitOptions;
 pub(crate) use method::{MethodOptions, argument};
-pub(crate) use propensity::PropensityOptions;
+pub(crate) use propensity::{PropensityOptions, RerankOptions};
 pub(crate) use text::TextColumnOptions;
 pub(crate) use weights::WeightOptions;
 pub(crate) use write::WriteOptions;

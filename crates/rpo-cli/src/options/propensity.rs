@@ -1,14 +1,14 @@
 //! The propensity model.
 
 use crate::error::CliError;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use rpo::core::Propensity;
 use rpo::metrics::{Metric, Score};
 
 /// The propensity model of labels.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct PropensityOptions {
-    /// Exponent A of the propensity model of psp@K, psndcg@K and weights of outputs (0.5 for Wikipedia, 0.6 for Amazon); 0.55
+    /// Exponent A of the propensity model of psp@K, psndcg@K, --rerank and weights of outputs (0.5 for Wikipedia, 0.6 for Amazon); 0.55
     /// by default.
     #[arg(long, value_name = "A", allow_negative_numbers = true)]
     propensity_a: Option<f64>,
@@ -28,14 +28,44 @@ impl PropensityOptions {
         }
     }
 
-    /// Refuses options that neither metrics nor weights of outputs heed.
-    pub(crate) fn check_effect(self, metrics: &[Metric], of_weights: bool) -> Result<(), CliError> {
+    /// Refuses options that neither metrics nor anything else heeds.
+    pub(crate) fn check_effect(self, metrics: &[Metric], is_heeded: bool) -> Result<(), CliError> {
         let given = self.propensity_a.or(self.propensity_b).is_some();
-        if given && !of_weights && !metrics.iter().any(Score::needs_propensities) {
-            let message = "--propensity-a and --propensity-b are for psp@K, psndcg@K and --output-weights propensity, of which \
-                none is asked for";
+        if given && !is_heeded && !metrics.iter().any(Score::needs_propensities) {
+            let message = "--propensity-a and --propensity-b are for psp@K, psndcg@K, --rerank and --output-weights \
+                propensity, of which none is asked for";
             return Err(CliError::Usage(message.to_owned()));
         }
         Ok(())
+    }
+}
+
+/// How the best labels are ranked.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct RerankOptions {
+    /// Rank labels by score / p in place of the score, which must be a probability, with p the propensity of the label by its
+    /// frequency in training (Jain et al. 2016): rare labels come first where they are about as likely, and the expected psp@K
+    /// is largest. Of all labels; of a label tree those that its beam reaches.
+    #[arg(long, value_enum, value_name = "RULE")]
+    rerank: Option<Rerank>,
+
+    #[command(flatten)]
+    pub(crate) propensity: PropensityOptions,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Rerank {
+    Propensity,
+}
+
+impl RerankOptions {
+    /// The propensities to rank by, if that is asked for.
+    pub(crate) fn model(self) -> Option<Propensity> {
+        self.rerank.map(|Rerank::Propensity| self.propensity.model())
+    }
+
+    /// Refuses a propensity model that neither the ranking nor metrics heed.
+    pub(crate) fn check_effect(self, metrics: &[Metric]) -> Result<(), CliError> {
+        self.propensity.check_effect(metrics, self.rerank.is_some())
     }
 }

@@ -77,3 +77,42 @@ fn models_of_any_methods_combine() {
     let scores = folder.json("evaluate --data test.txt --model m.rpo --metrics p@1,lrap");
     assert!(number(&scores, "lrap") > 0.9, "{scores}");
 }
+
+#[test]
+fn rare_labels_rank_by_propensity() {
+    let folder = ready();
+    folder.ok("train --data train.txt --method random-forest --trees 20 --model m.rpo");
+    let scores = folder.json("evaluate --data test.txt --model m.rpo --rerank propensity");
+    assert!(number(&scores, "psp@5") >= number(&scores, "psp@1"), "{scores}");
+    let predict = "predict --data test.txt --model m.rpo";
+    let rerank = "--rerank propensity --propensity-a 0.6";
+    let best = folder.ok(&format!("{predict} --top-k 2 {rerank}"));
+    assert!(best.starts_with("row,label,score\n"), "{best}");
+    assert_ne!(best, folder.ok(&format!("{predict} --top-k 2")));
+    folder.ok(&format!("{predict} --out-format xmlrepo {rerank}"));
+
+    folder.ok("train --data train.txt --method ridge --model ridge.rpo");
+    let evaluate = "evaluate --data test.txt --model m.rpo";
+    for (command, expected) in [
+        (format!("{predict} {rerank}"), "--rerank is for --top-k"),
+        (
+            format!("{predict} --decide --out-format xmlrepo {rerank}"),
+            "--rerank is for --top-k",
+        ),
+        (
+            format!("{predict} --top-k 2 --propensity-a 0.6"),
+            "of which none is asked for",
+        ),
+        (
+            format!("{evaluate} {rerank} --metrics p@1,lrap"),
+            "lrap is not of the best k labels",
+        ),
+        (
+            format!("predict --data test.txt --model ridge.rpo --top-k 2 {rerank}"),
+            "for methods whose scores are probabilities",
+        ),
+    ] {
+        let message = folder.fail(&command);
+        assert!(message.contains(expected), "{message}");
+    }
+}

@@ -22,15 +22,35 @@ use std::time::Instant;
 pub struct EvaluateOptions {
     /// The propensity model of metrics that weight rare labels (Jain, Prabhu, Varma 2016).
     pub propensity: Propensity,
+    /// Ranks labels by score / p of these propensities p ([`Model::predict_top_k_by_propensity`]), for metrics of the best k
+    /// labels; default none: by score.
+    pub rerank: Option<Propensity>,
     /// Largest number of bytes of dense scores; larger ones are computed in blocks of samples where the metrics allow it.
     /// Default 4 GiB.
     pub memory_limit: usize,
+}
+
+impl EvaluateOptions {
+    /// Refuses metrics that do not heed the ranking that is asked for.
+    ///
+    /// # Errors
+    /// [`ModelError::MetricNotOfBest`].
+    pub fn check<S: Score>(&self, metrics: &[S]) -> Result<(), ModelError> {
+        let of_best = |metric: &&S| matches!(metric.needs(), Needs::TopK(_));
+        match metrics.iter().find(|metric| !of_best(metric)) {
+            Some(metric) if self.rerank.is_some() => Err(ModelError::MetricNotOfBest {
+                metric: metric.name(),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Default for EvaluateOptions {
     fn default() -> Self {
         Self {
             propensity: Propensity::default(),
+            rerank: None,
             memory_limit: DEFAULT_MEMORY_LIMIT,
         }
     }
@@ -70,7 +90,8 @@ impl Model {
     /// ```
     ///
     /// # Errors
-    /// Data that lack columns of the model, metrics for another task, and scores that exceed the memory limit.
+    /// Data that lack columns of the model, metrics for another task, scores that exceed the memory limit or are not what a
+    /// metric needs.
     pub fn evaluate<S: Score>(&self, data: &Dataset, metrics: &[S]) -> Result<Vec<f64>, ModelError> {
         Ok(self
             .evaluate_with(data, metrics, EvaluateOptions::default())?
@@ -80,44 +101,32 @@ impl Model {
     /// [`evaluate`](Self::evaluate) with options.
     ///
     /// # Errors
-    /// As [`evaluate`](Self::evaluate).
+    /// As [`evaluate`](Self::evaluate), and [`EvaluateOptions::check`].
     pub fn evaluate_with<S: Score>(
         &self,
         data: &Dataset,
         metrics: &[S],
         options: EvaluateOptions,
     ) -> Result<Evaluated, ModelError> {
+        options.check(metrics)?;
         let x = self.schema().align_features(data)?;
         let truth = self.schema().align_outputs(data)?;
-        let inverse = self.inverse_propensities(metrics, options.propensity)?;
+        let weighted = metrics.iter().find(Score::needs_propensities);
+        let inverse = weighted.map(|metric| self.inverse_propensities(&metric.name(), options.propensity));
+        let inverse = inverse.transpose()?;
         let means = self.training().output_means();
         let quantile_levels = self.quantile_levels();
         let work = Work {
             model: self,
             x: x.as_ref().into(),
             truth: truth.as_ref(),
+            rerank: options.rerank,
             memory_limit: options.memory_limit,
             inverse: inverse.as_deref(),
             train_means: &means,
             quantile_levels: &quantile_levels,
         };
         work.evaluate(metrics)
-    }
-
-    /// 1/p per label by the label counts of the training set, if a metric needs it.
-    fn inverse_propensities<S: Score>(
-        &self,
-        metrics: &[S],
-        propensity: Propensity,
-    ) -> Result<Option<Vec<f64>>, ModelError> {
-        let Some(metric) = metrics.iter().find(Score::needs_propensities) else {
-            return Ok(None);
-        };
-        let counts = self.training().label_counts();
-        let counts = counts.ok_or_else(|| ModelError::MetricForLabels {
-            metric: metric.name(),
-        })?;
-        Ok(Some(propensity.inverse(counts, self.training().n_samples())?))
     }
 
     fn metric_thresholds(&self) -> Thresholds {
@@ -131,6 +140,7 @@ struct Work<'a> {
     model: &'a Model,
     x: MatrixView<'a>,
     truth: &'a Matrix,
+    rerank: Option<Propensity>,
     memory_limit: usize,
     inverse: Option<&'a [f64]>,
     train_means: &'a [f64],
@@ -245,7 +255,10 @@ impl Work<'_> {
             0
         };
         let k = largest.max().unwrap_or(1) + missing;
-        let scores = self.model.predict_top_k(self.x, k)?;
+        let scores = match self.rerank {
+            Some(propensity) => self.model.predict_top_k_by_propensity(self.x, k, propensity)?,
+            None => self.model.predict_top_k(self.x, k)?,
+        };
         Ok(TopK::from_csr(scores.view(), k)?)
     }
 

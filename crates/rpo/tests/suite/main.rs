@@ -14,6 +14,7 @@ mod linear;
 mod model_file;
 mod pipeline;
 mod refusals;
+mod rerank;
 mod structured;
 mod target_encoding;
 mod tune;

@@ -5,17 +5,17 @@ mod columns;
 
 use crate::error::CliError;
 use crate::json_outputs::JsonOutputs;
-use crate::options::{InputOptions, ThreadOptions, UnseenOptions};
+use crate::options::{InputOptions, RerankOptions, ThreadOptions, UnseenOptions};
 use crate::output::{Output, Report};
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
 use ndarray::ArrayView1;
-use rpo::core::{CsrMatrix, MatrixView, csr_row};
+use rpo::core::{CsrMatrix, MatrixView, Propensity, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::read::Format;
 use rpo::data::write::csv_field;
-use rpo::{Decision, Model, for_each_block};
+use rpo::{Decision, Model, ModelError, for_each_block};
 use serde_json::json;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -39,6 +39,9 @@ pub(crate) struct Predict {
     /// Only the best K labels of each sample. Never holds more than the scores of a few samples.
     #[arg(long, value_name = "K")]
     top_k: Option<NonZeroUsize>,
+
+    #[command(flatten)]
+    ranking: RerankOptions,
 
     /// Only the labels that the model decides for: those whose score reaches the threshold that the model keeps for
     /// them, 0.5 where it keeps none, or those that the model's own rule picks.
@@ -105,6 +108,12 @@ impl Predict {
                 "--top-k, --decide and --out-format xmlrepo are for labels; the model predicts numbers";
             return Err(CliError::Usage(message.to_owned()));
         }
+        self.ranking.check_effect(&[])?;
+        let rerank = self.ranking.model();
+        if rerank.is_some() && (self.decide || !ranks) {
+            let message = "--rerank is for --top-k and, without --decide, --out-format xmlrepo";
+            return Err(CliError::Usage(message.to_owned()));
+        }
         let mut out = Output::new(self.out.as_deref())?;
         let data = self.input.load_features(model.schema())?;
         self.unseen.check(&model, &data, self.input.name())?;
@@ -114,17 +123,21 @@ impl Predict {
         let load_seconds = clock.wall_seconds();
 
         let clock = Stopwatch::start();
-        let pick = match self.top_k {
+        let best = |k| Pick::Best { k, rerank };
+        let pick = match self.top_k.map(NonZeroUsize::get) {
             _ if self.decide => Some(Pick::Decided),
-            k => k.map(|k| Pick::Best(k.get())),
+            k => k.map(best),
         };
         let written = match (pick, format) {
             (None, OutFormat::Csv) => wide_csv(&model, x, ids, &mut out),
             (Some(pick), OutFormat::Csv) => long_csv(&model, x, ids, pick, &mut out),
             (pick, OutFormat::Jsonl) => jsonl(&model, x, ids, pick, &mut out),
-            (pick, OutFormat::Xmlrepo) => {
-                xmlrepo(&model, x, pick.unwrap_or(Pick::Best(model.n_outputs())), &mut out)
-            }
+            (pick, OutFormat::Xmlrepo) => xmlrepo(
+                &model,
+                x,
+                pick.unwrap_or_else(|| best(model.n_outputs())),
+                &mut out,
+            ),
             #[cfg(feature = "arrow")]
             (pick, OutFormat::Parquet) => columns::write(&model, x, ids, pick, Format::Parquet, &mut out),
             #[cfg(feature = "arrow")]
@@ -143,7 +156,7 @@ impl Predict {
             report.set("predict_seconds", predict_seconds);
             report.set("rows_per_second", x.n_rows() as f64 / predict_seconds);
             if self.json {
-                report.set_known("latency_milliseconds", latency(&model, x, self.top_k)?);
+                report.set_known("latency_milliseconds", latency(&model, x, pick)?);
             }
             report.print(self.json)?;
         }
@@ -152,14 +165,14 @@ impl Predict {
 }
 
 /// The median time of predicting one row alone, in milliseconds, over up to a hundred rows; `None` without rows.
-fn latency(model: &Model, x: MatrixView<'_>, top_k: Option<NonZeroUsize>) -> Result<Option<f64>, CliError> {
+fn latency(model: &Model, x: MatrixView<'_>, pick: Option<Pick>) -> Result<Option<f64>, CliError> {
     let mut times = Vec::new();
     for row in 0..x.n_rows().min(100) {
         let row = x.select_rows(&[row]);
         let clock = Stopwatch::start();
-        match top_k {
-            Some(k) => drop(model.predict_top_k(row.view(), k.get())?),
-            None => drop(model.predict(row.view())?),
+        match pick {
+            Some(Pick::Best { k, rerank }) => drop(best_labels(model, row.view(), k, rerank)?),
+            _ => drop(model.predict(row.view())?),
         }
         times.push(1e3 * clock.wall_seconds());
     }
@@ -258,10 +271,22 @@ fn jsonl(
 /// Which labels of a sample are written.
 #[derive(Clone, Copy)]
 enum Pick {
-    /// The best so many.
-    Best(usize),
+    /// The best k, by score or as quotients of scores and propensities.
+    Best { k: usize, rerank: Option<Propensity> },
     /// Those that the model decides for.
     Decided,
+}
+
+fn best_labels(
+    model: &Model,
+    x: MatrixView<'_>,
+    k: usize,
+    rerank: Option<Propensity>,
+) -> Result<CsrMatrix, ModelError> {
+    match rerank {
+        Some(propensity) => model.predict_top_k_by_propensity(x, k, propensity),
+        None => model.predict_top_k(x, k),
+    }
 }
 
 fn long_csv(
@@ -318,13 +343,13 @@ fn for_each_row(
     };
     let mut best: Vec<(u32, f32)> = Vec::new();
     match pick {
-        Pick::Best(k) => for_each_block(
+        Pick::Best { k, rerank } => for_each_block(
             x,
             width(model, k.min(model.n_outputs())),
             BLOCK_BYTES,
             |rows, block| {
-                let top = model.predict_top_k(block, k);
-                let top: CsrMatrix = top.map_err(|e| e.in_block(rows.start))?;
+                let top = best_labels(model, block, k, rerank);
+                let top = top.map_err(|e| e.in_block(rows.start))?;
                 let view = top.view();
                 for (i, row) in rows.enumerate() {
                     let (labels, scores) = csr_row(&view, i);

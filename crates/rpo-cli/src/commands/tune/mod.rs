@@ -103,6 +103,7 @@ impl Tune {
             evaluation: EvaluateOptions {
                 propensity: self.fit.weights.propensity.model(),
                 memory_limit: self.memory.bytes(),
+                ..EvaluateOptions::default()
             },
             ..Tuning::new(method, &self.space, seed)
         };

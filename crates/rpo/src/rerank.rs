@@ -1,0 +1,71 @@
+//! The best labels by scores in which rare labels count more.
+
+use crate::{Model, ModelError, for_each_block};
+use rpo_core::{CsrMatrix, MatrixView, Propensity, check_count, csr_of_rows, top_of};
+use rpo_metrics::{MetricError, is_probability};
+
+/// Bytes of dense scores that are held at a time.
+const BLOCK_BYTES: usize = 64 << 20;
+
+impl Model {
+    /// The k best labels of each row by score / p, as CSR (n x d) of these quotients, with p the propensity of a label by
+    /// its count in training (Jain, Prabhu, Varma, KDD 2016). Of all labels whose score is not 0, not only of the k best by
+    /// score; holds the scores of some rows at a time.
+    ///
+    /// Of scores that are the probabilities of the labels, no other k labels have a larger expected psp@k: that of a set of
+    /// labels is proportional to the sum of their quotients.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::{core::Propensity, prelude::*};
+    ///
+    /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
+    /// let model = Model::fit(&ForestParams::random_forest(), &data)?;
+    /// let best = model.predict_top_k_by_propensity(data.features().view(), 3, Propensity::default())?;
+    /// assert!(best.shape() == (200, 20) && best.nnz() <= 600);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`predict_top_k`](Self::predict_top_k); a model that predicts numbers, a score that is no probability
+    /// ([`is_probability`]), parameters of propensities out of range.
+    pub fn predict_top_k_by_propensity(
+        &self,
+        x: MatrixView<'_>,
+        k: usize,
+        propensity: Propensity,
+    ) -> Result<CsrMatrix, ModelError> {
+        check_count("top_k", k)?;
+        let inverse = self.inverse_propensities("ranking by propensity", propensity)?;
+        let mut best = Vec::with_capacity(x.n_rows());
+        for_each_block(x, self.n_outputs(), BLOCK_BYTES, |samples, block| {
+            let scores = self.predict_with_limit(block, usize::MAX);
+            let mut scores = scores.map_err(|e| e.in_block(samples.start))?;
+            for (sample, mut scores) in samples.zip(scores.rows_mut()) {
+                for (label, (score, inverse)) in scores.iter_mut().zip(&inverse).enumerate() {
+                    let value = f64::from(*score);
+                    if !is_probability(value) {
+                        return Err(MetricError::NotAProbability { sample, label, value }.into());
+                    }
+                    *score = (value * inverse) as f32;
+                }
+                best.push(top_of(scores.view(), k));
+            }
+            Ok::<(), ModelError>(())
+        })?;
+        Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
+    }
+
+    /// 1/p of each label by the label counts of the training set, for what is named.
+    pub(crate) fn inverse_propensities(
+        &self,
+        what: &str,
+        propensity: Propensity,
+    ) -> Result<Vec<f64>, ModelError> {
+        let counts = self.training().label_counts();
+        let counts = counts.ok_or_else(|| ModelError::MetricForLabels {
+            metric: what.to_owned(),
+        })?;
+        Ok(propensity.inverse(counts, self.training().n_samples())?)
+    }
+}
