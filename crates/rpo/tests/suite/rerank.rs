@@ -1,5 +1,10 @@
 //! The best labels by score / propensity, beside a plain sort of all quotients.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "tests compare with the standard library"
+)]
+
 use rpo::core::{Propensity, csr_row};
 use rpo::data::generate::MultiLabelSet;
 use rpo::metrics::MetricError;
