@@ -12,7 +12,6 @@ mod methods;
 mod model;
 pub mod model_file;
 mod predict;
-mod rerank;
 mod schema;
 mod target;
 mod training;

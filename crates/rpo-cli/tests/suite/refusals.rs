@@ -383,8 +383,9 @@ fn options_that_no_metric_heeds() {
     for command in ["train --model n.rpo", "cv --folds 2", "tune --space trees=1,2"] {
         let boosting = format!("{command} --data a.arff --method gbmort --propensity-a 0.5");
         for weights in ["", " --output-weights balanced"] {
-            let words =
-                ["--propensity-a and --propensity-b are for psp@K, psndcg@K and --output-weights propensity"];
+            let words = [
+                "--propensity-a and --propensity-b are for psp@K, psndcg@K, --rerank and --output-weights propensity",
+            ];
             check(&folder, &format!("{boosting}{weights}"), &words);
         }
     }

@@ -1,5 +1,7 @@
 //! What a model does, whatever its method.
 
+mod rerank;
+
 use crate::{ModelError, TreeSize};
 use ndarray::Array2;
 use rpo_core::store::Store;
