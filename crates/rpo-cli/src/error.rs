@@ -139,7 +139,7 @@ impl CliError {
                 }
                 "label_list" => "--label-list is for CSV, Parquet and Arrow files",
                 "types" => {
-                    "--types, --categorical and --text are for columns of CSV, Parquet and Arrow files"
+                    "--types, --categorical, --dates and --text are for columns of CSV, Parquet and Arrow files"
                 }
                 "ignore" => "--ignore is for columns of CSV, Parquet and Arrow files",
                 "id" => "--id is for columns of CSV, Parquet and Arrow files",

@@ -201,6 +201,10 @@ pub(crate) struct TrainingOptions {
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
     categorical: Vec<String>,
 
+    /// Columns of a CSV, Parquet or Arrow file that are dates: another value is an error, not a word. Columns of dates are dates by themselves.
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', help_heading = "Data")]
+    dates: Vec<String>,
+
     /// Types of columns of a CSV, Parquet or Arrow file: number, category, date, date-time or text. By default those of the values
     /// of a CSV file, and those that the other files give: dates (in CSV of ISO 8601) become days since 1970, month, weekday
     /// and, where there are times, hour.
@@ -594,7 +598,7 @@ impl TrainingOptions {
         let data = match self.data.catalogue_name()? {
             Some(name) => {
                 if !self.types().is_empty() || !self.ignore.is_empty() {
-                    let message = "the catalogue knows the columns of its sets: --types, --categorical, --text and --ignore are for files";
+                    let message = "the catalogue knows the columns of its sets: --types, --categorical, --dates, --text and --ignore are for files";
                     return Err(CliError::Usage(message.to_owned()));
                 }
                 input.catalogued(name, Part::Train)?
@@ -686,8 +690,10 @@ impl TrainingOptions {
     fn types(&self) -> BTreeMap<String, ColumnType> {
         let categorical = self.categorical.iter();
         let categorical = categorical.map(|name| (name.clone(), ColumnType::Category));
+        let dates = self.dates.iter().map(|name| (name.clone(), ColumnType::Date));
         let texts = self.texts.columns().map(|name| (name.clone(), ColumnType::Text));
         categorical
+            .chain(dates)
             .chain(texts)
             .chain(self.types.iter().cloned())
             .collect()

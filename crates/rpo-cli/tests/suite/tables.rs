@@ -28,6 +28,27 @@ fn customers(n: usize, first: usize, cities: &[&str]) -> String {
 }
 
 #[test]
+fn a_column_named_as_dates_holds_nothing_else() {
+    let folder = Folder::new();
+    let row = |i: usize| format!("2024-0{}-11,{},{}\n", 1 + i % 9, i % 7, i % 3);
+    let rows: String = (0..30).map(row).collect();
+    folder.write("dates.csv", format!("when,x,y\n{rows}"));
+    let described = "describe --targets y --dates when --data";
+    // Days, month and weekday.
+    assert!(
+        folder
+            .ok(&format!("{described} dates.csv"))
+            .contains("n_features        4\n")
+    );
+    folder.write("soon.csv", format!("when,x,y\n{rows}soon,1,2\n"));
+    let message = folder.fail(&format!("{described} soon.csv"));
+    assert!(
+        message.contains("line 32, column 1: \"soon\" is not a date"),
+        "{message}"
+    );
+}
+
+#[test]
 fn words_and_dates_go_from_file_to_prediction() {
     let folder = Folder::new();
     folder.write("train.csv", customers(300, 0, &CITIES));
@@ -501,9 +522,16 @@ fn options_of_columns_are_for_tables() {
             "@relation r\n@attribute x numeric\n@attribute y {0,1}\n@data\n1,0\n2,1\n3,1\n",
         );
     let options = [
-        ("--types x=category", "--types, --categorical and --text are"),
-        ("--categorical x", "--types, --categorical and --text are"),
-        ("--text x", "--types, --categorical and --text are"),
+        (
+            "--types x=category",
+            "--types, --categorical, --dates and --text are",
+        ),
+        (
+            "--categorical x",
+            "--types, --categorical, --dates and --text are",
+        ),
+        ("--dates x", "--types, --categorical, --dates and --text are"),
+        ("--text x", "--types, --categorical, --dates and --text are"),
         ("--ignore x", "--ignore is"),
         ("--id x", "--id is"),
     ];
