@@ -59,12 +59,6 @@ impl<'a> FitOptions<'a> {
         Ok(Some(weights))
     }
 
-    /// The roots of the weights.
-    pub(crate) fn roots(&self, n: usize) -> Result<Option<Vec<f64>>, LinearError> {
-        let root = |w: &f32| f64::from(*w).sqrt();
-        Ok(self.weights(n)?.map(|weights| weights.iter().map(root).collect()))
-    }
-
     /// Reports the end of a fit.
     pub(crate) fn finish(self, history: History) {
         if let Some(on_step) = self.on_step {

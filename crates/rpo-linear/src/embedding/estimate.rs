@@ -1,7 +1,7 @@
 //! What a label embedding will take, from sizes alone.
 
 use rpo_core::MatrixView;
-use rpo_projections::Rank;
+use rpo_projections::least_squares::RidgeSolver;
 
 use super::fit::usual_features;
 use super::params::LabelEmbeddingParams;
@@ -13,8 +13,6 @@ const DENSE: f64 = 4e10;
 const SPARSE: f64 = 4e9;
 /// Iterations of conjugate gradients that a least squares problem on text takes.
 const ITERATIONS: f64 = 40.0;
-/// Columns up to which least squares are solved by a factor.
-const FACTORED: usize = 2000;
 
 impl LabelEmbeddingParams {
     /// What [`fit`](Self::fit) will take: the operations of its steps, at the rates of a core of 2024 and, where the rank is
@@ -25,11 +23,7 @@ impl LabelEmbeddingParams {
         let (mut sparse, mut dense) = (0.0, 0.0);
         let mut terms = p;
         if let Some((rank, is_learned)) = self.embedding() {
-            let k = match rank {
-                Rank::Exact(k) => k as f64,
-                Rank::LabelShare { at_most, .. } => at_most.map_or(d, |k| d.min(k as f64)),
-                Rank::CapturedShare { at_most, .. } => d.min(at_most as f64),
-            };
+            let k = rank.at_most(y.n_cols()) as f64;
             let embedding = self.label_embedding();
             let mut columns = k;
             if is_learned {
@@ -37,7 +31,7 @@ impl LabelEmbeddingParams {
             }
             let products = 2.0 * (x_stored + y_stored);
             sparse += 2.0 * columns * products;
-            if x.n_cols() <= FACTORED {
+            if x.n_cols() < RidgeSolver::DIRECT_COLUMNS {
                 dense += p * x_stored + p * p * p / 3.0 + 2.0 * columns * p * p;
             } else {
                 sparse += 2.0 * columns * ITERATIONS * 2.0 * x_stored;
@@ -70,6 +64,7 @@ impl LabelEmbeddingParams {
 mod tests {
     use super::*;
     use ndarray::Array2;
+    use rpo_projections::Rank;
 
     /// Every size, every pass and every dimension costs something.
     #[test]

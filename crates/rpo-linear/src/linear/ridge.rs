@@ -65,8 +65,9 @@ impl RidgeParams {
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<LinearModel, LinearError> {
-        let roots = options.roots(x.n_rows())?;
-        let ridge = self.equations(&x, y, options.weights(x.n_rows())?, roots.as_deref())?;
+        let weights = options.weights(x.n_rows())?;
+        let roots = weights.map(roots);
+        let ridge = self.equations(&x, y, weights, roots.as_deref())?;
         solve(&ridge, x, y, roots.as_deref(), options)
     }
 
@@ -93,8 +94,9 @@ impl RidgeParams {
         samples: &[usize],
         options: FitOptions<'_>,
     ) -> Result<Option<(LinearModel, Array2<f32>)>, LinearError> {
-        let roots = options.roots(x.n_rows())?;
-        let ridge = self.equations(&x, y, options.weights(x.n_rows())?, roots.as_deref())?;
+        let weights = options.weights(x.n_rows())?;
+        let roots = weights.map(roots);
+        let ridge = self.equations(&x, y, weights, roots.as_deref())?;
         let leverages = ridge.leverages(samples)?;
         let Some(leverages) = leverages.filter(|all| all.iter().all(|h| *h <= MOST_LEVERAGE)) else {
             return Ok(None);
@@ -127,6 +129,11 @@ impl RidgeParams {
         let penalty = self.lambda.on_weighted(x, weights);
         Ok(Ridge::scaled(x, roots, penalty, true, RidgeSolver::Auto)?)
     }
+}
+
+/// The factors of rows that make least squares weighted.
+fn roots(weights: &[f32]) -> Vec<f64> {
+    weights.iter().map(|w| f64::from(*w).sqrt()).collect()
 }
 
 fn solve(

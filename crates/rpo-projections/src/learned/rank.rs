@@ -82,18 +82,26 @@ impl Rank {
         }
     }
 
+    /// The most dimensions that the rule can lead to for `n_outputs` outputs.
+    pub fn at_most(self, n_outputs: usize) -> usize {
+        match self {
+            Self::Exact(k) => k,
+            Self::LabelShare { at_most, .. } => at_most.map_or(n_outputs, |k| k.min(n_outputs)),
+            Self::CapturedShare { at_most, .. } => at_most.min(n_outputs),
+        }
+    }
+
     /// The number of dimensions to compute for outputs Y: the largest, where a fraction decides later.
     ///
     /// # Errors
     /// As [`check`](Self::check), and [`ProjectionError::OutOfMemory`].
     pub fn resolve(self, y: &(impl Rows + Sync), seed: Seed) -> Result<usize, ProjectionError> {
         self.check()?;
+        let at_most = self.at_most(y.column_count());
         match self {
-            Self::Exact(k) => Ok(k),
-            Self::CapturedShare { at_most, .. } => Ok(at_most.min(y.column_count())),
-            Self::LabelShare { share, at_most } => {
-                let at_most = at_most.unwrap_or(usize::MAX);
-                Ok(label_rank(y, share, at_most, seed.purpose("rank"))?.min(at_most))
+            Self::Exact(_) | Self::CapturedShare { .. } => Ok(at_most),
+            Self::LabelShare { share, .. } => {
+                Ok(label_rank(y, share, at_most, seed.purpose("rank"))?.min(at_most.max(1)))
             }
         }
     }

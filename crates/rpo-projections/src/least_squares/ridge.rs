@@ -9,8 +9,6 @@ use super::panel::{LANES, Lanes, by_panels, panel_product};
 use super::{Cholesky, Design, PenaltyDiagonal, Rows, conjugate_gradients, gram};
 use crate::{ProjectionError, memory};
 
-/// Up to this many columns of X, intercept included, [`RidgeSolver::Auto`] factors XᵀX.
-const DIRECT_COLUMNS: usize = 2000;
 /// Above this fraction of stored values [`RidgeSolver::Auto`] treats X as dense.
 const DENSE_SHARE: f64 = 0.5;
 
@@ -35,6 +33,9 @@ pub enum RidgeSolver {
 }
 
 impl RidgeSolver {
+    /// Up to this many columns of X, intercept included, [`RidgeSolver::Auto`] factors XᵀX.
+    pub const DIRECT_COLUMNS: usize = 2000;
+
     /// Conjugate gradients with 100 iterations at most and a relative squared residual of 1e-6.
     pub const fn conjugate_gradients(jacobi: bool) -> Self {
         Self::ConjugateGradients {
@@ -155,7 +156,7 @@ impl<'a, R: Rows + Sync> Ridge<'a, R> {
                 preconditioner: jacobi.then(|| inverse_diagonal(&x, &penalty)),
             },
             RidgeSolver::Auto => {
-                let direct = x.column_count() <= DIRECT_COLUMNS;
+                let direct = x.column_count() <= RidgeSolver::DIRECT_COLUMNS;
                 match direct.then(|| factor(&x, &penalty)).transpose() {
                     Ok(Some(factor)) => Method::Factored(factor),
                     Ok(None) | Err(ProjectionError::NotPositiveDefinite { .. }) => {
