@@ -19,6 +19,7 @@ pub mod store;
 pub mod text;
 mod top;
 mod vectorized;
+mod weights;
 
 /// The dense arrays of every function, in the version that their types are of.
 pub use ndarray;
@@ -39,3 +40,4 @@ pub use propensity::Propensity;
 pub use seed::{Seed, StreamRng};
 pub use top::{csr_of_rows, keep_top, top_of};
 pub use vectorized::vectorized;
+pub use weights::WeightError;

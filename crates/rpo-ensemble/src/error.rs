@@ -1,6 +1,6 @@
 //! Errors of fitting ensembles and predicting with them.
 
-use rpo_core::{MatrixError, MemoryLimit, Mismatch, ParameterError};
+use rpo_core::{MatrixError, MemoryLimit, Mismatch, ParameterError, WeightError};
 use rpo_projections::ProjectionError;
 use rpo_tree::TreeError;
 
@@ -14,6 +14,9 @@ pub enum EnsembleError {
     /// Two sizes that must be equal are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
+    /// A weight of a sample that cannot be used.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
     /// An output that is NaN or infinite.
     #[error("outputs: {0}")]
     Outputs(#[source] MatrixError),

@@ -1,7 +1,7 @@
 //! Checks of what ensembles are fitted to.
 
 use crate::error::{EnsembleError, mismatch};
-use rpo_core::{CsrMatrix, MatrixView, ParameterError, check_count};
+use rpo_core::{CsrMatrix, MatrixView, ParameterError, WeightError, check_count};
 use rpo_tree::{TreeError, check_csr};
 
 /// Checks shapes, outputs and weights.
@@ -50,14 +50,7 @@ pub(crate) fn check_weights(weights: &[f32], n_rows: usize) -> Result<(), Ensemb
     if weights.len() != n_rows {
         return mismatch("weights for the rows of features", n_rows, weights.len());
     }
-    if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        let value = weights[row];
-        return Err(TreeError::Weight { row, value }.into());
-    }
-    if weights.iter().all(|w| *w == 0.0) {
-        return Err(TreeError::NoWeight.into());
-    }
-    Ok(())
+    Ok(WeightError::check(weights)?)
 }
 
 /// Checks shapes and values; the labels as CSR.

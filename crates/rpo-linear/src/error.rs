@@ -1,6 +1,6 @@
 //! Errors of fitting and of prediction.
 
-use rpo_core::{MatrixError, MemoryLimit, Mismatch, ParameterError};
+use rpo_core::{MatrixError, MemoryLimit, Mismatch, ParameterError, WeightError};
 use rpo_projections::ProjectionError;
 
 /// The error of every fallible function of this crate.
@@ -40,17 +40,9 @@ pub enum LinearError {
         /// Number of its labels.
         n_labels: usize,
     },
-    /// A weight of a sample that is negative, NaN or infinite.
-    #[error("the weight of sample {row} must be finite and not negative, got {value}")]
-    Weight {
-        /// Sample, from 0.
-        row: usize,
-        /// The weight.
-        value: f32,
-    },
-    /// No sample has a positive weight.
-    #[error("no sample has a positive weight")]
-    NoWeight,
+    /// A weight of a sample that cannot be used.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
     /// Weights where a method takes none.
     #[error("{0} take no weights of samples")]
     TakesNoWeights(&'static str),

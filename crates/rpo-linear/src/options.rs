@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Mismatch};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, MemoryLimit, Mismatch, WeightError};
 
 use crate::{History, LinearError};
 
@@ -49,13 +49,7 @@ impl<'a> FitOptions<'a> {
             return Ok(None);
         };
         Mismatch::check("weights of the samples", n, weights.len())?;
-        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            let value = weights[row];
-            return Err(LinearError::Weight { row, value });
-        }
-        if weights.iter().all(|w| *w == 0.0) {
-            return Err(LinearError::NoWeight);
-        }
+        WeightError::check(weights)?;
         Ok(Some(weights))
     }
 

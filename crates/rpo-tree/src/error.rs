@@ -1,6 +1,6 @@
 //! Errors of growing, labelling and applying trees.
 
-use rpo_core::{MatrixError, Mismatch, ParameterError};
+use rpo_core::{MatrixError, Mismatch, ParameterError, WeightError};
 
 /// An input that a tree cannot be grown from or applied to.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -76,17 +76,9 @@ pub enum TreeError {
     /// Two sizes that must be equal are not.
     #[error(transparent)]
     Mismatch(#[from] Mismatch),
-    /// A sample weight that is negative, NaN or infinite.
-    #[error("the weight of sample {row} must be finite and not negative, got {value}")]
-    Weight {
-        /// The sample, from 0.
-        row: usize,
-        /// The weight.
-        value: f32,
-    },
-    /// No sample has a positive weight.
-    #[error("no sample has a positive weight")]
-    NoWeight,
+    /// A weight of a sample that cannot be used.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
     /// A parameter that cannot be used.
     #[error(transparent)]
     Parameter(#[from] ParameterError),

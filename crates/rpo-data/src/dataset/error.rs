@@ -1,7 +1,7 @@
 //! What can be wrong with a data set.
 
 use crate::message::quoted;
-use rpo_core::{MatrixError, Mismatch, ParameterError};
+use rpo_core::{MatrixError, Mismatch, ParameterError, WeightError};
 
 /// Why a data set is refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -58,17 +58,9 @@ pub enum DatasetError {
     /// A nominal feature without values.
     #[error("nominal feature {0} has an empty list of values")]
     NoValues(usize),
-    /// A weight that is negative or not finite.
-    #[error("the weight of sample {sample} is {value}; weights are finite and not negative")]
-    Weight {
-        /// Sample, from 0.
-        sample: usize,
-        /// The weight.
-        value: f32,
-    },
-    /// Weights that are all 0.
-    #[error("weights: at least one must be positive, all are 0")]
-    NoWeight,
+    /// A weight of a sample that cannot be used.
+    #[error(transparent)]
+    Weight(#[from] WeightError),
     /// A sample, feature or output that does not exist.
     #[error("{what} {index} does not exist, there are {count}")]
     OutOfRange {

@@ -181,7 +181,7 @@ mod tests {
     use super::super::tests::mixed;
     use super::*;
     use crate::dataset::FeatureKind;
-    use rpo_core::{MatrixError, MemoryLimit};
+    use rpo_core::{MatrixError, MemoryLimit, WeightError};
 
     #[test]
     fn columns_keep_names_and_kinds() {
@@ -213,12 +213,13 @@ mod tests {
         negative[1] = -1.0;
         assert_eq!(
             refused(negative),
-            DatasetError::Weight {
+            WeightError::OutOfRange {
                 sample: 1,
                 value: -1.0
             }
+            .into()
         );
-        assert_eq!(refused(vec![0.0; n]), DatasetError::NoWeight);
+        assert_eq!(refused(vec![0.0; n]), WeightError::AllZero.into());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{Dataset, DatasetError};
 use ndarray::{Array2, ArrayView2, Axis, concatenate};
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Mismatch, Propensity, WeightError};
 use std::sync::Arc;
 
 /// The weights of a set, where they are not all alike.
@@ -59,10 +59,10 @@ impl Dataset {
     ///
     /// # Errors
     /// [`DatasetError::Mismatch`] if there is not one per sample, [`DatasetError::Weight`] for one that is negative or not
-    /// finite, [`DatasetError::NoWeight`] if all are 0.
+    /// finite, or if all are 0.
     pub fn with_weights(mut self, weights: Vec<f32>) -> Result<Self, DatasetError> {
         Mismatch::check("weights of the samples", self.n_samples(), weights.len())?;
-        check(weights.iter().copied().enumerate())?;
+        WeightError::check(&weights)?;
         self.weights.samples = Some(weights.into());
         Ok(self)
     }
@@ -88,11 +88,11 @@ impl Dataset {
             self.n_outputs(),
             weights.ncols(),
         )?;
-        check(
-            weights
-                .indexed_iter()
-                .map(|((sample, _), &weight)| (sample, weight)),
-        )?;
+        let cells = weights.indexed_iter();
+        WeightError::check_range(cells.map(|((sample, _), &weight)| (sample, weight)))?;
+        if weights.iter().all(|weight| *weight == 0.0) {
+            return Err(WeightError::AllZero.into());
+        }
         let weights = match weights.is_standard_layout() {
             true => weights,
             false => weights.as_standard_layout().into_owned(),
@@ -165,20 +165,6 @@ impl Dataset {
     /// The weight of each output of each sample; `None` where those of a sample weigh the same.
     pub fn cell_weights(&self) -> Option<ArrayView2<'_, f32>> {
         self.weights.cells.as_ref().map(|cells| cells.view())
-    }
-}
-
-/// Checks the weights of samples.
-fn check(mut weights: impl Iterator<Item = (usize, f32)> + Clone) -> Result<(), DatasetError> {
-    let bad = weights
-        .clone()
-        .find(|(_, weight)| !(weight.is_finite() && *weight >= 0.0));
-    if let Some((sample, value)) = bad {
-        return Err(DatasetError::Weight { sample, value });
-    }
-    match weights.all(|(_, weight)| weight == 0.0) {
-        true => Err(DatasetError::NoWeight),
-        false => Ok(()),
     }
 }
 
@@ -272,14 +258,14 @@ mod tests {
         let found = data().with_cell_weights(bad);
         assert!(matches!(
             found,
-            Err(DatasetError::Weight {
+            Err(DatasetError::Weight(WeightError::OutOfRange {
                 sample: 1,
                 value: -1.0
-            })
+            }))
         ));
         assert!(matches!(
             data().with_cell_weights(Array2::zeros((3, 2))),
-            Err(DatasetError::NoWeight)
+            Err(DatasetError::Weight(WeightError::AllZero))
         ));
         assert!(matches!(
             data().with_cell_weights(Array2::ones((3, 1))),

@@ -3,7 +3,7 @@
 use crate::boosting_common::{PAPER_LOSSES, Setup, try_fit};
 use crate::common::{csr, labelled, layouts, regression};
 use ndarray::{Array2, ArrayView2, array};
-use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, Predictor};
+use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, Predictor, WeightError};
 use rpo_ensemble::boosting::{
     Algorithm, BoostingOptions, BoostingParams, History, LineSearch, Loss, LossKind, Progress, StepScope,
     StepValues, Stop, TrainingForm, Validation,
@@ -617,17 +617,20 @@ fn options_are_checked() {
     let refusal =
         |options: BoostingOptions<'_>| params.fit_with((&x).into(), (&y).into(), options).unwrap_err();
     for (weights, expected) in [
-        (vec![0.0; 10], TreeError::NoWeight),
+        (vec![0.0; 10], WeightError::AllZero),
         (
             [vec![1.0; 9], vec![-1.0]].concat(),
-            TreeError::Weight { row: 9, value: -1.0 },
+            WeightError::OutOfRange {
+                sample: 9,
+                value: -1.0,
+            },
         ),
     ] {
         let options = BoostingOptions {
             weights: Some(&weights),
             ..Default::default()
         };
-        assert_eq!(refusal(options), EnsembleError::Tree(expected));
+        assert_eq!(refusal(options), EnsembleError::Weight(expected));
     }
     let mut cells = Array2::ones((10, 8));
     cells[[7, 3]] = f32::NAN;

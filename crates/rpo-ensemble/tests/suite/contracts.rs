@@ -2,7 +2,9 @@
 
 use crate::common::{OutputProjection, csr, every_kind, fit, gaussian, labelled, layouts, projected};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, MatrixError, MatrixView, MemoryLimit, Mismatch, ParameterError, Predictor};
+use rpo_core::{
+    CsrMatrix, MatrixError, MatrixView, MemoryLimit, Mismatch, ParameterError, Predictor, WeightError,
+};
 use rpo_ensemble::boosting::{Algorithm, BoostingParams};
 use rpo_ensemble::structured::StructuredForestParams;
 use rpo_ensemble::{
@@ -200,11 +202,14 @@ fn weights_are_checked() {
     for value in [-1.0, f32::NAN, f32::INFINITY] {
         let found = fit(&[1.0, 1.0, value, 1.0]);
         assert!(
-            matches!(found, Err(EnsembleError::Tree(TreeError::Weight { row: 2, .. }))),
+            matches!(
+                found,
+                Err(EnsembleError::Weight(WeightError::OutOfRange { sample: 2, .. }))
+            ),
             "{found:?}"
         );
     }
-    assert_eq!(fit(&[0.0; 4]), Err(EnsembleError::Tree(TreeError::NoWeight)));
+    assert_eq!(fit(&[0.0; 4]), Err(WeightError::AllZero.into()));
 }
 
 /// With one row of weight in a thousand, some bag holds none of it.

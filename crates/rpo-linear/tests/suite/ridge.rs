@@ -2,7 +2,7 @@
 
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis};
-use rpo_core::{Matrix, MatrixView, Predictor};
+use rpo_core::{Matrix, MatrixView, Predictor, WeightError};
 use rpo_linear::{
     FitOptions, LabelTreeParams, LinearError, LogisticRegressionParams, OneVsRestParams, Penalty, RidgeParams,
 };
@@ -184,12 +184,19 @@ fn bad_weights_are_refused() {
         };
         params(Penalty::Variance(0.3)).fit_with((&x).into(), (&y).into(), options)
     };
-    assert_eq!(fit(&[0.0; 6]), Err(LinearError::NoWeight));
+    assert_eq!(fit(&[0.0; 6]), Err(WeightError::AllZero.into()));
     let negative = [1.0, -1.0, 1.0, 1.0, 1.0, 1.0];
-    assert_eq!(fit(&negative), Err(LinearError::Weight { row: 1, value: -1.0 }));
+    assert_eq!(
+        fit(&negative),
+        Err(WeightError::OutOfRange {
+            sample: 1,
+            value: -1.0
+        }
+        .into())
+    );
     assert!(matches!(fit(&[1.0; 5]), Err(LinearError::Mismatch(_))));
     assert!(matches!(
         fit(&[f32::NAN; 6]),
-        Err(LinearError::Weight { row: 0, .. })
+        Err(LinearError::Weight(WeightError::OutOfRange { sample: 0, .. }))
     ));
 }

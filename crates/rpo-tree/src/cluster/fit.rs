@@ -6,7 +6,7 @@ use super::workspace::Workspace;
 use crate::error::TreeError;
 use ndarray::{Array2, ArrayView2};
 use rand::seq::index;
-use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Seed, WeightError};
 
 /// Clusters of the rows of a matrix.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,7 +50,7 @@ impl KMeansParams {
     /// # Errors
     /// [`TreeError::Parameter`] for parameters out of range, and for scales and centres that are not finite;
     /// [`TreeError::Empty`], [`TreeError::NotCsr`] or [`TreeError::NonFinite`] for a matrix that cannot be clustered;
-    /// [`TreeError::Mismatch`], [`TreeError::Weight`] or [`TreeError::NoWeight`] for options that do not fit it.
+    /// [`TreeError::Mismatch`] or [`TreeError::Weight`] for options that do not fit it.
     pub fn fit(
         &self,
         x: MatrixView<'_>,
@@ -84,7 +84,7 @@ impl KMeansParams {
         self.run(&points, seed, &mut work);
         if work.n_clusters() == 0 {
             // Only rows without weight were drawn.
-            return Err(TreeError::NoWeight);
+            return Err(WeightError::AllZero.into());
         }
         let labels = self.labels_of_all(x, scales, &points, &work);
         Ok(Clustering {

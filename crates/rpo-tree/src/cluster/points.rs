@@ -3,7 +3,7 @@
 use super::images::Images;
 use crate::error::TreeError;
 use crate::input::check_csr;
-use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, csr_row};
+use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, WeightError, csr_row};
 
 /// Rows to be clustered: stored values only, with the columns that occur renumbered.
 ///
@@ -204,13 +204,7 @@ pub(super) fn check(
     }
     if let Some(weights) = weights {
         Mismatch::check("weights for the rows", rows, weights.len())?;
-        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-            let value = weights[row];
-            return Err(TreeError::Weight { row, value });
-        }
-        if weights.iter().all(|w| *w == 0.0) {
-            return Err(TreeError::NoWeight);
-        }
+        WeightError::check(weights)?;
     }
     x.check_finite().map_err(TreeError::NonFinite)?;
     scales.map_or(Ok(()), |scales| check_scaled(x, scales))

@@ -33,7 +33,7 @@ use crate::input::check_csr;
 use crate::rule::Rule;
 use crate::structure::Structure;
 use means::Means;
-use rpo_core::{Matrix, Mismatch, ParameterError};
+use rpo_core::{Matrix, Mismatch, ParameterError, WeightError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -280,8 +280,7 @@ impl Leaves {
     /// # Errors
     /// [`TreeError::NotCsr`] if the outputs are sparse by columns, [`TreeError::Mismatch`] if there is not one
     /// weight per row of outputs or a member has no row,
-    /// [`TreeError::Weight`] for a weight that is negative or not finite, [`TreeError::NoWeight`] if no member
-    /// weighs anything, [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or more.
+    /// [`TreeError::Weight`] for a weight that is negative or not finite, or if no member weighs anything, [`TreeError::TooLarge`] for leaves that refer to 2^32 rows or more.
     pub fn label(
         kind: LeafKind,
         members: &LeafMembers,
@@ -327,7 +326,7 @@ impl Leaves {
             return Err(ParameterError::conflict("leaves", "samples", reason).into());
         }
         if members.rows.iter().all(|&row| weights[row as usize] == 0.0) {
-            return Err(TreeError::NoWeight);
+            return Err(WeightError::AllZero.into());
         }
         let means = observed::observed_means(structure, members, weights, outputs.view(), fallback);
         let sparse = SparseLeaves::new(means);
@@ -353,11 +352,7 @@ fn check(members: &LeafMembers, weights: &[f32], outputs: &Matrix) -> Result<(),
     let n_rows = outputs.n_rows();
     Mismatch::check("weights for the rows of outputs", n_rows, weights.len())?;
     check_exist("rows of outputs for the members of leaves", &members.rows, n_rows)?;
-    if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
-        let value = weights[row];
-        return Err(TreeError::Weight { row, value });
-    }
-    Ok(())
+    Ok(WeightError::check_range(weights.iter().copied().enumerate())?)
 }
 
 impl LeafModel for Leaves {

@@ -3,7 +3,7 @@
 use super::{LeafMembers, LeafModel};
 use crate::error::{TreeError, check_exist};
 use crate::input::check_csr;
-use rpo_core::{Matrix, Mismatch, ParameterError};
+use rpo_core::{Matrix, Mismatch, ParameterError, WeightError};
 use std::sync::Arc;
 
 /// The training samples of each leaf with their weights; the outputs are shared by all trees of an ensemble.
@@ -61,7 +61,7 @@ impl SampleLeaves {
             start.push(rows.len() as u32);
         }
         if rows.is_empty() {
-            return Err(TreeError::NoWeight);
+            return Err(WeightError::AllZero.into());
         }
         Ok(Self::weigh(start, rows, weights, outputs))
     }
@@ -118,10 +118,8 @@ impl SampleLeaves {
                 .zip(&rows)
                 .find(|(w, _)| !(w.is_finite() && **w > 0.0));
             if let Some((&value, &row)) = bad {
-                return Err(TreeError::Weight {
-                    row: row as usize,
-                    value,
-                });
+                let sample = row as usize;
+                return Err(WeightError::OutOfRange { sample, value }.into());
             }
         }
         Ok(Self {

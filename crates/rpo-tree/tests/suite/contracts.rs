@@ -2,7 +2,7 @@
 
 use crate::common::{Data, Layout, answer, csr, grow_axis, label};
 use ndarray::{Array2, array};
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, ParameterError, Seed};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Mismatch, ParameterError, Seed, WeightError};
 use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{Criterion, LabelCountVariance, SparseVariance, Variance};
 use rpo_tree::leaves::{DenseLeaves, SampleLeaves};
@@ -332,11 +332,14 @@ fn labels_are_checked() {
             ..
         }))
     ));
-    assert_eq!(label(&[0.0; 3], 3), Err(TreeError::NoWeight));
+    assert_eq!(label(&[0.0; 3], 3), Err(WeightError::AllZero.into()));
     for value in [-1.0, f32::NAN, f32::INFINITY] {
         let found = label(&[1.0, value, 1.0], 3);
         assert!(
-            matches!(found, Err(TreeError::Weight { row: 1, .. })),
+            matches!(
+                found,
+                Err(TreeError::Weight(WeightError::OutOfRange { sample: 1, .. }))
+            ),
             "{found:?}"
         );
     }
@@ -397,7 +400,10 @@ fn stored_sample_leaves_are_checked() {
     for value in [0.0, -1.0, f32::NAN, f32::INFINITY] {
         let found = from_parts(&[0, 2], &[0, 2], Some(&[1.0, value]));
         assert!(
-            matches!(found, Err(TreeError::Weight { row: 2, .. })),
+            matches!(
+                found,
+                Err(TreeError::Weight(WeightError::OutOfRange { sample: 2, .. }))
+            ),
             "{found:?}"
         );
     }
@@ -444,7 +450,7 @@ fn trees_are_checked() {
     assert!(relabel(2, &[1.0, 1.0]).is_ok());
     assert!(matches!(relabel(3, &[1.0; 3]), Err(TreeError::Mismatch { .. })));
     assert!(matches!(relabel(2, &[1.0; 3]), Err(TreeError::Mismatch { .. })));
-    assert_eq!(relabel(2, &[0.0; 2]), Err(TreeError::NoWeight));
+    assert_eq!(relabel(2, &[0.0; 2]), Err(WeightError::AllZero.into()));
     // No rows, no predictions.
     assert_eq!(tree.predict((&Array2::zeros((0, 1))).into()).dim(), (0, 1));
     let none = CsrMatrix::zero((0, 1));

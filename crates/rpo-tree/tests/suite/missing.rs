@@ -4,7 +4,7 @@ use crate::common::{Data, csr};
 use ndarray::Array2;
 use proptest::prelude::*;
 use rand::Rng;
-use rpo_core::{Matrix, MatrixView, ParameterError, Seed};
+use rpo_core::{Matrix, MatrixView, ParameterError, Seed, WeightError};
 use rpo_tree::RankedFeatures;
 use rpo_tree::criterion::{ObservedVariance, SparseObservedVariance};
 use rpo_tree::splitter::{AxisParams, AxisSplitter, Splitter};
@@ -177,7 +177,7 @@ fn a_leaf_without_rows_asks_its_ancestors() {
     );
     assert_eq!(
         label(&[0.0; 4], &grown.members, &[0.0; 2]),
-        Err(TreeError::NoWeight)
+        Err(TreeError::Weight(WeightError::AllZero))
     );
     let one = LeafMembers::from_assignment(&[0; 4], 1).unwrap();
     for (members, fallback) in [(&one, &[0.0; 2][..]), (&grown.members, &[0.0; 3][..])] {

@@ -9,7 +9,7 @@ use super::{Geometry, KMeansParams};
 use crate::TreeError;
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
+use rpo_core::{MatrixView, Mismatch, ParameterError, Seed, WeightError};
 use serde::Deserialize;
 
 /// Clusters from given centres.
@@ -498,8 +498,12 @@ fn what_does_not_fit_is_refused() {
     };
     assert_eq!(fit(Some(&[1.0]), None), mismatch("scales for the columns", 3, 1));
     assert_eq!(fit(None, Some(&[1.0])), mismatch("weights for the rows", 4, 1));
-    assert_eq!(fit(None, Some(&[0.0; 4])), TreeError::NoWeight);
-    let bad = TreeError::Weight { row: 2, value: -1.0 };
+    assert_eq!(fit(None, Some(&[0.0; 4])), WeightError::AllZero.into());
+    let bad = WeightError::OutOfRange {
+        sample: 2,
+        value: -1.0,
+    }
+    .into();
     assert_eq!(fit(None, Some(&[1.0, 1.0, -1.0, 1.0])), bad);
     assert!(matches!(
         fit(Some(&[1.0, f32::NAN, 1.0]), None),
