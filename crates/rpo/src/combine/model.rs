@@ -53,6 +53,10 @@ pub struct Candidate {
     /// all; the weight is divided among them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folds: Option<usize>,
+    /// Number of models that are the member, each fitted to all samples with another seed, where there are several; the weight
+    /// is divided among them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<usize>,
     /// Wall-clock seconds of its trial, recorded where the clock decided on what was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,

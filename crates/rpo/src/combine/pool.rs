@@ -272,16 +272,19 @@ impl<'a> Pool<'a> {
         Ok(score)
     }
 
-    /// The model of a candidate, fitted to all samples.
+    /// The models of a candidate, fitted to all samples: the one it has, or one of each estimator.
     pub(crate) fn fitted(
         &self,
         candidate: usize,
-        estimator: &dyn Estimator,
+        estimators: &[Box<dyn Estimator>],
         context: &FitContext<'_>,
-    ) -> Result<Model, ModelError> {
+    ) -> Result<Vec<Model>, ModelError> {
         match &self.tried[candidate].whole {
-            Some(model) => Ok(model.clone()),
-            None => Model::fit_with(estimator, self.data, context),
+            Some(model) => Ok(vec![model.clone()]),
+            None => estimators
+                .par_iter()
+                .map(|estimator| Model::fit_with(estimator.as_ref(), self.data, context))
+                .collect(),
         }
     }
 

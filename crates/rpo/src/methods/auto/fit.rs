@@ -20,6 +20,11 @@ const FOLDS: usize = 4;
 const WITHHELD: f64 = 0.25;
 /// Part of the time that trials and the last fits may take; the rest is for weights and thresholds.
 const PART: f64 = 0.9;
+/// Up to this number of samples, a member is fitted to all of them with several seeds: of few samples the chance of a fit is
+/// a large part of its error, and a fit takes little time.
+const FEW: usize = 500;
+/// Seeds of these last fits.
+const SEEDS: u64 = 3;
 /// Members whose last fits time is kept for: the most expensive ones.
 const REFITTED: usize = 5;
 
@@ -129,7 +134,8 @@ impl Estimator for AutoParams {
 
 /// A candidate of the pool.
 struct Tried {
-    estimator: Box<dyn Estimator>,
+    /// One for each last fit, with seeds of its own; the first is the one that was tried.
+    estimators: Vec<Box<dyn Estimator>>,
     /// Its place in the report.
     place: usize,
     cost: f64,
@@ -161,7 +167,10 @@ impl Search<'_> {
     fn last_fit(&self, index: usize) -> f64 {
         match self.pool.is_whole(index) {
             true => 0.0,
-            false => self.tried[index].seconds / self.cost_of_folds,
+            false => {
+                let tried = &self.tried[index];
+                tried.estimators.len() as f64 * tried.seconds / self.cost_of_folds
+            }
         }
     }
 
@@ -193,7 +202,7 @@ impl Search<'_> {
             let seconds = start.elapsed().as_secs_f64();
             report.seconds = self.limit.map(|_| seconds);
             match outcome {
-                Ok((estimator, score)) => {
+                Ok((estimators, score)) => {
                     report.score = finite(score);
                     let index = self.tried.len();
                     // A forest with out-of-bag predictions was fitted once, to all samples.
@@ -203,7 +212,7 @@ impl Search<'_> {
                         self.cost_of_folds
                     };
                     self.tried.push(Tried {
-                        estimator,
+                        estimators,
                         place: self.reported.len(),
                         cost: fits * configuration.cost,
                         seconds,
@@ -236,15 +245,23 @@ impl Search<'_> {
         configuration: &Configuration,
         seed: u64,
         text: &mut String,
-    ) -> Result<(Box<dyn Estimator>, f64), ModelError> {
-        let mut method = configuration.for_data(self.data)?;
+    ) -> Result<(Vec<Box<dyn Estimator>>, f64), ModelError> {
+        let method = configuration.for_data(self.data)?;
         if method.given("impute").is_some() && !text.contains("--impute") {
             text.push_str(" --impute median");
         }
-        if method.given("seed").is_none() {
-            method = method.with_seed(seed);
-        }
-        let estimator = method.estimator(self.data.task())?;
+        let seeds = if method.given("seed").is_some() {
+            vec![method.seed()]
+        } else if self.data.n_samples() <= FEW {
+            // Apart from the seeds of other configurations, which are consecutive.
+            (0..SEEDS).map(|fit| seed.wrapping_add(fit << 32)).collect()
+        } else {
+            vec![seed]
+        };
+        let estimators = seeds
+            .into_iter()
+            .map(|seed| method.clone().with_seed(seed).estimator(self.data.task()));
+        let estimators: Vec<_> = estimators.collect::<Result<_, _>>()?;
         let (start, limit, is_first) = (self.start, self.limit, self.tried.is_empty());
         let stop = || {
             let is_late = || limit.is_some_and(|limit| start.elapsed().as_secs_f64() > limit);
@@ -257,8 +274,8 @@ impl Search<'_> {
             validation: None,
             ..*self.context
         };
-        let score = self.pool.add(estimator.as_ref(), &context)?;
-        Ok((estimator, score))
+        let score = self.pool.add(estimators[0].as_ref(), &context)?;
+        Ok((estimators, score))
     }
 
     /// The ensemble of what was tried.
@@ -287,8 +304,11 @@ impl Search<'_> {
         for (index, weight) in choice.members() {
             let report = &mut self.reported[self.tried[index].place];
             report.weight = Some(weight);
-            let saw_all = models[&index][0].training().n_samples() == self.data.n_samples();
-            report.folds = (!saw_all).then_some(models[&index].len());
+            let fits = models[&index].len();
+            match models[&index][0].training().n_samples() == self.data.n_samples() {
+                true => report.seeds = (fits > 1).then_some(fits),
+                false => report.folds = Some(fits),
+            }
         }
         let selection = Selection {
             metric: Model::default_metric(self.data.task()).to_string(),
@@ -327,10 +347,9 @@ impl Search<'_> {
                 models.insert(index, self.pool.of_folds(index).to_vec());
                 continue;
             }
-            let estimator = self.tried[index].estimator.as_ref();
-            match self.pool.fitted(index, estimator, &context) {
-                Ok(model) => {
-                    models.insert(index, vec![model]);
+            match self.pool.fitted(index, &self.tried[index].estimators, &context) {
+                Ok(fitted) => {
+                    models.insert(index, fitted);
                 }
                 Err(e) => {
                     let place = self.tried[index].place;

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// is scored on samples that it was not fitted to: in four folds of at most 2000 samples, otherwise on a quarter of the
 /// samples; forests of 100 trees and more on their out-of-bag predictions, ridge regression on those that leave one sample
 /// out. Those scores give the weights, and the members of weight are fitted to all samples; those that no time is left for stay
-/// as they were fitted to the folds. Numbers that members predict are limited to the range of the output in training. A
+/// as they were fitted to the folds. Of at most 500 samples such a member is the mean of three fits, with a seed each. Numbers that members predict are limited to the range of the output in training. A
 /// configuration that the data or the machine refuses is left out with a
 /// note in the model ([`Selection`](crate::combine::Selection)). Linear methods have missing features filled in by medians.
 ///

@@ -98,7 +98,7 @@ impl Estimator for BlendParams {
             let all: Vec<usize> = (0..estimators.len()).collect();
             let choice = pool.choose(rule, &pool.grams()?, &all)?;
             pool.ensemble(&choice, None, TrainingSummary::of(data), |index| {
-                Ok(vec![pool.fitted(index, estimators[index].as_ref(), &quiet)?])
+                pool.fitted(index, std::slice::from_ref(&estimators[index]), &quiet)
             })?
         };
         context.on_step.iter().for_each(|on_step| on_step());
