@@ -227,16 +227,20 @@ impl Rule for CentroidRule {
     }
 }
 
-/// The first of the largest scores.
+/// The first of the largest scores, by selections in place of branches: which it is cannot be foretold.
 #[inline]
 pub(super) fn largest(scores: &[f32]) -> usize {
-    let mut best = 0;
-    for (i, score) in scores.iter().enumerate().skip(1) {
-        if *score > scores[best] {
-            best = i;
-        }
+    let largest = scores.iter().fold(
+        f32::NEG_INFINITY,
+        |largest, &score| {
+            if score > largest { score } else { largest }
+        },
+    );
+    let mut first = 0;
+    for (i, &score) in scores.iter().enumerate().rev() {
+        first = if score >= largest { i } else { first };
     }
-    best
+    first
 }
 
 #[cfg(test)]

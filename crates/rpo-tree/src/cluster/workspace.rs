@@ -51,7 +51,8 @@ impl Run {
         (self.n_updates, self.is_stable) = (0, false);
     }
 
-    /// Products of a row of the given size with all centres and their offsets; of products equal within [`TIE`] the first wins.
+    /// Products of a row of the given size with all centres and their offsets; of those that equal the largest
+    /// within [`TIE`] the first wins.
     #[inline]
     pub(super) fn nearest(
         &self,
@@ -62,13 +63,17 @@ impl Run {
     ) -> (usize, f64) {
         products.copy_from_slice(&self.offsets);
         add_products(columns, values, &self.centres, products);
-        let mut best = (0, products[0]);
-        for (c, &product) in products.iter().enumerate().take(self.n_clusters).skip(1) {
-            if product > best.1 + TIE * (size + best.1.abs()) {
-                best = (c, product);
-            }
+        let products = &products[..self.n_clusters.max(1)];
+        // Selections in place of branches: which centre is nearest cannot be foretold.
+        let largest = products.iter().fold(f64::NEG_INFINITY, |largest, &product| {
+            if product > largest { product } else { largest }
+        });
+        let equal = largest - TIE * (size + largest.abs());
+        let mut first = 0;
+        for (c, &product) in products.iter().enumerate().rev() {
+            first = if product >= equal { c } else { first };
         }
-        best
+        (first, products[first])
     }
 }
 

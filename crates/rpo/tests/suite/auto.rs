@@ -335,7 +335,12 @@ fn larger_sets_withhold_a_part() {
         .filter_map(|candidate| candidate.score)
         .fold(0.0, f64::max);
     assert!(selection.score.unwrap() > best - 0.02, "{selection:?}");
-    assert!(selection.candidates.iter().all(|candidate| candidate.seeds.is_none()));
+    assert!(
+        selection
+            .candidates
+            .iter()
+            .all(|candidate| candidate.seeds.is_none())
+    );
 }
 
 #[test]
