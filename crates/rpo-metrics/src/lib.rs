@@ -23,7 +23,8 @@ mod sets;
 pub use rpo_core::{CsrMatrix, CsrView, MatrixView};
 
 pub use at_k::{
-    PropensityScored, TopK, ndcg_at_k, one_error, precision_at_k, psndcg_at_k, psp_at_k, sets_at_k,
+    FrequencyGroups, GroupAtK, PropensityScored, TopK, by_frequency_at_k, ndcg_at_k, one_error,
+    precision_at_k, psndcg_at_k, psp_at_k, sets_at_k,
 };
 pub use calibration::{ProbabilityErrors, is_probability};
 pub use error::MetricError;

@@ -23,8 +23,8 @@ pub use blocks::for_each_block;
 pub use decision::Decision;
 pub use error::ModelError;
 pub use evaluate::{
-    CrossValidation, EvaluateOptions, Evaluated, Fold, OutputScores, cross_val_scores, cross_validate,
-    cross_validate_with,
+    CrossValidation, EvaluateOptions, Evaluated, Fold, FrequencyScores, OutputScores, cross_val_scores,
+    cross_validate, cross_validate_with,
 };
 pub use merging::{Merging, MergingError};
 pub use method::{

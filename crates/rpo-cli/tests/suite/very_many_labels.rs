@@ -122,3 +122,44 @@ fn rare_labels_rank_by_propensity() {
         assert!(message.contains(expected), "{message}");
     }
 }
+
+#[test]
+fn frequent_and_rare_labels_are_scored_apart() {
+    let folder = ready();
+    folder.ok("train --data train.txt --method one-vs-rest --model m.rpo");
+    let evaluate = "evaluate --data test.txt --model m.rpo --by-frequency 3";
+    let scores = folder.json(&format!("{evaluate} --metrics p@1,psp@2,lrap"));
+    let groups = scores["by_frequency"].as_array().unwrap();
+    let sum: f64 = groups.iter().map(|group| number(group, "p@1")).sum();
+    assert!((sum - number(&scores, "p@1")).abs() < 1e-12, "{scores}");
+    assert!(
+        groups
+            .iter()
+            .all(|group| number(group, "r@2") >= number(group, "r@1"))
+    );
+    assert!(groups[1]["most_frequent"].as_u64() <= groups[0]["least_frequent"].as_u64());
+    let reranked = folder.json(&format!("{evaluate} --rerank propensity"));
+    assert_ne!(reranked["by_frequency"], scores["by_frequency"]);
+    let text = folder.ok(&format!("{evaluate} --metrics lrap"));
+    let header = text.lines().find(|line| line.contains("positives")).unwrap();
+    let names: Vec<&str> = header.split_whitespace().collect();
+    let expected = [
+        "labels",
+        "frequency",
+        "positives",
+        "r@1",
+        "r@3",
+        "r@5",
+        "p@1",
+        "p@3",
+        "p@5",
+    ];
+    assert_eq!(names, expected);
+
+    let message = folder.fail("evaluate --data test.txt --model m.rpo --by-frequency 99");
+    assert!(message.contains("--by-frequency takes from 1 to"), "{message}");
+    folder.write("numbers.csv", "x,y\n1,0.5\n2,1.5\n3,2.5\n");
+    folder.ok("train --data numbers.csv --targets y --method ridge --model ridge.rpo");
+    let message = folder.fail("evaluate --data numbers.csv --model ridge.rpo --by-frequency 2");
+    assert!(message.contains("--by-frequency is for labels"), "{message}");
+}

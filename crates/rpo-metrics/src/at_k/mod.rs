@@ -8,8 +8,10 @@
 //! Missing labels are skipped: the best k labels of a sample are the best k of its observed ones, for which lists must
 //! be long enough, k + [`LabelSets::most_missing`] at most. Samples without observed labels are left out of the means.
 
+mod by_frequency;
 mod top_k;
 
+pub use by_frequency::{FrequencyGroups, GroupAtK, by_frequency_at_k};
 pub use top_k::TopK;
 
 use crate::labels::check_label_values;

@@ -256,6 +256,38 @@ proptest! {
         prop_assert_eq!(from_top, predicted);
     }
 
+    /// Beside the definition; what groups add to precision is all of it.
+    #[test]
+    fn recall_by_frequency(
+        (truth, scores) in example(),
+        seeds in proptest::collection::vec(0_usize..30, 99),
+        n_groups in 1_usize..12,
+        k in 1_usize..8,
+    ) {
+        let (n, d) = truth.dim();
+        let (counts, n_groups) = (&seeds[..d], n_groups.min(d));
+        let groups = FrequencyGroups::new(counts, n_groups).unwrap();
+        let mut labels: Vec<u32> = groups.labels().concat();
+        let count = |&label: &u32| counts[label as usize];
+        prop_assert!(labels.is_sorted_by_key(|label| std::cmp::Reverse(count(label))));
+        let (total, most) = (counts.iter().sum::<usize>() as f64, counts.iter().max().map_or(0.0, |&c| c as f64));
+        for group in groups.labels() {
+            let positives = group.iter().map(count).sum::<usize>() as f64;
+            prop_assert!((positives - total / n_groups as f64).abs() <= most + 1e-9);
+        }
+        labels.sort_unstable();
+        prop_assert!(labels.into_iter().eq(0..d as u32));
+        let top = TopK::from_scores(scores.view(), k).unwrap();
+        let found = by_frequency_at_k(&sets(&truth), &top, &groups, k).unwrap();
+        for (group, found) in groups.labels().iter().zip(&found) {
+            let pairs = || (0..n).flat_map(|i| group.iter().map(move |&l| (i, l as usize))).filter(|&p| truth[p] == 1.0);
+            let hits = pairs().filter(|&(i, l)| naive::ranking(scores.row(i)).iter().take(k).any(|&j| j == l)).count();
+            prop_assert!(close(found.recall, hits as f64 / pairs().count() as f64));
+        }
+        let precision: f64 = found.iter().map(|group| group.precision).sum();
+        prop_assert!(close(precision, precision_at_k(&sets(&truth), &top, k).unwrap()));
+    }
+
     /// B-P16.
     #[test]
     fn constant_mean_explains_nothing(values in proptest::collection::vec(-1e3_f64..1e3, 12), offset in -1e6_f64..1e6) {

@@ -1,8 +1,10 @@
 //! Evaluating a model on a data set: all scores at once, or in blocks of samples where memory is limited.
 
+mod by_frequency;
 mod cross_validation;
 mod per_output;
 
+pub use by_frequency::FrequencyScores;
 pub(crate) use cross_validation::fit_without_test;
 pub use cross_validation::{CrossValidation, Fold, cross_val_scores, cross_validate, cross_validate_with};
 pub use per_output::OutputScores;
@@ -248,18 +250,8 @@ impl Work<'_> {
             Needs::TopK(k) => Some(k),
             _ => None,
         });
-        // As many more as may have to be skipped.
-        let missing = if self.truth.view().has_missing() {
-            LabelSets::new(self.truth.view(), MissingTruth::Skip)?.most_missing()
-        } else {
-            0
-        };
-        let k = largest.max().unwrap_or(1) + missing;
-        let scores = match self.rerank {
-            Some(propensity) => self.model.predict_top_k_by_propensity(self.x, k, propensity)?,
-            None => self.model.predict_top_k(self.x, k)?,
-        };
-        Ok(TopK::from_csr(scores.view(), k)?)
+        let k = largest.max().unwrap_or(1);
+        best_labels(self.model, self.x, self.truth.view(), k, self.rerank)
     }
 
     fn options(&self) -> EvaluationOptions<'_> {
@@ -272,6 +264,27 @@ impl Work<'_> {
             ..EvaluationOptions::default()
         }
     }
+}
+
+/// The best k labels of each sample, and as many more as may have to be skipped because they are missing.
+fn best_labels(
+    model: &Model,
+    x: MatrixView<'_>,
+    truth: MatrixView<'_>,
+    k: usize,
+    rerank: Option<Propensity>,
+) -> Result<TopK, ModelError> {
+    let missing = if truth.has_missing() {
+        LabelSets::new(truth, MissingTruth::Skip)?.most_missing()
+    } else {
+        0
+    };
+    let k = k + missing;
+    let scores = match rerank {
+        Some(propensity) => model.predict_top_k_by_propensity(x, k, propensity)?,
+        None => model.predict_top_k(x, k)?,
+    };
+    Ok(TopK::from_csr(scores.view(), k)?)
 }
 
 /// Returns true for a metric that can be computed from the scores of a block of samples at a time.

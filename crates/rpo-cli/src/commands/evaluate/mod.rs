@@ -1,8 +1,10 @@
 //! `rpo evaluate`.
 
+mod by_frequency;
+
 use crate::error::CliError;
 use crate::options::{DataOptions, MemoryOptions, RerankOptions, ThreadOptions, UnseenOptions};
-use crate::output::{Output, Report, note};
+use crate::output::{Output, Report, note, print};
 use crate::resources::Stopwatch;
 use clap::Args;
 use rpo::data::write::csv_field;
@@ -45,6 +47,12 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "FILE", conflicts_with = "rerank")]
     per_output: Option<PathBuf>,
 
+    /// Score frequent and rare labels apart as well: labels from the most to the least frequent in training, in as many groups
+    /// with about the same number of positives each (10 for deciles). Of each group the recall of the best K labels, r@K, and
+    /// what it adds to p@K, for the K of the metrics (1, 3 and 5 where none has a K); with --json as the list by_frequency.
+    #[arg(long, value_name = "GROUPS")]
+    by_frequency: Option<usize>,
+
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -71,7 +79,7 @@ impl Evaluate {
             model = model.with_decision(decide);
         }
         let metrics = self.metrics(&model);
-        self.check_effect(model.schema().task(), &metrics)?;
+        self.check_effect(&model, &metrics)?;
         let options = EvaluateOptions {
             propensity: self.ranking.propensity.model(),
             rerank: self.ranking.model(),
@@ -92,6 +100,12 @@ impl Evaluate {
             let scores = scores.map_err(|e| CliError::of_data(e, self.data.name()))?;
             write_outputs(&model, &scores, path)?;
         }
+        let ks = by_frequency::ks(&metrics);
+        let groups = self
+            .by_frequency
+            .map(|n_groups| model.evaluate_by_frequency(&data, n_groups, &ks, options))
+            .transpose()
+            .map_err(|e| CliError::of_data(e, self.data.name()))?;
         let mut report = Report::default();
         for (metric, &value) in metrics.iter().zip(&evaluated.values) {
             if value.is_nan() {
@@ -102,13 +116,35 @@ impl Evaluate {
         report.set("n_samples", data.n_samples());
         report.set("load_seconds", load_seconds);
         report.set("predict_seconds", evaluated.predict_seconds);
-        report.print(self.json)
+        match groups {
+            Some(groups) if self.json => {
+                report.set("by_frequency", by_frequency::json(&groups, &ks));
+                report.print(true)
+            }
+            Some(groups) => {
+                report.print(false)?;
+                print(&by_frequency::table(&groups, &ks))
+            }
+            None => report.print(self.json),
+        }
     }
 
     /// Refuses options that no metric heeds.
-    fn check_effect(&self, task: Task, metrics: &[Metric]) -> Result<(), CliError> {
+    fn check_effect(&self, model: &Model, metrics: &[Metric]) -> Result<(), CliError> {
+        let (task, n_outputs) = (model.schema().task(), model.n_outputs());
         let refuse = |message: &str| Err(CliError::Usage(message.to_owned()));
         self.ranking.check_effect(metrics)?;
+        if self.by_frequency.is_some() && task == Task::Regression {
+            return refuse("--by-frequency is for labels; the model predicts numbers");
+        }
+        if self
+            .by_frequency
+            .is_some_and(|n_groups| !(1..=n_outputs).contains(&n_groups))
+        {
+            return refuse(&format!(
+                "--by-frequency takes from 1 to {n_outputs} groups, as many as labels"
+            ));
+        }
         if self.decide.is_some() && task == Task::Regression {
             return refuse("--decide is for labels; the model predicts numbers");
         }

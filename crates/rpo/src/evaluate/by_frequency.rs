@@ -1,0 +1,73 @@
+//! Evaluating frequent and rare labels apart.
+
+use super::best_labels;
+use crate::{EvaluateOptions, Model, ModelError};
+use rpo_data::Dataset;
+use rpo_metrics::{FrequencyGroups, GroupAtK, LabelSets, MissingTruth, by_frequency_at_k};
+use std::ops::RangeInclusive;
+
+/// The scores of the labels of like frequency in training.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FrequencyScores {
+    /// Number of labels.
+    pub n_labels: usize,
+    /// Numbers of training samples that have one of the labels, from the rarest to the most frequent; none without labels.
+    pub frequencies: Option<RangeInclusive<usize>>,
+    /// Pairs of a sample of the data and one of the labels that it has.
+    pub positives: usize,
+    /// Recall and precision at each k.
+    pub at_k: Vec<GroupAtK>,
+}
+
+impl Model {
+    /// Scores groups of labels at each k, the most frequent first: [`FrequencyGroups`] by the label counts of the training set,
+    /// each with about as many training positives; [`by_frequency_at_k`] of the data, whose columns are found by name.
+    ///
+    /// ```
+    /// use rpo::data::generate::MultiLabelSet;
+    /// use rpo::{EvaluateOptions, prelude::*};
+    ///
+    /// let data = MultiLabelSet::new(300, 40, 20).generate(Seed::new(1))?;
+    /// let (train, test) = data.split(0.3, Seed::new(2))?;
+    /// let model = Model::fit(&ForestParams::random_forest(), &train)?;
+    /// let groups = model.evaluate_by_frequency(&test, 4, &[1, 5], EvaluateOptions::default())?;
+    /// let precision: f64 = groups.iter().map(|group| group.at_k[1].precision).sum();
+    /// assert!((precision - model.evaluate(&test, &[Metric::PrecisionAt(5)])?[0]).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`evaluate_with`](Self::evaluate_with); a model that predicts numbers, no k or one of 0, and more groups than labels.
+    pub fn evaluate_by_frequency(
+        &self,
+        data: &Dataset,
+        n_groups: usize,
+        at: &[usize],
+        options: EvaluateOptions,
+    ) -> Result<Vec<FrequencyScores>, ModelError> {
+        let counts = self.training().label_counts();
+        let counts = counts.ok_or_else(|| ModelError::MetricForLabels {
+            metric: "recall by frequency".to_owned(),
+        })?;
+        let groups = FrequencyGroups::new(counts, n_groups)?;
+        let largest = at.iter().copied().max().unwrap_or(0);
+        let x = self.schema().align_features(data)?;
+        let truth = self.schema().align_outputs(data)?;
+        let top = best_labels(self, x.as_ref().into(), truth.view(), largest, options.rerank)?;
+        let truth = LabelSets::new(truth.view(), MissingTruth::Skip)?;
+        let at_k = at.iter().map(|&k| by_frequency_at_k(&truth, &top, &groups, k));
+        let at_k: Vec<Vec<GroupAtK>> = at_k.collect::<Result<_, _>>()?;
+        let positives = truth.label_counts();
+        let of_group = |(group, labels): (usize, &Vec<u32>)| {
+            let count = |label: &u32| counts[*label as usize];
+            let ends = labels.first().zip(labels.last());
+            FrequencyScores {
+                n_labels: labels.len(),
+                positives: labels.iter().map(|&label| positives[label as usize]).sum(),
+                frequencies: ends.map(|(first, last)| count(last)..=count(first)),
+                at_k: at_k.iter().map(|groups| groups[group]).collect(),
+            }
+        };
+        Ok(groups.labels().iter().enumerate().map(of_group).collect())
+    }
+}
