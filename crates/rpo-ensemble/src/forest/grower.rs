@@ -138,7 +138,8 @@ impl TreeInput<'_> {
         self.coded.ranked(self.features())
     }
 
-    /// Returns the targets to grow on (n x m): the outputs, dense ones far from zero centred, or their projection.
+    /// Returns the targets to grow on (n x m): the outputs, dense ones far from zero centred, or their projection;
+    /// [rounded](rpo_tree::criterion::round_for_exact_sums) so that their sums are exact if given weights are whole numbers.
     pub fn targets(&self) -> MatrixView<'_> {
         self.targets.view()
     }

@@ -7,8 +7,10 @@ use crate::projection::{OutputProjection, ProjectionScope};
 use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut1, Axis};
 use rpo_core::{CsrMatrix, CsrView, DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, ParameterError, Seed};
 use rpo_projections::ProjectionInput;
+use rpo_tree::criterion::round_for_exact_sums;
 
-/// The targets of a forest; dense numbers far from zero are centred, and all in the unit of `scale_outputs`.
+/// The targets of a forest; dense numbers far from zero are centred, all are in the unit of `scale_outputs` and, but for
+/// labels, [rounded](round_for_exact_sums) so that their sums are exact if the given weights are whole numbers.
 pub(super) enum Targets {
     /// One output; NaN where it is missing.
     Single(Vec<f32>),
@@ -16,8 +18,8 @@ pub(super) enum Targets {
     Outputs(Matrix),
     /// Labels, for an entropy.
     Labels(CsrMatrix),
-    /// Outputs to be projected for each tree.
-    Projected(OutputProjection, Matrix),
+    /// Outputs to be projected for each tree, and the most that the weights of a bag sum to.
+    Projected(OutputProjection, Matrix, f64),
     /// Outputs projected for all trees.
     Shared(Array2<f32>),
 }
@@ -35,6 +37,8 @@ pub(super) enum TreeTargets<'a> {
     Projected(ArrayView2<'a, f32>),
 }
 
+const CONTIGUOUS: &str = "targets are contiguous in row order";
+
 impl Targets {
     /// `weights` are those of the samples, `is_partial` is true if outputs are missing.
     pub(super) fn new(
@@ -45,6 +49,7 @@ impl Targets {
         weights: Option<&[f32]>,
         is_partial: bool,
     ) -> Result<Self, EnsembleError> {
+        let weight = most_weight(y.n_rows(), weights);
         if y.n_cols() == 1 && projection.is_none() {
             let mut target = Array1::zeros(y.n_rows());
             for (row, target) in target.iter_mut().enumerate() {
@@ -54,7 +59,9 @@ impl Targets {
             if !target.iter().all(is_label) {
                 centre(target.view_mut());
             }
-            return Ok(Self::Single(target.into_raw_vec_and_offset().0));
+            let mut target = target.into_raw_vec_and_offset().0;
+            round_for_exact_sums(&mut target, weight);
+            return Ok(Self::Single(target));
         }
         let entropy = params.criterion == CriterionKind::Entropy;
         let mut targets = match y {
@@ -74,12 +81,20 @@ impl Targets {
                 missing::fill(&mut targets, &means);
             }
             return Ok(match projection.scope {
-                ProjectionScope::Shared => Self::Shared(project(params, &projection, x, &targets, 0)?),
-                ProjectionScope::Tree => Self::Projected(projection, targets),
+                ProjectionScope::Shared => {
+                    Self::Shared(project(params, &projection, x, &targets, weight, 0)?)
+                }
+                ProjectionScope::Tree => Self::Projected(projection, targets, weight),
             });
         }
         match (entropy, is_partial) {
-            (false, _) => Ok(Self::Outputs(targets)),
+            (false, _) => {
+                match &mut targets {
+                    Matrix::Dense(y) => round_for_exact_sums(y.as_slice_mut().expect(CONTIGUOUS), weight),
+                    Matrix::Sparse(y) => round_for_exact_sums(y.data_mut(), weight),
+                }
+                Ok(Self::Outputs(targets))
+            }
             (true, false) => Ok(Self::Labels(y.to_csr())),
             (true, true) => {
                 let reason = "cannot be combined with missing labels, except in single-target forests";
@@ -113,8 +128,8 @@ impl Targets {
             Self::Outputs(y) => TreeTargets::Outputs(y.view()),
             Self::Labels(y) => TreeTargets::Labels(y.view()),
             Self::Shared(shared) => TreeTargets::Projected(shared.view()),
-            Self::Projected(projection, outputs) => {
-                *projected = project(params, projection, x, outputs, index)?;
+            Self::Projected(projection, outputs, weight) => {
+                *projected = project(params, projection, x, outputs, *weight, index)?;
                 TreeTargets::Projected(projected.view())
             }
         })
@@ -136,12 +151,19 @@ impl TreeTargets<'_> {
     }
 }
 
-/// Draws the projection of a tree and applies it. The shared projection is that of tree 0.
+/// The largest weight of all samples in the bag of a tree, or more.
+fn most_weight(n_samples: usize, weights: Option<&[f32]>) -> f64 {
+    let largest = weights.map_or(1.0, |w| w.iter().fold(0.0_f32, |largest, w| largest.max(*w)));
+    n_samples as f64 * f64::from(largest)
+}
+
+/// Draws the projection of a tree, applies it and rounds what comes of it. The shared projection is that of tree 0.
 fn project(
     params: &ForestParams,
     projection: &OutputProjection,
     x: MatrixView<'_>,
     targets: &Matrix,
+    weight: f64,
     index: usize,
 ) -> Result<Array2<f32>, EnsembleError> {
     let seed = Seed::new(params.seed).purpose("projection").child(index as u64);
@@ -150,7 +172,9 @@ fn project(
         outputs: targets.view(),
     };
     let map = projection.fit(data, seed)?;
-    Ok(map.apply(targets.view())?)
+    let mut projected = map.apply(targets.view())?;
+    round_for_exact_sums(projected.as_slice_mut().expect(CONTIGUOUS), weight);
+    Ok(projected)
 }
 
 /// Multiplies each column by its factor.

@@ -1,5 +1,6 @@
 //! Summed variance over dense targets.
 
+use super::grid::{Parts, parts, sums_are_exact};
 use super::{Criterion, NodeSums};
 use ndarray::ArrayView2;
 use rpo_core::vectorized;
@@ -7,14 +8,19 @@ use std::borrow::Cow;
 
 /// Summed variance over dense targets (n x m), projected or not; see the [module](crate::criterion).
 ///
-/// Cost: O(m) per moved row and per score. Sums are kept in `f64`.
+/// Cost: O(m) per moved row and per score. Sums are kept in `f64`. Where they are exact, as those of
+/// [rounded targets](super::round_for_exact_sums) times whole weights, the larger child of a node takes over the node's sums less
+/// those of the smaller one.
 #[derive(Debug, Clone)]
 pub struct Variance<'a> {
     targets: Cow<'a, [f32]>,
     n_targets: usize,
     weights: Cow<'a, [f32]>,
-    /// Per row: ‖z‖².
-    squares: Vec<f64>,
+    /// True if sums are exact.
+    exact: bool,
+    /// Per row: ‖z‖², in two parts whose sums are exact if those of the targets are.
+    squares: Vec<Parts>,
+    squares_total: Parts,
     sums: NodeSums,
     total: Vec<f64>,
     moved: Vec<f64>,
@@ -31,11 +37,19 @@ impl<'a> Variance<'a> {
         let n_targets = targets.ncols();
         let targets = targets.to_slice().expect("targets are contiguous in row order");
         let norm = |row: &[f32]| row.iter().map(|&z| f64::from(z) * f64::from(z)).sum();
+        let squares: Vec<f64> = targets.chunks_exact(n_targets.max(1)).map(norm).collect();
+        let exact = sums_are_exact(targets, weights);
         Self {
             targets: targets.into(),
             n_targets,
             weights: weights.into(),
-            squares: targets.chunks_exact(n_targets.max(1)).map(norm).collect(),
+            exact,
+            squares: if exact {
+                parts(&squares, weights)
+            } else {
+                squares.into_iter().map(|square| [square, 0.0]).collect()
+            },
+            squares_total: Parts::default(),
             sums: NodeSums::default(),
             total: vec![0.0; n_targets],
             moved: vec![0.0; n_targets],
@@ -57,20 +71,21 @@ const LINE: usize = 16;
 /// Rows that are added in one pass over the sums.
 const TOGETHER: usize = 4;
 
-/// Adds rows times their weights in their order, several in one pass over the sums, which costs less than a pass for
-/// each and has the rows come from memory at the same time.
+/// Adds rows times their weights and a sign in their order, several in one pass over the sums, which costs less than a pass
+/// for each and has the rows come from memory at the same time.
 #[inline(always)]
 fn add_rows(
     sums: &mut [f64],
     targets: &[f32],
-    weights: &[f32],
+    (weights, sign): (&[f32], f64),
     mut rows: impl ExactSizeIterator<Item = u32>,
 ) {
     let n_targets = sums.len();
+    let weight = |row: u32| sign * f64::from(weights[row as usize]);
     while rows.len() >= TOGETHER {
         let rows: [u32; TOGETHER] = std::array::from_fn(|_| rows.next().expect("there are as many"));
         let [a, b, c, d] = rows.map(|row| target_row(targets, n_targets, row));
-        let w = rows.map(|row| f64::from(weights[row as usize]));
+        let w = rows.map(weight);
         for (j, sum) in sums.iter_mut().enumerate() {
             *sum = *sum
                 + w[0] * f64::from(a[j])
@@ -80,53 +95,81 @@ fn add_rows(
         }
     }
     for row in rows {
-        let weight = f64::from(weights[row as usize]);
-        add_scaled(sums, weight, target_row(targets, n_targets, row));
+        add_scaled(sums, weight(row), target_row(targets, n_targets, row));
     }
 }
 
 #[inline(always)]
 fn add_scaled(sums: &mut [f64], weight: f64, z: &[f32]) {
+    let (sum_blocks, sums) = sums.as_chunks_mut::<LANES>();
+    let (z_blocks, z) = z.as_chunks::<LANES>();
+    for (sums, z) in sum_blocks.iter_mut().zip(z_blocks) {
+        for (sum, &z) in sums.iter_mut().zip(z) {
+            *sum += weight * f64::from(z);
+        }
+    }
     for (sum, &z) in sums.iter_mut().zip(z) {
         *sum += weight * f64::from(z);
     }
 }
 
+/// Numbers that are added side by side.
+const LANES: usize = 8;
+
 /// ‖a‖² and ‖b - a‖², each in eight partial sums: a single one would wait for itself at every addition.
-#[inline]
+#[inline(always)]
 fn norms(a: &[f64], b: &[f64]) -> (f64, f64) {
-    const LANES: usize = 8;
     let (mut norm, mut rest_norm) = ([0.0; LANES], [0.0; LANES]);
-    let mut add = |a: &[f64], b: &[f64]| {
-        for (lane, (&a, &b)) in a.iter().zip(b).enumerate() {
-            let rest = b - a;
-            norm[lane] += a * a;
+    let (a_blocks, a) = a.as_chunks::<LANES>();
+    let (b_blocks, b) = b.as_chunks::<LANES>();
+    for (a, b) in a_blocks.iter().zip(b_blocks) {
+        for lane in 0..LANES {
+            let rest = b[lane] - a[lane];
+            norm[lane] += a[lane] * a[lane];
             rest_norm[lane] += rest * rest;
         }
-    };
-    let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
-    let (a_rest, b_rest) = (a_chunks.remainder(), b_chunks.remainder());
-    a_chunks.zip(b_chunks).for_each(|(a, b)| add(a, b));
-    add(a_rest, b_rest);
+    }
+    for (lane, (&a, &b)) in a.iter().zip(b).enumerate() {
+        let rest = b - a;
+        norm[lane] += a * a;
+        rest_norm[lane] += rest * rest;
+    }
     (norm.iter().sum(), rest_norm.iter().sum())
+}
+
+impl Variance<'_> {
+    /// Adds rows, with a sign, to the sums of the node, and moves everything back.
+    fn add(&mut self, rows: &[u32], sign: f64) {
+        let (total, targets, weights) = (&mut self.total, &*self.targets, &*self.weights);
+        vectorized(
+            #[inline(always)]
+            || add_rows(total, targets, (weights, sign), rows.iter().copied()),
+        );
+        for &row in rows {
+            let weight = sign * f64::from(self.weights[row as usize]);
+            self.sums.weight += weight;
+            let squares = self.squares_total.iter_mut().zip(self.squares[row as usize]);
+            squares.for_each(|(total, part)| *total += weight * part);
+        }
+        self.sums.squares = self.squares_total.iter().sum();
+        self.sums.norm = norms(&self.total, &self.total).0;
+        self.clear();
+    }
 }
 
 impl Criterion for Variance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.total.fill(0.0);
+        self.squares_total = Parts::default();
         self.sums = NodeSums::default();
-        let (total, targets, weights) = (&mut self.total, &*self.targets, &*self.weights);
-        vectorized(
-            #[inline(always)]
-            || add_rows(total, targets, weights, rows.iter().copied()),
-        );
-        for &row in rows {
-            let weight = f64::from(self.weights[row as usize]);
-            self.sums.weight += weight;
-            self.sums.squares += weight * self.squares[row as usize];
+        self.add(rows, 1.0);
+    }
+
+    fn take_out(&mut self, rows: &[u32]) -> bool {
+        if self.exact {
+            self.add(rows, -1.0);
         }
-        self.sums.norm = norms(&self.total, &self.total).0;
-        self.moved.fill(0.0);
+        self.exact
     }
 
     fn of_rows(&self, rows: &[u32]) -> Option<Self> {
@@ -138,7 +181,9 @@ impl Criterion for Variance<'_> {
             targets: targets.into(),
             n_targets: self.n_targets,
             weights: rows.iter().map(|&row| self.weights[row as usize]).collect(),
+            exact: self.exact,
             squares: rows.iter().map(|&row| self.squares[row as usize]).collect(),
+            squares_total: Parts::default(),
             sums: NodeSums::default(),
             total: vec![0.0; self.n_targets],
             moved: vec![0.0; self.n_targets],
@@ -149,6 +194,7 @@ impl Criterion for Variance<'_> {
         self.sums.is_pure()
     }
 
+    #[inline(always)]
     fn clear(&mut self) {
         self.moved.fill(0.0);
         self.sums.moved_weight = 0.0;
@@ -170,7 +216,7 @@ impl Criterion for Variance<'_> {
         std::hint::black_box(bits);
     }
 
-    #[inline]
+    #[inline(always)]
     fn move_row(&mut self, row: u32) {
         let weight = f64::from(self.weights[row as usize]);
         add_scaled(
@@ -181,14 +227,14 @@ impl Criterion for Variance<'_> {
         self.sums.moved_weight += weight;
     }
 
-    #[inline]
+    #[inline(always)]
     fn move_rows(&mut self, rows: impl ExactSizeIterator<Item = u32>) {
         let weights = &*self.weights;
         let rows = rows.inspect(|&row| self.sums.moved_weight += f64::from(weights[row as usize]));
-        add_rows(&mut self.moved, &self.targets, weights, rows);
+        add_rows(&mut self.moved, &self.targets, (weights, 1.0), rows);
     }
 
-    #[inline]
+    #[inline(always)]
     fn score(&self) -> f64 {
         let (moved_norm, rest_norm) = norms(&self.moved, &self.total);
         self.sums.score(moved_norm, rest_norm)
@@ -201,11 +247,45 @@ impl Criterion for Variance<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::round_for_exact_sums;
     use super::*;
     use ndarray::Array2;
     use proptest::prelude::*;
 
     proptest! {
+        /// Of rounded targets and whole weights, what is left when rows are taken out is what begins without them, bit for
+        /// bit; of others nothing is taken out.
+        #[test]
+        fn rows_are_taken_out_of_exact_sums(
+            cells in proptest::collection::vec((-1e3_f32..1e3, -30..1_i32), 13 * 5),
+            weights in proptest::collection::vec(1_u8..4, 13),
+            n_out in 1_usize..12,
+        ) {
+            let cells: Vec<f32> = cells.into_iter().map(|(z, exponent)| z * 2.0_f32.powi(exponent)).collect();
+            let mut weights: Vec<f32> = weights.into_iter().map(f32::from).collect();
+            let rows: Vec<u32> = (0..13).collect();
+            let given = Array2::from_shape_vec((13, 5), cells).unwrap();
+            let mut z = given.clone();
+            round_for_exact_sums(z.as_slice_mut().unwrap(), 39.0);
+            let mut rest = Variance::new(z.view(), &weights);
+            rest.start(&rows);
+            rest.move_row(2);
+            prop_assert!(rest.take_out(&rows[..n_out]));
+            let mut fresh = Variance::new(z.view(), &weights);
+            fresh.start(&rows[n_out..]);
+            prop_assert_eq!(&rest.total, &fresh.total);
+            prop_assert_eq!(rest.squares_total, fresh.squares_total);
+            prop_assert_eq!((rest.sums.weight, rest.sums.squares), (fresh.sums.weight, fresh.sums.squares));
+            prop_assert_eq!((rest.sums.norm, rest.sums.moved_weight), (fresh.sums.norm, 0.0));
+            prop_assert_eq!(&rest.moved, &[0.0; 5]);
+            weights[0] = 0.3;
+            let mut inexact = Variance::new(given.view(), &weights);
+            inexact.start(&rows);
+            let total = inexact.total.clone();
+            prop_assert!(!inexact.take_out(&rows[..n_out]));
+            prop_assert_eq!(inexact.total, total);
+        }
+
         /// Rows moved together leave the sums that rows moved one by one leave, bit for bit.
         #[test]
         fn rows_move_together_as_one_by_one(

@@ -1,6 +1,7 @@
 //! Entropy of 0/1 targets.
 
 use super::Criterion;
+use super::grid::are_whole;
 use rpo_core::math;
 use std::sync::Arc;
 
@@ -79,7 +80,7 @@ impl Entropy {
         k_log_k: XLogXTable,
     ) -> Option<Self> {
         assert_eq!(positive.len(), weights.len(), "one weight per target");
-        let whole = weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0);
+        let whole = are_whole(weights);
         let total: f64 = weights.iter().map(|&w| f64::from(w)).sum();
         let counted = whole && total < k_log_k.0.len() as f64 && total < ONE as f64;
         counted.then(|| Self {

@@ -10,6 +10,7 @@
 //! Both counts of a label share a word, t in its upper half and m in its lower, so that one addition sums
 //! both. All of it is whole numbers, so the scores equal those of the other criteria bit for bit.
 
+use super::grid::are_whole;
 use super::{Criterion, NodeSums};
 use rpo_core::{CsrView, csr_row};
 use std::borrow::Cow;
@@ -63,7 +64,7 @@ impl<'a> LabelCountVariance<'a> {
     pub fn new(labels: CsrView<'a>, weights: &[f32]) -> Option<Self> {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
         let (_, columns, values) = labels.into_raw_storage();
-        let whole = weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0);
+        let whole = are_whole(weights);
         // With groups, at most three more per row.
         let indexable = columns.len() + GROUP * weights.len() <= u32::MAX as usize;
         if !whole || !indexable || values.iter().any(|&z| z != 1.0) {

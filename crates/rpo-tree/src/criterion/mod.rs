@@ -27,6 +27,7 @@
 
 mod dense;
 mod entropy;
+mod grid;
 mod label_counts;
 mod label_entropy;
 mod observed;
@@ -40,6 +41,7 @@ mod sparse;
 pub use dense::Variance;
 pub(crate) use entropy::information_gain;
 pub use entropy::{Entropy, WeightedEntropy, XLogXTable};
+pub use grid::round_for_exact_sums;
 pub use label_counts::LabelCountVariance;
 pub use label_entropy::LabelEntropy;
 pub use observed::ObservedVariance;
@@ -199,7 +201,7 @@ impl NodeSums {
     }
 
     /// The two quotients over a common denominator, as one division costs more than the rest.
-    #[inline]
+    #[inline(always)]
     fn score(&self, moved_norm: f64, rest_norm: f64) -> f64 {
         let rest_weight = self.weight - self.moved_weight;
         (moved_norm * rest_weight + rest_norm * self.moved_weight) / (self.moved_weight * rest_weight)

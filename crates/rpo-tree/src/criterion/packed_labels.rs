@@ -5,6 +5,7 @@
 //! vector instructions. The last lane counts weight. All of it is whole numbers, so the scores equal those of the other
 //! criteria bit for bit.
 
+use super::grid::are_whole;
 use super::{Criterion, NodeSums};
 use rpo_core::{CsrView, csr_row};
 use wide::{i16x8, i32x4};
@@ -39,7 +40,7 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
     /// If there are not as many rows as weights.
     pub fn new(labels: CsrView<'_>, weights: &[f32]) -> Option<Self> {
         assert_eq!(labels.rows(), weights.len(), "one weight per row of labels");
-        let whole = weights.iter().all(|w| w.fract() == 0.0 && *w >= 0.0);
+        let whole = are_whole(weights);
         let total_weight: f64 = weights.iter().map(|&w| f64::from(w)).sum();
         // Every lane stays within the weight of all rows; so many of its squares are summed in 32 bits.
         let small = total_weight <= f64::from(i16::MAX)

@@ -191,6 +191,7 @@ mod tests {
             let mut counts = LabelCountVariance::new(csr.view(), &weights).unwrap();
             let mut lanes = PackedLabelVariance::<1>::new(csr.view(), &weights).unwrap();
             let mut wide = PackedLabelVariance::<4>::new(csr.view(), &weights).unwrap();
+            check_rest(&dense, &rows, cut)?;
             check_rest(&counts, &rows, cut)?;
             check_rest(&lanes, &rows, cut)?;
             check_rest(&wide, &rows, cut)?;

@@ -7,6 +7,7 @@
 
 use crate::criterion::Criterion;
 use crate::ranks::ColumnValues;
+use rpo_core::vectorized;
 use std::ops::Range;
 
 /// Rows that are read before the first of them is moved.
@@ -146,6 +147,14 @@ impl<'a> Feature<'a> {
     /// threshold is tried with all of them left and all of them right (which wins between equals), and
     /// "observed left, missing right" as the largest threshold of all.
     pub(super) fn best_split(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
+        vectorized(
+            #[inline(always)]
+            || self.sweep_all(criterion),
+        )
+    }
+
+    #[inline(always)]
+    fn sweep_all(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         let mut best = None;
         for with_missing in [false, true] {
             if with_missing && self.missing.is_empty() {
@@ -163,6 +172,7 @@ impl<'a> Feature<'a> {
     }
 
     /// Moves nothing, or all missing rows.
+    #[inline(always)]
     fn begin(&self, criterion: &mut impl Criterion, with_missing: bool) {
         criterion.clear();
         if with_missing {
@@ -173,6 +183,7 @@ impl<'a> Feature<'a> {
     }
 
     /// Moves negative values in increasing order: the moved rows are the left child.
+    #[inline(always)]
     fn sweep_up(
         &self,
         criterion: &mut impl Criterion,
@@ -205,6 +216,7 @@ impl<'a> Feature<'a> {
     }
 
     /// Moves positive values in decreasing order: the moved rows are the right child.
+    #[inline(always)]
     fn sweep_down(
         &self,
         criterion: &mut impl Criterion,
@@ -241,7 +253,7 @@ impl<'a> Feature<'a> {
 
     /// Moves entries, which hold one value or are moved one by one, and scores between different values, and after
     /// the last one if `to_the_end`: the best score with the number of entries it moves.
-    #[inline]
+    #[inline(always)]
     fn sweep<'e>(
         &self,
         criterion: &mut impl Criterion,
@@ -286,6 +298,7 @@ impl<'a> Feature<'a> {
     }
 
     /// Observed values left, missing ones right.
+    #[inline(always)]
     fn missing_apart(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         if self.missing.is_empty() || self.missing.len() == self.n_rows {
             return None;
