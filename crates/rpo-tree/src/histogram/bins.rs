@@ -1,7 +1,7 @@
 //! The choice of bins: neighbouring values of a feature that count as one.
 
 use crate::categories::most_frequent;
-use crate::ranks::{from_sortable, threshold_between};
+use crate::ranks::{from_sortable, sortable, threshold_between};
 
 /// The smallest and the largest value of a bin in the training set.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,6 +98,30 @@ impl FeatureBins {
         }
     }
 
+    /// Writes the bins of values, given as [sortable](crate::ranks::sortable) bits, that of missing values among them.
+    pub(super) fn code_all(&self, keys: &[u32], codes: &mut [u8]) {
+        let pairs = codes.iter_mut().zip(keys);
+        if self.is_categorical {
+            let bin_of = |key: u32| match key {
+                u32::MAX => self.len(),
+                key => self.bin_of(from_sortable(key)),
+            };
+            return pairs.for_each(|(code, &key)| *code = bin_of(key) as u8);
+        }
+        let mut highs = [u32::MAX; 256];
+        for (high, bin) in highs.iter_mut().zip(&self.bins) {
+            *high = sortable(bin.high);
+        }
+        // A search without branches, as none could be predicted.
+        for (code, &key) in pairs {
+            let mut bin = 0;
+            for step in [128, 64, 32, 16, 8, 4, 2, 1] {
+                bin += usize::from(highs[(bin + step - 1) & 255] < key) * step;
+            }
+            *code = bin as u8;
+        }
+    }
+
     /// The code of the category that a bin is.
     pub(super) fn code(&self, bin: u16) -> u32 {
         self.bins[usize::from(bin)].low as u32
@@ -119,7 +143,6 @@ impl FeatureBins {
 mod tests {
     use super::*;
     use crate::categories::count_distinct;
-    use crate::ranks::sortable;
     use proptest::prelude::*;
 
     fn counted(values: &[f32]) -> Vec<Counted> {
@@ -154,6 +177,12 @@ mod tests {
                 seen[bin] += 1;
             }
             prop_assert!(seen.iter().all(|&n| n > 0));
+            let mut keys: Vec<u32> = values.iter().map(|&v| sortable(v)).collect();
+            keys.push(u32::MAX);
+            let mut codes = vec![0; keys.len()];
+            bins.code_all(&keys, &mut codes);
+            let expected = values.iter().map(|&v| bins.bin_of(v)).chain([bins.len()]);
+            prop_assert!(expected.eq(codes.iter().map(|&code| usize::from(code))));
             for pair in 1..bins.len() {
                 let threshold = bins.threshold(pair - 1, pair);
                 prop_assert!(bins.bins[pair - 1].high <= threshold && threshold < bins.bins[pair].low);

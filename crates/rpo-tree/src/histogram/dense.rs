@@ -1,21 +1,18 @@
 //! Bins of dense features.
 //!
-//! Eight features lie side by side, row after row, so that a row of a node costs one access to memory per eight features. The
-//! sums of a feature begin at a multiple of a power of 2, which makes every byte a valid place: no comparison per addition.
+//! Bins are kept twice, a byte each: by row, as all sums of a node are made row after row, and by feature, as rows are routed
+//! by one. The sums of a feature begin at a multiple of a power of 2, which makes every byte a valid place: no comparison per
+//! addition.
 
 use super::bins::{FeatureBins, limit};
 use super::cell::Cell;
 use super::features::{Place, Rows, Side};
+use super::lines::{Bytes, Lines, TILE, Tile, WIDTH};
 use crate::categories::count_distinct;
-use crate::ranks::{from_sortable, sort_by_bits, sortable};
-use ndarray::{ArrayView2, s};
+use crate::ranks::{sort_by_bits, sortable};
+use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
-
-/// Features side by side.
-const WIDTH: usize = 8;
-
-/// Bins of a row in a block of features.
-type Bytes = [u8; WIDTH];
+use rpo_core::vectorized;
 
 /// Fewest additions that are worth a second thread.
 const WORTH_IT: usize = 1 << 16;
@@ -25,8 +22,9 @@ pub(super) struct DenseBins {
     features: Vec<FeatureBins>,
     /// Room of a feature's sums in a histogram: a power of 2.
     stride: usize,
-    /// Per block of features, by row; 0 behind the last feature.
-    blocks: Vec<Vec<Bytes>>,
+    /// By feature, the bin of each row.
+    columns: Vec<Vec<u8>>,
+    lines: Lines,
 }
 
 /// Calls a function whose last constant is the room of a feature.
@@ -47,11 +45,10 @@ impl DenseBins {
     pub(super) fn new(x: ArrayView2<'_, f32>, max_bins: usize, categorical: &[u32]) -> Self {
         let (n, p) = x.dim();
         let limit = limit(max_bins, n);
-        let coded: Vec<(Vec<FeatureBins>, Vec<Bytes>)> = (0..p.div_ceil(WIDTH))
+        let coded: Vec<Vec<(FeatureBins, Vec<u8>)>> = (0..p.div_ceil(WIDTH))
             .into_par_iter()
             .map(|block| {
                 let (first, end) = (block * WIDTH, p.min((block + 1) * WIDTH));
-                let mut bytes = vec![[0; WIDTH]; n];
                 let mut sorted = Vec::with_capacity(n);
                 let code = |(lane, keys): (usize, Vec<u32>)| {
                     sorted.clone_from(&keys);
@@ -62,29 +59,22 @@ impl DenseBins {
                         Ok(_) => FeatureBins::of_categories(distinct, max_bins, observed < n),
                         Err(_) => FeatureBins::new(&distinct, limit, observed < n),
                     };
-                    for (bytes, key) in bytes.iter_mut().zip(keys) {
-                        let is_missing = key == u32::MAX;
-                        let bin = if is_missing {
-                            bins.len()
-                        } else {
-                            bins.bin_of(from_sortable(key))
-                        };
-                        bytes[lane] = bin as u8;
-                    }
-                    bins
+                    let mut column = vec![0; n];
+                    bins.code_all(&keys, &mut column);
+                    (bins, column)
                 };
                 let keys = keys_by_column(x.slice(s![.., first..end]));
-                let features = keys.into_iter().enumerate().map(code).collect();
-                (features, bytes)
+                keys.into_iter().enumerate().map(code).collect()
             })
             .collect();
-        let (features, blocks): (Vec<_>, Vec<_>) = coded.into_iter().unzip();
-        let features = features.concat();
+        let (features, columns): (Vec<_>, Vec<_>) = coded.into_iter().flatten().unzip();
         let most = features.iter().map(n_cells).max().unwrap_or(0);
+        let lines = Lines::new(&columns, n);
         Self {
             features,
             stride: most.next_power_of_two().max(16),
-            blocks,
+            columns,
+            lines,
         }
     }
 
@@ -107,28 +97,59 @@ impl DenseBins {
     }
 
     pub(super) fn n_cells(&self) -> usize {
-        self.blocks.len() * WIDTH * self.stride
+        self.lines.n_blocks() * WIDTH * self.stride
     }
 
-    /// Sums the cells of rows (one per row, in their order) per bin; blocks of features in parallel.
-    pub(super) fn accumulate<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut Vec<C>) {
+    /// Makes all sums those of nothing.
+    pub(super) fn clear<C: Cell>(&self, histogram: &mut Vec<C>) {
         histogram.resize(self.n_cells(), C::ZERO);
-        let room = WIDTH * self.stride;
-        let add = |(block, sums): (usize, &mut [C])| {
-            for (lane, sums) in sums.chunks_exact_mut(self.stride).enumerate() {
-                // Behind the last feature all rows lie in bin 0.
-                let n_cells = self.features.get(block * WIDTH + lane).map_or(1, n_cells);
-                sums[..n_cells].fill(C::ZERO);
-            }
-            by_stride!(
-                self.stride,
-                add_block::<C>(&self.blocks[block], rows, cells, sums)
-            );
+        for (lane, sums) in histogram.chunks_exact_mut(self.stride).enumerate() {
+            // Behind the last feature all rows lie in bin 0.
+            let n_cells = self.features.get(lane).map_or(1, n_cells);
+            sums[..n_cells].fill(C::ZERO);
+        }
+    }
+
+    /// Adds the cells of rows (one per row, in their order) per bin; blocks of features in parallel.
+    pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
+        let is_worth_it = cells.len() * self.features.len() >= WORTH_IT;
+        let threads = if is_worth_it {
+            rayon::current_num_threads()
+        } else {
+            1
         };
-        if cells.len() * self.features.len() >= WORTH_IT && rayon::current_num_threads() > 1 {
+        let together = self.lines.together(threads);
+        let add = |(i, sums): (usize, &mut [C])| self.add_blocks(i * together, together, rows, cells, sums);
+        let room = together * WIDTH * self.stride;
+        if threads > 1 {
             histogram.par_chunks_mut(room).enumerate().for_each(add);
         } else {
             histogram.chunks_mut(room).enumerate().for_each(add);
+        }
+    }
+
+    /// The same for some blocks of features that lie together: tile after tile, so that the bins of a row are read from memory
+    /// once for all of them.
+    fn add_blocks<C: Cell>(
+        &self,
+        first: usize,
+        together: usize,
+        rows: Rows<'_>,
+        cells: &[C],
+        histogram: &mut [C],
+    ) {
+        let mut tile = Tile::new();
+        for (i, cells) in cells.chunks(TILE).enumerate() {
+            let rows = rows.part(i * TILE..i * TILE + cells.len());
+            self.lines.copy(first, together, rows, cells.len(), &mut tile);
+            for (block, sums) in histogram.chunks_exact_mut(WIDTH * self.stride).enumerate() {
+                let n_features = self.features.len() - (first + block) * WIDTH;
+                let bytes = tile.block(block, together);
+                by_stride!(
+                    self.stride,
+                    add_block::<C>(bytes, together, n_features, cells, sums)
+                );
+            }
         }
     }
 
@@ -142,27 +163,21 @@ impl DenseBins {
     ) {
         sums.clear();
         sums.resize(256, C::ZERO);
-        let (block, lane) = self.locate(feature);
         let sums: &mut [C; 256] = (&mut sums[..]).try_into().expect("a cell per byte");
         rows.for_each_with(
-            block,
+            &self.columns[feature as usize],
             cells,
             #[inline(always)]
-            |bytes, cell| sums[usize::from(bytes[lane])].add(cell),
+            |&bin, cell| sums[usize::from(bin)].add(cell),
         );
-    }
-
-    fn locate(&self, feature: u32) -> (&[Bytes], usize) {
-        let feature = feature as usize;
-        (&self.blocks[feature / WIDTH], feature % WIDTH)
     }
 
     /// Writes the child of each row, 0 for bins that go left.
     #[inline]
     fn route_by(&self, feature: u32, goes_left: impl Fn(usize) -> bool, rows: &[u32], children: &mut [u16]) {
-        let (block, lane) = self.locate(feature);
+        let column = &self.columns[feature as usize];
         for (child, &row) in children.iter_mut().zip(rows) {
-            *child = u16::from(!goes_left(usize::from(block[row as usize][lane])));
+            *child = u16::from(!goes_left(usize::from(column[row as usize])));
         }
     }
 
@@ -194,12 +209,14 @@ impl DenseBins {
     }
 }
 
-/// The [`sortable`] bits of some columns, in one pass over their rows.
+/// The [`sortable`] bits of some columns, some rows at a time.
 fn keys_by_column(x: ArrayView2<'_, f32>) -> Vec<Vec<u32>> {
-    let mut columns = vec![Vec::with_capacity(x.nrows()); x.ncols()];
-    for row in x.rows() {
-        let pairs = columns.iter_mut().zip(row);
-        pairs.for_each(|(column, &value)| column.push(sortable(value)));
+    let mut columns = vec![vec![0; x.nrows()]; x.ncols()];
+    for (i, rows) in x.axis_chunks_iter(Axis(0), TILE).enumerate() {
+        for (column, values) in columns.iter_mut().zip(rows.columns()) {
+            let keys = column[i * TILE..].iter_mut().zip(values);
+            keys.for_each(|(key, &value)| *key = sortable(value));
+        }
     }
     columns
 }
@@ -208,16 +225,37 @@ fn n_cells(bins: &FeatureBins) -> usize {
     bins.len() + usize::from(bins.has_missing)
 }
 
-fn add_block<C: Cell, const STRIDE: usize>(block: &[Bytes], rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
+/// Adds cells to the sums of a block of features, given the bins of their rows there, which lie `step` apart.
+fn add_block<C: Cell, const STRIDE: usize>(
+    bytes: &[Bytes],
+    step: usize,
+    n_features: usize,
+    cells: &[C],
+    sums: &mut [C],
+) {
     let sums: &mut [[C; STRIDE]] = sums.as_chunks_mut().0;
-    let sums: &mut [[C; STRIDE]; WIDTH] = sums.try_into().expect("room for a block");
-    rows.for_each_with(
-        block,
-        cells,
+    match n_features {
+        0..=2 => add_lanes::<C, STRIDE, 2>(bytes, step, cells, sums),
+        3..=4 => add_lanes::<C, STRIDE, 4>(bytes, step, cells, sums),
+        _ => add_lanes::<C, STRIDE, WIDTH>(bytes, step, cells, sums),
+    }
+}
+
+/// The same for the first features of a block.
+fn add_lanes<C: Cell, const STRIDE: usize, const LANES: usize>(
+    bytes: &[Bytes],
+    step: usize,
+    cells: &[C],
+    sums: &mut [[C; STRIDE]],
+) {
+    let sums: &mut [[C; STRIDE]; LANES] = (&mut sums[..LANES]).try_into().expect("room for each lane");
+    vectorized(
         #[inline(always)]
-        |bytes, cell| {
-            for lane in 0..WIDTH {
-                sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
+        || {
+            for (bytes, cell) in bytes.iter().step_by(step).zip(cells) {
+                for lane in 0..LANES {
+                    sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
+                }
             }
         },
     );

@@ -17,7 +17,7 @@ use std::ops::Range;
 /// of values that are not 0), a feature has at most one bin per 16, or 63 if that is more: finer thresholds would cost time
 /// and gain nothing that so few samples could show.
 ///
-/// Memory: a byte per value of a dense matrix; 8 bytes per stored value of a sparse one.
+/// Memory: two bytes per value of a dense matrix; 8 bytes per stored value of a sparse one.
 #[derive(Debug, Clone)]
 pub struct BinnedFeatures {
     n_rows: usize,
@@ -54,16 +54,24 @@ impl Place {
     }
 }
 
-/// The samples of a node.
+/// Samples that are summed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rows<'a> {
-    /// All of the training set.
-    All,
+    /// Consecutive ones of the training set, from this one on.
+    From(usize),
     /// These.
     Listed(&'a [u32]),
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    /// Some consecutive ones of these rows.
+    pub(super) fn part(self, range: Range<usize>) -> Self {
+        match self {
+            Self::From(first) => Self::From(first + range.start),
+            Self::Listed(rows) => Self::Listed(&rows[range]),
+        }
+    }
+
     /// Calls `f` with what each row has in `by_row`, and its cell, given in the order of the rows; with vector
     /// instructions, if `f` is marked `#[inline(always)]`.
     #[inline(always)]
@@ -71,8 +79,8 @@ impl Rows<'_> {
         vectorized(
             #[inline(always)]
             || match self {
-                Self::All => {
-                    for (row, cell) in by_row.iter().zip(cells) {
+                Self::From(first) => {
+                    for (row, cell) in by_row[first..].iter().zip(cells) {
                         f(row, cell);
                     }
                 }
@@ -178,10 +186,26 @@ impl BinnedFeatures {
 
     /// Sums the cells of the rows of a node (one per row, in their order) per bin.
     pub(super) fn accumulate<C: Cell>(&self, rows: &[u32], cells: &[C], histogram: &mut Vec<C>) {
-        let rows = self.rows_of(rows);
+        self.clear(histogram);
+        self.add(self.rows_of(rows), cells, histogram);
+    }
+
+    /// Makes all sums those of nothing.
+    pub(super) fn clear<C: Cell>(&self, histogram: &mut Vec<C>) {
         match &self.layout {
-            Layout::Dense(c) => c.accumulate(rows, cells, histogram),
-            Layout::Sparse(c) => c.accumulate(rows, cells, histogram),
+            Layout::Dense(c) => c.clear(histogram),
+            Layout::Sparse(_) => {
+                histogram.clear();
+                histogram.resize(self.n_cells(), C::ZERO);
+            }
+        }
+    }
+
+    /// Adds the cells of some rows (one per row, in their order) to sums per bin.
+    pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
+        match &self.layout {
+            Layout::Dense(c) => c.add(rows, cells, histogram),
+            Layout::Sparse(c) => c.add(rows, cells, histogram),
         }
     }
 
@@ -220,7 +244,7 @@ impl BinnedFeatures {
     /// The rows of a node, which increase.
     fn rows_of<'a>(&self, rows: &'a [u32]) -> Rows<'a> {
         if rows.len() == self.n_rows {
-            Rows::All
+            Rows::From(0)
         } else {
             Rows::Listed(rows)
         }

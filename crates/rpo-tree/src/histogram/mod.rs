@@ -27,6 +27,7 @@ mod cell;
 mod dense;
 mod features;
 mod fixed;
+mod lines;
 mod purity;
 mod scalar;
 mod scores;

@@ -3,29 +3,39 @@
 //! Trees of different targets see the same samples at the root, and the same bins: one pass that adds the targets of a sample
 //! side by side costs little more than one for a single target, and the root is about half of the sums of a tree.
 
-use super::features::BinnedFeatures;
+use super::features::{BinnedFeatures, Rows};
 use super::fixed::Fixed;
 use super::scalar::Scalar;
 
-/// Fewest targets for which a pass over all lanes pays.
-const WORTH_IT: usize = 3;
+/// Rows whose targets lie side by side at a time: so many fit into the second cache.
+const CHUNK: usize = 1 << 13;
 
-/// Sums all rows by bin for each of some targets, K at a time.
+/// Sums all rows by bin for each of some targets, at most K at a time.
 pub(super) fn share_root<C: Fixed, const K: usize>(
     features: &BinnedFeatures,
     targets: &mut [&mut Scalar<C>],
 ) {
-    let mut sums: Vec<[C; K]> = Vec::new();
-    for targets in targets.chunks_mut(K).filter(|targets| targets.len() >= WORTH_IT) {
-        let mut cells = vec![[C::ZERO; K]; features.n_rows()];
+    for targets in targets.chunks_mut(K) {
+        match targets.len() {
+            1 => {}
+            2 => side_by_side::<C, 2>(features, targets),
+            _ => side_by_side::<C, K>(features, targets),
+        }
+    }
+}
+
+fn side_by_side<C: Fixed, const K: usize>(features: &BinnedFeatures, targets: &mut [&mut Scalar<C>]) {
+    let (mut sums, mut cells) = (Vec::new(), vec![[C::ZERO; K]; CHUNK]);
+    features.clear(&mut sums);
+    for first in (0..features.n_rows()).step_by(CHUNK) {
+        let n = CHUNK.min(features.n_rows() - first);
         for (lane, target) in targets.iter().enumerate() {
-            let of_rows = cells.iter_mut().zip(target.cells());
+            let of_rows = cells.iter_mut().zip(&target.cells()[first..first + n]);
             of_rows.for_each(|(cells, cell)| cells[lane] = *cell);
         }
-        let all: Vec<u32> = (0..features.n_rows() as u32).collect();
-        features.accumulate(&all, &cells, &mut sums);
-        for (lane, target) in targets.iter_mut().enumerate() {
-            target.set_root(sums.iter().map(|sums| sums[lane]).collect());
-        }
+        features.add(Rows::From(first), &cells[..n], &mut sums);
+    }
+    for (lane, target) in targets.iter_mut().enumerate() {
+        target.set_root(sums.iter().map(|sums| sums[lane]).collect());
     }
 }

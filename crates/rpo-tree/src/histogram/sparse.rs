@@ -144,15 +144,13 @@ impl SparseBins {
         &self.row_cells[self.row_start[row]..self.row_start[row + 1]]
     }
 
-    /// Sums the cells of rows (one per row, in their order) per bin; rows in parallel parts, whose sums are added.
-    pub(super) fn accumulate<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut Vec<C>) {
+    /// Adds the cells of rows (one per row, in their order) per bin; rows in parallel parts, whose sums are added.
+    pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
         let n = self.row_start.len() - 1;
         let additions = self.row_cells.len() / n.max(1) * cells.len();
         let threads = rayon::current_num_threads();
-        histogram.clear();
-        histogram.resize(self.n_cells, C::ZERO);
         if threads == 1 || additions < WORTH_IT.max(threads * self.n_cells) {
-            self.add(rows, 0, cells, histogram);
+            self.add_rows(rows, cells, histogram);
             return;
         }
         let size = cells.len().div_ceil(threads);
@@ -161,7 +159,7 @@ impl SparseBins {
             .enumerate()
             .map(|(i, cells)| {
                 let mut part = vec![C::ZERO; self.n_cells];
-                self.add(rows, i * size, cells, &mut part);
+                self.add_rows(rows.part(i * size..i * size + cells.len()), cells, &mut part);
                 part
             })
             .collect();
@@ -173,16 +171,15 @@ impl SparseBins {
         }
     }
 
-    /// Adds the cells of the rows from the `first` on.
-    fn add<C: Cell>(&self, rows: Rows<'_>, first: usize, cells: &[C], sums: &mut [C]) {
+    fn add_rows<C: Cell>(&self, rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
         let mut add = |row: usize, cell: &C| {
             for &place in self.cells_of(row) {
                 sums[place as usize].add(cell);
             }
         };
         match rows {
-            Rows::All => (first..).zip(cells).for_each(|(row, cell)| add(row, cell)),
-            Rows::Listed(rows) => rows[first..]
+            Rows::From(first) => (first..).zip(cells).for_each(|(row, cell)| add(row, cell)),
+            Rows::Listed(rows) => rows
                 .iter()
                 .zip(cells)
                 .for_each(|(&row, cell)| add(row as usize, cell)),
