@@ -88,7 +88,7 @@ fn main() -> anyhow::Result<()> {
         bins: arguments.bins,
         max_leaves: Some(arguments.max_leaves),
         min_samples_leaf: arguments.min_samples_leaf,
-        subsample: arguments.subsample,
+        subsample: Some(arguments.subsample),
         projection: projects.then_some(arguments.projection.into()),
         components: projects.then_some(arguments.components),
         line_search: Some(if arguments.newton {

@@ -174,7 +174,7 @@ impl Resolved {
     pub(super) fn new(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<Self, EnsembleError> {
         check_count("iterations", params.iterations)?;
         check_fraction("learning_rate", params.learning_rate)?;
-        check_fraction("subsample", params.subsample)?;
+        check_fraction("subsample", params.subsample.unwrap_or(1.0))?;
         params.bins.check()?;
         params.max_features.check()?;
         let eight = Some(8).filter(|_| params.max_depth.is_none());
@@ -205,7 +205,11 @@ impl Resolved {
             check_no_penalty(params)?;
         }
         let is_newton = is_second_order && line_search == LineSearch::Newton;
-        let default_l2 = if is_newton { 1.0 } else { 0.0 };
+        let (default_l2, default_subsample) = match is_newton {
+            true if loss.is(LossKind::Square) => (5.0, 0.5),
+            true => (1.0, 1.0),
+            false => (0.0, 1.0),
+        };
         let scale_outputs = scaling(params, &loss)?;
         if params.min_child_weight > 0.0 && !loss.has_common_scale() {
             let reason = "needs losses whose second derivatives have one unit; those of numbers and of logarithms of odds \
@@ -236,7 +240,7 @@ impl Resolved {
             second_order,
             min_split_gain: params.min_split_gain,
             scale_outputs,
-            subsample: params.subsample,
+            subsample: params.subsample.unwrap_or(default_subsample),
             bins: params.bins,
             max_features: params.max_features,
             grow,

@@ -344,7 +344,7 @@ fn parameters_are_checked_at_their_bounds() {
         );
         assert_eq!(
             name(BoostingParams {
-                subsample: bad,
+                subsample: Some(bad),
                 ..base()
             }),
             "subsample"
@@ -482,7 +482,7 @@ fn parameters_are_checked_at_their_bounds() {
         assert!(
             BoostingParams {
                 learning_rate: good,
-                subsample: good,
+                subsample: Some(good),
                 iterations: 1,
                 ..base()
             }

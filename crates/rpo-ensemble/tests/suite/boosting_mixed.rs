@@ -67,6 +67,9 @@ fn an_output_alone_is_boosted_by_its_loss() {
     let params = BoostingParams {
         output_losses: Some(of.map(|j| LOSSES[j]).into()),
         iterations: 8,
+        // Of the square loss alone the defaults are others.
+        leaf_l2: Some(1.0),
+        subsample: Some(1.0),
         ..BoostingParams::new(Algorithm::SingleTarget)
     };
     let together = try_fit(params.clone(), &x, &y.select(Axis(1), &of)).unwrap();

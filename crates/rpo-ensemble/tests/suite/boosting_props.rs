@@ -57,7 +57,7 @@ fn the_training_loss_never_grows() {
                 let params = BoostingParams {
                     loss: Some(loss),
                     learning_rate: rate,
-                    subsample,
+                    subsample: Some(subsample),
                     iterations: 15,
                     max_leaves: Some(4),
                     max_features: MaxFeatures::Sqrt,
@@ -430,7 +430,7 @@ fn threads_do_not_matter() {
             loss: Some(loss),
             line_search: Some(line_search),
             iterations: 6,
-            subsample: 0.8,
+            subsample: Some(0.8),
             max_features: MaxFeatures::Sqrt,
             ..BoostingParams::paper(algorithm)
         };
@@ -494,7 +494,7 @@ fn forms_agree() {
                 let params = BoostingParams {
                     loss: Some(loss),
                     line_search: Some(line_search),
-                    subsample,
+                    subsample: Some(subsample),
                     iterations: 12,
                     max_leaves: Some(4),
                     ..BoostingParams::paper(algorithm)

@@ -10,13 +10,14 @@ use rpo_ensemble::boosting::{
 use rpo_ensemble::{Bins, EnsembleError, MaxFeatures, OutputScaling};
 use std::sync::Arc;
 
-/// Newton steps of leaves, with λ = 1, on all features of outputs in their own units.
+/// Newton steps of leaves, with λ = 1, on all samples and features of outputs in their own units.
 fn second_order(algorithm: Algorithm, loss: LossKind) -> BoostingParams {
     BoostingParams {
         loss: Some(loss),
         line_search: Some(LineSearch::Newton),
         step_scope: Some(StepScope::Leaf),
         leaf_l2: Some(1.0),
+        subsample: Some(1.0),
         max_features: MaxFeatures::All,
         scale_outputs: OutputScaling::None,
         ..BoostingParams::new(algorithm)
@@ -356,7 +357,7 @@ fn forms_agree() {
                 let params = BoostingParams {
                     iterations: 10,
                     max_leaves: Some(4),
-                    subsample: 0.9,
+                    subsample: Some(0.9),
                     ..params
                 };
                 let fits = [TrainingForm::Scores, form].map(|form| {
@@ -625,10 +626,16 @@ fn defaults_are_second_order_where_they_can_be() {
             } else {
                 LineSearch::Exact
             };
+            let (leaf_l2, subsample) = match loss {
+                _ if is_shared || !has_curvature => (0.0, 1.0),
+                LossKind::Square => (5.0, 0.5),
+                _ => (1.0, 1.0),
+            };
             let explicit = BoostingParams {
                 line_search: Some(search),
                 step_scope: Some(scope),
-                leaf_l2: Some(if has_curvature && !is_shared { 1.0 } else { 0.0 }),
+                leaf_l2: Some(leaf_l2),
+                subsample: Some(subsample),
                 ..default.clone()
             };
             assert_eq!(fit(default.clone()), fit(explicit), "{algorithm:?} {loss}");
