@@ -1,26 +1,26 @@
 //! Coordinate descent for several labels side by side.
 
 use super::loss::{LaneLoss, Step};
-use super::{Bias, DualParams, Positives, Rows, Solution, prior_log_odds};
+use super::{Bias, DualParams, LANES, Positives, Rows, Solution, prior_log_odds};
 
 /// The labels of one problem.
-pub(super) struct Lanes<'r, F, const L: usize> {
+pub(super) struct Lanes<'r, F> {
     pub(super) rows: &'r Rows,
     loss: F,
     /// The labels of each sample, a bit each.
-    pub(super) labels: Vec<u32>,
+    pub(super) labels: Vec<u8>,
     /// Dual variables of each sample.
-    alpha: Vec<[f32; L]>,
+    alpha: Vec<[f32; LANES]>,
     /// Weights of each feature.
-    weights: Vec<[f32; L]>,
+    weights: Vec<[f32; LANES]>,
     pub(super) bias: Bias,
     /// Weights of the bias.
-    pub(super) bias_weights: [f32; L],
+    pub(super) bias_weights: [f32; LANES],
     /// What is added to scores beside the bias.
-    pub(super) shift: [f32; L],
+    pub(super) shift: [f32; LANES],
 }
 
-impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
+impl<'r, F: LaneLoss> Lanes<'r, F> {
     pub(super) fn new(rows: &'r Rows, positives: &[Positives<'_>], loss: F, params: &DualParams) -> Self {
         let n = rows.n_rows();
         let mut labels = vec![0; n];
@@ -30,7 +30,7 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
                 .iter()
                 .for_each(|&i| labels[i as usize] |= 1 << lane);
         }
-        let mut shift = [0.0; L];
+        let mut shift = [0.0; LANES];
         if params.bias.is_free {
             for (shift, positives) in shift.iter_mut().zip(positives) {
                 *shift = prior_log_odds(positives.samples.len(), n);
@@ -40,17 +40,17 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
             rows,
             loss,
             labels,
-            alpha: vec![[0.0; L]; n],
-            weights: vec![[0.0; L]; rows.n_features()],
+            alpha: vec![[0.0; LANES]; n],
+            weights: vec![[0.0; LANES]; rows.n_features()],
             bias: params.bias,
-            bias_weights: [0.0; L],
+            bias_weights: [0.0; LANES],
             shift,
         }
     }
 
     /// The step of a sample.
     #[inline(always)]
-    pub(super) fn step(&self, row: usize) -> Step<L> {
+    pub(super) fn step(&self, row: usize) -> Step {
         let weight = self.rows.weight(row);
         if weight == 0.0 {
             return Step::none();
@@ -59,12 +59,12 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
         let mut z = self.shift;
         for (&j, &v) in features.iter().zip(values) {
             let weights = &self.weights[j as usize];
-            for l in 0..L {
+            for l in 0..LANES {
                 z[l] += v * weights[l];
             }
         }
         let bias = self.bias.value;
-        for l in 0..L {
+        for l in 0..LANES {
             z[l] += bias * self.bias_weights[l];
         }
         let square = self.rows.square(row) + bias * bias;
@@ -73,22 +73,22 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
     }
 
     #[inline(always)]
-    pub(super) fn take(&mut self, row: usize, step: &Step<L>) {
+    pub(super) fn take(&mut self, row: usize, step: &Step) {
         self.alpha[row] = step.alpha;
         self.add(row, &step.change);
     }
 
     /// Adds a multiple of a sample to the weights of each label.
     #[inline(always)]
-    fn add(&mut self, row: usize, change: &[f32; L]) {
+    fn add(&mut self, row: usize, change: &[f32; LANES]) {
         let (features, values) = self.rows.row(row);
         for (&j, &v) in features.iter().zip(values) {
             let weights = &mut self.weights[j as usize];
-            for l in 0..L {
+            for l in 0..LANES {
                 weights[l] += v * change[l];
             }
         }
-        for l in 0..L {
+        for l in 0..LANES {
             self.bias_weights[l] += self.bias.value * change[l];
         }
     }
@@ -96,11 +96,10 @@ impl<'r, F: LaneLoss<L>, const L: usize> Lanes<'r, F, L> {
     pub(super) fn solution(self, residual: f32) -> Solution {
         Solution {
             weights: self.weights.into_iter().flatten().collect(),
-            offsets: std::array::from_fn::<_, L, _>(|l| {
+            offsets: std::array::from_fn::<_, LANES, _>(|l| {
                 self.shift[l] + self.bias.value * self.bias_weights[l]
             })
             .to_vec(),
-            lanes: L,
             residual,
         }
     }

@@ -4,7 +4,7 @@ use rpo_core::math::{self, single::sigmoid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DualParams, Positives};
+use super::{DualParams, LANES, Positives};
 
 /// The loss of a sample for a label, a function of its margin m: the score with the sign of the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -35,20 +35,20 @@ impl MarginLoss {
 }
 
 /// What a step does to the dual variables of a sample.
-pub(super) struct Step<const L: usize> {
+pub(super) struct Step {
     /// The new dual variables.
-    pub(super) alpha: [f32; L],
+    pub(super) alpha: [f32; LANES],
     /// Changes of α y.
-    pub(super) change: [f32; L],
+    pub(super) change: [f32; LANES],
     /// Violations of the optimality conditions before the step.
-    pub(super) violation: [f32; L],
+    pub(super) violation: [f32; LANES],
 }
 
-impl<const L: usize> Step<L> {
+impl Step {
     /// That of a sample that does not count, whose dual variables are 0.
     #[inline(always)]
     pub(super) fn none() -> Self {
-        let zeros = [0.0; L];
+        let zeros = [0.0; LANES];
         Self {
             alpha: zeros,
             change: zeros,
@@ -58,58 +58,58 @@ impl<const L: usize> Step<L> {
 
     #[inline(always)]
     pub(super) fn largest_violation(&self) -> f32 {
-        self.violation
-            .iter()
-            .fold(0.0, |a: f32, &b| if b > a { b } else { a })
+        // Numbers that are not negative are in the order of their bits, whose maximum vectorises.
+        let bits = self.violation.iter().map(|v| v.to_bits());
+        f32::from_bits(bits.fold(0, u32::max))
     }
 }
 
-/// A loss with the costs of `L` labels.
-pub(super) trait LaneLoss<const L: usize> {
+/// A loss with the costs of some labels.
+pub(super) trait LaneLoss {
     /// The step of a sample with ‖x‖² = `square`, scores `z`, dual variables `alpha`, and a factor of its costs above 0.
-    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32, weight: f32) -> Step<L>;
+    fn step(&self, labels: u8, z: &[f32; LANES], alpha: &[f32; LANES], square: f32, weight: f32) -> Step;
 }
 
 #[inline(always)]
-fn has(labels: u32, lane: usize) -> bool {
+fn has(labels: u8, lane: usize) -> bool {
     labels & (1 << lane) != 0
 }
 
 /// 1 for a label that the sample has, -1 for one that it does not have.
 #[inline(always)]
-pub(super) fn sign(labels: u32, lane: usize) -> f32 {
+pub(super) fn sign(labels: u8, lane: usize) -> f32 {
     if has(labels, lane) { 1.0 } else { -1.0 }
 }
 
 /// For each label C of the samples that do not have it, and of those that do.
-fn costs<const L: usize>(cost: f32, positives: &[Positives<'_>]) -> [[f32; L]; 2] {
+fn costs(cost: f32, positives: &[Positives<'_>]) -> [[f32; LANES]; 2] {
     let of = |lane: usize| {
         positives
             .get(lane)
             .map_or(cost, |positives| cost * positives.weight)
     };
-    [[cost; L], std::array::from_fn(of)]
+    [[cost; LANES], std::array::from_fn(of)]
 }
 
 /// The squared hinge.
-pub(super) struct Hinge<const L: usize> {
+pub(super) struct Hinge {
     /// 1 / 2C of samples without and with each label.
-    diagonals: [[f32; L]; 2],
+    diagonals: [[f32; LANES]; 2],
 }
 
-impl<const L: usize> Hinge<L> {
+impl Hinge {
     pub(super) fn new(params: &DualParams, positives: &[Positives<'_>]) -> Self {
         let diagonals = costs(params.cost, positives).map(|costs| costs.map(|cost| 0.5 / cost));
         Self { diagonals }
     }
 }
 
-impl<const L: usize> LaneLoss<L> for Hinge<L> {
+impl LaneLoss for Hinge {
     #[inline(always)]
-    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32, weight: f32) -> Step<L> {
-        let (mut next, mut change, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
+    fn step(&self, labels: u8, z: &[f32; LANES], alpha: &[f32; LANES], square: f32, weight: f32) -> Step {
+        let (mut next, mut change, mut violation) = ([0.0; LANES], [0.0; LANES], [0.0_f32; LANES]);
         let share = weight.recip();
-        for l in 0..L {
+        for l in 0..LANES {
             let y = sign(labels, l);
             let diagonal = share * self.diagonals[usize::from(has(labels, l))][l];
             let gradient = y * z[l] - 1.0 + diagonal * alpha[l];
@@ -128,12 +128,12 @@ impl<const L: usize> LaneLoss<L> for Hinge<L> {
 }
 
 /// The logistic loss.
-pub(super) struct Logistic<const L: usize> {
+pub(super) struct Logistic {
     /// C of samples without and with each label.
-    costs: [[f32; L]; 2],
+    costs: [[f32; LANES]; 2],
 }
 
-impl<const L: usize> Logistic<L> {
+impl Logistic {
     pub(super) fn new(params: &DualParams, positives: &[Positives<'_>]) -> Self {
         Self {
             costs: costs(params.cost, positives),
@@ -141,14 +141,14 @@ impl<const L: usize> Logistic<L> {
     }
 }
 
-impl<const L: usize> LaneLoss<L> for Logistic<L> {
+impl LaneLoss for Logistic {
     /// With q = α / C, the best q of a label is the root of q = σ(-m(q)), m(q) = m + ‖x‖² C (q - q₀) the margin that it
     /// makes. It lies between q₀ and σ(-m), and a step goes (σ(-m) - q₀) / (1 + ‖x‖² C s) towards it, s the largest slope
     /// v (1 - v) of σ between these: by the mean value theorem never beyond the root, so that the dual objective grows.
     #[inline(always)]
-    fn step(&self, labels: u32, z: &[f32; L], alpha: &[f32; L], square: f32, weight: f32) -> Step<L> {
-        let (mut next, mut change, mut violation) = ([0.0; L], [0.0; L], [0.0_f32; L]);
-        for l in 0..L {
+    fn step(&self, labels: u8, z: &[f32; LANES], alpha: &[f32; LANES], square: f32, weight: f32) -> Step {
+        let (mut next, mut change, mut violation) = ([0.0; LANES], [0.0; LANES], [0.0_f32; LANES]);
+        for l in 0..LANES {
             let y = sign(labels, l);
             let cost = weight * self.costs[usize::from(has(labels, l))][l];
             let (old, goal) = (alpha[l] / cost, sigmoid(-y * z[l]));
@@ -186,12 +186,12 @@ mod tests {
             (1, -8.0, 1e-4, 5.0, 20.0),
             (0, 12.0, 1e-4, 100.0, 5.0),
         ] {
-            let loss = Logistic::<4>::new(&params(cost), &[]);
+            let loss = Logistic::new(&params(cost), &[]);
             let sign = if labels == 1 { 1.0 } else { -1.0 };
-            let (mut alpha, mut z) = ([state * cost; 4], z);
+            let (mut alpha, mut z) = ([state * cost; LANES], z);
             for _ in 0..200 {
                 let old = alpha[0] / cost;
-                let step = loss.step(labels, &[z; 4], &alpha, square, 1.0);
+                let step = loss.step(labels, &[z; LANES], &alpha, square, 1.0);
                 (alpha, z) = (step.alpha, z + step.change[0] * square);
                 // It never goes beyond the root.
                 let goal = 1.0 / (1.0 + (sign * z).exp());

@@ -2,7 +2,7 @@
 //! of label trees.
 //!
 //! For each label, with signs yᵢ = ±1 and margins mᵢ = yᵢ wᵀxᵢ, it minimises ½‖w‖² + Σᵢ Cᵢ ℓ(mᵢ) through its dual, whose
-//! variables αᵢ give w = Σᵢ αᵢ yᵢ xᵢ. A step takes one sample and finds the best αᵢ of up to 32 labels side by side: the
+//! variables αᵢ give w = Σᵢ αᵢ yᵢ xᵢ. A step takes one sample and finds the best αᵢ of up to 8 labels side by side: the
 //! weights lie feature by feature, so that a stored value of the sample meets those of all labels in neighbouring memory.
 //!
 //! * Squared hinge, ℓ(m) = max(0, 1 - m)²: Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008), Algorithm 1 with
@@ -15,9 +15,9 @@
 //! β w₀, which takes β w₀ over after each pass, until the penalised part is 0 (Bertsekas, Constrained Optimization and
 //! Lagrange Multiplier Methods, 1982, section 2.2).
 //!
-//! With the squared hinge (`settle`) samples that have been settled for two passes are left out. When the others are settled
-//! too, a pass over all samples moves those that are not; where it moves none, its largest violation of the optimality
-//! conditions is that of the weights returned, the *residual*. With the logistic loss (`sweep`) every sample counts a little:
+//! With the squared hinge (`settle`) samples that are settled are left out, and most without a label are never in: passes begin
+//! with an eighth of these. When the samples at hand are settled, a pass over all moves those that are not; where it moves none,
+//! its largest violation of the optimality conditions is that of the weights returned, the *residual*. With the logistic loss (`sweep`) every sample counts a little:
 //! passes are over all samples, those with a rare label several times, and the residual sums over them.
 //!
 //! Sums run in the order of the stored values and labels do not mix, so that weights depend on the data and the seed alone.
@@ -39,8 +39,9 @@ use lanes::Lanes;
 use loss::{Hinge, Logistic};
 use rpo_core::{Seed, math};
 
-/// Most labels that are fitted side by side.
-pub(crate) const MAX_LANES: usize = 32;
+/// Labels that are fitted side by side: a vector of the processor. With more, samples would be visited for labels they are settled
+/// for, and the weights of 30,000 features leave the cache: 32 take twice to three times as long.
+pub(crate) const LANES: usize = 8;
 
 /// How classifiers are fitted.
 #[derive(Debug, Clone, Copy)]
@@ -75,12 +76,10 @@ struct Positives<'a> {
 /// The classifiers of some labels.
 #[derive(Debug, Default)]
 struct Solution {
-    /// Weights (features x lanes), feature by feature, without that of the bias.
+    /// Weights (features x [`LANES`]), feature by feature, without that of the bias.
     weights: Vec<f32>,
     /// What is added to the score of each label.
     offsets: Vec<f32>,
-    /// Labels per feature, at least as many as there are.
-    lanes: usize,
     /// Violation of the optimality conditions. For the squared hinge the largest projected gradient, in units of the margin.
     /// For the logistic loss the largest Σᵢ |αᵢ / Cᵢ - σ(-mᵢ)| of a label, and with a free bias |Σ αᵢ yᵢ| / C, over the number
     /// of samples with the label, or of those without it if these are fewer.
@@ -92,7 +91,7 @@ pub(crate) fn prior_log_odds(k: usize, n: usize) -> f32 {
     math::ln((k as f64 + 0.5) / ((n - k) as f64 + 0.5)) as f32
 }
 
-/// Fits a classifier to the samples of each label, which increase, of at most [`MAX_LANES`] labels; returns the weights that
+/// Fits a classifier to the samples of each label, which increase, of at most [`LANES`] labels; returns the weights that
 /// are kept, and the residual. `weight` is the factor of the cost of the samples with a label, by their number.
 ///
 /// # Errors
@@ -115,25 +114,11 @@ pub(crate) fn fit_group<'s>(
 }
 
 fn solve(rows: &Rows, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
-    match positives.len() {
-        0..=4 => solve_lanes::<4>(rows, positives, params, seed),
-        5..=8 => solve_lanes::<8>(rows, positives, params, seed),
-        9..=16 => solve_lanes::<16>(rows, positives, params, seed),
-        _ => solve_lanes::<MAX_LANES>(rows, positives, params, seed),
-    }
-}
-
-fn solve_lanes<const L: usize>(
-    rows: &Rows,
-    positives: &[Positives<'_>],
-    params: &DualParams,
-    seed: Seed,
-) -> Solution {
     match params.loss {
         MarginLoss::SquaredHinge => {
-            Lanes::<_, L>::new(rows, positives, Hinge::new(params, positives), params).settle(params, seed)
+            Lanes::new(rows, positives, Hinge::new(params, positives), params).settle(params, seed)
         }
-        MarginLoss::Logistic => Lanes::<_, L>::new(rows, positives, Logistic::new(params, positives), params)
+        MarginLoss::Logistic => Lanes::new(rows, positives, Logistic::new(params, positives), params)
             .sweep(positives, params, seed),
     }
 }

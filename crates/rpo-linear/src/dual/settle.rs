@@ -1,5 +1,6 @@
 //! Descent that leaves out settled samples, for losses whose dual variables are mostly 0.
 
+use rand::Rng;
 use rand::seq::SliceRandom;
 use rpo_core::{Seed, vectorized};
 
@@ -7,31 +8,32 @@ use super::lanes::Lanes;
 use super::loss::LaneLoss;
 use super::{DualParams, Solution};
 
-/// A sample is settled when its violation is below this fraction of the tolerance ...
+/// Of the samples without any of the labels one in this many takes part before the first pass over all ...
+const FEW: usize = 8;
+/// ... which ends when no violation is above this multiple of the tolerance: all samples will move it again.
+const ROUGH: f32 = 5.0;
+/// A sample is settled when its violation is below this fraction of the tolerance.
 const SETTLED: f32 = 0.5;
-/// ... in this many passes in a row.
-const QUIET: u8 = 2;
 /// Violations below this fraction of the tolerance are not worth a step.
 const SLIGHT: f32 = 0.05;
 
-impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
+impl<F: LaneLoss> Lanes<'_, F> {
     /// Ends when no sample has a violation above the tolerance.
     pub(super) fn settle(mut self, params: &DualParams, seed: Seed) -> Solution {
         let mut rng = seed.stream();
+        let mut active = self.first(&mut rng);
         let n = self.rows.n_rows();
-        let mut active: Vec<u32> = (0..n as u32).collect();
-        let mut quiet = vec![0_u8; n];
-        let mut passes = 0;
-        let mut goal = params.tolerance;
+        let (mut visits, most) = (0, params.max_passes.saturating_mul(n));
+        let mut goal = ROUGH * params.tolerance;
         let residual = loop {
-            if passes >= params.max_passes {
+            if visits >= most {
                 break self.check(f32::INFINITY, |_, _| {});
             }
-            passes += 1;
+            visits += active.len();
             active.shuffle(&mut rng);
             let worst = vectorized(
                 #[inline(always)]
-                || self.pass(&mut active, &mut quiet, params.tolerance),
+                || self.pass(&mut active, params.tolerance),
             );
             if worst > goal && !active.is_empty() {
                 continue;
@@ -40,22 +42,35 @@ impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
             let residual = self.check(params.tolerance, |row, violation| {
                 if violation > SETTLED * params.tolerance {
                     active.push(row as u32);
-                    quiet[row] = 0;
                 }
             });
-            passes += 1;
+            visits += n;
             if residual <= params.tolerance {
                 break residual;
             }
             // What was left out moved others: now with room to spare, as every check is a pass over all samples.
-            goal = SETTLED * params.tolerance;
+            goal = if goal > params.tolerance {
+                params.tolerance
+            } else {
+                SETTLED * params.tolerance
+            };
         };
         self.solution(residual)
     }
 
+    /// The samples with any of the labels, and some of the others.
+    fn first(&self, rng: &mut impl Rng) -> Vec<u32> {
+        let is_labelled = |row: &u32| self.labels[*row as usize] != 0;
+        let all = 0..self.rows.n_rows() as u32;
+        let (mut active, mut others): (Vec<u32>, Vec<u32>) = all.partition(is_labelled);
+        let n_few = others.len().div_ceil(FEW);
+        active.extend_from_slice(others.partial_shuffle(rng, n_few).0);
+        active
+    }
+
     /// Takes a step for each of the samples, keeps those that are not settled, and returns the largest violation.
     #[inline(always)]
-    fn pass(&mut self, active: &mut Vec<u32>, quiet: &mut [u8], tolerance: f32) -> f32 {
+    fn pass(&mut self, active: &mut Vec<u32>, tolerance: f32) -> f32 {
         let mut worst = 0.0_f32;
         active.retain(|&row| {
             let row = row as usize;
@@ -65,9 +80,7 @@ impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
             if violation > SLIGHT * tolerance {
                 self.take(row, &step);
             }
-            let calm = violation < SETTLED * tolerance;
-            quiet[row] = if calm { quiet[row] + 1 } else { 0 };
-            quiet[row] < QUIET
+            violation > SETTLED * tolerance
         });
         worst
     }
@@ -76,15 +89,20 @@ impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
     /// as they are, if it is not above the limit.
     fn check(&mut self, limit: f32, mut observe: impl FnMut(usize, f32)) -> f32 {
         let mut worst = 0.0_f32;
-        for row in 0..self.rows.n_rows() {
-            let step = self.step(row);
-            let violation = step.largest_violation();
-            worst = worst.max(violation);
-            observe(row, violation);
-            if violation > limit {
-                self.take(row, &step);
-            }
-        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for row in 0..self.rows.n_rows() {
+                    let step = self.step(row);
+                    let violation = step.largest_violation();
+                    worst = worst.max(violation);
+                    observe(row, violation);
+                    if violation > limit {
+                        self.take(row, &step);
+                    }
+                }
+            },
+        );
         worst
     }
 }

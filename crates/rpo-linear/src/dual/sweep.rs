@@ -5,20 +5,20 @@ use rpo_core::{Seed, vectorized};
 
 use super::lanes::Lanes;
 use super::loss::LaneLoss;
-use super::{DualParams, Positives, Solution};
+use super::{DualParams, LANES, Positives, Solution};
 
 /// Passes over the samples with a label, before each over all samples ...
 const FIRST: usize = 3;
 /// ... where they are at most one in this many: half of the dual variables of a rare label, in sum, are those of a few samples.
 const RARE: usize = 8;
 
-impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
+impl<F: LaneLoss> Lanes<'_, F> {
     /// Ends when for no label the sum of violations is above the tolerance, in units of the number of samples with the label,
     /// or of those without it if these are fewer.
     pub(super) fn sweep(mut self, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
         let mut rng = seed.stream();
         let n = self.rows.n_rows();
-        let mut units = [f32::INFINITY; L];
+        let mut units = [f32::INFINITY; LANES];
         for (unit, positives) in units.iter_mut().zip(positives) {
             let with = positives.samples.len();
             *unit = with.min(n - with).max(1) as f32;
@@ -56,8 +56,8 @@ impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
     }
 
     /// Takes a step for each of the samples and returns the sums of the violations before.
-    fn steps(&mut self, samples: &[u32]) -> [f64; L] {
-        let mut sums = [0.0; L];
+    fn steps(&mut self, samples: &[u32]) -> [f64; LANES] {
+        let mut sums = [0.0; LANES];
         vectorized(
             #[inline(always)]
             || {
@@ -71,8 +71,8 @@ impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
         sums
     }
 
-    fn violations(&self) -> [f64; L] {
-        let mut sums = [0.0; L];
+    fn violations(&self) -> [f64; LANES] {
+        let mut sums = [0.0; LANES];
         vectorized(
             #[inline(always)]
             || (0..self.rows.n_rows()).for_each(|row| add(&mut sums, &self.step(row).violation)),
@@ -83,14 +83,14 @@ impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
     /// Moves the penalised part of a free bias to the part without a penalty, which is then 0 only where Σ αᵢ yᵢ is.
     fn shift(&mut self) {
         if self.bias.is_free {
-            for l in 0..L {
+            for l in 0..LANES {
                 self.shift[l] += self.bias.value * self.bias_weights[l];
             }
         }
     }
 
     /// Largest |Σ αᵢ yᵢ| / C with a free bias.
-    fn imbalance(&self, cost: f32, units: &[f32; L]) -> f32 {
+    fn imbalance(&self, cost: f32, units: &[f32; LANES]) -> f32 {
         if !self.bias.is_free {
             return 0.0;
         }
@@ -102,14 +102,14 @@ impl<F: LaneLoss<L>, const L: usize> Lanes<'_, F, L> {
 }
 
 #[inline(always)]
-fn add<const L: usize>(sums: &mut [f64; L], violation: &[f32; L]) {
-    for l in 0..L {
+fn add(sums: &mut [f64; LANES], violation: &[f32; LANES]) {
+    for l in 0..LANES {
         sums[l] += f64::from(violation[l]);
     }
 }
 
 /// The largest of sums in their units.
-fn relative<const L: usize>(sums: &[f64; L], units: &[f32; L]) -> f32 {
+fn relative(sums: &[f64; LANES], units: &[f32; LANES]) -> f32 {
     let relative = sums.iter().zip(units).map(|(&sum, unit)| sum as f32 / unit);
     relative.fold(0.0, f32::max)
 }

@@ -6,7 +6,7 @@ use half::f16;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{MAX_LANES, Solution};
+use super::{LANES, Solution};
 use crate::LinearError;
 
 /// The precision of weights.
@@ -65,7 +65,7 @@ impl SparseWeights {
             offsets,
             ..Self::default()
         };
-        for (feature, row) in solution.weights.chunks_exact(solution.lanes).enumerate() {
+        for (feature, row) in solution.weights.chunks_exact(LANES).enumerate() {
             for (lane, &weight) in row.iter().take(n).enumerate() {
                 // Written so that NaN is kept, and refused below.
                 let is_small = weight == 0.0 || weight.abs() < limit;
@@ -85,7 +85,7 @@ impl SparseWeights {
         Err(LinearError::Overflow { what: "W" })
     }
 
-    /// The classifiers of groups of [`MAX_LANES`], one after the other; `features` are the numbers of theirs.
+    /// The classifiers of groups of [`LANES`], one after the other; `features` are the numbers of theirs.
     pub(crate) fn join(groups: &[Self], features: &[u32]) -> Self {
         let mut joined = Self {
             starts: vec![0],
@@ -97,7 +97,7 @@ impl SparseWeights {
             for (index, (group, next)) in groups.iter().zip(&mut next).enumerate() {
                 if group.features.get(*next) == Some(&(number as u32)) {
                     let range = group.starts[*next] as usize..group.starts[*next + 1] as usize;
-                    let first = (index * MAX_LANES) as u16;
+                    let first = (index * LANES) as u16;
                     joined
                         .lanes
                         .extend(group.lanes[range.clone()].iter().map(|lane| first + lane));

@@ -7,7 +7,7 @@ use super::cluster::LabelPoints;
 use super::structure::Structure;
 use super::{LabelTree, LabelTreeModel, LabelTreeParams};
 use crate::checks::check_data;
-use crate::dual::{MAX_LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
+use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
 use crate::{FitOptions, History, LinearError, RowNorm};
 
 impl LabelTreeParams {
@@ -129,14 +129,11 @@ impl LabelTreeParams {
             .collect();
         let params = self.classifiers.dual();
         let weight = |count| self.classifiers.positive_weight(count, rows.n_rows());
-        let groups = positives
-            .par_chunks(MAX_LANES)
-            .enumerate()
-            .map(|(group, positives)| {
-                let samples = positives.iter().map(Vec::as_slice);
-                let seed = seed.child(group as u64);
-                Ok(fit_group(&local, samples, weight, &params, seed)?.0)
-            });
+        let groups = positives.par_chunks(LANES).enumerate().map(|(group, positives)| {
+            let samples = positives.iter().map(Vec::as_slice);
+            let seed = seed.child(group as u64);
+            Ok(fit_group(&local, samples, weight, &params, seed)?.0)
+        });
         let groups = groups.collect::<Result<Vec<_>, LinearError>>()?;
         Ok(SparseWeights::join(&groups, &features))
     }

@@ -29,7 +29,7 @@ pub struct LabelTreeParams {
     pub first_tree: usize,
     /// Largest number of children of a node.
     ///
-    /// From 2 to 65,536. Default 16: a group of classifiers fills the solver's lanes, and trees are shallow.
+    /// From 2 to 65,536. Default 16: classifiers fill the solver's lanes, and trees are shallow.
     #[schemars(range(min = 2, max = 65_536))]
     pub clusters: usize,
     /// Largest number of labels of a leaf.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use rpo_core::{CsrMatrix, Seed};
 
 use crate::LinearError;
-use crate::dual::{DualParams, MAX_LANES, Rows, SparseWeights, fit_group};
+use crate::dual::{DualParams, LANES, Rows, SparseWeights, fit_group};
 use crate::options::check_matrix;
 
 /// A classifier for each label.
@@ -40,8 +40,8 @@ impl Solver {
         mut labels: Vec<u32>,
         weight: impl Fn(usize) -> Result<f32, LinearError> + Sync,
     ) -> Result<Classifiers, LinearError> {
-        let n_at_once = rayon::current_num_threads().min(labels.len().div_ceil(MAX_LANES));
-        let entries = MAX_LANES * n_at_once;
+        let n_at_once = rayon::current_num_threads().min(labels.len().div_ceil(LANES));
+        let entries = LANES * n_at_once;
         let what = "the weights and dual variables of the labels that threads fit at once";
         check_matrix::<f32>(
             what,
@@ -52,7 +52,7 @@ impl Solver {
         // Labels of like frequency, as the samples of a group that are not settled are those of any of its labels.
         labels.sort_by_key(|&label| Reverse(samples[label as usize].len()));
         let groups: Vec<(SparseWeights, f32)> = labels
-            .par_chunks(MAX_LANES)
+            .par_chunks(LANES)
             .enumerate()
             .map(|(group, labels)| {
                 let samples = labels.iter().map(|&label| &samples[label as usize][..]);
@@ -89,7 +89,7 @@ fn joined(groups: Vec<SparseWeights>, order: &[u32], (p, d): (usize, usize)) -> 
     }
     let mut next = starts.clone();
     let mut entries = vec![(0, 0.0); starts[p]];
-    for (weights, labels) in groups.into_iter().zip(order.chunks(MAX_LANES)) {
+    for (weights, labels) in groups.into_iter().zip(order.chunks(LANES)) {
         for (&feature, range) in weights.features.iter().zip(weights.starts.windows(2)) {
             let next = &mut next[feature as usize];
             for entry in range[0] as usize..range[1] as usize {

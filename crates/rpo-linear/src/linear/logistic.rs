@@ -30,7 +30,7 @@ const PASSES: usize = 10;
 /// given.
 ///
 /// On sparse features, fewer than a quarter not 0, by coordinate descent in the dual (Yu, Huang, Lin, Machine Learning 85,
-/// 2011) for 32 labels at a time, with the method of multipliers for the intercept; small weights are left out. There the
+/// 2011) for 8 labels at a time, with the method of multipliers for the intercept; small weights are left out. There the
 /// weights of a label that all n samples have, or none, are 0, and its intercept is log((k + ½) / (n - k + ½)), k = n or 0, as no
 /// finite intercept is best. On other features, and with a penalty below a fiftieth of the mean square length of
 /// samples, by Newton's method with conjugate gradients, for 16 labels at a time.

@@ -29,7 +29,7 @@ pub enum RowNorm {
 /// The scores of labels are 1 / (1 + e⁻ᵃᶻ), z = wᵀx + b: probabilities with a = 1 for the logistic loss, and a = 3 for the
 /// squared hinge, whose margins are no probabilities.
 ///
-/// Coordinate descent in the dual, for 32 labels at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008) for the
+/// Coordinate descent in the dual, for 8 labels at a time: Hsieh, Chang, Lin, Keerthi, Sundararajan (ICML 2008) for the
 /// squared hinge, Yu, Huang, Lin (Machine Learning 85, 2011) for the logistic loss. As in LIBLINEAR b belongs to a feature of
 /// a constant value and is penalised. A label that no sample has, or all, has a classifier like any other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -121,8 +121,8 @@ impl OneVsRestParams {
 
     /// Fits a model to features `x` (n x p) and 0/1 labels `y` (n x d).
     ///
-    /// Labels are fitted in groups of 32, in parallel on the current rayon pool; the result does not depend on its size.
-    /// Memory: the stored values of X again, 8 bytes each, and 128 bytes per sample and feature for each thread. The weights
+    /// Labels are fitted in groups of 8, in parallel on the current rayon pool; the result does not depend on its size.
+    /// Memory: the stored values of X again, 8 bytes each, and 32 bytes per sample and feature for each thread. The weights
     /// of all labels are never held dense.
     ///
     /// ```
