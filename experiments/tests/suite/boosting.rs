@@ -103,7 +103,7 @@ fn one_fit_serves_all_numbers_of_steps() {
 #[test]
 fn targets_are_made_of_the_outputs() {
     let method = "\n[[method]]\nid = \"known\"\nlabel = \"known\"\nalgorithm = \"gbmort\"\ntargets = { group = \"TARGETS\" }\n\
-                  [method.options]\niterations = 20\n";
+                  [method.options]\niterations = 20\nsubsample = 1.0\nleaf-l2 = 1.0\n";
     let end = DESCRIPTION.find("[[method]]").unwrap();
     let head = DESCRIPTION[..end]
         .replace("axis = \"iterations\"\n", "")
