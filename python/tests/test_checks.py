@@ -25,7 +25,7 @@ ESTIMATORS = [
     rpo.ExtraTreesClassifier(5),
     rpo.ExtraTreesRegressor(5),
     rpo.GradientBoostingClassifier(5),
-    rpo.GradientBoostingRegressor(5),
+    rpo.GradientBoostingRegressor(10),
     rpo.StructuredForestClassifier(5),
     rpo.CraftmlClassifier(5),
     rpo.LabelEmbeddingClassifier(),
