@@ -27,7 +27,21 @@ impl WeightError {
         bad.map_or(Ok(()), |(sample, value)| Err(Self::OutOfRange { sample, value }))
     }
 
-    /// Refuses weights of samples that are negative or not finite, or all 0.
+    /// [`check_range`](Self::check_range), and refuses weights that are all 0.
+    ///
+    /// # Errors
+    /// [`WeightError`].
+    pub fn check_of(weights: impl IntoIterator<Item = (usize, f32)>) -> Result<(), Self> {
+        let mut has_weight = false;
+        let weights = weights.into_iter();
+        Self::check_range(weights.inspect(|(_, weight)| has_weight |= *weight > 0.0))?;
+        match has_weight {
+            true => Ok(()),
+            false => Err(Self::AllZero),
+        }
+    }
+
+    /// The same of a weight for each sample, in their order.
     ///
     /// ```
     /// use rpo_core::WeightError;
@@ -39,10 +53,6 @@ impl WeightError {
     /// # Errors
     /// [`WeightError`].
     pub fn check(weights: &[f32]) -> Result<(), Self> {
-        Self::check_range(weights.iter().copied().enumerate())?;
-        match weights.iter().any(|weight| *weight > 0.0) {
-            true => Ok(()),
-            false => Err(Self::AllZero),
-        }
+        Self::check_of(weights.iter().copied().enumerate())
     }
 }

@@ -1,4 +1,4 @@
-//! Products of a sparse row with several dense vectors at once.
+//! Products of a sparse row with several dense vectors at once, and the largest of them.
 
 use rpo_core::vectorized;
 use std::ops::{AddAssign, Mul};
@@ -59,9 +59,37 @@ where
     sums.copy_from_slice(&acc);
 }
 
+/// The first of the values that are at least `least(largest)`; 0 without values. By selections in place of branches: which it is
+/// cannot be foretold.
+#[inline]
+pub(crate) fn first_of_largest<T: Copy + PartialOrd>(values: &[T], least: impl FnOnce(T) -> T) -> usize {
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    let Some(largest) = values.iter().copied().reduce(larger) else {
+        return 0;
+    };
+    let least = least(largest);
+    let mut first = 0;
+    for (i, &value) in values.iter().enumerate().rev() {
+        first = if value >= least { i } else { first };
+    }
+    first
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_equal_values_the_first_is_the_largest() {
+        let exact = |values: &[f32]| first_of_largest(values, |largest| largest);
+        assert_eq!(exact(&[]), 0);
+        assert_eq!(exact(&[-3.0, -1.0, -2.0, -1.0]), 1);
+        assert_eq!(exact(&[f32::NEG_INFINITY; 3]), 0);
+        assert_eq!(
+            first_of_largest(&[0.0, 1.9, 2.0, 1.0], |largest| largest - 0.5),
+            1
+        );
+    }
 
     #[test]
     fn all_widths_agree_with_the_definition() {

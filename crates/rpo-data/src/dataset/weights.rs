@@ -89,10 +89,7 @@ impl Dataset {
             weights.ncols(),
         )?;
         let cells = weights.indexed_iter();
-        WeightError::check_range(cells.map(|((sample, _), &weight)| (sample, weight)))?;
-        if weights.iter().all(|weight| *weight == 0.0) {
-            return Err(WeightError::AllZero.into());
-        }
+        WeightError::check_of(cells.map(|((sample, _), &weight)| (sample, weight)))?;
         let weights = match weights.is_standard_layout() {
             true => weights,
             false => weights.as_standard_layout().into_owned(),

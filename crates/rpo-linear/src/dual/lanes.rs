@@ -95,11 +95,8 @@ impl<'r, F: LaneLoss> Lanes<'r, F> {
 
     pub(super) fn solution(self, residual: f32) -> Solution {
         Solution {
-            weights: self.weights.into_iter().flatten().collect(),
-            offsets: std::array::from_fn::<_, LANES, _>(|l| {
-                self.shift[l] + self.bias.value * self.bias_weights[l]
-            })
-            .to_vec(),
+            weights: self.weights,
+            offsets: std::array::from_fn(|l| self.shift[l] + self.bias.value * self.bias_weights[l]),
             residual,
         }
     }

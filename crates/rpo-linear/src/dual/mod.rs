@@ -17,8 +17,9 @@
 //!
 //! With the squared hinge (`settle`) samples that are settled are left out, and most without a label are never in: passes begin
 //! with an eighth of these. When the samples at hand are settled, a pass over all moves those that are not; where it moves none,
-//! its largest violation of the optimality conditions is that of the weights returned, the *residual*. With the logistic loss (`sweep`) every sample counts a little:
-//! passes are over all samples, those with a rare label several times, and the residual sums over them.
+//! its largest violation of the optimality conditions is that of the weights returned, the *residual*. With the logistic loss
+//! (`sweep`) every sample counts a little: passes are over all samples, those with a rare label several times, and the residual
+//! sums over them.
 //!
 //! Sums run in the order of the stored values and labels do not mix, so that weights depend on the data and the seed alone.
 
@@ -76,10 +77,10 @@ struct Positives<'a> {
 /// The classifiers of some labels.
 #[derive(Debug, Default)]
 struct Solution {
-    /// Weights (features x [`LANES`]), feature by feature, without that of the bias.
-    weights: Vec<f32>,
+    /// Weights of each feature, without that of the bias.
+    weights: Vec<[f32; LANES]>,
     /// What is added to the score of each label.
-    offsets: Vec<f32>,
+    offsets: [f32; LANES],
     /// Violation of the optimality conditions. For the squared hinge the largest projected gradient, in units of the margin.
     /// For the logistic loss the largest Σᵢ |αᵢ / Cᵢ - σ(-mᵢ)| of a label, and with a free bias |Σ αᵢ yᵢ| / C, over the number
     /// of samples with the label, or of those without it if these are fewer.

@@ -65,7 +65,7 @@ impl SparseWeights {
             offsets,
             ..Self::default()
         };
-        for (feature, row) in solution.weights.chunks_exact(LANES).enumerate() {
+        for (feature, row) in solution.weights.iter().enumerate() {
             for (lane, &weight) in row.iter().take(n).enumerate() {
                 // Written so that NaN is kept, and refused below.
                 let is_small = weight == 0.0 || weight.abs() < limit;

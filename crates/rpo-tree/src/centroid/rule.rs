@@ -4,6 +4,7 @@ use super::gather::{Centroid, Gather};
 use super::lookup::{BitIndex, advance};
 use super::weights::{MAX_TABLE, Weights};
 use crate::error::TreeError;
+use crate::products::first_of_largest;
 use crate::rule::{Row, Rule};
 use rpo_core::{Mismatch, ParameterError};
 
@@ -227,20 +228,10 @@ impl Rule for CentroidRule {
     }
 }
 
-/// The first of the largest scores, by selections in place of branches: which it is cannot be foretold.
+/// The first of the largest scores.
 #[inline]
 pub(super) fn largest(scores: &[f32]) -> usize {
-    let largest = scores.iter().fold(
-        f32::NEG_INFINITY,
-        |largest, &score| {
-            if score > largest { score } else { largest }
-        },
-    );
-    let mut first = 0;
-    for (i, &score) in scores.iter().enumerate().rev() {
-        first = if score >= largest { i } else { first };
-    }
-    first
+    first_of_largest(scores, |largest| largest)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The clusters of a start, and the buffers of all.
 
 use super::points::Points;
-use crate::products::{add_products, table_width};
+use crate::products::{add_products, first_of_largest, table_width};
 
 /// Products, and objectives, that differ by less than this fraction of their size are equal: rows of few whole numbers
 /// often lie midway between two centres, and rounding, which depends on the order of the columns, shall not decide.
@@ -63,16 +63,8 @@ impl Run {
     ) -> (usize, f64) {
         products.copy_from_slice(&self.offsets);
         add_products(columns, values, &self.centres, products);
-        let products = &products[..self.n_clusters.max(1)];
-        // Selections in place of branches: which centre is nearest cannot be foretold.
-        let largest = products.iter().fold(f64::NEG_INFINITY, |largest, &product| {
-            if product > largest { product } else { largest }
-        });
-        let equal = largest - TIE * (size + largest.abs());
-        let mut first = 0;
-        for (c, &product) in products.iter().enumerate().rev() {
-            first = if product >= equal { c } else { first };
-        }
+        let equal = |largest: f64| largest - TIE * (size + largest.abs());
+        let first = first_of_largest(&products[..self.n_clusters], equal);
         (first, products[first])
     }
 }

@@ -280,10 +280,7 @@ fn best_labels(
         0
     };
     let k = k + missing;
-    let scores = match rerank {
-        Some(propensity) => model.predict_top_k_by_propensity(x, k, propensity)?,
-        None => model.predict_top_k(x, k)?,
-    };
+    let scores = model.predict_top_k_ranked(x, k, rerank)?;
     Ok(TopK::from_csr(scores.view(), k)?)
 }
 

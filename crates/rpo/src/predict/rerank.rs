@@ -56,6 +56,23 @@ impl Model {
         Ok(csr_of_rows(best.iter(), (x.n_rows(), self.n_outputs())))
     }
 
+    /// The k best labels of each row: [by propensity](Self::predict_top_k_by_propensity) where propensities are given,
+    /// otherwise [by score](Self::predict_top_k).
+    ///
+    /// # Errors
+    /// As these.
+    pub fn predict_top_k_ranked(
+        &self,
+        x: MatrixView<'_>,
+        k: usize,
+        rerank: Option<Propensity>,
+    ) -> Result<CsrMatrix, ModelError> {
+        match rerank {
+            Some(propensity) => self.predict_top_k_by_propensity(x, k, propensity),
+            None => self.predict_top_k(x, k),
+        }
+    }
+
     /// 1/p of each label by the label counts of the training set, for what is named.
     pub(crate) fn inverse_propensities(
         &self,

@@ -10,12 +10,12 @@ use crate::output::{Output, Report};
 use crate::resources::Stopwatch;
 use clap::{Args, ValueEnum};
 use ndarray::ArrayView1;
-use rpo::core::{CsrMatrix, MatrixView, Propensity, csr_row};
+use rpo::core::{MatrixView, Propensity, csr_row};
 use rpo::data::Task;
 use rpo::data::preprocess::Pipeline;
 use rpo::data::read::Format;
 use rpo::data::write::csv_field;
-use rpo::{Decision, Model, ModelError, for_each_block};
+use rpo::{Decision, Model, for_each_block};
 use serde_json::json;
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -171,7 +171,7 @@ fn latency(model: &Model, x: MatrixView<'_>, pick: Option<Pick>) -> Result<Optio
         let row = x.select_rows(&[row]);
         let clock = Stopwatch::start();
         match pick {
-            Some(Pick::Best { k, rerank }) => drop(best_labels(model, row.view(), k, rerank)?),
+            Some(Pick::Best { k, rerank }) => drop(model.predict_top_k_ranked(row.view(), k, rerank)?),
             _ => drop(model.predict(row.view())?),
         }
         times.push(1e3 * clock.wall_seconds());
@@ -277,18 +277,6 @@ enum Pick {
     Decided,
 }
 
-fn best_labels(
-    model: &Model,
-    x: MatrixView<'_>,
-    k: usize,
-    rerank: Option<Propensity>,
-) -> Result<CsrMatrix, ModelError> {
-    match rerank {
-        Some(propensity) => model.predict_top_k_by_propensity(x, k, propensity),
-        None => model.predict_top_k(x, k),
-    }
-}
-
 fn long_csv(
     model: &Model,
     x: MatrixView<'_>,
@@ -348,7 +336,7 @@ fn for_each_row(
             width(model, k.min(model.n_outputs())),
             BLOCK_BYTES,
             |rows, block| {
-                let top = best_labels(model, block, k, rerank);
+                let top = model.predict_top_k_ranked(block, k, rerank);
                 let top = top.map_err(|e| e.in_block(rows.start))?;
                 let view = top.view();
                 for (i, row) in rows.enumerate() {
