@@ -9,6 +9,7 @@ from .auto import AutoClassifier, AutoRegressor
 from .boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from .description import describe
 from .forest import ExtraTreesClassifier, ExtraTreesRegressor, RandomForestClassifier, RandomForestRegressor
+from .linear import LabelTreeClassifier, LinearOneVsRestClassifier
 from .model import Model, methods
 from .multilabel import CraftmlClassifier, LabelEmbeddingClassifier, StructuredForestClassifier
 
@@ -21,6 +22,8 @@ __all__ = [
     "GradientBoostingClassifier",
     "GradientBoostingRegressor",
     "LabelEmbeddingClassifier",
+    "LabelTreeClassifier",
+    "LinearOneVsRestClassifier",
     "Model",
     "RandomForestClassifier",
     "RandomForestRegressor",

@@ -15,6 +15,7 @@ from ._bases import ClassifierMixin, RegressorMixin
 from ._estimator import Estimator, output_names, outputs_as_array
 from ._labels import MULTILABEL, MULTIOUTPUT, Labels
 from ._samples import Samples
+from .model import PROPENSITY
 
 
 class Classifier(ClassifierMixin, Estimator):
@@ -122,13 +123,16 @@ class Classifier(ClassifierMixin, Estimator):
             return self.model_.decide(scores).astype(np.int64)
         return sp.csr_array(scores > 0.5).astype(np.int64)
 
-    def predict_top_k(self, X: Any, k: int) -> sp.csr_array[Any]:
+    def predict_top_k(
+        self, X: Any, k: int, *, rerank: str | None = None, propensity: tuple[float, float] = PROPENSITY
+    ) -> sp.csr_array[Any]:
         """Return the k largest scores of each sample that are not 0, as CSR of shape (n_samples, n_labels).
 
-        Never holds all scores: for very many labels.
+        Never holds all scores: for very many labels. `rerank="propensity"` ranks rare labels higher, see
+        `Model.predict_top_k`.
         """
         X = self._fitted_features(X)
-        return self.model_.predict_top_k(X, k, n_threads=self._n_threads())
+        return self.model_.predict_top_k(X, k, rerank=rerank, propensity=propensity, n_threads=self._n_threads())
 
     def predict_sets(self, X: Any) -> list[NDArray[Any]]:
         """Return the labels predicted for each sample: their names where y had any, else their indices."""

@@ -16,6 +16,9 @@ from ._frames import column_names, is_frame, read_frame
 from ._matrix import borrow, csr
 from ._types import Borrowed, Path
 
+# A and B of the propensity model.
+PROPENSITY = (0.55, 1.5)
+
 
 class Model:
     """A fitted model with the names and kinds of its columns.
@@ -152,13 +155,37 @@ class Model:
             return self._native.predict(x, n_threads=n_threads)
         return self._native.predict(x, n_threads=n_threads, memory_limit=memory_limit)
 
-    def predict_top_k(self, X: Any, k: int, *, n_threads: int = 0) -> sp.csr_array[Any]:
+    def predict_top_k(
+        self,
+        X: Any,
+        k: int,
+        *,
+        rerank: str | None = None,
+        propensity: tuple[float, float] = PROPENSITY,
+        n_threads: int = 0,
+    ) -> sp.csr_array[Any]:
         """Return the k largest predictions of each sample that are not 0, as CSR of shape (n_samples, n_outputs).
 
         Never holds all predictions, so that it serves any number of labels.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            As for `predict`.
+        k : int
+            How many to return of each sample.
+        rerank : {None, "propensity"}, default=None
+            "propensity" ranks labels by score / p, p the propensity of a label by its count in training (Jain, Prabhu,
+            Varma, KDD 2016), and returns these quotients: rare labels come first where they are about as likely. Of
+            scores that are probabilities it is the ranking with the largest expected `psp@k`.
+        propensity : tuple of two floats, default=(0.55, 1.5)
+            A and B of 1 / p = 1 + (log(n) - 1) (B + 1)^A (count + B)^-A.
+        n_threads : int, default=0
+            Number of threads; 0 means one for each core.
         """
         x = self._features(X)
-        return csr(self._native.predict_top_k(x, k, n_threads=n_threads), (_n_rows(x), self.n_outputs))
+        best = self._native.predict_top_k(x, k, rerank=_ranking(rerank, propensity), n_threads=n_threads)
+        return csr(best, (_n_rows(x), self.n_outputs))
 
     def predict_labels(self, X: Any, *, n_threads: int = 0) -> sp.csr_array[Any]:
         """Return the labels that the model decides on, as CSR of ones.
@@ -198,21 +225,76 @@ class Model:
         """
         return self._native.oob_predictions(self._features(X), n_threads=n_threads)
 
-    def evaluate(self, X: Any, Y: Any, metrics: Sequence[str] = (), *, n_threads: int = 0) -> dict[str, float]:
+    def evaluate(
+        self,
+        X: Any,
+        Y: Any,
+        metrics: Sequence[str] = (),
+        *,
+        rerank: str | None = None,
+        propensity: tuple[float, float] = PROPENSITY,
+        n_threads: int = 0,
+    ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
-        Metrics that compare with training, such as `psp@5` and `arrmse`, use what the model remembers of it.
+        Metrics that compare with training, such as `psp@5` and `arrmse`, use what the model remembers of it. `rerank` and
+        `propensity` are those of `predict_top_k`, for metrics of the best k labels.
         """
         names = list(metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
-        data = _native.Dataset.from_arrays(
-            self._features(X),
-            borrow(Y),
-            labels=self.is_multilabel,
-            missing_outputs=True,
-            feature_names=self._native.feature_names,
-            output_names=self._native.output_names,
+        values = self._native.evaluate(
+            self._dataset(X, Y),
+            names,
+            weights=propensity,
+            rerank=_ranking(rerank, propensity),
+            n_threads=n_threads,
         )
-        return dict(zip(names, self._native.evaluate(data, names, n_threads=n_threads), strict=True))
+        return dict(zip(names, values, strict=True))
+
+    def evaluate_by_frequency(
+        self,
+        X: Any,
+        Y: Any,
+        n_groups: int = 10,
+        at: Sequence[int] = (1, 3, 5),
+        *,
+        rerank: str | None = None,
+        propensity: tuple[float, float] = PROPENSITY,
+        n_threads: int = 0,
+    ) -> list[dict[str, Any]]:
+        """Score frequent and rare labels apart.
+
+        Labels are taken from the most to the least frequent in training, in groups with about as many positives each.
+
+        Parameters
+        ----------
+        X, Y : arrays, sparse matrices or DataFrames
+            Features and labels.
+        n_groups : int, default=10
+            Number of groups: 10 for deciles.
+        at : sequence of int, default=(1, 3, 5)
+            Numbers of best labels to score.
+        rerank, propensity, n_threads
+            As for `predict_top_k`.
+
+        Returns
+        -------
+        list of dict
+            For each group `labels`, their number; `least_frequent` and `most_frequent`, counts in training (None without
+            labels); `positives` in `Y`; `r@k`, the fraction of these that are among the best k (NaN where there are
+            none); and `p@k`, what they add to the precision at k. It is what `pandas.DataFrame` takes.
+        """
+        groups = self._native.evaluate_by_frequency(
+            self._dataset(X, Y), n_groups, list(at), rerank=_ranking(rerank, propensity), n_threads=n_threads
+        )
+        found = []
+        for n_labels, counts, positives, at_k in groups:
+            least, most = counts or (None, None)
+            group: dict[str, Any] = {"labels": n_labels, "least_frequent": least, "most_frequent": most}
+            group["positives"] = positives
+            for k, (recall, precision) in zip(at, at_k, strict=True):
+                group |= {f"r@{k}": recall, f"p@{k}": precision}
+            found.append(group)
+        return found
 
     def merge(self, other: Model) -> Model:
         """Return one model of two forests that were grown in parts on the same data.
@@ -310,6 +392,17 @@ class Model:
         """Number of trees; 0 if the model has none."""
         return self._native.n_trees
 
+    def _dataset(self, X: Any, Y: Any) -> _native.Dataset:
+        """Return features and outputs under the names of the model's columns."""
+        return _native.Dataset.from_arrays(
+            self._features(X),
+            borrow(Y),
+            labels=self.is_multilabel,
+            missing_outputs=True,
+            feature_names=self._native.feature_names,
+            output_names=self._native.output_names,
+        )
+
     def _features(self, X: Any) -> Borrowed:
         if not is_frame(X):
             return borrow(X)
@@ -361,6 +454,13 @@ def _as_json(value: Any) -> Any:
 def parameters_as_json(parameters: Mapping[str, Any]) -> str:
     """Return parameters as the extension module takes them."""
     return json.dumps(parameters, default=_as_json)
+
+
+def _ranking(rerank: str | None, propensity: tuple[float, float]) -> tuple[float, float] | None:
+    """Return the propensity model to rank by, or None to rank by score."""
+    if rerank not in (None, "propensity"):
+        raise ValueError(f"rerank is None or 'propensity', not {rerank!r}")
+    return propensity if rerank else None
 
 
 def _n_rows(x: Borrowed) -> int:

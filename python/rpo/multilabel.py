@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ._supervised import Classifier
 
 
-class _LabelMethod(Classifier):
+class LabelMethod(Classifier):
     """A method whose other parameters are given by its own names."""
 
     _own: ClassVar[tuple[str, ...]] = ()
@@ -38,7 +38,7 @@ class _LabelMethod(Classifier):
         return self._fit(X, y)
 
 
-class StructuredForestClassifier(_LabelMethod):
+class StructuredForestClassifier(LabelMethod):
     """A structured Hellinger forest for imbalanced labels (Daniels, Metaxas, AAAI 2017) or one of its relatives.
 
     Labels are decided at 0.5, as scikit-learn expects; `params={"thresholds": "macro-f"}` decides as in the paper, by
@@ -100,7 +100,7 @@ class StructuredForestClassifier(_LabelMethod):
         return "structured-forest"
 
 
-class CraftmlClassifier(_LabelMethod):
+class CraftmlClassifier(LabelMethod):
     """A CRAFTML forest for very many labels (Siblini, Kuntz, Meyer, ICML 2018).
 
     Parameters
@@ -152,7 +152,7 @@ class CraftmlClassifier(_LabelMethod):
         return "craftml"
 
 
-class LabelEmbeddingClassifier(_LabelMethod):
+class LabelEmbeddingClassifier(LabelMethod):
     """A randomized label embedding with a link of random features (Mineiro, Karampatziakis 2015).
 
     Parameters

@@ -10,12 +10,13 @@ use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rpo::core::MatrixView;
+use rpo::core::{MatrixView, Propensity};
 use rpo::data::Task;
 use rpo::metrics::Metric;
-use rpo::{EvaluateOptions, ModelError};
+use rpo::{EvaluateOptions, FrequencyScores, ModelError};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 /// A fitted model with the names and kinds of its columns.
@@ -36,6 +37,11 @@ impl Model {
         let pool = threads::pool(n_threads)?;
         py.detach(|| pool.install(|| f(&self.0, x))).map_err(model_error)
     }
+}
+
+/// The propensity model of A and B.
+fn propensity((a, b): (f64, f64)) -> Propensity {
+    Propensity { a, b }
 }
 
 #[pymethods]
@@ -138,16 +144,21 @@ impl Model {
         Ok(scores.into_pyarray(py))
     }
 
-    /// The k largest predictions of each sample that are not 0, as a CSR matrix (n x d).
-    #[pyo3(signature = (x, k, *, n_threads=0))]
+    /// The k largest predictions of each sample that are not 0, as a CSR matrix (n x d); with a propensity model (A, B) those
+    /// of the scores over the propensities.
+    #[pyo3(signature = (x, k, *, rerank=None, n_threads=0))]
     fn predict_top_k<'py>(
         &self,
         py: Python<'py>,
         x: Borrowed<'py>,
         k: usize,
+        rerank: Option<(f64, f64)>,
         n_threads: usize,
     ) -> PyResult<CsrArrays<'py>> {
-        let scores = self.on(py, &x, n_threads, |model, x| model.predict_top_k(x, k))?;
+        let rerank = rerank.map(propensity);
+        let scores = self.on(py, &x, n_threads, |model, x| {
+            model.predict_top_k_ranked(x, k, rerank)
+        })?;
         Ok(hand_csr(py, scores))
     }
 
@@ -192,19 +203,55 @@ impl Model {
     }
 
     /// The values of metrics on a data set, whose columns are found by name; NaN where one is undefined.
-    #[pyo3(signature = (data, metrics, *, n_threads=0))]
+    #[pyo3(signature = (data, metrics, *, weights, rerank=None, n_threads=0))]
     fn evaluate(
         &self,
         py: Python<'_>,
         data: &Dataset,
         metrics: Vec<String>,
+        weights: (f64, f64),
+        rerank: Option<(f64, f64)>,
         n_threads: usize,
     ) -> PyResult<Vec<f64>> {
         let parsed: Result<Vec<Metric>, _> = metrics.iter().map(|name| name.parse()).collect();
         let (metrics, data) = (parsed.map_err(value_error)?, &*data.0);
+        let options = EvaluateOptions {
+            propensity: propensity(weights),
+            rerank: rerank.map(propensity),
+            ..EvaluateOptions::default()
+        };
         let pool = threads::pool(n_threads)?;
-        let evaluate = || pool.install(|| self.0.evaluate_with(data, &metrics, EvaluateOptions::default()));
+        let evaluate = || pool.install(|| self.0.evaluate_with(data, &metrics, options));
         Ok(py.detach(evaluate).map_err(model_error)?.values)
+    }
+
+    /// For each group of labels of like frequency the number of labels, the least and the largest count in training, the
+    /// positives in the data, and recall and precision at each k.
+    #[pyo3(signature = (data, n_groups, at, *, rerank=None, n_threads=0))]
+    #[expect(clippy::type_complexity, reason = "a tuple for each group")]
+    fn evaluate_by_frequency(
+        &self,
+        py: Python<'_>,
+        data: &Dataset,
+        n_groups: usize,
+        at: Vec<usize>,
+        rerank: Option<(f64, f64)>,
+        n_threads: usize,
+    ) -> PyResult<Vec<(usize, Option<(usize, usize)>, usize, Vec<(f64, f64)>)>> {
+        let data = &*data.0;
+        let options = EvaluateOptions {
+            rerank: rerank.map(propensity),
+            ..EvaluateOptions::default()
+        };
+        let pool = threads::pool(n_threads)?;
+        let evaluate = || pool.install(|| self.0.evaluate_by_frequency(data, n_groups, &at, options));
+        let groups = py.detach(evaluate).map_err(model_error)?;
+        let of_group = |group: FrequencyScores| {
+            let ends = group.frequencies.map(RangeInclusive::into_inner);
+            let at_k = group.at_k.iter().map(|at_k| (at_k.recall, at_k.precision));
+            (group.n_labels, ends, group.positives, at_k.collect())
+        };
+        Ok(groups.into_iter().map(of_group).collect())
     }
 
     /// The importance of each column that the predictor sees (p values that sum to 1); `None` if it has none.

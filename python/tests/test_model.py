@@ -130,6 +130,39 @@ def test_evaluation_is_that_of_the_metrics(sparse):
     assert model.evaluate(X, Y, ["p@3"]) == rpo.metrics.evaluate(Y, model.predict_top_k(X, 3), ["p@3"])
 
 
+def test_ranking_by_propensity_divides_scores_by_propensities(sparse):
+    X, Y = sparse
+    model = rpo.Model.fit(X, Y, labels=True, trees=5, seed=1)
+    counts = np.asarray(Y.sum(axis=0)).ravel()
+    for a, b in [(0.55, 1.5), (0.6, 2.6)]:
+        inverse = rpo.metrics.inverse_propensities(counts, X.shape[0], a=a, b=b)
+        expected = np.sort(model.predict(X) * inverse, axis=1)[:, -3:]
+        best = model.predict_top_k(X, 3, rerank="propensity", propensity=(a, b))
+        np.testing.assert_allclose(np.sort(np.sort(best.toarray(), axis=1)[:, -3:], axis=1), expected, rtol=1e-6)
+        scored = rpo.metrics.evaluate(Y, best, ["psp@3"], inverse_propensities=inverse)
+        assert model.evaluate(X, Y, ["psp@3"], rerank="propensity", propensity=(a, b)) == pytest.approx(scored)
+    forest = rpo.RandomForestClassifier(n_estimators=5, random_state=1).fit(X, Y)
+    best = forest.model_.predict_top_k(X, 3, rerank="propensity")
+    assert (forest.predict_top_k(X, 3, rerank="propensity") != best).nnz == 0
+    with pytest.raises(ValueError, match="rerank is None or 'propensity', not 'rare'"):
+        model.predict_top_k(X, 3, rerank="rare")
+    with pytest.raises(ValueError, match="lrap"):
+        model.evaluate(X, Y, ["lrap"], rerank="propensity")
+
+
+def test_groups_of_labels_by_frequency_add_up_to_precision(sparse):
+    X, Y = sparse
+    model = rpo.Model.fit(X, Y, labels=True, trees=5, seed=1)
+    groups = model.evaluate_by_frequency(X, Y, 2, at=[1, 3])
+    assert sum(group["labels"] for group in groups) == Y.shape[1]
+    assert sum(group["positives"] for group in groups) == Y.sum()
+    assert groups[0]["least_frequent"] >= groups[1]["most_frequent"]
+    for k in (1, 3):
+        total = sum(group[f"p@{k}"] for group in groups)
+        assert total == pytest.approx(model.evaluate(X, Y, [f"p@{k}"])[f"p@{k}"])
+    assert all(0 < group["r@3"] <= 1 for group in groups)
+
+
 def test_inspection_shows_how_a_model_was_made(numbers):
     X, Y = numbers
     model = rpo.Model.fit(X, Y, labels=False, method="extra-trees", trees=4, seed=9, output_names=["a", "b", "c"])

@@ -30,6 +30,8 @@ ALL = [
     rpo.StructuredForestClassifier(4, random_state=0),
     rpo.CraftmlClassifier(4, random_state=0),
     rpo.LabelEmbeddingClassifier(random_state=0),
+    rpo.LinearOneVsRestClassifier(random_state=0),
+    rpo.LabelTreeClassifier(random_state=0),
 ]
 
 

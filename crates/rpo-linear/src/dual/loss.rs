@@ -4,7 +4,7 @@ use rpo_core::math::{self, single::sigmoid};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DualParams, LANES, Positives};
+use super::{LANES, Positives};
 
 /// The loss of a sample for a label, a function of its margin m: the score with the sign of the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -81,14 +81,14 @@ pub(super) fn sign(labels: u8, lane: usize) -> f32 {
     if has(labels, lane) { 1.0 } else { -1.0 }
 }
 
-/// For each label C of the samples that do not have it, and of those that do.
-fn costs(cost: f32, positives: &[Positives<'_>]) -> [[f32; LANES]; 2] {
-    let of = |lane: usize| {
-        positives
-            .get(lane)
-            .map_or(cost, |positives| cost * positives.weight)
-    };
-    [[cost; LANES], std::array::from_fn(of)]
+/// For each label C of the samples that do not have it, and of those that do; 1 in lanes without a label.
+pub(super) fn costs(positives: &[Positives<'_>]) -> [[f32; LANES]; 2] {
+    let mut costs = [[1.0; LANES]; 2];
+    for (lane, positives) in positives.iter().enumerate() {
+        costs[0][lane] = positives.cost.negative;
+        costs[1][lane] = positives.cost.positive;
+    }
+    costs
 }
 
 /// The squared hinge.
@@ -98,8 +98,8 @@ pub(super) struct Hinge {
 }
 
 impl Hinge {
-    pub(super) fn new(params: &DualParams, positives: &[Positives<'_>]) -> Self {
-        let diagonals = costs(params.cost, positives).map(|costs| costs.map(|cost| 0.5 / cost));
+    pub(super) fn new(positives: &[Positives<'_>]) -> Self {
+        let diagonals = costs(positives).map(|costs| costs.map(|cost| 0.5 / cost));
         Self { diagonals }
     }
 }
@@ -134,9 +134,9 @@ pub(super) struct Logistic {
 }
 
 impl Logistic {
-    pub(super) fn new(params: &DualParams, positives: &[Positives<'_>]) -> Self {
+    pub(super) fn new(positives: &[Positives<'_>]) -> Self {
         Self {
-            costs: costs(params.cost, positives),
+            costs: costs(positives),
         }
     }
 }
@@ -171,14 +171,13 @@ impl LaneLoss for Logistic {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::OneVsRestParams;
+    use crate::dual::LabelCost;
 
     #[test]
     fn steps_of_the_logistic_loss_approach_the_root_from_one_side() {
-        let params = |cost| DualParams {
-            loss: MarginLoss::Logistic,
-            cost,
-            ..OneVsRestParams::default().dual()
+        let positives = |cost| Positives {
+            samples: &[],
+            cost: LabelCost::equal(cost),
         };
         for (labels, z, state, square, cost) in [
             (1, 0.3, 1e-4, 1.0, 1.0),
@@ -186,7 +185,7 @@ mod tests {
             (1, -8.0, 1e-4, 5.0, 20.0),
             (0, 12.0, 1e-4, 100.0, 5.0),
         ] {
-            let loss = Logistic::new(&params(cost), &[]);
+            let loss = Logistic::new(&[positives(cost); LANES]);
             let sign = if labels == 1 { 1.0 } else { -1.0 };
             let (mut alpha, mut z) = ([state * cost; LANES], z);
             for _ in 0..200 {

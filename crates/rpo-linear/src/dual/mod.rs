@@ -48,8 +48,6 @@ pub(crate) const LANES: usize = 8;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DualParams {
     pub(crate) loss: MarginLoss,
-    /// C of each sample, but for the weights of positive ones.
-    pub(crate) cost: f32,
     /// Largest violation that is no longer mended.
     pub(crate) tolerance: f32,
     pub(crate) max_passes: usize,
@@ -65,13 +63,31 @@ pub(crate) struct Bias {
     pub(crate) is_free: bool,
 }
 
+/// C of the samples for a label.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct LabelCost {
+    /// Of those that do not have it.
+    pub(crate) negative: f32,
+    /// Of those that have it.
+    pub(crate) positive: f32,
+}
+
+impl LabelCost {
+    /// The same for all samples.
+    pub(crate) fn equal(cost: f32) -> Self {
+        Self {
+            negative: cost,
+            positive: cost,
+        }
+    }
+}
+
 /// The samples that have a label.
 #[derive(Debug, Clone, Copy)]
 struct Positives<'a> {
     /// They increase.
     samples: &'a [u32],
-    /// Factor of their cost.
-    weight: f32,
+    cost: LabelCost,
 }
 
 /// The classifiers of some labels.
@@ -93,20 +109,20 @@ pub(crate) fn prior_log_odds(k: usize, n: usize) -> f32 {
 }
 
 /// Fits a classifier to the samples of each label, which increase, of at most [`LANES`] labels; returns the weights that
-/// are kept, and the residual. `weight` is the factor of the cost of the samples with a label, by their number.
+/// are kept, and the residual. `cost` is C for a label, by the samples that have it.
 ///
 /// # Errors
-/// Those of `weight`, and [`LinearError::Overflow`] for weights beyond the range of their precision.
+/// Those of `cost`, and [`LinearError::Overflow`] for weights beyond the range of their precision.
 pub(crate) fn fit_group<'s>(
     rows: &Rows,
     samples: impl Iterator<Item = &'s [u32]>,
-    weight: impl Fn(usize) -> Result<f32, LinearError>,
+    cost: impl Fn(&[u32]) -> Result<LabelCost, LinearError>,
     params: &DualParams,
     seed: Seed,
 ) -> Result<(SparseWeights, f32), LinearError> {
     let positives = samples.map(|samples| {
-        let weight = weight(samples.len())?;
-        Ok(Positives { samples, weight })
+        let cost = cost(samples)?;
+        Ok(Positives { samples, cost })
     });
     let positives = positives.collect::<Result<Vec<_>, LinearError>>()?;
     let solution = solve(rows, &positives, params, seed);
@@ -117,9 +133,10 @@ pub(crate) fn fit_group<'s>(
 fn solve(rows: &Rows, positives: &[Positives<'_>], params: &DualParams, seed: Seed) -> Solution {
     match params.loss {
         MarginLoss::SquaredHinge => {
-            Lanes::new(rows, positives, Hinge::new(params, positives), params).settle(params, seed)
+            Lanes::new(rows, positives, Hinge::new(positives), params).settle(params, seed)
         }
-        MarginLoss::Logistic => Lanes::new(rows, positives, Logistic::new(params, positives), params)
-            .sweep(positives, params, seed),
+        MarginLoss::Logistic => {
+            Lanes::new(rows, positives, Logistic::new(positives), params).sweep(positives, params, seed)
+        }
     }
 }

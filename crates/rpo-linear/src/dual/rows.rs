@@ -131,8 +131,30 @@ impl Rows {
 
     /// The factor of the cost of a sample.
     #[inline]
-    pub(super) fn weight(&self, row: usize) -> f32 {
+    pub(crate) fn weight(&self, row: usize) -> f32 {
         self.weights[row]
+    }
+
+    /// The sum of the weights of samples.
+    pub(crate) fn sum_weights(&self, rows: &[u32]) -> f64 {
+        rows.iter()
+            .map(|&row| f64::from(self.weights[row as usize]))
+            .sum()
+    }
+
+    /// The weights of samples, which are 0 from now on.
+    pub(crate) fn take_weights(&mut self, rows: &[u32]) -> Vec<f32> {
+        let weights = &mut self.weights;
+        rows.iter()
+            .map(|&row| std::mem::take(&mut weights[row as usize]))
+            .collect()
+    }
+
+    /// Gives samples weights.
+    pub(crate) fn set_weights(&mut self, rows: &[u32], weights: &[f32]) {
+        rows.iter()
+            .zip(weights)
+            .for_each(|(&row, &weight)| self.weights[row as usize] = weight);
     }
 
     /// Number of samples that count: those of a weight above 0.

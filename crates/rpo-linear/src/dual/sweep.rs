@@ -4,7 +4,7 @@ use rand::seq::SliceRandom;
 use rpo_core::{Seed, vectorized};
 
 use super::lanes::Lanes;
-use super::loss::LaneLoss;
+use super::loss::{LaneLoss, costs};
 use super::{DualParams, LANES, Positives, Solution};
 
 /// Passes over the samples with a label, before each over all samples ...
@@ -45,7 +45,7 @@ impl<F: LaneLoss> Lanes<'_, F> {
             }
             // Those of the weights as they are.
             let sums = self.violations();
-            let residual = relative(&sums, &units).max(self.imbalance(params.cost, &units));
+            let residual = relative(&sums, &units).max(self.imbalance(positives, &units));
             if residual <= params.tolerance || passes >= params.max_passes {
                 break residual;
             }
@@ -90,14 +90,13 @@ impl<F: LaneLoss> Lanes<'_, F> {
     }
 
     /// Largest |Σ αᵢ yᵢ| / C with a free bias.
-    fn imbalance(&self, cost: f32, units: &[f32; LANES]) -> f32 {
+    fn imbalance(&self, positives: &[Positives<'_>], units: &[f32; LANES]) -> f32 {
         if !self.bias.is_free {
             return 0.0;
         }
-        let sums = self
-            .bias_weights
-            .map(|w| f64::from(w.abs() / (self.bias.value * cost)));
-        relative(&sums, units)
+        let [costs, _] = costs(positives);
+        let sum = |l: usize| f64::from(self.bias_weights[l].abs() / (self.bias.value * costs[l]));
+        relative(&std::array::from_fn(sum), units)
     }
 }
 

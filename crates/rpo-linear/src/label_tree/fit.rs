@@ -8,6 +8,7 @@ use super::structure::Structure;
 use super::{LabelTree, LabelTreeModel, LabelTreeParams};
 use crate::checks::check_data;
 use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_samples};
+use crate::linear::Costs;
 use crate::{FitOptions, History, LinearError, RowNorm};
 
 impl LabelTreeParams {
@@ -49,14 +50,15 @@ impl LabelTreeParams {
         check_data(x, y, InverseLink::Logistic)?;
         let weights = options.weights(x.n_rows())?;
         let classifiers = &self.classifiers;
-        let rows = Rows::new(x, classifiers.normalize == RowNorm::L2, weights);
+        let mut rows = Rows::new(x, classifiers.normalize == RowNorm::L2, weights);
         let samples = label_samples(y, weights);
+        let costs = Costs::new(classifiers, &mut rows, &samples, options.limit())?;
         let mut trees = Vec::with_capacity(self.trees);
         for index in self.indices() {
             let seed = Seed::new(classifiers.seed)
                 .purpose("label tree")
                 .child(index as u64);
-            trees.push(self.tree(&rows, &samples, seed)?);
+            trees.push(self.tree(&rows, &samples, &costs, seed)?);
             options.on_step.iter().for_each(|on_step| on_step());
         }
         if let Some(history) = options.history {
@@ -68,12 +70,19 @@ impl LabelTreeParams {
             classifiers.loss,
             classifiers.normalize,
             self.beam,
+            Some(costs.mean_cost()),
             shape,
         ))
     }
 
     /// Grows a tree over the labels that some sample has.
-    fn tree(&self, rows: &Rows, samples: &[Vec<u32>], seed: Seed) -> Result<LabelTree, LinearError> {
+    fn tree(
+        &self,
+        rows: &Rows,
+        samples: &[Vec<u32>],
+        costs: &Costs<'_>,
+        seed: Seed,
+    ) -> Result<LabelTree, LinearError> {
         let width = self.feature_width;
         let points = LabelPoints::project(rows, samples, width, seed.purpose("projection"));
         let labels = (0..samples.len() as u32).filter(|&l| !samples[l as usize].is_empty());
@@ -97,7 +106,7 @@ impl LabelTreeParams {
                     |numbering, (index, positives)| {
                         let node = level.start + index;
                         let seed = seed.purpose("samples").child(node as u64);
-                        self.node(rows, &positives, depth == 0, numbering, seed)
+                        self.node(rows, &positives, costs, depth == 0, numbering, seed)
                     },
                 )
                 .collect::<Result<_, LinearError>>()?;
@@ -111,6 +120,7 @@ impl LabelTreeParams {
         &self,
         rows: &Rows,
         positives: &[Vec<u32>],
+        costs: &Costs<'_>,
         all: bool,
         numbering: &mut Numbering,
         seed: Seed,
@@ -128,11 +138,17 @@ impl LabelTreeParams {
             .map(|samples| samples.iter().map(position).collect())
             .collect();
         let params = self.classifiers.dual();
-        let weight = |count| self.classifiers.positive_weight(count, rows.n_rows());
         let groups = positives.par_chunks(LANES).enumerate().map(|(group, positives)| {
             let samples = positives.iter().map(Vec::as_slice);
             let seed = seed.child(group as u64);
-            Ok(fit_group(&local, samples, weight, &params, seed)?.0)
+            Ok(fit_group(
+                &local,
+                samples,
+                |samples| costs.of(&local, samples),
+                &params,
+                seed,
+            )?
+            .0)
         });
         let groups = groups.collect::<Result<Vec<_>, LinearError>>()?;
         Ok(SparseWeights::join(&groups, &features))

@@ -59,6 +59,7 @@ pub struct LabelTreeModel {
     pub(super) loss: MarginLoss,
     pub(super) normalize: RowNorm,
     pub(super) beam: usize,
+    pub(super) cost: Option<f64>,
     n_train: usize,
     n_features: usize,
     n_outputs: usize,
@@ -71,6 +72,7 @@ impl LabelTreeModel {
         loss: MarginLoss,
         normalize: RowNorm,
         beam: usize,
+        cost: Option<f64>,
         (n_train, n_features, n_outputs): (usize, usize, usize),
     ) -> Self {
         Self {
@@ -78,6 +80,7 @@ impl LabelTreeModel {
             loss,
             normalize,
             beam,
+            cost,
             n_train,
             n_features,
             n_outputs,
@@ -94,11 +97,17 @@ impl LabelTreeModel {
         self.beam
     }
 
+    /// The cost C of labels with as many samples as labels have in the mean, given or found; none in files of versions that kept
+    /// none.
+    pub fn cost(&self) -> Option<f64> {
+        self.cost
+    }
+
     /// The trees of this model, then those of another.
     ///
     /// # Errors
     /// [`LinearError::Mismatch`] or [`LinearError::Merge`] if they were not fitted to data of the same shape with the same
-    /// loss, scaling and beam.
+    /// loss, cost, scaling and beam.
     pub fn merge(mut self, other: Self) -> Result<Self, LinearError> {
         for (what, expected, given) in [
             ("features of the other forest", self.n_features, other.n_features),
@@ -111,9 +120,9 @@ impl LabelTreeModel {
         ] {
             Mismatch::check(what, expected, given)?;
         }
-        let options = |model: &Self| (model.loss, model.normalize, model.beam);
+        let options = |model: &Self| (model.loss, model.normalize, model.beam, model.cost);
         if options(&self) != options(&other) {
-            let why = "they differ in their loss, their scaling of samples or their beam";
+            let why = "they differ in their loss, their cost, their scaling of samples or their beam";
             return Err(LinearError::Merge(why));
         }
         self.trees.extend(other.trees);

@@ -12,6 +12,9 @@ impl Store for LabelTreeModel {
         out.field("loss", self.loss)?;
         out.field("normalize", self.normalize)?;
         out.field("beam", self.beam)?;
+        if let Some(cost) = self.cost {
+            out.field("cost", cost)?;
+        }
         out.field("n_trees", self.trees.len())?;
         for (index, tree) in self.trees.iter().enumerate() {
             out.scoped(index, |out| tree.store(out))
@@ -31,13 +34,14 @@ impl Restore for LabelTreeModel {
                 "`beam` and `n_trees` are at least 1",
             ));
         }
+        let cost = from.optional_field("cost")?;
         let mut trees = Vec::new();
         for index in 0..n_trees {
             let tree = from.scoped(index, |from| LabelTree::restore(from, sizes));
             trees.push(tree.map_err(|e| of_tree(index, e))?);
         }
         let shape = (sizes.n_train, sizes.n_features, sizes.n_outputs);
-        Ok(Self::new(trees, loss, normalize, beam, shape))
+        Ok(Self::new(trees, loss, normalize, beam, cost, shape))
     }
 }
 

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use ndarray::Array1;
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, Seed};
+use rpo_core::{CsrMatrix, Seed, csr_row};
 
 use crate::LinearError;
-use crate::dual::{DualParams, LANES, Rows, SparseWeights, fit_group};
+use crate::dual::{DualParams, LANES, LabelCost, Rows, SparseWeights, fit_group};
 use crate::options::check_matrix;
 
 /// A classifier for each label.
@@ -19,6 +19,21 @@ pub(super) struct Classifiers {
     pub(super) residual: f32,
 }
 
+impl Classifiers {
+    /// The scores of a sample.
+    pub(super) fn scores(&self, rows: &Rows, row: u32) -> Vec<f32> {
+        let (features, values) = rows.row(row as usize);
+        let (mut scores, all) = (self.offset.to_vec(), self.weights.view());
+        for (&j, &v) in features.iter().zip(values) {
+            let (labels, weights) = csr_row(&all, j as usize);
+            for (&label, &w) in labels.iter().zip(weights) {
+                scores[label as usize] += v * w;
+            }
+        }
+        scores
+    }
+}
+
 /// How the classifiers of all labels are fitted.
 pub(super) struct Solver {
     pub(super) params: DualParams,
@@ -28,7 +43,7 @@ pub(super) struct Solver {
 
 impl Solver {
     /// Fits the classifiers of some labels, in parallel; the others have weights and offsets of 0. `samples` are those of each
-    /// label, and `weight` is the factor of their cost, by their number.
+    /// label, and `cost` is C for a label by these.
     ///
     /// # Errors
     /// [`LinearError::Memory`] for working memory above the limit, [`LinearError::Overflow`] for weights beyond the range of
@@ -38,7 +53,7 @@ impl Solver {
         rows: &Rows,
         samples: &[Vec<u32>],
         mut labels: Vec<u32>,
-        weight: impl Fn(usize) -> Result<f32, LinearError> + Sync,
+        cost: impl Fn(&[u32]) -> Result<LabelCost, LinearError> + Sync,
     ) -> Result<Classifiers, LinearError> {
         let n_at_once = rayon::current_num_threads().min(labels.len().div_ceil(LANES));
         let entries = LANES * n_at_once;
@@ -57,7 +72,7 @@ impl Solver {
             .map(|(group, labels)| {
                 let samples = labels.iter().map(|&label| &samples[label as usize][..]);
                 let seed = self.seed.child(group as u64);
-                fit_group(rows, samples, &weight, &self.params, seed)
+                fit_group(rows, samples, &cost, &self.params, seed)
             })
             .collect::<Result<_, LinearError>>()?;
         let residual = groups.iter().map(|(_, residual)| *residual).fold(0.0, f32::max);

@@ -13,7 +13,9 @@ use super::newton::Panel;
 use super::panels::{PanelOutputs, fit_panels};
 use super::{LinearModel, RowNorm};
 use crate::checks::check_data;
-use crate::dual::{Bias, DualParams, Kept, MarginLoss, Precision, Rows, label_samples, prior_log_odds};
+use crate::dual::{
+    Bias, DualParams, Kept, LabelCost, MarginLoss, Precision, Rows, label_samples, prior_log_odds,
+};
 use crate::{FitOptions, History, LinearError};
 
 /// Fraction of values that are not 0 below which features are sparse.
@@ -149,7 +151,6 @@ impl LogisticRegressionParams {
         let (n, length) = (rows.n_counted(), rows.mean_square().sqrt());
         let params = DualParams {
             loss: MarginLoss::Logistic,
-            cost: penalty.recip() as f32,
             tolerance: (VIOLATION * self.tolerance) as f32,
             max_passes: self.max_steps.saturating_mul(PASSES),
             bias: Bias {
@@ -161,6 +162,7 @@ impl LogisticRegressionParams {
                 precision: Precision::Single,
             },
         };
+        let cost = LabelCost::equal(penalty.recip() as f32);
         let samples = label_samples(y, weights);
         let varies = |label: &u32| (1..n).contains(&samples[*label as usize].len());
         let labels = (0..y.n_cols() as u32).filter(varies).collect();
@@ -169,7 +171,7 @@ impl LogisticRegressionParams {
             seed: Seed::new(0).purpose("logistic regression"),
             memory_limit: options.limit(),
         };
-        let mut fitted = solver.fit(rows, &samples, labels, |_| Ok(1.0))?;
+        let mut fitted = solver.fit(rows, &samples, labels, |_| Ok(cost))?;
         for (offset, samples) in fitted.offset.iter_mut().zip(&samples) {
             if samples.is_empty() || samples.len() == n {
                 *offset = prior_log_odds(samples.len(), n);
@@ -183,6 +185,7 @@ impl LogisticRegressionParams {
             slope: 1.0,
             normalize: RowNorm::None,
             residual: Some(fitted.residual),
+            cost: None,
             n_train: y.n_rows(),
         })
     }

@@ -1,6 +1,7 @@
 //! A linear model for each output.
 
 mod classifiers;
+mod cost;
 mod logistic;
 mod model;
 mod newton;
@@ -9,6 +10,7 @@ mod panels;
 mod ridge;
 mod store;
 
+pub(crate) use cost::Costs;
 pub use logistic::LogisticRegressionParams;
 pub use model::LinearModel;
 pub use one_vs_rest::{OneVsRestParams, RowNorm};

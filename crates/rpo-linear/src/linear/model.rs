@@ -20,6 +20,7 @@ pub struct LinearModel {
     pub(super) slope: f32,
     pub(super) normalize: RowNorm,
     pub(super) residual: Option<f32>,
+    pub(super) cost: Option<f64>,
     pub(super) n_train: usize,
 }
 
@@ -38,6 +39,11 @@ impl LinearModel {
     /// were left out; at most the tolerance unless a fit ended by its number of passes. `None` for least squares.
     pub fn residual(&self) -> Option<f32> {
         self.residual
+    }
+
+    /// The cost C of labels with as many samples as labels have in the mean, given or found, of one-vs-rest.
+    pub fn cost(&self) -> Option<f64> {
+        self.cost
     }
 }
 
@@ -109,6 +115,7 @@ mod tests {
             slope: 1.0,
             normalize: RowNorm::None,
             residual: None,
+            cost: None,
             n_train: 1,
         };
         let mut x = Array2::<f32>::zeros((600, 2));

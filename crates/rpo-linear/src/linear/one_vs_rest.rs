@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::LinearModel;
 use super::classifiers::Solver;
+use super::cost::Costs;
 use crate::checks::check_data;
 use crate::dual::{Bias, DualParams, Kept, MarginLoss, Precision, Rows, label_samples};
 use crate::{FitOptions, History, LinearError};
@@ -37,11 +38,21 @@ pub enum RowNorm {
 pub struct OneVsRestParams {
     /// Loss of a margin m: squared-hinge, max(0, 1 - m)²; logistic, log(1 + exp(-m)), slower, for probabilities.
     pub loss: MarginLoss,
-    /// Weight C of the loss against the penalty; smaller for few samples (0.25 to 0.5), larger for many.
+    /// Weight C of the loss against the penalty; by default the best of powers of two for withheld samples.
     ///
-    /// Above 0.
+    /// Above 0. The best ranks the labels of withheld samples best, by their mean average precision; up to 64 labels are looked at,
+    /// every so many in order of frequency, from C = ½ on as long as it helps. It is 1/8 to 1/2 on published sets of 22 to 1,000 labels, 8 on a
+    /// generated set of 5,000 labels without noise.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
-    pub cost: f64,
+    pub cost: Option<f64>,
+    /// Exponent a of the cost of a label with k samples, C (k̄ / k)^a, where labels have k̄ samples in the mean; 0 for the same
+    /// cost of all.
+    ///
+    /// Not negative. Rare labels, of which few samples say all there is to know, are so fitted more closely than frequent ones: with 0.25
+    /// precision and psp@5 are higher than with 0 on seven of nine sets, by up to half a point. In a node of a label tree k is the number of samples with any
+    /// label of a cluster.
+    #[schemars(range(min = 0.0))]
+    pub cost_exponent: f64,
     /// Weighs the positive samples of each label by 1/p besides, so that rare labels rank higher: p is the propensity of the
     /// label, the model of psp@K.
     ///
@@ -90,7 +101,8 @@ impl Default for OneVsRestParams {
     fn default() -> Self {
         Self {
             loss: MarginLoss::SquaredHinge,
-            cost: 1.0,
+            cost: None,
+            cost_exponent: 0.25,
             propensity_weights: false,
             propensity_a: Propensity::default().a,
             propensity_b: Propensity::default().b,
@@ -111,7 +123,10 @@ impl OneVsRestParams {
     /// # Errors
     /// [`LinearError::Parameter`].
     pub fn check(&self) -> Result<(), LinearError> {
-        check_positive("cost", self.cost)?;
+        if let Some(cost) = self.cost {
+            check_positive("cost", cost)?;
+        }
+        check_not_negative("cost_exponent", self.cost_exponent)?;
         self.propensity().check()?;
         check_not_negative("bias", self.bias)?;
         check_positive("tolerance", self.tolerance)?;
@@ -156,15 +171,16 @@ impl OneVsRestParams {
         self.check()?;
         check_data(x, y, InverseLink::Logistic)?;
         let weights = options.weights(x.n_rows())?;
-        let rows = Rows::new(x, self.normalize == RowNorm::L2, weights);
+        let mut rows = Rows::new(x, self.normalize == RowNorm::L2, weights);
+        let samples = label_samples(y, weights);
+        let costs = Costs::new(self, &mut rows, &samples, options.limit())?;
         let labels = (0..y.n_cols() as u32).collect();
         let solver = Solver {
             params: self.dual(),
-            seed: Seed::new(self.seed).purpose("one-vs-rest"),
+            seed: self.origin(),
             memory_limit: options.limit(),
         };
-        let weight = |count| self.positive_weight(count, x.n_rows());
-        let fitted = solver.fit(&rows, &label_samples(y, weights), labels, weight)?;
+        let fitted = solver.fit(&rows, &samples, labels, |samples| costs.of(&rows, samples))?;
         options.finish(History::default());
         Ok(LinearModel {
             weights: Matrix::Sparse(fitted.weights),
@@ -173,6 +189,7 @@ impl OneVsRestParams {
             slope: self.loss.slope(),
             normalize: self.normalize,
             residual: Some(fitted.residual),
+            cost: Some(costs.mean_cost()),
             n_train: x.n_rows(),
         })
     }
@@ -193,10 +210,14 @@ impl OneVsRestParams {
         }
     }
 
+    /// The origin of the randomness of classifiers.
+    pub(crate) fn origin(&self) -> Seed {
+        Seed::new(self.seed).purpose("one-vs-rest")
+    }
+
     pub(crate) fn dual(&self) -> DualParams {
         DualParams {
             loss: self.loss,
-            cost: self.cost as f32,
             tolerance: self.tolerance as f32,
             max_passes: self.max_passes,
             bias: Bias {

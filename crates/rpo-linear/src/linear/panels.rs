@@ -91,6 +91,7 @@ pub(super) fn fit_panels(
         slope: 1.0,
         normalize: RowNorm::None,
         residual: None,
+        cost: None,
         n_train,
     })
 }

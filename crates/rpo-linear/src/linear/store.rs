@@ -12,6 +12,9 @@ impl Store for LinearModel {
         if let Some(residual) = self.residual {
             out.field("residual", residual)?;
         }
+        if let Some(cost) = self.cost {
+            out.field("cost", cost)?;
+        }
         out.matrix("weight", &self.weights)?;
         let offset = self.offset.to_vec();
         check_finite("offset", &offset)?;
@@ -27,6 +30,7 @@ impl Restore for LinearModel {
             return Err(StoreError::part("linear model", "its slope is not finite"));
         }
         let residual = from.optional_field("residual")?;
+        let cost = from.optional_field("cost")?;
         let weights = from.matrix("weight", sizes.n_outputs)?;
         if weights.n_rows() != sizes.n_features {
             return Err(StoreError::array("weight", "does not have one row per feature"));
@@ -40,6 +44,7 @@ impl Restore for LinearModel {
             slope,
             normalize,
             residual,
+            cost,
             n_train: sizes.n_train,
         })
     }

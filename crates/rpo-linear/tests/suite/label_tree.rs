@@ -192,7 +192,7 @@ fn what_cannot_be_grown_or_merged_is_named() {
     }
     assert_eq!(name(LabelTreeParams { beam: 0, ..small() }), "beam");
     let classifiers = OneVsRestParams {
-        cost: 0.0,
+        cost: Some(0.0),
         ..OneVsRestParams::default()
     };
     assert_eq!(

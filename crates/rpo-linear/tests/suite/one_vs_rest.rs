@@ -8,10 +8,12 @@ use rpo_core::store::{Restore, Sizes, Store, Writer};
 use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch, ParameterError};
 use rpo_linear::{FitOptions, LinearError, LinearModel, MarginLoss, OneVsRestParams, Precision, RowNorm};
 
-/// As exact as the solver becomes, with all weights.
+/// As exact as the solver becomes, with all weights, at one cost of all labels.
 fn exact(loss: MarginLoss) -> OneVsRestParams {
     OneVsRestParams {
         loss,
+        cost: Some(1.0),
+        cost_exponent: 0.0,
         tolerance: 1e-5,
         max_passes: 20_000,
         prune: 0.0,
@@ -83,11 +85,23 @@ fn weights_are_those_of_the_primal_problem() {
     let x = features(40, 5, 0.7, 1);
     let y = labels(&x, 6, 2);
     for loss in [MarginLoss::SquaredHinge, MarginLoss::Logistic] {
-        for cost in [0.3, 4.0] {
-            let model = fit(&OneVsRestParams { cost, ..exact(loss) }, &x, &y);
+        for (cost, cost_exponent) in [(0.3, 0.0), (4.0, 0.0), (0.5, 0.25)] {
+            let params = OneVsRestParams {
+                cost: Some(cost),
+                cost_exponent,
+                ..exact(loss)
+            };
+            let model = fit(&params, &x, &y);
+            assert_eq!(model.cost(), Some(cost));
             assert!(residual(&model) <= 1e-5, "{loss:?} {cost}: {}", residual(&model));
             for label in 0..6 {
                 let truth: Vec<bool> = y.column(label).iter().map(|&v| v == 1.0).collect();
+                let counts: Vec<f64> = y.columns().into_iter().map(|y| f64::from(y.sum())).collect();
+                let n_present = counts.iter().filter(|count| **count > 0.0).count();
+                let mean = counts.iter().sum::<f64>() / n_present as f64;
+                let is_present = counts[label] > 0.0;
+                let ratio = if is_present { mean / counts[label] } else { 1.0 };
+                let cost = cost * ratio.powf(cost_exponent);
                 let expected = naive(&unit_rows(&x), &truth, loss, cost);
                 let found = classifier(&model, label);
                 let error = (&found - &expected)
@@ -172,7 +186,7 @@ fn weights_are_those_of_liblinear() {
     ] {
         let params = OneVsRestParams {
             normalize,
-            cost,
+            cost: Some(cost),
             ..exact(loss)
         };
         let found = classifier(&fit(&params, &x, &y), label);
@@ -247,11 +261,40 @@ fn the_certificate_is_that_of_the_fit() {
         // One pass is not enough, and the model does not hide it.
         let params = OneVsRestParams {
             max_passes: 1,
-            cost: 10.0,
+            cost: Some(10.0),
             ..exact(loss)
         };
         assert!(residual(&fit(&params, &x, &y)) > 0.01);
     }
+}
+
+/// The cost that is found is a power of two, and gives the model that it gives when it is named. Labels that features do not
+/// explain are fitted less closely than those that they do.
+#[test]
+fn the_cost_is_found_on_withheld_samples() {
+    let x = features(600, 30, 0.4, 21);
+    let y = labels(&x, 12, 22);
+    // The labels of others: those of the sample 300 further on.
+    let noise = Array2::from_shape_fn(y.dim(), |(i, j)| y[[(i + 300) % 600, j]]);
+    let found = |y: &Array2<f32>| {
+        let params = OneVsRestParams::default();
+        let model = fit(&params, &x, y);
+        let cost = model.cost();
+        assert_eq!(model, fit(&OneVsRestParams { cost, ..params }, &x, y));
+        assert_eq!(cost.unwrap().log2().fract(), 0.0);
+        cost.unwrap()
+    };
+    let (of_labels, of_noise) = (found(&y), found(&noise));
+    assert!(of_noise < of_labels, "{of_noise} {of_labels}");
+    // Nothing to look at: no label varies.
+    assert_eq!(
+        fit(&OneVsRestParams::default(), &x, &Array2::zeros((600, 2))).cost(),
+        Some(0.5)
+    );
+    assert_eq!(
+        fit(&OneVsRestParams::default(), &x, &Array2::ones((600, 2))).cost(),
+        Some(0.5)
+    );
 }
 
 #[test]
@@ -263,7 +306,7 @@ fn samples_and_labels_at_the_edges() {
         let model = fit(
             &OneVsRestParams {
                 loss,
-                cost: 10.0,
+                cost: Some(10.0),
                 ..OneVsRestParams::default()
             },
             &x,
@@ -310,7 +353,8 @@ fn what_cannot_be_fitted_is_named() {
         e => panic!("{e}"),
     };
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert_eq!(name(OneVsRestParams { cost: bad, ..base() }), "cost");
+        let cost = Some(bad);
+        assert_eq!(name(OneVsRestParams { cost, ..base() }), "cost");
         assert_eq!(
             name(OneVsRestParams {
                 tolerance: bad,
@@ -322,6 +366,11 @@ fn what_cannot_be_fitted_is_named() {
     for bad in [-1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(name(OneVsRestParams { bias: bad, ..base() }), "bias");
         assert_eq!(name(OneVsRestParams { prune: bad, ..base() }), "prune");
+        let params = OneVsRestParams {
+            cost_exponent: bad,
+            ..base()
+        };
+        assert_eq!(name(params), "cost_exponent");
     }
     assert_eq!(
         name(OneVsRestParams {
@@ -358,7 +407,7 @@ fn what_cannot_be_fitted_is_named() {
     let large = OneVsRestParams {
         normalize: RowNorm::None,
         bias: 0.0,
-        cost: 1e12,
+        cost: Some(1e12),
         ..base()
     };
     assert_eq!(

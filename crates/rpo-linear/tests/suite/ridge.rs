@@ -122,6 +122,7 @@ fn weights_count_samples() {
                 prune: 0.0,
             };
             let one_vs_rest = OneVsRestParams {
+                cost: Some(1.0),
                 tolerance: 1e-5,
                 max_passes: 2000,
                 prune: 0.0,

@@ -239,7 +239,8 @@ impl Predict for LinearModel {
     fn summary(&self) -> Vec<(&'static str, Value)> {
         let weights = ("weights", json!(self.weights().n_stored()));
         let residual = self.residual().map(|residual| ("residual", json!(residual)));
-        [weights].into_iter().chain(residual).collect()
+        let cost = self.cost().map(|cost| ("cost", json!(cost)));
+        [weights].into_iter().chain(residual).chain(cost).collect()
     }
 }
 
@@ -262,6 +263,7 @@ impl Predict for LabelTreeModel {
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
         let weights: usize = self.trees().iter().map(LabelTree::n_weights).sum();
-        vec![("weights", json!(weights))]
+        let cost = self.cost().map(|cost| ("cost", json!(cost)));
+        [("weights", json!(weights))].into_iter().chain(cost).collect()
     }
 }

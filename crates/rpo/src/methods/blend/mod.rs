@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// use rpo::prelude::*;
 ///
 /// let data = MultiLabelSet::new(200, 30, 20).generate(Seed::new(1))?;
-/// let members = "craftml --trees 5; one-vs-rest --cost 0.5".to_owned();
+/// let members = "craftml --trees 5; one-vs-rest".to_owned();
 /// let model = Model::fit(&BlendParams { members, ..BlendParams::default() }, &data)?;
 /// assert_eq!(model.predictor().kind(), "ensemble");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -43,8 +43,7 @@ pub struct BlendParams {
 impl Default for BlendParams {
     fn default() -> Self {
         Self {
-            members: "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest --cost 0.5"
-                .to_owned(),
+            members: "craftml; craftml --feature-weights idf --normalize l2; one-vs-rest".to_owned(),
             combine: None,
             withheld: 0.2,
             seed: 0,

@@ -1,0 +1,132 @@
+"""Sparse linear classifiers for very many labels: one-vs-rest, label trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from .multilabel import LabelMethod
+
+
+class _LinearMethod(LabelMethod):
+    """Linear classifiers, whose samples may have weights."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Fit.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Features, none missing.
+        y : array or sparse matrix of shape (n_samples,) or (n_samples, n_outputs)
+            Indicators of labels, dense or sparse; or classes.
+        sample_weight : array of shape (n_samples,), optional
+            Weights, not negative: one of weight 2 counts as two.
+        """
+        return self._fit(X, y, sample_weight)
+
+
+class LinearOneVsRestClassifier(_LinearMethod):
+    """A sparse linear classifier for each label, all by one solver (Hsieh et al., ICML 2008).
+
+    Samples are scaled to length 1 and small weights left out, so that thousands of labels take megabytes.
+
+    Parameters
+    ----------
+    C : float, optional
+        Weight of the loss against the penalty; by default the power of two that is best for withheld samples.
+    loss : {"squared-hinge", "logistic"}, optional
+        Loss of a margin; "squared-hinge" by default.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints when the fit is done.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+    """
+
+    _renamed: ClassVar[dict[str, str]] = {"C": "cost"}
+    _own: ClassVar[tuple[str, ...]] = ("loss",)
+
+    def __init__(
+        self,
+        *,
+        C: float | None = None,
+        loss: str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.C = C
+        self.loss = loss
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "one-vs-rest"
+
+
+class LabelTreeClassifier(_LinearMethod):
+    """Trees of labels with linear classifiers in their nodes, for tens of thousands of labels (Prabhu et al., WWW 2018).
+
+    Parameters
+    ----------
+    n_estimators : int, default=3
+        Number of trees.
+    C : float, optional
+        Weight of the loss against the penalty; by default the power of two that is best for withheld samples.
+    loss : {"squared-hinge", "logistic"}, optional
+        Loss of a margin; "squared-hinge" by default.
+    clusters : int, optional
+        Largest number of children of a node.
+    leaf_labels : int, optional
+        Largest number of labels of a leaf.
+    beam : int, optional
+        Number of nodes that a prediction follows at each depth.
+    n_jobs : int, optional
+        Number of threads, as scikit-learn counts them. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed.
+    verbose : int, default=0
+        Prints the number of trees grown.
+    params : dict, optional
+        Other parameters of the method by the names of the command and `rpo.methods()`.
+    """
+
+    _renamed: ClassVar[dict[str, str]] = {"n_estimators": "trees", "C": "cost"}
+    _own: ClassVar[tuple[str, ...]] = ("loss", "clusters", "leaf_labels", "beam")
+
+    def __init__(
+        self,
+        n_estimators: int = 3,
+        *,
+        C: float | None = None,
+        loss: str | None = None,
+        clusters: int | None = None,
+        leaf_labels: int | None = None,
+        beam: int | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+        params: Mapping[str, Any] | None = None,
+    ):
+        self.n_estimators = n_estimators
+        self.C = C
+        self.loss = loss
+        self.clusters = clusters
+        self.leaf_labels = leaf_labels
+        self.beam = beam
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.params = params
+
+    @property
+    def _method(self) -> str:
+        return "label-tree"
