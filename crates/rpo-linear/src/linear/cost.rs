@@ -15,8 +15,8 @@ use crate::dual::{LabelCost, Precision, Rows};
 const FIRST: f64 = 0.5;
 /// ... at most so many in either direction ...
 const STEPS: usize = 6;
-/// ... as long as the score grows by more than this.
-const GAIN: f64 = 1e-3;
+/// ... as long as the score comes closer to 1 by more than this fraction of what is missing.
+const GAIN: f64 = 2e-3;
 /// Most labels that it looks at.
 const LABELS: usize = 64;
 /// Parts that the samples are divided into, of which one at a time is withheld ...
@@ -129,7 +129,7 @@ impl<'c> Search<'c> {
             for _ in 0..STEPS {
                 let cost = best.1 * factor;
                 let score = self.score(rows, cost)?;
-                if score <= best.0 + GAIN {
+                if score <= best.0 + GAIN * (1.0 - best.0) {
                     break;
                 }
                 best = (score, cost);
