@@ -6,7 +6,7 @@ use half::f16;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LANES, Solution};
+use super::{LANES, LabelCost, Solution};
 use crate::LinearError;
 
 /// The precision of weights.
@@ -32,7 +32,7 @@ impl Precision {
 /// What is kept of weights.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Kept {
-    /// Magnitude below which they are left out.
+    /// Magnitude below which they are left out, over √C: weights are the larger the less they are penalised.
     pub(crate) limit: f32,
     pub(crate) precision: Precision,
 }
@@ -52,12 +52,14 @@ pub(crate) struct SparseWeights {
 }
 
 impl SparseWeights {
-    /// Keeps the weights of the first `n` classifiers of a solution that are not below the limit, and their offsets.
+    /// Keeps the weights of the first classifiers of a solution, with these costs, that are not below the limit, and their offsets.
     ///
     /// # Errors
     /// [`LinearError::Overflow`] for weights that are not finite in this precision.
-    pub(super) fn prune(solution: &Solution, n: usize, kept: Kept) -> Result<Self, LinearError> {
+    pub(super) fn prune(solution: &Solution, costs: &[LabelCost], kept: Kept) -> Result<Self, LinearError> {
         let Kept { limit, precision } = kept;
+        let n = costs.len();
+        let limits: Vec<f32> = costs.iter().map(|cost| limit * cost.negative.sqrt()).collect();
         let offsets = solution.offsets.iter().take(n);
         let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset)).collect();
         let mut kept = Self {
@@ -66,7 +68,7 @@ impl SparseWeights {
             ..Self::default()
         };
         for (feature, row) in solution.weights.iter().enumerate() {
-            for (lane, &weight) in row.iter().take(n).enumerate() {
+            for (lane, (&weight, &limit)) in row.iter().zip(&limits).enumerate() {
                 // Written so that NaN is kept, and refused below.
                 let is_small = weight == 0.0 || weight.abs() < limit;
                 if !is_small {

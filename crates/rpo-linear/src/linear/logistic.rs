@@ -158,7 +158,7 @@ impl LogisticRegressionParams {
                 is_free: true,
             },
             kept: Kept {
-                limit: (self.prune / length) as f32,
+                limit: (self.prune * penalty.sqrt() / length) as f32,
                 precision: Precision::Single,
             },
         };
