@@ -30,6 +30,8 @@ pub struct LabelCountVariance<'a> {
     /// The rows whose labels are counted, and those that were taken out; not kept if there are so few labels that all counts are cleared.
     node: Vec<u32>,
     moved: Vec<u32>,
+    /// A row that is moved alone, of which nothing is counted unless others follow.
+    alone: Option<u32>,
     moved_weight: u64,
     moved_norm: u64,
     moved_dot_total: u64,
@@ -111,6 +113,7 @@ impl<'a> LabelCountVariance<'a> {
             n_labels: labels.cols(),
             node: Vec::new(),
             moved: Vec::new(),
+            alone: None,
             moved_weight: 0,
             moved_norm: 0,
             moved_dot_total: 0,
@@ -137,6 +140,25 @@ impl<'a> LabelCountVariance<'a> {
             labels.iter().for_each(|&j| add(j));
         }
         sum
+    }
+
+    /// Counts a row as moved; returns the sum of the counts of its labels before.
+    #[inline]
+    fn count(&mut self, row: u32) -> u64 {
+        let labels = self.rows[row as usize];
+        if self.n_labels > FEW_LABELS {
+            self.moved.push(row);
+        }
+        self.add(labels, labels.weight.into())
+    }
+
+    /// Takes a row that is moved into the sums, given the sum of the counts of its labels before.
+    #[inline]
+    fn sum_moved(&mut self, row: LabelRow, sum: u64) {
+        let (weight, n_labels) = (u64::from(row.weight), u64::from(row.n_labels));
+        self.moved_norm += weight * (2 * (sum & MOVED) + weight * n_labels);
+        self.moved_dot_total += weight * (sum / TOTAL);
+        self.moved_weight += weight;
     }
 
     /// Keeps of each count that these rows went into only the bits of `mask`.
@@ -202,20 +224,33 @@ impl Criterion for LabelCountVariance<'_> {
     }
 
     fn clear(&mut self) {
+        self.alone = None;
         self.mask(|c| &mut c.moved, !MOVED);
         (self.moved_weight, self.moved_norm, self.moved_dot_total) = (0, 0, 0);
     }
 
     #[inline]
     fn move_row(&mut self, row: u32) {
-        let labels = self.rows[row as usize];
-        let (weight, n_labels) = (u64::from(labels.weight), u64::from(labels.n_labels));
-        let sum = self.add(labels, weight);
-        self.moved_norm += weight * (2 * (sum & MOVED) + weight * n_labels);
-        self.moved_dot_total += weight * (sum / TOTAL);
-        self.moved_weight += weight;
-        if self.n_labels > FEW_LABELS {
-            self.moved.push(row);
+        if let Some(alone) = self.alone.take() {
+            self.count(alone);
+        }
+        let sum = self.count(row);
+        self.sum_moved(self.rows[row as usize], sum);
+    }
+
+    #[inline]
+    fn move_rows(&mut self, mut rows: impl ExactSizeIterator<Item = u32>) {
+        // Most features of small nodes are those of one row, whose counts would be cleared at once.
+        if rows.len() == 1 && self.moved_weight == 0 {
+            self.alone = rows.next();
+            if let Some(row) = self.alone {
+                let row = self.rows[row as usize];
+                let labels = &self.labels[row.start as usize..row.end as usize];
+                let sum = labels.iter().map(|&j| self.counts[j as usize]).sum();
+                self.sum_moved(row, sum);
+            }
+        } else {
+            rows.for_each(|row| self.move_row(row));
         }
     }
 

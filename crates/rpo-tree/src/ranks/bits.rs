@@ -23,6 +23,14 @@ impl BitMatrix {
         );
     }
 
+    pub(crate) fn n_rows(&self) -> usize {
+        self.words.len() / self.words_per_row.max(1)
+    }
+
+    pub(crate) fn words_per_row(&self) -> usize {
+        self.words_per_row
+    }
+
     /// The words of a row.
     pub(crate) fn row(&self, row: usize) -> &[u64] {
         &self.words[row * self.words_per_row..][..self.words_per_row]
@@ -39,67 +47,34 @@ pub(crate) fn is_set(words: &[u64], bit: usize) -> bool {
     words[bit / 64] >> (bit % 64) & 1 == 1
 }
 
-/// Words that are intersected together.
-const GROUP: usize = 4;
-
-/// Finds the bits that two rows of words have in common.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct CommonBits {
-    /// The groups of words that have any, by number.
-    groups: Vec<u32>,
-    bits: Vec<u32>,
-}
-
-impl CommonBits {
-    /// The bits set in both rows, in increasing order.
-    ///
-    /// Few words have one, hardly any has more, and which ones cannot be predicted: so groups of words are
-    /// passed over and first bits are written down without a branch.
-    pub(crate) fn find(&mut self, a: &[u64], b: &[u64]) -> &[u32] {
-        let n_groups = self.intersect(a, b);
-        if self.bits.len() < 64 * a.len() {
-            self.bits.resize(64 * a.len(), 0);
-        }
-        let mut n = 0;
-        for &group in &self.groups[..n_groups] {
-            let first = group as usize * GROUP;
-            for (i, (a, b)) in a[first..].iter().zip(&b[first..]).take(GROUP).enumerate() {
-                let base = (first + i) as u32 * 64;
-                let mut common = a & b;
-                self.bits[n] = base + common.trailing_zeros();
-                n += usize::from(common != 0);
-                common &= common.wrapping_sub(1);
-                while common != 0 {
-                    self.bits[n] = base + common.trailing_zeros();
-                    n += 1;
-                    common &= common - 1;
-                }
+/// Swaps rows and columns of 64 rows of 64 bits: halves of words, then quarters and so on, between two rows each.
+#[inline(always)]
+pub(crate) fn transpose(rows: &mut [u64; 64]) {
+    let mut distance = 32;
+    let mut low = u64::MAX >> distance;
+    while distance > 0 {
+        for rows in rows.chunks_exact_mut(2 * distance) {
+            let (above, below) = rows.split_at_mut(distance);
+            for (a, b) in above.iter_mut().zip(below) {
+                let changed = (*a >> distance ^ *b) & low;
+                *a ^= changed << distance;
+                *b ^= changed;
             }
         }
-        &self.bits[..n]
+        distance /= 2;
+        low ^= low << distance;
     }
+}
 
-    /// Finds the groups; returns how many.
-    #[inline(never)]
-    fn intersect(&mut self, a: &[u64], b: &[u64]) -> usize {
-        let n_groups = a.len().div_ceil(GROUP);
-        if self.groups.len() < n_groups {
-            self.groups.resize(n_groups, 0);
+/// Calls `f` with the bits that are set, in increasing order.
+#[inline(always)]
+pub(crate) fn for_each(words: impl Iterator<Item = u64>, mut f: impl FnMut(usize)) {
+    for (word, first) in words.zip((0..).step_by(64)) {
+        let mut left = word;
+        while left != 0 {
+            f(first + left.trailing_zeros() as usize);
+            left &= left - 1;
         }
-        let groups = &mut self.groups[..n_groups];
-        let (a_groups, b_groups) = (a.chunks_exact(GROUP), b.chunks_exact(GROUP));
-        let any = |a: &[u64], b: &[u64]| a.iter().zip(b).fold(0, |any, (a, b)| any | (a & b)) != 0;
-        let last = any(a_groups.remainder(), b_groups.remainder());
-        let mut n = 0;
-        for (i, (a, b)) in a_groups.zip(b_groups).enumerate() {
-            groups[n] = i as u32;
-            n += usize::from(any(a, b));
-        }
-        if last {
-            groups[n] = n_groups as u32 - 1;
-            n += 1;
-        }
-        n
     }
 }
 
@@ -108,17 +83,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn common_bits_come_in_order() {
-        let mut matrix = BitMatrix::new(2, 400);
-        [0, 63, 64, 129, 256, 257, 399]
-            .iter()
-            .for_each(|&j| matrix.set(0, j));
-        [1, 63, 100, 129, 257, 300, 399]
-            .iter()
-            .for_each(|&j| matrix.set(1, j));
-        let mut finder = CommonBits::default();
-        let common = finder.find(matrix.row(0), matrix.row(1));
-        assert_eq!(common, [63, 129, 257, 399]);
-        assert!(is_set(matrix.row(1), 100) && !is_set(matrix.row(0), 100));
+    fn transposed_cells_are_swapped() {
+        let cell = |i: usize, j: usize| u64::from((i * i * 7 + j * 5 + i * j) % 11 < 4);
+        let mut rows: [u64; 64] = std::array::from_fn(|i| (0..64).map(|j| cell(i, j) << j).sum());
+        transpose(&mut rows);
+        assert_eq!(
+            rows,
+            std::array::from_fn(|i| (0..64).map(|j| cell(j, i) << j).sum::<u64>())
+        );
+    }
+
+    #[test]
+    fn bits_come_in_order() {
+        let (mut matrix, columns) = (BitMatrix::new(2, 400), [0, 63, 64, 129, 256, 257, 399]);
+        columns.iter().for_each(|&j| matrix.set(1, j));
+        let mut found = Vec::new();
+        for_each(matrix.row(1).iter().copied(), |j| found.push(j));
+        assert_eq!(found, columns);
+        assert!(is_set(matrix.row(1), 129) && !is_set(matrix.row(0), 129));
     }
 }

@@ -14,7 +14,7 @@ pub(crate) struct RowEntry {
     pub(crate) rank: u32,
 }
 
-/// Ranked columns of a CSR matrix. Memory: 16 bytes per non-zero entry, and at most 16 more for the bits.
+/// Ranked columns of a CSR matrix. Memory: 16 bytes per non-zero entry, and at most 8 more for the bits.
 ///
 /// Stored zeros are dropped: an entry is what differs from zero, missing values included.
 #[derive(Debug, Clone)]
@@ -27,14 +27,8 @@ pub(crate) struct SparseRanks {
     row_entries: Vec<RowEntry>,
     /// Per feature: the rank of its entries if they all have one, as in binary data.
     only_rank: Vec<Option<u32>>,
-    bits: Option<CellBits>,
-}
-
-/// Which cells are not zero, by row and by column.
-#[derive(Debug, Clone)]
-pub(crate) struct CellBits {
-    pub(crate) rows: BitMatrix,
-    pub(crate) columns: BitMatrix,
+    /// Which cells are not zero, by row.
+    bits: Option<BitMatrix>,
 }
 
 impl SparseRanks {
@@ -100,17 +94,14 @@ impl SparseRanks {
         Ok(columns)
     }
 
-    fn cell_bits(&self) -> CellBits {
-        let (n_rows, n_features) = (self.n_rows(), self.n_features());
-        let mut rows = BitMatrix::new(n_rows, n_features);
-        let mut columns = BitMatrix::new(n_features, n_rows);
-        for row in 0..n_rows {
+    fn cell_bits(&self) -> BitMatrix {
+        let mut bits = BitMatrix::new(self.n_rows(), self.n_features());
+        for row in 0..self.n_rows() {
             for entry in self.row(row as u32) {
-                rows.set(row, entry.feature as usize);
-                columns.set(entry.feature as usize, row);
+                bits.set(row, entry.feature as usize);
             }
         }
-        CellBits { rows, columns }
+        bits
     }
 
     /// The rank of a feature's entries if they all have one and none is missing, as in binary data.
@@ -118,8 +109,8 @@ impl SparseRanks {
         self.only_rank[feature as usize].filter(|&rank| rank != self.values(feature).missing_rank())
     }
 
-    /// Which cells are not zero, unless the matrix is too sparse for that to pay.
-    pub(crate) fn bits(&self) -> Option<&CellBits> {
+    /// Which cells are not zero, by row, unless the matrix is too sparse for that to pay.
+    pub(crate) fn bits(&self) -> Option<&BitMatrix> {
         self.bits.as_ref()
     }
 

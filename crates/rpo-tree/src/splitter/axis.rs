@@ -15,6 +15,7 @@ use super::sweep::{Feature, SplitCandidate, rank_of, row_of};
 use super::{NodeRows, ProposedSplit, Splitter};
 use crate::TreeError;
 use crate::criterion::Criterion;
+use crate::ranks::bits::{self, BitMatrix};
 use crate::ranks::{ColumnValues, DenseColumns, Layout, RankedFeatures, Ranks, SparseRanks};
 use crate::rule::AxisRule;
 use rpo_core::{Mismatch, Seed, check_count, check_not_negative};
@@ -140,10 +141,11 @@ impl AxisSearch {
         children: &mut [u16],
     ) -> Option<ProposedSplit<AxisRule>> {
         let is_rest = self.rest.take() == Some(node.number);
-        self.searched = Some(node.number);
+        self.searched = None;
         if node.rows.len() / 2 < params.min_samples_leaf {
             return None;
         }
+        self.searched = Some(node.number);
         let n_features = self.draw.features().len();
         let k = params.max_features.unwrap_or(usize::MAX).min(n_features);
         self.draw
@@ -482,10 +484,46 @@ fn first_varying(
     order: RandomOrder,
     collector: &mut SparseCollector,
 ) -> Option<u32> {
-    match collector.lists_mut() {
-        Some(lists) => first_varying_list(lists, columns, features, rows.len(), order),
-        None => first_varying_entry(columns, features, rows, order),
+    match (columns.bits(), collector.lists_mut()) {
+        (Some(cells), _) => first_varying_cell(cells, columns, features, rows, order),
+        (None, Some(lists)) => first_varying_list(lists, columns, features, rows.len(), order),
+        (None, None) => first_varying_entry(columns, features, rows, order),
     }
+}
+
+/// As [`first_varying`], from bits.
+fn first_varying_cell(
+    cells: &BitMatrix,
+    columns: &SparseRanks,
+    features: &[u32],
+    rows: &[u32],
+    order: RandomOrder,
+) -> Option<u32> {
+    let (first, others) = rows.split_first()?;
+    let mut any = cells.row(*first as usize).to_vec();
+    let mut all = any.clone();
+    for &row in others {
+        for ((any, all), cells) in any.iter_mut().zip(&mut all).zip(cells.row(row as usize)) {
+            *any |= cells;
+            *all &= cells;
+        }
+    }
+    let is_constant = |feature: u32| {
+        let rank = columns.rank(*first, feature);
+        others.iter().all(|&row| columns.rank(row, feature) == rank)
+    };
+    let is_searched =
+        |feature| features.len() == columns.n_features() || features.binary_search(&feature).is_ok();
+    let mut found: Option<(u64, u32)> = None;
+    bits::for_each(any.into_iter(), |place| {
+        let feature = place as u32;
+        let rank = order.rank(feature);
+        let is_first = found.is_none_or(|f| rank < f) && is_searched(feature);
+        if is_first && !(bits::is_set(&all, place) && is_constant(feature)) {
+            found = Some(rank);
+        }
+    });
+    found.map(|(_, feature)| feature)
 }
 
 /// As [`first_varying`], from lists.

@@ -5,8 +5,8 @@
 //! same and sparse and dense features grow the same tree.
 
 use super::lists::EntryLists;
+use super::subtree::{Subtree, Subtrees};
 use super::sweep::{entry, row_of};
-use crate::ranks::bits::CommonBits;
 use crate::ranks::{ColumnValues, Ranks, SparseRanks, bits};
 
 /// Collects the entries of one dense feature, in row order.
@@ -42,21 +42,21 @@ pub(super) struct SparseCollector {
     place: Vec<u32>,
     /// The rows of the node as bits; clear between calls.
     in_node: Vec<u64>,
-    common: CommonBits,
     /// The places of the candidates that some row holds, in increasing order.
     held: Vec<u32>,
     /// Entries by place, unless they are in the lists; empty but for the places held.
     entries: Vec<Vec<u64>>,
+    /// Of cells that are bits; all else is for others.
+    subtrees: Option<Subtrees>,
     lists: EntryLists,
     /// True if the entries are in the lists.
     in_lists: bool,
-    /// Words that were read, or the like, since the chain of nodes began or had lists made.
+    /// Entries that were read since the chain of nodes began or had lists made.
     walked: usize,
 }
 
-/// The time that an entry takes, in words of bits that are intersected in it: to be looked up, and to be put into a list.
-const WORDS_PER_ENTRY: usize = 3;
-const LIST_COST: usize = 8;
+/// The time that an entry takes to be put into a list, in that which it takes to be looked up.
+const LIST_COST: usize = 3;
 
 impl SparseCollector {
     pub(super) fn new(columns: &SparseRanks) -> Self {
@@ -64,9 +64,9 @@ impl SparseCollector {
             is_candidate: vec![0; columns.n_features().div_ceil(64)],
             place: vec![0; columns.n_features()],
             in_node: vec![0; columns.n_rows().div_ceil(64)],
-            common: CommonBits::default(),
             held: Vec::new(),
             entries: Vec::new(),
+            subtrees: columns.bits().map(|_| Subtrees::default()),
             lists: EntryLists::new(columns),
             in_lists: false,
             walked: 0,
@@ -89,7 +89,10 @@ impl SparseCollector {
 
     /// Takes rows out of the node that is searched next, the rest of the last one.
     pub(super) fn take_out(&mut self, rows: &[u32]) {
-        self.lists.take_out(rows);
+        match &mut self.subtrees {
+            Some(subtrees) => subtrees.take_out(rows),
+            None => self.lists.take_out(rows),
+        }
     }
 
     /// The places of the features that some row of the node holds, increasing.
@@ -99,20 +102,31 @@ impl SparseCollector {
 
     /// Collects the entries of all features of a node, which may be the rest of the last one.
     ///
-    /// With few rows it walks the rows and looks the features up; with many it walks the features' columns and looks the
-    /// rows up, whichever is expected to read less. Once a chain of nodes has read as much as making lists takes, and
-    /// that is not before it is long, it has lists.
+    /// Where cells are bits, it looks the features up in a subtree. Elsewhere it walks the rows and looks the features up, or
+    /// walks the features' columns and looks the rows up, whichever is expected to read less. Once a chain of nodes has read
+    /// as much as making lists takes, and that is not before it is long, it has lists.
     pub(super) fn collect(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32], is_rest: bool) {
         for place in self.held.drain(..) {
             if let Some(entries) = self.entries.get_mut(place as usize) {
                 entries.clear();
             }
         }
+        if self.entries.len() < features.len() {
+            self.entries.resize_with(features.len(), Vec::new);
+        }
+        if let (Some(cells), Some(subtrees)) = (columns.bits(), &mut self.subtrees) {
+            let subtree = subtrees.enter(cells, rows, features.len(), is_rest);
+            look_up(subtree, columns, features, &mut self.held, &mut self.entries);
+            return;
+        }
         if !is_rest {
             self.lists.clear();
             self.walked = 0;
         }
-        let per_row = columns.n_entries() / columns.n_rows();
+        let (per_row, per_column) = (
+            columns.n_entries() / columns.n_rows(),
+            columns.n_entries() / columns.n_features(),
+        );
         if is_rest && !self.lists.suit(rows.len()) && self.walked > LIST_COST * per_row * rows.len() {
             self.lists.make(columns, rows);
             self.walked = 0;
@@ -126,20 +140,8 @@ impl SparseCollector {
             }
             return;
         }
-        if self.entries.len() < features.len() {
-            self.entries.resize_with(features.len(), Vec::new);
-        }
-        // Words or entries to read; a word takes less than an entry.
-        let (in_row, in_column, cost) = match columns.bits() {
-            Some(_) => (self.is_candidate.len(), self.in_node.len(), 1),
-            None => (
-                per_row,
-                columns.n_entries() / columns.n_features(),
-                WORDS_PER_ENTRY,
-            ),
-        };
-        let (by_row, by_column) = (rows.len() * in_row, features.len() * in_column + rows.len());
-        self.walked += by_row.min(by_column) * cost;
+        let (by_row, by_column) = (rows.len() * per_row, features.len() * per_column + rows.len());
+        self.walked += by_row.min(by_column);
         if by_row <= by_column {
             self.walk_rows(columns, features, rows);
         } else {
@@ -152,67 +154,61 @@ impl SparseCollector {
             self.place[feature as usize] = i as u32;
             bits::set(&mut self.is_candidate, feature as usize);
         }
-        let Self {
-            is_candidate,
-            place,
-            common,
-            held,
-            entries,
-            ..
-        } = self;
-        let mut push = |feature: u32, entry: u64| {
-            let place = place[feature as usize];
-            let entries = &mut entries[place as usize];
-            if entries.is_empty() {
-                held.push(place);
-            }
-            entries.push(entry);
-        };
         for &row in rows {
-            match columns.bits() {
-                Some(cells) => {
-                    for &feature in common.find(cells.rows.row(row as usize), is_candidate) {
-                        push(feature, entry(columns.rank(row, feature), row));
+            for cell in columns.row(row) {
+                if bits::is_set(&self.is_candidate, cell.feature as usize) {
+                    let place = self.place[cell.feature as usize];
+                    let entries = &mut self.entries[place as usize];
+                    if entries.is_empty() {
+                        self.held.push(place);
                     }
-                }
-                None => {
-                    let candidates = columns
-                        .row(row)
-                        .iter()
-                        .filter(|e| bits::is_set(is_candidate, e.feature as usize));
-                    candidates.for_each(|e| push(e.feature, entry(e.rank, row)));
+                    entries.push(entry(cell.rank, row));
                 }
             }
         }
-        held.sort_unstable();
+        self.held.sort_unstable();
         for &feature in features {
-            is_candidate[feature as usize / 64] = 0;
+            self.is_candidate[feature as usize / 64] = 0;
         }
     }
 
     fn walk_columns(&mut self, columns: &SparseRanks, features: &[u32], rows: &[u32]) {
         rows.iter()
             .for_each(|&row| bits::set(&mut self.in_node, row as usize));
-        for (place, (&feature, out)) in features.iter().zip(&mut self.entries).enumerate() {
-            let column = columns.column(feature);
-            match columns.bits() {
-                // A column that has fewer entries than words is walked by its entries.
-                Some(cells) if column.len() > self.in_node.len() => {
-                    let rows = self
-                        .common
-                        .find(cells.columns.row(feature as usize), &self.in_node);
-                    match columns.only_rank(feature) {
-                        Some(rank) => out.extend(rows.iter().map(|&row| entry(rank, row))),
-                        None => out.extend(rows.iter().map(|&row| entry(columns.rank(row, feature), row))),
-                    }
-                }
-                _ => keep_marked(column, &self.in_node, out),
-            }
+        for (place, (&feature, out)) in (0..).zip(features.iter().zip(&mut self.entries)) {
+            keep_marked(columns.column(feature), &self.in_node, out);
             if !out.is_empty() {
-                self.held.push(place as u32);
+                self.held.push(place);
             }
         }
         rows.iter().for_each(|&row| self.in_node[row as usize / 64] = 0);
+    }
+}
+
+/// Collects the places of the features that some row of a subtree's node holds, and their entries.
+fn look_up(
+    subtree: &Subtree,
+    columns: &SparseRanks,
+    features: &[u32],
+    held: &mut Vec<u32>,
+    entries: &mut [Vec<u64>],
+) {
+    // Without a branch, as which features are held cannot be predicted.
+    held.resize(features.len(), 0);
+    let mut n = 0;
+    for (place, &feature) in (0..).zip(features) {
+        held[n] = place;
+        n += usize::from(subtree.has(feature));
+    }
+    held.truncate(n);
+    for &place in &*held {
+        let (feature, entries) = (features[place as usize], &mut entries[place as usize]);
+        match columns.only_rank(feature) {
+            Some(rank) => subtree.for_each_row(feature, |row| entries.push(entry(rank, row))),
+            None => subtree.for_each_row(feature, |row| {
+                entries.push(entry(columns.rank(row, feature), row));
+            }),
+        }
     }
 }
 
@@ -245,14 +241,17 @@ mod tests {
     }
 
     proptest! {
-        /// Walks and lists find the same entries, down a chain of nodes and after it.
+        /// Subtrees, walks and lists find the same entries, down a chain of nodes and after it.
         #[test]
-        fn entries_are_those_of_the_rows(seed: u64, binary: bool, p in prop_oneof![Just(20_usize), Just(200)]) {
-            let n = 60;
+        fn entries_are_those_of_the_rows(
+            seed: u64,
+            binary: bool,
+            (n, p, share) in prop_oneof![Just((60, 20, 6)), Just((200, 200, 6)), Just((60, 400, 1))],
+        ) {
             let draw = |a: usize, b: usize| Seed::new(seed).hash((a * 1000 + b) as u64);
             let x = Array2::from_shape_fn((n, p), |(i, j)| {
                 let value = draw(i, j);
-                let held = value % 100 < 6;
+                let held = value % 100 < share;
                 if held { if binary { 1.0 } else { (value / 100 % 5) as f32 - 2.5 } } else { 0.0 }
             });
             let sparse = MatrixView::from(&x).to_csr();
@@ -262,7 +261,8 @@ mod tests {
             let mut n_lists = 0;
             for chain in 0..2 {
                 let mut rows: Vec<u32> = (0..n as u32).filter(|&row| row % 7 != chain).collect();
-                for node in 0..45 {
+                let n_nodes = rows.len() - 5;
+                for node in 0..n_nodes {
                     let features: Vec<u32> = (0..p as u32).filter(|&j| draw(5000 + node, j as usize) % 2 == 0).collect();
                     collector.collect(columns, &features, &rows, node > 0);
                     n_lists += usize::from(collector.lists_mut().is_some());
@@ -281,7 +281,7 @@ mod tests {
                     collector.take_out(&[out]);
                 }
             }
-            prop_assert!(p == 20 || n_lists > 0);
+            prop_assert!(share > 1 || n_lists > 0);
         }
     }
 }

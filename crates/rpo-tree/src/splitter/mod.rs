@@ -13,6 +13,7 @@ mod collect;
 mod lists;
 mod order;
 mod random;
+mod subtree;
 mod sweep;
 
 pub use axis::{AxisParams, AxisSearch, AxisSplitter, ThresholdSearch};
