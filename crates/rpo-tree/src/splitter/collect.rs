@@ -123,10 +123,7 @@ impl SparseCollector {
             self.lists.clear();
             self.walked = 0;
         }
-        let (per_row, per_column) = (
-            columns.n_entries() / columns.n_rows(),
-            columns.n_entries() / columns.n_features(),
-        );
+        let per_row = columns.n_entries() / columns.n_rows();
         if is_rest && !self.lists.suit(rows.len()) && self.walked > LIST_COST * per_row * rows.len() {
             self.lists.make(columns, rows);
             self.walked = 0;
@@ -140,6 +137,11 @@ impl SparseCollector {
             }
             return;
         }
+        let per_column = match features {
+            // A feature that small nodes go on to is often one that many rows hold.
+            &[feature] => columns.column(feature).len(),
+            _ => columns.n_entries() / columns.n_features(),
+        };
         let (by_row, by_column) = (rows.len() * per_row, features.len() * per_column + rows.len());
         self.walked += by_row.min(by_column);
         if by_row <= by_column {
