@@ -10,6 +10,17 @@ use std::sync::Arc;
 /// Beyond this many outputs, leaves that refer to training rows answer through weights of training rows.
 const FEW_OUTPUTS: usize = 128;
 
+/// Training rows that are read before the first of them is added: they lie far apart in memory, and a processor does not look
+/// past the end of a row by itself, as it cannot foretell where that is.
+const AHEAD: usize = 16;
+
+/// Has the ends of a row come from memory.
+#[inline]
+fn read_ahead(row: &[u32]) {
+    // Reading must not be left out although nothing comes of it.
+    std::hint::black_box((row.first().copied(), row.last().copied()));
+}
+
 /// An ensemble as prediction sees it: trees that send rows to leaves.
 pub(crate) trait Routed: Sync {
     /// The leaves of the trees.
@@ -188,9 +199,15 @@ impl<'f, 'x, F: Routed, A: Fn(usize, usize) -> bool> BlockPredictor<'f, 'x, F, A
     pub(crate) fn for_each(&self, rows: Range<usize>, mut f: impl FnMut(usize, &[u32], f64)) {
         match (self.outputs, self.by_member) {
             (Some(TrainingOutputs::Labels(labels)), true) => {
+                let labels_of = |member: u32| csr_row(&labels, member as usize).0;
                 for row in rows {
-                    for &(member, share) in self.members(row) {
-                        f(row, csr_row(&labels, member as usize).0, share);
+                    for members in self.members(row).chunks(AHEAD) {
+                        for &(member, _) in members {
+                            read_ahead(labels_of(member));
+                        }
+                        for &(member, share) in members {
+                            f(row, labels_of(member), share);
+                        }
                     }
                 }
             }
