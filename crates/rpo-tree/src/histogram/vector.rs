@@ -202,61 +202,44 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         };
         let sum_of_weights: f64 = weights.iter().map(|&c| f64::from(c)).sum();
         let code = WeightCode::new(n, sum_of_weights);
-        let n_blocks = m.div_ceil(W);
-        let mut lanes = Vec::with_capacity(n_blocks);
-        let mut planes = Vec::with_capacity(n_blocks);
-        let mut of_curvatures = Vec::new();
-        let (mut n_coarse, mut n_numbers) = (0, 0);
-        let gradient_scales = scales::<T>(gradients, weights, m)?;
-        let curvature_scales = match curvatures {
-            None => vec![1.0; m],
-            Some(h) => scales::<T>(h, weights, m)?,
+        let blocks = (0..m).into_par_iter().step_by(W);
+        let planes_of = |values: Option<&[f32]>| -> Option<Vec<Plane<T, W>>> {
+            let plane = |values, first| Plane::new(values, m, first, weights);
+            values.map_or(Some(Vec::new()), |values| {
+                blocks.clone().map(|first| plane(values, first)).collect()
+            })
         };
-        for block in 0..n_blocks {
-            let targets_of = block * W..m.min((block + 1) * W);
-            let mut plane = |values: &[f32], scales: &[f64]| -> Vec<[T; W]> {
-                let rows = weights.iter().zip(values.chunks_exact(m));
-                rows.map(|(&weight, row)| {
-                    let weight = f64::from(weight);
-                    let mut cell = [T::ZERO; W];
-                    for (cell, target) in cell.iter_mut().zip(targets_of.clone()) {
-                        let number = used(weight * f64::from(row[target]), weight) * scales[target];
-                        n_numbers += usize::from(number != 0.0);
-                        n_coarse += usize::from(number != 0.0 && number.abs() < COARSE);
-                        *cell = T::nearest(number);
-                    }
-                    cell
-                })
-                .collect()
-            };
-            planes.push(plane(gradients, &gradient_scales));
-            if let Some(h) = curvatures {
-                of_curvatures.push(plane(h, &curvature_scales));
-            }
+        let mut planes = planes_of(Some(gradients))?;
+        let mut of_curvatures = planes_of(curvatures)?;
+        let all = || planes.iter().chain(&of_curvatures);
+        let n_coarse: usize = all().map(|plane| plane.n_coarse).sum();
+        let n_numbers: usize = all().map(|plane| plane.n_numbers).sum();
+        if 2 * n_coarse > n_numbers && !may_be_coarse {
+            return None;
+        }
+        let lanes = planes.iter().enumerate().map(|(block, plane)| {
             let mut of = Lanes {
                 unit: [0.0; W],
                 curvature_unit: [0.0; W],
                 l1: [0.0; W],
                 l2: [0.0; W],
             };
-            for (lane, target) in targets_of.enumerate() {
+            for (lane, target) in (block * W..m.min((block + 1) * W)).enumerate() {
                 let LeafPenalty { l1, l2 } = targets.penalty(target);
-                of.unit[lane] = gradient_scales[target].recip();
-                of.curvature_unit[lane] = curvature_scales[target].recip();
+                of.unit[lane] = plane.scale[lane].recip();
+                of.curvature_unit[lane] = of_curvatures.get(block).map_or(1.0, |h| h.scale[lane].recip());
                 (of.l1[lane], of.l2[lane]) = (l1, l2);
             }
-            lanes.push(of);
-        }
-        if 2 * n_coarse > n_numbers && !may_be_coarse {
-            return None;
-        }
+            of
+        });
+        let lanes = lanes.collect();
         planes.append(&mut of_curvatures);
         let l2 = targets.penalty(0).l2;
         let is_common = curvatures.is_none() && (0..m).all(|target| targets.penalty(target).l2 == l2);
         Some(Self {
             counts: weights.iter().map(|&c| code.encode(f64::from(c))).collect(),
             code,
-            planes,
+            planes: planes.into_iter().map(|plane| plane.cells).collect(),
             lanes,
             has_curvatures: curvatures.is_some(),
             common_l2: is_common.then_some(l2),
@@ -345,21 +328,23 @@ impl<T: Integer, const W: usize> Vector<T, W> {
         counts.iter().map(|&c| self.code.decode(c + extra)).collect()
     }
 
-    /// Sums a plane of every kind, in parallel where that is worth it.
+    /// Calls `f` with each plane, in parallel where so many additions of each are worth it.
     fn each_plane(
         &self,
         additions: usize,
         planes: &mut [Vec<[T; W]>],
         f: impl Fn(usize, &mut Vec<[T; W]>) + Sync,
     ) {
-        if additions * planes.len() * W >= WORTH_IT && rayon::current_num_threads() > 1 {
-            planes
-                .par_iter_mut()
-                .enumerate()
-                .for_each(|(i, plane)| f(i, plane));
-        } else {
-            planes.iter_mut().enumerate().for_each(|(i, plane)| f(i, plane));
-        }
+        for_each(additions * planes.len() * W >= WORTH_IT, planes, f);
+    }
+}
+
+/// Calls `f` with each of some items, in parallel if that is worth it.
+fn for_each<I: Send>(is_worth_it: bool, items: &mut [I], f: impl Fn(usize, &mut I) + Sync) {
+    if is_worth_it && rayon::current_num_threads() > 1 {
+        items.par_iter_mut().enumerate().for_each(|(i, item)| f(i, item));
+    } else {
+        items.iter_mut().enumerate().for_each(|(i, item)| f(i, item));
     }
 }
 
@@ -375,19 +360,74 @@ fn joined<const W: usize>(lanes: &[f64; W]) -> f64 {
     (sums[0] + sums[2]) + (sums[1] + sums[3])
 }
 
-/// The unit per target in which no sum overflows; `None` if a number is not finite.
-fn scales<T: Integer>(values: &[f32], weights: &[f32], m: usize) -> Option<Vec<f64>> {
-    let mut sums = vec![0.0; m];
-    for (&weight, row) in weights.iter().zip(values.chunks_exact(m)) {
-        let weight = f64::from(weight);
-        for (sum, &v) in sums.iter_mut().zip(row) {
-            *sum += used(weight * f64::from(v).abs(), weight);
+/// A block of targets, or of their curvatures, in fixed point.
+struct Plane<T, const W: usize> {
+    cells: Vec<[T; W]>,
+    /// Units per 1 of each target, such that no sum overflows.
+    scale: [f64; W],
+    /// Numbers that are not 0, and those of them that are coarse.
+    n_numbers: usize,
+    n_coarse: usize,
+}
+
+impl<T: Integer, const W: usize> Plane<T, W> {
+    /// Codes the targets from one on of rows of m values; `None` if a number is not finite.
+    fn new(values: &[f32], m: usize, first: usize, weights: &[f32]) -> Option<Self> {
+        let rows = || {
+            weights.iter().zip(values.chunks_exact(m)).map(
+                #[inline(always)]
+                |(&weight, row)| (f64::from(weight), block_of::<W>(row, first)),
+            )
+        };
+        let mut sums = [0.0; W];
+        vectorized(
+            #[inline(always)]
+            || {
+                for (weight, row) in rows() {
+                    for lane in 0..W {
+                        sums[lane] += used(weight * f64::from(row[lane]).abs(), weight);
+                    }
+                }
+            },
+        );
+        if !sums.iter().all(|sum| sum.is_finite()) {
+            return None;
         }
+        // Rounding adds up to half a unit per row.
+        let scale = sums.map(|sum| scale(sum, T::SUM_BITS - 1));
+        let mut cells = vec![[T::ZERO; W]; weights.len()];
+        let (mut n_numbers, mut n_coarse) = ([0_u64; W], [0_u64; W]);
+        vectorized(
+            #[inline(always)]
+            || {
+                for ((weight, row), cell) in rows().zip(&mut cells) {
+                    for lane in 0..W {
+                        let number = used(weight * f64::from(row[lane]), weight) * scale[lane];
+                        n_numbers[lane] += u64::from(number != 0.0);
+                        n_coarse[lane] += u64::from((number != 0.0) & (number.abs() < COARSE));
+                        cell[lane] = T::nearest(number);
+                    }
+                }
+            },
+        );
+        Some(Self {
+            cells,
+            scale,
+            n_numbers: n_numbers.iter().sum::<u64>() as usize,
+            n_coarse: n_coarse.iter().sum::<u64>() as usize,
+        })
     }
-    // Rounding adds up to half a unit per row.
-    sums.iter()
-        .map(|&sum| sum.is_finite().then(|| scale(sum, T::SUM_BITS - 1)))
-        .collect()
+}
+
+/// The values of a row from one on, and zeros behind its end.
+#[inline(always)]
+fn block_of<const W: usize>(row: &[f32], first: usize) -> [f32; W] {
+    let rest = &row[first..];
+    rest.first_chunk().copied().unwrap_or_else(|| {
+        let mut block = [0.0; W];
+        block[..rest.len()].copy_from_slice(rest);
+        block
+    })
 }
 
 impl<T: Integer, const W: usize> Sums for Vector<T, W> {
@@ -418,12 +458,16 @@ impl<T: Integer, const W: usize> Sums for Vector<T, W> {
 
     fn total(&self, rows: &[u32], gathered: &mut Self::Gathered) -> Self::Total {
         gathered.planes.resize_with(self.planes.len(), Vec::new);
-        let planes = self.planes.iter().zip(&mut gathered.planes);
+        let mut planes = vec![[T::ZERO; W]; self.planes.len()];
+        let of_planes = planes.iter_mut().zip(&mut gathered.planes);
+        let mut of_planes: Vec<_> = of_planes.zip(&self.planes).collect();
+        let is_worth_it = rows.len() * of_planes.len() * W >= WORTH_IT;
+        for_each(is_worth_it, &mut of_planes, |_, ((total, gathered), plane)| {
+            **total = sum(gather(plane, rows, gathered));
+        });
         Total {
             counts: sum(gather(&self.counts, rows, &mut gathered.counts)),
-            planes: planes
-                .map(|(plane, gathered)| sum(gather(plane, rows, gathered)))
-                .collect(),
+            planes,
         }
     }
 
