@@ -5,7 +5,27 @@ use super::features::{BinnedFeatures, Place};
 use super::search::{Limits, Scanned, Sums};
 use crate::categories::Groups;
 
-/// Buffers of a scan, one per thread.
+/// Buffers of scans, one for each part of the features that are scanned at a time.
+pub(super) struct Scratches<S: Sums>(Vec<Scratch<S>>);
+
+impl<S: Sums> Default for Scratches<S> {
+    fn default() -> Self {
+        Self(vec![Scratch::default()])
+    }
+}
+
+impl<S: Sums> Scratches<S> {
+    pub(super) fn one(&mut self) -> &mut Scratch<S> {
+        &mut self.0[0]
+    }
+
+    pub(super) fn several(&mut self, n: usize) -> &mut [Scratch<S>] {
+        self.0.resize_with(n.max(self.0.len()), Scratch::default);
+        &mut self.0[..n]
+    }
+}
+
+/// Buffers of a scan.
 pub(super) struct Scratch<S: Sums> {
     pub(super) scan: S::Buffer,
     groups: Groups,
@@ -13,6 +33,8 @@ pub(super) struct Scratch<S: Sums> {
     order: Vec<u16>,
     /// Their sums in that order, and the rest.
     arranged: S::Histogram,
+    /// Sums of one dense feature alone.
+    alone: S::Histogram,
 }
 
 impl<S: Sums> Default for Scratch<S> {
@@ -22,6 +44,7 @@ impl<S: Sums> Default for Scratch<S> {
             groups: Groups::default(),
             order: Vec::new(),
             arranged: S::Histogram::default(),
+            alone: S::Histogram::default(),
         }
     }
 }
@@ -52,6 +75,36 @@ impl<S: Sums> Scratch<S> {
             has_missing: true,
         };
         sums.scan(place, &self.arranged, total, limits, &mut self.scan)
+    }
+
+    /// Makes the sums of one dense feature alone, of the rows of a node and their targets.
+    pub(super) fn sum_alone(
+        &mut self,
+        sums: &S,
+        features: &BinnedFeatures,
+        feature: u32,
+        (rows, gathered): (&[u32], &S::Gathered),
+    ) -> S::Histogram {
+        let mut alone = std::mem::take(&mut self.alone);
+        sums.accumulate_one(features, feature, rows, gathered, &mut alone);
+        alone
+    }
+
+    /// The best split of a dense feature whose sums are made for it alone.
+    pub(super) fn scan_alone(
+        &mut self,
+        sums: &S,
+        features: &BinnedFeatures,
+        feature: u32,
+        rows: (&[u32], &S::Gathered),
+        total: &S::Total,
+        limits: &Limits,
+    ) -> Scanned {
+        let alone = self.sum_alone(sums, features, feature, rows);
+        let place = features.place(feature).alone();
+        let scanned = self.scan(sums, features, feature, (place, &alone), total, limits);
+        self.alone = alone;
+        scanned
     }
 
     /// The bins of a categorical feature in order; none if all samples are of one category, or of the rest.

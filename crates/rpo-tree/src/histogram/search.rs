@@ -1,6 +1,6 @@
 //! The search of a node over its features.
 
-use super::categories::Scratch;
+use super::categories::{Scratch, Scratches};
 use super::features::{BinnedFeatures, Layout, Place};
 use crate::categories::Groups;
 use crate::splitter::candidates::RandomOrder;
@@ -83,7 +83,7 @@ pub(super) trait Sums: Sync {
     /// Sums of a node.
     type Total: Clone + Send + Sync;
     /// Targets of the rows of a node side by side.
-    type Gathered: Default + Send;
+    type Gathered: Default + Send + Sync;
     /// Buffers of a scan, one per thread.
     type Buffer: Default + Send;
 
@@ -203,10 +203,34 @@ pub(super) struct Node<'a, S: Sums> {
 }
 
 /// Fewest numbers that are worth a second thread.
-const WORTH_IT: usize = 1 << 14;
+const WORTH_IT: usize = 1 << 15;
 
-/// Features that a thread scans at a time.
-const CHUNK: usize = 64;
+/// Numbers whose scores take as long as all else that a feature takes.
+const PER_FEATURE: usize = 64;
+
+/// Parts of the features for each thread.
+const PARTS: usize = 2;
+
+/// What features offer, given the work that they are (in numbers): of each of some ranges of them, joined, in parallel where
+/// that is worth it.
+pub(super) fn join_parts<S: Sums, T: Send>(
+    n_features: usize,
+    work: usize,
+    scratches: &mut Scratches<S>,
+    of_range: impl Fn(Range<usize>, &mut Scratch<S>) -> Option<T> + Sync,
+    join: impl Fn(Option<T>, Option<T>) -> Option<T> + Sync + Send,
+) -> Option<T> {
+    let threads = rayon::current_num_threads();
+    if threads == 1 || work + n_features * PER_FEATURE < WORTH_IT {
+        return of_range(0..n_features, scratches.one());
+    }
+    let size = n_features.div_ceil(PARTS * threads).max(1);
+    let parts = scratches.several(n_features.div_ceil(size));
+    let parts = parts.par_iter_mut().enumerate();
+    parts
+        .map(|(i, scratch)| of_range(i * size..n_features.min((i + 1) * size), scratch))
+        .reduce(|| None, join)
+}
 
 impl<S: Sums> Node<'_, S> {
     fn scan(&self, feature: u32, scratch: &mut Scratch<S>) -> Scanned {
@@ -226,7 +250,7 @@ impl<S: Sums> Node<'_, S> {
     }
 
     /// The best split of all features, of equal scores the first in random order.
-    pub(super) fn best_of_all(&self, scratch: &mut Scratch<S>) -> Option<Found> {
+    pub(super) fn best_of_all(&self, scratches: &mut Scratches<S>) -> Option<Found> {
         let singles = match &self.features.layout {
             Layout::Dense(_) => &[],
             Layout::Sparse(c) => c.singles(),
@@ -251,20 +275,13 @@ impl<S: Sums> Node<'_, S> {
             }),
             (a, b) => a.or(b),
         };
-        let threads = rayon::current_num_threads() > 1 && self.features.n_cells() * S::WIDTH >= WORTH_IT;
-        let n = singles.len();
-        let single = if threads {
-            (0..n.div_ceil(CHUNK))
-                .into_par_iter()
-                .map_init(Scratch::default, |scratch, i| {
-                    best_single(i * CHUNK..n.min((i + 1) * CHUNK), scratch)
-                })
-                .reduce(|| None, first)
-        } else {
-            best_single(0..n, scratch)
-        };
-        let single = single.and_then(|(_, i)| self.candidate(singles[i], scratch));
+        let work = self.features.n_cells() * S::WIDTH;
+        let single = join_parts(singles.len(), work, scratches, best_single, first);
+        let single = single.and_then(|(_, i)| self.candidate(singles[i], scratches.one()));
         let p = self.features.n_features();
+        if singles.len() == p {
+            return single;
+        }
         let scan = |range: Range<usize>, scratch: &mut Scratch<S>| {
             let mut best = None;
             // Features of one sum were scored above.
@@ -273,19 +290,7 @@ impl<S: Sums> Node<'_, S> {
             }
             best
         };
-        let others = if singles.len() == p {
-            None
-        } else if threads {
-            (0..p.div_ceil(CHUNK))
-                .into_par_iter()
-                .map_init(Scratch::default, |scratch, i| {
-                    scan(i * CHUNK..p.min((i + 1) * CHUNK), scratch)
-                })
-                .reduce(|| None, better)
-        } else {
-            scan(0..p, scratch)
-        };
-        better(single, others)
+        better(single, join_parts(p, work, scratches, scan, better))
     }
 
     /// The best split of some features, which come in random order or not; `None` if all are constant.
@@ -293,18 +298,13 @@ impl<S: Sums> Node<'_, S> {
         &self,
         features: &[u32],
         is_random: bool,
-        scratch: &mut Scratch<S>,
+        scratches: &mut Scratches<S>,
     ) -> Option<Option<Found>> {
-        let mut best = None;
-        for (place, &feature) in features.iter().enumerate() {
-            let order = if is_random {
-                place as u64
-            } else {
-                self.order.rank(feature).0
-            };
-            best = offer(best, feature, order, self.scan(feature, scratch));
-        }
-        best
+        let work = self.features.n_cells() / self.features.n_features() * features.len() * S::WIDTH;
+        let order = (!is_random).then_some(self.order);
+        best_offer(features, order, work, scratches, |feature, scratch| {
+            self.scan(feature, scratch)
+        })
     }
 
     /// The split of the first feature that is not constant.
@@ -315,6 +315,31 @@ impl<S: Sums> Node<'_, S> {
     ) -> Option<Found> {
         features.find_map(|feature| offer(None, feature, 0, self.scan(feature, scratch)))?
     }
+}
+
+/// The best of what some features offer, which come in their order or in another one, given the work that they are; `None` if
+/// all are constant.
+pub(super) fn best_offer<S: Sums>(
+    features: &[u32],
+    order: Option<RandomOrder>,
+    work: usize,
+    scratches: &mut Scratches<S>,
+    scan: impl Fn(u32, &mut Scratch<S>) -> Scanned + Sync,
+) -> Option<Option<Found>> {
+    let of_range = |range: Range<usize>, scratch: &mut Scratch<S>| {
+        let mut best = None;
+        for place in range {
+            let feature = features[place];
+            let order = order.map_or(place as u64, |order| order.rank(feature).0);
+            best = offer(best, feature, order, scan(feature, scratch));
+        }
+        best
+    };
+    let join = |a: Option<Option<Found>>, b: Option<Option<Found>>| match (a, b) {
+        (Some(a), Some(b)) => Some(better(a, b)),
+        (a, b) => a.or(b),
+    };
+    join_parts(features.len(), work, scratches, of_range, join)
 }
 
 /// Takes in what a feature offers; `None` as long as all are constant.

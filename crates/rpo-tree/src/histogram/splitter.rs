@@ -1,11 +1,11 @@
 //! The splitter that grows trees on histograms.
 
-use super::categories::Scratch;
+use super::categories::{Scratch, Scratches};
 use super::features::{BinnedFeatures, Layout, Side};
 use super::fixed::FixedPoint;
 use super::purity::Purity;
 use super::scalar::Scalar;
-use super::search::{Found, Limits, Node, Sums, offer};
+use super::search::{Found, Limits, Node, Sums, best_offer, offer};
 use super::shared_root::share_root;
 use super::vector::Vector;
 use super::workspace::{Common, HistogramWorkspace, Work};
@@ -316,40 +316,61 @@ impl HistogramSplitter<'_> {
         if kept.is_none() && !self.may_split(node.rows) {
             return None;
         }
-        let (mut histogram, total, found) = if self.sums_drawn_only() {
-            let mut histogram = work.take_free();
+        if self.sums_drawn_only() {
             let total = sums.total(node.rows, &mut work.gathered);
-            let found = self.search_drawn(sums, node, &total, &mut histogram, common, work);
-            (histogram, total, found)
-        } else {
-            let (histogram, total) = kept.unwrap_or_else(|| {
-                let mut histogram = work.take_free();
-                let total = sums.accumulate(self.features, node.rows, &mut work.gathered, &mut histogram);
-                (histogram, total)
-            });
-            let found = self.search(sums, node, &total, &histogram, common, &mut work.scratch);
-            (histogram, total, found)
-        };
+            let found = self.search_drawn(sums, node, &total, common, work)?;
+            let gain = self.gain(sums, &found, &total)?;
+            let rule = self.route(sums, &found, node.rows, None, (common, work), children);
+            return Some(ProposedSplit { rule, gain });
+        }
+        let (histogram, total) = kept.unwrap_or_else(|| {
+            let mut histogram = work.take_free();
+            let total = sums.accumulate(self.features, node.rows, &mut work.gathered, &mut histogram);
+            (histogram, total)
+        });
+        let found = self.search(sums, node, &total, &histogram, common, &mut work.scratches);
         let Some((found, gain)) = found.and_then(|found| Some((found, self.gain(sums, &found, &total)?)))
         else {
             work.give_back(histogram);
             return None;
         };
-        let rule = if self.features.bins(found.feature).is_categorical {
-            self.route_categories(sums, &found, node.rows, &mut histogram, work, children)
-        } else {
-            self.route(&found, node.rows, &mut common.marks, children)
-        };
-        if self.sums_drawn_only() {
-            work.give_back(histogram);
-        } else {
-            work.keep(node.number, (histogram, total));
-        }
+        let rule = self.route(
+            sums,
+            &found,
+            node.rows,
+            Some(&histogram),
+            (common, work),
+            children,
+        );
+        work.keep(node.number, (histogram, total));
         Some(ProposedSplit { rule, gain })
     }
 
+    /// Routes the rows of a node by a split, given the sums of all features if they are made; the rule.
+    fn route<S: Sums>(
+        &self,
+        sums: &S,
+        found: &Found,
+        rows: &[u32],
+        histogram: Option<&S::Histogram>,
+        (common, work): (&mut Common, &mut Work<S>),
+        children: &mut [u16],
+    ) -> AxisRule {
+        if self.features.bins(found.feature).is_categorical {
+            self.route_categories(sums, found, rows, histogram, work, children)
+        } else {
+            self.route_numbers(found, rows, &mut common.marks, children)
+        }
+    }
+
     /// Routes the rows of a node by a split of a number; the rule.
-    fn route(&self, found: &Found, rows: &[u32], marks: &mut Vec<u8>, children: &mut [u16]) -> AxisRule {
+    fn route_numbers(
+        &self,
+        found: &Found,
+        rows: &[u32],
+        marks: &mut Vec<u8>,
+        children: &mut [u16],
+    ) -> AxisRule {
         let Found { feature, split, .. } = *found;
         let bins = self.features.bins(feature);
         let threshold = split
@@ -369,17 +390,19 @@ impl HistogramSplitter<'_> {
         sums: &S,
         found: &Found,
         rows: &[u32],
-        histogram: &mut S::Histogram,
+        histogram: Option<&S::Histogram>,
         work: &mut Work<S>,
         children: &mut [u16],
     ) -> AxisRule {
         let Found { feature, split, .. } = *found;
-        let mut place = self.features.place(feature);
-        if self.sums_drawn_only() {
-            place = place.alone();
-            sums.accumulate_one(self.features, feature, rows, &work.gathered, histogram);
-        }
-        let order = work.scratch.order(sums, (place, histogram), &self.limits());
+        let (place, limits) = (self.features.place(feature), self.limits());
+        let (scratch, gathered) = (work.scratches.one(), &work.gathered);
+        let order = if let Some(histogram) = histogram {
+            scratch.order(sums, (place, histogram), &limits)
+        } else {
+            let alone = scratch.sum_alone(sums, self.features, feature, (rows, gathered));
+            scratch.order(sums, (place.alone(), &alone), &limits)
+        };
         let (left, right) = order.split_at(split.last + 1);
         let listed = if split.missing_left { right } else { left };
         self.features
@@ -413,7 +436,7 @@ impl HistogramSplitter<'_> {
         total: &S::Total,
         histogram: &S::Histogram,
         common: &mut Common,
-        scratch: &mut Scratch<S>,
+        scratches: &mut Scratches<S>,
     ) -> Option<Found> {
         let search = Node {
             features: self.features,
@@ -424,14 +447,16 @@ impl HistogramSplitter<'_> {
             order: RandomOrder::of(node.seed),
         };
         let Some(k) = self.n_drawn() else {
-            return search.best_of_all(scratch);
+            return search.best_of_all(scratches);
         };
         let Common { draw, drawn, .. } = common;
         draw.draw(k, node.seed.purpose("features"), drawn);
         let is_random = k < draw.features().len();
-        match search.best_of(drawn, is_random, scratch) {
+        match search.best_of(drawn, is_random, scratches) {
             Some(best) => best,
-            None if k < draw.features().len() => search.first_of(further(draw.features(), node), scratch),
+            None if k < draw.features().len() => {
+                search.first_of(further(draw.features(), node), scratches.one())
+            }
             None => None,
         }
     }
@@ -442,35 +467,24 @@ impl HistogramSplitter<'_> {
         sums: &S,
         node: NodeRows<'_>,
         total: &S::Total,
-        histogram: &mut S::Histogram,
         common: &mut Common,
         work: &mut Work<S>,
     ) -> Option<Found> {
         let Common { draw, drawn, .. } = common;
+        let Work {
+            scratches, gathered, ..
+        } = work;
         let k = self.n_drawn()?;
         draw.draw(k, node.seed.purpose("features"), drawn);
-        let limits = self.limits();
-        let mut scan = |feature| {
-            sums.accumulate_one(self.features, feature, node.rows, &work.gathered, histogram);
-            let of_feature = (self.features.place(feature).alone(), &*histogram);
-            work.scratch
-                .scan(sums, self.features, feature, of_feature, total, &limits)
+        let (limits, rows) = (self.limits(), (node.rows, &*gathered));
+        let scan = |feature, scratch: &mut Scratch<S>| {
+            scratch.scan_alone(sums, self.features, feature, rows, total, &limits)
         };
-        let mut best = None;
         let order = (k == draw.features().len()).then(|| RandomOrder::of(node.seed));
-        for (place, &feature) in drawn.iter().enumerate() {
-            best = offer(
-                best,
-                feature,
-                order.map_or(place as u64, |order| order.rank(feature).0),
-                scan(feature),
-            );
-        }
-        match best {
+        match best_offer(drawn, order, node.rows.len() * k * S::WIDTH, scratches, scan) {
             Some(best) => best,
-            None if k < draw.features().len() => {
-                further(draw.features(), node).find_map(|feature| offer(None, feature, 0, scan(feature)))?
-            }
+            None if k < draw.features().len() => further(draw.features(), node)
+                .find_map(|feature| offer(None, feature, 0, scan(feature, scratches.one())))?,
             None => None,
         }
     }

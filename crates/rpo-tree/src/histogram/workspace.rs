@@ -1,6 +1,6 @@
 //! Buffers that nodes and trees share.
 
-use super::categories::Scratch;
+use super::categories::Scratches;
 use super::scalar::Scalar;
 use super::search::Sums;
 use super::vector::Vector;
@@ -31,7 +31,7 @@ pub(super) struct Common {
 /// Histograms of open nodes, and buffers.
 pub(super) struct Work<S: Sums> {
     pub(super) gathered: S::Gathered,
-    pub(super) scratch: Scratch<S>,
+    pub(super) scratches: Scratches<S>,
     free: Vec<S::Histogram>,
     open: BTreeMap<usize, (S::Histogram, S::Total)>,
 }
@@ -40,7 +40,7 @@ impl<S: Sums> Default for Work<S> {
     fn default() -> Self {
         Self {
             gathered: S::Gathered::default(),
-            scratch: Scratch::default(),
+            scratches: Scratches::default(),
             free: Vec::new(),
             open: BTreeMap::new(),
         }
