@@ -6,7 +6,7 @@
 
 use super::bins::{FeatureBins, limit};
 use super::cell::Cell;
-use super::features::{Place, Rows, Side};
+use super::features::{Place, Rows, Side, add_in_parts};
 use super::lines::{Bytes, Lines, TILE, Tile, WIDTH};
 use crate::categories::count_distinct;
 use crate::ranks::{sort_by_bits, sortable};
@@ -15,7 +15,10 @@ use rayon::prelude::*;
 use rpo_core::vectorized;
 
 /// Fewest additions that are worth a second thread.
-const WORTH_IT: usize = 1 << 16;
+const WORTH_IT: usize = 1 << 15;
+
+/// Fewest additions per cell of each thread's own sums that are worth them.
+const PER_CELL: usize = 8;
 
 #[derive(Debug, Clone)]
 pub(super) struct DenseBins {
@@ -110,22 +113,33 @@ impl DenseBins {
         }
     }
 
-    /// Adds the cells of rows (one per row, in their order) per bin; blocks of features in parallel.
+    /// Adds the cells of rows (one per row, in their order) per bin; parts of the rows in parallel, or of few rows blocks of
+    /// features.
     pub(super) fn add<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
-        let is_worth_it = cells.len() * self.features.len() >= WORTH_IT;
-        let threads = if is_worth_it {
-            rayon::current_num_threads()
+        let additions = cells.len() * self.features.len();
+        let threads = rayon::current_num_threads();
+        if threads == 1 || additions < WORTH_IT {
+            self.add_rows(rows, cells, histogram);
+        } else if additions >= PER_CELL * threads * self.n_cells() {
+            add_in_parts(rows, cells, histogram, |rows, cells, sums| {
+                self.add_rows(rows, cells, sums);
+            });
         } else {
-            1
-        };
-        let together = self.lines.together(threads);
-        let add = |(i, sums): (usize, &mut [C])| self.add_blocks(i * together, together, rows, cells, sums);
-        let room = together * WIDTH * self.stride;
-        if threads > 1 {
-            histogram.par_chunks_mut(room).enumerate().for_each(add);
-        } else {
-            histogram.chunks_mut(room).enumerate().for_each(add);
+            let together = self.lines.together(threads);
+            let blocks = histogram.par_chunks_mut(self.room(together)).enumerate();
+            blocks.for_each(|(i, sums)| self.add_blocks(i * together, together, rows, cells, sums));
         }
+    }
+
+    fn add_rows<C: Cell>(&self, rows: Rows<'_>, cells: &[C], histogram: &mut [C]) {
+        let together = self.lines.together(1);
+        let blocks = histogram.chunks_mut(self.room(together)).enumerate();
+        blocks.for_each(|(i, sums)| self.add_blocks(i * together, together, rows, cells, sums));
+    }
+
+    /// Room of the sums of so many blocks of features.
+    fn room(&self, together: usize) -> usize {
+        together * WIDTH * self.stride
     }
 
     /// The same for some blocks of features that lie together: tile after tile, so that the bins of a row are read from memory
@@ -161,8 +175,8 @@ impl DenseBins {
         cells: &[C],
         sums: &mut Vec<C>,
     ) {
-        sums.clear();
         sums.resize(256, C::ZERO);
+        sums[..n_cells(self.bins(feature))].fill(C::ZERO);
         let sums: &mut [C; 256] = (&mut sums[..]).try_into().expect("a cell per byte");
         rows.for_each_with(
             &self.columns[feature as usize],

@@ -6,6 +6,7 @@ use super::dense::DenseBins;
 use super::sparse::SparseBins;
 use crate::TreeError;
 use crate::ranks::{check_categories, check_training_features};
+use rayon::prelude::*;
 use rpo_core::{MatrixView, ParameterError, vectorized};
 use std::ops::Range;
 
@@ -100,6 +101,30 @@ pub(super) struct Side {
     /// The last bin of the left child.
     pub(super) last: usize,
     pub(super) missing_left: bool,
+}
+
+/// Adds the cells of rows to sums per bin: a part of the rows on each thread, whose sums are added in the end.
+pub(super) fn add_in_parts<C: Cell>(
+    rows: Rows<'_>,
+    cells: &[C],
+    histogram: &mut [C],
+    add: impl Fn(Rows<'_>, &[C], &mut [C]) + Sync,
+) {
+    let size = cells.len().div_ceil(rayon::current_num_threads());
+    let n_cells = histogram.len();
+    let parts: Vec<Vec<C>> = cells
+        .par_chunks(size)
+        .enumerate()
+        .map(|(i, cells)| {
+            let mut part = vec![C::ZERO; n_cells];
+            add(rows.part(i * size..i * size + cells.len()), cells, &mut part);
+            part
+        })
+        .collect();
+    for part in &parts {
+        let sums = histogram.iter_mut().zip(part);
+        sums.for_each(|(sum, cell)| sum.add(cell));
+    }
 }
 
 impl BinnedFeatures {

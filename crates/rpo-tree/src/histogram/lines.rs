@@ -52,9 +52,11 @@ impl Lines {
         self.n_blocks
     }
 
-    /// The number of blocks that one of so many threads adds at a time.
+    /// The number of blocks that one of so many threads adds at a time: of several threads each several times, as the last
+    /// blocks may be fewer or narrower.
     pub(super) fn together(&self, threads: usize) -> usize {
-        let (mut together, wanted) = (self.width, threads.min(self.n_blocks));
+        let parts = if threads == 1 { 1 } else { 4 * threads };
+        let (mut together, wanted) = (self.width, parts.min(self.n_blocks));
         while self.n_blocks.div_ceil(together) < wanted {
             together /= 2;
         }

@@ -10,6 +10,7 @@ use super::sparse::zero_sums;
 use crate::categories::Groups;
 use crate::criterion::LeafPenalty;
 use rpo_core::vectorized;
+use std::sync::Arc;
 
 /// Most bins of a feature, and scores that are computed side by side.
 const MOST: usize = 256;
@@ -20,11 +21,19 @@ pub(super) struct Scalar<C> {
     /// By row.
     cells: Vec<C>,
     /// Sums of all rows by bin, if they were [made before](super::shared_root).
-    root: Vec<C>,
+    root: Option<Root<C>>,
     code: Code,
     /// Penalty of leaf values, α in units.
     penalty: LeafPenalty,
     min_child_weight: f64,
+}
+
+/// Sums of all rows by bin, those of several targets side by side.
+#[derive(Debug, Clone)]
+pub(super) struct Root<C> {
+    pub(super) sums: Arc<Vec<C>>,
+    pub(super) n_targets: usize,
+    pub(super) target: usize,
 }
 
 /// The sides of splits of a feature: the sums of all bins up to one, and what they stand for.
@@ -73,7 +82,7 @@ impl<C: Fixed> Scalar<C> {
         let l1 = penalty.l1 * code.scale;
         Self {
             cells,
-            root: Vec::new(),
+            root: None,
             code,
             penalty: LeafPenalty { l1, ..penalty },
             min_child_weight,
@@ -86,8 +95,8 @@ impl<C: Fixed> Scalar<C> {
     }
 
     /// Takes the sums of all rows by bin.
-    pub(super) fn set_root(&mut self, sums: Vec<C>) {
-        self.root = sums;
+    pub(super) fn set_root(&mut self, root: Root<C>) {
+        self.root = Some(root);
     }
 
     /// The largest score of the first k sides, with `extra` added to each, and where it is first reached.
@@ -163,10 +172,13 @@ impl<C: Fixed> Sums for Scalar<C> {
         histogram: &mut Vec<C>,
     ) -> C {
         let cells = gather(&self.cells, rows, gathered);
-        if rows.len() == self.cells.len() && !self.root.is_empty() {
-            histogram.clone_from(&self.root);
-        } else {
-            features.accumulate(rows, cells, histogram);
+        match &self.root {
+            Some(root) if rows.len() == self.cells.len() => {
+                let sums = root.sums.chunks_exact(root.n_targets);
+                histogram.clear();
+                histogram.extend(sums.map(|sums| sums[root.target]));
+            }
+            _ => features.accumulate(rows, cells, histogram),
         }
         sum(cells)
     }

@@ -5,7 +5,8 @@
 
 use super::features::{BinnedFeatures, Rows};
 use super::fixed::Fixed;
-use super::scalar::Scalar;
+use super::scalar::{Root, Scalar};
+use std::sync::Arc;
 
 /// Rows whose targets lie side by side at a time: so many fit into the second cache.
 const CHUNK: usize = 1 << 13;
@@ -35,7 +36,12 @@ fn side_by_side<C: Fixed, const K: usize>(features: &BinnedFeatures, targets: &m
         }
         features.add(Rows::From(first), &cells[..n], &mut sums);
     }
+    let sums = Arc::new(sums.into_flattened());
     for (lane, target) in targets.iter_mut().enumerate() {
-        target.set_root(sums.iter().map(|sums| sums[lane]).collect());
+        target.set_root(Root {
+            sums: Arc::clone(&sums),
+            n_targets: K,
+            target: lane,
+        });
     }
 }

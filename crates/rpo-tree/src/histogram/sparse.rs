@@ -6,12 +6,12 @@
 
 use super::bins::{FeatureBins, limit};
 use super::cell::{Cell, sum};
-use super::features::{Place, Rows, Side};
+use super::features::{Place, Rows, Side, add_in_parts};
 use crate::TreeError;
 use crate::categories::count_distinct;
 use crate::ranks::sortable;
 use rayon::prelude::*;
-use rpo_core::{CsrView, csr_row};
+use rpo_core::{CsrView, csr_row, vectorized};
 
 /// Fewest additions that are worth a second thread.
 const WORTH_IT: usize = 1 << 17;
@@ -153,37 +153,26 @@ impl SparseBins {
             self.add_rows(rows, cells, histogram);
             return;
         }
-        let size = cells.len().div_ceil(threads);
-        let parts: Vec<Vec<C>> = cells
-            .par_chunks(size)
-            .enumerate()
-            .map(|(i, cells)| {
-                let mut part = vec![C::ZERO; self.n_cells];
-                self.add_rows(rows.part(i * size..i * size + cells.len()), cells, &mut part);
-                part
-            })
-            .collect();
-        for part in &parts {
-            histogram
-                .iter_mut()
-                .zip(part)
-                .for_each(|(sum, cell)| sum.add(cell));
-        }
+        add_in_parts(rows, cells, histogram, |rows, cells, sums| {
+            self.add_rows(rows, cells, sums);
+        });
     }
 
     fn add_rows<C: Cell>(&self, rows: Rows<'_>, cells: &[C], sums: &mut [C]) {
-        let mut add = |row: usize, cell: &C| {
-            for &place in self.cells_of(row) {
-                sums[place as usize].add(cell);
-            }
-        };
-        match rows {
-            Rows::From(first) => (first..).zip(cells).for_each(|(row, cell)| add(row, cell)),
-            Rows::Listed(rows) => rows
-                .iter()
-                .zip(cells)
-                .for_each(|(&row, cell)| add(row as usize, cell)),
-        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for (i, cell) in cells.iter().enumerate() {
+                    let row = match rows {
+                        Rows::From(first) => first + i,
+                        Rows::Listed(rows) => rows[i] as usize,
+                    };
+                    for &place in self.cells_of(row) {
+                        sums[place as usize].add(cell);
+                    }
+                }
+            },
+        );
     }
 
     pub(super) fn route(
