@@ -7,7 +7,7 @@ use super::resolved::Resolved;
 use super::routing::apply;
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, keep_largest, narrow};
 use super::step::{BoostingStep, StepValues};
-use super::target::Target;
+use super::target::{ProjectedBy, Target};
 use super::trees::Trees;
 use crate::error::EnsembleError;
 use crate::projection::{OutputProjection, ProjectionScope};
@@ -192,11 +192,13 @@ impl<'a> Booster<'a> {
         self.loss = match phi {
             None => self.state.run::<f32>(Pass { update, next: None }),
             Some(phi) => {
-                let (target, loss) = Target::after(
+                let (target, loss) = std::mem::take(&mut self.target).after(
                     update,
                     &mut self.state,
-                    &phi,
-                    self.scales.as_deref(),
+                    ProjectedBy {
+                        phi: &phi,
+                        scales: self.scales.as_deref(),
+                    },
                     self.params,
                     self.objective,
                     self.outputs,

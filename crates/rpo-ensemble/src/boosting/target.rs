@@ -40,6 +40,13 @@ impl SecondOrderTarget {
     }
 }
 
+/// What residuals are projected by: coefficients, and the scale of each output before, if there are any.
+#[derive(Clone, Copy)]
+pub(super) struct ProjectedBy<'p> {
+    pub(super) phi: &'p Coefficients,
+    pub(super) scales: Option<&'p [f32]>,
+}
+
 /// An update of the training scores.
 type Update<'u> = (&'u LeafIndex, &'u StepUpdate);
 
@@ -55,20 +62,21 @@ impl Default for Target {
 }
 
 impl Target {
-    /// Applies an update to the training scores, and projects their residual, each output times its scale, for the next
-    /// tree; returns the training loss with it.
+    /// Applies an update to the training scores, and projects their residual, each output times its scale, for the tree after
+    /// this one; returns the training loss with it.
     pub(super) fn after(
+        self,
         update: Option<Update<'_>>,
         state: &mut State<'_>,
-        phi: &Coefficients,
-        scales: Option<&[f32]>,
+        by: ProjectedBy<'_>,
         params: &Resolved,
         objective: &Objective,
         outputs: &Outputs<'_>,
     ) -> (Self, f64) {
         if let Some(splits) = params.second_order {
-            return Self::second_order(update, state, phi, scales, splits, objective, outputs);
+            return self.second_order(update, state, by, splits, objective, outputs);
         }
+        let ProjectedBy { phi, scales } = by;
         let (n, norm) = (outputs.n_rows(), phi.norm_squared());
         let scaled = scales.map(|scales| phi.scaled(scales));
         let phi = scaled.as_ref().unwrap_or(phi);
@@ -85,7 +93,7 @@ impl Target {
             let z = Array2::from_shape_fn((n, 1), |(i, _)| wide[i] as f32);
             return (Self::Variance { z, wide, norm }, loss);
         }
-        let mut z = Array2::zeros((n, phi.n_components()));
+        let (mut z, _) = self.into_room((n, phi.n_components()));
         let loss = state.run(Pass {
             update,
             next: Some(Projected {
@@ -99,14 +107,15 @@ impl Target {
     }
 
     fn second_order(
+        self,
         update: Option<Update<'_>>,
         state: &mut State<'_>,
-        phi: &Coefficients,
-        scales: Option<&[f32]>,
+        by: ProjectedBy<'_>,
         splits: SecondOrderSplits,
         objective: &Objective,
         outputs: &Outputs<'_>,
     ) -> (Self, f64) {
+        let ProjectedBy { phi, scales } = by;
         let (mut unit, squares);
         let mut penalties: Vec<LeafPenalty>;
         match scales {
@@ -129,8 +138,8 @@ impl Target {
             }
         }
         let shape = (outputs.n_rows(), unit.n_components());
-        let mut gradients = Array2::zeros(shape);
-        let mut curvatures = (!splits.is_constant_for(outputs)).then(|| Array2::zeros(shape));
+        let (mut gradients, room) = self.into_room(shape);
+        let mut curvatures = (!splits.is_constant_for(outputs)).then(|| fitting(room, shape));
         let curvature = curvatures
             .as_mut()
             .map(|h| (&squares, h.as_slice_mut().expect("made in row order")));
@@ -150,6 +159,15 @@ impl Target {
             min_child_weight: scale * scale * splits.min_child_weight,
         };
         (Self::SecondOrder(target), loss)
+    }
+
+    /// Room for the gradients and curvatures of the next tree, where those of this one were.
+    fn into_room(self, shape: (usize, usize)) -> (Array2<f32>, Option<Array2<f32>>) {
+        let (gradients, curvatures) = match self {
+            Self::Variance { z, .. } => (z, None),
+            Self::SecondOrder(target) => (target.gradients, target.curvatures),
+        };
+        (fitting(Some(gradients), shape), curvatures)
     }
 
     /// The gain that counts as 1: ‖φ‖² of squares of projected residuals.
@@ -175,6 +193,12 @@ impl Target {
         let mean = |(sum, total): (f64, f64)| if total > 0.0 { sum / total } else { 0.0 };
         sums.into_iter().map(mean).collect()
     }
+}
+
+/// An array of a shape: this one, if it has it, whatever it holds.
+fn fitting(array: Option<Array2<f32>>, shape: (usize, usize)) -> Array2<f32> {
+    let fits = array.filter(|array| array.dim() == shape);
+    fits.unwrap_or_else(|| Array2::zeros(shape))
 }
 
 /// The penalties of values along components of norm 1: v along φ_k adds v φ_kj to output j.
