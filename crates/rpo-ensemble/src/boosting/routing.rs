@@ -1,5 +1,6 @@
 //! Leaves of samples, whatever the number of features.
 
+use rayon::prelude::*;
 use rpo_core::{CsrView, MatrixView, csr_row};
 use rpo_tree::{AxisRule, RowBlock, Structure};
 use std::ops::Range;
@@ -67,11 +68,13 @@ impl<'x> Samples<'x> {
 pub(super) fn apply(tree: &Structure<AxisRule>, x: MatrixView<'_>) -> Vec<u32> {
     let mut leaves = vec![0; x.n_rows()];
     let size = Samples::good_size(x.reborrow());
-    let mut samples = Samples::new(x);
-    for (i, leaves) in leaves.chunks_mut(size).enumerate() {
-        samples.load(i * size..i * size + leaves.len());
-        samples.leaves(std::iter::once(tree), leaves);
-    }
+    leaves.par_chunks_mut(size).enumerate().for_each_init(
+        || Samples::new(x.reborrow()),
+        |samples, (i, leaves)| {
+            samples.load(i * size..i * size + leaves.len());
+            samples.leaves(std::iter::once(tree), leaves);
+        },
+    );
     leaves
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Real, write};
 use crate::error::EnsembleError;
-use rpo_core::{CsrMatrix, MatrixView};
+use rpo_core::{CsrMatrix, MatrixView, vectorized};
 use rpo_projections::LinearMap;
 
 /// The matrix φ (q x d) of a linear map of d outputs.
@@ -227,7 +227,10 @@ impl Coefficients {
         match self {
             Self::Dense { phi, n_outputs } => {
                 for (out, phi) in out.iter_mut().zip(phi.chunks_exact(*n_outputs)) {
-                    *out = dot(row, phi);
+                    *out = vectorized(
+                        #[inline(always)]
+                        || dot(row, phi),
+                    );
                 }
             }
             Self::Sparse(components) => {
@@ -279,6 +282,7 @@ impl Coefficients {
     }
 }
 
+#[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f64 {
     const LANES: usize = 16;
     let mut sums = [0.0_f32; LANES];
