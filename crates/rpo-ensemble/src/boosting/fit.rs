@@ -202,14 +202,17 @@ impl Run<'_, '_> {
             history.validation.push(stopping.evaluate(&model, first));
         }
         for step in first..last {
-            let trees = self
-                .boosters
-                .par_chunks_mut(Trees::TOGETHER)
-                .map(|group| Booster::step_together(group, step, step + 1 == last))
-                .collect::<Result<Vec<_>, EnsembleError>>()?
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>();
+            let groups = self.boosters.par_chunks_mut(Trees::TOGETHER);
+            let step_of = |group| Booster::step_together(group, step, step + 1 == last);
+            let steps = || groups.map(step_of).collect::<Result<Vec<_>, EnsembleError>>();
+            let trees = if rayon::current_num_threads() > 1 {
+                // A thread of the pool enters a scope: what a step does in parallel is many times too little to hand each over to
+                // the pool from outside.
+                rayon::scope(|_| steps())?
+            } else {
+                steps()?
+            };
+            let trees: Vec<_> = trees.into_iter().flatten().collect();
             let seen = stopping.as_mut().and_then(|stopping| {
                 stopping.add(&trees);
                 let is_due = (step + 1) % stopping.every() == 0 || step + 1 == last;

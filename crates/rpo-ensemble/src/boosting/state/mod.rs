@@ -70,7 +70,7 @@ pub(super) struct Projected<'s, T> {
     pub(super) curvature: Option<(&'s Coefficients, &'s mut [f32])>,
 }
 
-/// The coefficients of the next tree, and what is written for it in chunks of [`ROWS`] rows, empty ones where nothing is.
+/// The coefficients of the next tree, and what is written for it in chunks of rows, empty ones where nothing is.
 struct Chunks<'s, T> {
     phi: Option<&'s Coefficients>,
     squares: Option<&'s Coefficients>,
@@ -79,8 +79,8 @@ struct Chunks<'s, T> {
 }
 
 impl<'s, T> Chunks<'s, T> {
-    fn new(next: Option<Projected<'s, T>>, n_rows: usize) -> Self {
-        let n_chunks = n_rows.div_ceil(ROWS);
+    fn new(next: Option<Projected<'s, T>>, n_rows: usize, rows: usize) -> Self {
+        let n_chunks = n_rows.div_ceil(rows);
         let Some(Projected { phi, z, curvature }) = next else {
             return Self {
                 phi: None,
@@ -88,7 +88,7 @@ impl<'s, T> Chunks<'s, T> {
                 parts: (0..n_chunks).map(|_| Default::default()).collect(),
             };
         };
-        let size = ROWS * phi.n_components();
+        let size = rows * phi.n_components();
         let (squares, mut h) = match curvature {
             Some((squares, h)) => (Some(squares), h.chunks_mut(size)),
             None => (None, [].chunks_mut(size)),
@@ -104,6 +104,12 @@ impl<'s, T> Chunks<'s, T> {
     fn n_components(&self) -> usize {
         self.phi.map_or(0, Coefficients::n_components)
     }
+}
+
+/// The sum of the losses of samples, in the order that a fit keeps to.
+fn sum_of_losses(losses: &[f64]) -> f64 {
+    let of_chunk = |losses: &[f64]| losses.iter().fold(0.0, |sum, loss| sum + loss);
+    losses.chunks(ROWS).map(of_chunk).sum()
 }
 
 /// Writes numbers in another type.

@@ -56,7 +56,7 @@ impl<'a> OddsState<'a> {
 
     pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
-        let next = Chunks::new(pass.next, self.outputs.n_rows());
+        let next = Chunks::new(pass.next, self.outputs.n_rows(), ROWS);
         let (phi, squares, q) = (next.phi, next.squares, next.n_components());
         let factors = pass.update.map(|(leaves, update)| {
             let factor = |v: f64| math::exp(2.0 * v) as f32;

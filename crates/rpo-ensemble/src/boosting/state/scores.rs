@@ -1,7 +1,7 @@
 //! The scores of the training set, n x d, for any loss.
 
 use super::sums::{LeafSums, scale_columns};
-use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real};
+use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real, sum_of_losses};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::{Direction, Objective, StepRule};
 use crate::boosting::resolved::Resolved;
@@ -19,10 +19,19 @@ pub(crate) struct ScoreState<'a, T> {
     rules: Vec<StepRule>,
     /// Row after row.
     scores: Vec<T>,
+    /// Negative gradients and second derivatives at these scores, row after row, where they are few enough to be kept from
+    /// the pass that projects them for the sums over the leaves of the tree.
+    derived: Option<(Vec<f64>, Vec<f64>)>,
 }
+
+/// Most cells of several outputs whose derivatives are kept.
+const KEPT: usize = 1 << 17;
 
 /// Cells of some samples that are computed together, for so many fit into the first cache.
 const TILE: usize = 512;
+
+/// Cells that are worth a task of their own.
+const TASK: usize = 8 * TILE;
 
 /// Consecutive samples, row after row: outputs, scores, cell weights, losses, residuals and second derivatives.
 struct Tile<'a> {
@@ -56,13 +65,26 @@ impl<'a> Tile<'a> {
         (TILE / d).max(1)
     }
 
-    /// Copies some samples, given their scores.
-    fn load<T: Real>(&mut self, rows: Range<usize>, scores: &[T]) {
-        self.y.resize(scores.len(), 0.0);
+    /// Copies the weights of the cells of some samples.
+    fn load_cells(&mut self, rows: Range<usize>) {
         if !self.outputs.is_complete() {
-            self.cells.resize(scores.len(), 0.0);
+            self.load_outputs(rows);
+        }
+    }
+
+    /// Copies the outputs of some samples and the weights of their cells.
+    fn load_outputs(&mut self, rows: Range<usize>) {
+        let n_cells = rows.len() * self.outputs.n_outputs();
+        self.y.resize(n_cells, 0.0);
+        if !self.outputs.is_complete() {
+            self.cells.resize(n_cells, 0.0);
         }
         self.outputs.copy_rows(rows, &mut self.y, &mut self.cells);
+    }
+
+    /// Copies some samples, given their scores.
+    fn load<T: Real>(&mut self, rows: Range<usize>, scores: &[T]) {
+        self.load_outputs(rows);
         self.scores.clear();
         self.scores.extend(scores.iter().map(|f| f.to_f64()));
     }
@@ -109,6 +131,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
             scope: params.step_scope,
             rules: objective.rules(params.penalty),
             scores: row.repeat(outputs.n_rows()),
+            derived: None,
         }
     }
 
@@ -120,38 +143,62 @@ impl<'a, T: Real> ScoreState<'a, T> {
     pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
         let (outputs, objective) = (self.outputs, self.objective);
-        let next = Chunks::new(pass.next, outputs.n_rows());
+        let n_rows = outputs.n_rows();
+        let size = match rayon::current_num_threads() {
+            1 => n_rows.max(1),
+            _ => (TASK / d).max(1),
+        };
+        let next = Chunks::new(pass.next, n_rows, size);
         let (phi, squares, q) = (next.phi, next.squares, next.n_components());
         let added = pass
             .update
             .map(|(leaves, update)| (&leaves.of_row, update.by_leaf(leaves.n_leaves, d)));
-        let chunks = self.scores.par_chunks_mut(ROWS * d).zip(next.parts).enumerate();
-        let losses: Vec<f64> = chunks
-            .map(|(chunk, (scores, (z, h)))| {
-                let (mut tile, mut sum) = (Tile::new(outputs, objective), 0.0);
-                let size = Tile::n_rows(d);
-                for (i, scores) in scores.chunks_mut(size * d).enumerate() {
-                    let first = chunk * ROWS + i * size;
-                    let rows = first..first + scores.len() / d;
+        let keeps = phi.is_some() && d > 1 && n_rows * d <= KEPT;
+        let zeros = || (vec![0.0; n_rows * d], vec![0.0; n_rows * d]);
+        let mut derived = keeps.then(|| self.derived.take().unwrap_or_else(zeros));
+        let mut kept: Vec<_> = derived
+            .iter_mut()
+            .flat_map(|(r, h)| r.chunks_mut(size * d).zip(h.chunks_mut(size * d)))
+            .map(Some)
+            .collect();
+        kept.resize_with(n_rows.div_ceil(size), || None);
+        let mut losses = vec![0.0; n_rows];
+        let tasks = self
+            .scores
+            .par_chunks_mut(size * d)
+            .zip(losses.par_chunks_mut(size));
+        tasks.zip(next.parts).zip(kept).enumerate().for_each(
+            |(task, (((scores, losses), (z, h)), mut kept))| {
+                let mut tile = Tile::new(outputs, objective);
+                let tile_size = Tile::n_rows(d);
+                let tiles = scores.chunks_mut(tile_size * d).zip(losses.chunks_mut(tile_size));
+                for (i, (scores, losses)) in tiles.enumerate() {
+                    let first = task * size + i * tile_size;
+                    let rows = first..first + losses.len();
                     if let Some((leaf_of_row, added)) = &added {
                         add(scores, &leaf_of_row[rows.clone()], added);
                     }
                     tile.load(rows.clone(), scores);
-                    for (losses, &weight) in tile.losses().zip(&outputs.weights[rows]) {
-                        sum += f64::from(weight) * losses.iter().sum::<f64>();
+                    let of_cells = tile.losses().zip(&outputs.weights[rows]);
+                    for (loss, (of_cells, &weight)) in losses.iter_mut().zip(of_cells) {
+                        *loss = f64::from(weight) * of_cells.iter().sum::<f64>();
                     }
                     let Some(phi) = phi else { continue };
-                    tile.derive(squares.is_some());
+                    tile.derive(squares.is_some() || kept.is_some());
+                    if let Some((r, h)) = &mut kept {
+                        window(r, i, tile_size * d).copy_from_slice(&tile.residual);
+                        window(h, i, tile_size * d).copy_from_slice(&tile.curvature);
+                    }
                     tile.weigh();
-                    phi.project_rows(&tile.residual, d, window(z, i, size * q));
+                    phi.project_rows(&tile.residual, d, window(z, i, tile_size * q));
                     if let Some(squares) = squares {
-                        squares.project_rows(&tile.curvature, d, window(h, i, size * q));
+                        squares.project_rows(&tile.curvature, d, window(h, i, tile_size * q));
                     }
                 }
-                sum
-            })
-            .collect();
-        losses.iter().sum()
+            },
+        );
+        self.derived = derived;
+        sum_of_losses(&losses)
     }
 
     /// Sums over the leaves.
@@ -168,10 +215,19 @@ impl<'a, T: Real> ScoreState<'a, T> {
                 for (i, scores) in scores.chunks(size * d).enumerate() {
                     let first = chunk * ROWS + i * size;
                     let rows = first..first + scores.len() / d;
-                    tile.load(rows.clone(), scores);
-                    tile.derive(true);
+                    let derivatives = match &self.derived {
+                        Some((r, h)) => {
+                            tile.load_cells(rows.clone());
+                            let cells = rows.start * d..rows.end * d;
+                            (&r[cells.clone()], &h[cells])
+                        }
+                        None => {
+                            tile.load(rows.clone(), scores);
+                            tile.derive(true);
+                            (&tile.residual[..], &tile.curvature[..])
+                        }
+                    };
                     let weights = self.outputs.weights[rows.clone()].iter().map(|&c| f64::from(c));
-                    let derivatives = (&tile.residual[..], &tile.curvature[..]);
                     sums.take(&leaves.of_row[rows], weights, &tile.cells, derivatives);
                 }
                 sums
