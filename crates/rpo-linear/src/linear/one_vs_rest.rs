@@ -41,7 +41,7 @@ pub struct OneVsRestParams {
     /// Weight C of the loss against the penalty; by default the best of powers of two for withheld samples.
     ///
     /// Above 0. The best ranks the labels of withheld samples best, by their mean average precision; up to 64 labels are looked at,
-    /// every so many in order of frequency, from C = ½ on as long as it helps. It is 1/8 to 1/2 on published sets of 22 to 1,000 labels, 8 on a
+    /// spread over the order of frequency, from C = ½ on as long as it helps. It is 1/8 to 1/2 on published sets of 22 to 1,000 labels, 8 on a
     /// generated set of 5,000 labels without noise.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub cost: Option<f64>,
