@@ -766,6 +766,31 @@ fn forms_that_do_not_fit_the_data_are_refused() {
     assert!(matches!(refusal, EnsembleError::Form { form: "odds", .. }));
 }
 
+/// The loss is computed only where it is read; the model does not depend on it.
+#[test]
+fn the_model_is_the_same_whether_the_loss_is_read() {
+    let (x, y) = labelled(14, 40);
+    for params in every_kind() {
+        let mut forms = vec![TrainingForm::Scores];
+        if params.loss == Some(LossKind::Logistic) && params.algorithm != Algorithm::SingleTarget {
+            forms.push(TrainingForm::Odds);
+        }
+        for training_form in forms {
+            let fit = |history| {
+                let options = BoostingOptions {
+                    training_form,
+                    history,
+                    ..Default::default()
+                };
+                params.fit_with((&x).into(), (&y).into(), options).unwrap()
+            };
+            let mut history = History::default();
+            assert_eq!(fit(Some(&mut history)), fit(None), "{params:?}");
+            assert!(history.training_loss.iter().all(|loss| *loss > 0.0), "{params:?}");
+        }
+    }
+}
+
 /// A family whose first maps are 0.
 #[derive(Debug)]
 struct MostlyZero(std::sync::atomic::AtomicUsize, usize);

@@ -40,9 +40,9 @@ pub struct OneVsRestParams {
     pub loss: MarginLoss,
     /// Weight C of the loss against the penalty; by default the best of powers of two for withheld samples.
     ///
-    /// Above 0. The best ranks the labels of withheld samples best, by their mean average precision; up to 64 labels are looked at,
-    /// spread over the order of frequency, from C = ½ on as long as it helps. It is 1/8 to 1/2 on published sets of 22 to 1,000 labels, 8 on a
-    /// generated set of 5,000 labels without noise.
+    /// Above 0. The best has the largest average precision of all pairs of a withheld sample and one of up to 64 labels, spread over the
+    /// order of frequency; tried from C = ½ on, up or down, as long as it helps. It is 1/8 to 1/2 on published sets of 22 to 1,000
+    /// labels, 8 on a generated set of 5,000 labels without noise.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub cost: Option<f64>,
     /// Exponent a of the cost of a label with k samples, C (k̄ / k)^a, where labels have k̄ samples in the mean; 0 for the same

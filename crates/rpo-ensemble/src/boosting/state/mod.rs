@@ -139,7 +139,7 @@ macro_rules! each {
 }
 
 impl State<'_> {
-    /// Makes the pass and returns the training loss after the update, Σ_i c_i Σ_j u_ij ℓ(y_ij, f_ij).
+    /// Makes the pass and returns the training loss after the update, Σ_i c_i Σ_j u_ij ℓ(y_ij, f_ij), if it is wanted.
     pub(super) fn run<T: Real>(&mut self, pass: Pass<'_, T>) -> f64 {
         each!(self, state => state.run(pass))
     }

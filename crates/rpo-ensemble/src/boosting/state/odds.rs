@@ -33,6 +33,8 @@ pub(crate) struct OddsState<'a> {
     scope: StepScope,
     rules: Vec<StepRule>,
     odds: Vec<f32>,
+    /// Whether passes return the loss.
+    with_loss: bool,
 }
 
 impl<'a> OddsState<'a> {
@@ -51,6 +53,7 @@ impl<'a> OddsState<'a> {
             scope: params.step_scope,
             rules: objective.rules(params.penalty),
             odds: row.repeat(outputs.n_rows()),
+            with_loss: params.with_loss,
         }
     }
 
@@ -63,6 +66,7 @@ impl<'a> OddsState<'a> {
             (leaves, update.by_leaf(leaves.n_leaves, d).mapv(factor))
         });
         let stay = vec![1.0; d];
+        let with_loss = self.with_loss;
         let (labels, weights) = (self.labels.view(), self.outputs.weights);
         let chunks = self.odds.par_chunks_mut(ROWS * d).zip(next.parts).enumerate();
         let losses: Vec<f64> = chunks
@@ -80,11 +84,16 @@ impl<'a> OddsState<'a> {
                     };
                     let mut loss = vectorized(
                         #[inline(always)]
-                        || multiply(odds, factor, &mut p),
+                        || match with_loss {
+                            true => multiply::<true>(odds, factor, &mut p),
+                            false => multiply::<false>(odds, factor, &mut p),
+                        },
                     );
                     let (ones, values) = csr_row(&labels, row);
-                    loss -= sum_of_logarithms(odds, ones);
-                    sum += f64::from(weights[row]) * loss;
+                    if with_loss {
+                        loss -= sum_of_logarithms(odds, ones);
+                        sum += f64::from(weights[row]) * loss;
+                    }
                     if let Some(phi) = phi {
                         phi.project_sparse(ones, values, &mut of_labels);
                         phi.project_f32(&p, &mut of_p);
@@ -223,12 +232,12 @@ pub(super) fn bounded(o: f32) -> f32 {
     if o < SMALLEST { SMALLEST } else { o }
 }
 
-/// Multiplies odds by factors, writes probabilities, and returns Σ log(1 + o).
+/// Multiplies odds by factors, writes probabilities, and returns Σ log(1 + o) if it is wanted.
 ///
 /// Logarithms are taken of products: two 1 + o meet in `f32`, eight of those in `f64`, exponents are taken apart,
 /// and one logarithm is left per row.
 #[inline(always)]
-fn multiply(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
+fn multiply<const WITH_LOSS: bool>(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
     const PAIR: usize = 2 * LANES;
     let (mut product, mut exponent) = ([1.0_f64; LANES], 0_i64);
     let whole = odds.len() / PAIR * PAIR;
@@ -244,6 +253,9 @@ fn multiply(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
             one_plus[k] = 1.0 + o;
             p[k] = o / one_plus[k];
         }
+        if !WITH_LOSS {
+            continue;
+        }
         for k in 0..LANES {
             product[k] *= f64::from(one_plus[k] * one_plus[k + LANES]);
         }
@@ -258,6 +270,9 @@ fn multiply(odds: &mut [f32], factors: &[f32], p: &mut [f32]) -> f64 {
         odds[k] = o;
         p[k] = o / (1.0 + o);
         rest *= 1.0 + f64::from(o);
+    }
+    if !WITH_LOSS {
+        return 0.0;
     }
     // Up to 2⁸, and 15 numbers of up to 1e18.
     let mantissas: f64 = product.iter().product();
@@ -326,7 +341,7 @@ mod tests {
             let mut odds: Vec<f32> = (0..d).map(|j| (2.0 * score(j)).exp() as f32).collect();
             let factors: Vec<f32> = (0..d).map(|j| (0.02 * score(j)).exp() as f32).collect();
             let mut p = vec![0.0; d];
-            let sum = multiply(&mut odds, &factors, &mut p);
+            let sum = multiply::<true>(&mut odds, &factors, &mut p);
             let expected: f64 = (0..d).map(|j| (2.02 * score(j)).exp().ln_1p()).sum();
             assert!(
                 (sum - expected).abs() < 1e-6 * expected,

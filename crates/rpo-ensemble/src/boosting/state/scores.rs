@@ -22,6 +22,8 @@ pub(crate) struct ScoreState<'a, T> {
     /// Negative gradients and second derivatives at these scores, row after row, where they are few enough to be kept from
     /// the pass that projects them for the sums over the leaves of the tree.
     derived: Option<(Vec<f64>, Vec<f64>)>,
+    /// Whether passes return the loss.
+    with_loss: bool,
 }
 
 /// Most cells of several outputs whose derivatives are kept.
@@ -132,6 +134,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
             rules: objective.rules(params.penalty),
             scores: row.repeat(outputs.n_rows()),
             derived: None,
+            with_loss: params.with_loss,
         }
     }
 
@@ -142,7 +145,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
 
     pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
         let d = self.outputs.n_outputs();
-        let (outputs, objective) = (self.outputs, self.objective);
+        let (outputs, objective, with_loss) = (self.outputs, self.objective, self.with_loss);
         let n_rows = outputs.n_rows();
         let size = match rayon::current_num_threads() {
             1 => n_rows.max(1),
@@ -179,9 +182,11 @@ impl<'a, T: Real> ScoreState<'a, T> {
                         add(scores, &leaf_of_row[rows.clone()], added);
                     }
                     tile.load(rows.clone(), scores);
-                    let of_cells = tile.losses().zip(&outputs.weights[rows]);
-                    for (loss, (of_cells, &weight)) in losses.iter_mut().zip(of_cells) {
-                        *loss = f64::from(weight) * of_cells.iter().sum::<f64>();
+                    if with_loss {
+                        let of_cells = tile.losses().zip(&outputs.weights[rows]);
+                        for (loss, (of_cells, &weight)) in losses.iter_mut().zip(of_cells) {
+                            *loss = f64::from(weight) * of_cells.iter().sum::<f64>();
+                        }
                     }
                     let Some(phi) = phi else { continue };
                     tile.derive(squares.is_some() || kept.is_some());
