@@ -381,7 +381,7 @@ mod tests {
             (1e-38, SMALLEST),
             (f32::MIN_POSITIVE, SMALLEST),
         ] {
-            let sum = multiply(&mut odds, &vec![factor; 300], &mut p);
+            let sum = multiply::<true>(&mut odds, &vec![factor; 300], &mut p);
             assert!(odds.iter().all(|&o| o == expected), "{factor}");
             let each = f64::from(expected).ln_1p();
             assert!((sum - 300.0 * each).abs() <= 1e-5 * (1.0 + 300.0 * each), "{sum}");
