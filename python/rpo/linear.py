@@ -73,7 +73,7 @@ class LinearOneVsRestClassifier(_LinearMethod):
 
 
 class LabelTreeClassifier(_LinearMethod):
-    """Trees of labels with linear classifiers in their nodes, for tens of thousands of labels (Prabhu et al., WWW 2018).
+    """Trees of labels with linear classifiers in their nodes, for very many labels (Prabhu et al., WWW 2018).
 
     Parameters
     ----------

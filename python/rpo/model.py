@@ -237,8 +237,8 @@ class Model:
     ) -> dict[str, float]:
         """Return the value of each metric (`rpo.metrics.names()`) by name; missing outputs are left out.
 
-        Metrics that compare with training, such as `psp@5` and `arrmse`, use what the model remembers of it. `rerank` and
-        `propensity` are those of `predict_top_k`, for metrics of the best k labels.
+        Metrics that compare with training, such as `psp@5` and `arrmse`, use what the model remembers of it.
+        `rerank` and `propensity` are those of `predict_top_k`, for metrics of the best k labels.
         """
         names = list(metrics) or (["lrap", "p@1"] if self.is_multilabel else ["r2"])
         values = self._native.evaluate(
@@ -279,9 +279,9 @@ class Model:
         Returns
         -------
         list of dict
-            For each group `labels`, their number; `least_frequent` and `most_frequent`, counts in training (None without
-            labels); `positives` in `Y`; `r@k`, the fraction of these that are among the best k (NaN where there are
-            none); and `p@k`, what they add to the precision at k. It is what `pandas.DataFrame` takes.
+            For each group `labels`, their number; `least_frequent` and `most_frequent`, counts in training (None
+            without labels); `positives` in `Y`; `r@k`, the fraction of these that are among the best k (NaN where
+            there are none); and `p@k`, what they add to the precision at k. It is what `pandas.DataFrame` takes.
         """
         groups = self._native.evaluate_by_frequency(
             self._dataset(X, Y), n_groups, list(at), rerank=_ranking(rerank, propensity), n_threads=n_threads
