@@ -97,7 +97,12 @@ fn factored_cost(params: &Resolved, outputs: &Outputs<'_>) -> f64 {
     let per_step = if params.algorithm == Algorithm::GbrtRpo {
         2.0 * (n + d)
     } else {
-        let leaves = params.grow.max_leaves.map_or(n, |l| l as f64);
+        let by_depth = |depth: u32| f64::from(1_u32 << depth.min(30));
+        let leaves = [
+            params.grow.max_leaves.map(|leaves| leaves as f64),
+            params.grow.max_depth.map(by_depth),
+        ];
+        let leaves = leaves.into_iter().flatten().fold(n, f64::min);
         n * (1.0 + q) + (leaves * leaves + q * leaves) * d
     };
     (1.0 + q) * outputs.y.n_stored() as f64 + steps * per_step
