@@ -125,9 +125,8 @@ pub(crate) fn fit_group<'s>(
         Ok(Positives { samples, cost })
     });
     let positives = positives.collect::<Result<Vec<_>, LinearError>>()?;
-    let costs: Vec<LabelCost> = positives.iter().map(|positives| positives.cost).collect();
     let solution = solve(rows, &positives, params, seed);
-    let weights = SparseWeights::prune(&solution, &costs, params.kept)?;
+    let weights = SparseWeights::prune(&solution, &positives, params.kept)?;
     Ok((weights, solution.residual))
 }
 

@@ -6,7 +6,7 @@ use half::f16;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LANES, LabelCost, Solution};
+use super::{LANES, Positives, Solution};
 use crate::LinearError;
 
 /// The precision of weights.
@@ -52,15 +52,19 @@ pub(crate) struct SparseWeights {
 }
 
 impl SparseWeights {
-    /// Keeps the weights of the first classifiers of a solution, with these costs, that are not below the limit, and their offsets.
+    /// Keeps the weights of the classifiers of these labels that are not below the limit, and their offsets.
     ///
     /// # Errors
     /// [`LinearError::Overflow`] for weights that are not finite in this precision.
-    pub(super) fn prune(solution: &Solution, costs: &[LabelCost], kept: Kept) -> Result<Self, LinearError> {
+    pub(super) fn prune(
+        solution: &Solution,
+        positives: &[Positives<'_>],
+        kept: Kept,
+    ) -> Result<Self, LinearError> {
         let Kept { limit, precision } = kept;
-        let n = costs.len();
-        let limits: Vec<f32> = costs.iter().map(|cost| limit * cost.negative.sqrt()).collect();
-        let offsets = solution.offsets.iter().take(n);
+        let limit_of = |positives: &Positives<'_>| limit * positives.cost.negative.sqrt();
+        let limits: Vec<f32> = positives.iter().map(limit_of).collect();
+        let offsets = solution.offsets.iter().take(positives.len());
         let offsets: Vec<f32> = offsets.map(|&offset| precision.round(offset)).collect();
         let mut kept = Self {
             starts: vec![0],

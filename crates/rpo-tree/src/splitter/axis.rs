@@ -491,6 +491,11 @@ fn first_varying(
     }
 }
 
+/// Returns true if a feature is one of these, which increase.
+fn is_among(features: &[u32], columns: &SparseRanks, feature: u32) -> bool {
+    features.len() == columns.n_features() || features.binary_search(&feature).is_ok()
+}
+
 /// As [`first_varying`], from bits.
 fn first_varying_cell(
     cells: &BitMatrix,
@@ -512,13 +517,11 @@ fn first_varying_cell(
         let rank = columns.rank(*first, feature);
         others.iter().all(|&row| columns.rank(row, feature) == rank)
     };
-    let is_searched =
-        |feature| features.len() == columns.n_features() || features.binary_search(&feature).is_ok();
     let mut found: Option<(u64, u32)> = None;
     bits::for_each(any.into_iter(), |place| {
         let feature = place as u32;
         let rank = order.rank(feature);
-        let is_first = found.is_none_or(|f| rank < f) && is_searched(feature);
+        let is_first = found.is_none_or(|f| rank < f) && is_among(features, columns, feature);
         if is_first && !(bits::is_set(&all, place) && is_constant(feature)) {
             found = Some(rank);
         }
@@ -535,11 +538,10 @@ fn first_varying_list(
     order: RandomOrder,
 ) -> Option<u32> {
     let mut found: Option<(u64, u32)> = None;
-    let all = features.len() == columns.n_features();
     for i in 0..lists.held().len() {
         let feature = lists.held()[i];
         let rank = order.rank(feature);
-        if found.is_none_or(|f| rank < f) && (all || features.binary_search(&feature).is_ok()) {
+        if found.is_none_or(|f| rank < f) && is_among(features, columns, feature) {
             let list = lists.cut(feature);
             let is_constant = match list.split_first() {
                 None => true,
@@ -568,10 +570,9 @@ fn first_varying_entry(
     let first = columns.row(*first);
     let mut same: Vec<bool> = vec![true; first.len()];
     let mut found: Option<(u64, u32)> = None;
-    let all = features.len() == columns.n_features();
     let mut consider = |feature| {
         let rank = order.rank(feature);
-        if found.is_none_or(|f| rank < f) && (all || features.binary_search(&feature).is_ok()) {
+        if found.is_none_or(|f| rank < f) && is_among(features, columns, feature) {
             found = Some(rank);
         }
     };
