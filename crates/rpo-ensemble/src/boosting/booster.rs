@@ -4,7 +4,6 @@ use super::choices::Algorithm;
 use super::features::Features;
 use super::loss::Objective;
 use super::resolved::Resolved;
-use super::routing::apply;
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, State, StepUpdate, keep_largest, narrow};
 use super::step::{BoostingStep, StepValues};
 use super::target::{ProjectedBy, Target};
@@ -77,7 +76,7 @@ impl<'a> Booster<'a> {
     pub(super) fn replay<'s>(&mut self, steps: impl Iterator<Item = &'s BoostingStep<AxisRule>>) {
         for step in steps {
             let leaves = LeafIndex {
-                of_row: apply(&step.structure, self.features.x()),
+                of_row: self.features.leaves(&step.structure),
                 n_leaves: step.structure.n_leaves(),
             };
             let update = StepUpdate::from_stored(&step.values);
@@ -128,7 +127,7 @@ impl<'a> Booster<'a> {
         step: usize,
         is_last: bool,
     ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
-        let leaves = LeafIndex::new(&grown, self.features.x(), self.params.subsample < 1.0);
+        let leaves = LeafIndex::new(&grown, self.features, self.params.subsample < 1.0);
         let splits = grown.structure.splits();
         let gains = splits.map(|(node, _)| grown.gains[node] / self.target.unit());
         let gains = gains.collect();

@@ -1,10 +1,11 @@
 //! The features that the trees of a model grow on.
 
+use super::routing::apply;
 use crate::bins::Bins;
 use rpo_core::MatrixView;
 use rpo_tree::histogram::{BinnedFeatures, HistogramSplitter, HistogramWorkspace};
 use rpo_tree::splitter::Splitter;
-use rpo_tree::{RankedFeatures, TreeError};
+use rpo_tree::{AxisRule, RankedFeatures, Structure, TreeError};
 use std::sync::{Mutex, MutexGuard};
 
 /// Features as given and as growers need them.
@@ -35,6 +36,15 @@ impl<'a> Features<'a> {
 
     pub(super) fn x(&self) -> MatrixView<'_> {
         self.x.reborrow()
+    }
+
+    /// The leaf of each sample in a tree that was grown on these features.
+    pub(super) fn leaves(&self, tree: &Structure<AxisRule>) -> Vec<u32> {
+        let by_bins = match &self.coded {
+            Coded::Ranked(_) => None,
+            Coded::Binned(columns) => columns.leaves(tree, self.x()),
+        };
+        by_bins.unwrap_or_else(|| apply(tree, self.x()))
     }
 
     /// Lends buffers for a tree on bins.

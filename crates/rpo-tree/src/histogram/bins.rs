@@ -122,6 +122,13 @@ impl FeatureBins {
         }
     }
 
+    /// The number of bins of which a threshold sends all values left, and the bin of which it sends some.
+    pub(super) fn cut_at(&self, threshold: f32) -> (usize, Option<usize>) {
+        let n_left = self.bins.partition_point(|bin| bin.high <= threshold);
+        let is_torn = self.bins.get(n_left).is_some_and(|bin| bin.low <= threshold);
+        (n_left, is_torn.then_some(n_left))
+    }
+
     /// The code of the category that a bin is.
     pub(super) fn code(&self, bin: u16) -> u32 {
         self.bins[usize::from(bin)].low as u32

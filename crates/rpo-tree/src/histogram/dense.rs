@@ -89,6 +89,11 @@ impl DenseBins {
         &self.features[feature as usize]
     }
 
+    /// The bin of each row in a feature.
+    pub(super) fn column(&self, feature: u32) -> &[u8] {
+        &self.columns[feature as usize]
+    }
+
     pub(super) fn place(&self, feature: u32) -> Place {
         let bins = self.bins(feature);
         Place {
@@ -179,7 +184,7 @@ impl DenseBins {
         sums[..n_cells(self.bins(feature))].fill(C::ZERO);
         let sums: &mut [C; 256] = (&mut sums[..]).try_into().expect("a cell per byte");
         rows.for_each_with(
-            &self.columns[feature as usize],
+            self.column(feature),
             cells,
             #[inline(always)]
             |&bin, cell| sums[usize::from(bin)].add(cell),
@@ -189,7 +194,7 @@ impl DenseBins {
     /// Writes the child of each row, 0 for bins that go left.
     #[inline]
     fn route_by(&self, feature: u32, goes_left: impl Fn(usize) -> bool, rows: &[u32], children: &mut [u16]) {
-        let column = &self.columns[feature as usize];
+        let column = self.column(feature);
         for (child, &row) in children.iter_mut().zip(rows) {
             *child = u16::from(!goes_left(usize::from(column[row as usize])));
         }
@@ -266,7 +271,10 @@ fn add_lanes<C: Cell, const STRIDE: usize, const LANES: usize>(
     vectorized(
         #[inline(always)]
         || {
-            for (bytes, cell) in bytes.iter().step_by(step).zip(cells) {
+            let mut row = 0;
+            for cell in cells {
+                let bytes = &bytes[row];
+                row += step;
                 for lane in 0..LANES {
                     sums[lane][usize::from(bytes[lane]) & (STRIDE - 1)].add(cell);
                 }

@@ -25,6 +25,7 @@ mod bins;
 mod categories;
 mod cell;
 mod dense;
+mod descent;
 mod features;
 mod fixed;
 mod lines;

@@ -25,12 +25,17 @@ impl<'a> Purity<'a> {
         };
         let m = targets.gradients.ncols();
         let weights = targets.weights;
-        let squares = weights
-            .iter()
-            .zip(gradients.chunks_exact(m))
-            .filter(|(c, _)| **c > 0.0)
-            .map(|(&c, row)| f64::from(c) * row.iter().map(|&z| f64::from(z) * f64::from(z)).sum::<f64>())
-            .sum();
+        let square = |(&c, row): (&f32, &[f32])| {
+            let squares = row.iter().map(|&z| f64::from(z) * f64::from(z)).sum::<f64>();
+            if c > 0.0 { f64::from(c) * squares } else { 0.0 }
+        };
+        // In interleaved parts, as an addition waits for the one before.
+        let mut parts = [0.0; 8];
+        for (weights, rows) in weights.chunks(8).zip(gradients.chunks(8 * m)) {
+            let terms = weights.iter().zip(rows.chunks_exact(m)).map(square);
+            parts.iter_mut().zip(terms).for_each(|(part, term)| *part += term);
+        }
+        let squares = parts.iter().sum();
         Self {
             gradients,
             curvatures,

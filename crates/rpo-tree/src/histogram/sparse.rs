@@ -175,14 +175,8 @@ impl SparseBins {
         );
     }
 
-    pub(super) fn route(
-        &self,
-        feature: u32,
-        side: Side,
-        rows: &[u32],
-        marks: &mut [u8],
-        children: &mut [u16],
-    ) {
+    /// Whether zero goes left, and the rows, cell by cell, that do not go where zero goes.
+    pub(super) fn moved(&self, feature: u32, side: Side) -> (bool, impl Iterator<Item = &[u32]> + Clone) {
         let Place {
             start,
             n_bins,
@@ -190,7 +184,6 @@ impl SparseBins {
             has_missing,
         } = self.place(feature);
         let zero_left = zero.is_some_and(|zero| zero <= side.last);
-        // Marked: the stored values that do not go where zero goes.
         let n_stored = n_bins - usize::from(zero.is_some());
         let n_left = if zero_left {
             side.last
@@ -199,13 +192,34 @@ impl SparseBins {
         };
         let moved = if zero_left { n_left..n_stored } else { 0..n_left };
         let missing = (has_missing && side.missing_left != zero_left).then_some(n_stored);
+        let rows = move |place| self.rows_of_cell(start + place);
+        (zero_left, moved.chain(missing).map(rows))
+    }
+
+    /// The rows in a bin other than that of zero.
+    pub(super) fn rows_of_bin(&self, feature: u32, bin: usize) -> &[u32] {
+        let Place { start, zero, .. } = self.place(feature);
+        self.rows_of_cell(start + stored_place(bin, zero))
+    }
+
+    fn rows_of_cell(&self, cell: usize) -> &[u32] {
+        &self.cell_rows[self.cell_start[cell]..self.cell_start[cell + 1]]
+    }
+
+    pub(super) fn route(
+        &self,
+        feature: u32,
+        side: Side,
+        rows: &[u32],
+        marks: &mut [u8],
+        children: &mut [u16],
+    ) {
+        let (zero_left, moved) = self.moved(feature, side);
         let each = |marks: &mut [u8], mark| {
-            for place in moved.clone().chain(missing) {
-                let place = start + place;
-                for &row in &self.cell_rows[self.cell_start[place]..self.cell_start[place + 1]] {
-                    marks[row as usize] = mark;
-                }
-            }
+            moved
+                .clone()
+                .flatten()
+                .for_each(|&row| marks[row as usize] = mark);
         };
         each(marks, 1);
         for (child, &row) in children.iter_mut().zip(rows) {
@@ -231,8 +245,13 @@ impl SparseFeature {
             return Some((start + n_bins - usize::from(zero.is_some())) as u32);
         }
         let bin = self.bins.bin_of(value);
-        (zero != Some(bin)).then(|| (start + bin - usize::from(zero.is_some_and(|zero| zero < bin))) as u32)
+        (zero != Some(bin)).then(|| (start + stored_place(bin, zero)) as u32)
     }
+}
+
+/// The place of a bin among those that are stored, all but that of zero.
+fn stored_place(bin: usize, zero: Option<usize>) -> usize {
+    bin - usize::from(zero.is_some_and(|zero| zero < bin))
 }
 
 /// The bins of a feature with these stored values; all others of the n are 0.

@@ -1,7 +1,6 @@
 //! The leaf of each training sample.
 
-use crate::boosting::routing::apply;
-use rpo_core::MatrixView;
+use crate::boosting::features::Features;
 use rpo_tree::{AxisRule, Grown, LeafMembers};
 
 /// The leaf of every training sample in the tree of a step.
@@ -15,13 +14,17 @@ pub(in crate::boosting) struct LeafIndex {
 impl LeafIndex {
     /// The leaves of a grown tree. Samples left out of a subsample are routed; samples without weight count nowhere and stay
     /// in leaf 0.
-    pub(in crate::boosting) fn new(grown: &Grown<AxisRule>, x: MatrixView<'_>, is_subsample: bool) -> Self {
+    pub(in crate::boosting) fn new(
+        grown: &Grown<AxisRule>,
+        features: &Features<'_>,
+        is_subsample: bool,
+    ) -> Self {
         let n_leaves = grown.structure.n_leaves();
         if is_subsample {
-            let of_row = apply(&grown.structure, x);
+            let of_row = features.leaves(&grown.structure);
             return Self { of_row, n_leaves };
         }
-        let mut of_row = vec![0; x.n_rows()];
+        let mut of_row = vec![0; features.x().n_rows()];
         for leaf in 0..n_leaves {
             for &row in grown.members.rows(leaf) {
                 of_row[row as usize] = leaf as u32;

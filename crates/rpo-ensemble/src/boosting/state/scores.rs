@@ -333,6 +333,15 @@ impl<'a, T: Real> ScoreState<'a, T> {
 /// Adds the values of their leaves to the scores of samples.
 fn add<T: Real>(scores: &mut [T], leaves: &[u32], added: &Array2<f64>) {
     let (d, added) = (added.ncols(), added.as_slice().expect("made in row order"));
+    // The number of outputs is known to the compiler where there is one.
+    match d {
+        1 => add_rows(scores, leaves, added, 1),
+        _ => add_rows(scores, leaves, added, d),
+    }
+}
+
+#[inline(always)]
+fn add_rows<T: Real>(scores: &mut [T], leaves: &[u32], added: &[f64], d: usize) {
     for (scores, &leaf) in scores.chunks_exact_mut(d).zip(leaves) {
         let added = &added[leaf as usize * d..][..d];
         for (f, v) in scores.iter_mut().zip(added) {

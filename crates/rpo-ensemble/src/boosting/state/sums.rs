@@ -37,7 +37,22 @@ impl LeafSums {
         cells: &[f64],
         (residual, curvature): (&[f64], &[f64]),
     ) {
-        let d = self.squares.len();
+        // The number of outputs is known to the compiler where there is one.
+        match self.squares.len() {
+            1 => self.take_rows(1, leaves, weights, cells, (residual, curvature)),
+            d => self.take_rows(d, leaves, weights, cells, (residual, curvature)),
+        }
+    }
+
+    #[inline(always)]
+    fn take_rows(
+        &mut self,
+        d: usize,
+        leaves: &[u32],
+        weights: impl Iterator<Item = f64>,
+        cells: &[f64],
+        (residual, curvature): (&[f64], &[f64]),
+    ) {
         let flat = "made in row order";
         let sums = [&mut self.residual, &mut self.weight, &mut self.curvature];
         let [sum_r, sum_w, sum_h] = sums.map(|sums| sums.as_slice_mut().expect(flat));
