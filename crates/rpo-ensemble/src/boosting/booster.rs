@@ -112,8 +112,10 @@ impl<'a> Booster<'a> {
             features: first.features,
             weights: first.outputs.weights,
         };
-        let targets: Vec<_> = group.iter().map(|b| (&b.target, b.step_seed(step))).collect();
-        let grown = trees.grow(&targets)?;
+        let targets = group.iter().map(|b| (&b.target, step_seed(b.seed, step)));
+        let targets: Vec<_> = targets.collect();
+        // The same samples for all: trees that share a pass over their roots.
+        let grown = trees.grow(&targets, step_seed(first.params.seed, step))?;
         let steps = group.par_iter_mut().zip(grown);
         steps
             .map(|(booster, grown)| booster.step(grown, step, is_last))
@@ -152,10 +154,6 @@ impl<'a> Booster<'a> {
             values,
             gains,
         })
-    }
-
-    fn step_seed(&self, step: usize) -> Seed {
-        self.seed.purpose("boosting step").child(step as u64)
     }
 
     /// The values as the model stores them, and the update without the numbers that it does not store.
@@ -220,7 +218,7 @@ impl<'a> Booster<'a> {
                 }
                 Ok(self.shared.clone().expect("drawn above"))
             }
-            Some(projection) => self.draw(projection, self.step_seed(step), step),
+            Some(projection) => self.draw(projection, step_seed(self.seed, step), step),
         }
     }
 
@@ -245,6 +243,10 @@ impl<'a> Booster<'a> {
         }
         Err(EnsembleError::ZeroProjection { step })
     }
+}
+
+fn step_seed(seed: Seed, step: usize) -> Seed {
+    seed.purpose("boosting step").child(step as u64)
 }
 
 /// Numbers of ordinary size unchanged, others times the power of 2 that moves the largest into [1, 2): only products

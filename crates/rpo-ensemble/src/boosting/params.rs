@@ -113,11 +113,12 @@ pub struct BoostingParams {
     /// `gamma`. Otherwise in squares of residuals, per unit of the projection.
     #[schemars(range(min = 0.0))]
     pub min_split_gain: f64,
-    /// Fraction of the samples, in (0, 1], that each tree grows on, drawn anew without replacement. By default 0.5 for Newton
+    /// Fraction of the samples, in (0, 1], that the trees of a step grow on, drawn anew without replacement. By default 0.5 for Newton
     /// steps per leaf of the square loss, otherwise all, as in the paper.
     ///
     /// Half of the samples, with [`leaf_l2`](Self::leaf_l2) = 5, score better on most sets of numbers. Leaf values and step
     /// lengths are computed from all samples, so that the training loss never grows (Friedman's stochastic boosting, 2002, uses the drawn samples for both).
+    /// Where each output has a tree, those of a step grow on the same samples: they share a pass over their roots.
     #[schemars(range(max = 1.0), extend("exclusiveMinimum" = 0.0))]
     pub subsample: Option<f64>,
     /// Largest number of bins of a feature, 2 to 255, between which splits choose; exact for any threshold.

@@ -24,27 +24,30 @@ impl Trees<'_> {
     /// Most trees that grow together, as many as share a pass over their roots.
     pub(super) const TOGETHER: usize = 8;
 
-    /// Grows a tree on each of some targets, with the seeds of their steps.
-    pub(super) fn grow(&self, targets: &[(&Target, Seed)]) -> Result<Vec<Grown<AxisRule>>, EnsembleError> {
+    /// Grows a tree on each of some targets, with the seeds of their steps, all on the samples that `drawn_by` draws.
+    pub(super) fn grow(
+        &self,
+        targets: &[(&Target, Seed)],
+        drawn_by: Seed,
+    ) -> Result<Vec<Grown<AxisRule>>, EnsembleError> {
+        let rows = &self.rows(drawn_by);
         match &self.features.coded {
             Coded::Ranked(columns) => targets
                 .par_iter()
-                .map(|(target, seed)| self.on_values(columns, target, *seed))
+                .map(|(target, seed)| self.on_values(columns, target, rows.clone(), *seed))
                 .collect(),
             Coded::Binned(columns) => {
                 let splitters = targets
                     .par_iter()
                     .map(|(target, _)| self.splitter(columns, target));
                 let mut splitters = splitters.collect::<Result<Vec<_>, EnsembleError>>()?;
-                if self.params.subsample == 1.0 {
-                    HistogramSplitter::share_root(&mut splitters);
-                }
+                HistogramSplitter::share_root(&mut splitters, rows);
                 let trees = splitters.par_iter().zip(targets);
                 Ok(trees
                     .map(|(splitter, (_, seed))| {
                         self.features.with_workspace(splitter, |workspace| {
-                            let (rows, seed) = (self.rows(*seed), seed.purpose("grow"));
-                            grow(splitter, workspace, rows, &self.params.grow, seed)
+                            let seed = seed.purpose("grow");
+                            grow(splitter, workspace, rows.clone(), &self.params.grow, seed)
                         })
                     })
                     .collect())
@@ -52,7 +55,7 @@ impl Trees<'_> {
         }
     }
 
-    /// The samples that a tree grows on.
+    /// The samples that trees grow on.
     fn rows(&self, seed: Seed) -> Vec<u32> {
         let rows: Vec<u32> = (0..self.weights.len() as u32)
             .filter(|&i| self.weights[i as usize] > 0.0)
@@ -109,6 +112,7 @@ impl Trees<'_> {
         &self,
         columns: &RankedFeatures,
         target: &Target,
+        rows: Vec<u32>,
         seed: Seed,
     ) -> Result<Grown<AxisRule>, EnsembleError> {
         let (axis, weights) = (self.axis(target), self.weights);
@@ -121,10 +125,10 @@ impl Trees<'_> {
                 };
                 if z.ncols() == 1 {
                     let criterion = SingleVariance::new(z.iter().copied(), weights);
-                    return self.by_criterion(columns, criterion, targets, axis, seed);
+                    return self.by_criterion(columns, criterion, targets, axis, (rows, seed));
                 }
                 let criterion = Variance::new(z.view(), weights);
-                self.by_criterion(columns, criterion, targets, axis, seed)
+                self.by_criterion(columns, criterion, targets, axis, (rows, seed))
             }
             Target::SecondOrder(target) => {
                 let criterion = SecondOrder::new(
@@ -142,7 +146,7 @@ impl Trees<'_> {
                         Curvature::Each(h) => h.to_slice(),
                     },
                 };
-                self.by_criterion(columns, criterion, targets, axis, seed)
+                self.by_criterion(columns, criterion, targets, axis, (rows, seed))
             }
         }
     }
@@ -153,11 +157,10 @@ impl Trees<'_> {
         criterion: C,
         targets: CategoryTargets<'s>,
         axis: AxisParams,
-        seed: Seed,
+        (rows, seed): (Vec<u32>, Seed),
     ) -> Result<Grown<AxisRule>, EnsembleError> {
         let splitter = AxisSplitter::new(columns, criterion, axis)?.with_category_targets(targets)?;
-        let (rows, mut workspace) = (self.rows(seed), splitter.workspace());
-        let seed = seed.purpose("grow");
+        let (mut workspace, seed) = (splitter.workspace(), seed.purpose("grow"));
         Ok(grow(&splitter, &mut workspace, rows, &self.params.grow, seed))
     }
 }

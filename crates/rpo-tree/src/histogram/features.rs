@@ -76,7 +76,12 @@ impl<'a> Rows<'a> {
     /// Calls `f` with what each row has in `by_row`, and its cell, given in the order of the rows; with vector
     /// instructions, if `f` is marked `#[inline(always)]`.
     #[inline(always)]
-    pub(super) fn for_each_with<B, C>(self, by_row: &[B], cells: &[C], mut f: impl FnMut(&B, &C)) {
+    pub(super) fn for_each_with<B, C>(
+        self,
+        by_row: &[B],
+        cells: impl IntoIterator<Item = C>,
+        mut f: impl FnMut(&B, C),
+    ) {
         vectorized(
             #[inline(always)]
             || match self {
@@ -267,7 +272,7 @@ impl BinnedFeatures {
     }
 
     /// The rows of a node, which increase.
-    fn rows_of<'a>(&self, rows: &'a [u32]) -> Rows<'a> {
+    pub(super) fn rows_of<'a>(&self, rows: &'a [u32]) -> Rows<'a> {
         if rows.len() == self.n_rows {
             Rows::From(0)
         } else {

@@ -9,6 +9,7 @@
 //! Sums of g stay below 2⁵² in magnitude, and so do those of h, so that they are exact in `f64`.
 
 use super::cell::{Cell, Integer};
+use rpo_core::vectorized;
 
 /// Bits of a sum that `f64` holds exactly.
 const EXACT: u32 = 52;
@@ -163,10 +164,10 @@ pub(super) fn scale(bound: f64, bits: i32) -> f64 {
 }
 
 impl FixedPoint {
-    /// Codes n samples, given g and h of the i-th; h is 0 of samples that are never summed, and positive of all others. `None`
-    /// if a number is not finite.
-    pub(super) fn new(n: usize, g: impl Fn(usize) -> f64, h: impl Fn(usize) -> f64) -> Option<Self> {
-        let extent = Extent::of(n, &g, &h)?;
+    /// Codes n samples: `fill` writes g and h of consecutive ones, from a number on; h is 0 of samples that are never summed, and
+    /// positive of all others. `None` if a number is not finite.
+    pub(super) fn new(n: usize, fill: impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
+        let extent = Extent::of(n, &fill)?;
         let shift = count_shift(n);
         let row_bits = shift as i32 - 1 - count_bits(n) as i32;
         let weights = WeightCode::new(n, extent.sum_h);
@@ -180,12 +181,20 @@ impl FixedPoint {
                 scale: scale(extent.largest_g, row_bits),
             };
             let (base, mut n_coarse) = ((1 << shift) + offset, 0);
-            let cell = |i| {
-                let g = used(g(i), h(i)) * code.scale;
-                n_coarse += usize::from((g != 0.0) & (g.abs() < COARSE));
-                base + i64::nearest(g)
-            };
-            let cells = (0..n).map(cell).collect();
+            let mut cells = Vec::with_capacity(n);
+            for_tiles(
+                n,
+                &fill,
+                #[inline(always)]
+                |g, _| {
+                    let is_coarse = |&g: &f64| {
+                        let g = g * code.scale;
+                        usize::from((g != 0.0) & (g.abs() < COARSE))
+                    };
+                    n_coarse += g.iter().map(is_coarse).sum::<usize>();
+                    cells.extend(g.iter().map(|g| base + i64::nearest(g * code.scale)));
+                },
+            );
             if 2 * n_coarse <= n {
                 return Some(Self::Packed(cells, code));
             }
@@ -197,12 +206,40 @@ impl FixedPoint {
             weights,
             scale: scale(extent.sum_g, i64::SUM_BITS - 1),
         };
-        let cell = |i| {
-            let (g, h) = (g(i), h(i));
-            [i64::nearest(used(g, h) * code.scale), weights.encode(h)]
-        };
-        Some(Self::Wide((0..n).map(cell).collect(), code))
+        let mut cells = Vec::with_capacity(n);
+        for_tiles(
+            n,
+            &fill,
+            #[inline(always)]
+            |g, h| {
+                let cell = |(g, &h)| [i64::nearest(g * code.scale), weights.encode(h)];
+                cells.extend(g.iter().zip(h).map(cell));
+            },
+        );
+        Some(Self::Wide(cells, code))
     }
+}
+
+/// Samples that are read together.
+const SAMPLES: usize = 512;
+
+/// Calls `f` with g and h of some samples after the other, g being 0 where h is; with vector instructions, if both functions
+/// are marked `#[inline(always)]`.
+#[inline(always)]
+fn for_tiles(n: usize, fill: &impl Fn(usize, &mut [f64], &mut [f64]), mut f: impl FnMut(&[f64], &[f64])) {
+    let (mut g, mut h) = ([0.0; SAMPLES], [0.0; SAMPLES]);
+    vectorized(
+        #[inline(always)]
+        || {
+            for first in (0..n).step_by(SAMPLES) {
+                let n = SAMPLES.min(n - first);
+                let (g, h) = (&mut g[..n], &mut h[..n]);
+                fill(first, g, h);
+                g.iter_mut().zip(&*h).for_each(|(g, &h)| *g = used(*g, h));
+                f(g, h);
+            }
+        },
+    );
 }
 
 /// g of a sample that may be summed, 0 of others.
@@ -213,26 +250,28 @@ pub(super) fn used(g: f64, h: f64) -> f64 {
 
 impl Extent {
     /// Sums in interleaved parts, joined in order.
-    fn of(n: usize, g: &impl Fn(usize) -> f64, h: &impl Fn(usize) -> f64) -> Option<Self> {
+    fn of(n: usize, fill: &impl Fn(usize, &mut [f64], &mut [f64])) -> Option<Self> {
         const LANES: usize = 8;
         let (mut largest, mut sum_g, mut sum_h) = ([0.0_f64; LANES], [0.0; LANES], [0.0; LANES]);
         let (mut low, mut high) = ([f64::INFINITY; LANES], [0.0_f64; LANES]);
-        let mut take = |lane: usize, i: usize| {
-            let h = h(i);
-            let g = used(g(i), h).abs();
-            largest[lane] = if g > largest[lane] { g } else { largest[lane] };
-            sum_g[lane] += g;
-            sum_h[lane] += h;
-            let positive = if h > 0.0 { h } else { f64::INFINITY };
-            low[lane] = if positive < low[lane] { positive } else { low[lane] };
-            high[lane] = if h > high[lane] { h } else { high[lane] };
-        };
-        for chunk in 0..n / LANES {
-            for lane in 0..LANES {
-                take(lane, chunk * LANES + lane);
-            }
-        }
-        (n / LANES * LANES..n).for_each(|i| take(0, i));
+        for_tiles(
+            n,
+            fill,
+            #[inline(always)]
+            |g, h| {
+                for (g, h) in g.chunks(LANES).zip(h.chunks(LANES)) {
+                    for (lane, (g, &h)) in g.iter().zip(h).enumerate() {
+                        let g = g.abs();
+                        largest[lane] = if g > largest[lane] { g } else { largest[lane] };
+                        sum_g[lane] += g;
+                        sum_h[lane] += h;
+                        let positive = if h > 0.0 { h } else { f64::INFINITY };
+                        low[lane] = if positive < low[lane] { positive } else { low[lane] };
+                        high[lane] = if h > high[lane] { h } else { high[lane] };
+                    }
+                }
+            },
+        );
         let max = |lanes: [f64; LANES]| lanes.into_iter().fold(0.0, f64::max);
         let low = low.into_iter().fold(f64::INFINITY, f64::min);
         let extent = Self {
@@ -252,6 +291,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn coded(n: usize, g: impl Fn(usize) -> f64, h: impl Fn(usize) -> f64) -> Option<FixedPoint> {
+        FixedPoint::new(n, |first, of_g, of_h| {
+            for (i, (of_g, of_h)) in of_g.iter_mut().zip(of_h).enumerate() {
+                (*of_g, *of_h) = (g(first + i), h(first + i));
+            }
+        })
+    }
+
     fn decoded(fixed: &FixedPoint) -> (Decoded, f64) {
         match fixed {
             FixedPoint::Packed(cells, code) => (sum(cells).decode(code), code.scale),
@@ -262,7 +309,7 @@ mod tests {
     #[test]
     fn layouts_follow_from_the_data() {
         let check = |g: &[f64], h: &[f64], packed: bool| {
-            let fixed = FixedPoint::new(g.len(), |i| g[i], |i| h[i]).unwrap();
+            let fixed = coded(g.len(), |i| g[i], |i| h[i]).unwrap();
             assert_eq!(matches!(fixed, FixedPoint::Packed(..)), packed, "{g:?} {h:?}");
             let (sums, scale) = decoded(&fixed);
             assert_eq!(sums.g / scale, g.iter().sum::<f64>());
@@ -278,7 +325,7 @@ mod tests {
     fn an_outlier_leaves_the_others_their_digits() {
         let n = 1 << 16;
         let g = |i: usize| if i == 0 { 1e9 } else { 1e-3 };
-        let fixed = FixedPoint::new(n, g, |_| 1.0).unwrap();
+        let fixed = coded(n, g, |_| 1.0).unwrap();
         let FixedPoint::Wide(cells, code) = &fixed else {
             panic!("wide")
         };
@@ -296,7 +343,7 @@ mod tests {
                     // All equal, and one that differs: both layouts.
                     for other in [1.0, 0.5] {
                         let of = |i: usize| if i == 0 { h * other } else { h };
-                        let fixed = FixedPoint::new(n, |_| g, of).unwrap();
+                        let fixed = coded(n, |_| g, of).unwrap();
                         let (sums, scale) = decoded(&fixed);
                         let n = n as f64;
                         assert!(
@@ -315,11 +362,11 @@ mod tests {
     #[test]
     fn what_is_not_finite_is_refused() {
         for bad in [f64::NAN, f64::INFINITY] {
-            assert!(FixedPoint::new(3, |i| if i == 1 { bad } else { 0.0 }, |_| 1.0).is_none());
-            assert!(FixedPoint::new(3, |_| 1.0, |i| if i == 2 { bad } else { 1.0 }).is_none());
+            assert!(coded(3, |i| if i == 1 { bad } else { 0.0 }, |_| 1.0).is_none());
+            assert!(coded(3, |_| 1.0, |i| if i == 2 { bad } else { 1.0 }).is_none());
             // A sample that is never summed may hold anything.
             let h = |i| if i == 1 { 0.0 } else { 1.0 };
-            assert!(FixedPoint::new(3, |i| if i == 1 { bad } else { 0.0 }, h).is_some());
+            assert!(coded(3, |i| if i == 1 { bad } else { 0.0 }, h).is_some());
         }
     }
 
@@ -334,7 +381,7 @@ mod tests {
                 let first = h[0];
                 h.fill(first);
             }
-            let fixed = FixedPoint::new(g.len(), |i| g[i], |i| h[i]).unwrap();
+            let fixed = coded(g.len(), |i| g[i], |i| h[i]).unwrap();
             let (sums, scale) = decoded(&fixed);
             prop_assert!((sums.g / scale - g.iter().sum::<f64>()).abs() < 1e-6);
             prop_assert!((sums.h - h.iter().sum::<f64>()).abs() < 1e-9);

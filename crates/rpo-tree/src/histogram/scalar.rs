@@ -20,7 +20,7 @@ const MOST: usize = 256;
 pub(super) struct Scalar<C> {
     /// By row.
     cells: Vec<C>,
-    /// Sums of all rows by bin, if they were [made before](super::shared_root).
+    /// Sums of the root by bin, if they were [made before](super::shared_root).
     root: Option<Root<C>>,
     code: Code,
     /// Penalty of leaf values, α in units.
@@ -28,10 +28,12 @@ pub(super) struct Scalar<C> {
     min_child_weight: f64,
 }
 
-/// Sums of all rows by bin, those of several targets side by side.
+/// Sums of the root by bin, those of several targets side by side.
 #[derive(Debug, Clone)]
 pub(super) struct Root<C> {
     pub(super) sums: Arc<Vec<C>>,
+    /// No other node has as many.
+    pub(super) n_rows: usize,
     pub(super) n_targets: usize,
     pub(super) target: usize,
 }
@@ -94,7 +96,7 @@ impl<C: Fixed> Scalar<C> {
         &self.cells
     }
 
-    /// Takes the sums of all rows by bin.
+    /// Takes the sums of the root by bin.
     pub(super) fn set_root(&mut self, root: Root<C>) {
         self.root = Some(root);
     }
@@ -173,7 +175,7 @@ impl<C: Fixed> Sums for Scalar<C> {
     ) -> C {
         let cells = gather(&self.cells, rows, gathered);
         match &self.root {
-            Some(root) if rows.len() == self.cells.len() => {
+            Some(root) if rows.len() == root.n_rows => {
                 let sums = root.sums.chunks_exact(root.n_targets);
                 histogram.clear();
                 histogram.extend(sums.map(|sums| sums[root.target]));

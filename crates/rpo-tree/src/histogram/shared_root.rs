@@ -3,7 +3,7 @@
 //! Trees of different targets see the same samples at the root, and the same bins: one pass that adds the targets of a sample
 //! side by side costs little more than one for a single target, and the root is about half of the sums of a tree.
 
-use super::features::{BinnedFeatures, Rows};
+use super::features::BinnedFeatures;
 use super::fixed::Fixed;
 use super::scalar::{Root, Scalar};
 use std::sync::Arc;
@@ -11,35 +11,47 @@ use std::sync::Arc;
 /// Rows whose targets lie side by side at a time: so many fit into the second cache.
 const CHUNK: usize = 1 << 13;
 
-/// Sums all rows by bin for each of some targets, at most K at a time.
+/// Sums rows by bin for each of some targets, at most K at a time.
 pub(super) fn share_root<C: Fixed, const K: usize>(
     features: &BinnedFeatures,
+    rows: &[u32],
     targets: &mut [&mut Scalar<C>],
 ) {
     for targets in targets.chunks_mut(K) {
         match targets.len() {
             1 => {}
-            2 => side_by_side::<C, 2>(features, targets),
-            _ => side_by_side::<C, K>(features, targets),
+            2 => side_by_side::<C, 2>(features, rows, targets),
+            _ => side_by_side::<C, K>(features, rows, targets),
         }
     }
 }
 
-fn side_by_side<C: Fixed, const K: usize>(features: &BinnedFeatures, targets: &mut [&mut Scalar<C>]) {
+fn side_by_side<C: Fixed, const K: usize>(
+    features: &BinnedFeatures,
+    rows: &[u32],
+    targets: &mut [&mut Scalar<C>],
+) {
     let (mut sums, mut cells) = (Vec::new(), vec![[C::ZERO; K]; CHUNK]);
     features.clear(&mut sums);
-    for first in (0..features.n_rows()).step_by(CHUNK) {
-        let n = CHUNK.min(features.n_rows() - first);
+    let of_rows = features.rows_of(rows);
+    for first in (0..rows.len()).step_by(CHUNK) {
+        let n = CHUNK.min(rows.len() - first);
+        let part = of_rows.part(first..first + n);
         for (lane, target) in targets.iter().enumerate() {
-            let of_rows = cells.iter_mut().zip(&target.cells()[first..first + n]);
-            of_rows.for_each(|(cells, cell)| cells[lane] = *cell);
+            part.for_each_with(
+                target.cells(),
+                &mut cells[..n],
+                #[inline(always)]
+                |target, cells| cells[lane] = *target,
+            );
         }
-        features.add(Rows::From(first), &cells[..n], &mut sums);
+        features.add(part, &cells[..n], &mut sums);
     }
     let sums = Arc::new(sums.into_flattened());
     for (lane, target) in targets.iter_mut().enumerate() {
         target.set_root(Root {
             sums: Arc::clone(&sums),
+            n_rows: rows.len(),
             n_targets: K,
             target: lane,
         });
