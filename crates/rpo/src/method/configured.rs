@@ -28,6 +28,8 @@ pub(super) struct Configured {
     pub(super) features: FeatureParams,
     /// The encoding of nominal features that the method has by default.
     pub(super) default_nominal: NominalEncoding,
+    /// The method standardizes features that are mostly not 0 by default.
+    pub(super) standardizes: bool,
     /// A method of members, which prepare features themselves.
     pub(super) is_ensemble: bool,
     pub(super) decision: DecisionParams,
@@ -57,7 +59,8 @@ impl Configured {
             (None, NominalEncoding::OneHot) => Encoding::OneHot,
             (None, _) => Encoding::Positions,
         };
-        let (pipeline, prepared) = self.features.steps(encoding).fit_apply(data)?;
+        let standardize = self.features.standardizes(self.standardizes, data);
+        let (pipeline, prepared) = self.features.steps(encoding, standardize).fit_apply(data)?;
         let prepared = self.checked(prepared, nominal)?;
         if pipeline.is_identity() {
             return fit(&pipeline, &prepared, context);

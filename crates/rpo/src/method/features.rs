@@ -30,8 +30,12 @@ pub struct FeatureParams {
     /// the outputs themselves where there are no more. Numbers are standardized before. Default 16.
     #[schemars(range(min = 1))]
     pub nominal_components: Option<usize>,
-    /// Scales numeric features to mean 0 and variance 1 in training; the features are dense then.
-    pub standardize: bool,
+    /// Scales numeric features to mean 0 and variance 1 in training; the features are dense then. By default those of
+    /// one-vs-rest and label-tree, where more than half of the values are not 0.
+    ///
+    /// Both scale samples to length 1, which the features of largest scale would decide alone: LRAP on emotions .62 in place of .78,
+    /// on birds .38 in place of .60. Sets with texts, and where `feature_weights` are given, keep their scale.
+    pub standardize: Option<bool>,
     /// Multiplies features by weights: idf, the logarithm of the number of samples over those in which the feature is not 0.
     ///
     /// Sparse features stay sparse. For counts and other weights of words that are not weighted yet.
@@ -84,7 +88,7 @@ impl FeatureParams {
                 return Err(ParameterError::conflict("nominal_components", components, reason).into());
             }
         }
-        if self.standardize && self.feature_weights.is_some() {
+        if self.standardize == Some(true) && self.feature_weights.is_some() {
             let reason = "cannot be combined with `standardize`, after which no feature is 0";
             return Err(ParameterError::conflict("feature_weights", "idf", reason).into());
         }
@@ -99,17 +103,33 @@ impl FeatureParams {
         }
     }
 
+    /// Whether features are standardized, of a method that does so by default or not.
+    pub(super) fn standardizes(&self, by_default: bool, data: &Dataset) -> bool {
+        self.standardize.unwrap_or_else(|| {
+            by_default && self.feature_weights.is_none() && data.texts().is_empty() && is_filled(data)
+        })
+    }
+
     /// The steps with an encoding of nominal features.
-    pub(super) fn steps<'t>(&self, nominal: Encoding<'t>) -> Steps<'t> {
+    pub(super) fn steps<'t>(&self, nominal: Encoding<'t>, standardize: bool) -> Steps<'t> {
         Steps {
             texts: self.text_weights,
             impute: self.impute,
             nominal,
-            standardize: self.standardize,
+            standardize,
             weights: self.feature_weights,
             normalize: self.normalize,
         }
     }
+}
+
+/// Returns true if more than half of the features of samples are not 0, whether these are stored or not.
+fn is_filled(data: &Dataset) -> bool {
+    let n_filled = match data.features() {
+        Matrix::Dense(x) => x.iter().filter(|v| **v != 0.0).count(),
+        Matrix::Sparse(x) => x.data().iter().filter(|v| **v != 0.0).count(),
+    };
+    n_filled > data.n_samples() * data.n_features() / 2
 }
 
 /// The features of a data set that trees split as categories: dense nominal ones of three or more values.

@@ -242,6 +242,7 @@ impl Method {
             parameters,
             features,
             default_nominal: self.entry.nominal(),
+            standardizes: self.entry.standardizes(),
             is_ensemble: self.entry.is_ensemble(),
             decision,
             seed: Seed::new(self.seed()),

@@ -33,6 +33,7 @@ pub struct MethodEntry {
     without: &'static [&'static str],
     model: Option<ModelKind>,
     nominal: NominalEncoding,
+    standardizes: bool,
     prepares: bool,
     replaced: Option<(&'static str, &'static str)>,
     presets: Vec<(&'static str, Value)>,
@@ -58,6 +59,7 @@ impl MethodEntry {
             without: &[],
             model: None,
             nominal: NominalEncoding::Codes,
+            standardizes: false,
             prepares: true,
             replaced: None,
             presets: Vec::new(),
@@ -114,6 +116,15 @@ impl MethodEntry {
     pub fn one_hot(self) -> Self {
         Self {
             nominal: NominalEncoding::OneHot,
+            ..self
+        }
+    }
+
+    /// Standardizes features that are mostly not 0 by default.
+    #[must_use]
+    pub(crate) fn standardized(self) -> Self {
+        Self {
+            standardizes: true,
             ..self
         }
     }
@@ -178,6 +189,11 @@ impl MethodEntry {
     /// The encoding of nominal features by default.
     pub(super) fn nominal(&self) -> NominalEncoding {
         self.nominal
+    }
+
+    /// Whether features that are mostly not 0 are standardized by default.
+    pub(super) fn standardizes(&self) -> bool {
+        self.standardizes
     }
 
     /// Every field of the parameters with its default where others are given: of a preset if one is, and for a task.

@@ -3,15 +3,15 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo::core::store::StoreError;
-use rpo::core::{MatrixView, Seed};
-use rpo::data::{Dataset, Task};
+use rpo::core::{Matrix, MatrixView, Seed};
+use rpo::data::{Dataset, Layout, Task};
 use rpo::linear::{
     EmbeddingMode, LabelEmbeddingParams, LabelTreeParams, LinkLoss, LogisticRegressionParams,
     OneVsRestParams, Prevalence, RidgeParams, f1_decisions,
 };
 use rpo::model_file::ModelFileErrorKind;
 use rpo::projections::{Rank, SpectralLaw};
-use rpo::{Decision, Model, ModelError, Predict};
+use rpo::{Decision, Estimator, FitContext, Method, Model, ModelError, Predict};
 use std::sync::Arc;
 
 /// Sixty samples of five features; labels that all of them decide, or a number each.
@@ -228,5 +228,30 @@ proptest! {
             let scores = model.predict(data.features().into()).unwrap();
             prop_assert_eq!(scores.dim(), (60, 4));
         }
+    }
+}
+
+#[test]
+fn one_vs_rest_standardizes_features_that_are_mostly_not_zero() {
+    let dense = data(Task::MultiLabel);
+    let mut wide = dense.features().view().to_dense(usize::MAX).unwrap();
+    wide.column_mut(0).mapv_inplace(|v| v * 1e3 + 1e4);
+    let with = |x: Matrix| {
+        let (_, outputs) = dense.clone().into_matrices();
+        Dataset::new(x, outputs, Task::MultiLabel).unwrap()
+    };
+    let rare = wide.mapv(|v| if v.to_bits() % 3 == 0 { v } else { 0.0 });
+    let (wide, rare) = (with(wide.into()), with(rare.into()));
+    for method in ["one-vs-rest", "label-tree"] {
+        let scores = |options: &str, data: &Dataset| {
+            let method: Method = format!("{method} {options}").parse().unwrap();
+            let model = method.fit(data, &FitContext::default()).unwrap();
+            model.predict(data.features().view()).unwrap()
+        };
+        let sparse = wide.clone().with_layout(Layout::Sparse, usize::MAX).unwrap();
+        assert_eq!(scores("", &wide), scores("--standardize", &wide));
+        assert_eq!(scores("", &wide), scores("", &sparse));
+        assert_ne!(scores("", &wide), scores("--standardize false", &wide));
+        assert_eq!(scores("", &rare), scores("--standardize false", &rare));
     }
 }

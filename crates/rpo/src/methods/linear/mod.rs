@@ -41,6 +41,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             OneVsRestParams::default(),
         )
         .one_hot()
+        .standardized()
         .model::<LinearModel>("linear"),
         MethodEntry::new(
             "label-tree",
@@ -48,6 +49,7 @@ pub(super) fn entries() -> Vec<MethodEntry> {
             LabelTreeParams::default(),
         )
         .one_hot()
+        .standardized()
         .model::<LabelTreeModel>("label-tree"),
     ]
 }
