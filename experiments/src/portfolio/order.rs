@@ -2,6 +2,7 @@
 
 use super::Fitted;
 use rpo::combine::CombineRule;
+use rpo::core::math;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -49,11 +50,13 @@ impl Scored {
     }
 }
 
-/// The mean cost of a configuration over the sets where it was fitted.
+/// The geometric mean of the cost of a configuration over the sets where it was fitted.
 pub(super) fn cost(sets: &[Scored], candidate: usize) -> f64 {
     let splits = sets.iter().flat_map(|set| &set.splits);
     let costs: Vec<f64> = splits.filter_map(|split| split.cost(candidate)).collect();
-    costs.iter().sum::<f64>() / costs.len().max(1) as f64
+    // One set on which a method takes many times as long as elsewhere does not decide for all.
+    let logarithms = costs.iter().map(|&cost| math::ln(cost));
+    math::exp(logarithms.sum::<f64>() / costs.len().max(1) as f64)
 }
 
 fn mean_score(sets: &[&Scored], members: &[usize]) -> anyhow::Result<f64> {
