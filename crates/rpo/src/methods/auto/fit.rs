@@ -142,6 +142,14 @@ struct Tried {
     seconds: f64,
 }
 
+/// What a cost of 1 takes, from the seconds and costs of trials: the median, of two the smaller. One trial that took far longer than
+/// its cost says nothing of others, and one that takes longer than expected is stopped while there is time for the last fits.
+fn seconds_per_cost(trials: impl Iterator<Item = (f64, f64)>) -> Option<f64> {
+    let mut ratios: Vec<f64> = trials.map(|(seconds, cost)| seconds / cost).collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios.get(ratios.len().saturating_sub(1) / 2).copied()
+}
+
 struct Search<'a> {
     data: &'a Dataset,
     context: &'a FitContext<'a>,
@@ -174,20 +182,23 @@ impl Search<'_> {
         }
     }
 
+    /// The seconds that last fits are expected to take, of a further candidate that takes this long and those tried.
+    fn last_fits(&self, further: Option<f64>) -> f64 {
+        let tried = (0..self.tried.len()).map(|index| self.last_fit(index));
+        let mut last: Vec<f64> = tried.chain(further).collect();
+        last.sort_by(|a, b| b.total_cmp(a));
+        last.iter().take(REFITTED).sum()
+    }
+
     /// Returns true if a configuration is expected to leave time for the last fits.
     fn is_affordable(&self, configuration: &Configuration) -> bool {
         let Some(limit) = self.limit else { return true };
-        let paid: f64 = self.tried.iter().map(|tried| tried.cost).sum();
-        if paid == 0.0 {
+        let tried = self.tried.iter().map(|tried| (tried.seconds, tried.cost));
+        let Some(per_cost) = seconds_per_cost(tried) else {
             return true;
-        }
-        let per_cost = self.tried.iter().map(|tried| tried.seconds).sum::<f64>() / paid;
+        };
         let fit = configuration.cost * per_cost;
-        let mut last: Vec<f64> = (0..self.tried.len()).map(|index| self.last_fit(index)).collect();
-        last.push(fit);
-        last.sort_by(|a, b| b.total_cmp(a));
-        let last: f64 = last.iter().take(REFITTED).sum();
-        self.seconds() + fit * self.cost_of_folds + last <= limit
+        self.seconds() + fit * self.cost_of_folds + self.last_fits(Some(fit)) <= limit
     }
 
     /// Tries a configuration, or notes why not.
@@ -262,7 +273,8 @@ impl Search<'_> {
             .into_iter()
             .map(|seed| method.clone().with_seed(seed).estimator(self.data.task()));
         let estimators: Vec<_> = estimators.collect::<Result<_, _>>()?;
-        let (start, limit, is_first) = (self.start, self.limit, self.tried.is_empty());
+        let limit = self.limit.map(|limit| limit - self.last_fits(None));
+        let (start, is_first) = (self.start, self.tried.is_empty());
         let stop = || {
             let is_late = || limit.is_some_and(|limit| start.elapsed().as_secs_f64() > limit);
             self.context.is_stopped() || !is_first && is_late()
@@ -360,5 +372,19 @@ impl Search<'_> {
             }
         }
         left_out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_slow_trial_does_not_tell_what_others_take() {
+        let per_cost = |trials: &[(f64, f64)]| seconds_per_cost(trials.iter().copied());
+        assert_eq!(per_cost(&[]), None);
+        assert_eq!(per_cost(&[(2.0, 1.0)]), Some(2.0));
+        assert_eq!(per_cost(&[(2.0, 1.0), (5.0, 0.1)]), Some(2.0));
+        assert_eq!(per_cost(&[(2.0, 1.0), (5.0, 0.1), (1.5, 0.5)]), Some(3.0));
     }
 }
