@@ -406,11 +406,13 @@ impl Dataset {
         count_missing(&self.outputs)
     }
 
-    /// Fraction of feature values that are not 0; 0 for an empty set.
-    pub(crate) fn feature_density(&self) -> f64 {
+    /// Fraction of feature values that are not 0, missing ones among them; 0 for an empty set. Zeros that a sparse matrix stores
+    /// are zeros.
+    pub fn feature_density(&self) -> f64 {
+        let is_not_zero = |v: &&f32| **v != 0.0;
         let nonzero = match &self.features {
-            Matrix::Dense(a) => a.iter().filter(|v| **v != 0.0).count(),
-            Matrix::Sparse(a) => a.nnz(),
+            Matrix::Dense(a) => a.iter().filter(is_not_zero).count(),
+            Matrix::Sparse(a) => a.data().iter().filter(is_not_zero).count(),
         };
         nonzero as f64 / (self.n_samples() as f64 * self.n_features() as f64).max(1.0)
     }

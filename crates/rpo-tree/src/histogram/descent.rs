@@ -1,7 +1,7 @@
 //! Leaves of training samples by their bins.
 //!
 //! Many samples pass one split before any passes the next: a comparison of bytes, 32 samples at a time, of which the few
-//! columns that a small tree reads stay in the cache. To follow one sample after the other through the tree costs some fifty times as
+//! columns that a small tree reads stay in the cache. To follow one sample after the other through the tree costs many times as
 //! much, most of it for steps that no processor can predict.
 
 use super::dense::DenseBins;

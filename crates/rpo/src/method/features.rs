@@ -106,7 +106,8 @@ impl FeatureParams {
     /// Whether features are standardized, of a method that does so by default or not.
     pub(super) fn standardizes(&self, by_default: bool, data: &Dataset) -> bool {
         self.standardize.unwrap_or_else(|| {
-            by_default && self.feature_weights.is_none() && data.texts().is_empty() && is_filled(data)
+            let keeps_scale = self.feature_weights.is_some() || !data.texts().is_empty();
+            by_default && !keeps_scale && data.feature_density() > 0.5
         })
     }
 
@@ -121,15 +122,6 @@ impl FeatureParams {
             normalize: self.normalize,
         }
     }
-}
-
-/// Returns true if more than half of the features of samples are not 0, whether these are stored or not.
-fn is_filled(data: &Dataset) -> bool {
-    let n_filled = match data.features() {
-        Matrix::Dense(x) => x.iter().filter(|v| **v != 0.0).count(),
-        Matrix::Sparse(x) => x.data().iter().filter(|v| **v != 0.0).count(),
-    };
-    n_filled > data.n_samples() * data.n_features() / 2
 }
 
 /// The features of a data set that trees split as categories: dense nominal ones of three or more values.
