@@ -174,6 +174,13 @@ def catboost(labels, threads):
     return Joint(model, labels)
 
 
+def hessboost(labels, threads):
+    from hessboost.sklearn import HessboostClassifier, HessboostRegressor
+
+    kind = HessboostClassifier if labels else HessboostRegressor
+    return PerOutput(lambda: kind(n_estimators=ROUNDS, n_jobs=threads, random_state=0))
+
+
 PEERS = {
     "scikit-learn forest": ("scikit-learn", scikit_learn_forest),
     "scikit-learn Extra-Trees": ("scikit-learn", scikit_learn_extra_trees),
@@ -182,6 +189,7 @@ PEERS = {
     "XGBoost, shared trees": ("xgboost-cpu", xgboost("multi_output_tree")),
     "LightGBM per output": ("lightgbm", lightgbm),
     "CatBoost": ("catboost", catboost),
+    "hessboost per output": ("hessboost", hessboost),
     "omikuji": ("omikuji", lambda labels, threads: Omikuji(threads)),
 }
 

@@ -93,6 +93,7 @@ pub(crate) const CONTESTANTS: &[Contestant] = &[
     python("XGBoost, shared trees", 20),
     python("LightGBM per output", ALL),
     python("CatBoost", 20),
+    python("hessboost per output", ALL),
     for_sparse(python("omikuji", ALL)),
 ];
 

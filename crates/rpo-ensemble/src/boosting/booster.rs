@@ -14,6 +14,7 @@ use rayon::prelude::*;
 use rpo_core::Seed;
 use rpo_projections::ProjectionInput;
 use rpo_tree::{AxisRule, Grown};
+use std::sync::OnceLock;
 
 /// Fits one additive model; single-target boosting runs one per output.
 pub(super) struct Booster<'a> {
@@ -31,7 +32,7 @@ pub(super) struct Booster<'a> {
     /// What the next tree grows on, once it is known.
     target: Target,
     /// The projection of all steps, once it is drawn.
-    shared: Option<Coefficients>,
+    shared: OnceLock<Coefficients>,
     loss: f64,
 }
 
@@ -67,7 +68,7 @@ impl<'a> Booster<'a> {
             only,
             scales,
             target: Target::default(),
-            shared: None,
+            shared: OnceLock::new(),
             loss: 0.0,
         }
     }
@@ -94,7 +95,9 @@ impl<'a> Booster<'a> {
 
     /// Prepares the step of this number; to be called before the first one.
     pub(super) fn prepare(&mut self, step: usize) -> Result<(), EnsembleError> {
-        self.pass(None, Some(step))
+        let phi = self.coefficients(step)?;
+        self.pass(None, Some(&phi));
+        Ok(())
     }
 
     /// Makes a step of each of some boosters that share parameters, features and samples, and prepares the one after it
@@ -114,20 +117,24 @@ impl<'a> Booster<'a> {
         };
         let targets = group.iter().map(|b| (&b.target, step_seed(b.seed, step)));
         let targets: Vec<_> = targets.collect();
-        // The same samples for all: trees that share a pass over their roots.
-        let grown = trees.grow(&targets, step_seed(first.params.seed, step))?;
-        let steps = group.par_iter_mut().zip(grown);
+        let next = |booster: &Self| (!is_last).then(|| booster.coefficients(step + 1)).transpose();
+        let (grown, next) = rayon::join(
+            // The same samples for all: trees that share a pass over their roots.
+            || trees.grow(&targets, step_seed(first.params.seed, step)),
+            || group.iter().map(next).collect::<Result<Vec<_>, EnsembleError>>(),
+        );
+        let steps = group.par_iter_mut().zip(grown?).zip(next?);
         steps
-            .map(|(booster, grown)| booster.step(grown, step, is_last))
+            .map(|((booster, grown), next)| booster.step(grown, step, next.as_ref()))
             .collect()
     }
 
-    /// Makes a step of its tree, and prepares the one after it unless it is the last.
+    /// Makes a step of its tree, and prepares the next one, if there is one, which has a projection.
     fn step(
         &mut self,
         grown: Grown<AxisRule>,
         step: usize,
-        is_last: bool,
+        next: Option<&Coefficients>,
     ) -> Result<BoostingStep<AxisRule>, EnsembleError> {
         let leaves = LeafIndex::new(&grown, self.features, self.params.subsample < 1.0);
         let splits = grown.structure.splits();
@@ -148,7 +155,7 @@ impl<'a> Booster<'a> {
         if !values.is_finite() {
             return Err(EnsembleError::Diverged { step });
         }
-        self.pass(Some((&leaves, &update)), (!is_last).then_some(step + 1))?;
+        self.pass(Some((&leaves, &update)), next);
         Ok(BoostingStep {
             structure: grown.structure,
             values,
@@ -179,13 +186,8 @@ impl<'a> Booster<'a> {
         }
     }
 
-    /// A pass over the training set: applies an update, and prepares a step.
-    fn pass(
-        &mut self,
-        update: Option<(&LeafIndex, &StepUpdate)>,
-        step: Option<usize>,
-    ) -> Result<(), EnsembleError> {
-        let phi = step.map(|step| self.coefficients(step)).transpose()?;
+    /// A pass over the training set: applies an update, and prepares a step with this projection.
+    fn pass(&mut self, update: Option<(&LeafIndex, &StepUpdate)>, phi: Option<&Coefficients>) {
         self.loss = match phi {
             None => self.state.run::<f32>(Pass { update, next: None }),
             Some(phi) => {
@@ -193,7 +195,7 @@ impl<'a> Booster<'a> {
                     update,
                     &mut self.state,
                     ProjectedBy {
-                        phi: &phi,
+                        phi,
                         scales: self.scales.as_deref(),
                     },
                     self.params,
@@ -204,19 +206,19 @@ impl<'a> Booster<'a> {
                 loss
             }
         };
-        Ok(())
     }
 
     /// The projection of a step.
-    fn coefficients(&mut self, step: usize) -> Result<Coefficients, EnsembleError> {
+    fn coefficients(&self, step: usize) -> Result<Coefficients, EnsembleError> {
         let n_outputs = self.outputs.n_outputs();
         match &self.params.projection {
             None => Ok(Coefficients::Identity { n_outputs }),
             Some(projection) if projection.scope == ProjectionScope::Shared => {
-                if self.shared.is_none() {
-                    self.shared = Some(self.draw(projection, self.seed, step)?);
+                if let Some(shared) = self.shared.get() {
+                    return Ok(shared.clone());
                 }
-                Ok(self.shared.clone().expect("drawn above"))
+                let drawn = self.draw(projection, self.seed, step)?;
+                Ok(self.shared.get_or_init(|| drawn).clone())
             }
             Some(projection) => self.draw(projection, step_seed(self.seed, step), step),
         }

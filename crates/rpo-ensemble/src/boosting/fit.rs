@@ -48,6 +48,16 @@ impl BoostingParams {
         y: MatrixView<'_>,
         options: BoostingOptions<'_>,
     ) -> Result<Boosted, EnsembleError> {
+        // On a thread of the pool: what a step does in parallel is many times too little to hand each over from outside.
+        rayon::scope(|_| self.fit_inside(x, y, options))
+    }
+
+    fn fit_inside(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: BoostingOptions<'_>,
+    ) -> Result<Boosted, EnsembleError> {
         let params = &Resolved::new(self, &options)?;
         let objective = &check(params, x, y, &options)?;
         // None of these types shortens its lifetime by itself.
@@ -204,14 +214,7 @@ impl Run<'_, '_> {
         for step in first..last {
             let groups = self.boosters.par_chunks_mut(Trees::TOGETHER);
             let step_of = |group| Booster::step_together(group, step, step + 1 == last);
-            let steps = || groups.map(step_of).collect::<Result<Vec<_>, EnsembleError>>();
-            let trees = if rayon::current_num_threads() > 1 {
-                // A thread of the pool enters a scope: what a step does in parallel is many times too little to hand each over to
-                // the pool from outside.
-                rayon::scope(|_| steps())?
-            } else {
-                steps()?
-            };
+            let trees = groups.map(step_of).collect::<Result<Vec<_>, EnsembleError>>()?;
             let trees: Vec<_> = trees.into_iter().flatten().collect();
             let seen = stopping.as_mut().and_then(|stopping| {
                 stopping.add(&trees);

@@ -65,10 +65,10 @@ impl fmt::Debug for BoostingOptions<'_> {
 }
 
 /// Receives the progress of a fit after every step; ends the fit by breaking.
-pub type Observer<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + 'a;
+pub type Observer<'a> = dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send + 'a;
 
 /// A metric of predictions (n x d): larger is better.
-pub type Metric<'a> = dyn Fn(ArrayView2<'_, f32>) -> f64 + 'a;
+pub type Metric<'a> = dyn Fn(ArrayView2<'_, f32>) -> f64 + Sync + 'a;
 
 /// Samples on which the number of steps is chosen.
 #[derive(Clone, Copy)]

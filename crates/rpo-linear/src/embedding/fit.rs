@@ -46,6 +46,16 @@ impl LabelEmbeddingParams {
         y: MatrixView<'_>,
         options: FitOptions<'_>,
     ) -> Result<LinkModel, LinearError> {
+        // On a thread of the pool, as batches are short: none is handed over from outside.
+        rayon::scope(|_| self.fit_inside(x, y, options))
+    }
+
+    fn fit_inside(
+        &self,
+        x: MatrixView<'_>,
+        y: MatrixView<'_>,
+        options: FitOptions<'_>,
+    ) -> Result<LinkModel, LinearError> {
         self.check()?;
         if options.weights.is_some() {
             return Err(LinearError::TakesNoWeights("label embeddings"));

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use rpo_core::vectorized;
 
 /// Fewest additions that are worth a second thread.
-const WORTH_IT: usize = 1 << 15;
+const WORTH_IT: usize = 1 << 13;
 
 /// Fewest additions per cell of each thread's own sums that are worth them.
 const PER_CELL: usize = 8;

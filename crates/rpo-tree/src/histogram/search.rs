@@ -203,7 +203,7 @@ pub(super) struct Node<'a, S: Sums> {
 }
 
 /// Fewest numbers that are worth a second thread.
-const WORTH_IT: usize = 1 << 15;
+const WORTH_IT: usize = 1 << 13;
 
 /// Numbers whose scores take as long as all else that a feature takes.
 const PER_FEATURE: usize = 64;

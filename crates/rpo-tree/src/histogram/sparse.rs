@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use rpo_core::{CsrView, csr_row, vectorized};
 
 /// Fewest additions that are worth a second thread.
-const WORTH_IT: usize = 1 << 17;
+const WORTH_IT: usize = 1 << 13;
 
 #[derive(Debug, Clone)]
 pub(super) struct SparseBins {

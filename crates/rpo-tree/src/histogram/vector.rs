@@ -21,7 +21,7 @@ use std::ops::Range;
 const MOST: usize = 256;
 
 /// Fewest additions that are worth a second thread.
-const WORTH_IT: usize = 1 << 16;
+const WORTH_IT: usize = 1 << 13;
 
 /// Several targets in fixed point.
 #[derive(Debug, Clone)]

@@ -174,7 +174,7 @@ impl Configured {
 const COMPONENTS: usize = 16;
 
 /// Completes a model of the inner estimator.
-type Complete<'a> = dyn Fn(Model) -> Result<Model, ModelError> + 'a;
+type Complete<'a> = dyn Fn(Model) -> Result<Model, ModelError> + Sync + 'a;
 
 impl Estimator for Configured {
     fn method(&self) -> &str {

@@ -284,7 +284,7 @@ impl fmt::Debug for FitContext<'_> {
 }
 
 /// Receives the model after a number of steps; [`ControlFlow::Break`] stops the fit.
-pub type OnCheckpoint<'a> = dyn FnMut(usize, &Model) -> Result<ControlFlow<()>, ModelError> + 'a;
+pub type OnCheckpoint<'a> = dyn FnMut(usize, &Model) -> Result<ControlFlow<()>, ModelError> + Send + 'a;
 
 /// Returns a projection family that wraps another.
 pub type WrapProjection<'a> = dyn Fn(Arc<dyn Projection>) -> Arc<dyn Projection> + Sync + 'a;

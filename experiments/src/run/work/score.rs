@@ -135,7 +135,7 @@ impl Fitting<'_> {
         &self,
         train: &Dataset,
         steps: &[usize],
-        mut look: impl FnMut(&Model, &Cost) -> anyhow::Result<()>,
+        mut look: impl FnMut(&Model, &Cost) -> anyhow::Result<()> + Send,
     ) -> anyhow::Result<()> {
         let wrap = timed(&self.projections);
         let context = FitContext {

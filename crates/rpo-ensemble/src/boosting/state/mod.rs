@@ -28,9 +28,11 @@ use ndarray::Array2;
 use odds::OddsState;
 use scores::ScoreState;
 
-/// Number of samples that are summed together before sums are joined in order. Fixed, so that results do not depend
-/// on the number of threads.
-const ROWS: usize = 2048;
+/// Number of samples that are summed together before sums are joined in order, an eighth of few: no result depends on the
+/// number of threads, and there is something for each to do.
+fn rows_together(n_rows: usize) -> usize {
+    n_rows.div_ceil(8).clamp(128, 2048)
+}
 
 /// A floating-point type that states and projected residuals are kept in.
 pub(super) trait Real: Copy + Send + Sync + Default {
@@ -109,7 +111,7 @@ impl<'s, T> Chunks<'s, T> {
 /// The sum of the losses of samples, in the order that a fit keeps to.
 fn sum_of_losses(losses: &[f64]) -> f64 {
     let of_chunk = |losses: &[f64]| losses.iter().fold(0.0, |sum, loss| sum + loss);
-    losses.chunks(ROWS).map(of_chunk).sum()
+    losses.chunks(rows_together(losses.len())).map(of_chunk).sum()
 }
 
 /// Writes numbers in another type.

@@ -10,7 +10,7 @@
 
 use super::odds_search::{Leaf, exact_step};
 use super::sums::{LeafSums, scale_columns};
-use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real, write};
+use super::{Chunks, LeafIndex, Outputs, Pass, Real, rows_together, write};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::{Objective, StepRule};
 use crate::boosting::resolved::Resolved;
@@ -58,8 +58,9 @@ impl<'a> OddsState<'a> {
     }
 
     pub(super) fn run<Z: Real>(&mut self, pass: Pass<'_, Z>) -> f64 {
-        let d = self.outputs.n_outputs();
-        let next = Chunks::new(pass.next, self.outputs.n_rows(), ROWS);
+        let (n_rows, d) = (self.outputs.n_rows(), self.outputs.n_outputs());
+        let together = rows_together(n_rows);
+        let next = Chunks::new(pass.next, n_rows, together);
         let (phi, squares, q) = (next.phi, next.squares, next.n_components());
         let factors = pass.update.map(|(leaves, update)| {
             let factor = |v: f64| math::exp(2.0 * v) as f32;
@@ -68,13 +69,13 @@ impl<'a> OddsState<'a> {
         let stay = vec![1.0; d];
         let with_loss = self.with_loss;
         let (labels, weights) = (self.labels.view(), self.outputs.weights);
-        let chunks = self.odds.par_chunks_mut(ROWS * d).zip(next.parts).enumerate();
+        let chunks = self.odds.par_chunks_mut(together * d).zip(next.parts).enumerate();
         let losses: Vec<f64> = chunks
             .map(|(chunk, (odds, (z, h)))| {
                 let (mut p, mut sum) = (vec![0.0; d], 0.0);
                 let (mut of_labels, mut of_p) = (vec![0.0; q], vec![0.0; q]);
                 for (i, odds) in odds.chunks_exact_mut(d).enumerate() {
-                    let row = chunk * ROWS + i;
+                    let row = chunk * together + i;
                     let factor = match &factors {
                         Some((leaves, factors)) => {
                             let factors = factors.row(leaves.of_row[row] as usize);
@@ -117,16 +118,17 @@ impl<'a> OddsState<'a> {
     /// Sums over the leaves.
     fn leaf_sums(&self, leaves: &LeafIndex) -> LeafSums {
         let d = self.outputs.n_outputs();
+        let together = rows_together(self.outputs.n_rows());
         let labels = self.labels.view();
         let parts: Vec<LeafSums> = self
             .odds
-            .par_chunks(ROWS * d)
+            .par_chunks(together * d)
             .enumerate()
             .map(|(chunk, odds)| {
                 let mut sums = LeafSums::zero(leaves.n_leaves, d);
                 let mut rows: Vec<Vec<usize>> = vec![Vec::new(); leaves.n_leaves];
                 for i in 0..odds.len() / d {
-                    rows[leaves.of_row[chunk * ROWS + i] as usize].push(i);
+                    rows[leaves.of_row[chunk * together + i] as usize].push(i);
                 }
                 let mut narrow = NarrowSums::new(d);
                 for (leaf, rows) in rows.iter().enumerate() {
@@ -136,7 +138,7 @@ impl<'a> OddsState<'a> {
                     let mut weight = 0.0;
                     for some in rows.chunks(NarrowSums::ROWS) {
                         for &i in some {
-                            let c = self.outputs.weights[chunk * ROWS + i];
+                            let c = self.outputs.weights[chunk * together + i];
                             weight += f64::from(c);
                             vectorized(
                                 #[inline(always)]
@@ -147,7 +149,7 @@ impl<'a> OddsState<'a> {
                     }
                     // So far probabilities were summed: Σ c r = 2 (Σ c y − Σ c p).
                     for &i in rows {
-                        let row = chunk * ROWS + i;
+                        let row = chunk * together + i;
                         let c = f64::from(self.outputs.weights[row]);
                         csr_row(&labels, row).0.iter().for_each(|&j| p[j as usize] -= c);
                     }

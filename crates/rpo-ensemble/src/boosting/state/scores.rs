@@ -1,7 +1,7 @@
 //! The scores of the training set, n x d, for any loss.
 
 use super::sums::{LeafSums, scale_columns};
-use super::{Chunks, LeafIndex, Outputs, Pass, ROWS, Real, sum_of_losses};
+use super::{Chunks, LeafIndex, Outputs, Pass, Real, rows_together, sum_of_losses};
 use crate::boosting::choices::{LineSearch, StepScope};
 use crate::boosting::loss::{Direction, Objective, StepRule};
 use crate::boosting::resolved::Resolved;
@@ -209,16 +209,17 @@ impl<'a, T: Real> ScoreState<'a, T> {
     /// Sums over the leaves.
     fn leaf_sums(&self, leaves: &LeafIndex) -> LeafSums {
         let d = self.outputs.n_outputs();
+        let together = rows_together(self.outputs.n_rows());
         let parts: Vec<LeafSums> = self
             .scores
-            .par_chunks(ROWS * d)
+            .par_chunks(together * d)
             .enumerate()
             .map(|(chunk, scores)| {
                 let mut sums = LeafSums::zero(leaves.n_leaves, d);
                 let mut tile = Tile::new(self.outputs, self.objective);
                 let size = Tile::n_rows(d);
                 for (i, scores) in scores.chunks(size * d).enumerate() {
-                    let first = chunk * ROWS + i * size;
+                    let first = chunk * together + i * size;
                     let rows = first..first + scores.len() / d;
                     let derivatives = match &self.derived {
                         Some((r, h)) => {

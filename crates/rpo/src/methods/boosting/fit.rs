@@ -36,7 +36,7 @@ fn boost(
     data: &Dataset,
     withheld: Option<(&Dataset, Withholding)>,
     context: &FitContext<'_>,
-    observe: &mut dyn FnMut(&Progress<'_>) -> ControlFlow<()>,
+    observe: &mut (dyn FnMut(&Progress<'_>) -> ControlFlow<()> + Send),
 ) -> Result<Boosted, ModelError> {
     let scorer = withheld.map(|(samples, how)| Scorer::new(samples, how.metric, params));
     let score = |predictions: ArrayView2<'_, f32>| {
