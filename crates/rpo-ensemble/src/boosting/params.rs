@@ -89,7 +89,7 @@ pub struct BoostingParams {
     /// gains most ([`SecondOrder`](rpo_tree::criterion::SecondOrder)).
     pub step_scope: Option<StepScope>,
     /// Penalty λ of the squares of leaf values: steps of leaves are R / (H + λ). By default, where steps are Newton's per
-    /// leaf, 5 for the square loss and 1 for others, as in XGBoost.
+    /// leaf, 5 for outputs with the square loss and 1 for others, as in XGBoost.
     ///
     /// For the square loss λ is a number of samples: a leaf of 5 takes half a step. Of rare counts and heavy tails a leaf of
     /// fewer says next to nothing.
@@ -114,7 +114,7 @@ pub struct BoostingParams {
     #[schemars(range(min = 0.0))]
     pub min_split_gain: f64,
     /// Fraction of the samples, in (0, 1], that the trees of a step grow on, drawn anew without replacement. By default 0.5 for Newton
-    /// steps per leaf of the square loss, otherwise all, as in the paper.
+    /// steps per leaf where an output has the square loss, otherwise all, as in the paper.
     ///
     /// Half of the samples, with [`leaf_l2`](Self::leaf_l2) = 5, score better on most sets of numbers. Leaf values and step
     /// lengths are computed from all samples, so that the training loss never grows (Friedman's stochastic boosting, 2002, uses the drawn samples for both).

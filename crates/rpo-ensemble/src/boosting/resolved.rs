@@ -2,7 +2,7 @@
 
 use super::choices::{Algorithm, LineSearch, StepScope, TrainingForm};
 use super::link::check_custom;
-use super::loss::{Block, LossKind, LossShape, Objective, OutputLoss};
+use super::loss::{Block, LossKind, LossShape, Objective, OutputLoss, Penalties};
 use super::options::BoostingOptions;
 use super::params::BoostingParams;
 use super::state::Outputs;
@@ -29,8 +29,8 @@ pub(super) struct Resolved {
     pub(super) loss: LossChoice,
     pub(super) line_search: LineSearch,
     pub(super) step_scope: StepScope,
-    /// Of the value of a leaf for an output, for scores in their natural unit.
-    pub(super) penalty: LeafPenalty,
+    /// Of the value of a leaf for an output.
+    pub(super) penalties: Penalties,
     /// Set where trees split by second-order gains instead of variance.
     pub(super) second_order: Option<SecondOrderSplits>,
     pub(super) min_split_gain: f64,
@@ -55,7 +55,7 @@ pub(super) struct Resolved {
 /// What second-order gains need beside gradients, for scores in their natural unit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SecondOrderSplits {
-    pub(super) penalty: LeafPenalty,
+    pub(super) penalties: Penalties,
     pub(super) min_child_weight: f64,
     /// True if second derivatives are 1 wherever cells have no weights.
     pub(super) is_constant: bool,
@@ -111,6 +111,10 @@ impl LossChoice {
 
     fn is_quadratic(&self) -> bool {
         self.losses.iter().all(OutputLoss::is_quadratic)
+    }
+
+    fn has_quadratic(&self) -> bool {
+        self.losses.iter().any(OutputLoss::is_quadratic)
     }
 
     fn has_common_scale(&self) -> bool {
@@ -207,10 +211,11 @@ impl Resolved {
             check_no_penalty(params)?;
         }
         let is_newton = is_second_order && line_search == LineSearch::Newton;
-        let (default_l2, default_subsample) = match is_newton {
-            true if loss.is(LossKind::Square) => (5.0, 0.5),
-            true => (1.0, 1.0),
-            false => (0.0, 1.0),
+        let [quadratic_l2, other_l2] = if is_newton { [5.0, 1.0] } else { [0.0, 0.0] };
+        let default_subsample = if is_newton && loss.has_quadratic() {
+            0.5
+        } else {
+            1.0
         };
         let scale_outputs = scaling(params, &loss)?;
         if params.min_child_weight > 0.0 && !loss.has_common_scale() {
@@ -218,16 +223,21 @@ impl Resolved {
                           differ";
             return Err(ParameterError::conflict("min_child_weight", params.min_child_weight, reason).into());
         }
-        let penalty = LeafPenalty {
+        let penalty = |default_l2| LeafPenalty {
             l1: params.leaf_l1,
             l2: params.leaf_l2.unwrap_or(default_l2),
+        };
+        let penalties = Penalties {
+            quadratic: penalty(quadratic_l2),
+            others: penalty(other_l2),
         };
         let min_child_weight = params.min_child_weight;
         // Of a constant curvature and without penalties, gains are those of variance, which is found faster.
         let is_constant = loss.is_quadratic();
-        let is_variance = is_constant && penalty == LeafPenalty::default() && min_child_weight == 0.0;
+        let is_variance =
+            is_constant && penalties.quadratic == LeafPenalty::default() && min_child_weight == 0.0;
         let second_order = (is_second_order && !is_variance).then_some(SecondOrderSplits {
-            penalty,
+            penalties,
             min_child_weight,
             is_constant,
         });
@@ -238,7 +248,7 @@ impl Resolved {
             loss,
             line_search,
             step_scope,
-            penalty,
+            penalties,
             second_order,
             min_split_gain: params.min_split_gain,
             scale_outputs,

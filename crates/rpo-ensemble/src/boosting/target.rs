@@ -1,7 +1,7 @@
 //! What a tree grows on.
 
 use super::choices::Algorithm;
-use super::loss::Objective;
+use super::loss::{Objective, Penalties};
 use super::resolved::{Resolved, SecondOrderSplits};
 use super::state::{Coefficients, LeafIndex, Outputs, Pass, Projected, State, StepUpdate};
 use ndarray::Array2;
@@ -122,13 +122,13 @@ impl Target {
             None => {
                 unit = phi.normalized();
                 squares = unit.squared();
-                penalties = along(&unit, &squares, splits.penalty, objective);
+                penalties = along(&unit, &squares, splits.penalties, objective);
             }
             Some(scales) => {
                 let scaled = phi.scaled(scales);
                 unit = scaled.normalized();
                 squares = unit.squared();
-                penalties = along(&unit, &squares, splits.penalty, objective);
+                penalties = along(&unit, &squares, splits.penalties, objective);
                 // Gains in units of the scaled outputs, those of all components.
                 let norms = scaled.norms().into_iter().zip(phi.norms());
                 let factors: Vec<f64> = norms.map(|(a, b)| if b > 0.0 { a / b } else { 0.0 }).collect();
@@ -205,22 +205,22 @@ fn fitting(array: Option<Array2<f32>>, shape: (usize, usize)) -> Array2<f32> {
 fn along(
     unit: &Coefficients,
     squares: &Coefficients,
-    natural: LeafPenalty,
+    penalties: Penalties,
     objective: &Objective,
 ) -> Vec<LeafPenalty> {
-    let rules = objective.rules(natural);
-    let components = match objective.common_scale() {
-        Some(_) => {
-            let LeafPenalty { l1, l2 } = rules[0].penalty;
-            unit.magnitudes().iter().map(|m| (m * l1, l2)).collect::<Vec<_>>()
-        }
-        None => {
-            let l1: Vec<f32> = rules.iter().map(|rule| rule.penalty.l1 as f32).collect();
-            let l2: Vec<f64> = rules.iter().map(|rule| rule.penalty.l2).collect();
-            let mut sums = vec![0.0; unit.n_components()];
-            squares.project(&l2, &mut sums);
-            unit.scaled(&l1).magnitudes().into_iter().zip(sums).collect()
-        }
+    let rules = objective.rules(penalties);
+    let common = rules[0].penalty;
+    let components: Vec<_> = if rules.iter().all(|rule| rule.penalty == common) {
+        unit.magnitudes()
+            .into_iter()
+            .map(|m| (m * common.l1, common.l2))
+            .collect()
+    } else {
+        let l1: Vec<f32> = rules.iter().map(|rule| rule.penalty.l1 as f32).collect();
+        let l2: Vec<f64> = rules.iter().map(|rule| rule.penalty.l2).collect();
+        let mut sums = vec![0.0; unit.n_components()];
+        squares.project(&l2, &mut sums);
+        unit.scaled(&l1).magnitudes().into_iter().zip(sums).collect()
     };
     let penalty = |(l1, l2)| LeafPenalty { l1, l2 };
     components.into_iter().map(penalty).collect()

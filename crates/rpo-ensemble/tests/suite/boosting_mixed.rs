@@ -113,21 +113,25 @@ fn sums(y: &Array2<f32>, initial: &[f64], rows: &[usize]) -> Vec<(f64, f64)> {
     sums
 }
 
-/// α and λ of an output: those of a score in its natural unit, of which the logistic loss has half.
-fn penalty(output: usize) -> (f64, f64) {
+/// α and λ of an output: those of a score in its natural unit, of which the logistic loss has half. λ is 5 of the square loss
+/// and 1 of others by default.
+fn penalty(output: usize, leaf_l2: Option<f64>) -> (f64, f64) {
+    let is_square = LOSSES[output] == LossKind::Square;
+    let lambda = leaf_l2.unwrap_or(if is_square { 5.0 } else { 1.0 });
     if LOSSES[output] == LossKind::Logistic {
-        (2.0 * 0.3, 4.0 * 0.7)
+        (2.0 * 0.3, 4.0 * lambda)
     } else {
-        (0.3, 0.7)
+        (0.3, lambda)
     }
 }
 
-fn penalized() -> BoostingParams {
+fn penalized(leaf_l2: Option<f64>) -> BoostingParams {
     BoostingParams {
         iterations: 1,
         learning_rate: 1.0,
         leaf_l1: 0.3,
-        leaf_l2: Some(0.7),
+        leaf_l2,
+        subsample: Some(1.0),
         bins: Bins::Exact,
         max_features: MaxFeatures::All,
         scale_outputs: OutputScaling::None,
@@ -147,8 +151,15 @@ fn first_split(model: &Boosted, x: &Array2<f32>) -> ([Vec<usize>; 2], f64) {
 
 #[test]
 fn leaves_and_gains_are_those_of_each_loss() {
+    for leaf_l2 in [Some(0.7), None] {
+        check_leaves_and_gains(leaf_l2);
+    }
+}
+
+fn check_leaves_and_gains(leaf_l2: Option<f64>) {
     let (x, y) = mixed(2, 70);
-    let model = try_fit(penalized(), &x, &y).unwrap();
+    let model = try_fit(penalized(leaf_l2), &x, &y).unwrap();
+    let penalty = |output| penalty(output, leaf_l2);
     let initial = model.initial();
     let all: Vec<usize> = (0..70).collect();
     let shrunk = |r: f64, alpha: f64| (r.abs() - alpha).max(0.0) * r.signum();
@@ -185,12 +196,19 @@ fn leaves_and_gains_are_those_of_each_loss() {
 
 #[test]
 fn penalties_along_a_projection_are_sums_over_outputs() {
+    for leaf_l2 in [Some(0.7), None] {
+        check_penalties_along(leaf_l2);
+    }
+}
+
+fn check_penalties_along(leaf_l2: Option<f64>) {
     let (x, y) = mixed(3, 70);
     let phi = array![[0.5_f32, -1.0, 0.25, 2.0, 0.0, -0.5, 1.0]];
     let params = BoostingParams {
         algorithm: Algorithm::GbrtRelabelRpo,
-        ..penalized()
+        ..penalized(leaf_l2)
     };
+    let penalty = |output| penalty(output, leaf_l2);
     let model = Setup::from(params).projection(Arc::new(Given(phi.clone())), 1);
     let model = model.fit((&x).into(), (&y).into()).unwrap().model;
     let norm = phi.iter().map(|v| f64::from(v * v)).sum::<f64>().sqrt();

@@ -16,7 +16,7 @@ mod softmax;
 mod square;
 
 pub(crate) use logistic::Logistic;
-pub(in crate::boosting) use objective::{Block, Objective, OutputLoss, StepRule};
+pub(in crate::boosting) use objective::{Block, Objective, OutputLoss, Penalties, StepRule};
 pub(crate) use search::root_of_derivative;
 pub(crate) use softmax::Softmax;
 pub(crate) use square::quotient;

@@ -16,6 +16,14 @@ pub(in crate::boosting) struct StepRule {
     pub(in crate::boosting) penalty: LeafPenalty,
 }
 
+/// Penalties of the values of leaves, for scores in their natural unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::boosting) struct Penalties {
+    /// Of outputs with a quadratic loss.
+    pub(in crate::boosting) quadratic: LeafPenalty,
+    pub(in crate::boosting) others: LeafPenalty,
+}
+
 /// The loss of an output, or of a group of outputs.
 #[derive(Debug, Clone)]
 pub(in crate::boosting) enum OutputLoss {
@@ -44,9 +52,13 @@ impl OutputLoss {
         }
     }
 
-    /// The bounds of a step, given the penalty for scores in their natural unit.
-    fn rule(&self, natural: LeafPenalty) -> StepRule {
+    /// The bounds of a step.
+    fn rule(&self, penalties: Penalties) -> StepRule {
         let scale = self.natural_scale();
+        let natural = match self.is_quadratic() {
+            true => penalties.quadratic,
+            false => penalties.others,
+        };
         StepRule {
             largest: match self {
                 Self::Alone(loss) => loss.largest_move(),
@@ -130,9 +142,9 @@ impl Objective {
         &self.blocks[block].loss
     }
 
-    /// What bounds the steps of each output, given the penalty for scores in their natural unit.
-    pub(in crate::boosting) fn rules(&self, natural: LeafPenalty) -> Vec<StepRule> {
-        let of_block = |block: &Block| std::iter::repeat_n(block.loss.rule(natural), block.outputs.len());
+    /// What bounds the steps of each output.
+    pub(in crate::boosting) fn rules(&self, penalties: Penalties) -> Vec<StepRule> {
+        let of_block = |block: &Block| std::iter::repeat_n(block.loss.rule(penalties), block.outputs.len());
         self.blocks.iter().flat_map(of_block).collect()
     }
 

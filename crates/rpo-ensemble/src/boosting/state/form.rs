@@ -60,7 +60,7 @@ pub(in crate::boosting) fn choose<'a>(
         }
         TrainingForm::Factored => {
             check(0)?;
-            let residuals = FactoredResiduals::new(outputs, initial.to_vec(), params.penalty);
+            let residuals = FactoredResiduals::new(outputs, initial.to_vec(), params.penalties.quadratic);
             Ok(State::Factored(residuals))
         }
         TrainingForm::Odds => {

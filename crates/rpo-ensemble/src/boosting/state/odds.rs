@@ -51,7 +51,7 @@ impl<'a> OddsState<'a> {
             labels: outputs.y.to_csr(),
             line_search: params.line_search,
             scope: params.step_scope,
-            rules: objective.rules(params.penalty),
+            rules: objective.rules(params.penalties),
             odds: row.repeat(outputs.n_rows()),
             with_loss: params.with_loss,
         }

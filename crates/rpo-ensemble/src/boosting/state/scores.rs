@@ -131,7 +131,7 @@ impl<'a, T: Real> ScoreState<'a, T> {
             objective,
             line_search: params.line_search,
             scope: params.step_scope,
-            rules: objective.rules(params.penalty),
+            rules: objective.rules(params.penalties),
             scores: row.repeat(outputs.n_rows()),
             derived: None,
             with_loss: params.with_loss,
