@@ -5,7 +5,7 @@ use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError};
 use crate::names::Names;
 use crate::text::Texts;
-use rpo_core::{Matrix, MatrixView, Mismatch, check_dense};
+use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, check_dense};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -17,6 +17,8 @@ pub(super) struct Expansion {
     n_features: usize,
     /// The features that are replaced, by increasing index.
     replaced: Vec<Replaced>,
+    /// Of a dense result, in bytes.
+    pub(super) memory_limit: usize,
 }
 
 /// A feature that columns replace.
@@ -46,6 +48,7 @@ impl Expansion {
             nominal,
             n_features,
             replaced,
+            memory_limit: DEFAULT_MEMORY_LIMIT,
         }
     }
 
@@ -114,14 +117,13 @@ impl Expansion {
     pub(super) fn expand(
         &self,
         x: MatrixView<'_>,
-        memory_limit: usize,
         push: impl Fn(&mut MatrixBuilder, usize, usize, f32),
     ) -> Result<Matrix, PreprocessError> {
         Mismatch::check("features", self.n_features, x.n_cols())?;
         let (rows, columns) = (x.n_rows(), self.n_columns());
         let mut builder = match x {
             MatrixView::Dense(_) => {
-                check_dense(rows, columns, size_of::<f32>(), memory_limit)?;
+                check_dense(rows, columns, size_of::<f32>(), self.memory_limit)?;
                 MatrixBuilder::dense(columns)
             }
             MatrixView::Sparse(_) => MatrixBuilder::sparse(columns),

@@ -4,7 +4,7 @@ use super::expansion::{Expansion, Replaced};
 use super::{Nominal, PreprocessError, Transform, check_features};
 use crate::dataset::Dataset;
 use crate::names::Names;
-use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView};
+use rpo_core::{Matrix, MatrixView};
 use std::sync::Arc;
 
 /// Replaces each nominal feature of three or more values by one indicator per value, nominal `{0,1}` and named
@@ -14,7 +14,6 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq)]
 pub struct OneHot {
     columns: Expansion,
-    memory_limit: usize,
 }
 
 impl OneHot {
@@ -32,14 +31,13 @@ impl OneHot {
     fn of(n_features: usize, nominal: Nominal) -> Self {
         Self {
             columns: Expansion::new(n_features, nominal, <[String]>::len),
-            memory_limit: DEFAULT_MEMORY_LIMIT,
         }
     }
 
-    /// Sets the memory limit of a dense result, in bytes; [`DEFAULT_MEMORY_LIMIT`] by default.
+    /// Sets the memory limit of a dense result, in bytes; [`DEFAULT_MEMORY_LIMIT`](rpo_core::DEFAULT_MEMORY_LIMIT) by default.
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
+        self.columns.memory_limit = bytes;
         self
     }
 
@@ -67,13 +65,12 @@ impl OneHot {
 
     /// Features (n x p) with indicators in place of nominal ones.
     pub(super) fn encode(&self, x: MatrixView<'_>) -> Result<Matrix, PreprocessError> {
-        self.columns
-            .expand(x, self.memory_limit, |matrix, _, index, position| {
-                let r = &self.columns.replaced()[index];
-                for value in 0..r.n_columns {
-                    matrix.push((r.first + value) as u32, indicator(position, value));
-                }
-            })
+        self.columns.expand(x, |matrix, _, index, position| {
+            let r = &self.columns.replaced()[index];
+            for value in 0..r.n_columns {
+                matrix.push((r.first + value) as u32, indicator(position, value));
+            }
+        })
     }
 }
 

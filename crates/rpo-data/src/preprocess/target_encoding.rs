@@ -79,7 +79,6 @@ pub struct TargetEncoding {
     targets: Vec<String>,
     /// Of each feature that is replaced.
     means: Vec<Means>,
-    memory_limit: usize,
 }
 
 /// The means of k targets for each value of a feature, and then those for a missing one, row by row.
@@ -127,7 +126,6 @@ impl TargetEncoding {
             columns,
             targets: targets.names.clone(),
             means,
-            memory_limit: DEFAULT_MEMORY_LIMIT,
         };
         let features =
             encoding.encode_by(data.features().view(), |row, index| &of_folds[index][folds[row]])?;
@@ -165,14 +163,13 @@ impl TargetEncoding {
             columns,
             targets,
             means: parts,
-            memory_limit: DEFAULT_MEMORY_LIMIT,
         })
     }
 
     /// Sets the memory limit of a dense result, in bytes; [`DEFAULT_MEMORY_LIMIT`] by default.
     #[must_use]
     pub fn with_memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
+        self.columns.memory_limit = bytes;
         self
     }
 
@@ -209,19 +206,18 @@ impl TargetEncoding {
         x: MatrixView<'_>,
         means: impl Fn(usize, usize) -> &'a Means,
     ) -> Result<Matrix, PreprocessError> {
-        self.columns
-            .expand(x, self.memory_limit, |matrix, row, index, position| {
-                let r = &self.columns.replaced()[index];
-                let place = if position.is_nan() {
-                    r.values.len()
-                } else {
-                    position as usize
-                };
-                let means = &means(row, index).0[place * r.n_columns..][..r.n_columns];
-                for (target, &mean) in means.iter().enumerate() {
-                    matrix.push((r.first + target) as u32, mean);
-                }
-            })
+        self.columns.expand(x, |matrix, row, index, position| {
+            let r = &self.columns.replaced()[index];
+            let place = if position.is_nan() {
+                r.values.len()
+            } else {
+                position as usize
+            };
+            let means = &means(row, index).0[place * r.n_columns..][..r.n_columns];
+            for (target, &mean) in means.iter().enumerate() {
+                matrix.push((r.first + target) as u32, mean);
+            }
+        })
     }
 
     /// The set with encoded features.
