@@ -129,7 +129,7 @@ impl<'a> Booster<'a> {
             .collect()
     }
 
-    /// Makes a step of its tree, and prepares the next one, if there is one, which has a projection.
+    /// Makes a step of its tree, and prepares the one after it, given its projection, unless there is none.
     fn step(
         &mut self,
         grown: Grown<AxisRule>,

@@ -4,6 +4,7 @@
 //! by one. The sums of a feature begin at a multiple of a power of 2, which makes every byte a valid place: no comparison per
 //! addition.
 
+use super::WORTH_IT;
 use super::bins::{FeatureBins, limit};
 use super::cell::Cell;
 use super::features::{Place, Rows, Side, add_in_parts};
@@ -13,9 +14,6 @@ use crate::ranks::{sort_by_bits, sortable};
 use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
 use rpo_core::vectorized;
-
-/// Fewest additions that are worth a second thread.
-const WORTH_IT: usize = 1 << 13;
 
 /// Fewest additions per cell of each thread's own sums that are worth them.
 const PER_CELL: usize = 8;

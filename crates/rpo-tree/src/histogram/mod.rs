@@ -42,3 +42,7 @@ mod workspace;
 pub use features::BinnedFeatures;
 pub use splitter::{HistogramSplitter, SplitTargets};
 pub use workspace::HistogramWorkspace;
+
+/// Fewest additions to sums, or numbers that scores are made of, that are worth a second thread: some ten microseconds, where a
+/// hand-over takes five.
+const WORTH_IT: usize = 1 << 13;

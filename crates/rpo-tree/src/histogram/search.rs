@@ -1,5 +1,6 @@
 //! The search of a node over its features.
 
+use super::WORTH_IT;
 use super::categories::{Scratch, Scratches};
 use super::features::{BinnedFeatures, Layout, Place};
 use crate::categories::Groups;
@@ -201,9 +202,6 @@ pub(super) struct Node<'a, S: Sums> {
     /// The order of all features.
     pub(super) order: RandomOrder,
 }
-
-/// Fewest numbers that are worth a second thread.
-const WORTH_IT: usize = 1 << 13;
 
 /// Numbers whose scores take as long as all else that a feature takes.
 const PER_FEATURE: usize = 64;

@@ -4,6 +4,7 @@
 //! node's less all others. The bins of features that have one besides that of zero, as all of binary data, come first, so
 //! that they are scored side by side.
 
+use super::WORTH_IT;
 use super::bins::{FeatureBins, limit};
 use super::cell::{Cell, sum};
 use super::features::{Place, Rows, Side, add_in_parts};
@@ -12,9 +13,6 @@ use crate::categories::count_distinct;
 use crate::ranks::sortable;
 use rayon::prelude::*;
 use rpo_core::{CsrView, csr_row, vectorized};
-
-/// Fewest additions that are worth a second thread.
-const WORTH_IT: usize = 1 << 13;
 
 #[derive(Debug, Clone)]
 pub(super) struct SparseBins {

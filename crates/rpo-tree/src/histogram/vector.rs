@@ -3,6 +3,7 @@
 //! Targets lie in planes of W lanes: a plane is summed like one target, its lanes by vector instructions. Numbers of samples
 //! and weights are summed once for all.
 
+use super::WORTH_IT;
 use super::categories::{arrange, group};
 use super::cell::{Cell, Integer, gather, gathered_of, sum};
 use super::features::{BinnedFeatures, Place};
@@ -19,9 +20,6 @@ use std::ops::Range;
 
 /// Most bins of a feature, and scores that are computed side by side.
 const MOST: usize = 256;
-
-/// Fewest additions that are worth a second thread.
-const WORTH_IT: usize = 1 << 13;
 
 /// Several targets in fixed point.
 #[derive(Debug, Clone)]
