@@ -7,8 +7,9 @@
 //! c (2 Σ_{j∈L} m_j + c |L|)  to  Σ_j m_j²     and     c Σ_{j∈L} t_j  to  Σ_j m_j t_j.
 //! ```
 //!
-//! Both counts of a label share a word, t in its upper half and m in its lower, so that one addition sums
-//! both. All of it is whole numbers, so the scores equal those of the other criteria bit for bit.
+//! Most candidates move few rows, so that to forget them would cost as much as to count them: the counts m stand above a
+//! floor instead, which rises past all of them when rows are moved back. All of it is whole numbers, so the scores equal
+//! those of the other criteria bit for bit.
 
 use super::grid::are_whole;
 use super::{Criterion, NodeSums};
@@ -24,14 +25,14 @@ pub struct LabelCountVariance<'a> {
     in_groups: bool,
     rows: Vec<LabelRow>,
     sums: NodeSums,
-    /// By label; behind the last one, those that fill up groups.
-    counts: Vec<u64>,
-    n_labels: usize,
-    /// The rows whose labels are counted, and those that were taken out; not kept if there are so few labels that all counts are cleared.
-    node: Vec<u32>,
+    /// By label: the weight of the node's rows that have it; behind the last one, labels that fill up groups.
+    total: Vec<u32>,
+    /// By label: the floor and the weight of the moved rows that have it; at most the floor if none has.
     moved: Vec<u32>,
-    /// A row that is moved alone, of which nothing is counted unless others follow.
-    alone: Option<u32>,
+    floor: u32,
+    n_labels: usize,
+    /// The rows of the node begun last, of which some were taken out since.
+    node: Vec<u32>,
     moved_weight: u64,
     moved_norm: u64,
     moved_dot_total: u64,
@@ -46,12 +47,6 @@ struct LabelRow {
     weight: u32,
 }
 
-/// In a word of counts: one row of the node.
-const TOTAL: u64 = 1 << 32;
-/// In a word of counts: the bits of the moved rows.
-const MOVED: u64 = TOTAL - 1;
-/// Up to this many labels all counts are cleared at once.
-const FEW_LABELS: usize = 64;
 /// Labels are counted in groups of this size, filled up with labels that do not exist: where a row has several,
 /// how many cannot be predicted, and a loop over groups guesses its end wrong less often.
 const GROUP: usize = 4;
@@ -100,97 +95,106 @@ impl<'a> LabelCountVariance<'a> {
             total_weight += f64::from(weight);
             total_labels += f64::from(weight) * f64::from(n_labels);
         }
-        // ‖t‖² is at most the largest count times the sum of all counts; weights and sums of counts stay in half a
-        // word.
-        let small = total_weight.max(total_labels) < TOTAL as f64
-            && total_weight * total_labels < (1_u64 << 53) as f64;
+        // ‖t‖² is at most the largest count times the sum of all counts.
+        let small = total_weight < f64::from(u32::MAX) && total_weight * total_labels < (1_u64 << 53) as f64;
         small.then(|| Self {
             labels: if in_groups { filled.into() } else { columns.into() },
             in_groups,
             rows,
             sums: NodeSums::default(),
-            counts: vec![0; labels.cols() + GROUP - 1],
+            total: vec![0; labels.cols() + GROUP - 1],
+            moved: vec![0; labels.cols() + GROUP - 1],
+            floor: 0,
             n_labels: labels.cols(),
             node: Vec::new(),
-            moved: Vec::new(),
-            alone: None,
             moved_weight: 0,
             moved_norm: 0,
             moved_dot_total: 0,
         })
     }
 
-    /// Adds `step`, which may be the complement of what is subtracted, to the counts of a row's labels; returns their sum
+    /// Adds `weight`, which may be the complement of what is subtracted, to the totals of a row's labels; returns their sum
     /// before.
     #[inline]
-    fn add(&mut self, row: LabelRow, step: u64) -> u64 {
-        let labels = &self.labels[row.start as usize..row.end as usize];
+    fn add(&mut self, row: LabelRow, weight: u32) -> u64 {
+        let total = &mut self.total;
         let mut sum = 0;
-        let mut add = |j: u32| {
-            let count = &mut self.counts[j as usize];
-            sum += *count;
-            *count = count.wrapping_add(step);
-        };
-        if self.in_groups {
-            labels.chunks_exact(GROUP).flatten().for_each(|&j| add(j));
-            if let Some(filling) = self.counts.last_chunk_mut::<{ GROUP - 1 }>() {
-                *filling = [0; GROUP - 1];
-            }
-        } else {
-            labels.iter().for_each(|&j| add(j));
+        for &j in &self.labels[row.start as usize..row.end as usize] {
+            let total = &mut total[j as usize];
+            sum += u64::from(*total);
+            *total = total.wrapping_add(weight);
         }
+        clear_filling(total);
         sum
     }
 
-    /// Counts a row as moved; returns the sum of the counts of its labels before.
+    /// Counts a row as moved.
     #[inline]
-    fn count(&mut self, row: u32) -> u64 {
-        let labels = self.rows[row as usize];
-        if self.n_labels > FEW_LABELS {
-            self.moved.push(row);
+    fn count(&mut self, row: u32) {
+        let LabelRow {
+            start,
+            end,
+            n_labels,
+            weight,
+        } = self.rows[row as usize];
+        let labels = &self.labels[start as usize..end as usize];
+        let (moved, floor) = (&mut self.moved, self.floor);
+        let total = &self.total[..moved.len()];
+        let (mut sum_moved, mut sum_total) = (0, 0);
+        let mut count = |j: u32| {
+            let before = moved[j as usize].max(floor);
+            moved[j as usize] = before + weight;
+            sum_moved += u64::from(before);
+            sum_total += u64::from(total[j as usize]);
+        };
+        if self.in_groups {
+            labels.as_chunks::<GROUP>().0.iter().flatten().for_each(|&j| count(j));
+            clear_filling(moved);
+        } else {
+            labels.iter().for_each(|&j| count(j));
         }
-        self.add(labels, labels.weight.into())
-    }
-
-    /// Takes a row that is moved into the sums, given the sum of the counts of its labels before.
-    #[inline]
-    fn sum_moved(&mut self, row: LabelRow, sum: u64) {
-        let (weight, n_labels) = (u64::from(row.weight), u64::from(row.n_labels));
-        self.moved_norm += weight * (2 * (sum & MOVED) + weight * n_labels);
-        self.moved_dot_total += weight * (sum / TOTAL);
+        sum_moved -= u64::from(floor) * labels.len() as u64;
+        let (weight, n_labels) = (u64::from(weight), u64::from(n_labels));
+        self.moved_norm += weight * (2 * sum_moved + weight * n_labels);
+        self.moved_dot_total += weight * sum_total;
         self.moved_weight += weight;
     }
 
-    /// Keeps of each count that these rows went into only the bits of `mask`.
-    fn mask(&mut self, which: fn(&mut Self) -> &mut Vec<u32>, mask: u64) {
-        if self.n_labels <= FEW_LABELS {
-            self.counts.iter_mut().for_each(|c| *c &= mask);
-            return;
-        }
-        let mut rows = std::mem::take(which(self));
-        for row in rows.drain(..) {
-            let LabelRow { start, end, .. } = self.rows[row as usize];
-            for &j in &self.labels[start as usize..end as usize] {
-                self.counts[j as usize] &= mask;
+    /// Sets the totals of the node begun last to 0, one by one or all at once.
+    fn clear_node(&mut self) {
+        /// Totals that are set to 0 together in the time that one alone takes.
+        const TOGETHER: usize = 16;
+        if self.n_labels <= TOGETHER * self.node.len() {
+            self.total.fill(0);
+        } else {
+            for &row in &self.node {
+                let LabelRow { start, end, .. } = self.rows[row as usize];
+                for &j in &self.labels[start as usize..end as usize] {
+                    self.total[j as usize] = 0;
+                }
             }
         }
-        *which(self) = rows;
+        self.node.clear();
+    }
+}
+
+/// Forgets what was added to the labels that do not exist.
+fn clear_filling(counts: &mut [u32]) {
+    if let Some(filling) = counts.last_chunk_mut::<{ GROUP - 1 }>() {
+        *filling = [0; GROUP - 1];
     }
 }
 
 impl Criterion for LabelCountVariance<'_> {
     fn start(&mut self, rows: &[u32]) {
-        self.clear();
-        self.mask(|c| &mut c.node, MOVED);
-        if self.n_labels > FEW_LABELS {
-            self.node.extend_from_slice(rows);
-        }
+        self.clear_node();
+        self.node.extend_from_slice(rows);
         let (mut weights, mut norm, mut squares) = (0, 0, 0);
         for &row in rows {
             let row = self.rows[row as usize];
             let (weight, n_labels) = (u64::from(row.weight), u64::from(row.n_labels));
-            let sum = self.add(row, weight * TOTAL);
-            norm += weight * (2 * (sum / TOTAL) + weight * n_labels);
+            let sum = self.add(row, row.weight);
+            norm += weight * (2 * sum + weight * n_labels);
             squares += weight * n_labels;
             weights += weight;
         }
@@ -200,6 +204,7 @@ impl Criterion for LabelCountVariance<'_> {
             norm: norm as f64,
             moved_weight: 0.0,
         };
+        self.clear();
     }
 
     fn take_out(&mut self, rows: &[u32]) -> bool {
@@ -208,8 +213,8 @@ impl Criterion for LabelCountVariance<'_> {
         for &row in rows {
             let row = self.rows[row as usize];
             let (weight, n_labels) = (u64::from(row.weight), u64::from(row.n_labels));
-            let sum = self.add(row, (weight * TOTAL).wrapping_neg());
-            norm += weight * (2 * (sum / TOTAL) - weight * n_labels);
+            let sum = self.add(row, row.weight.wrapping_neg());
+            norm += weight * (2 * sum - weight * n_labels);
             squares += weight * n_labels;
             weights += weight;
         }
@@ -223,35 +228,22 @@ impl Criterion for LabelCountVariance<'_> {
         self.sums.is_pure()
     }
 
+    #[inline]
     fn clear(&mut self) {
-        self.alone = None;
-        self.mask(|c| &mut c.moved, !MOVED);
+        // No label has more than all moved rows weigh, and of the next ones none more than the node.
+        let floor = u64::from(self.floor) + self.moved_weight;
+        if floor as f64 + self.sums.weight > f64::from(u32::MAX) {
+            self.moved.fill(0);
+            self.floor = 0;
+        } else {
+            self.floor = floor as u32;
+        }
         (self.moved_weight, self.moved_norm, self.moved_dot_total) = (0, 0, 0);
     }
 
     #[inline]
     fn move_row(&mut self, row: u32) {
-        if let Some(alone) = self.alone.take() {
-            self.count(alone);
-        }
-        let sum = self.count(row);
-        self.sum_moved(self.rows[row as usize], sum);
-    }
-
-    #[inline]
-    fn move_rows(&mut self, mut rows: impl ExactSizeIterator<Item = u32>) {
-        // Most features of small nodes are those of one row, whose counts would be cleared at once.
-        if rows.len() == 1 && self.moved_weight == 0 {
-            self.alone = rows.next();
-            if let Some(row) = self.alone {
-                let row = self.rows[row as usize];
-                let labels = &self.labels[row.start as usize..row.end as usize];
-                let sum = labels.iter().map(|&j| self.counts[j as usize]).sum();
-                self.sum_moved(row, sum);
-            }
-        } else {
-            rows.for_each(|row| self.move_row(row));
-        }
+        self.count(row);
     }
 
     #[inline]
