@@ -1,6 +1,6 @@
 //! Who is measured.
 
-use crate::export::Exported;
+use crate::export::Sizes;
 use rpo::Method;
 
 /// A method of this workspace or another library.
@@ -104,8 +104,18 @@ impl Contestant {
         found.ok_or_else(|| anyhow::anyhow!("there is no contestant {name:?}"))
     }
 
+    /// True for a method of this workspace.
+    pub(crate) fn is_here(&self) -> bool {
+        matches!(self.of, Of::Here(..))
+    }
+
+    /// True for `auto`, which fits many methods.
+    pub(crate) fn is_ensemble(&self) -> bool {
+        matches!(self.of, Of::Here("auto", _))
+    }
+
     /// Whether the contestant is measured on a set.
-    pub(crate) fn can_fit(&self, data: &Exported) -> bool {
+    pub(crate) fn can_fit(&self, data: &Sizes) -> bool {
         let task = if data.labels { self.labels } else { self.numbers };
         task && (data.sparse || !self.sparse_only) && data.n_outputs <= self.most_outputs
     }

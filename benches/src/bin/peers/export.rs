@@ -4,15 +4,21 @@ use anyhow::{Context, ensure};
 use rpo::core::{Matrix, MatrixView, Seed};
 use rpo::data::{Catalogue, DEFAULT_MEMORY_LIMIT, Dataset, Layout, Task};
 use safetensors::tensor::{Dtype, TensorView};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A set as two files of arrays: features `x` (dense), or `x.values`, `x.columns`, `x.starts` and `x.shape` (CSR), and
 /// outputs `y`, dense.
 #[derive(Debug)]
 pub(crate) struct Exported {
-    pub(crate) name: String,
+    pub(crate) sizes: Sizes,
     pub(crate) train: PathBuf,
     pub(crate) test: PathBuf,
+}
+
+/// What a data set is like.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sizes {
     pub(crate) labels: bool,
     pub(crate) sparse: bool,
     pub(crate) n_train: usize,
@@ -37,15 +43,16 @@ pub(crate) fn export(name: &str, folder: &Path) -> anyhow::Result<Exported> {
     write(&train, &train_file)?;
     write(&test, &test_file)?;
     Ok(Exported {
-        name: name.to_owned(),
+        sizes: Sizes {
+            labels: train.task() == Task::MultiLabel,
+            sparse,
+            n_train: train.n_samples(),
+            n_test: test.n_samples(),
+            n_features: train.n_features(),
+            n_outputs: train.n_outputs(),
+        },
         train: train_file,
         test: test_file,
-        labels: train.task() == Task::MultiLabel,
-        sparse,
-        n_train: train.n_samples(),
-        n_test: test.n_samples(),
-        n_features: train.n_features(),
-        n_outputs: train.n_outputs(),
     })
 }
 

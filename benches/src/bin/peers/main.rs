@@ -4,17 +4,20 @@
 //! RPO_DATA=... cargo xtask bench peers --sets yeast,scene
 //! ```
 //! makes an environment with the other libraries and runs this. Every fit is a process of its own; the contestants take
-//! turns, so that a machine that slows down slows all of them. Written are a page of tables and a chart per data set.
+//! turns, so that a machine that slows down slows all of them. Each set's records are kept in a file beside the page, which
+//! is made of all of them: sets, and with `--only` contestants, can be measured one after the other.
 
 mod contestant;
 mod export;
 mod measure;
 mod page;
+mod results;
 
 use anyhow::{Context, ensure};
 use clap::Parser;
 use contestant::CONTESTANTS;
-use measure::{Run, Runs};
+use measure::Run;
+use results::{Results, Runs, processor};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -44,7 +47,7 @@ struct Arguments {
     /// Interpreter that has the other libraries.
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// The page; charts go into a folder of the same name.
+    /// The page; records and charts are in a folder of the same name.
     #[arg(long, default_value = "docs/benchmarks.md")]
     out: PathBuf,
     /// Measure one contestant in this process: name, number of threads, and the two files.
@@ -59,21 +62,22 @@ fn main() -> anyhow::Result<()> {
     }
     ensure!(arguments.repeats > 0, "--repeats is 0; at least 1 expected");
     let scratch = tempfile::tempdir()?;
-    let mut results = Vec::new();
+    let folder = arguments.out.with_extension("");
     for set in &arguments.sets {
         let data = export::export(set, scratch.path()).with_context(|| set.clone())?;
         let takes_part =
             |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|part| name.contains(part));
         let contestants = CONTESTANTS
             .iter()
-            .filter(|c| c.can_fit(&data) && takes_part(c.name));
-        let mut runs: Vec<Runs> = contestants.map(Runs::new).collect();
+            .filter(|c| c.can_fit(&data.sizes) && takes_part(c.name));
+        let processor = processor();
+        let mut measured: Vec<_> = contestants.map(|c| (c, Runs::new(c.name, &processor))).collect();
         for repeat in 0..arguments.repeats {
             for &threads in &arguments.threads {
-                for runs in runs.iter_mut().filter(|runs| !runs.failed()) {
+                for (contestant, runs) in measured.iter_mut().filter(|(_, runs)| runs.failure.is_none()) {
                     eprintln!(
                         "{set}: {}, {threads} threads, run {}",
-                        runs.contestant.name,
+                        contestant.name,
                         repeat + 1
                     );
                     let run = Run {
@@ -82,13 +86,15 @@ fn main() -> anyhow::Result<()> {
                         python: &arguments.python,
                         data: &data,
                     };
-                    runs.add(&run)?;
+                    runs.add(threads, measure::fit(contestant, &run)?);
                 }
             }
         }
-        results.push((data, runs));
         // Written after each set: what was measured is kept if a later one fails.
-        page::write(&arguments.out, &arguments.threads, &results)?;
+        let mut results =
+            Results::load(&folder, set)?.unwrap_or_else(|| Results::new(set, data.sizes.clone()));
+        results.replace(data.sizes, measured.into_iter().map(|(_, runs)| runs));
+        results.save(&folder)?;
     }
-    Ok(())
+    page::write(&arguments.out, &Results::load_all(&folder)?)
 }

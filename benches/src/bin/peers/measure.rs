@@ -34,71 +34,35 @@ pub(crate) struct Run<'a> {
     pub(crate) data: &'a Exported,
 }
 
-/// All fits of a contestant on a set.
-#[derive(Debug)]
-pub(crate) struct Runs {
-    pub(crate) contestant: &'static Contestant,
-    records: Vec<(usize, Record)>,
-    pub(crate) failure: Option<String>,
-}
-
-impl Runs {
-    pub(crate) fn new(contestant: &'static Contestant) -> Self {
-        Self {
-            contestant,
-            records: Vec::new(),
-            failure: None,
+/// Fits a contestant once: the record, or why there is none.
+pub(crate) fn fit(contestant: &Contestant, run: &Run<'_>) -> anyhow::Result<Result<Record, String>> {
+    let threads = run.threads.to_string();
+    let mut command = match contestant.of {
+        Of::Here(..) => {
+            let mut command = Command::new(std::env::current_exe()?);
+            command.args(["--here", contestant.name, &threads]);
+            command.args([&run.data.train, &run.data.test]);
+            command
         }
-    }
-
-    /// Whether a fit failed or took too long: there are no further ones.
-    pub(crate) fn failed(&self) -> bool {
-        self.failure.is_some()
-    }
-
-    /// The records with a number of threads.
-    pub(crate) fn with_threads(&self, threads: usize) -> impl Iterator<Item = &Record> {
-        let records = self.records.iter().filter(move |(n, _)| *n == threads);
-        records.map(|(_, record)| record)
-    }
-
-    /// The first record.
-    pub(crate) fn first(&self) -> Option<&Record> {
-        self.records.first().map(|(_, record)| record)
-    }
-
-    /// Fits once more.
-    pub(crate) fn add(&mut self, run: &Run<'_>) -> anyhow::Result<()> {
-        let threads = run.threads.to_string();
-        let mut command = match self.contestant.of {
-            Of::Here(..) => {
-                let mut command = Command::new(std::env::current_exe()?);
-                command.args(["--here", self.contestant.name, &threads]);
-                command.args([&run.data.train, &run.data.test]);
-                command
-            }
-            Of::Python => {
-                let mut command = Command::new(run.python);
-                command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/peers/peers.py"));
-                command.args([self.contestant.name]);
-                command.args([&run.data.train, &run.data.test]);
-                command.args(["--threads", &threads]);
-                command
-            }
-        };
-        command
-            .env("OMP_NUM_THREADS", &threads)
-            .env("RAYON_NUM_THREADS", &threads);
-        match output(&mut command, run.limit)? {
-            Ok(text) => {
-                let line = text.lines().last().unwrap_or_default();
-                let record = serde_json::from_str(line).with_context(|| self.contestant.name)?;
-                self.records.push((run.threads, record));
-            }
-            Err(failure) => self.failure = Some(failure),
+        Of::Python => {
+            let mut command = Command::new(run.python);
+            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/peers/peers.py"));
+            command.args([contestant.name]);
+            command.args([&run.data.train, &run.data.test]);
+            command.args(["--threads", &threads]);
+            command
         }
-        Ok(())
-    }
+    };
+    command
+        .env("OMP_NUM_THREADS", &threads)
+        .env("RAYON_NUM_THREADS", &threads);
+    Ok(match output(&mut command, run.limit)? {
+        Ok(text) => {
+            let line = text.lines().last().unwrap_or_default();
+            Ok(serde_json::from_str(line).with_context(|| contestant.name)?)
+        }
+        Err(failure) => Err(failure),
+    })
 }
 
 /// What a process prints, or why there is nothing: it failed, or ran longer than the limit.

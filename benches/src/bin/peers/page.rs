@@ -1,8 +1,8 @@
-//! The page with a table and a chart for each set.
+//! The page: what comes out over all sets, and a table and a chart for each.
 
-use crate::contestant::Of;
-use crate::export::Exported;
-use crate::measure::{Record, Runs};
+use crate::contestant::{CONTESTANTS, Contestant, Of};
+use crate::measure::Record;
+use crate::results::{Results, Runs};
 use anyhow::Context;
 use rpo_experiments::chart::{Chart, Mark, Point, Scale, Series};
 use std::fmt::Write;
@@ -10,55 +10,176 @@ use std::path::Path;
 
 const INTRODUCTION: &str = "# Benchmarks
 
-Methods of this workspace beside other libraries: same data, same machine, same run. Every fit runs in a separate
+Methods of this workspace (in bold) beside other libraries: same data, same machine, same run. Every fit runs in a separate
 process; contestants take turns. All have their defaults, but for 100 trees or rounds of the other libraries; predictions are scored
 on the published test part, or a third of the samples. Times are seconds: processor time of all threads, the least of the
 runs with the largest in brackets, and elapsed time, the least. Memory is the most the process held, data and interpreter
 included; a model is the size of its file or pickle. LRAP counts samples without labels as 1, as scikit-learn does; r² is
 the mean over the outputs.
 
-`cargo xtask bench peers` writes this page: it installs the other libraries into a separate environment, from
-`benches/peers/requirements.txt`.
+`cargo xtask bench peers` writes this page and the records that it is made of, a file for each set in
+[benchmarks](benchmarks): it installs the other libraries into a separate environment, from `benches/peers/requirements.txt`.
+`--sets` and `--only` measure some sets and contestants anew and keep the other records.
 ";
 
 /// Writes the page, and a chart for each set into the folder beside it.
-pub(crate) fn write(path: &Path, threads: &[usize], results: &[(Exported, Vec<Runs>)]) -> anyhow::Result<()> {
+pub(crate) fn write(path: &Path, results: &[Results]) -> anyhow::Result<()> {
     let folder = path.with_extension("");
-    std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let mut page = INTRODUCTION.to_owned();
     page += "\n<!-- figures: begin -->\n";
-    for (data, runs) in results {
-        section(&mut page, threads, data, runs)?;
-        let chart = chart(data, runs, threads[0]).svg()?;
+    leaders(&mut page, results)?;
+    regrets(
+        &mut page,
+        "labels, LRAP",
+        results.iter().filter(|r| r.sizes.labels),
+    )?;
+    regrets(
+        &mut page,
+        "numbers, r²",
+        results.iter().filter(|r| !r.sizes.labels),
+    )?;
+    for results in results {
+        section(&mut page, results)?;
+        let chart = chart(results).svg()?;
         if !chart.is_empty() {
-            let file = folder.join(format!("{}.svg", data.name));
+            let file = folder.join(format!("{}.svg", results.set));
             std::fs::write(&file, chart).with_context(|| file.display().to_string())?;
             let folder = folder.file_name().unwrap_or_default().to_string_lossy();
-            writeln!(page, "\n![Score and time of the fit]({folder}/{}.svg)", data.name)?;
+            writeln!(
+                page,
+                "\n![Score and time of the fit]({folder}/{}.svg)",
+                results.set
+            )?;
         }
     }
     page += "<!-- figures: end -->\n";
     std::fs::write(path, page).with_context(|| path.display().to_string())
 }
 
-fn section(page: &mut String, threads: &[usize], data: &Exported, runs: &[Runs]) -> anyhow::Result<()> {
-    let Exported {
-        name,
-        n_train,
-        n_test,
-        n_features,
-        n_outputs,
-        ..
-    } = data;
-    let kind = if data.labels { "labels" } else { "outputs" };
+/// Who scores best on each set, here and elsewhere.
+fn leaders(page: &mut String, results: &[Results]) -> anyhow::Result<()> {
     writeln!(
         page,
-        "\n## {name}\n\n{n_train} samples to fit, {n_test} to score, {n_features} features, {n_outputs} {kind}.\n"
+        "\n## Who leads\n\nThe best scores of a single method of this workspace, of `auto`, and of the other libraries, with processor \
+         seconds of the fit on one thread; the best of all in bold.\n"
     )?;
-    let scores: &[&str] = if data.labels { &["lrap", "p@1"] } else { &["r2"] };
+    writeln!(
+        page,
+        "| set | score | best method here | `auto` | best other library |"
+    )?;
+    writeln!(page, "| --- | --- | --- | --- | --- |")?;
+    for results in results {
+        let groups: [fn(&Contestant) -> bool; 3] = [
+            |c| c.is_here() && !c.is_ensemble(),
+            Contestant::is_ensemble,
+            |c| !c.is_here(),
+        ];
+        let best = groups.map(|is_in| {
+            let runs = results.runs.iter();
+            let scored = runs.filter(|r| contestant(r).is_some_and(is_in));
+            let scored = scored.filter_map(|r| Some((results.score(r)?, r)));
+            scored.max_by(|a, b| a.0.total_cmp(&b.0))
+        });
+        let highest = best
+            .iter()
+            .flatten()
+            .map(|b| b.0)
+            .fold(f64::NEG_INFINITY, f64::max);
+        write!(page, "| {} | {} |", results.set, results.metric())?;
+        for best in best {
+            match best {
+                None => write!(page, " |")?,
+                Some((score, runs)) => {
+                    let mark = if score == highest { "**" } else { "" };
+                    let time = runs.fit_cpu().map_or_else(String::new, seconds);
+                    let name = match contestant(runs) {
+                        Some(c) if c.is_ensemble() => String::new(),
+                        _ => format!("{}, ", title(runs).replace("**", "")),
+                    };
+                    write!(page, " {name}{mark}{score:.4}{mark} in {time} |")?;
+                }
+            }
+        }
+        writeln!(page)?;
+    }
+    Ok(())
+}
+
+/// What each contestant loses against the best of all, over the sets of a kind.
+fn regrets<'a>(
+    page: &mut String,
+    kind: &str,
+    results: impl Iterator<Item = &'a Results> + Clone,
+) -> anyhow::Result<()> {
+    if results.clone().next().is_none() {
+        return Ok(());
+    }
+    writeln!(
+        page,
+        "\n## Defaults over all sets: {kind}\n\n*Regret* is what a contestant loses against the best of all on a set; its mean is over the \
+         sets that the contestant finished, whose number stands behind it.\n"
+    )?;
+    write!(page, "| |")?;
+    results.clone().try_for_each(|r| write!(page, " {} |", r.set))?;
+    writeln!(page, " mean regret | sets |")?;
+    writeln!(page, "| --- |{}", " ---: |".repeat(results.clone().count() + 2))?;
+    let scores = |name: &str| -> Vec<Option<f64>> {
+        let of = |r: &Results| r.score(r.runs.iter().find(|runs| runs.contestant == name)?);
+        results.clone().map(of).collect()
+    };
+    let best = |r: &Results| {
+        r.runs
+            .iter()
+            .filter_map(|runs| r.score(runs))
+            .fold(f64::NEG_INFINITY, f64::max)
+    };
+    let best: Vec<f64> = results.clone().map(best).collect();
+    for contestant in CONTESTANTS {
+        let scores = scores(contestant.name);
+        let lost: Vec<f64> = scores
+            .iter()
+            .zip(&best)
+            .filter_map(|(s, best)| Some(best - (*s)?))
+            .collect();
+        if lost.is_empty() {
+            continue;
+        }
+        let mark = if contestant.is_here() { "**" } else { "" };
+        write!(page, "| {mark}{}{mark} |", contestant.name)?;
+        for score in &scores {
+            match score {
+                Some(score) => write!(page, " {score:.3} |")?,
+                None => write!(page, " |")?,
+            }
+        }
+        let mean = lost.iter().sum::<f64>() / lost.len() as f64;
+        writeln!(page, " {mean:.3} | {} |", lost.len())?;
+    }
+    Ok(())
+}
+
+fn contestant(runs: &Runs) -> Option<&'static Contestant> {
+    CONTESTANTS.iter().find(|c| c.name == runs.contestant)
+}
+
+fn section(page: &mut String, results: &Results) -> anyhow::Result<()> {
+    let sizes = &results.sizes;
+    let kind = if sizes.labels { "labels" } else { "outputs" };
+    let threads = results.threads();
+    writeln!(
+        page,
+        "\n## {}\n\n{} samples to fit, {} to score, {} features, {} {kind}. {}.\n",
+        results.set,
+        sizes.n_train,
+        sizes.n_test,
+        sizes.n_features,
+        sizes.n_outputs,
+        processors(results)
+    )?;
+    let scores: &[&str] = if sizes.labels { &["lrap", "p@1"] } else { &["r2"] };
     write!(page, "| |")?;
     scores.iter().try_for_each(|score| write!(page, " {score} |"))?;
-    for n in threads {
+    for n in &threads {
         write!(page, " fit, {n} thr., CPU | elapsed |")?;
     }
     writeln!(page, " predict, CPU | memory | model |")?;
@@ -67,7 +188,7 @@ fn section(page: &mut String, threads: &[usize], data: &Exported, runs: &[Runs])
         "| --- |{}",
         " ---: |".repeat(scores.len() + 2 * threads.len() + 3)
     )?;
-    for runs in runs {
+    for runs in &results.runs {
         let Some(first) = runs.first() else {
             let failure = runs.failure.as_deref().unwrap_or("not run");
             writeln!(
@@ -86,7 +207,7 @@ fn section(page: &mut String, threads: &[usize], data: &Exported, runs: &[Runs])
                 first.scores.get(*score).copied().unwrap_or(f64::NAN)
             )?;
         }
-        for &n in threads {
+        for &n in &threads {
             match least(runs.with_threads(n), |r| r.fit_cpu) {
                 None => write!(page, " {} | |", runs.failure.as_deref().unwrap_or_default())?,
                 Some(cpu) => {
@@ -102,11 +223,10 @@ fn section(page: &mut String, threads: &[usize], data: &Exported, runs: &[Runs])
                 }
             }
         }
-        let predict = least(runs.with_threads(threads[0]), |r| r.predict_cpu).unwrap_or(f64::NAN);
         writeln!(
             page,
             " {} | {:.0} MB | {:.1} MB |",
-            seconds(predict),
+            seconds(least(runs.records.iter().map(|(_, r)| r), |r| r.predict_cpu).unwrap_or(f64::NAN)),
             first.peak_bytes / 1e6,
             first.model_bytes / 1e6
         )?;
@@ -114,13 +234,26 @@ fn section(page: &mut String, threads: &[usize], data: &Exported, runs: &[Runs])
     Ok(())
 }
 
+/// The processors that a set was measured on, and who on which if there are several.
+fn processors(results: &Results) -> String {
+    let mut names: Vec<&str> = results.runs.iter().map(|r| r.processor.as_str()).collect();
+    names.dedup();
+    match names[..] {
+        [name] => name.to_owned(),
+        _ => {
+            let of = |r: &Runs| format!("{} on {}", r.contestant, r.processor);
+            results.runs.iter().map(of).collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
 /// The name in a table, with the version of another library.
 fn title(runs: &Runs) -> String {
-    let name = runs.contestant.name;
-    match (&runs.contestant.of, runs.first()) {
-        (Of::Python, Some(record)) => format!("{name} {}", record.version),
-        (Of::Python, None) => name.to_owned(),
-        (Of::Here(..), _) => format!("**{name}**"),
+    let name = &runs.contestant;
+    match (contestant(runs).map(|c| &c.of), runs.first()) {
+        (Some(Of::Here(..)), _) => format!("**{name}**"),
+        (_, Some(record)) => format!("{name} {}", record.version),
+        (_, None) => name.clone(),
     }
 }
 
@@ -139,30 +272,31 @@ fn seconds(value: f64) -> String {
 }
 
 /// Score against the time of the fit: a dot for each of this workspace, a triangle for each other library.
-fn chart(data: &Exported, runs: &[Runs], threads: usize) -> Chart {
-    let score = if data.labels { "lrap" } else { "r2" };
-    let series = runs.iter().enumerate().filter_map(|(colour, runs)| {
-        let x = least(runs.with_threads(threads), |r| r.fit_cpu)?;
-        let y = *runs.first()?.scores.get(score)?;
-        let mark = match runs.contestant.of {
+fn chart(results: &Results) -> Chart {
+    let series = results.runs.iter().enumerate().filter_map(|(colour, runs)| {
+        let mark = match contestant(runs)?.of {
             Of::Here(..) => Mark::Dots,
             Of::Python => Mark::Published,
         };
         Some(Series {
-            name: runs.contestant.name.to_owned(),
+            name: runs.contestant.clone(),
             colour,
             mark,
-            points: vec![Point { x, y, spread: 0.0 }],
+            points: vec![Point {
+                x: runs.fit_cpu()?,
+                y: results.score(runs)?,
+                spread: 0.0,
+            }],
         })
     });
     Chart {
-        title: data.name.clone(),
+        title: results.set.clone(),
         x: Scale {
             label: "fit, CPU seconds".to_owned(),
             log: true,
         },
         y: Scale {
-            label: score.to_owned(),
+            label: results.metric().to_owned(),
             log: false,
         },
         series: series.collect(),
