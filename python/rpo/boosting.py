@@ -151,7 +151,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     subsample : float, default=1.0
         Fraction of the samples that each tree grows on.
     max_depth : int or None, default=3
-        Largest depth of a tree; None, and no `max_leaf_nodes`, means trees of 8 leaves.
+        Largest depth of a tree; None, and no `max_leaf_nodes`, means a leaf for every 100 samples, from 8 to 64.
     max_leaf_nodes : int, optional
         Largest number of leaves of a tree.
     min_samples_split, min_samples_leaf : int, default=2 and 1
@@ -344,7 +344,7 @@ class GradientBoostingRegressor(Regressor, _GradientBoosting):
         Fraction of the samples that each tree grows on: all, so that a weight of 2 is two copies of a sample. 0.5, the
         default of the command, scores better on most data.
     max_depth : int or None, default=3
-        Largest depth of a tree; None, and no `max_leaf_nodes`, means trees of 8 leaves.
+        Largest depth of a tree; None, and no `max_leaf_nodes`, means a leaf for every 100 samples, from 8 to 64.
     max_leaf_nodes : int, optional
         Largest number of leaves of a tree.
     min_samples_split, min_samples_leaf : int, default=2 and 1

@@ -58,7 +58,11 @@ impl BoostingParams {
         y: MatrixView<'_>,
         options: BoostingOptions<'_>,
     ) -> Result<Boosted, EnsembleError> {
-        let params = &Resolved::new(self, &options)?;
+        let n_samples = match options.weights {
+            None => x.n_rows(),
+            Some(weights) => weights.iter().filter(|weight| **weight > 0.0).count(),
+        };
+        let params = &Resolved::new(self, &options, n_samples)?;
         let objective = &check(params, x, y, &options)?;
         // None of these types shortens its lifetime by itself.
         let (x, mut y) = (x.reborrow(), y.reborrow());

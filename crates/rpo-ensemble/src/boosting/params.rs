@@ -144,9 +144,11 @@ pub struct BoostingParams {
     pub max_features: MaxFeatures,
     /// Largest depth of a tree; the root has depth 0.
     pub max_depth: Option<u32>,
-    /// Largest number of leaves of a tree, which then grows best-first; 8 unless max-depth is given.
+    /// Largest number of leaves of a tree, which then grows best-first: by default, unless max-depth is given, one for every
+    /// 100 samples, but at least 8 and at most 64.
     ///
-    /// 8 is the largest that the paper tries; trees of 2 leaves are stumps.
+    /// 8 is the largest that the paper tries, on sets of up to some thousand samples; trees of 2 leaves are stumps. Of more
+    /// samples more leaves learn more from as many steps.
     #[schemars(range(min = 1))]
     pub max_leaves: Option<usize>,
     /// Smallest number of samples in a node that is split.
@@ -194,8 +196,8 @@ impl Default for BoostingParams {
 }
 
 impl BoostingParams {
-    /// The settings of the paper: exact steps for each output, no penalties, all features and thresholds, outputs in their own
-    /// units. 100 steps, whose number the paper chooses on withheld samples.
+    /// The settings of the paper: exact steps for each output, no penalties, all features and thresholds, trees of 8 leaves,
+    /// outputs in their own units. 100 steps, whose number the paper chooses on withheld samples.
     ///
     /// ```
     /// use rpo_ensemble::boosting::{Algorithm, BoostingParams, LineSearch, StepScope};
@@ -209,6 +211,7 @@ impl BoostingParams {
             scale_outputs: OutputScaling::None,
             iterations: 100,
             max_features: MaxFeatures::All,
+            max_leaves: Some(8),
             bins: Bins::Exact,
             ..Self::new(algorithm)
         }
@@ -265,6 +268,6 @@ impl BoostingParams {
     /// [`EnsembleError::Parameter`], [`EnsembleError::Tree`] or [`EnsembleError::Projection`] with the first parameter
     /// that is out of range or cannot be combined with another.
     pub fn check(&self) -> Result<(), EnsembleError> {
-        Resolved::new(self, &BoostingOptions::default()).map(|_| ())
+        Resolved::new(self, &BoostingOptions::default(), 0).map(|_| ())
     }
 }

@@ -176,17 +176,26 @@ fn unfit_groups(groups: &[usize]) -> EnsembleError {
     ParameterError::conflict("groups", List::<usize>::from(groups.to_vec()), reason).into()
 }
 
+/// The default of `max_leaves` for this number of samples.
+fn default_leaves(n_samples: usize) -> usize {
+    (n_samples / 100).clamp(8, 64)
+}
+
 impl Resolved {
-    pub(super) fn new(params: &BoostingParams, options: &BoostingOptions<'_>) -> Result<Self, EnsembleError> {
+    pub(super) fn new(
+        params: &BoostingParams,
+        options: &BoostingOptions<'_>,
+        n_samples: usize,
+    ) -> Result<Self, EnsembleError> {
         check_count("iterations", params.iterations)?;
         check_fraction("learning_rate", params.learning_rate)?;
         check_fraction("subsample", params.subsample.unwrap_or(1.0))?;
         params.bins.check()?;
         params.max_features.check()?;
-        let eight = Some(8).filter(|_| params.max_depth.is_none());
+        let by_samples = params.max_depth.is_none().then(|| default_leaves(n_samples));
         let grow = GrowParams {
             max_depth: params.max_depth,
-            max_leaves: params.max_leaves.or(eight),
+            max_leaves: params.max_leaves.or(by_samples),
             min_samples_split: params.min_samples_split,
         };
         grow.check()?;
