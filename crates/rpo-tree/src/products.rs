@@ -34,6 +34,75 @@ where
     );
 }
 
+/// The first of the offsets plus products, as [`add_products`] makes them, that are at least `least(largest)`, and its
+/// number. Offsets behind the vectors of a table are -∞, so that none of those is it.
+///
+/// For loops that run inside [`vectorized`].
+#[inline(always)]
+pub(crate) fn largest_product<T>(
+    columns: &[u32],
+    values: &[f32],
+    table: &[T],
+    offsets: &[T],
+    sums: &mut Vec<T>,
+    least: impl FnOnce(T) -> T,
+) -> (usize, T)
+where
+    T: Copy + From<f32> + Mul<Output = T> + AddAssign + PartialOrd,
+{
+    match offsets.len() {
+        2 => largest_of_fixed::<T, 2>(columns, values, table, offsets, least),
+        4 => largest_of_fixed::<T, 4>(columns, values, table, offsets, least),
+        8 => largest_of_fixed::<T, 8>(columns, values, table, offsets, least),
+        12 => largest_of_fixed::<T, 12>(columns, values, table, offsets, least),
+        16 => largest_of_fixed::<T, 16>(columns, values, table, offsets, least),
+        _ => {
+            sums.clear();
+            sums.extend_from_slice(offsets);
+            add_products(columns, values, table, sums);
+            let first = first_of_largest(sums, least);
+            (first, sums[first])
+        }
+    }
+}
+
+#[inline(always)]
+fn largest_of_fixed<T, const WIDTH: usize>(
+    columns: &[u32],
+    values: &[f32],
+    table: &[T],
+    offsets: &[T],
+    least: impl FnOnce(T) -> T,
+) -> (usize, T)
+where
+    T: Copy + From<f32> + Mul<Output = T> + AddAssign + PartialOrd,
+{
+    let sums: [T; WIDTH] = sums_of_fixed(columns, values, table, offsets);
+    let larger = |a: T, b: T| if b > a { b } else { a };
+    // Lane by lane, as vectors do it.
+    let largest = match sums.as_chunks::<4>().0 {
+        [first, others @ ..] => {
+            let [a, b, c, d] = others.iter().fold(*first, |lanes, sums| {
+                std::array::from_fn(|i| larger(lanes[i], sums[i]))
+            });
+            larger(larger(a, c), larger(b, d))
+        }
+        [] => sums.into_iter().reduce(larger).expect("tables have a width"),
+    };
+    let least = least(largest);
+    let mut reach = 0_u32;
+    for (i, &sum) in sums.iter().enumerate() {
+        reach |= u32::from(sum >= least) << i;
+    }
+    // None reaches it where there are numbers that are not.
+    let first = if reach == 0 {
+        0
+    } else {
+        reach.trailing_zeros() as usize
+    };
+    (first, sums[first])
+}
+
 /// The width of a table for `n` vectors: one that [`add_products`] is fast for, filled up with zeros.
 pub(crate) fn table_width(n: usize) -> usize {
     match n {
@@ -48,7 +117,21 @@ fn fixed<T, const WIDTH: usize>(columns: &[u32], values: &[f32], table: &[T], su
 where
     T: Copy + From<f32> + Mul<Output = T> + AddAssign,
 {
-    let mut acc: [T; WIDTH] = sums.try_into().expect("called for this width");
+    let all: [T; WIDTH] = sums_of_fixed(columns, values, table, sums);
+    sums.copy_from_slice(&all);
+}
+
+#[inline(always)]
+fn sums_of_fixed<T, const WIDTH: usize>(
+    columns: &[u32],
+    values: &[f32],
+    table: &[T],
+    offsets: &[T],
+) -> [T; WIDTH]
+where
+    T: Copy + From<f32> + Mul<Output = T> + AddAssign,
+{
+    let mut acc: [T; WIDTH] = offsets.try_into().expect("called for this width");
     for (&column, &value) in columns.iter().zip(values) {
         let value = T::from(value);
         let row = &table[column as usize * WIDTH..][..WIDTH];
@@ -56,7 +139,7 @@ where
             acc[i] += value * row[i];
         }
     }
-    sums.copy_from_slice(&acc);
+    acc
 }
 
 /// The first of the values that are at least `least(largest)`; 0 without values. By selections in place of branches: which it is
@@ -104,6 +187,13 @@ mod tests {
                 let expected = 1.0 + 2.0 * table[3 * width + i] - table[i] + 0.5 * table[4 * width + i];
                 assert_eq!(sums[i], expected, "width {width}, vector {i}");
             }
+            // Ties within a half, and vectors behind the n-th that none is.
+            let mut offsets = vec![1.0; width];
+            offsets[n..].fill(f64::NEG_INFINITY);
+            let least = |largest: f64| largest - 0.5;
+            let first = first_of_largest(&sums[..n], least);
+            let found = largest_product(&columns, &values, &table, &offsets, &mut Vec::new(), least);
+            assert_eq!(found, (first, sums[first]), "width {width}");
         }
     }
 }

@@ -35,6 +35,7 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
         /// Looking at an element costs this many times less than recording one (measured crossover near 2).
         const RATIO: usize = 2;
         self.is_dense = n_changes >= self.values.len() / RATIO;
+        self.changed.begin(n_changes);
     }
 
     /// Changes the elements at these indices, each by the operand given with it.
@@ -88,24 +89,26 @@ impl<T: Copy + Default + PartialEq> SparseAccumulator<T> {
 #[derive(Debug)]
 struct IndexSet {
     words: Vec<u64>,
-    /// Bit i: word i may have bits. Empty where looking at all words costs less.
+    /// Bit i: word i may have bits. Used unless looking at all words costs less.
     summary: Vec<u64>,
+    is_summed_up: bool,
 }
 
 impl IndexSet {
     fn new(n: usize) -> Self {
-        /// Up to this many words are looked at one after the other.
-        const FEW_WORDS: usize = 32;
         let n_words = n.div_ceil(64);
-        let n_summary = if n_words > FEW_WORDS {
-            n_words.div_ceil(64)
-        } else {
-            0
-        };
         Self {
             words: vec![0; n_words],
-            summary: vec![0; n_summary],
+            summary: vec![0; n_words.div_ceil(64)],
+            is_summed_up: true,
         }
+    }
+
+    /// Chooses, while it is empty, how it is emptied after so many insertions.
+    fn begin(&mut self, n_insertions: usize) {
+        /// Up to this many words are looked at one after the other.
+        const FEW_WORDS: usize = 32;
+        self.is_summed_up = self.words.len() > n_insertions.max(FEW_WORDS);
     }
 
     #[inline]
@@ -113,7 +116,7 @@ impl IndexSet {
         let word = index as usize / 64;
         let before = self.words[word];
         self.words[word] = before | 1 << (index % 64);
-        if !self.summary.is_empty() && before == 0 {
+        if self.is_summed_up && before == 0 {
             self.summary[word / 64] |= 1 << (word % 64);
         }
     }
@@ -128,7 +131,7 @@ impl IndexSet {
                 bits &= bits - 1;
             }
         };
-        if self.summary.is_empty() {
+        if !self.is_summed_up {
             let words = self.words.iter_mut().enumerate();
             words.for_each(|(word, bits)| drain(word, bits));
             return;

@@ -153,7 +153,7 @@ impl CraftmlTrainer {
                 };
                 let mut splitter = CentroidSplitter::new(x.view(), &targets, &Cosine, nodes)?;
                 if keeps_rows {
-                    splitter = splitter.keep_members();
+                    splitter = splitter.keep_members_only();
                 }
                 (Some(hasher), self.grow(&splitter, seed))
             }
@@ -176,10 +176,14 @@ impl CraftmlTrainer {
             .unwrap_or_else(|| default_leaves(&grown.members));
         let leaves = label(kind, &grown.members, self.training.outputs())?;
         let (structure, max) = (grown.structure, nodes.centroid_entries);
-        let recorded = keeps_rows.then(|| RecordedTree::of(&structure, grown.members, max));
-        match (hasher, recorded.flatten()) {
-            (Some(hasher), Some(nodes)) => CraftmlTree::recorded(hasher, nodes, leaves, seed),
-            (hasher, _) => CraftmlTree::new(hasher, Tree::new(structure, leaves)?, seed),
+        match hasher {
+            Some(hasher) if keeps_rows => {
+                let Some(nodes) = RecordedTree::of(&structure, grown.members, max) else {
+                    unreachable!("the splitter kept the members of all centroids");
+                };
+                CraftmlTree::recorded(hasher, nodes, leaves, seed)
+            }
+            hasher => CraftmlTree::new(hasher, Tree::new(structure, leaves)?, seed),
         }
     }
 

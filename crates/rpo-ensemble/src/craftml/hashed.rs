@@ -1,7 +1,7 @@
 //! Hashed features and labels: the projections of the original method.
 
 use rayon::prelude::*;
-use rpo_core::{CsrMatrix, CsrView, MatrixView, Seed, csr_row};
+use rpo_core::{CsrMatrix, CsrView, MatrixView, Seed, csr_row, vectorized};
 use rpo_projections::{Hashing, HashingMap, LinearMap};
 use rpo_tree::centroid::ClusterTargets;
 use rpo_tree::cluster::Points;
@@ -96,16 +96,11 @@ impl Hasher {
         self.n_columns
     }
 
-    /// Where features go, for so many values. Where these are more than there are features, hashing each feature once is
-    /// less work, for which `table` is room; otherwise nothing takes room by feature.
+    /// Where features go, for so many values.
     pub(super) fn columns<'a>(&'a self, n_values: usize, table: &'a mut HashTable) -> HashedColumns<'a> {
         match &self.renumbered {
             Some(renumbered) => HashedColumns::Table(renumbered),
-            None if n_values >= self.map.n_outputs() => {
-                table.fill(&self.map);
-                HashedColumns::Table(table)
-            }
-            None => HashedColumns::Map(self.map),
+            None => HashedColumns::of(&self.map, n_values, table),
         }
     }
 
@@ -178,7 +173,17 @@ pub(super) enum HashedColumns<'a> {
     Map(HashingMap),
 }
 
-impl HashedColumns<'_> {
+impl<'a> HashedColumns<'a> {
+    /// Where a map takes so many values. Where these are more than there are features, hashing each feature once is less
+    /// work, for which `table` is room; otherwise nothing takes room by feature.
+    fn of(map: &HashingMap, n_values: usize, table: &'a mut HashTable) -> Self {
+        if n_values < map.n_outputs() {
+            return Self::Map(*map);
+        }
+        table.fill(map);
+        Self::Table(table)
+    }
+
     #[inline]
     fn entry(&self, feature: u32) -> (u32, f32) {
         match self {
@@ -220,46 +225,55 @@ impl HashedRows {
         self.words.resize(n_words, 0);
         self.before.resize(n_words, 0);
         self.summary.resize(n_words.div_ceil(64), 0);
-        for row in rows {
-            self.entries.clear();
-            x.for_each_in_row(row, |feature, value| {
-                // Zeros that happen to be stored are no more there than those that are not.
-                if value != 0.0 {
-                    let (column, sign) = columns.entry(feature);
-                    self.entries.push((column, sign * value));
+        vectorized(
+            #[inline(always)]
+            || {
+                for row in rows {
+                    self.entries.clear();
+                    x.for_each_in_row(row, |feature, value| {
+                        // Zeros that happen to be stored are no more there than those that are not.
+                        if value != 0.0 {
+                            let (column, sign) = columns.entry(feature);
+                            self.entries.push((column, sign * value));
+                        }
+                    });
+                    self.sort_entries();
                 }
-            });
-            self.sort_entries();
-        }
+            },
+        );
     }
 
     /// Appends the entries as a row, summing the values of a column in their order. The place of an entry is the number of
     /// bits before its own: nothing here depends on how the columns lie, which cannot be predicted.
+    ///
+    /// Inside [`vectorized`], as processors that know its instructions count bits in one.
+    #[inline(always)]
     fn sort_entries(&mut self) {
+        let (words, summary, before) = (&mut self.words[..], &mut self.summary[..], &mut self.before[..]);
         let bit = |column: u32| 1_u64 << (column % 64);
         for &(column, _) in &self.entries {
             let word = column / 64;
-            self.words[word as usize] |= bit(column);
-            self.summary[word as usize / 64] |= bit(word);
+            words[word as usize] |= bit(column);
+            summary[word as usize / 64] |= bit(word);
         }
         let start = self.columns.len();
         let mut end = start;
-        for_each_set(&self.summary, |word| {
-            self.before[word] = (end - start) as u32;
-            end += self.words[word].count_ones() as usize;
+        for_each_set(summary, |word| {
+            before[word] = (end - start) as u32;
+            end += words[word].count_ones() as usize;
         });
         self.columns.resize(end, 0);
         self.values.resize(end, 0.0);
         let (columns, values) = (&mut self.columns[start..], &mut self.values[start..]);
         for &(column, value) in &self.entries {
             let word = column as usize / 64;
-            let below = self.words[word] & (bit(column) - 1);
-            let place = (self.before[word] + below.count_ones()) as usize;
+            let below = words[word] & (bit(column) - 1);
+            let place = (before[word] + below.count_ones()) as usize;
             columns[place] = column;
             values[place] += value;
         }
-        for_each_set(&self.summary, |word| self.words[word] = 0);
-        self.summary.fill(0);
+        for_each_set(summary, |word| words[word] = 0);
+        summary.fill(0);
         self.ends.push(end);
     }
 
@@ -273,7 +287,7 @@ impl HashedRows {
 }
 
 /// Calls `f` with the numbers of the bits that are set, increasing.
-#[inline]
+#[inline(always)]
 fn for_each_set(words: &[u64], mut f: impl FnMut(usize)) {
     for (i, &word) in words.iter().enumerate() {
         let mut left = word;
@@ -297,19 +311,42 @@ impl ClusterTargets for HashedLabels<'_> {
     }
 
     fn push(&self, rows: &[u32], seed: Seed, points: &mut Points) {
+        /// Rows that are copied before they are hashed: memory is waited for once for several of them, as copying looks far
+        /// ahead.
+        const ROWS: usize = 32;
         let hashing = |seed| {
             Hashing::map(self.labels.cols(), self.width, seed).expect("sizes were checked before growing")
         };
         let (map, axes) = (hashing(seed), hashing(seed.purpose("axes")));
-        for &row in rows {
-            let (labels, values) = csr_row(&self.labels, row as usize);
-            let entries = labels.iter().zip(values).map(|(&label, &value)| {
-                let (component, sign) = map.entry(label);
-                (component, sign * value)
-            });
-            if points.push(entries, 1.0) == 0.0 {
-                points.pop();
-                points.push([axes.entry(row)].into_iter(), 1.0);
+        let mut table = HashTable::default();
+        let n_stored = rows
+            .iter()
+            .map(|&row| csr_row(&self.labels, row as usize).0.len())
+            .sum();
+        let columns = HashedColumns::of(&map, n_stored, &mut table);
+        let (mut ends, mut labels, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for rows in rows.chunks(ROWS) {
+            ends.clear();
+            labels.clear();
+            values.clear();
+            for &row in rows {
+                let (row_labels, row_values) = csr_row(&self.labels, row as usize);
+                labels.extend_from_slice(row_labels);
+                values.extend_from_slice(row_values);
+                ends.push(labels.len());
+            }
+            let mut start = 0;
+            for (&row, &end) in rows.iter().zip(&ends) {
+                let entries = labels[start..end].iter().zip(&values[start..end]);
+                let entries = entries.map(|(&label, &value)| {
+                    let (component, sign) = columns.entry(label);
+                    (component, sign * value)
+                });
+                if points.push(entries, 1.0) == 0.0 {
+                    points.pop();
+                    points.push([axes.entry(row)].into_iter(), 1.0);
+                }
+                start = end;
             }
         }
     }

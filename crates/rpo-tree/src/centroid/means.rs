@@ -81,8 +81,7 @@ impl Means {
                     self.sums.drain(&mut mean.features, &mut mean.values);
                 }
             }
-            let n = of_cluster.len() as f64;
-            mean.values.iter_mut().for_each(|v| *v /= n);
+            mean.divide(of_cluster.len() as f64);
             if let Some(max) = max_entries {
                 mean.keep_largest(max, &mut self.sizes);
             }

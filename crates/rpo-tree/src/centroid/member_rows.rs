@@ -61,11 +61,40 @@ impl<'a> MemberRows<'a> {
         }
     }
 
+    /// The same rows, of which the i-th gets another number: rows lie in memory in the order of their numbers.
+    pub(super) fn renumbered(&self, numbers: &[u32]) -> MemberRows<'static> {
+        let mut start = vec![0; numbers.len() + 1];
+        for (&number, bounds) in numbers.iter().zip(self.start.windows(2)) {
+            start[number as usize + 1] = bounds[1] - bounds[0];
+        }
+        for i in 0..numbers.len() {
+            start[i + 1] += start[i];
+        }
+        let (mut columns, mut values) = (vec![0; self.columns.len()], vec![0.0; self.values.len()]);
+        for (&number, row) in numbers.iter().zip(0..) {
+            let (row_columns, row_values) = self.row(row);
+            let range = start[number as usize]..start[number as usize + 1];
+            columns[range.clone()].copy_from_slice(row_columns);
+            values[range].copy_from_slice(row_values);
+        }
+        MemberRows {
+            start,
+            columns: columns.into(),
+            values: values.into(),
+            is_exact: self.is_exact,
+        }
+    }
+
     /// The columns and values of a row.
     #[inline]
     pub(super) fn row(&self, row: u32) -> (&[u32], &[f32]) {
         let range = self.start[row as usize]..self.start[row as usize + 1];
         (&self.columns[range.clone()], &self.values[range])
+    }
+
+    /// Number of stored values of all rows.
+    pub(super) fn n_stored(&self) -> usize {
+        self.columns.len()
     }
 
     /// Number of stored values of some rows.
@@ -108,6 +137,19 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use rpo_core::Seed;
+
+    #[test]
+    fn rows_lie_in_the_order_of_their_numbers() {
+        let rows: [(&[u32], &[f32]); 3] = [(&[4], &[2.0]), (&[], &[]), (&[1, 7], &[3.0, 4.0])];
+        let given = MemberRows::collect(3, |push| {
+            rows.iter().for_each(|(columns, values)| push(columns, values));
+        });
+        let renumbered = given.renumbered(&[1, 2, 0]);
+        for (row, number) in [(0, 1), (1, 2), (2, 0)] {
+            assert_eq!(given.row(row), renumbered.row(number));
+        }
+        assert_eq!(*renumbered.columns, [1, 7, 4]);
+    }
 
     proptest! {
         /// Every sum of as many components as there are rows is exact, so that a part of it can be taken off again.

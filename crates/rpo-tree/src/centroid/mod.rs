@@ -28,7 +28,7 @@ pub use rule::CentroidRule;
 pub use splitter::{CentroidParams, CentroidSplitter, CentroidWorkspace, NodeSample};
 
 use crate::cluster::Points;
-use rpo_core::Seed;
+use rpo_core::{Seed, vectorized};
 use std::fmt::Debug;
 
 /// The targets that are clustered.
@@ -120,7 +120,18 @@ impl SparseVector {
     fn normalize(&mut self) {
         let length = self.square().sqrt();
         if length > 0.0 {
-            self.values.iter_mut().for_each(|v| *v /= length);
+            self.divide(length);
         }
+    }
+
+    fn divide(&mut self, divisor: f64) {
+        vectorized(
+            #[inline(always)]
+            || {
+                for value in &mut self.values {
+                    *value /= divisor;
+                }
+            },
+        );
     }
 }

@@ -46,6 +46,17 @@ impl CentroidRule {
         }
     }
 
+    /// A rule of so many children, of centroids without weights.
+    pub(super) fn without_weights(arity: usize) -> Self {
+        Self {
+            offsets: vec![0.0; arity].into(),
+            features: Box::default(),
+            weights: Weights::new(arity, vec![0], Vec::new(), Vec::new()),
+            index: None,
+            members: Box::default(),
+        }
+    }
+
     /// Takes stored parts: an offset per child; the features of any centroid, increasing; per feature the number of
     /// its entries; per entry the child, increasing inside a feature, and the weight.
     ///

@@ -130,8 +130,15 @@ pub struct CentroidSplitter<'a, T> {
     predict_by: Option<&'a dyn Routing>,
     params: CentroidParams,
     member_rows: MemberRows<'a>,
-    /// True if rules store the members of their centroids.
-    keeps_members: bool,
+    kept: Kept,
+}
+
+/// What rules store of their centroids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    Weights,
+    WeightsAndMembers,
+    Members,
 }
 
 impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
@@ -160,7 +167,7 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             predict_by: None,
             params,
             member_rows: MemberRows::new(x, routing),
-            keeps_members: false,
+            kept: Kept::Weights,
         })
     }
 
@@ -180,7 +187,18 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
     #[must_use]
     pub fn keep_members(self) -> Self {
         Self {
-            keeps_members: true,
+            kept: Kept::WeightsAndMembers,
+            ..self
+        }
+    }
+
+    /// Stores in every rule the members of its centroids as [`keep_members`](Self::keep_members) does, and no weights: what
+    /// a [`RecordedTree`](super::RecordedTree) is made of, in less time and room. The rules themselves send all samples to
+    /// child 0.
+    #[must_use]
+    pub fn keep_members_only(self) -> Self {
+        Self {
+            kept: Kept::Members,
             ..self
         }
     }
@@ -249,8 +267,12 @@ impl<'a, T: ClusterTargets> CentroidSplitter<'a, T> {
             .filter(|(_, name)| name.is_some())
             .map(|(centroid, _)| centroid)
             .collect();
-        let mut rule = CentroidRule::gather(kept.iter().copied(), &mut work.gather);
-        if self.keeps_members {
+        let mut rule = if self.kept == Kept::Members {
+            CentroidRule::without_weights(kept.len())
+        } else {
+            CentroidRule::gather(kept.iter().copied(), &mut work.gather)
+        };
+        if self.kept != Kept::Weights {
             rule.members = members_of(rows, &work.sample, work.clusters.labels(), &reached);
         }
         Some(rule)

@@ -1,17 +1,17 @@
 //! The centroids of a node side by side, for sending many rows.
 
 use super::gather::Centroid;
-use super::rule::largest;
-use crate::products::{add_products, table_width};
+use crate::products::{largest_product, table_width};
+use rpo_core::vectorized;
 
 /// Weights feature by feature, each a row of a number per centroid: [`CentroidRule`](super::CentroidRule) in the most
 /// room and the least time, for as long as rows of one node are sent on.
 #[derive(Debug, Default)]
 pub(super) struct Table {
+    /// -∞ behind the centroids.
     offsets: Vec<f32>,
     /// Zeros between nodes.
     weights: Vec<f32>,
-    n_centroids: usize,
 }
 
 impl Table {
@@ -27,9 +27,8 @@ impl Table {
         if self.weights.len() < width * n_columns {
             self.weights = vec![0.0; width * n_columns];
         }
-        self.n_centroids = centroids.len();
         self.offsets.clear();
-        self.offsets.resize(width, 0.0);
+        self.offsets.resize(width, f32::NEG_INFINITY);
         for (c, centroid) in centroids.iter().enumerate() {
             self.offsets[c] = centroid.offset;
             for (&feature, &weight) in centroid.features.iter().zip(&centroid.weights) {
@@ -42,10 +41,12 @@ impl Table {
     /// [`CentroidRule`](super::CentroidRule) makes, bit for bit.
     #[inline]
     pub(super) fn nearest(&self, columns: &[u32], values: &[f32], scores: &mut Vec<f32>) -> usize {
-        scores.clear();
-        scores.extend_from_slice(&self.offsets);
-        add_products(columns, values, &self.weights, scores);
-        largest(&scores[..self.n_centroids])
+        let (weights, offsets) = (&self.weights, &self.offsets);
+        vectorized(
+            #[inline(always)]
+            || largest_product(columns, values, weights, offsets, scores, |largest| largest),
+        )
+        .0
     }
 
     /// Removes the centroids that it was [filled](Self::fill) with.

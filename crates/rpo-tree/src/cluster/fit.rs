@@ -70,11 +70,13 @@ impl KMeansParams {
             let points = Points::from_matrix(x, 0..x.n_rows(), scales, weights);
             self.take_centres(&points, centres, &mut work);
             self.iterate(&points, &mut work);
+            self.settle(&points, &mut work);
             return Ok(clustering(&points, work));
         }
         let Some(sample) = self.sample.filter(|&sample| sample < x.n_rows()) else {
             let points = Points::from_matrix(x, 0..x.n_rows(), scales, weights);
             self.run(&points, seed, &mut work);
+            self.settle(&points, &mut work);
             return Ok(clustering(&points, work));
         };
         let mut rng = seed.purpose("sample").rng();
@@ -82,6 +84,7 @@ impl KMeansParams {
         rows.sort_unstable();
         let points = Points::from_matrix(x, rows, scales, weights);
         self.run(&points, seed, &mut work);
+        self.settle(&points, &mut work);
         if work.n_clusters() == 0 {
             // Only rows without weight were drawn.
             return Err(WeightError::AllZero.into());
@@ -114,7 +117,7 @@ impl KMeansParams {
     ) -> Vec<u32> {
         let run = &work.run;
         let (mut columns, mut values) = (Vec::new(), Vec::new());
-        let mut products = vec![0.0; run.width];
+        let mut products = Vec::new();
         (0..x.n_rows())
             .map(|row| {
                 columns.clear();
@@ -136,7 +139,7 @@ impl KMeansParams {
 fn clustering(points: &Points, work: Workspace) -> Clustering {
     let run = work.run;
     let mut centres = Array2::zeros((run.n_clusters, points.n_columns()));
-    for (number, &column) in points.names.iter().enumerate() {
+    for (number, &column) in points.names().iter().enumerate() {
         for c in 0..run.n_clusters {
             centres[[c, column as usize]] = run.centres[number * run.width + c];
         }

@@ -4,6 +4,8 @@
 //! images costs per row what the row stores, and PᵀP is applied to centres alone. A row of 19 labels whose projection
 //! fills 300 of 700 components is compared with k centres in 19 k products instead of 300 k.
 
+use rpo_core::vectorized;
+
 /// The images of the columns that occur, by their numbers.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Images {
@@ -68,11 +70,30 @@ impl Images {
     }
 }
 
+/// Replaces numbers by those that `f` makes of each and another, for loops that run inside [`vectorized`]. Rows of a table
+/// are too short for the compiler to take four numbers at a time of its own accord.
+#[inline(always)]
+pub(super) fn by_fours(numbers: &mut [f64], others: &[f64], f: impl Fn(f64, f64) -> f64) {
+    let (fours, rest) = numbers.as_chunks_mut::<4>();
+    let (other_fours, other_rest) = others.as_chunks::<4>();
+    for (numbers, others) in fours.iter_mut().zip(other_fours) {
+        *numbers = std::array::from_fn(|i| f(numbers[i], others[i]));
+    }
+    for (number, &other) in rest.iter_mut().zip(other_rest) {
+        *number = f(*number, other);
+    }
+}
+
 /// Squared lengths of the vectors of a table.
 pub(super) fn squares(table: &[f64], width: usize) -> Vec<f64> {
     let mut squares = vec![0.0; width];
-    for row in table.chunks_exact(width) {
-        squares.iter_mut().zip(row).for_each(|(s, v)| *s += v * v);
-    }
+    vectorized(
+        #[inline(always)]
+        || {
+            for row in table.chunks_exact(width) {
+                by_fours(&mut squares, row, |s, v| s + v * v);
+            }
+        },
+    );
     squares
 }

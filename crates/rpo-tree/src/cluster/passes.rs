@@ -1,15 +1,15 @@
 //! Passes: assignment and new centres, in turn.
 
-use super::images::squares;
+use super::images::{by_fours, squares};
 use super::points::Points;
 use super::workspace::{Run, TIE, Workspace};
 use super::{Geometry, KMeansParams, length};
 use ndarray::ArrayView2;
-use rpo_core::Seed;
+use rpo_core::{Seed, vectorized};
 
 impl KMeansParams {
-    /// Clusters points from random starts; the result is in the workspace and depends on nothing that was there
-    /// before. Rows without weight are assigned but do not move centres; if no row has weight there are no clusters.
+    /// Clusters points from random starts; the assignment is in the workspace and depends on nothing that was there
+    /// before. Centres are those of the pass before the last until they [settle](Self::settle). Rows without weight are assigned but do not move centres; if no row has weight there are no clusters.
     pub(crate) fn run(&self, points: &Points, seed: Seed, work: &mut Workspace) {
         for start in 0..self.starts {
             self.seed_centres(points, seed.child(start as u64), work);
@@ -52,14 +52,24 @@ impl KMeansParams {
         }
     }
 
-    /// Makes passes from the centres at hand until no assignment changes, or enough were made.
+    /// Makes passes from the centres at hand until no assignment changes, or enough were made. What is left to do for the
+    /// centres of the last one is to [settle](Self::settle).
     pub(super) fn iterate(&self, points: &Points, work: &mut Workspace) {
-        for _ in 0..self.passes {
+        for pass in 0..self.passes {
+            if pass > 0 {
+                self.move_centres(points, work);
+            }
             if !self.assign(points, work) {
                 work.run.is_stable = true;
                 return;
             }
             drop_empty(&mut work.run);
+        }
+    }
+
+    /// Moves the centres after the last pass, which changed assignments.
+    pub(super) fn settle(&self, points: &Points, work: &mut Workspace) {
+        if !work.run.is_stable {
             self.move_centres(points, work);
         }
     }
@@ -68,22 +78,25 @@ impl KMeansParams {
     fn assign(&self, points: &Points, work: &mut Workspace) -> bool {
         let geometry = self.geometry;
         let Workspace { run, products, .. } = work;
-        products.resize(run.width, 0.0);
         let mut labels = std::mem::take(&mut run.labels);
         let (mut changed, mut objective) = (false, 0.0);
-        for (row, label) in labels.iter_mut().enumerate() {
-            let (columns, values) = points.row(row);
-            let (c, product) = run.nearest(columns, values, geometry.size(points.squares[row]), products);
-            changed |= *label != c as u32;
-            *label = c as u32;
-            let (weight, square) = (points.weights[row], points.squares[row]);
-            objective += weight
-                * match geometry {
-                    // Rounding can leave less than nothing of a distance.
-                    Geometry::Euclidean => (square - 2.0 * product).max(0.0),
-                    Geometry::Spherical => product / length(square),
-                };
-        }
+        vectorized(
+            #[inline(always)]
+            || {
+                for (row, label) in labels.iter_mut().enumerate() {
+                    let (columns, values) = points.row(row);
+                    let (c, product) = run.nearest(columns, values, points.size(row, geometry), products);
+                    changed |= *label != c as u32;
+                    *label = c as u32;
+                    objective += points.weights[row]
+                        * match geometry {
+                            // Rounding can leave less than nothing of a distance.
+                            Geometry::Euclidean => (points.squares[row] - 2.0 * product).max(0.0),
+                            Geometry::Spherical => product / points.lengths[row],
+                        };
+                }
+            },
+        );
         run.labels = labels;
         run.history.push(objective);
         changed
@@ -100,7 +113,7 @@ impl KMeansParams {
             let share = points.weights[row]
                 / match self.geometry {
                     Geometry::Euclidean => 1.0,
-                    Geometry::Spherical => length(points.squares[row]),
+                    Geometry::Spherical => points.lengths[row],
                 };
             weights[label as usize] += points.weights[row];
             let (columns, values) = points.row(row);
@@ -112,7 +125,7 @@ impl KMeansParams {
             Some(images) => images.through_and_back(sums, width),
             None => squares(sums, width),
         };
-        let mut scales = vec![0.0; width];
+        let mut scales = vec![1.0; width];
         for c in (0..run.n_clusters).filter(|&c| weights[c] > 0.0) {
             let scale = match self.geometry {
                 Geometry::Euclidean => weights[c],
@@ -123,16 +136,20 @@ impl KMeansParams {
                 run.offsets[c] = -squares[c] / (scale * scale) / 2.0;
             }
         }
-        for (centre, sum) in run.centres.chunks_exact_mut(width).zip(sums.chunks_exact(width)) {
-            for c in 0..width {
-                // A cluster whose rows weigh nothing keeps its centre.
-                centre[c] = if weights[c] > 0.0 {
-                    sum[c] / scales[c]
-                } else {
-                    centre[c]
-                };
-            }
+        for c in (0..run.n_clusters).filter(|&c| weights[c] <= 0.0) {
+            // A cluster whose rows weigh nothing keeps its centre.
+            let places = (c..sums.len()).step_by(width);
+            places.for_each(|place| sums[place] = run.centres[place]);
         }
+        std::mem::swap(sums, &mut run.centres);
+        vectorized(
+            #[inline(always)]
+            || {
+                for centre in run.centres.chunks_exact_mut(width) {
+                    by_fours(centre, &scales, |sum, scale| sum / scale);
+                }
+            },
+        );
         run.n_updates += 1;
     }
 }
@@ -156,6 +173,7 @@ fn drop_empty(run: &mut Run) {
         }
         centre[kept.len()..].fill(0.0);
     }
+    run.offsets[kept.len()..].fill(f64::NEG_INFINITY);
     run.labels.iter_mut().for_each(|c| *c = names[*c as usize]);
     run.n_clusters = kept.len();
 }

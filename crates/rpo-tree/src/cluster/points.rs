@@ -1,6 +1,7 @@
 //! The rows that k-means clusters.
 
 use super::images::Images;
+use super::{Geometry, length};
 use crate::error::TreeError;
 use crate::input::check_csr;
 use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, WeightError, csr_row};
@@ -12,14 +13,17 @@ use rpo_core::{MatrixError, MatrixView, Mismatch, ParameterError, WeightError, c
 pub struct Points {
     /// Where each row begins, and the end.
     pub(super) start: Vec<usize>,
-    /// Renumbered columns, in the order given.
-    pub(super) columns: Vec<u32>,
-    pub(super) values: Vec<f32>,
+    /// Renumbered columns, in the order given, and anything behind the end.
+    columns: Vec<u32>,
+    values: Vec<f32>,
     pub(super) weights: Vec<f64>,
     /// Squared length of each row, or of its image.
     pub(super) squares: Vec<f64>,
-    /// The column behind each number.
-    pub(super) names: Vec<u32>,
+    /// Their roots, or 1 in place of 0.
+    pub(super) lengths: Vec<f64>,
+    /// The column behind each number, and anything behind those.
+    names: Vec<u32>,
+    n_names: usize,
     /// Per column its number, or [`ABSENT`].
     numbers: Vec<u32>,
     /// Per number, where it was stored last: repeated columns of a row are summed.
@@ -39,7 +43,9 @@ impl Points {
             values: Vec::new(),
             weights: Vec::new(),
             squares: Vec::new(),
+            lengths: Vec::new(),
             names: Vec::new(),
+            n_names: 0,
             numbers: vec![ABSENT; n_columns],
             last: Vec::new(),
             images: None,
@@ -88,34 +94,47 @@ impl Points {
     /// # Panics
     /// If a column does not exist.
     pub fn push(&mut self, entries: impl Iterator<Item = (u32, f32)>, weight: f32) -> f64 {
-        let begin = self.columns.len();
+        let entries = entries.filter(|(_, value)| *value != 0.0);
+        let Some(most) = entries.size_hint().1 else {
+            return self.push(entries.collect::<Vec<_>>().into_iter(), weight);
+        };
+        let begin = self.end();
+        let (mut end, mut n_names) = (begin, self.n_names);
+        grow(&mut self.columns, end + most);
+        grow(&mut self.values, end + most);
+        grow(&mut self.names, n_names + most);
+        grow(&mut self.last, n_names + most);
+        let (columns, values) = (&mut self.columns[..], &mut self.values[..]);
+        let (names, numbers, last) = (&mut self.names[..], &mut self.numbers[..], &mut self.last[..]);
+        let (mut square, mut repeats) = (-0.0, false);
         for (column, value) in entries {
-            if value == 0.0 {
+            // Written in any case: whether a column occurs for the first time cannot be predicted.
+            let number = &mut numbers[column as usize];
+            let is_new = *number == ABSENT;
+            *number = if is_new { n_names as u32 } else { *number };
+            let number = *number;
+            names[n_names] = column;
+            n_names += usize::from(is_new);
+            let last = &mut last[number as usize];
+            if (begin..end).contains(last) && columns[*last] == number {
+                values[*last] += value;
+                repeats = true;
                 continue;
             }
-            let number = &mut self.numbers[column as usize];
-            if *number == ABSENT {
-                *number = self.names.len() as u32;
-                self.names.push(column);
-                self.last.push(self.columns.len());
-            } else {
-                let last = &mut self.last[*number as usize];
-                if *last >= begin && self.columns.get(*last) == Some(number) {
-                    self.values[*last] += value;
-                    continue;
-                }
-                *last = self.columns.len();
-            }
-            self.columns.push(*number);
-            self.values.push(value);
+            *last = end;
+            (columns[end], values[end]) = (number, value);
+            square += f64::from(value) * f64::from(value);
+            end += 1;
         }
-        let square = self.values[begin..]
-            .iter()
-            .map(|&v| f64::from(v) * f64::from(v))
-            .sum();
-        self.start.push(self.columns.len());
+        if repeats {
+            let values = values[begin..end].iter();
+            square = values.map(|&v| f64::from(v) * f64::from(v)).sum();
+        }
+        self.n_names = n_names;
+        self.start.push(end);
         self.weights.push(weight.into());
         self.squares.push(square);
+        self.lengths.push(length(square));
         square
     }
 
@@ -126,11 +145,12 @@ impl Points {
     /// If an entry is not below `n_components`.
     pub fn map<I: Iterator<Item = (u32, f32)>>(&mut self, n_components: usize, image: impl Fn(u32) -> I) {
         let mut images = Images::new(n_components);
-        self.names.iter().for_each(|&column| images.push(image(column)));
+        self.names().iter().for_each(|&column| images.push(image(column)));
         let mut buffer = Vec::new();
         for row in 0..self.len() {
             let (columns, values) = self.row(row);
             self.squares[row] = images.square(columns, values, &mut buffer);
+            self.lengths[row] = length(self.squares[row]);
         }
         self.images = Some(images);
     }
@@ -140,25 +160,31 @@ impl Points {
         if self.weights.pop().is_some() {
             self.start.pop();
             self.squares.pop();
-            let end = self.start[self.len()];
-            self.columns.truncate(end);
-            self.values.truncate(end);
+            self.lengths.pop();
         }
     }
 
     /// Removes all rows.
     pub(crate) fn clear(&mut self) {
         self.images = None;
-        for &column in &self.names {
+        for &column in &self.names[..self.n_names] {
             self.numbers[column as usize] = ABSENT;
         }
-        self.names.clear();
-        self.last.clear();
+        self.n_names = 0;
         self.start.truncate(1);
-        self.columns.clear();
-        self.values.clear();
         self.weights.clear();
         self.squares.clear();
+        self.lengths.clear();
+    }
+
+    /// The [size](Geometry::size) of the products of a row with centres.
+    #[inline]
+    pub(super) fn size(&self, row: usize, geometry: Geometry) -> f64 {
+        match geometry {
+            Geometry::Euclidean => self.squares[row],
+            Geometry::Spherical if self.squares[row] > 0.0 => self.lengths[row],
+            Geometry::Spherical => 0.0,
+        }
     }
 
     /// Number of rows.
@@ -169,6 +195,16 @@ impl Points {
     /// Number of columns.
     pub(super) fn n_columns(&self) -> usize {
         self.numbers.len()
+    }
+
+    /// The columns that occur, by their numbers.
+    pub(super) fn names(&self) -> &[u32] {
+        &self.names[..self.n_names]
+    }
+
+    /// Where the last row ends.
+    fn end(&self) -> usize {
+        self.start[self.len()]
     }
 
     /// The number of a column among those that occur.
@@ -182,6 +218,13 @@ impl Points {
     pub(super) fn row(&self, row: usize) -> (&[u32], &[f32]) {
         let range = self.start[row]..self.start[row + 1];
         (&self.columns[range.clone()], &self.values[range])
+    }
+}
+
+/// Makes room for so many numbers, and for as many again.
+fn grow<T: Copy + Default>(numbers: &mut Vec<T>, n: usize) {
+    if numbers.len() < n {
+        numbers.resize(2 * n, T::default());
     }
 }
 
@@ -237,7 +280,7 @@ mod tests {
             assert_eq!(points.push([(2, 5.0), (4, 0.0)].into_iter(), 2.0), 25.0);
             assert_eq!(points.row(0), (&[0, 1][..], &[-2.0, 2.0][..]));
             assert_eq!(points.row(1), (&[1][..], &[5.0][..]));
-            assert_eq!(points.names, [7, 2]);
+            assert_eq!(points.names(), [7, 2]);
             points.pop();
             points.push([(2, 1.0), (9, 1.0)].into_iter(), 1.0);
             assert_eq!(points.row(1), (&[1, 2][..], &[1.0, 1.0][..]));

@@ -1,7 +1,7 @@
 //! The clusters of a start, and the buffers of all.
 
 use super::points::Points;
-use crate::products::{add_products, first_of_largest, table_width};
+use crate::products::{largest_product, table_width};
 
 /// Products, and objectives, that differ by less than this fraction of their size are equal: rows of few whole numbers
 /// often lie midway between two centres, and rounding, which depends on the order of the columns, shall not decide.
@@ -16,7 +16,7 @@ pub(crate) struct Workspace {
     pub(super) best: Run,
     /// Per column that occurs and cluster, the sum of the values.
     pub(super) sums: Vec<f64>,
-    /// Products of one row with all centres.
+    /// Products of one row with all centres, where these are many.
     pub(super) products: Vec<f64>,
     pub(super) seeding: SeedingBuffers,
 }
@@ -30,7 +30,8 @@ pub(super) struct Run {
     /// of images.
     pub(super) centres: Vec<f64>,
     pub(super) width: usize,
-    /// Added to the products of a row with the centres before they are compared: -‖μ‖²/2 for distances.
+    /// Added to the products of a row with the centres before they are compared: -‖μ‖²/2 for distances; -∞ behind the
+    /// clusters.
     pub(super) offsets: Vec<f64>,
     pub(super) history: Vec<f64>,
     pub(super) n_updates: usize,
@@ -44,28 +45,26 @@ impl Run {
         self.labels.clear();
         self.labels.resize(points.len(), u32::MAX);
         self.centres.clear();
-        self.centres.resize(points.names.len() * self.width, 0.0);
+        self.centres.resize(points.names().len() * self.width, 0.0);
         self.offsets.clear();
-        self.offsets.resize(self.width, 0.0);
+        self.offsets.resize(n_clusters, 0.0);
+        self.offsets.resize(self.width, f64::NEG_INFINITY);
         self.history.clear();
         (self.n_updates, self.is_stable) = (0, false);
     }
 
     /// Products of a row of the given size with all centres and their offsets; of those that equal the largest
     /// within [`TIE`] the first wins.
-    #[inline]
+    #[inline(always)]
     pub(super) fn nearest(
         &self,
         columns: &[u32],
         values: &[f32],
         size: f64,
-        products: &mut [f64],
+        products: &mut Vec<f64>,
     ) -> (usize, f64) {
-        products.copy_from_slice(&self.offsets);
-        add_products(columns, values, &self.centres, products);
         let equal = |largest: f64| largest - TIE * (size + largest.abs());
-        let first = first_of_largest(&products[..self.n_clusters], equal);
-        (first, products[first])
+        largest_product(columns, values, &self.centres, &self.offsets, products, equal)
     }
 }
 
@@ -86,6 +85,8 @@ impl Workspace {
 pub(super) struct SeedingBuffers {
     /// The newest centre, by column that occurs.
     pub(super) newest: Vec<f64>,
+    /// The product of each row with the newest centre.
+    pub(super) products: Vec<f64>,
     /// Squared distance, or one less cosine, of each row to the nearest centre so far.
     pub(super) nearest: Vec<f64>,
     /// Rows chosen so far.

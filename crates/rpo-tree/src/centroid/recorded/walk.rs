@@ -109,11 +109,12 @@ impl RecordedTree {
 /// A split and all that is below, with its training rows.
 struct Below<'t> {
     tree: &'t RecordedTree,
-    /// The training rows by increasing number, known by their place here.
+    /// The training rows, known by their place here: by increasing number or, where they are many, leaf by leaf, so that
+    /// those of a node are neighbours in memory.
     rows: MemberRows<'static>,
     /// The leaf of each.
     leaf_of: Vec<u32>,
-    /// The training rows of each node side by side, in increasing order.
+    /// The training rows of each node side by side, by increasing number.
     order: Vec<u32>,
     n_columns: usize,
     means: Means,
@@ -136,22 +137,30 @@ struct Waiting {
 
 impl<'t> Below<'t> {
     fn new(tree: &'t RecordedTree, split: usize, n_columns: usize, n_train: usize, load: &Load<'_>) -> Self {
-        let below = tree.splits[split].leaves.clone();
-        let mut named: Vec<(u32, u32)> = below
-            .flat_map(|leaf| {
-                tree.members
-                    .rows(leaf as usize)
-                    .iter()
-                    .map(move |&row| (row, leaf))
-            })
-            .collect();
-        named.sort_unstable();
-        let (rows, leaf_of): (Vec<u32>, Vec<u32>) = named.into_iter().unzip();
+        /// Stored values beyond which rows of a node are waited for unless they are neighbours in memory.
+        const FAR_APART: usize = 1 << 19;
+        let (below, start) = (tree.splits[split].leaves.clone(), tree.start_of(split));
+        let rows = &tree.members.all_rows()[start..start + tree.n_rows(split)];
+        let leaves = below.flat_map(|leaf| {
+            let n_rows = tree.members.rows(leaf as usize).len();
+            std::iter::repeat_n(leaf, n_rows)
+        });
+        let mut leaf_of: Vec<u32> = leaves.collect();
+        let mut order = places_by_number(rows, n_train);
+        // Loaded by increasing number, as they lie in the training set.
+        let by_number: Vec<u32> = order.iter().map(|&place| rows[place as usize]).collect();
+        let mut rows = MemberRows::collect(n_train, |push| load(&by_number, push));
+        if rows.n_stored() > FAR_APART {
+            rows = rows.renumbered(&order);
+        } else {
+            leaf_of = order.iter().map(|&place| leaf_of[place as usize]).collect();
+            order = (0..order.len() as u32).collect();
+        }
         Self {
             tree,
-            rows: MemberRows::collect(n_train, |push| load(&rows, push)),
+            rows,
             leaf_of,
-            order: (0..rows.len() as u32).collect(),
+            order,
             n_columns,
             means: Means::new(n_columns),
             centroids: Vec::new(),
@@ -254,5 +263,36 @@ impl<'t> Below<'t> {
         let (own, behind) = others.split_at(tree.n_rows(largest.split));
         let others = [before, behind].into_iter();
         largest.total = total_of_child(node.total, &self.rows, own, others, self.n_columns);
+    }
+}
+
+/// The places of rows by increasing number, of which each is below `n_train` and there once.
+fn places_by_number(rows: &[u32], n_train: usize) -> Vec<u32> {
+    const NONE: u32 = u32::MAX;
+    let mut places: Vec<u32> = (0..rows.len() as u32).collect();
+    if rows.len() < n_train / 16 {
+        places.sort_unstable_by_key(|&place| rows[place as usize]);
+        return places;
+    }
+    let mut place_of = vec![NONE; n_train];
+    for (&row, &place) in rows.iter().zip(&places) {
+        place_of[row as usize] = place;
+    }
+    places.clear();
+    places.extend(place_of.iter().filter(|place| **place != NONE));
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_rows_and_few_are_put_in_order() {
+        let rows = [7, 2, 9, 3];
+        for n_train in [10, 1000] {
+            assert_eq!(places_by_number(&rows, n_train), [1, 3, 0, 2]);
+        }
+        assert!(places_by_number(&[], 0).is_empty());
     }
 }
