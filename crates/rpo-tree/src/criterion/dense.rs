@@ -234,6 +234,10 @@ impl Criterion for Variance<'_> {
         add_rows(&mut self.moved, &self.targets, (weights, 1.0), rows);
     }
 
+    fn is_exact(&self) -> bool {
+        self.exact
+    }
+
     #[inline(always)]
     fn score(&self) -> f64 {
         let (moved_norm, rest_norm) = norms(&self.moved, &self.total);

@@ -6,12 +6,15 @@
 //! criteria bit for bit.
 
 use super::grid::are_whole;
-use super::{Criterion, NodeSums};
+use super::{Criterion, Equals, NodeSums};
 use rpo_core::{CsrView, csr_row};
 use wide::{i16x8, i32x4};
 
 /// Lanes of one block.
 const WIDTH: usize = 8;
+
+/// Splits that are scored side by side.
+const TOGETHER: usize = 4;
 
 /// One number per label, and in the last lane of all the weight.
 type Lanes<const BLOCKS: usize> = [i16x8; BLOCKS];
@@ -77,6 +80,39 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
         (total, weight)
     }
 
+    /// Moves `n` rows, at most [`TOGETHER`], after `n_before`.
+    #[inline(always)]
+    fn score_some(
+        &mut self,
+        n: usize,
+        row: impl Fn(usize) -> (u32, bool),
+        n_before: usize,
+        best: &mut SideBySide,
+    ) {
+        let (mut norms, mut products, mut weights) = ([0; TOGETHER], [0; TOGETHER], [0; TOGETHER]);
+        let mut is_scored = [false; TOGETHER];
+        for lane in 0..n {
+            let (row, scored) = row(lane);
+            add(&mut self.moved, &self.rows[row as usize]);
+            norms[lane] = dot(&self.moved, &self.moved);
+            products[lane] = dot(&self.moved, &self.total);
+            weights[lane] = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
+            is_scored[lane] = scored;
+        }
+        let mut scores = [0.0; TOGETHER];
+        for lane in 0..TOGETHER {
+            let weight = f64::from(weights[lane]);
+            let moved_norm = f64::from(norms[lane] - weights[lane] * weights[lane]);
+            let rest_norm = self.sums.norm - 2.0 * f64::from(products[lane]) + moved_norm;
+            let sums = NodeSums {
+                moved_weight: weight,
+                ..self.sums
+            };
+            scores[lane] = sums.score(moved_norm, rest_norm);
+        }
+        best.offer(scores, is_scored, n_before);
+    }
+
     /// Begins a node of these sums.
     fn begin(&mut self, total: Lanes<BLOCKS>, weight: f64) {
         let counts = total.iter().flat_map(|block| block.to_array());
@@ -87,6 +123,51 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
             moved_weight: 0.0,
         };
         self.total = total;
+    }
+}
+
+/// The best of scores that come side by side: nothing is behind a branch, as which is the best so far cannot be predicted.
+struct SideBySide {
+    equals: Equals,
+    scores: [f64; TOGETHER],
+    n: [u64; TOGETHER],
+}
+
+impl SideBySide {
+    fn new(equals: Equals) -> Self {
+        Self {
+            equals,
+            scores: [f64::NEG_INFINITY; TOGETHER],
+            n: [0; TOGETHER],
+        }
+    }
+
+    /// Takes in the scores after 1, 2, ... more rows than `n_before`, those that are marked.
+    #[inline(always)]
+    fn offer(&mut self, scores: [f64; TOGETHER], is_scored: [bool; TOGETHER], n_before: usize) {
+        for lane in 0..TOGETHER {
+            // All bits set are no number.
+            let unscored = u64::from(is_scored[lane]).wrapping_sub(1);
+            let score = f64::from_bits(scores[lane].to_bits() | unscored);
+            let is_better = self.equals.improves(score, self.scores[lane]);
+            let n = (n_before + lane + 1) as u64;
+            self.scores[lane] = if is_better { score } else { self.scores[lane] };
+            self.n[lane] = if is_better { n } else { self.n[lane] };
+        }
+    }
+
+    /// The best score and the number of rows after which it came, if there is one.
+    #[inline(always)]
+    fn best(self) -> Option<(f64, usize)> {
+        let score = self.scores.into_iter().fold(f64::NEG_INFINITY, f64::max);
+        let lanes = self.scores.into_iter().zip(self.n);
+        let n = match self.equals {
+            Equals::First => lanes.fold(u64::MAX, |first, (s, n)| {
+                first.min(if s == score { n } else { u64::MAX })
+            }),
+            Equals::Last => lanes.fold(0, |last, (s, n)| last.max(if s == score { n } else { 0 })),
+        };
+        (n > 0).then_some((score, n as usize))
     }
 }
 
@@ -131,6 +212,30 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
         add(&mut self.moved, &self.rows[row as usize]);
     }
 
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    /// Scores several splits side by side, and none behind a branch: which score is the best so far cannot be predicted.
+    #[inline(always)]
+    fn best_of(
+        &mut self,
+        n: usize,
+        row: impl Fn(usize) -> (u32, bool),
+        equals: Equals,
+    ) -> Option<(f64, usize)> {
+        let mut best = SideBySide::new(equals);
+        for first in (0..n).step_by(TOGETHER) {
+            // A number of rounds that is known is unrolled.
+            if first + TOGETHER <= n {
+                self.score_some(TOGETHER, |i| row(first + i), first, &mut best);
+            } else {
+                self.score_some(n - first, |i| row(first + i), first, &mut best);
+            }
+        }
+        best.best()
+    }
+
     #[inline]
     fn score(&self) -> f64 {
         let weight = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
@@ -152,7 +257,58 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
 mod tests {
     use super::*;
     use ndarray::Array2;
+    use proptest::prelude::*;
     use rpo_core::MatrixView;
+
+    /// Scores one split after the other.
+    #[derive(Clone)]
+    struct OneByOne(PackedLabelVariance<2>);
+
+    impl Criterion for OneByOne {
+        fn start(&mut self, rows: &[u32]) {
+            self.0.start(rows);
+        }
+        fn is_pure(&self) -> bool {
+            self.0.is_pure()
+        }
+        fn clear(&mut self) {
+            self.0.clear();
+        }
+        fn move_row(&mut self, row: u32) {
+            self.0.move_row(row);
+        }
+        fn score(&self) -> f64 {
+            self.0.score()
+        }
+        fn gain(&self, score: f64) -> f64 {
+            self.0.gain(score)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn splits_are_scored_side_by_side_as_one_by_one(
+            rows in prop::collection::vec((0_u32..1 << 12, 1_u8..4, any::<bool>()), 2..40),
+            few_labels in any::<bool>(),
+        ) {
+            let label = |labels: u32, j: usize| {
+                // Few labels tie often.
+                let labels = if few_labels { labels & 1 } else { labels };
+                (labels >> j & 1) as f32
+            };
+            let y = Array2::from_shape_fn((rows.len(), 12), |(i, j)| label(rows[i].0, j));
+            let weights: Vec<f32> = rows.iter().map(|row| row.1.into()).collect();
+            let labels = MatrixView::from(&y).to_csr();
+            let mut packed = PackedLabelVariance::new(labels.view(), &weights).unwrap();
+            packed.start(&(0..rows.len() as u32).collect::<Vec<_>>());
+            for equals in [Equals::First, Equals::Last] {
+                let row = |i: usize| (i as u32, rows[i].2);
+                packed.clear();
+                let expected = OneByOne(packed.clone()).best_of(rows.len() - 1, row, equals);
+                prop_assert_eq!(packed.best_of(rows.len() - 1, row, equals), expected);
+            }
+        }
+    }
 
     #[test]
     fn refuses_what_does_not_fit() {

@@ -4,7 +4,7 @@
 //! side of the threshold that zero is not on. As scores do not depend on which side is called moved, those are moved, in
 //! row order, and both layouts of the features sum alike.
 
-use super::sweep::{SplitCandidate, keep_better};
+use super::sweep::{SplitCandidate, Threshold, keep_better};
 use crate::criterion::Criterion;
 
 /// Buffers of the search.
@@ -51,7 +51,13 @@ impl RandomThreshold {
             criterion.move_rows(missing.iter().copied());
             let apart = || {
                 let n_left = n_rows - n_missing;
-                SplitCandidate::new(criterion.score(), f32::INFINITY, Some(false), n_left, n_rows)
+                SplitCandidate::new(
+                    criterion.score(),
+                    Threshold::At(f32::INFINITY),
+                    Some(false),
+                    n_left,
+                    n_rows,
+                )
             };
             let mut best = None;
             keep_better(&mut best, admits(n_missing).then(apart));
@@ -79,8 +85,13 @@ impl RandomThreshold {
             if admits(n_moved) {
                 let n_left = if zero_left { n_rows - n_moved } else { n_moved };
                 let missing_left = (n_missing > 0).then_some(with_missing != zero_left);
-                let candidate =
-                    SplitCandidate::new(criterion.score(), threshold, missing_left, n_left, n_rows);
+                let candidate = SplitCandidate::new(
+                    criterion.score(),
+                    Threshold::At(threshold),
+                    missing_left,
+                    n_left,
+                    n_rows,
+                );
                 keep_better(&mut best, Some(candidate));
             }
         }
@@ -179,7 +190,7 @@ mod tests {
             if best.as_ref().is_none_or(|b| score > b.score) {
                 best = Some(SplitCandidate {
                     score,
-                    threshold,
+                    threshold: Threshold::At(threshold),
                     missing_left,
                     n_left: left.len(),
                 });
