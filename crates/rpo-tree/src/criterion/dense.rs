@@ -1,7 +1,8 @@
 //! Summed variance over dense targets.
 
 use super::grid::{Parts, parts, sums_are_exact};
-use super::{Criterion, NodeSums};
+use super::side_by_side::{self, SideBySide};
+use super::{Criterion, Equals, NodeSums};
 use ndarray::ArrayView2;
 use rpo_core::vectorized;
 use std::borrow::Cow;
@@ -157,6 +158,21 @@ impl Variance<'_> {
     }
 }
 
+impl SideBySide for Variance<'_> {
+    type Number = f64;
+
+    #[inline(always)]
+    fn move_and_sum(&mut self, row: u32, is_scored: bool) -> [f64; 3] {
+        self.move_row(row);
+        let (moved_norm, rest_norm) = if is_scored {
+            norms(&self.moved, &self.total)
+        } else {
+            (0.0, 0.0)
+        };
+        [self.sums.moved_weight, moved_norm, rest_norm]
+    }
+}
+
 impl Criterion for Variance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.total.fill(0.0);
@@ -236,6 +252,16 @@ impl Criterion for Variance<'_> {
 
     fn is_exact(&self) -> bool {
         self.exact
+    }
+
+    #[inline(always)]
+    fn best_of(
+        &mut self,
+        n: usize,
+        row: impl Fn(usize) -> (u32, bool),
+        equals: Equals,
+    ) -> Option<(f64, usize)> {
+        side_by_side::best_of(self, self.sums, n, row, equals)
     }
 
     #[inline(always)]

@@ -35,6 +35,7 @@ mod observed_sparse;
 mod packed_labels;
 mod penalty;
 mod second_order;
+mod side_by_side;
 mod single;
 mod sparse;
 

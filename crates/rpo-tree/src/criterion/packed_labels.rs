@@ -6,15 +6,13 @@
 //! criteria bit for bit.
 
 use super::grid::are_whole;
+use super::side_by_side::{self, SideBySide};
 use super::{Criterion, Equals, NodeSums};
 use rpo_core::{CsrView, csr_row};
 use wide::{i16x8, i32x4};
 
 /// Lanes of one block.
 const WIDTH: usize = 8;
-
-/// Splits that are scored side by side.
-const TOGETHER: usize = 4;
 
 /// One number per label, and in the last lane of all the weight.
 type Lanes<const BLOCKS: usize> = [i16x8; BLOCKS];
@@ -26,6 +24,8 @@ pub struct PackedLabelVariance<const BLOCKS: usize> {
     /// Per row: its labels and 1, times its weight.
     rows: Vec<Lanes<BLOCKS>>,
     sums: NodeSums,
+    /// ‖total‖².
+    norm: i32,
     /// Of the node; the lane of the weight is 0.
     total: Lanes<BLOCKS>,
     moved: Lanes<BLOCKS>,
@@ -63,6 +63,7 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
         Some(Self {
             rows: weights.iter().enumerate().map(lanes).collect(),
             sums: NodeSums::default(),
+            norm: 0,
             total: [i16x8::ZERO; BLOCKS],
             moved: [i16x8::ZERO; BLOCKS],
         })
@@ -80,94 +81,28 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
         (total, weight)
     }
 
-    /// Moves `n` rows, at most [`TOGETHER`], after `n_before`.
+    /// The weight of the moved rows, and the squared norms of the sums of theirs and of the other rows.
     #[inline(always)]
-    fn score_some(
-        &mut self,
-        n: usize,
-        row: impl Fn(usize) -> (u32, bool),
-        n_before: usize,
-        best: &mut SideBySide,
-    ) {
-        let (mut norms, mut products, mut weights) = ([0; TOGETHER], [0; TOGETHER], [0; TOGETHER]);
-        let mut is_scored = [false; TOGETHER];
-        for lane in 0..n {
-            let (row, scored) = row(lane);
-            add(&mut self.moved, &self.rows[row as usize]);
-            norms[lane] = dot(&self.moved, &self.moved);
-            products[lane] = dot(&self.moved, &self.total);
-            weights[lane] = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
-            is_scored[lane] = scored;
-        }
-        let mut scores = [0.0; TOGETHER];
-        for lane in 0..TOGETHER {
-            let weight = f64::from(weights[lane]);
-            let moved_norm = f64::from(norms[lane] - weights[lane] * weights[lane]);
-            let rest_norm = self.sums.norm - 2.0 * f64::from(products[lane]) + moved_norm;
-            let sums = NodeSums {
-                moved_weight: weight,
-                ..self.sums
-            };
-            scores[lane] = sums.score(moved_norm, rest_norm);
-        }
-        best.offer(scores, is_scored, n_before);
+    fn moved_sums(&self) -> [i32; 3] {
+        let weight = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
+        let moved_norm = dot(&self.moved, &self.moved) - weight * weight;
+        // Twice the product may leave 32 bits, what comes of it does not.
+        let twice = dot(&self.moved, &self.total).wrapping_mul(2);
+        let rest_norm = self.norm.wrapping_sub(twice).wrapping_add(moved_norm);
+        [weight, moved_norm, rest_norm]
     }
 
     /// Begins a node of these sums.
     fn begin(&mut self, total: Lanes<BLOCKS>, weight: f64) {
         let counts = total.iter().flat_map(|block| block.to_array());
+        self.norm = dot(&total, &total);
         self.sums = NodeSums {
             weight,
             squares: counts.map(f64::from).sum(),
-            norm: f64::from(dot(&total, &total)),
+            norm: f64::from(self.norm),
             moved_weight: 0.0,
         };
         self.total = total;
-    }
-}
-
-/// The best of scores that come side by side: nothing is behind a branch, as which is the best so far cannot be predicted.
-struct SideBySide {
-    equals: Equals,
-    scores: [f64; TOGETHER],
-    n: [u64; TOGETHER],
-}
-
-impl SideBySide {
-    fn new(equals: Equals) -> Self {
-        Self {
-            equals,
-            scores: [f64::NEG_INFINITY; TOGETHER],
-            n: [0; TOGETHER],
-        }
-    }
-
-    /// Takes in the scores after 1, 2, ... more rows than `n_before`, those that are marked.
-    #[inline(always)]
-    fn offer(&mut self, scores: [f64; TOGETHER], is_scored: [bool; TOGETHER], n_before: usize) {
-        for lane in 0..TOGETHER {
-            // All bits set are no number.
-            let unscored = u64::from(is_scored[lane]).wrapping_sub(1);
-            let score = f64::from_bits(scores[lane].to_bits() | unscored);
-            let is_better = self.equals.improves(score, self.scores[lane]);
-            let n = (n_before + lane + 1) as u64;
-            self.scores[lane] = if is_better { score } else { self.scores[lane] };
-            self.n[lane] = if is_better { n } else { self.n[lane] };
-        }
-    }
-
-    /// The best score and the number of rows after which it came, if there is one.
-    #[inline(always)]
-    fn best(self) -> Option<(f64, usize)> {
-        let score = self.scores.into_iter().fold(f64::NEG_INFINITY, f64::max);
-        let lanes = self.scores.into_iter().zip(self.n);
-        let n = match self.equals {
-            Equals::First => lanes.fold(u64::MAX, |first, (s, n)| {
-                first.min(if s == score { n } else { u64::MAX })
-            }),
-            Equals::Last => lanes.fold(0, |last, (s, n)| last.max(if s == score { n } else { 0 })),
-        };
-        (n > 0).then_some((score, n as usize))
     }
 }
 
@@ -181,6 +116,16 @@ fn add<const BLOCKS: usize>(sums: &mut Lanes<BLOCKS>, row: &Lanes<BLOCKS>) {
 fn dot<const BLOCKS: usize>(a: &Lanes<BLOCKS>, b: &Lanes<BLOCKS>) -> i32 {
     let products = a.iter().zip(b).map(|(a, b)| a.dot(*b));
     products.reduce(|a, b| a + b).map_or(0, i32x4::reduce_add)
+}
+
+impl<const BLOCKS: usize> SideBySide for PackedLabelVariance<BLOCKS> {
+    type Number = i32;
+
+    #[inline(always)]
+    fn move_and_sum(&mut self, row: u32, _is_scored: bool) -> [i32; 3] {
+        self.move_row(row);
+        self.moved_sums()
+    }
 }
 
 impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
@@ -216,7 +161,6 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
         true
     }
 
-    /// Scores several splits side by side, and none behind a branch: which score is the best so far cannot be predicted.
     #[inline(always)]
     fn best_of(
         &mut self,
@@ -224,25 +168,14 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
         row: impl Fn(usize) -> (u32, bool),
         equals: Equals,
     ) -> Option<(f64, usize)> {
-        let mut best = SideBySide::new(equals);
-        for first in (0..n).step_by(TOGETHER) {
-            // A number of rounds that is known is unrolled.
-            if first + TOGETHER <= n {
-                self.score_some(TOGETHER, |i| row(first + i), first, &mut best);
-            } else {
-                self.score_some(n - first, |i| row(first + i), first, &mut best);
-            }
-        }
-        best.best()
+        side_by_side::best_of(self, self.sums, n, row, equals)
     }
 
-    #[inline]
+    #[inline(always)]
     fn score(&self) -> f64 {
-        let weight = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
-        let moved_norm = f64::from(dot(&self.moved, &self.moved) - weight * weight);
-        let rest_norm = self.sums.norm - 2.0 * f64::from(dot(&self.moved, &self.total)) + moved_norm;
+        let [weight, moved_norm, rest_norm] = self.moved_sums().map(f64::from);
         NodeSums {
-            moved_weight: f64::from(weight),
+            moved_weight: weight,
             ..self.sums
         }
         .score(moved_norm, rest_norm)

@@ -126,6 +126,18 @@ impl Entry for u32 {
     }
 }
 
+/// The place of the first of sorted entries with this rank or a larger one; mostly that is the first of all, or there is none.
+fn first_from(entries: &[impl Entry], rank: u32) -> usize {
+    let is_below = |entry: Option<&_>| entry.is_some_and(|e: &_| Entry::rank(*e) < rank);
+    if !is_below(entries.first()) {
+        0
+    } else if is_below(entries.last()) {
+        entries.len()
+    } else {
+        entries.partition_point(|e| e.rank() < rank)
+    }
+}
+
 /// Returns true if sorted entries, at least one, all hold the same value.
 fn hold_one_value(entries: &[impl Entry]) -> bool {
     entries[0].rank() == entries[entries.len() - 1].rank()
@@ -152,8 +164,8 @@ impl<'a, E: Entry> Feature<'a, E> {
 
     /// `entries` sorted; `n_rows` distinct rows in the node; each child needs `min_leaf` of them.
     pub(super) fn new(entries: &'a [E], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
-        let negative = entries.partition_point(|&e| e.rank() < values.n_negative);
-        let positive = entries.partition_point(|&e| e.rank() < values.missing_rank());
+        let negative = first_from(entries, values.n_negative);
+        let positive = first_from(entries, values.missing_rank());
         Self {
             entries,
             values,
@@ -169,7 +181,7 @@ impl<'a, E: Entry> Feature<'a, E> {
     /// [criterion](Criterion::is_exact) to which it is all the same from which side it meets a threshold: one sweep over all
     /// values instead of two towards zero.
     pub(super) fn in_one_sweep(entries: &'a [E], values: &'a ColumnValues, min_leaf: usize) -> Self {
-        let observed = entries.partition_point(|e| e.rank() < values.missing_rank());
+        let observed = first_from(entries, values.missing_rank());
         Self {
             entries,
             values,
