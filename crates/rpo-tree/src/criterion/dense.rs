@@ -316,6 +316,32 @@ mod tests {
             prop_assert_eq!(inexact.total, total);
         }
 
+        /// The best of splits that are scored side by side is that of splits scored one by one, bit for bit.
+        #[test]
+        fn splits_are_scored_side_by_side_as_one_by_one(
+            cells in proptest::collection::vec(prop_oneof![-1e3_f32..1e3, Just(0.0)], 23 * 3),
+            weights in proptest::collection::vec(0.1_f32..4.0, 23),
+            scored in proptest::collection::vec(any::<bool>(), 23),
+            n in 1_usize..23,
+        ) {
+            let z = Array2::from_shape_vec((23, 3), cells).unwrap();
+            let mut criterion = Variance::new(z.view(), &weights);
+            criterion.start(&(0..23).collect::<Vec<_>>());
+            for equals in [Equals::First, Equals::Last] {
+                criterion.clear();
+                let mut expected = None;
+                for i in 0..n {
+                    criterion.move_row(i as u32);
+                    let score = criterion.score();
+                    if scored[i] && expected.is_none_or(|(best, _)| equals.improves(score, best)) {
+                        expected = Some((score, i + 1));
+                    }
+                }
+                criterion.clear();
+                prop_assert_eq!(criterion.best_of(n, |i| (i as u32, scored[i]), equals), expected);
+            }
+        }
+
         /// Rows moved together leave the sums that rows moved one by one leave, bit for bit.
         #[test]
         fn rows_move_together_as_one_by_one(

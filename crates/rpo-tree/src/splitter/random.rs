@@ -6,6 +6,7 @@
 
 use super::sweep::{SplitCandidate, Threshold, keep_better};
 use crate::criterion::Criterion;
+use rpo_core::vectorized;
 
 /// Buffers of the search.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,20 @@ impl RandomThreshold {
     /// `entries` are rows, increasing, and their values; the rows that are not among them hold zero. Missing values (NaN)
     /// go to the better side. If all observed values are equal, they are separated from the missing ones.
     pub(super) fn split(
+        &mut self,
+        entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
+        sizes: (usize, usize),
+        uniform: f64,
+        criterion: &mut impl Criterion,
+    ) -> Option<Option<SplitCandidate>> {
+        vectorized(
+            #[inline(always)]
+            || self.search(entries, sizes, uniform, criterion),
+        )
+    }
+
+    #[inline(always)]
+    fn search(
         &mut self,
         entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
         (n_rows, min_leaf): (usize, usize),
@@ -100,6 +115,7 @@ impl RandomThreshold {
 }
 
 /// The smallest and the largest observed value, and how many are missing; `None` if all are.
+#[inline(always)]
 fn range(values: &[f32], has_zero: bool) -> Option<(f32, f32, usize)> {
     let start = if has_zero {
         (0.0, 0.0)
@@ -131,7 +147,7 @@ fn draw(low: f32, high: f32, uniform: f64) -> f32 {
 }
 
 /// Writes the rows whose values fit; without a branch, as which do cannot be predicted.
-#[inline]
+#[inline(always)]
 fn keep<'v>(
     rows: impl ExactSizeIterator<Item = (u32, &'v f32)>,
     fits: impl Fn(f32) -> bool,
