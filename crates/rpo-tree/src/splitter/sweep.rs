@@ -267,7 +267,7 @@ impl<'a, E: Entry> Feature<'a, E> {
         let to_the_end = self.n_zero() > 0 || !self.positive.is_empty();
         let found = self.sweep(
             criterion,
-            (entries, |i| i),
+            (entries, false),
             with_missing,
             to_the_end,
             Equals::First,
@@ -299,7 +299,7 @@ impl<'a, E: Entry> Feature<'a, E> {
         let to_the_end = self.n_zero() > 0;
         let found = self.sweep(
             criterion,
-            (entries, |i| entries.len() - 1 - i),
+            (entries, true),
             with_missing,
             to_the_end,
             // Of equal scores the last one met has the smallest threshold.
@@ -320,13 +320,13 @@ impl<'a, E: Entry> Feature<'a, E> {
         }
     }
 
-    /// Moves entries, the i-th being that at place `at(i)`, and scores between different values, and after the last one if
+    /// Moves entries, the last one first if `is_down`, and scores between different values, and after the last one if
     /// `to_the_end`: the best score, of equal ones the first or the last, with the number of entries it moves.
     #[inline(always)]
     fn sweep(
         &self,
         criterion: &mut impl Criterion,
-        (entries, at): (&[E], impl Fn(usize) -> usize),
+        (entries, is_down): (&[E], bool),
         with_missing: bool,
         to_the_end: bool,
         equals: Equals,
@@ -337,12 +337,17 @@ impl<'a, E: Entry> Feature<'a, E> {
         let most = (self.n_rows - missing).saturating_sub(self.min_leaf);
         let n_entries = entries.len();
         let n = most.min(if to_the_end { n_entries } else { n_entries - 1 });
-        let entry = |i| entries[at(i)];
+        let entry = |i: usize| entries[if is_down { n_entries - 1 - i } else { i }];
         if hold_one_value(entries) {
             if n < n_entries || n < fewest {
                 return None;
             }
-            criterion.move_rows((0..n).map(|i| entry(i).row()));
+            let rows = entries.iter().map(|entry| entry.row());
+            if is_down {
+                criterion.move_rows(rows.rev());
+            } else {
+                criterion.move_rows(rows);
+            }
             let score = criterion.score();
             return equals.improves(score, f64::NEG_INFINITY).then_some((score, n));
         }
