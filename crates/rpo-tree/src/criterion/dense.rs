@@ -1,7 +1,8 @@
 //! Summed variance over dense targets.
 
 use super::grid::{Parts, parts, sums_are_exact};
-use super::{Criterion, NodeSums};
+use super::side_by_side::{self, SideBySide};
+use super::{Criterion, Equals, NodeSums};
 use ndarray::ArrayView2;
 use rpo_core::vectorized;
 use std::borrow::Cow;
@@ -157,6 +158,21 @@ impl Variance<'_> {
     }
 }
 
+impl SideBySide for Variance<'_> {
+    type Number = f64;
+
+    #[inline(always)]
+    fn move_and_sum(&mut self, row: u32, is_scored: bool) -> [f64; 3] {
+        self.move_row(row);
+        let (moved_norm, rest_norm) = if is_scored {
+            norms(&self.moved, &self.total)
+        } else {
+            (0.0, 0.0)
+        };
+        [self.sums.moved_weight, moved_norm, rest_norm]
+    }
+}
+
 impl Criterion for Variance<'_> {
     fn start(&mut self, rows: &[u32]) {
         self.total.fill(0.0);
@@ -234,6 +250,20 @@ impl Criterion for Variance<'_> {
         add_rows(&mut self.moved, &self.targets, (weights, 1.0), rows);
     }
 
+    fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    #[inline(always)]
+    fn best_of(
+        &mut self,
+        n: usize,
+        row: impl Fn(usize) -> (u32, bool),
+        equals: Equals,
+    ) -> Option<(f64, usize)> {
+        side_by_side::best_of(self, self.sums, n, row, equals)
+    }
+
     #[inline(always)]
     fn score(&self) -> f64 {
         let (moved_norm, rest_norm) = norms(&self.moved, &self.total);
@@ -284,6 +314,32 @@ mod tests {
             let total = inexact.total.clone();
             prop_assert!(!inexact.take_out(&rows[..n_out]));
             prop_assert_eq!(inexact.total, total);
+        }
+
+        /// The best of splits that are scored side by side is that of splits scored one by one, bit for bit.
+        #[test]
+        fn splits_are_scored_side_by_side_as_one_by_one(
+            cells in proptest::collection::vec(prop_oneof![-1e3_f32..1e3, Just(0.0)], 23 * 3),
+            weights in proptest::collection::vec(0.1_f32..4.0, 23),
+            scored in proptest::collection::vec(any::<bool>(), 23),
+            n in 1_usize..23,
+        ) {
+            let z = Array2::from_shape_vec((23, 3), cells).unwrap();
+            let mut criterion = Variance::new(z.view(), &weights);
+            criterion.start(&(0..23).collect::<Vec<_>>());
+            for equals in [Equals::First, Equals::Last] {
+                criterion.clear();
+                let mut expected = None;
+                for i in 0..n {
+                    criterion.move_row(i as u32);
+                    let score = criterion.score();
+                    if scored[i] && expected.is_none_or(|(best, _)| equals.improves(score, best)) {
+                        expected = Some((score, i + 1));
+                    }
+                }
+                criterion.clear();
+                prop_assert_eq!(criterion.best_of(n, |i| (i as u32, scored[i]), equals), expected);
+            }
         }
 
         /// Rows moved together leave the sums that rows moved one by one leave, bit for bit.

@@ -35,6 +35,7 @@ mod observed_sparse;
 mod packed_labels;
 mod penalty;
 mod second_order;
+mod side_by_side;
 mod single;
 mod sparse;
 
@@ -51,6 +52,29 @@ pub use penalty::LeafPenalty;
 pub use second_order::{Curvature, SecondOrder};
 pub use single::SingleVariance;
 pub use sparse::SparseVariance;
+
+/// Which of equal scores is the best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Equals {
+    /// That of the fewest rows moved.
+    First,
+    /// That of the most rows moved.
+    Last,
+}
+
+impl Equals {
+    /// Returns true if a score is better than the best of those before it, one that is not a number never.
+    #[inline(always)]
+    pub fn improves(self, score: f64, best: f64) -> bool {
+        match self {
+            Self::First => score > best,
+            Self::Last => score >= best,
+        }
+    }
+}
+
+/// Rows whose targets are read before the first of them is moved.
+const AHEAD: usize = 32;
 
 /// Node statistics over the split targets, in `f64`.
 ///
@@ -150,6 +174,38 @@ pub trait Criterion: Clone + Send {
     /// Moves rows one after the other, with no score in between; an override gives the same sums, bit for bit.
     fn move_rows(&mut self, rows: impl ExactSizeIterator<Item = u32>) {
         rows.for_each(|row| self.move_row(row));
+    }
+    /// Returns true if a split's score is the same, bit for bit, in whatever order rows are moved and whichever side is; false,
+    /// by default, where sums are rounded.
+    fn is_exact(&self) -> bool {
+        false
+    }
+    /// Moves `n` rows one after the other and scores after some: the best score, and how many rows it moves, if there is one.
+    /// `row(i)` is the i-th row, and true if its move is followed by a score. An override gives the same, bit for bit, but
+    /// may leave other rows moved.
+    #[inline(always)]
+    fn best_of(
+        &mut self,
+        n: usize,
+        row: impl Fn(usize) -> (u32, bool),
+        equals: Equals,
+    ) -> Option<(f64, usize)> {
+        let (mut best, mut best_n) = (f64::NEG_INFINITY, 0);
+        for i in 0..n {
+            // Of few rows the processor has all in view by itself.
+            if n > AHEAD && i % AHEAD == 0 {
+                self.read_ahead((i..n.min(i + AHEAD)).map(|i| row(i).0));
+            }
+            let (row, is_scored) = row(i);
+            self.move_row(row);
+            if is_scored {
+                let score = self.score();
+                if equals.improves(score, best) {
+                    (best, best_n) = (score, i + 1);
+                }
+            }
+        }
+        (best_n > 0).then_some((best, best_n))
     }
     /// The score of (moved, rest); larger is better, terms equal for every split of the node dropped.
     fn score(&self) -> f64;

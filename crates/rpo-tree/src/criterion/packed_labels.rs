@@ -6,7 +6,8 @@
 //! criteria bit for bit.
 
 use super::grid::are_whole;
-use super::{Criterion, NodeSums};
+use super::side_by_side::{self, SideBySide};
+use super::{Criterion, Equals, NodeSums};
 use rpo_core::{CsrView, csr_row};
 use wide::{i16x8, i32x4};
 
@@ -23,6 +24,8 @@ pub struct PackedLabelVariance<const BLOCKS: usize> {
     /// Per row: its labels and 1, times its weight.
     rows: Vec<Lanes<BLOCKS>>,
     sums: NodeSums,
+    /// ‖total‖².
+    norm: i32,
     /// Of the node; the lane of the weight is 0.
     total: Lanes<BLOCKS>,
     moved: Lanes<BLOCKS>,
@@ -60,6 +63,7 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
         Some(Self {
             rows: weights.iter().enumerate().map(lanes).collect(),
             sums: NodeSums::default(),
+            norm: 0,
             total: [i16x8::ZERO; BLOCKS],
             moved: [i16x8::ZERO; BLOCKS],
         })
@@ -77,13 +81,25 @@ impl<const BLOCKS: usize> PackedLabelVariance<BLOCKS> {
         (total, weight)
     }
 
+    /// The weight of the moved rows, and the squared norms of the sums of theirs and of the other rows.
+    #[inline(always)]
+    fn moved_sums(&self) -> [i32; 3] {
+        let weight = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
+        let moved_norm = dot(&self.moved, &self.moved) - weight * weight;
+        // Twice the product may leave 32 bits, what comes of it does not.
+        let twice = dot(&self.moved, &self.total).wrapping_mul(2);
+        let rest_norm = self.norm.wrapping_sub(twice).wrapping_add(moved_norm);
+        [weight, moved_norm, rest_norm]
+    }
+
     /// Begins a node of these sums.
     fn begin(&mut self, total: Lanes<BLOCKS>, weight: f64) {
         let counts = total.iter().flat_map(|block| block.to_array());
+        self.norm = dot(&total, &total);
         self.sums = NodeSums {
             weight,
             squares: counts.map(f64::from).sum(),
-            norm: f64::from(dot(&total, &total)),
+            norm: f64::from(self.norm),
             moved_weight: 0.0,
         };
         self.total = total;
@@ -100,6 +116,16 @@ fn add<const BLOCKS: usize>(sums: &mut Lanes<BLOCKS>, row: &Lanes<BLOCKS>) {
 fn dot<const BLOCKS: usize>(a: &Lanes<BLOCKS>, b: &Lanes<BLOCKS>) -> i32 {
     let products = a.iter().zip(b).map(|(a, b)| a.dot(*b));
     products.reduce(|a, b| a + b).map_or(0, i32x4::reduce_add)
+}
+
+impl<const BLOCKS: usize> SideBySide for PackedLabelVariance<BLOCKS> {
+    type Number = i32;
+
+    #[inline(always)]
+    fn move_and_sum(&mut self, row: u32, _is_scored: bool) -> [i32; 3] {
+        self.move_row(row);
+        self.moved_sums()
+    }
 }
 
 impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
@@ -131,13 +157,25 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
         add(&mut self.moved, &self.rows[row as usize]);
     }
 
-    #[inline]
+    fn is_exact(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn best_of(
+        &mut self,
+        n: usize,
+        row: impl Fn(usize) -> (u32, bool),
+        equals: Equals,
+    ) -> Option<(f64, usize)> {
+        side_by_side::best_of(self, self.sums, n, row, equals)
+    }
+
+    #[inline(always)]
     fn score(&self) -> f64 {
-        let weight = i32::from(self.moved[BLOCKS - 1].as_array_ref()[WIDTH - 1]);
-        let moved_norm = f64::from(dot(&self.moved, &self.moved) - weight * weight);
-        let rest_norm = self.sums.norm - 2.0 * f64::from(dot(&self.moved, &self.total)) + moved_norm;
+        let [weight, moved_norm, rest_norm] = self.moved_sums().map(f64::from);
         NodeSums {
-            moved_weight: f64::from(weight),
+            moved_weight: weight,
             ..self.sums
         }
         .score(moved_norm, rest_norm)
@@ -152,7 +190,58 @@ impl<const BLOCKS: usize> Criterion for PackedLabelVariance<BLOCKS> {
 mod tests {
     use super::*;
     use ndarray::Array2;
+    use proptest::prelude::*;
     use rpo_core::MatrixView;
+
+    /// Scores one split after the other.
+    #[derive(Clone)]
+    struct OneByOne(PackedLabelVariance<2>);
+
+    impl Criterion for OneByOne {
+        fn start(&mut self, rows: &[u32]) {
+            self.0.start(rows);
+        }
+        fn is_pure(&self) -> bool {
+            self.0.is_pure()
+        }
+        fn clear(&mut self) {
+            self.0.clear();
+        }
+        fn move_row(&mut self, row: u32) {
+            self.0.move_row(row);
+        }
+        fn score(&self) -> f64 {
+            self.0.score()
+        }
+        fn gain(&self, score: f64) -> f64 {
+            self.0.gain(score)
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn splits_are_scored_side_by_side_as_one_by_one(
+            rows in prop::collection::vec((0_u32..1 << 12, 1_u8..4, any::<bool>()), 2..40),
+            few_labels in any::<bool>(),
+        ) {
+            let label = |labels: u32, j: usize| {
+                // Few labels tie often.
+                let labels = if few_labels { labels & 1 } else { labels };
+                (labels >> j & 1) as f32
+            };
+            let y = Array2::from_shape_fn((rows.len(), 12), |(i, j)| label(rows[i].0, j));
+            let weights: Vec<f32> = rows.iter().map(|row| row.1.into()).collect();
+            let labels = MatrixView::from(&y).to_csr();
+            let mut packed = PackedLabelVariance::new(labels.view(), &weights).unwrap();
+            packed.start(&(0..rows.len() as u32).collect::<Vec<_>>());
+            for equals in [Equals::First, Equals::Last] {
+                let row = |i: usize| (i as u32, rows[i].2);
+                packed.clear();
+                let expected = OneByOne(packed.clone()).best_of(rows.len() - 1, row, equals);
+                prop_assert_eq!(packed.best_of(rows.len() - 1, row, equals), expected);
+            }
+        }
+    }
 
     #[test]
     fn refuses_what_does_not_fit() {

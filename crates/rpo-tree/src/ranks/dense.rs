@@ -1,6 +1,6 @@
 //! Dense columns: one value and, where a search sorts them, one rank per row and column.
 
-use super::{ColumnValues, sort_by_bits, sortable};
+use super::{ColumnValues, MOST_ROWS, Order, sort_by_bits, sortable};
 use crate::categories::{MOST_CATEGORIES, code_of, count_distinct, most_frequent};
 use ndarray::{ArrayView2, s};
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) enum Ranks {
 }
 
 /// Columns of a dense matrix. Memory: four bytes per value, and one to four more, and four per distinct one, of columns
-/// that a search sorts.
+/// that a search sorts, and of not many rows six more.
 #[derive(Debug, Clone)]
 pub(crate) struct DenseColumns {
     columns: Vec<DenseColumn>,
@@ -32,7 +32,15 @@ struct DenseColumn {
     /// True if values are codes of categories, which splits separate one by one.
     is_categorical: bool,
     /// Made when a search first needs them: random thresholds never do.
-    ranks: OnceLock<(ColumnValues, Ranks)>,
+    ranks: OnceLock<Coded>,
+}
+
+/// A column that is searched for its best threshold.
+#[derive(Debug, Clone)]
+struct Coded {
+    column: (ColumnValues, Ranks),
+    /// If there are few enough rows, and not mostly zeros, which a search leaves out.
+    order: Option<Order>,
 }
 
 /// Columns that are copied together: as many as fill a line of the cache.
@@ -92,13 +100,25 @@ impl DenseColumns {
     /// The distinct values of a feature, and the ranks of its values by row. The rarest of more categories than splits
     /// tell apart have the rank of missing values.
     pub(crate) fn ranks(&self, feature: u32) -> &(ColumnValues, Ranks) {
+        &self.coded(feature).column
+    }
+
+    /// The rows by the values of a feature, if that is worth its memory; never of a categorical one.
+    pub(crate) fn order(&self, feature: u32) -> Option<&Order> {
+        self.coded(feature).order.as_ref()
+    }
+
+    fn coded(&self, feature: u32) -> &Coded {
         let DenseColumn {
             values,
             is_categorical,
             ranks,
         } = &self.columns[feature as usize];
         ranks.get_or_init(|| match is_categorical {
-            true => code_categories(values),
+            true => Coded {
+                column: code_categories(values),
+                order: None,
+            },
             false => code(values),
         })
     }
@@ -118,7 +138,7 @@ fn columns_of(x: ArrayView2<'_, f32>) -> impl Iterator<Item = DenseColumn> + use
     })
 }
 
-fn code(column: &[f32]) -> (ColumnValues, Ranks) {
+fn code(column: &[f32]) -> Coded {
     // The key sorts by value, then row.
     let mut keys: Vec<u64> = column
         .iter()
@@ -128,8 +148,9 @@ fn code(column: &[f32]) -> (ColumnValues, Ranks) {
     sort_by_bits(&mut keys, |key| (key >> 32) as u32);
     let mut values: Vec<f32> = Vec::new();
     let mut ranks = vec![0_u32; keys.len()];
-    for key in keys {
-        let row = (key & u64::from(u32::MAX)) as usize;
+    let row_of = |key: u64| key as u32;
+    for &key in &keys {
+        let row = row_of(key) as usize;
         let value = column[row];
         if !value.is_nan() && values.last() != Some(&value) {
             values.push(value);
@@ -144,12 +165,20 @@ fn code(column: &[f32]) -> (ColumnValues, Ranks) {
     for rank in &mut ranks {
         *rank = (*rank).min(missing);
     }
+    let n_zeros = column.iter().filter(|v| **v == 0.0).count();
+    let order = (column.len() <= MOST_ROWS && 2 * n_zeros <= column.len()).then(|| {
+        let rows = keys.iter().map(|&key| row_of(key));
+        Order::new(rows.map(|row| (row, ranks[row as usize])))
+    });
     let ranks = match missing {
         0..=0xff => Ranks::U8(ranks.into_iter().map(|r| r as u8).collect()),
         0x100..=0xffff => Ranks::U16(ranks.into_iter().map(|r| r as u16).collect()),
         _ => Ranks::U32(ranks),
     };
-    (ColumnValues::new(values), ranks)
+    Coded {
+        column: (ColumnValues::new(values), ranks),
+        order,
+    }
 }
 
 fn code_categories(column: &[f32]) -> (ColumnValues, Ranks) {
@@ -189,9 +218,9 @@ mod tests {
     #[test]
     fn wide_columns_take_wide_ranks() {
         let column: Vec<f32> = (0..70_000_u32).map(|i| i as f32).collect();
-        assert!(matches!(code(&column[..255]).1, Ranks::U8(_)));
-        assert!(matches!(code(&column[..256]).1, Ranks::U16(_)));
-        assert!(matches!(code(&column).1, Ranks::U32(r) if r[69_999] == 69_999));
+        assert!(matches!(code(&column[..255]).column.1, Ranks::U8(_)));
+        assert!(matches!(code(&column[..256]).column.1, Ranks::U16(_)));
+        assert!(matches!(code(&column).column.1, Ranks::U32(r) if r[69_999] == 69_999));
     }
 
     #[test]

@@ -5,17 +5,19 @@
 //! read-only.
 //!
 //! The dense layout holds the values by column and, of columns that were searched for their best threshold, a rank per
-//! value, in 1, 2 or 4 bytes. The sparse layout holds the non-zero entries
+//! value, in 1, 2 or 4 bytes, and where there are not many rows their order. The sparse layout holds the non-zero entries
 //! twice: by column in rank order, for nodes with many rows, and by row, for nodes with few. Where at least
 //! one cell in 64 is not zero, so that it takes less room than the entries do, a bit per cell says which, and
 //! candidate features are looked up 64 at a time.
 
 pub(crate) mod bits;
 mod dense;
+mod order;
 mod radix;
 mod sparse;
 
 pub(crate) use dense::{DenseColumns, Ranks};
+pub(crate) use order::{MOST_ROWS, Order};
 pub(crate) use radix::sort_by_bits;
 pub(crate) use sparse::SparseRanks;
 

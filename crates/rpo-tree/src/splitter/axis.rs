@@ -7,7 +7,8 @@
 
 use super::candidates::{FeatureDraw, RandomOrder};
 use super::categories::{CategorySearch, CategoryTargets};
-use super::collect::{SparseCollector, dense_entries};
+use super::collect::SparseCollector;
+use super::dense::DenseSearch;
 use super::lists::EntryLists;
 use super::order::RankSorter;
 use super::random::RandomThreshold;
@@ -16,7 +17,7 @@ use super::{NodeRows, ProposedSplit, Splitter};
 use crate::TreeError;
 use crate::criterion::Criterion;
 use crate::ranks::bits::{self, BitMatrix};
-use crate::ranks::{ColumnValues, DenseColumns, Layout, RankedFeatures, Ranks, SparseRanks};
+use crate::ranks::{ColumnValues, DenseColumns, Layout, MOST_ROWS, RankedFeatures, Ranks, SparseRanks};
 use crate::rule::AxisRule;
 use rpo_core::{Mismatch, Seed, check_count, check_not_negative};
 use serde::{Deserialize, Serialize};
@@ -101,10 +102,10 @@ pub struct AxisSearch {
 /// What the search inside one feature works in.
 #[derive(Debug, Clone, Default)]
 struct Buffers {
-    sorter: RankSorter,
+    sorter: RankSorter<u64>,
     random: RandomThreshold,
-    /// Entries of a dense feature.
-    dense: Vec<u64>,
+    dense: DenseSearch<u64>,
+    narrow: DenseSearch<u32>,
     categories: CategorySearch,
 }
 
@@ -193,7 +194,13 @@ impl AxisSearch {
                 categories.arrange(column, node, targets, params);
                 categories.rule(&column.0, feature, &candidate)
             }
-            _ => AxisRule::new(feature, candidate.threshold, candidate.missing_left),
+            layout => {
+                let threshold = candidate.threshold.value(|| match layout {
+                    Layout::Dense(c) => &c.ranks(feature).0,
+                    Layout::Sparse(c) => c.values(feature),
+                });
+                AxisRule::new(feature, threshold, candidate.missing_left)
+            }
         };
         match columns.layout() {
             Layout::Dense(c) => {
@@ -336,12 +343,13 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         }
         match self.params.thresholds {
             ThresholdSearch::Best => {
-                let (values, ranks) = columns.ranks(feature);
-                let Buffers { dense, sorter, .. } = &mut self.buffers;
-                dense_entries(values, ranks, rows, dense);
-                sorter.sort(dense);
-                let feature = Feature::new(dense, values, rows.len(), self.params.min_samples_leaf);
-                (!feature.is_constant()).then(|| feature.best_split(self.criterion))
+                let min_leaf = self.params.min_samples_leaf;
+                let Buffers { dense, narrow, .. } = &mut self.buffers;
+                if columns.n_rows() <= MOST_ROWS {
+                    narrow.best_split(columns, feature, rows, min_leaf, self.criterion)
+                } else {
+                    dense.best_split(columns, feature, rows, min_leaf, self.criterion)
+                }
             }
             ThresholdSearch::Random => {
                 let values = columns.values(feature);
@@ -354,18 +362,18 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         let (rows, min_leaf) = (self.node.rows, self.params.min_samples_leaf);
         let Buffers {
             dense,
-            sorter,
             random,
             categories,
+            ..
         } = &mut self.buffers;
         if !categories.arrange(column, self.node, self.targets, self.params) {
             return None;
         }
         match self.params.thresholds {
             ThresholdSearch::Best => {
-                categories.entries(&column.1, rows, dense);
-                sorter.sort(dense);
-                Some(categories.best_split(dense, rows.len(), min_leaf, self.criterion))
+                categories.entries(&column.1, rows, &mut dense.entries);
+                dense.sorter.sort(&mut dense.entries);
+                Some(categories.best_split(&dense.entries, rows.len(), min_leaf, self.criterion))
             }
             ThresholdSearch::Random => {
                 let places = categories.places(&column.1, rows);

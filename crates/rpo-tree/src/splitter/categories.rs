@@ -163,12 +163,13 @@ impl CategorySearch {
 
     /// The rule of a split between the places of a feature.
     pub(super) fn rule(&self, values: &ColumnValues, feature: u32, split: &SplitCandidate) -> AxisRule {
+        let threshold = split.threshold.value(|| &self.line);
         let placed = values
             .values
             .iter()
             .zip(&self.places)
             .filter(|(_, place)| !place.is_nan());
-        let listed = placed.filter(|(_, place)| (**place <= split.threshold) != split.missing_left);
+        let listed = placed.filter(|(_, place)| (**place <= threshold) != split.missing_left);
         let listed = CategorySet::new(listed.map(|(&code, _)| code as u32));
         AxisRule::of_categories(feature, listed, split.missing_left)
     }

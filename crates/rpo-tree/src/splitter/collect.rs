@@ -6,11 +6,12 @@
 
 use super::lists::EntryLists;
 use super::subtree::{Subtree, Subtrees};
-use super::sweep::{entry, row_of};
+use super::sweep::{Entry, entry, row_of};
 use crate::ranks::{ColumnValues, Ranks, SparseRanks, bits};
 
 /// Collects the entries of one dense feature, in row order.
-pub(super) fn dense_entries(values: &ColumnValues, ranks: &Ranks, rows: &[u32], out: &mut Vec<u64>) {
+#[inline(always)]
+pub(super) fn dense_entries<E: Entry>(values: &ColumnValues, ranks: &Ranks, rows: &[u32], out: &mut Vec<E>) {
     out.clear();
     // A rank no row holds if no row holds zero.
     let zero = values.zero_rank().unwrap_or(u32::MAX);
@@ -21,13 +22,14 @@ pub(super) fn dense_entries(values: &ColumnValues, ranks: &Ranks, rows: &[u32], 
     }
 }
 
-fn gather<T: Copy + Into<u32>>(ranks: &[T], zero: u32, rows: &[u32], out: &mut Vec<u64>) {
+#[inline(always)]
+fn gather<T: Copy + Into<u32>, E: Entry>(ranks: &[T], zero: u32, rows: &[u32], out: &mut Vec<E>) {
     // Writing every entry and moving on only past the non-zero ones keeps the loop free of branches.
-    out.resize(rows.len(), 0);
+    out.resize(rows.len(), E::default());
     let mut n = 0;
     for &row in rows {
         let rank: u32 = ranks[row as usize].into();
-        out[n] = entry(rank, row);
+        out[n] = E::new(rank, row);
         n += usize::from(rank != zero);
     }
     out.truncate(n);

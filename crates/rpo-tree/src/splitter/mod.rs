@@ -10,6 +10,7 @@ mod binary;
 pub(crate) mod candidates;
 mod categories;
 mod collect;
+mod dense;
 mod lists;
 mod order;
 mod random;

@@ -1,40 +1,45 @@
 //! Sorting the entries of a node by rank, then row.
 
-use super::sweep::rank_of;
+use super::sweep::Entry;
 
 /// Sorts entries that are in row order.
 ///
 /// Ranks of a node spread over about as many values as it has rows, so a counting sort brings them into about as many
-/// buckets; the entries of a bucket are sorted after that. Few entries are sorted directly.
+/// buckets; the entries of a bucket are sorted after that. Of few entries the place of each is the number of smaller ones.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RankSorter {
+pub(super) struct RankSorter<E> {
     bucket_end: Vec<u32>,
-    sorted: Vec<u64>,
+    sorted: Vec<E>,
 }
 
-impl RankSorter {
-    /// Fewer entries are sorted by comparison (measured crossover near 40).
-    const FEW: usize = 40;
-
+impl<E: Entry> RankSorter<E> {
     /// Entries of a bucket that are still put in order one by one.
     const FULL: u32 = 16;
 
-    pub(super) fn sort(&mut self, entries: &mut [u64]) {
+    #[inline(always)]
+    pub(super) fn sort(&mut self, entries: &mut [E]) {
+        match entries.len() {
+            0..=1 => {}
+            2..=8 => sort_few::<8, E>(entries),
+            9..=16 => sort_few::<16, E>(entries),
+            17..=32 => sort_few::<32, E>(entries),
+            33..=48 => sort_few::<48, E>(entries),
+            _ => self.sort_many(entries),
+        }
+    }
+
+    fn sort_many(&mut self, entries: &mut [E]) {
         if entries.is_sorted() {
             return;
         }
-        if entries.len() < Self::FEW {
-            entries.sort_unstable();
-            return;
-        }
-        let (low, high) = entries.iter().fold((u32::MAX, 0), |(low, high), &e| {
-            let rank = rank_of(e);
+        let (low, high) = entries.iter().fold((u32::MAX, 0), |(low, high), &e: &E| {
+            let rank = e.rank();
             (low.min(rank), high.max(rank))
         });
         // The finest power of two that needs at most about twice as many buckets as there are entries.
         let width = (high - low) as usize / (2 * entries.len()) + 1;
         let shift = width.next_power_of_two().trailing_zeros();
-        let bucket = |entry: u64| ((rank_of(entry) - low) >> shift) as usize;
+        let bucket = |entry: E| ((entry.rank() - low) >> shift) as usize;
         self.bucket_end.clear();
         self.bucket_end.resize(((high - low) >> shift) as usize + 1, 0);
         for &entry in entries.iter() {
@@ -45,7 +50,7 @@ impl RankSorter {
             fullest = fullest.max(*count);
             end += std::mem::replace(count, end);
         }
-        self.sorted.resize(entries.len(), 0);
+        self.sorted.resize(entries.len(), E::default());
         for &entry in entries.iter() {
             let place = &mut self.bucket_end[bucket(entry)];
             self.sorted[*place as usize] = entry;
@@ -60,8 +65,25 @@ impl RankSorter {
     }
 }
 
+/// Sorts at most `MOST` entries, no two of them equal. All comparisons are made, side by side and without a branch, as which
+/// of two is the smaller cannot be predicted.
+#[inline(always)]
+fn sort_few<const MOST: usize, E: Entry>(entries: &mut [E]) {
+    let mut given = [E::default(); MOST];
+    given[..entries.len()].copy_from_slice(entries);
+    let mut places = [0_u32; MOST];
+    for &smaller in &given[..entries.len()] {
+        for (place, &entry) in places.iter_mut().zip(&given) {
+            *place += u32::from(smaller < entry);
+        }
+    }
+    for (&entry, &place) in given[..entries.len()].iter().zip(&places) {
+        entries[place as usize] = entry;
+    }
+}
+
 /// For entries that are nearly in order: each moves down past the few larger ones before it.
-fn insertion_sort(entries: &mut [u64]) {
+fn insertion_sort<E: Entry>(entries: &mut [E]) {
     for i in 1..entries.len() {
         let entry = entries[i];
         let mut place = i;
@@ -75,7 +97,6 @@ fn insertion_sort(entries: &mut [u64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sweep::entry;
     use super::*;
     use proptest::prelude::*;
 
@@ -84,11 +105,14 @@ mod tests {
         fn sorts_like_the_standard_library(
             ranks in proptest::collection::vec(prop_oneof![0_u32..5, 0_u32..100, 0_u32..1_000_000], 0..300),
         ) {
-            let mut entries: Vec<u64> = ranks.iter().zip(0..).map(|(&rank, row)| entry(rank, row)).collect();
-            let mut expected = entries.clone();
-            expected.sort_unstable();
-            RankSorter::default().sort(&mut entries);
-            prop_assert_eq!(entries, expected);
+            fn check<E: Entry + std::fmt::Debug>(mut entries: Vec<E>) {
+                let mut expected = entries.clone();
+                expected.sort_unstable();
+                RankSorter::default().sort(&mut entries);
+                assert_eq!(entries, expected);
+            }
+            check::<u64>(ranks.iter().zip(0..).map(|(&rank, row)| Entry::new(rank, row)).collect());
+            check::<u32>(ranks.iter().zip(0..).map(|(&rank, row)| Entry::new(rank % 0x1_0000, row)).collect());
         }
     }
 }

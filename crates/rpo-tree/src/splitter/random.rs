@@ -4,8 +4,9 @@
 //! side of the threshold that zero is not on. As scores do not depend on which side is called moved, those are moved, in
 //! row order, and both layouts of the features sum alike.
 
-use super::sweep::{SplitCandidate, keep_better};
+use super::sweep::{SplitCandidate, Threshold, keep_better};
 use crate::criterion::Criterion;
+use rpo_core::vectorized;
 
 /// Buffers of the search.
 #[derive(Debug, Clone, Default)]
@@ -25,6 +26,20 @@ impl RandomThreshold {
     /// `entries` are rows, increasing, and their values; the rows that are not among them hold zero. Missing values (NaN)
     /// go to the better side. If all observed values are equal, they are separated from the missing ones.
     pub(super) fn split(
+        &mut self,
+        entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
+        sizes: (usize, usize),
+        uniform: f64,
+        criterion: &mut impl Criterion,
+    ) -> Option<Option<SplitCandidate>> {
+        vectorized(
+            #[inline(always)]
+            || self.search(entries, sizes, uniform, criterion),
+        )
+    }
+
+    #[inline(always)]
+    fn search(
         &mut self,
         entries: impl ExactSizeIterator<Item = (u32, f32)> + Clone,
         (n_rows, min_leaf): (usize, usize),
@@ -51,7 +66,13 @@ impl RandomThreshold {
             criterion.move_rows(missing.iter().copied());
             let apart = || {
                 let n_left = n_rows - n_missing;
-                SplitCandidate::new(criterion.score(), f32::INFINITY, Some(false), n_left, n_rows)
+                SplitCandidate::new(
+                    criterion.score(),
+                    Threshold::At(f32::INFINITY),
+                    Some(false),
+                    n_left,
+                    n_rows,
+                )
             };
             let mut best = None;
             keep_better(&mut best, admits(n_missing).then(apart));
@@ -79,8 +100,13 @@ impl RandomThreshold {
             if admits(n_moved) {
                 let n_left = if zero_left { n_rows - n_moved } else { n_moved };
                 let missing_left = (n_missing > 0).then_some(with_missing != zero_left);
-                let candidate =
-                    SplitCandidate::new(criterion.score(), threshold, missing_left, n_left, n_rows);
+                let candidate = SplitCandidate::new(
+                    criterion.score(),
+                    Threshold::At(threshold),
+                    missing_left,
+                    n_left,
+                    n_rows,
+                );
                 keep_better(&mut best, Some(candidate));
             }
         }
@@ -89,6 +115,7 @@ impl RandomThreshold {
 }
 
 /// The smallest and the largest observed value, and how many are missing; `None` if all are.
+#[inline(always)]
 fn range(values: &[f32], has_zero: bool) -> Option<(f32, f32, usize)> {
     let start = if has_zero {
         (0.0, 0.0)
@@ -120,7 +147,7 @@ fn draw(low: f32, high: f32, uniform: f64) -> f32 {
 }
 
 /// Writes the rows whose values fit; without a branch, as which do cannot be predicted.
-#[inline]
+#[inline(always)]
 fn keep<'v>(
     rows: impl ExactSizeIterator<Item = (u32, &'v f32)>,
     fits: impl Fn(f32) -> bool,
@@ -179,7 +206,7 @@ mod tests {
             if best.as_ref().is_none_or(|b| score > b.score) {
                 best = Some(SplitCandidate {
                     score,
-                    threshold,
+                    threshold: Threshold::At(threshold),
                     missing_left,
                     n_left: left.len(),
                 });

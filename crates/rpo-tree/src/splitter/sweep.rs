@@ -1,24 +1,40 @@
 //! The search for the best threshold inside one feature.
 //!
-//! Input are the entries of a node (`rank << 32 | row`, rows whose value is not zero) sorted by rank, then
+//! Input are the entries of a node (rows whose value is not zero, each with the rank of its value) sorted by rank, then
 //! row. Rows that hold zero are never touched: the sweep moves the negative values upwards towards zero and
 //! the positive ones downwards towards it, and the rest of the node is whatever was not moved. As a score
 //! does not depend on which side is called moved, every boundary between neighbouring values is met once.
 
-use crate::criterion::Criterion;
+use crate::criterion::{Criterion, Equals};
 use crate::ranks::ColumnValues;
 use rpo_core::vectorized;
 use std::ops::Range;
 
-/// Rows that are read before the first of them is moved.
-const AHEAD: usize = 32;
+/// A threshold. Those inside one feature are ordered as their values are; which need not be known of all that lose, as the
+/// values of a feature are seldom in a core's cache.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(super) enum Threshold {
+    /// Between two neighbouring ranks.
+    Between(u32, u32),
+    At(f32),
+}
+
+impl Threshold {
+    /// Its value in a feature of these values.
+    pub(super) fn value<'v>(self, values: impl FnOnce() -> &'v ColumnValues) -> f32 {
+        match self {
+            Self::Between(low, high) => values().threshold(low, high),
+            Self::At(value) => value,
+        }
+    }
+}
 
 /// Where a feature is split.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct SplitCandidate {
     pub(super) score: f64,
     /// Observed values up to this one go left.
-    pub(super) threshold: f32,
+    pub(super) threshold: Threshold,
     /// True if missing values go left; decided by the sizes of the children if the node has no missing value.
     pub(super) missing_left: bool,
     /// Number of distinct rows that go left.
@@ -30,7 +46,7 @@ impl SplitCandidate {
     /// child if the node has none.
     pub(super) fn new(
         score: f64,
-        threshold: f32,
+        threshold: Threshold,
         missing_left: Option<bool>,
         n_left: usize,
         n_rows: usize,
@@ -45,8 +61,8 @@ impl SplitCandidate {
 }
 
 /// The entries of one feature in a node, split at zero.
-pub(super) struct Feature<'a> {
-    entries: &'a [u64],
+pub(super) struct Feature<'a, E> {
+    entries: &'a [E],
     values: &'a ColumnValues,
     negative: Range<usize>,
     positive: Range<usize>,
@@ -68,20 +84,69 @@ pub(super) fn row_of(entry: u64) -> u32 {
     entry as u32
 }
 
-/// Returns true if sorted entries, at least one, all hold the same value.
-fn hold_one_value(entries: &[u64]) -> bool {
-    rank_of(entries[0]) == rank_of(entries[entries.len() - 1])
+/// A row of a node and the rank of its value in a feature; they sort by rank, then row.
+pub(super) trait Entry: Copy + Default + Ord {
+    fn new(rank: u32, row: u32) -> Self;
+    fn rank(self) -> u32;
+    fn row(self) -> u32;
 }
 
-impl<'a> Feature<'a> {
+impl Entry for u64 {
+    #[inline(always)]
+    fn new(rank: u32, row: u32) -> Self {
+        entry(rank, row)
+    }
+
+    #[inline(always)]
+    fn rank(self) -> u32 {
+        rank_of(self)
+    }
+
+    #[inline(always)]
+    fn row(self) -> u32 {
+        row_of(self)
+    }
+}
+
+/// Of at most [`MOST_ROWS`](crate::ranks::MOST_ROWS) rows.
+impl Entry for u32 {
+    #[inline(always)]
+    fn new(rank: u32, row: u32) -> Self {
+        rank << 16 | row
+    }
+
+    #[inline(always)]
+    fn rank(self) -> u32 {
+        self >> 16
+    }
+
+    #[inline(always)]
+    fn row(self) -> u32 {
+        self & 0xffff
+    }
+}
+
+/// The place of the first of sorted entries with this rank or a larger one; mostly that is the first of all, or there is none.
+fn first_from(entries: &[impl Entry], rank: u32) -> usize {
+    let is_below = |entry: Option<&_>| entry.is_some_and(|e: &_| Entry::rank(*e) < rank);
+    if !is_below(entries.first()) {
+        0
+    } else if is_below(entries.last()) {
+        entries.len()
+    } else {
+        entries.partition_point(|e| e.rank() < rank)
+    }
+}
+
+/// Returns true if sorted entries, at least one, all hold the same value.
+fn hold_one_value(entries: &[impl Entry]) -> bool {
+    entries[0].rank() == entries[entries.len() - 1].rank()
+}
+
+impl<'a, E: Entry> Feature<'a, E> {
     /// A feature of which the entries hold one value, present in the node: nothing to sort or to look for.
-    pub(super) fn binary(
-        entries: &'a [u64],
-        values: &'a ColumnValues,
-        n_rows: usize,
-        min_leaf: usize,
-    ) -> Self {
-        let negative = if rank_of(entries[0]) < values.n_negative {
+    pub(super) fn binary(entries: &'a [E], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
+        let negative = if entries[0].rank() < values.n_negative {
             entries.len()
         } else {
             0
@@ -98,9 +163,9 @@ impl<'a> Feature<'a> {
     }
 
     /// `entries` sorted; `n_rows` distinct rows in the node; each child needs `min_leaf` of them.
-    pub(super) fn new(entries: &'a [u64], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
-        let negative = entries.partition_point(|&e| rank_of(e) < values.n_negative);
-        let positive = entries.partition_point(|&e| rank_of(e) < values.missing_rank());
+    pub(super) fn new(entries: &'a [E], values: &'a ColumnValues, n_rows: usize, min_leaf: usize) -> Self {
+        let negative = first_from(entries, values.n_negative);
+        let positive = first_from(entries, values.missing_rank());
         Self {
             entries,
             values,
@@ -108,6 +173,22 @@ impl<'a> Feature<'a> {
             positive: negative..positive,
             missing: positive..entries.len(),
             n_rows,
+            min_leaf,
+        }
+    }
+
+    /// As [`new`](Self::new) where all rows of the node are among the entries, for a
+    /// [criterion](Criterion::is_exact) to which it is all the same from which side it meets a threshold: one sweep over all
+    /// values instead of two towards zero.
+    pub(super) fn in_one_sweep(entries: &'a [E], values: &'a ColumnValues, min_leaf: usize) -> Self {
+        let observed = first_from(entries, values.missing_rank());
+        Self {
+            entries,
+            values,
+            negative: 0..observed,
+            positive: observed..observed,
+            missing: observed..entries.len(),
+            n_rows: entries.len(),
             min_leaf,
         }
     }
@@ -120,18 +201,8 @@ impl<'a> Feature<'a> {
     fn rank_range(&self) -> Option<(u32, u32)> {
         let zero = (self.n_zero() > 0).then_some(self.values.n_negative);
         let present = &self.entries[..self.missing.start];
-        let low = present
-            .first()
-            .map(|&e| rank_of(e))
-            .into_iter()
-            .chain(zero)
-            .min()?;
-        let high = present
-            .last()
-            .map(|&e| rank_of(e))
-            .into_iter()
-            .chain(zero)
-            .max()?;
+        let low = present.first().map(|e| e.rank()).into_iter().chain(zero).min()?;
+        let high = present.last().map(|e| e.rank()).into_iter().chain(zero).max()?;
         Some((low, high))
     }
 
@@ -154,7 +225,7 @@ impl<'a> Feature<'a> {
     }
 
     #[inline(always)]
-    fn sweep_all(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
+    pub(super) fn sweep_all(&self, criterion: &mut impl Criterion) -> Option<SplitCandidate> {
         let mut best = None;
         for with_missing in [false, true] {
             if with_missing && self.missing.is_empty() {
@@ -178,11 +249,11 @@ impl<'a> Feature<'a> {
         if with_missing {
             self.missing
                 .clone()
-                .for_each(|i| criterion.move_row(row_of(self.entries[i])));
+                .for_each(|i| criterion.move_row(self.entries[i].row()));
         }
     }
 
-    /// Moves negative values in increasing order: the moved rows are the left child.
+    /// Moves negative values, or in one sweep all, in increasing order: the moved rows are the left child.
     #[inline(always)]
     fn sweep_up(
         &self,
@@ -196,18 +267,17 @@ impl<'a> Feature<'a> {
         let to_the_end = self.n_zero() > 0 || !self.positive.is_empty();
         let found = self.sweep(
             criterion,
-            entries.iter(),
-            hold_one_value(entries),
+            (entries, false),
             with_missing,
             to_the_end,
-            |score, best| score > best,
+            Equals::First,
         );
         if let Some((score, end)) = found {
             let next = match self.entries.get(end) {
-                Some(&entry) if end < self.negative.end || self.n_zero() == 0 => rank_of(entry),
+                Some(&entry) if end < self.negative.end || self.n_zero() == 0 => entry.rank(),
                 _ => self.values.n_negative,
             };
-            let threshold = self.values.threshold(rank_of(entries[end - 1]), next);
+            let threshold = Threshold::Between(entries[end - 1].rank(), next);
             keep_better(
                 best,
                 Some(self.candidate(score, end, true, with_missing, threshold)),
@@ -227,23 +297,22 @@ impl<'a> Feature<'a> {
         let entries = &self.entries[self.positive.clone()];
         // Below the last value lie zeros, or negative values that were met from the other side, or nothing.
         let to_the_end = self.n_zero() > 0;
-        // Of equal scores the last one met has the smallest threshold.
         let found = self.sweep(
             criterion,
-            entries.iter().rev(),
-            hold_one_value(entries),
+            (entries, true),
             with_missing,
             to_the_end,
-            |score, best| score >= best,
+            // Of equal scores the last one met has the smallest threshold.
+            Equals::Last,
         );
         if let Some((score, n_moved)) = found {
             let first = entries.len() - n_moved;
             let next = if first > 0 {
-                rank_of(entries[first - 1])
+                entries[first - 1].rank()
             } else {
                 self.values.n_negative
             };
-            let threshold = self.values.threshold(next, rank_of(entries[first]));
+            let threshold = Threshold::Between(next, entries[first].rank());
             keep_better(
                 best,
                 Some(self.candidate(score, n_moved, false, with_missing, threshold)),
@@ -251,50 +320,43 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Moves entries, which hold one value or are moved one by one, and scores between different values, and after
-    /// the last one if `to_the_end`: the best score with the number of entries it moves.
+    /// Moves entries, the last one first if `is_down`, and scores between different values, and after the last one if
+    /// `to_the_end`: the best score, of equal ones the first or the last, with the number of entries it moves.
     #[inline(always)]
-    fn sweep<'e>(
+    fn sweep(
         &self,
         criterion: &mut impl Criterion,
-        mut entries: impl ExactSizeIterator<Item = &'e u64> + Clone,
-        one_value: bool,
+        (entries, is_down): (&[E], bool),
         with_missing: bool,
         to_the_end: bool,
-        is_better: impl Fn(f64, f64) -> bool,
+        equals: Equals,
     ) -> Option<(f64, usize)> {
         let missing = if with_missing { self.missing.len() } else { 0 };
         // Numbers of entries that leave both children large enough.
         let fewest = self.min_leaf.saturating_sub(missing).max(1);
         let most = (self.n_rows - missing).saturating_sub(self.min_leaf);
         let n_entries = entries.len();
-        let (mut best_score, mut best_n, mut previous) = (f64::NEG_INFINITY, 0, None);
-        if one_value {
-            criterion.move_rows(entries.by_ref().map(|&entry| row_of(entry)));
-        }
-        let mut ahead = entries.clone();
-        for (n_moved, &entry) in entries.enumerate() {
-            // Of few rows the processor has all in view by itself.
-            if n_entries > AHEAD && n_moved % AHEAD == 0 {
-                criterion.read_ahead(ahead.by_ref().take(AHEAD).map(|&entry| row_of(entry)));
+        let n = most.min(if to_the_end { n_entries } else { n_entries - 1 });
+        let entry = |i: usize| entries[if is_down { n_entries - 1 - i } else { i }];
+        if hold_one_value(entries) {
+            if n < n_entries || n < fewest {
+                return None;
             }
-            let rank = rank_of(entry);
-            if previous.is_some_and(|p| p != rank) && n_moved >= fewest && n_moved <= most {
-                let score = criterion.score();
-                if is_better(score, best_score) {
-                    (best_score, best_n) = (score, n_moved);
-                }
+            let rows = entries.iter().map(|entry| entry.row());
+            if is_down {
+                criterion.move_rows(rows.rev());
+            } else {
+                criterion.move_rows(rows);
             }
-            previous = Some(rank);
-            criterion.move_row(row_of(entry));
-        }
-        if to_the_end && n_entries >= fewest && n_entries <= most {
             let score = criterion.score();
-            if is_better(score, best_score) {
-                (best_score, best_n) = (score, n_entries);
-            }
+            return equals.improves(score, f64::NEG_INFINITY).then_some((score, n));
         }
-        (best_n > 0).then_some((best_score, best_n))
+        let row = |i: usize| {
+            let (row, rank) = (entry(i).row(), entry(i).rank());
+            let parts = i + 1 == n_entries || entry(i + 1).rank() != rank;
+            (row, parts && i + 1 >= fewest)
+        };
+        criterion.best_of(n, row, equals)
     }
 
     /// Observed values left, missing ones right.
@@ -305,7 +367,7 @@ impl<'a> Feature<'a> {
         }
         self.begin(criterion, true);
         self.admits(self.missing.len())
-            .then(|| self.candidate(criterion.score(), 0, false, true, f32::INFINITY))
+            .then(|| self.candidate(criterion.score(), 0, false, true, Threshold::At(f32::INFINITY)))
     }
 
     fn admits(&self, n_moved: usize) -> bool {
@@ -319,7 +381,7 @@ impl<'a> Feature<'a> {
         n_entries: usize,
         left_moved: bool,
         missing_moved: bool,
-        threshold: f32,
+        threshold: Threshold,
     ) -> SplitCandidate {
         let n_moved = n_entries + if missing_moved { self.missing.len() } else { 0 };
         let n_left = if left_moved {
