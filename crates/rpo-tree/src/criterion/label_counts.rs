@@ -148,7 +148,12 @@ impl<'a> LabelCountVariance<'a> {
             sum_total += u64::from(total[j as usize]);
         };
         if self.in_groups {
-            labels.as_chunks::<GROUP>().0.iter().flatten().for_each(|&j| count(j));
+            labels
+                .as_chunks::<GROUP>()
+                .0
+                .iter()
+                .flatten()
+                .for_each(|&j| count(j));
             clear_filling(moved);
         } else {
             labels.iter().for_each(|&j| count(j));
