@@ -151,7 +151,7 @@ class GradientBoostingClassifier(Classifier, _GradientBoosting):
     subsample : float, default=1.0
         Fraction of the samples that each tree grows on.
     max_depth : int or None, default=3
-        Largest depth of a tree; None, and no `max_leaf_nodes`, means a leaf for every 100 samples, from 8 to 64.
+        Largest depth of a tree; None, and no `max_leaf_nodes`, means a leaf for every 200 samples, from 8 to 64.
     max_leaf_nodes : int, optional
         Largest number of leaves of a tree.
     min_samples_split, min_samples_leaf : int, default=2 and 1

@@ -145,10 +145,10 @@ pub struct BoostingParams {
     /// Largest depth of a tree; the root has depth 0.
     pub max_depth: Option<u32>,
     /// Largest number of leaves of a tree, which then grows best-first: by default, unless max-depth is given, one for every
-    /// 100 samples, but at least 8 and at most 64.
+    /// 200 samples of labels or 100 of numbers, but at least 8 and at most 64.
     ///
-    /// 8 is the largest that the paper tries, on sets of up to some thousand samples; trees of 2 leaves are stumps. Of more
-    /// samples more leaves learn more from as many steps.
+    /// 8 is the largest that the paper tries, on sets of up to some thousand samples; trees of 2 leaves are stumps. With more
+    /// samples, larger trees learn more from as many steps. A custom loss counts as one of labels.
     #[schemars(range(min = 1))]
     pub max_leaves: Option<usize>,
     /// Smallest number of samples in a node that is split.

@@ -117,6 +117,18 @@ impl LossChoice {
         self.losses.iter().any(OutputLoss::is_quadratic)
     }
 
+    /// The default of `max_leaves` for this number of samples: labels, of which most are rare, are overfitted earlier than
+    /// numbers.
+    fn default_leaves(&self, n_samples: usize) -> usize {
+        let of_labels = |kind: &LossKind| matches!(kind, LossKind::Logistic | LossKind::Softmax);
+        let per_leaf = if self.kinds.iter().all(of_labels) {
+            200
+        } else {
+            100
+        };
+        (n_samples / per_leaf).clamp(8, 64)
+    }
+
     fn has_common_scale(&self) -> bool {
         let mut scales = self.losses.iter().map(OutputLoss::natural_scale);
         scales.all(|scale| scale == self.losses[0].natural_scale())
@@ -176,11 +188,6 @@ fn unfit_groups(groups: &[usize]) -> EnsembleError {
     ParameterError::conflict("groups", List::<usize>::from(groups.to_vec()), reason).into()
 }
 
-/// The default of `max_leaves` for this number of samples.
-fn default_leaves(n_samples: usize) -> usize {
-    (n_samples / 100).clamp(8, 64)
-}
-
 impl Resolved {
     pub(super) fn new(
         params: &BoostingParams,
@@ -192,13 +199,6 @@ impl Resolved {
         check_fraction("subsample", params.subsample.unwrap_or(1.0))?;
         params.bins.check()?;
         params.max_features.check()?;
-        let by_samples = params.max_depth.is_none().then(|| default_leaves(n_samples));
-        let grow = GrowParams {
-            max_depth: params.max_depth,
-            max_leaves: params.max_leaves.or(by_samples),
-            min_samples_split: params.min_samples_split,
-        };
-        grow.check()?;
         check_count("min_samples_leaf", params.min_samples_leaf)?;
         check_not_negative("category_smoothing", params.category_smoothing)?;
         check_count("min_category_count", params.min_category_count)?;
@@ -207,6 +207,13 @@ impl Resolved {
         check_not_negative("min_child_weight", params.min_child_weight)?;
         check_not_negative("min_split_gain", params.min_split_gain)?;
         let loss = loss(params, options)?;
+        let by_samples = params.max_depth.is_none().then(|| loss.default_leaves(n_samples));
+        let grow = GrowParams {
+            max_depth: params.max_depth,
+            max_leaves: params.max_leaves.or(by_samples),
+            min_samples_split: params.min_samples_split,
+        };
+        grow.check()?;
         let has_curvature = loss.has_curvature();
         let (line_search, step_scope) = steps(params, has_curvature);
         if line_search == LineSearch::Newton && !has_curvature {

@@ -904,3 +904,37 @@ fn stages_take_the_samples_that_they_began_with() {
         Err(EnsembleError::Predictions(_))
     ));
 }
+
+/// By default trees have more leaves where there are more samples, fewer on labels than on numbers; samples of weight 0 are none.
+#[test]
+fn the_default_number_of_leaves_follows_the_samples() {
+    let n_leaves = |n: usize, n_absent: usize, params: BoostingParams| {
+        let x = Array2::from_shape_fn((n + n_absent, 1), |(i, _)| i as f32);
+        // Every split gains, whatever is left of the samples.
+        let y = x.mapv(|v| (v / 7.0) % 2.0).mapv(f32::floor);
+        let weights: Vec<f32> = (0..n + n_absent).map(|i| f32::from(u8::from(i < n))).collect();
+        let options = BoostingOptions {
+            weights: Some(&weights),
+            ..BoostingOptions::default()
+        };
+        let model = params.fit_with((&x).into(), (&y).into(), options).unwrap();
+        model.trees()[0].structure.n_leaves()
+    };
+    for algorithm in [Algorithm::Gbmort, Algorithm::SingleTarget] {
+        let with = |loss| BoostingParams {
+            iterations: 1,
+            loss: Some(loss),
+            ..BoostingParams::new(algorithm)
+        };
+        for (n, of_labels, of_numbers) in [(500, 8, 8), (2400, 12, 24), (13_000, 64, 64)] {
+            assert_eq!(n_leaves(n, 0, with(LossKind::Logistic)), of_labels);
+            assert_eq!(n_leaves(n, 0, with(LossKind::Square)), of_numbers);
+        }
+        assert_eq!(n_leaves(2400, 800, with(LossKind::Logistic)), 12);
+        let paper = BoostingParams {
+            iterations: 1,
+            ..BoostingParams::paper(algorithm)
+        };
+        assert_eq!(n_leaves(2400, 0, paper), 8);
+    }
+}
