@@ -28,16 +28,9 @@ pub(crate) fn write(path: &Path, results: &[Results]) -> anyhow::Result<()> {
     let mut page = INTRODUCTION.to_owned();
     page += "\n<!-- figures: begin -->\n";
     leaders(&mut page, results)?;
-    regrets(
-        &mut page,
-        "labels, LRAP",
-        results.iter().filter(|r| r.sizes.labels),
-    )?;
-    regrets(
-        &mut page,
-        "numbers, r²",
-        results.iter().filter(|r| !r.sizes.labels),
-    )?;
+    let (labels, numbers): (Vec<_>, Vec<_>) = results.iter().partition(|r| r.sizes.labels);
+    regrets(&mut page, "labels, LRAP", &labels)?;
+    regrets(&mut page, "numbers, r²", &numbers)?;
     for results in results {
         section(&mut page, results)?;
         let chart = chart(results).svg()?;
@@ -106,12 +99,8 @@ fn leaders(page: &mut String, results: &[Results]) -> anyhow::Result<()> {
 }
 
 /// What each contestant loses against the best of all, over the sets of a kind.
-fn regrets<'a>(
-    page: &mut String,
-    kind: &str,
-    results: impl Iterator<Item = &'a Results> + Clone,
-) -> anyhow::Result<()> {
-    if results.clone().next().is_none() {
+fn regrets(page: &mut String, kind: &str, results: &[&Results]) -> anyhow::Result<()> {
+    if results.is_empty() {
         return Ok(());
     }
     writeln!(
@@ -120,12 +109,12 @@ fn regrets<'a>(
          sets that the contestant finished, whose number stands behind it.\n"
     )?;
     write!(page, "| |")?;
-    results.clone().try_for_each(|r| write!(page, " {} |", r.set))?;
+    results.iter().try_for_each(|r| write!(page, " {} |", r.set))?;
     writeln!(page, " mean regret | sets |")?;
-    writeln!(page, "| --- |{}", " ---: |".repeat(results.clone().count() + 2))?;
+    writeln!(page, "| --- |{}", " ---: |".repeat(results.len() + 2))?;
     let scores = |name: &str| -> Vec<Option<f64>> {
         let of = |r: &Results| r.score(r.runs.iter().find(|runs| runs.contestant == name)?);
-        results.clone().map(of).collect()
+        results.iter().copied().map(of).collect()
     };
     let best = |r: &Results| {
         r.runs
@@ -133,7 +122,7 @@ fn regrets<'a>(
             .filter_map(|runs| r.score(runs))
             .fold(f64::NEG_INFINITY, f64::max)
     };
-    let best: Vec<f64> = results.clone().map(best).collect();
+    let best: Vec<f64> = results.iter().copied().map(best).collect();
     for contestant in CONTESTANTS {
         let scores = scores(contestant.name);
         let lost: Vec<f64> = scores
