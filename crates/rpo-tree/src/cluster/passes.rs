@@ -9,7 +9,8 @@ use rpo_core::{Seed, vectorized};
 
 impl KMeansParams {
     /// Clusters points from random starts; the assignment is in the workspace and depends on nothing that was there
-    /// before. Centres are those of the pass before the last until they [settle](Self::settle). Rows without weight are assigned but do not move centres; if no row has weight there are no clusters.
+    /// before. Centres are those of the pass before the last until they [settle](Self::settle). Rows without weight are
+    /// assigned but do not move centres; if no row has weight there are no clusters.
     pub(crate) fn run(&self, points: &Points, seed: Seed, work: &mut Workspace) {
         for start in 0..self.starts {
             self.seed_centres(points, seed.child(start as u64), work);

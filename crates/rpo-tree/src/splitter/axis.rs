@@ -12,7 +12,7 @@ use super::dense::DenseSearch;
 use super::lists::EntryLists;
 use super::order::RankSorter;
 use super::random::RandomThreshold;
-use super::sweep::{Feature, SplitCandidate, rank_of, row_of};
+use super::sweep::{Entry, Feature, SplitCandidate};
 use super::{NodeRows, ProposedSplit, Splitter};
 use crate::TreeError;
 use crate::criterion::Criterion;
@@ -232,7 +232,7 @@ impl AxisSearch {
         let entries = collector.entries_mut(rule.feature(), place.expect("the feature was searched"));
         let first_right = values.values.partition_point(|&v| v <= rule.threshold()) as u32;
         let right = |entry: u64| {
-            let rank = rank_of(entry);
+            let rank = entry.rank();
             if rank == values.missing_rank() {
                 !rule.missing_left()
             } else {
@@ -244,7 +244,7 @@ impl AxisSearch {
         // Entries of one rank after the other are in row order each.
         let (mut place, mut previous) = (0, 0);
         for &entry in entries.iter().filter(|&&entry| right(entry) != zero_right) {
-            let row = row_of(entry);
+            let row = entry.row();
             if row < previous {
                 place = 0;
             }
@@ -403,10 +403,10 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
                 (!feature.is_constant()).then(|| feature.best_split(self.criterion))
             }
             ThresholdSearch::Random => {
-                if !entries.is_sorted_by_key(|&entry| row_of(entry)) {
-                    entries.sort_unstable_by_key(|&entry| row_of(entry));
+                if !entries.is_sorted_by_key(|&entry| entry.row()) {
+                    entries.sort_unstable_by_key(|&entry| entry.row());
                 }
-                let cell = |&entry: &u64| (row_of(entry), values.value(rank_of(entry)));
+                let cell = |&entry: &u64| (entry.row(), values.value(entry.rank()));
                 self.random(feature, entries.iter().map(cell))
             }
         }
@@ -554,7 +554,7 @@ fn first_varying_list(
             let is_constant = match list.split_first() {
                 None => true,
                 Some((first, others)) => {
-                    list.len() == n_rows && others.iter().all(|e| rank_of(*e) == rank_of(*first))
+                    list.len() == n_rows && others.iter().all(|e| e.rank() == first.rank())
                 }
             };
             if !is_constant {

@@ -3,7 +3,7 @@
 //! Categories get places on a line, by the means of the targets, and the search for a threshold between the places, the
 //! best or a random one, is that of numbers.
 
-use super::sweep::{Feature, SplitCandidate, entry};
+use super::sweep::{Entry, Feature, SplitCandidate};
 use super::{AxisParams, NodeRows};
 use crate::categories::{CategorySet, Groups, MOST_CATEGORIES};
 use crate::criterion::Criterion;
@@ -135,7 +135,7 @@ impl CategorySearch {
         out.clear();
         out.extend(rows.iter().map(|&row| {
             let place = self.places[usize::from(ranks[row as usize])];
-            entry(if place.is_nan() { rest } else { place as u32 - 1 }, row)
+            u64::new(if place.is_nan() { rest } else { place as u32 - 1 }, row)
         }));
     }
 

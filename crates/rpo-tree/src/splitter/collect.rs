@@ -6,7 +6,7 @@
 
 use super::lists::EntryLists;
 use super::subtree::{Subtree, Subtrees};
-use super::sweep::{Entry, entry, row_of};
+use super::sweep::Entry;
 use crate::ranks::{ColumnValues, Ranks, SparseRanks, bits};
 
 /// Collects the entries of one dense feature, in row order.
@@ -166,7 +166,7 @@ impl SparseCollector {
                     if entries.is_empty() {
                         self.held.push(place);
                     }
-                    entries.push(entry(cell.rank, row));
+                    entries.push(u64::new(cell.rank, row));
                 }
             }
         }
@@ -208,9 +208,9 @@ fn look_up(
     for &place in &*held {
         let (feature, entries) = (features[place as usize], &mut entries[place as usize]);
         match columns.only_rank(feature) {
-            Some(rank) => subtree.for_each_row(feature, |row| entries.push(entry(rank, row))),
+            Some(rank) => subtree.for_each_row(feature, |row| entries.push(u64::new(rank, row))),
             None => subtree.for_each_row(feature, |row| {
-                entries.push(entry(columns.rank(row, feature), row));
+                entries.push(u64::new(columns.rank(row, feature), row));
             }),
         }
     }
@@ -222,7 +222,7 @@ fn keep_marked(column: &[u64], marked: &[u64], out: &mut Vec<u64>) {
     let mut n = 0;
     for &entry in column {
         out[n] = entry;
-        n += usize::from(bits::is_set(marked, row_of(entry) as usize));
+        n += usize::from(bits::is_set(marked, entry.row() as usize));
     }
     out.truncate(n);
 }
@@ -239,7 +239,7 @@ mod tests {
     fn naive(columns: &SparseRanks, feature: u32, rows: &[u32]) -> Vec<u64> {
         let cell = |&row: &u32| {
             let held = columns.row(row).iter().find(|e| e.feature == feature)?;
-            Some(entry(held.rank, row))
+            Some(u64::new(held.rank, row))
         };
         rows.iter().filter_map(cell).collect()
     }
@@ -276,7 +276,7 @@ mod tests {
                         if !expected.is_empty() {
                             held.push(place as u32);
                             let entries = collector.entries_mut(feature, place);
-                            entries.sort_unstable_by_key(|&entry| row_of(entry));
+                            entries.sort_unstable_by_key(|&entry| entry.row());
                             prop_assert_eq!(&*entries, &expected[..]);
                         }
                     }

@@ -5,7 +5,7 @@
 //! costs the entries of its candidates and the rows that it parts with, not its rows. Lists are cut down to the node's
 //! rows when they are read, and no longer used by nodes that have much fewer rows than they were made for.
 
-use super::sweep::{entry, row_of};
+use super::sweep::Entry;
 use crate::ranks::{SparseRanks, bits};
 
 /// The entries of a node's rows, by feature.
@@ -72,7 +72,7 @@ impl EntryLists {
         for &row in rows {
             for cell in columns.row(row) {
                 let (_, end) = &mut self.range[cell.feature as usize];
-                self.entries[*end as usize] = entry(cell.rank, row);
+                self.entries[*end as usize] = u64::new(cell.rank, row);
                 *end += 1;
             }
         }
@@ -101,7 +101,7 @@ impl EntryLists {
         for i in 0..list.len() {
             let entry = list[i];
             list[n] = entry;
-            n += usize::from(bits::is_set(&self.in_node, row_of(entry) as usize));
+            n += usize::from(bits::is_set(&self.in_node, entry.row() as usize));
         }
         range.1 = range.0 + n as u32;
         &mut list[..n]

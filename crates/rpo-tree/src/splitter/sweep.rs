@@ -71,19 +71,6 @@ pub(super) struct Feature<'a, E> {
     min_leaf: usize,
 }
 
-/// The entry of a row in a feature.
-pub(super) fn entry(rank: u32, row: u32) -> u64 {
-    u64::from(rank) << 32 | u64::from(row)
-}
-
-pub(super) fn rank_of(entry: u64) -> u32 {
-    (entry >> 32) as u32
-}
-
-pub(super) fn row_of(entry: u64) -> u32 {
-    entry as u32
-}
-
 /// A row of a node and the rank of its value in a feature; they sort by rank, then row.
 pub(super) trait Entry: Copy + Default + Ord {
     fn new(rank: u32, row: u32) -> Self;
@@ -94,17 +81,17 @@ pub(super) trait Entry: Copy + Default + Ord {
 impl Entry for u64 {
     #[inline(always)]
     fn new(rank: u32, row: u32) -> Self {
-        entry(rank, row)
+        u64::from(rank) << 32 | u64::from(row)
     }
 
     #[inline(always)]
     fn rank(self) -> u32 {
-        rank_of(self)
+        (self >> 32) as u32
     }
 
     #[inline(always)]
     fn row(self) -> u32 {
-        row_of(self)
+        self as u32
     }
 }
 
