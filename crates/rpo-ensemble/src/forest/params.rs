@@ -116,7 +116,8 @@ pub struct ForestParams {
     /// Number of features drawn at a node: all, sqrt, log2, a number, or a fraction such as 0.1.
     ///
     /// Features that are constant in the node count; if all features drawn are constant, the search goes on until it meets
-    /// one that is not. Default ⌊√p⌋ in ensembles (Breiman 2001), all in a single tree.
+    /// one that is not. The constructors take ⌊√p⌋ in ensembles (Breiman 2001) and all in a single tree; methods by name take
+    /// ⌊√p⌋ for labels and a third for numbers, which loses less over all sets.
     pub max_features: MaxFeatures,
     /// Largest number of bins of a feature, 2 to 255, between which splits choose; exact, the default, for any threshold.
     ///

@@ -2,7 +2,7 @@
 
 use super::grid::{Parts, parts, sums_are_exact};
 use super::side_by_side::{self, SideBySide};
-use super::{Criterion, Equals, NodeSums};
+use super::{Criterion, Equals, NodeSums, SplitBounds, bounds};
 use ndarray::ArrayView2;
 use rpo_core::vectorized;
 use std::borrow::Cow;
@@ -25,6 +25,8 @@ pub struct Variance<'a> {
     sums: NodeSums,
     total: Vec<f64>,
     moved: Vec<f64>,
+    /// Rows that are added to bins next.
+    block: Vec<f64>,
 }
 
 impl<'a> Variance<'a> {
@@ -54,6 +56,7 @@ impl<'a> Variance<'a> {
             sums: NodeSums::default(),
             total: vec![0.0; n_targets],
             moved: vec![0.0; n_targets],
+            block: Vec::new(),
         }
     }
 }
@@ -68,6 +71,12 @@ const LARGE: usize = 1 << 18;
 
 /// Targets on a line of the cache.
 const LINE: usize = 16;
+
+/// Rows that are added to the bins of one feature after the other while they are in a core's nearest cache.
+const BLOCK: usize = 128;
+
+/// Most targets of which splits are bounded: the sums of all bins of a feature have to stay in a core's cache.
+const MOST_BOUNDED: usize = 64;
 
 /// Rows that are added in one pass over the sums.
 const TOGETHER: usize = 4;
@@ -119,7 +128,7 @@ const LANES: usize = 8;
 
 /// ‖a‖² and ‖b - a‖², each in eight partial sums: a single one would wait for itself at every addition.
 #[inline(always)]
-fn norms(a: &[f64], b: &[f64]) -> (f64, f64) {
+pub(super) fn norms(a: &[f64], b: &[f64]) -> (f64, f64) {
     let (mut norm, mut rest_norm) = ([0.0; LANES], [0.0; LANES]);
     let (a_blocks, a) = a.as_chunks::<LANES>();
     let (b_blocks, b) = b.as_chunks::<LANES>();
@@ -203,6 +212,7 @@ impl Criterion for Variance<'_> {
             sums: NodeSums::default(),
             total: vec![0.0; self.n_targets],
             moved: vec![0.0; self.n_targets],
+            block: Vec::new(),
         })
     }
 
@@ -262,6 +272,52 @@ impl Criterion for Variance<'_> {
         equals: Equals,
     ) -> Option<(f64, usize)> {
         side_by_side::best_of(self, self.sums, n, row, equals)
+    }
+
+    fn bound(&mut self, rows: &[u32], bins: &[&[u8]], shift: u32, of_features: &mut [SplitBounds]) -> bool {
+        if !self.exact || self.n_targets > MOST_BOUNDED {
+            return false;
+        }
+        for bounds in &mut *of_features {
+            bounds.start(self.n_targets, 1 << (8 - shift));
+        }
+        let stride = bounds::stride(self.n_targets);
+        let (block, mut rows_left) = (&mut self.block, rows);
+        block.resize(BLOCK * stride, 0.0);
+        let (targets, n_targets, weights, squares) =
+            (&*self.targets, self.n_targets, &*self.weights, &*self.squares);
+        vectorized(
+            #[inline(always)]
+            || {
+                while !rows_left.is_empty() {
+                    let (rows, others) = rows_left.split_at(rows_left.len().min(BLOCK));
+                    rows_left = others;
+                    for (out, &row) in block.chunks_exact_mut(stride).zip(rows) {
+                        let weight = f64::from(weights[row as usize]);
+                        let square = squares[row as usize].iter().sum();
+                        bounds::write_row(out, target_row(targets, n_targets, row), weight, square);
+                    }
+                    for (bounds, bins) in of_features.iter_mut().zip(bins) {
+                        let bins = rows.iter().map(|&row| usize::from(bins[row as usize] >> shift));
+                        bounds.add(bins, block);
+                    }
+                }
+                for bounds in of_features {
+                    bounds.finish(self.sums, &self.total);
+                }
+            },
+        );
+        true
+    }
+
+    fn move_before(&mut self, bounds: &SplitBounds, bin: usize) {
+        match bounds.before(bin) {
+            None => self.clear(),
+            Some((sums, weight)) => {
+                self.moved.copy_from_slice(sums);
+                self.sums.moved_weight = weight;
+            }
+        }
     }
 
     #[inline(always)]

@@ -25,6 +25,7 @@
 //! are those of Gini impurity. (The paper prints "minimizes" before eq. 1 and calls the sum the Gini index.)
 //! [`ObservedVariance`] and [`SparseObservedVariance`] leave missing targets out.
 
+mod bounds;
 mod dense;
 mod entropy;
 mod grid;
@@ -39,6 +40,7 @@ mod side_by_side;
 mod single;
 mod sparse;
 
+pub use bounds::SplitBounds;
 pub use dense::Variance;
 pub(crate) use entropy::information_gain;
 pub use entropy::{Entropy, WeightedEntropy, XLogXTable};
@@ -206,6 +208,16 @@ pub trait Criterion: Clone + Send {
             }
         }
         (best_n > 0).then_some((best, best_n))
+    }
+    /// Bounds the scores of the node's splits along features of which the values are in bins, a slice of bins by row for
+    /// each feature. The bins that count are those shifted to the right by `shift`. Returns false, by default, if it has
+    /// none. Only for criteria that are [exact](Criterion::is_exact).
+    fn bound(&mut self, _rows: &[u32], _bins: &[&[u8]], _shift: u32, _bounds: &mut [SplitBounds]) -> bool {
+        false
+    }
+    /// Moves the rows of all bins before one, and no others.
+    fn move_before(&mut self, _bounds: &SplitBounds, _bin: usize) {
+        unreachable!("only criteria that have bounds are asked")
     }
     /// The score of (moved, rest); larger is better, terms equal for every split of the node dropped.
     fn score(&self) -> f64;

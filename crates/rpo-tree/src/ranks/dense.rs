@@ -41,6 +41,48 @@ struct Coded {
     column: (ColumnValues, Ranks),
     /// If there are few enough rows, and not mostly zeros, which a search leaves out.
     order: Option<Order>,
+    /// If there are enough rows, and no value is missing.
+    bins: Option<ValueBins>,
+}
+
+/// The values of a column in 256 bins of about as many rows each: of two values, the smaller one is in no later bin.
+#[derive(Debug, Clone)]
+pub(crate) struct ValueBins {
+    /// By row.
+    pub(crate) of_rows: Vec<u8>,
+    /// Per bin, and of the end: the number of distinct values before it.
+    n_before: Vec<u32>,
+}
+
+const N_BINS: usize = 256;
+/// Fewest rows of a column in bins.
+pub(crate) const LEAST_BINNED: usize = 512;
+
+impl ValueBins {
+    /// Of the rows in the order of their values.
+    fn new(sorted: impl ExactSizeIterator<Item = (usize, u32)>) -> Self {
+        let n_rows = sorted.len();
+        let mut bins = Self {
+            of_rows: vec![0; n_rows],
+            n_before: vec![0],
+        };
+        let (mut bin, mut n_values) = (0, 0);
+        for (place, (row, rank)) in sorted.enumerate() {
+            if rank == n_values {
+                bin = place * N_BINS / n_rows;
+                bins.n_before.resize(bin + 1, n_values);
+                n_values += 1;
+            }
+            bins.of_rows[row] = bin as u8;
+        }
+        bins.n_before.resize(N_BINS + 1, n_values);
+        bins
+    }
+
+    /// Returns true if a bin, of those shifted to the right, has at most one value.
+    pub(crate) fn has_one_value(&self, bin: usize, shift: u32) -> bool {
+        self.n_before[(bin + 1) << shift] - self.n_before[bin << shift] <= 1
+    }
 }
 
 /// Columns that are copied together: as many as fill a line of the cache.
@@ -108,6 +150,11 @@ impl DenseColumns {
         self.coded(feature).order.as_ref()
     }
 
+    /// The bins of the values of a feature, if it has at least [`LEAST_BINNED`] rows and no missing value.
+    pub(crate) fn bins(&self, feature: u32) -> Option<&ValueBins> {
+        self.coded(feature).bins.as_ref()
+    }
+
     fn coded(&self, feature: u32) -> &Coded {
         let DenseColumn {
             values,
@@ -118,6 +165,7 @@ impl DenseColumns {
             true => Coded {
                 column: code_categories(values),
                 order: None,
+                bins: None,
             },
             false => code(values),
         })
@@ -170,6 +218,11 @@ fn code(column: &[f32]) -> Coded {
         let rows = keys.iter().map(|&key| row_of(key));
         Order::new(rows.map(|row| (row, ranks[row as usize])))
     });
+    let is_binned = column.len() >= LEAST_BINNED && !ranks.contains(&missing);
+    let bins = is_binned.then(|| {
+        let rows = keys.iter().map(|&key| row_of(key) as usize);
+        ValueBins::new(rows.map(|row| (row, ranks[row])))
+    });
     let ranks = match missing {
         0..=0xff => Ranks::U8(ranks.into_iter().map(|r| r as u8).collect()),
         0x100..=0xffff => Ranks::U16(ranks.into_iter().map(|r| r as u16).collect()),
@@ -178,6 +231,7 @@ fn code(column: &[f32]) -> Coded {
     Coded {
         column: (ColumnValues::new(values), ranks),
         order,
+        bins,
     }
 }
 

@@ -5,6 +5,7 @@
 //! the smallest threshold. A split may gain nothing: an impure node with two distinct values is split, as fully developed trees need (exclusive or, for
 //! example).
 
+use super::bounded::BoundedSearch;
 use super::candidates::{FeatureDraw, RandomOrder};
 use super::categories::{CategorySearch, CategoryTargets};
 use super::collect::SparseCollector;
@@ -106,6 +107,7 @@ struct Buffers {
     random: RandomThreshold,
     dense: DenseSearch<u64>,
     narrow: DenseSearch<u32>,
+    bounded: BoundedSearch,
     categories: CategorySearch,
 }
 
@@ -358,6 +360,34 @@ impl<C: Criterion> Evaluator<'_, '_, C> {
         }
     }
 
+    /// Bounds the splits along features that are searched for their best thresholds.
+    fn bound(&mut self, columns: &DenseColumns, features: &[u32]) {
+        let (rows, min_leaf) = (self.node.rows, self.params.min_samples_leaf);
+        let bounded = &mut self.buffers.bounded;
+        bounded.start(columns, features, rows, min_leaf, self.criterion);
+    }
+
+    /// As [`dense`](Self::dense), by bounds where there are some.
+    fn bounded(&mut self, columns: &DenseColumns, feature: u32) -> Option<Option<SplitCandidate>> {
+        let Buffers {
+            bounded,
+            dense,
+            narrow,
+            ..
+        } = &mut self.buffers;
+        let Some(place) = bounded.place_of(feature) else {
+            return self.dense(columns, feature);
+        };
+        let (rows, min_leaf) = (self.node.rows, self.params.min_samples_leaf);
+        Some(if columns.n_rows() <= MOST_ROWS {
+            let buffers = (&mut narrow.entries, &mut narrow.sorter);
+            bounded.best_split(columns, place, rows, min_leaf, self.criterion, buffers)
+        } else {
+            let buffers = (&mut dense.entries, &mut dense.sorter);
+            bounded.best_split(columns, place, rows, min_leaf, self.criterion, buffers)
+        })
+    }
+
     fn categories(&mut self, column: &(ColumnValues, Ranks), feature: u32) -> Option<Option<SplitCandidate>> {
         let (rows, min_leaf) = (self.node.rows, self.params.min_samples_leaf);
         let Buffers {
@@ -435,9 +465,12 @@ fn search_dense<C: Criterion>(
     features: &[u32],
 ) -> SearchOutcome {
     let mut search = SearchOutcome::AllConstant;
+    if evaluator.params.thresholds == ThresholdSearch::Best {
+        evaluator.bound(columns, features);
+    }
     for &feature in features {
         if !evaluator.is_beaten(feature, &search) {
-            let candidate = evaluator.dense(columns, feature);
+            let candidate = evaluator.bounded(columns, feature);
             evaluator.offer(&mut search, feature, candidate);
         }
     }

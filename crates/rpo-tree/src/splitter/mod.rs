@@ -7,6 +7,7 @@
 
 mod axis;
 mod binary;
+mod bounded;
 pub(crate) mod candidates;
 mod categories;
 mod collect;

@@ -242,7 +242,8 @@ impl Method {
             parameters,
             features,
             default_nominal: self.entry.nominal(),
-            standardizes: self.entry.standardizes(),
+            // A preset has its paper's features.
+            standardizes: self.entry.standardizes() && self.given("preset").is_none(),
             is_ensemble: self.entry.is_ensemble(),
             decision,
             seed: Seed::new(self.seed()),

@@ -12,7 +12,8 @@ pub(super) fn entries() -> Vec<MethodEntry> {
     let entry = MethodEntry::new("craftml", summary, CraftmlParams::default())
         .preset("original", CraftmlParams::original())
         .preset("report", CraftmlParams::report())
-        .preset("report-quirks", CraftmlParams::report_quirks());
+        .preset("report-quirks", CraftmlParams::report_quirks())
+        .standardized();
     vec![entry.model::<Craftml>("craftml")]
 }
 

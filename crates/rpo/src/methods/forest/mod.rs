@@ -4,7 +4,7 @@ mod joint;
 mod single_target;
 
 use crate::method::MethodEntry;
-use rpo_ensemble::{Forest, ForestParams, OutputScaling, SingleTargetForest};
+use rpo_ensemble::{Forest, ForestParams, MaxFeatures, OutputScaling, SingleTargetForest};
 use single_target::SingleTargetParams;
 
 /// Parameters that forests of single targets have no use for.
@@ -16,20 +16,37 @@ const JOINT_ONLY: &[&str] = &[
     "leaves",
 ];
 
+/// Defaults where ⌊√p⌋ features at a node are the paper's: a third of them for numbers, which Breiman takes there, and
+/// ⌊√p⌋ for labels, returned apart.
+fn by_task(paper: &ForestParams) -> (ForestParams, &'static [(&'static str, &'static str)]) {
+    if paper.max_features != MaxFeatures::Sqrt {
+        return (paper.clone(), &[]);
+    }
+    let numbers = ForestParams {
+        max_features: MaxFeatures::Share(0.33),
+        ..paper.clone()
+    };
+    (numbers, &[("max_features", "sqrt")])
+}
+
 pub(super) fn entries() -> Vec<MethodEntry> {
     let joint = |name, summary, paper: ForestParams| {
+        let (numbers, for_labels) = by_task(&paper);
         let params = ForestParams {
             scale_outputs: OutputScaling::Auto,
-            ..paper.clone()
+            ..numbers
         };
         MethodEntry::new(name, summary, params)
             .preset("paper", paper)
+            .for_labels(for_labels)
             .native_categories()
             .model::<Forest>("forest")
     };
-    let single = |name, summary, params: ForestParams| {
-        MethodEntry::new(name, summary, SingleTargetParams(params.clone()))
-            .preset("paper", SingleTargetParams(params))
+    let single = |name, summary, paper: ForestParams| {
+        let (numbers, for_labels) = by_task(&paper);
+        MethodEntry::new(name, summary, SingleTargetParams(numbers))
+            .preset("paper", SingleTargetParams(paper))
+            .for_labels(for_labels)
             .without(JOINT_ONLY)
             .replacing("bootstrap", "row_share")
             .native_categories()

@@ -1,0 +1,202 @@
+//! The best thresholds of the dense features of a node with many rows, by bounds.
+//!
+//! One pass over the rows gives the score of every split between two bins of a feature, and a [bound](crate::criterion::SplitBounds) on
+//! those inside a bin. Values are sorted and swept in those bins alone that may hold a split as good as the best
+//! between bins of any feature: the split found is the same, bit for bit.
+
+use super::order::RankSorter;
+use super::sweep::{Entry, SplitCandidate, Threshold};
+use crate::criterion::{Criterion, Equals, SplitBounds};
+use crate::ranks::{DenseColumns, LEAST_BINNED, Ranks};
+use rpo_core::vectorized;
+
+/// Fewest rows of a node for each bin on average, of at most 256 bins.
+const ROWS_PER_BIN: usize = 16;
+
+/// The features of a node that are searched by bins.
+#[derive(Debug, Clone, Default)]
+pub(super) struct BoundedSearch {
+    features: Vec<u32>,
+    bounds: Vec<SplitBounds>,
+    shift: u32,
+    /// The largest score of an admissible split that is known.
+    best: f64,
+    is_searched: Vec<bool>,
+}
+
+impl BoundedSearch {
+    /// Bounds the splits of a node along features, those without missing values, unless there are too few rows or the criterion
+    /// has no bounds.
+    pub(super) fn start(
+        &mut self,
+        columns: &DenseColumns,
+        features: &[u32],
+        rows: &[u32],
+        min_leaf: usize,
+        criterion: &mut impl Criterion,
+    ) {
+        self.features.clear();
+        if rows.len() < LEAST_BINNED || !criterion.is_exact() {
+            return;
+        }
+        let bins = features.iter().filter_map(|&f| Some((f, columns.bins(f)?)));
+        let (features, bins): (Vec<u32>, Vec<&[u8]>) = bins.map(|(f, bins)| (f, &*bins.of_rows)).unzip();
+        let n_bins = rows.len() / ROWS_PER_BIN;
+        self.shift = 8_u32.saturating_sub(n_bins.ilog2());
+        self.bounds.resize_with(self.bounds.len().max(bins.len()), SplitBounds::default);
+        let bounds = &mut self.bounds[..bins.len()];
+        if !criterion.bound(rows, &bins, self.shift, bounds) {
+            return;
+        }
+        let ends = bounds.iter().flat_map(|bounds| {
+            let ends = bounds.scores().iter().enumerate();
+            ends.filter(|&(bin, _)| is_admissible(bounds.n_rows(bin), rows.len(), min_leaf))
+        });
+        self.best = ends.fold(f64::NEG_INFINITY, |best, (_, &score)| best.max(score));
+        self.features = features;
+    }
+
+    /// The place of a feature among those bounded; `None` if it has to be searched whole, as its rows are all in one bin.
+    pub(super) fn place_of(&self, feature: u32) -> Option<usize> {
+        let place = self.features.iter().position(|&f| f == feature)?;
+        let bounds = &self.bounds[place];
+        let n_rows = bounds.n_rows(bounds.scores().len() - 1);
+        let mut bins = 0..bounds.scores().len();
+        bins.any(|bin| ![0, n_rows].contains(&bounds.n_rows(bin))).then_some(place)
+    }
+
+    /// The best split along a feature of which the place is known, if it may be as good as the best known.
+    pub(super) fn best_split<E: Entry>(
+        &mut self,
+        columns: &DenseColumns,
+        place: usize,
+        rows: &[u32],
+        min_leaf: usize,
+        criterion: &mut impl Criterion,
+        (entries, sorter): (&mut Vec<E>, &mut RankSorter<E>),
+    ) -> Option<SplitCandidate> {
+        let feature = self.features[place];
+        let (_, ranks) = columns.ranks(feature);
+        let (value_bins, bounds, shift) = (columns.bins(feature)?, &self.bounds[place], self.shift);
+        let (bins, best) = (&*value_bins.of_rows, self.best);
+        let inside = bounds.inside().iter().enumerate();
+        let may_hold = inside.map(|(bin, &inside)| inside >= best && !value_bins.has_one_value(bin, shift));
+        self.is_searched.clear();
+        self.is_searched.extend(may_hold);
+        let is_searched = &self.is_searched;
+        entries.clear();
+        if is_searched.contains(&true) {
+            vectorized(
+                #[inline(always)]
+                || {
+                    gather(ranks, rows, |row| is_searched[usize::from(bins[row as usize] >> shift)], entries);
+                    sorter.sort(entries);
+                },
+            );
+        }
+        let mut found: Option<(f64, Place)> = None;
+        let keep = |found: &mut Option<(f64, Place)>, score: f64, place: Place| {
+            if found.is_none_or(|(held, _)| score > held) {
+                *found = Some((score, place));
+            }
+        };
+        let mut end = 0;
+        for bin in 0..bounds.scores().len() {
+            let (n_before, n_up_to) = (bounds.n_rows_before(bin), bounds.n_rows(bin));
+            if n_before == n_up_to {
+                continue;
+            }
+            if is_searched[bin] {
+                let own = end..end + n_up_to - n_before;
+                end = own.end;
+                let inside = &entries[own.clone()];
+                let row = |i: usize| {
+                    let is_last = inside.get(i + 1).is_none_or(|next| next.rank() == inside[i].rank());
+                    let n_left = n_before + i + 1;
+                    (inside[i].row(), !is_last && is_admissible(n_left, rows.len(), min_leaf))
+                };
+                criterion.move_before(bounds, bin);
+                let best = vectorized(
+                    #[inline(always)]
+                    || criterion.best_of(inside.len() - 1, row, Equals::First),
+                );
+                if let Some((score, n)) = best {
+                    let threshold = Threshold::Between(inside[n - 1].rank(), inside[n].rank());
+                    keep(&mut found, score, Place::Inside(threshold, n_before + n));
+                }
+            }
+            let score = bounds.scores()[bin];
+            if score >= best && is_admissible(n_up_to, rows.len(), min_leaf) {
+                keep(&mut found, score, Place::EndOf(bin));
+            }
+        }
+        let (score, place) = found?;
+        self.best = self.best.max(score);
+        let (threshold, n_left) = match place {
+            Place::Inside(threshold, n_left) => (threshold, n_left),
+            Place::EndOf(bin) => {
+                let is_left = |row: u32| usize::from(bins[row as usize] >> shift) <= bin;
+                (neighbours(ranks, rows, is_left), bounds.n_rows(bin))
+            }
+        };
+        Some(SplitCandidate::new(score, threshold, None, n_left, rows.len()))
+    }
+}
+
+/// Where a split is.
+#[derive(Clone, Copy)]
+enum Place {
+    /// Inside a bin, with so many rows left.
+    Inside(Threshold, usize),
+    EndOf(usize),
+}
+
+fn is_admissible(n_left: usize, n_rows: usize, min_leaf: usize) -> bool {
+    let least = min_leaf.max(1);
+    n_left >= least && n_rows - n_left >= least
+}
+
+/// Collects the entries of some rows.
+#[inline(always)]
+fn gather<E: Entry>(ranks: &Ranks, rows: &[u32], is_taken: impl Fn(u32) -> bool, out: &mut Vec<E>) {
+    match ranks {
+        Ranks::U8(ranks) => gather_of(ranks, rows, is_taken, out),
+        Ranks::U16(ranks) => gather_of(ranks, rows, is_taken, out),
+        Ranks::U32(ranks) => gather_of(ranks, rows, is_taken, out),
+    }
+}
+
+#[inline(always)]
+fn gather_of<T: Copy + Into<u32>, E: Entry>(
+    ranks: &[T],
+    rows: &[u32],
+    is_taken: impl Fn(u32) -> bool,
+    out: &mut Vec<E>,
+) {
+    // Without a branch: which rows are taken cannot be predicted.
+    out.resize(rows.len() + 1, E::default());
+    let mut n = 0;
+    for &row in rows {
+        out[n] = E::new(ranks[row as usize].into(), row);
+        n += usize::from(is_taken(row));
+    }
+    out.truncate(n);
+}
+
+/// The threshold between the rows that go left and the others.
+fn neighbours(ranks: &Ranks, rows: &[u32], is_left: impl Fn(u32) -> bool) -> Threshold {
+    let rank = |row: u32| match ranks {
+        Ranks::U8(ranks) => ranks[row as usize].into(),
+        Ranks::U16(ranks) => ranks[row as usize].into(),
+        Ranks::U32(ranks) => ranks[row as usize],
+    };
+    let (mut low, mut high) = (0, u32::MAX);
+    for &row in rows {
+        if is_left(row) {
+            low = low.max(rank(row));
+        } else {
+            high = high.min(rank(row));
+        }
+    }
+    Threshold::Between(low, high)
+}
