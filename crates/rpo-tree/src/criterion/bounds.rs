@@ -129,7 +129,11 @@ impl SplitBounds {
             let excess = scatter.min(part / weight_before) + scatter.min(part / weight_behind);
             let gain = (score.max(score_before) - least).max(0.0);
             let root = gain.sqrt() + excess.sqrt();
-            let inside = if count > 1 { least + root * root + slack } else { f64::NEG_INFINITY };
+            let inside = if count > 1 {
+                least + root * root + slack
+            } else {
+                f64::NEG_INFINITY
+            };
             self.scores.push(score);
             self.inside.push(inside);
             score_before = score;

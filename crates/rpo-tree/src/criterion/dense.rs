@@ -398,6 +398,41 @@ mod tests {
             }
         }
 
+        /// Scores between bins are those of the rows moved one by one, bit for bit, and no score inside a bin is above its
+        /// bound, in whatever order its rows are moved.
+        #[test]
+        fn bounds_hold(
+            cells in proptest::collection::vec(prop_oneof![-1e3_f32..1e3, Just(0.0), 1e3_f32..1.001e3], 40 * 3),
+            weights in proptest::collection::vec(1_u8..4, 40),
+            bins in proptest::collection::vec(0_u8..12, 40),
+            shift in 0_u32..3,
+        ) {
+            let mut z = Array2::from_shape_vec((40, 3), cells).unwrap();
+            let weights: Vec<f32> = weights.into_iter().map(f32::from).collect();
+            round_for_exact_sums(z.as_slice_mut().unwrap(), 120.0);
+            let mut criterion = Variance::new(z.view(), &weights);
+            let rows: Vec<u32> = (0..40).collect();
+            criterion.start(&rows);
+            let mut bounds = [SplitBounds::default()];
+            prop_assert!(criterion.bound(&rows, &[&bins], shift, &mut bounds));
+            let mut sorted = rows.clone();
+            sorted.sort_by_key(|&row| bins[row as usize] >> shift);
+            let bin = |i: usize| usize::from(bins[sorted[i] as usize] >> shift);
+            criterion.clear();
+            for i in 0..39 {
+                criterion.move_row(sorted[i]);
+                if bin(i) == bin(i + 1) {
+                    prop_assert!(criterion.score() <= bounds[0].inside()[bin(i)]);
+                } else {
+                    prop_assert_eq!(criterion.score(), bounds[0].scores()[bin(i)]);
+                    prop_assert_eq!(bounds[0].n_rows(bin(i)), i + 1);
+                    let moved = criterion.moved.clone();
+                    criterion.move_before(&bounds[0], bin(i + 1));
+                    prop_assert_eq!(&criterion.moved, &moved);
+                }
+            }
+        }
+
         /// Rows moved together leave the sums that rows moved one by one leave, bit for bit.
         #[test]
         fn rows_move_together_as_one_by_one(

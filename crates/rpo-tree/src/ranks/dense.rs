@@ -55,8 +55,8 @@ pub(crate) struct ValueBins {
 }
 
 const N_BINS: usize = 256;
-/// Fewest rows of a column in bins.
-pub(crate) const LEAST_BINNED: usize = 512;
+/// Fewest rows of a column in bins: of fewer, hardly a node is large enough to be searched by them.
+const LEAST_BINNED: usize = 2_048;
 
 impl ValueBins {
     /// Of the rows in the order of their values.

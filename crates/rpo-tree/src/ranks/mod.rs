@@ -16,7 +16,7 @@ mod order;
 mod radix;
 mod sparse;
 
-pub(crate) use dense::{DenseColumns, LEAST_BINNED, Ranks};
+pub(crate) use dense::{DenseColumns, Ranks};
 pub(crate) use order::{MOST_ROWS, Order};
 pub(crate) use radix::sort_by_bits;
 pub(crate) use sparse::SparseRanks;

@@ -7,11 +7,13 @@
 use super::order::RankSorter;
 use super::sweep::{Entry, SplitCandidate, Threshold};
 use crate::criterion::{Criterion, Equals, SplitBounds};
-use crate::ranks::{DenseColumns, LEAST_BINNED, Ranks};
+use crate::ranks::{DenseColumns, Ranks};
 use rpo_core::vectorized;
 
+/// Fewest rows of a node that is searched by bins.
+const LEAST_ROWS: usize = 256;
 /// Fewest rows of a node for each bin on average, of at most 256 bins.
-const ROWS_PER_BIN: usize = 16;
+const ROWS_PER_BIN: usize = 8;
 
 /// The features of a node that are searched by bins.
 #[derive(Debug, Clone, Default)]
@@ -36,14 +38,15 @@ impl BoundedSearch {
         criterion: &mut impl Criterion,
     ) {
         self.features.clear();
-        if rows.len() < LEAST_BINNED || !criterion.is_exact() {
+        if rows.len() < LEAST_ROWS || !criterion.is_exact() {
             return;
         }
         let bins = features.iter().filter_map(|&f| Some((f, columns.bins(f)?)));
         let (features, bins): (Vec<u32>, Vec<&[u8]>) = bins.map(|(f, bins)| (f, &*bins.of_rows)).unzip();
         let n_bins = rows.len() / ROWS_PER_BIN;
         self.shift = 8_u32.saturating_sub(n_bins.ilog2());
-        self.bounds.resize_with(self.bounds.len().max(bins.len()), SplitBounds::default);
+        self.bounds
+            .resize_with(self.bounds.len().max(bins.len()), SplitBounds::default);
         let bounds = &mut self.bounds[..bins.len()];
         if !criterion.bound(rows, &bins, self.shift, bounds) {
             return;
@@ -62,7 +65,8 @@ impl BoundedSearch {
         let bounds = &self.bounds[place];
         let n_rows = bounds.n_rows(bounds.scores().len() - 1);
         let mut bins = 0..bounds.scores().len();
-        bins.any(|bin| ![0, n_rows].contains(&bounds.n_rows(bin))).then_some(place)
+        bins.any(|bin| ![0, n_rows].contains(&bounds.n_rows(bin)))
+            .then_some(place)
     }
 
     /// The best split along a feature of which the place is known, if it may be as good as the best known.
@@ -89,7 +93,12 @@ impl BoundedSearch {
             vectorized(
                 #[inline(always)]
                 || {
-                    gather(ranks, rows, |row| is_searched[usize::from(bins[row as usize] >> shift)], entries);
+                    gather(
+                        ranks,
+                        rows,
+                        |row| is_searched[usize::from(bins[row as usize] >> shift)],
+                        entries,
+                    );
                     sorter.sort(entries);
                 },
             );
@@ -111,9 +120,14 @@ impl BoundedSearch {
                 end = own.end;
                 let inside = &entries[own.clone()];
                 let row = |i: usize| {
-                    let is_last = inside.get(i + 1).is_none_or(|next| next.rank() == inside[i].rank());
+                    let is_last = inside
+                        .get(i + 1)
+                        .is_none_or(|next| next.rank() == inside[i].rank());
                     let n_left = n_before + i + 1;
-                    (inside[i].row(), !is_last && is_admissible(n_left, rows.len(), min_leaf))
+                    (
+                        inside[i].row(),
+                        !is_last && is_admissible(n_left, rows.len(), min_leaf),
+                    )
                 };
                 criterion.move_before(bounds, bin);
                 let best = vectorized(

@@ -5,6 +5,7 @@
     reason = "tests compare with the standard library"
 )]
 
+mod bounded;
 mod categories;
 mod centroid;
 mod common;
