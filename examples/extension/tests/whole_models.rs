@@ -99,7 +99,7 @@ fn a_leaf_model_in_a_whole_forest() {
 
     // Without shrinkage leaves hold means, and with much of it every prediction is nearly the same.
     let x = test.features().view();
-    let plain = [("trees", "20"), ("scale_outputs", "none")];
+    let plain = [("trees", "20"), ("preset", "paper")];
     let means = fit("random-forest", &plain, &train).predict(x).unwrap();
     let unshrunken = fit("shrunken-forest", &[("shrinkage", "0")], &train);
     let differences = unshrunken.predict(x).unwrap() - means;

@@ -219,6 +219,9 @@ impl Method {
             .read(Some(task))
             .map_err(|e| ModelError::Custom(e.to_string()))?;
         own.check()?;
+        if self.keeps_scale() {
+            features.standardize = Some(false);
+        }
         features.check(self.entry.nominal())?;
         let mut parameters = self.parameter_values(Some(task));
         if self.given("thresholds").is_none()
@@ -242,8 +245,7 @@ impl Method {
             parameters,
             features,
             default_nominal: self.entry.nominal(),
-            // A preset has its paper's features.
-            standardizes: self.entry.standardizes() && self.given("preset").is_none(),
+            standardizes: self.entry.standardizes(),
             is_ensemble: self.entry.is_ensemble(),
             decision,
             seed: Seed::new(self.seed()),
@@ -259,7 +261,17 @@ impl Method {
         let own = self.own_defaults(task).into_iter();
         all.extend(own.filter(|(name, _)| !self.entry.hides(name)));
         all.extend(self.given.clone());
+        if self.keeps_scale() {
+            all.insert("standardize".to_owned(), false.into());
+        }
         all
+    }
+
+    /// Returns true where features keep their scale because a preset is given, which has those of its paper, although the method
+    /// may standardize them by default.
+    fn keeps_scale(&self) -> bool {
+        let has_preset = self.given("preset").is_some_and(|preset| !preset.is_null());
+        self.entry.standardizes() && has_preset && self.given("standardize").is_none()
     }
 
     fn own_defaults(&self, task: Option<Task>) -> Map<String, Value> {
