@@ -125,6 +125,11 @@ fn help(parameter: &ParameterInfo) -> String {
         Value::String(text) => remarks.push(format!("default {text}")),
         value => remarks.push(format!("default {value}")),
     }
+    remarks.extend(
+        parameter
+            .label_default
+            .map(|value| format!("default of labels {value}")),
+    );
     match remarks.is_empty() {
         true => parameter.help.clone(),
         false => format!("{} [{}]", parameter.help, remarks.join("; ")),

@@ -12,6 +12,8 @@ pub struct ParameterInfo {
     pub help: String,
     /// The default; null where there is none.
     pub default: Value,
+    /// The default where the outputs are labels, if it is another.
+    pub label_default: Option<&'static str>,
     /// The values it may have, if they are a list of names.
     pub choices: Vec<String>,
     /// The range of a number, such as "at least 1"; empty where it is not limited.
@@ -29,6 +31,7 @@ impl ParameterInfo {
             name: "seed".to_owned(),
             help: "Seed of all randomness: the same seed gives the same model.".to_owned(),
             default: 0.into(),
+            label_default: None,
             choices: Vec::new(),
             range: String::new(),
             is_switch: false,
@@ -64,6 +67,7 @@ pub(super) fn describe(schema: &Value, name: &str, default: &Value) -> Parameter
         name: name.to_owned(),
         help,
         default: default.clone(),
+        label_default: None,
         choices: choices(property),
         range: range(property),
         is_switch: is_boolean(&property["type"]),

@@ -248,6 +248,13 @@ impl MethodEntry {
         self.described.get_or_init(|| {
             let mut all = described(&(self.schema)(), &self.defaults);
             all.retain(|p| !self.hides(&p.name) && p.name != "seed");
+            for parameter in &mut all {
+                let of_labels = self
+                    .label_defaults
+                    .iter()
+                    .find(|(name, _)| parameter.name == *name);
+                parameter.label_default = of_labels.map(|(_, value)| *value);
+            }
             // Where presets are no field of the structure.
             if !self.presets.is_empty() && all.iter().all(|p| p.name != "preset") {
                 all.push(ParameterInfo::preset(self.presets.iter().map(|(name, _)| *name)));
