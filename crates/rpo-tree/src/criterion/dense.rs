@@ -78,6 +78,9 @@ const BLOCK: usize = 128;
 /// Most targets of which splits are bounded: the sums of all bins of a feature have to stay in a core's cache.
 const MOST_BOUNDED: usize = 64;
 
+/// Most sums of all bins of all features together, 8 MiB, so that searches of very many features take no more memory.
+const MOST_SUMS: usize = 1 << 20;
+
 /// Rows that are added in one pass over the sums.
 const TOGETHER: usize = 4;
 
@@ -275,13 +278,14 @@ impl Criterion for Variance<'_> {
     }
 
     fn bound(&mut self, rows: &[u32], bins: &[&[u8]], shift: u32, of_features: &mut [SplitBounds]) -> bool {
-        if !self.exact || self.n_targets > MOST_BOUNDED {
+        let (stride, n_bins) = (bounds::stride(self.n_targets), 1 << (8 - shift));
+        let n_sums = of_features.len() * n_bins * stride;
+        if !self.exact || self.n_targets > MOST_BOUNDED || n_sums > MOST_SUMS {
             return false;
         }
         for bounds in &mut *of_features {
-            bounds.start(self.n_targets, 1 << (8 - shift));
+            bounds.start(self.n_targets, n_bins);
         }
-        let stride = bounds::stride(self.n_targets);
         let (block, mut rows_left) = (&mut self.block, rows);
         block.resize(BLOCK * stride, 0.0);
         let (targets, n_targets, weights, squares) =
