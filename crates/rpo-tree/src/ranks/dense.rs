@@ -17,8 +17,19 @@ pub(crate) enum Ranks {
     U32(Vec<u32>),
 }
 
-/// Columns of a dense matrix. Memory: four bytes per value, and one to four more, and four per distinct one, of columns
-/// that a search sorts, and of not many rows six more.
+impl Ranks {
+    /// The rank of a row.
+    pub(crate) fn get(&self, row: usize) -> u32 {
+        match self {
+            Self::U8(ranks) => ranks[row].into(),
+            Self::U16(ranks) => ranks[row].into(),
+            Self::U32(ranks) => ranks[row],
+        }
+    }
+}
+
+/// Columns of a dense matrix. Memory: four bytes per value, and of columns that a search sorts one to four more for ranks, one
+/// for bins if there are enough rows, six for their order if there are not many, and four per distinct value.
 #[derive(Debug, Clone)]
 pub(crate) struct DenseColumns {
     columns: Vec<DenseColumn>,

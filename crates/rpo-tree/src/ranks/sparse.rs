@@ -196,18 +196,10 @@ fn code(entries: &mut [u64], n_rows: usize, row_of: &[u32], row_entries: &mut [R
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Layout, RankedFeatures, Ranks};
+    use super::super::{Layout, RankedFeatures};
     use ndarray::Array2;
     use proptest::prelude::*;
     use rpo_core::MatrixView;
-
-    fn rank(ranks: &Ranks, row: usize) -> u32 {
-        match ranks {
-            Ranks::U8(r) => r[row].into(),
-            Ranks::U16(r) => r[row].into(),
-            Ranks::U32(r) => r[row],
-        }
-    }
 
     proptest! {
         #[test]
@@ -224,12 +216,12 @@ mod tests {
                 prop_assert_eq!(values, s.values(j));
                 prop_assert!(s.column(j).is_sorted());
                 for &entry in s.column(j) {
-                    prop_assert_eq!((entry >> 32) as u32, rank(ranks, entry as u32 as usize));
+                    prop_assert_eq!((entry >> 32) as u32, ranks.get(entry as u32 as usize));
                 }
             }
             for i in 0..5 {
                 for entry in s.row(i) {
-                    prop_assert_eq!(entry.rank, rank(&d.ranks(entry.feature).1, i as usize));
+                    prop_assert_eq!(entry.rank, d.ranks(entry.feature).1.get(i as usize));
                 }
                 prop_assert_eq!(s.row(i).len(), x.row(i as usize).iter().filter(|v| **v != 0.0).count());
             }

@@ -4,8 +4,9 @@
 //! those inside a bin. Values are sorted and swept in those bins alone that may hold a split as good as the best
 //! between bins of any feature: the split found is the same, bit for bit.
 
+use super::collect::entries_where;
 use super::order::RankSorter;
-use super::sweep::{Entry, SplitCandidate, Threshold};
+use super::sweep::{Entry, SplitCandidate, Threshold, is_admissible};
 use crate::criterion::{Criterion, Equals, SplitBounds};
 use crate::ranks::{DenseColumns, Ranks};
 use rpo_core::vectorized;
@@ -82,7 +83,8 @@ impl BoundedSearch {
         let feature = self.features[place];
         let (_, ranks) = columns.ranks(feature);
         let (value_bins, bounds, shift) = (columns.bins(feature)?, &self.bounds[place], self.shift);
-        let (bins, best) = (&*value_bins.of_rows, self.best);
+        let bin_of = |row: u32| usize::from(value_bins.of_rows[row as usize] >> shift);
+        let best = self.best;
         let inside = bounds.inside().iter().enumerate();
         let may_hold = inside.map(|(bin, &inside)| inside >= best && !value_bins.has_one_value(bin, shift));
         self.is_searched.clear();
@@ -93,12 +95,8 @@ impl BoundedSearch {
             vectorized(
                 #[inline(always)]
                 || {
-                    gather(
-                        ranks,
-                        rows,
-                        |row| is_searched[usize::from(bins[row as usize] >> shift)],
-                        entries,
-                    );
+                    let is_taken = |_, row: u32| is_searched[bin_of(row)];
+                    entries_where(ranks, rows, is_taken, entries);
                     sorter.sort(entries);
                 },
             );
@@ -118,16 +116,11 @@ impl BoundedSearch {
             if is_searched[bin] {
                 let own = end..end + n_up_to - n_before;
                 end = own.end;
-                let inside = &entries[own.clone()];
+                let inside = &entries[own];
                 let row = |i: usize| {
-                    let is_last = inside
-                        .get(i + 1)
-                        .is_none_or(|next| next.rank() == inside[i].rank());
-                    let n_left = n_before + i + 1;
-                    (
-                        inside[i].row(),
-                        !is_last && is_admissible(n_left, rows.len(), min_leaf),
-                    )
+                    let is_apart = inside[i + 1].rank() != inside[i].rank();
+                    let is_scored = is_apart && is_admissible(n_before + i + 1, rows.len(), min_leaf);
+                    (inside[i].row(), is_scored)
                 };
                 criterion.move_before(bounds, bin);
                 let best = vectorized(
@@ -149,7 +142,7 @@ impl BoundedSearch {
         let (threshold, n_left) = match place {
             Place::Inside(threshold, n_left) => (threshold, n_left),
             Place::EndOf(bin) => {
-                let is_left = |row: u32| usize::from(bins[row as usize] >> shift) <= bin;
+                let is_left = |row: u32| bin_of(row) <= bin;
                 (neighbours(ranks, rows, is_left), bounds.n_rows(bin))
             }
         };
@@ -165,51 +158,15 @@ enum Place {
     EndOf(usize),
 }
 
-fn is_admissible(n_left: usize, n_rows: usize, min_leaf: usize) -> bool {
-    let least = min_leaf.max(1);
-    n_left >= least && n_rows - n_left >= least
-}
-
-/// Collects the entries of some rows.
-#[inline(always)]
-fn gather<E: Entry>(ranks: &Ranks, rows: &[u32], is_taken: impl Fn(u32) -> bool, out: &mut Vec<E>) {
-    match ranks {
-        Ranks::U8(ranks) => gather_of(ranks, rows, is_taken, out),
-        Ranks::U16(ranks) => gather_of(ranks, rows, is_taken, out),
-        Ranks::U32(ranks) => gather_of(ranks, rows, is_taken, out),
-    }
-}
-
-#[inline(always)]
-fn gather_of<T: Copy + Into<u32>, E: Entry>(
-    ranks: &[T],
-    rows: &[u32],
-    is_taken: impl Fn(u32) -> bool,
-    out: &mut Vec<E>,
-) {
-    // Without a branch: which rows are taken cannot be predicted.
-    out.resize(rows.len() + 1, E::default());
-    let mut n = 0;
-    for &row in rows {
-        out[n] = E::new(ranks[row as usize].into(), row);
-        n += usize::from(is_taken(row));
-    }
-    out.truncate(n);
-}
-
 /// The threshold between the rows that go left and the others.
 fn neighbours(ranks: &Ranks, rows: &[u32], is_left: impl Fn(u32) -> bool) -> Threshold {
-    let rank = |row: u32| match ranks {
-        Ranks::U8(ranks) => ranks[row as usize].into(),
-        Ranks::U16(ranks) => ranks[row as usize].into(),
-        Ranks::U32(ranks) => ranks[row as usize],
-    };
     let (mut low, mut high) = (0, u32::MAX);
     for &row in rows {
+        let rank = ranks.get(row as usize);
         if is_left(row) {
-            low = low.max(rank(row));
+            low = low.max(rank);
         } else {
-            high = high.min(rank(row));
+            high = high.min(rank);
         }
     }
     Threshold::Between(low, high)

@@ -12,25 +12,41 @@ use crate::ranks::{ColumnValues, Ranks, SparseRanks, bits};
 /// Collects the entries of one dense feature, in row order.
 #[inline(always)]
 pub(super) fn dense_entries<E: Entry>(values: &ColumnValues, ranks: &Ranks, rows: &[u32], out: &mut Vec<E>) {
-    out.clear();
     // A rank no row holds if no row holds zero.
     let zero = values.zero_rank().unwrap_or(u32::MAX);
+    entries_where(ranks, rows, |rank, _| rank != zero, out);
+}
+
+/// Collects the entries of those rows of a dense feature that a rank and a row are taken of, in row order.
+#[inline(always)]
+pub(super) fn entries_where<E: Entry>(
+    ranks: &Ranks,
+    rows: &[u32],
+    is_taken: impl Fn(u32, u32) -> bool,
+    out: &mut Vec<E>,
+) {
     match ranks {
-        Ranks::U8(ranks) => gather(ranks, zero, rows, out),
-        Ranks::U16(ranks) => gather(ranks, zero, rows, out),
-        Ranks::U32(ranks) => gather(ranks, zero, rows, out),
+        Ranks::U8(ranks) => gather(ranks, rows, is_taken, out),
+        Ranks::U16(ranks) => gather(ranks, rows, is_taken, out),
+        Ranks::U32(ranks) => gather(ranks, rows, is_taken, out),
     }
 }
 
 #[inline(always)]
-fn gather<T: Copy + Into<u32>, E: Entry>(ranks: &[T], zero: u32, rows: &[u32], out: &mut Vec<E>) {
-    // Writing every entry and moving on only past the non-zero ones keeps the loop free of branches.
+fn gather<T: Copy + Into<u32>, E: Entry>(
+    ranks: &[T],
+    rows: &[u32],
+    is_taken: impl Fn(u32, u32) -> bool,
+    out: &mut Vec<E>,
+) {
+    // Writing every entry and moving on only past those taken keeps the loop free of branches.
+    out.clear();
     out.resize(rows.len(), E::default());
     let mut n = 0;
     for &row in rows {
-        let rank: u32 = ranks[row as usize].into();
+        let rank = ranks[row as usize].into();
         out[n] = E::new(rank, row);
-        n += usize::from(rank != zero);
+        n += usize::from(is_taken(rank, row));
     }
     out.truncate(n);
 }

@@ -4,7 +4,7 @@
 //! side of the threshold that zero is not on. As scores do not depend on which side is called moved, those are moved, in
 //! row order, and both layouts of the features sum alike.
 
-use super::sweep::{SplitCandidate, Threshold, keep_better};
+use super::sweep::{SplitCandidate, Threshold, is_admissible, keep_better};
 use crate::criterion::Criterion;
 use rpo_core::vectorized;
 
@@ -60,7 +60,7 @@ impl RandomThreshold {
             self.missing.clear();
         }
         let missing = &self.missing;
-        let admits = |n_moved: usize| n_moved >= min_leaf && n_rows - n_moved >= min_leaf;
+        let admits = |n_moved: usize| is_admissible(n_moved, n_rows, min_leaf);
         if low == high {
             criterion.clear();
             criterion.move_rows(missing.iter().copied());

@@ -113,6 +113,13 @@ impl Entry for u32 {
     }
 }
 
+/// Returns true if a split of `n_rows` rows that moves some leaves both children large enough, and neither empty.
+#[inline(always)]
+pub(super) fn is_admissible(n_moved: usize, n_rows: usize, min_leaf: usize) -> bool {
+    let least = min_leaf.max(1);
+    n_moved >= least && n_rows - n_moved >= least
+}
+
 /// The place of the first of sorted entries with this rank or a larger one; mostly that is the first of all, or there is none.
 fn first_from(entries: &[impl Entry], rank: u32) -> usize {
     let is_below = |entry: Option<&_>| entry.is_some_and(|e: &_| Entry::rank(*e) < rank);
@@ -358,7 +365,7 @@ impl<'a, E: Entry> Feature<'a, E> {
     }
 
     fn admits(&self, n_moved: usize) -> bool {
-        n_moved >= self.min_leaf && self.n_rows - n_moved >= self.min_leaf
+        is_admissible(n_moved, self.n_rows, self.min_leaf)
     }
 
     /// The candidate that moves `n_entries` rows of observed values, and the missing ones if `missing_moved`.
