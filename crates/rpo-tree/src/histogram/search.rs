@@ -206,32 +206,64 @@ pub(super) struct Node<'a, S: Sums> {
 /// Numbers whose scores take as long as all else that a feature takes.
 const PER_FEATURE: usize = 64;
 
-/// Parts of the features for each thread.
-const PARTS: usize = 2;
+/// Parts of the work for each thread: several, as they are not quite of the same work.
+const PARTS: usize = 8;
 
-/// What features offer, given the work that they are (in numbers): of each of some ranges of them, joined, in parallel where
-/// that is worth it.
-pub(super) fn join_parts<S: Sums, T: Send>(
-    n_features: usize,
-    work: usize,
-    scratches: &mut Scratches<S>,
-    of_range: impl Fn(Range<usize>, &mut Scratch<S>) -> Option<T> + Sync,
-    join: impl Fn(Option<T>, Option<T>) -> Option<T> + Sync + Send,
-) -> Option<T> {
-    let threads = rayon::current_num_threads();
-    if threads == 1 || work + n_features * PER_FEATURE < WORTH_IT {
-        return of_range(0..n_features, scratches.one());
+/// The part of a node in a search of several: so many features, and their work in numbers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Job {
+    pub(super) n_features: usize,
+    pub(super) work: usize,
+}
+
+impl Job {
+    fn work(&self) -> usize {
+        self.work + self.n_features * PER_FEATURE
     }
-    let size = n_features.div_ceil(PARTS * threads).max(1);
-    let parts = scratches.several(n_features.div_ceil(size));
-    let parts = parts.par_iter_mut().enumerate();
-    parts
-        .map(|(i, scratch)| of_range(i * size..n_features.min((i + 1) * size), scratch))
-        .reduce(|| None, join)
+}
+
+/// What the features of each node offer, given the number of a node and some of its features: of ranges of about the same
+/// work, joined, in parallel where all together are worth it.
+///
+/// Nodes are searched together because to hand over work takes a good part of the time of one.
+pub(super) fn join_parts<S: Sums, T: Send>(
+    jobs: &[Job],
+    scratches: &mut Scratches<S>,
+    of_range: impl Fn(usize, Range<usize>, &mut Scratch<S>) -> Option<T> + Sync,
+    join: impl Fn(Option<T>, Option<T>) -> Option<T>,
+) -> Vec<Option<T>> {
+    let threads = rayon::current_num_threads();
+    let work: usize = jobs.iter().map(Job::work).sum();
+    if threads == 1 || work < WORTH_IT {
+        let each = jobs.iter().enumerate();
+        return each
+            .map(|(i, job)| of_range(i, 0..job.n_features, scratches.one()))
+            .collect();
+    }
+    let of_part = work.div_ceil(PARTS * threads);
+    let ranges = jobs.iter().enumerate().flat_map(|(i, job)| {
+        let n = job.n_features;
+        let size = n.div_ceil(job.work().div_ceil(of_part).max(1)).max(1);
+        (0..n)
+            .step_by(size)
+            .map(move |start| (i, start..n.min(start + size)))
+    });
+    let mut ranges: Vec<_> = ranges.collect();
+    // A thread takes neighbouring ranges: of all nodes the features whose sums it made, which are in its cache.
+    ranges.sort_by_key(|(_, range)| range.start);
+    let parts = scratches.several(ranges.len()).par_iter_mut().zip(&ranges);
+    let found: Vec<_> = parts
+        .map(|(scratch, (i, range))| of_range(*i, range.clone(), scratch))
+        .collect();
+    let mut joined: Vec<_> = jobs.iter().map(|_| None).collect();
+    for ((i, _), found) in ranges.into_iter().zip(found) {
+        joined[i] = join(joined[i].take(), found);
+    }
+    joined
 }
 
 impl<S: Sums> Node<'_, S> {
-    fn scan(&self, feature: u32, scratch: &mut Scratch<S>) -> Scanned {
+    pub(super) fn scan(&self, feature: u32, scratch: &mut Scratch<S>) -> Scanned {
         let sums = (self.features.place(feature), self.histogram);
         scratch.scan(self.sums, self.features, feature, sums, self.total, &self.limits)
     }
@@ -247,62 +279,17 @@ impl<S: Sums> Node<'_, S> {
         }
     }
 
-    /// The best split of all features, of equal scores the first in random order.
-    pub(super) fn best_of_all(&self, scratches: &mut Scratches<S>) -> Option<Found> {
-        let singles = match &self.features.layout {
-            Layout::Dense(_) => &[],
-            Layout::Sparse(c) => c.singles(),
-        };
-        let rank = |i: usize| self.order.rank(singles[i]).0;
-        let best_single = |range: Range<usize>, scratch: &mut Scratch<S>| {
-            self.sums.best_single(
-                range,
-                self.histogram,
-                self.total,
-                &self.limits,
-                &mut scratch.scan,
-                rank,
-            )
-        };
-        // Of equal scores the first.
-        let first = |a: Option<(f64, usize)>, b: Option<(f64, usize)>| match (a, b) {
-            (Some(a), Some(b)) => Some(if b.0 > a.0 || (b.0 == a.0 && rank(b.1) < rank(a.1)) {
-                b
-            } else {
-                a
-            }),
-            (a, b) => a.or(b),
-        };
-        let work = self.features.n_cells() * S::WIDTH;
-        let single = join_parts(singles.len(), work, scratches, best_single, first);
-        let single = single.and_then(|(_, i)| self.candidate(singles[i], scratches.one()));
-        let p = self.features.n_features();
-        if singles.len() == p {
-            return single;
-        }
-        let scan = |range: Range<usize>, scratch: &mut Scratch<S>| {
-            let mut best = None;
-            // Features of one sum were scored above.
-            for feature in range.filter(|&f| !self.features.is_single(f as u32)) {
-                best = better(best, self.candidate(feature as u32, scratch));
-            }
-            best
-        };
-        better(single, join_parts(p, work, scratches, scan, better))
-    }
-
-    /// The best split of some features, which come in random order or not; `None` if all are constant.
-    pub(super) fn best_of(
+    /// The first of the largest scores among features of one sum each.
+    fn best_single(
         &self,
-        features: &[u32],
-        is_random: bool,
-        scratches: &mut Scratches<S>,
-    ) -> Option<Option<Found>> {
-        let work = self.features.n_cells() / self.features.n_features() * features.len() * S::WIDTH;
-        let order = (!is_random).then_some(self.order);
-        best_offer(features, order, work, scratches, |feature, scratch| {
-            self.scan(feature, scratch)
-        })
+        singles: &[u32],
+        range: Range<usize>,
+        scratch: &mut Scratch<S>,
+    ) -> Option<(f64, usize)> {
+        let rank = |i: usize| self.order.rank(singles[i]).0;
+        let buffer = &mut scratch.scan;
+        self.sums
+            .best_single(range, self.histogram, self.total, &self.limits, buffer, rank)
     }
 
     /// The split of the first feature that is not constant.
@@ -315,21 +302,73 @@ impl<S: Sums> Node<'_, S> {
     }
 }
 
-/// The best of what some features offer, which come in their order or in another one, given the work that they are; `None` if
-/// all are constant.
-pub(super) fn best_offer<S: Sums>(
-    features: &[u32],
-    order: Option<RandomOrder>,
-    work: usize,
+/// The best split of each of some nodes among all features, of equal scores the first in random order.
+pub(super) fn best_of_all<S: Sums>(
+    features: &BinnedFeatures,
+    nodes: &[Node<'_, S>],
     scratches: &mut Scratches<S>,
-    scan: impl Fn(u32, &mut Scratch<S>) -> Scanned + Sync,
-) -> Option<Option<Found>> {
-    let of_range = |range: Range<usize>, scratch: &mut Scratch<S>| {
+) -> Vec<Option<Found>> {
+    let singles = match &features.layout {
+        Layout::Dense(_) => &[],
+        Layout::Sparse(c) => c.singles(),
+    };
+    let jobs = |n_features| {
+        let work = features.n_cells() * S::WIDTH;
+        vec![Job { n_features, work }; nodes.len()]
+    };
+    let best_single = |i: usize, range: Range<usize>, scratch: &mut Scratch<S>| {
+        let node = &nodes[i];
+        let (score, place) = node.best_single(singles, range, scratch)?;
+        Some((score, node.order.rank(singles[place]).0, place))
+    };
+    let first = |a: Option<Single>, b: Option<Single>| match (a, b) {
+        (Some(a), Some(b)) => Some(if b.0 > a.0 || (b.0 == a.0 && b.1 < a.1) {
+            b
+        } else {
+            a
+        }),
+        (a, b) => a.or(b),
+    };
+    let best = join_parts(&jobs(singles.len()), scratches, best_single, first);
+    let of_singles = best
+        .into_iter()
+        .zip(nodes)
+        .map(|(best, node)| best.and_then(|(.., place)| node.candidate(singles[place], scratches.one())));
+    let of_singles = of_singles.collect();
+    let p = features.n_features();
+    if singles.len() == p {
+        return of_singles;
+    }
+    let scan = |i: usize, range: Range<usize>, scratch: &mut Scratch<S>| {
+        let mut best = None;
+        // Features of one sum were scored above.
+        for feature in range.filter(|&f| !features.is_single(f as u32)) {
+            best = better(best, nodes[i].candidate(feature as u32, scratch));
+        }
+        best
+    };
+    let others = join_parts(&jobs(p), scratches, scan, better);
+    let both = of_singles.into_iter().zip(others);
+    both.map(|(single, other)| better(single, other)).collect()
+}
+
+/// The score of a feature of one sum, its rank and its place.
+type Single = (f64, u64, usize);
+
+/// The best of what some features of each of some nodes offer, given the features, their order unless they come in it, and
+/// the work that they are; `None` if all are constant.
+pub(super) fn best_offers<S: Sums>(
+    nodes: &[Drawn<'_>],
+    scratches: &mut Scratches<S>,
+    scan: impl Fn(usize, u32, &mut Scratch<S>) -> Scanned + Sync,
+) -> Vec<Option<Option<Found>>> {
+    let of_range = |i: usize, range: Range<usize>, scratch: &mut Scratch<S>| {
+        let Drawn { features, order, .. } = nodes[i];
         let mut best = None;
         for place in range {
             let feature = features[place];
             let order = order.map_or(place as u64, |order| order.rank(feature).0);
-            best = offer(best, feature, order, scan(feature, scratch));
+            best = offer(best, feature, order, scan(i, feature, scratch));
         }
         best
     };
@@ -337,7 +376,27 @@ pub(super) fn best_offer<S: Sums>(
         (Some(a), Some(b)) => Some(better(a, b)),
         (a, b) => a.or(b),
     };
-    join_parts(features.len(), work, scratches, of_range, join)
+    let jobs: Vec<_> = nodes.iter().map(Drawn::job).collect();
+    join_parts(&jobs, scratches, of_range, join)
+}
+
+/// The features of a node that are searched.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Drawn<'a> {
+    pub(super) features: &'a [u32],
+    /// That in which features win among equal scores, if not that in which they come.
+    pub(super) order: Option<RandomOrder>,
+    /// Numbers that their scores are made of.
+    pub(super) work: usize,
+}
+
+impl Drawn<'_> {
+    fn job(&self) -> Job {
+        Job {
+            n_features: self.features.len(),
+            work: self.work,
+        }
+    }
 }
 
 /// Takes in what a feature offers; `None` as long as all are constant.

@@ -5,10 +5,10 @@ use super::features::{BinnedFeatures, Layout, Side};
 use super::fixed::FixedPoint;
 use super::purity::Purity;
 use super::scalar::Scalar;
-use super::search::{Found, Limits, Node, Sums, best_offer, offer};
+use super::search::{Drawn, Found, Limits, Node, Sums, best_of_all, best_offers, offer};
 use super::shared_root::share_root;
 use super::vector::Vector;
-use super::workspace::{Common, HistogramWorkspace, Work};
+use super::workspace::{Common, HistogramWorkspace, Searched, TOGETHER, Work};
 use crate::TreeError;
 use crate::categories::CategorySet;
 use crate::criterion::{Curvature, LeafPenalty};
@@ -249,6 +249,11 @@ impl<'a> HistogramSplitter<'a> {
         rows.len() / 2 >= self.params.min_samples_leaf && !self.purity.is_pure(rows)
     }
 
+    /// Number of bins of a feature, about.
+    fn n_bins(&self) -> usize {
+        self.features.n_cells() / self.features.n_features()
+    }
+
     /// Number of features drawn, if not all are searched.
     fn n_drawn(&self) -> Option<usize> {
         let n = self.subset.map_or(self.features.n_features(), <[u32]>::len);
@@ -297,13 +302,21 @@ impl Splitter for HistogramSplitter<'_> {
     }
 
     fn opened(&self, parent: usize, children: &[(NodeRows<'_>, bool)], workspace: &mut HistogramWorkspace) {
+        let HistogramWorkspace {
+            common,
+            packed,
+            wide,
+            few,
+            many,
+            long,
+        } = workspace;
         match &self.sums {
             AnySums::Unusable => {}
-            AnySums::Packed(sums) => self.opened_by(sums, parent, children, &mut workspace.packed),
-            AnySums::Wide(sums) => self.opened_by(sums, parent, children, &mut workspace.wide),
-            AnySums::Few(sums) => self.opened_by(sums, parent, children, &mut workspace.few),
-            AnySums::Many(sums) => self.opened_by(sums, parent, children, &mut workspace.many),
-            AnySums::Long(sums) => self.opened_by(sums, parent, children, &mut workspace.long),
+            AnySums::Packed(sums) => self.opened_by(sums, parent, children, common, packed),
+            AnySums::Wide(sums) => self.opened_by(sums, parent, children, common, wide),
+            AnySums::Few(sums) => self.opened_by(sums, parent, children, common, few),
+            AnySums::Many(sums) => self.opened_by(sums, parent, children, common, many),
+            AnySums::Long(sums) => self.opened_by(sums, parent, children, common, long),
         }
     }
 }
@@ -320,38 +333,26 @@ impl HistogramSplitter<'_> {
         if node.number == 0 {
             work.begin();
         }
-        let kept = work.take(node.number);
-        // Sums are kept of nodes alone that may be split.
-        if kept.is_none() && !self.may_split(node.rows) {
-            return None;
-        }
-        if self.sums_drawn_only() {
-            let total = sums.total(node.rows, &mut work.gathered);
-            let found = self.search_drawn(sums, node, &total, common, work)?;
-            let gain = self.gain(sums, &found, &total)?;
-            let rule = self.route(sums, &found, node.rows, None, (common, work), children);
-            return Some(ProposedSplit { rule, gain });
-        }
-        let (histogram, total) = kept.unwrap_or_else(|| {
-            let mut histogram = work.take_free();
-            let total = sums.accumulate(self.features, node.rows, &mut work.gathered, &mut histogram);
-            (histogram, total)
-        });
-        let found = self.search(sums, node, &total, &histogram, common, &mut work.scratches);
-        let Some((found, gain)) = found.and_then(|found| Some((found, self.gain(sums, &found, &total)?)))
-        else {
-            work.give_back(histogram);
+        let searched = match work.take(node.number) {
+            Some(searched) => searched,
+            None if self.may_split(node.rows) => {
+                let of_all = (!self.sums_drawn_only()).then(|| {
+                    let mut histogram = work.take_free();
+                    let gathered = &mut work.gathered[0];
+                    let total = sums.accumulate(self.features, node.rows, gathered, &mut histogram);
+                    (histogram, total)
+                });
+                self.search(sums, vec![(node, of_all)], common, work).pop()?
+            }
+            None => return None,
+        };
+        let Some((found, gain)) = searched.best else {
+            work.give_back(searched.sums);
             return None;
         };
-        let rule = self.route(
-            sums,
-            &found,
-            node.rows,
-            Some(&histogram),
-            (common, work),
-            children,
-        );
-        work.keep(node.number, (histogram, total));
+        let histogram = searched.sums.as_ref().map(|(histogram, _)| histogram);
+        let rule = self.route(sums, &found, node.rows, histogram, (common, work), children);
+        work.keep(node.number, searched);
         Some(ProposedSplit { rule, gain })
     }
 
@@ -405,10 +406,11 @@ impl HistogramSplitter<'_> {
     ) -> AxisRule {
         let Found { feature, split, .. } = *found;
         let (place, limits) = (self.features.place(feature), self.limits());
-        let (scratch, gathered) = (work.scratches.one(), &work.gathered);
+        let (scratch, gathered) = (work.scratches.one(), &mut work.gathered[0]);
         let order = if let Some(histogram) = histogram {
             scratch.order(sums, (place, histogram), &limits)
         } else {
+            sums.total(rows, gathered);
             let alone = scratch.sum_alone(sums, self.features, feature, (rows, gathered));
             scratch.order(sums, (place.alone(), &alone), &limits)
         };
@@ -437,76 +439,136 @@ impl HistogramSplitter<'_> {
         }
     }
 
-    /// The best split by the sums of all features.
+    /// Searches some nodes, at most [`TOGETHER`], given the sums of all features where they are made.
     fn search<S: Sums>(
         &self,
         sums: &S,
-        node: NodeRows<'_>,
-        total: &S::Total,
-        histogram: &S::Histogram,
+        nodes: Vec<ToSearch<'_, S>>,
         common: &mut Common,
-        scratches: &mut Scratches<S>,
-    ) -> Option<Found> {
-        let search = Node {
-            features: self.features,
-            sums,
-            histogram,
-            total,
-            limits: self.limits(),
-            order: RandomOrder::of(node.seed),
-        };
-        let Some(k) = self.n_drawn() else {
-            return search.best_of_all(scratches);
-        };
+        work: &mut Work<S>,
+    ) -> Vec<Searched<S>> {
         let Common { draw, drawn, .. } = common;
-        draw.draw(k, node.seed.purpose("features"), drawn);
-        let is_random = k < draw.features().len();
-        match search.best_of(drawn, is_random, scratches) {
-            Some(best) => best,
-            None if k < draw.features().len() => {
-                search.first_of(further(draw.features(), node), scratches.one())
+        if let Some(k) = self.n_drawn() {
+            for ((node, _), drawn) in nodes.iter().zip(&mut *drawn) {
+                draw.draw(k, node.seed.purpose("features"), drawn);
             }
-            None => None,
         }
+        let all = draw.features();
+        let searched = |(of_all, best): (Option<_>, Option<(Found, f64)>)| Searched { best, sums: of_all };
+        if self.sums_drawn_only() {
+            let totals = nodes.iter().zip(&mut work.gathered);
+            let totals: Vec<_> = totals
+                .map(|((node, _), gathered)| sums.total(node.rows, gathered))
+                .collect();
+            let found = self.search_drawn(sums, &nodes, &totals, (drawn, all), work);
+            let best = found
+                .into_iter()
+                .zip(&totals)
+                .map(|(found, total)| self.with_gain(sums, found, total));
+            return best.map(|best| searched((None, best))).collect();
+        }
+        let to_search = nodes.iter().filter_map(|(node, of_all)| {
+            let (histogram, total) = of_all.as_ref()?;
+            Some(Node {
+                features: self.features,
+                sums,
+                histogram,
+                total,
+                limits: self.limits(),
+                order: RandomOrder::of(node.seed),
+            })
+        });
+        let to_search: Vec<_> = to_search.collect();
+        let found = self.search_all(&to_search, &nodes, (drawn, all), &mut work.scratches);
+        let best = found.into_iter().zip(&to_search);
+        let best: Vec<_> = best
+            .map(|(found, node)| self.with_gain(sums, found, node.total))
+            .collect();
+        let of_all = nodes.into_iter().map(|(_, of_all)| of_all);
+        of_all.zip(best).map(searched).collect()
     }
 
-    /// The best split of the features drawn, of which alone sums are made.
+    /// A split with its gain, if that is large enough.
+    fn with_gain<S: Sums>(&self, sums: &S, found: Option<Found>, total: &S::Total) -> Option<(Found, f64)> {
+        found.and_then(|found| Some((found, self.gain(sums, &found, total)?)))
+    }
+
+    /// The best splits of nodes by the sums of all features, given the features drawn and all.
+    fn search_all<S: Sums>(
+        &self,
+        to_search: &[Node<'_, S>],
+        nodes: &[ToSearch<'_, S>],
+        (drawn, all): (&[Vec<u32>], &[u32]),
+        scratches: &mut Scratches<S>,
+    ) -> Vec<Option<Found>> {
+        let Some(k) = self.n_drawn() else {
+            return best_of_all(self.features, to_search, scratches);
+        };
+        let is_random = k < all.len();
+        let of_node = |(node, features): (&Node<'_, S>, _)| Drawn {
+            features,
+            order: (!is_random).then_some(node.order),
+            work: self.n_bins() * k * S::WIDTH,
+        };
+        let features = drawn.iter().map(Vec::as_slice);
+        let drawn: Vec<_> = to_search.iter().zip(features).map(of_node).collect();
+        let scan = |i: usize, feature, scratch: &mut Scratch<S>| to_search[i].scan(feature, scratch);
+        let found = best_offers(&drawn, scratches, scan);
+        let each = found.into_iter().zip(to_search).zip(nodes);
+        each.map(|((found, search), (node, _))| match found {
+            Some(best) => best,
+            None if is_random => search.first_of(further(all, *node), scratches.one()),
+            None => None,
+        })
+        .collect()
+    }
+
+    /// The best splits of nodes of the features drawn, of which alone sums are made, given those and all.
     fn search_drawn<S: Sums>(
         &self,
         sums: &S,
-        node: NodeRows<'_>,
-        total: &S::Total,
-        common: &mut Common,
+        nodes: &[ToSearch<'_, S>],
+        totals: &[S::Total],
+        (drawn, all): (&[Vec<u32>], &[u32]),
         work: &mut Work<S>,
-    ) -> Option<Found> {
-        let Common { draw, drawn, .. } = common;
+    ) -> Vec<Option<Found>> {
         let Work {
             scratches, gathered, ..
         } = work;
-        let k = self.n_drawn()?;
-        draw.draw(k, node.seed.purpose("features"), drawn);
-        let (limits, rows) = (self.limits(), (node.rows, &*gathered));
-        let scan = |feature, scratch: &mut Scratch<S>| {
-            scratch.scan_alone(sums, self.features, feature, rows, total, &limits)
+        let limits = self.limits();
+        let scan = |i: usize, feature, scratch: &mut Scratch<S>| {
+            let rows = (nodes[i].0.rows, &gathered[i]);
+            scratch.scan_alone(sums, self.features, feature, rows, &totals[i], &limits)
         };
-        let order = (k == draw.features().len()).then(|| RandomOrder::of(node.seed));
-        match best_offer(drawn, order, node.rows.len() * k * S::WIDTH, scratches, scan) {
+        let is_random = drawn[0].len() < all.len();
+        let of_nodes = nodes.iter().zip(drawn).map(|((node, _), features)| Drawn {
+            features,
+            order: (!is_random).then(|| RandomOrder::of(node.seed)),
+            work: (node.rows.len() + self.n_bins()) * features.len() * S::WIDTH,
+        });
+        let of_nodes: Vec<_> = of_nodes.collect();
+        let found = best_offers(&of_nodes, scratches, scan);
+        let each = found.into_iter().zip(nodes).enumerate();
+        each.map(|(i, (found, (node, _)))| match found {
             Some(best) => best,
-            None if k < draw.features().len() => further(draw.features(), node)
-                .find_map(|feature| offer(None, feature, 0, scan(feature, scratches.one())))?,
+            None if is_random => further(all, *node)
+                .find_map(|feature| offer(None, feature, 0, scan(i, feature, scratches.one())))?,
             None => None,
-        }
+        })
+        .collect()
     }
 
-    /// Makes the sums of the children: of the smaller from its rows, of the larger from those of the parent.
+    /// Searches the children that may be split, of which sums are made: of the smaller from its rows, of the larger from
+    /// those of the parent.
     fn opened_by<S: Sums>(
         &self,
         sums: &S,
         parent: usize,
         children: &[(NodeRows<'_>, bool)],
+        common: &mut Common,
         work: &mut Work<S>,
     ) {
-        let (Some((mut histogram, mut total)), [left, right]) = (work.take(parent), children) else {
+        let (Some(parent), [left, right]) = (work.take(parent), children) else {
             return;
         };
         let (small, large) = if left.0.rows.len() <= right.0.rows.len() {
@@ -516,29 +578,40 @@ impl HistogramSplitter<'_> {
         };
         let wanted = |child: &(NodeRows<'_>, bool)| child.1 && self.may_split(child.0.rows);
         let (small_wanted, large_wanted) = (wanted(small), wanted(large));
-        if !small_wanted && !large_wanted {
-            work.give_back(histogram);
-            return;
+        if !(small_wanted || large_wanted) || (parent.sums.is_some() && !work.has_room()) {
+            return work.give_back(parent.sums);
         }
-        let mut of_small = work.take_free();
-        let total_small = sums.accumulate(self.features, small.0.rows, &mut work.gathered, &mut of_small);
-        if large_wanted {
-            sums.subtract(
-                self.features,
-                (&mut histogram, &mut total),
-                (&of_small, &total_small),
-            );
-            work.keep(large.0.number, (histogram, total));
-        } else {
-            work.give_back(histogram);
+        let (mut of_small, mut of_large) = (None, None);
+        if let Some((mut histogram, mut total)) = parent.sums {
+            let (mut small_histogram, gathered) = (work.take_free(), &mut work.gathered[0]);
+            let small_total = sums.accumulate(self.features, small.0.rows, gathered, &mut small_histogram);
+            if large_wanted {
+                let of_parent = (&mut histogram, &mut total);
+                sums.subtract(self.features, of_parent, (&small_histogram, &small_total));
+            }
+            (of_small, of_large) = (Some((small_histogram, small_total)), Some((histogram, total)));
         }
-        if small_wanted {
-            work.keep(small.0.number, (of_small, total_small));
-        } else {
-            work.give_back(of_small);
+        let mut nodes = Vec::with_capacity(TOGETHER);
+        for (node, sums, is_wanted) in [
+            (small.0, of_small, small_wanted),
+            (large.0, of_large, large_wanted),
+        ] {
+            if is_wanted {
+                nodes.push((node, sums));
+            } else {
+                work.give_back(sums);
+            }
+        }
+        let numbers: Vec<_> = nodes.iter().map(|(node, _)| node.number).collect();
+        let searched = self.search(sums, nodes, common, work);
+        for (number, searched) in numbers.into_iter().zip(searched) {
+            work.keep(number, searched);
         }
     }
 }
+
+/// A node to search, and its sums if they are made of all features.
+type ToSearch<'n, S> = (NodeRows<'n>, Option<(<S as Sums>::Histogram, <S as Sums>::Total)>);
 
 /// The features in the order in which a node goes on past its draws.
 fn further(features: &[u32], node: NodeRows<'_>) -> impl Iterator<Item = u32> {

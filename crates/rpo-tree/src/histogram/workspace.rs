@@ -2,7 +2,7 @@
 
 use super::categories::Scratches;
 use super::scalar::Scalar;
-use super::search::Sums;
+use super::search::{Found, Sums};
 use super::vector::Vector;
 use crate::splitter::candidates::FeatureDraw;
 use std::collections::BTreeMap;
@@ -23,34 +23,47 @@ pub struct HistogramWorkspace {
 #[derive(Debug)]
 pub(super) struct Common {
     pub(super) draw: FeatureDraw,
-    pub(super) drawn: Vec<u32>,
+    /// The features of nodes that are searched together.
+    pub(super) drawn: [Vec<u32>; TOGETHER],
     /// Per training row, 0 between calls.
     pub(super) marks: Vec<u8>,
 }
 
-/// Histograms of open nodes, and buffers.
+/// Most nodes that are searched together, the children of one.
+pub(super) const TOGETHER: usize = 2;
+
+/// What is known of nodes that were searched, and buffers.
 pub(super) struct Work<S: Sums> {
-    pub(super) gathered: S::Gathered,
+    /// Targets of nodes that are searched together.
+    pub(super) gathered: [S::Gathered; TOGETHER],
     pub(super) scratches: Scratches<S>,
     free: Vec<S::Histogram>,
-    open: BTreeMap<usize, (S::Histogram, S::Total)>,
+    searched: BTreeMap<usize, Searched<S>>,
+}
+
+/// A node that was searched.
+pub(super) struct Searched<S: Sums> {
+    /// Its best split and the gain of that, if one is good enough.
+    pub(super) best: Option<(Found, f64)>,
+    /// Its sums, if they are made of all features.
+    pub(super) sums: Option<(S::Histogram, S::Total)>,
 }
 
 impl<S: Sums> Default for Work<S> {
     fn default() -> Self {
         Self {
-            gathered: S::Gathered::default(),
+            gathered: Default::default(),
             scratches: Scratches::default(),
             free: Vec::new(),
-            open: BTreeMap::new(),
+            searched: BTreeMap::new(),
         }
     }
 }
 
 impl<S: Sums> std::fmt::Debug for Work<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (free, open) = (self.free.len(), self.open.len());
-        write!(f, "Work {{ {free} histograms free, {open} of open nodes }}")
+        let (free, searched) = (self.free.len(), self.searched.len());
+        write!(f, "Work {{ {free} histograms free, {searched} nodes searched }}")
     }
 }
 
@@ -59,7 +72,7 @@ impl HistogramWorkspace {
         Self {
             common: Common {
                 draw: FeatureDraw::new(features),
-                drawn: Vec::new(),
+                drawn: Default::default(),
                 marks: Vec::new(),
             },
             packed: Work::default(),
@@ -72,14 +85,14 @@ impl HistogramWorkspace {
 }
 
 impl<S: Sums> Work<S> {
-    /// Most histograms of open nodes that are kept; those of other nodes are summed again. A matter of memory alone.
-    const MOST_OPEN: usize = 64;
+    /// Most nodes of which histograms are kept; others are searched when they are split. A matter of memory alone.
+    const MOST_KEPT: usize = 64;
 
     /// Forgets the nodes of an earlier tree.
     pub(super) fn begin(&mut self) {
-        let left = std::mem::take(&mut self.open);
-        self.free
-            .extend(left.into_values().map(|(histogram, _)| histogram));
+        let left = std::mem::take(&mut self.searched);
+        left.into_values()
+            .for_each(|searched| self.give_back(searched.sums));
     }
 
     /// A histogram to be filled.
@@ -87,21 +100,23 @@ impl<S: Sums> Work<S> {
         self.free.pop().unwrap_or_default()
     }
 
-    pub(super) fn give_back(&mut self, histogram: S::Histogram) {
-        self.free.push(histogram);
+    /// Gives back the histogram of a node that needs it no more, if it has one.
+    pub(super) fn give_back(&mut self, sums: Option<(S::Histogram, S::Total)>) {
+        self.free.extend(sums.map(|(histogram, _)| histogram));
     }
 
-    /// Takes the sums of an open node, if they are kept.
-    pub(super) fn take(&mut self, node: usize) -> Option<(S::Histogram, S::Total)> {
-        self.open.remove(&node)
+    /// Returns true if the histograms of two more nodes may be kept.
+    pub(super) fn has_room(&self) -> bool {
+        self.searched.len() + TOGETHER <= Self::MOST_KEPT
     }
 
-    /// Keeps the sums of an open node.
-    pub(super) fn keep(&mut self, node: usize, sums: (S::Histogram, S::Total)) {
-        if self.open.len() < Self::MOST_OPEN {
-            self.open.insert(node, sums);
-        } else {
-            self.give_back(sums.0);
-        }
+    /// Takes what is known of a node, if it was searched and kept.
+    pub(super) fn take(&mut self, node: usize) -> Option<Searched<S>> {
+        self.searched.remove(&node)
+    }
+
+    /// Keeps what is known of a node.
+    pub(super) fn keep(&mut self, node: usize, searched: Searched<S>) {
+        self.searched.insert(node, searched);
     }
 }
