@@ -8,6 +8,7 @@
 )]
 
 mod inverse_link;
+mod learner;
 pub mod math;
 mod matrix;
 mod memory;
@@ -27,6 +28,7 @@ pub use ndarray;
 pub use sprs;
 
 pub use inverse_link::InverseLink;
+pub use learner::{ForestLearner, Learner, Merge};
 pub use matrix::{
     CsrMatrix, CsrView, Fused, Matrix, MatrixError, MatrixView, SparseAccumulator, check_dense, csr_row,
     product, product_into,

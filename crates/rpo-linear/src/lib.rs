@@ -19,8 +19,11 @@ pub mod linfa;
 mod options;
 mod scores;
 
-/// Features and outputs.
-pub use rpo_core::{CsrMatrix, DEFAULT_MEMORY_LIMIT, InverseLink, Matrix, MatrixView, Predictor};
+/// Features and outputs, and what methods and models have in common.
+pub use rpo_core::{
+    CsrMatrix, DEFAULT_MEMORY_LIMIT, ForestLearner, InverseLink, Learner, Matrix, MatrixView, Merge,
+    Predictor,
+};
 /// Values of parameters.
 pub use rpo_projections::{Penalty, Rank, SpectralLaw};
 

@@ -1,7 +1,7 @@
 //! The estimators of this crate as those of linfa, with the feature `linfa`.
 //!
-//! Parameters are [`Fit`] on datasets of dense `f32` features and outputs; models are `Predict`. Their inherent methods of the
-//! same names take matrices instead, so call the traits' by name:
+//! Parameters are [`Fit`] on datasets of dense `f32` features and outputs; models are `Predict`. Those of [`Learner`] and [`Predictor`] of
+//! the same names take matrices instead, so call linfa's by name:
 //!
 //! ```
 //! use linfa::Dataset;
@@ -21,7 +21,7 @@
 use ::linfa::DatasetBase;
 use ::linfa::traits::{Fit, PredictInplace};
 use ndarray::{Array2, ArrayBase, Data, Ix2};
-use rpo_core::Predictor;
+use rpo_core::{Learner, Predictor};
 
 use crate::{
     LabelEmbeddingParams, LinearError, LinearModel, LinkModel, LogisticRegressionParams, MatrixView,
@@ -54,7 +54,7 @@ macro_rules! impl_linfa {
                 data: &DatasetBase<ArrayBase<X, Ix2>, ArrayBase<Y, Ix2>>,
             ) -> Result<$model, FitError> {
                 let (x, y) = (data.records.view(), data.targets.view());
-                Ok(self.fit(x.into(), y.into())?)
+                Ok(Learner::fit(self, x.into(), y.into())?)
             }
         }
     };

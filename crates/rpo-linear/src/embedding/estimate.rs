@@ -15,9 +15,9 @@ const SPARSE: f64 = 4e9;
 const ITERATIONS: f64 = 40.0;
 
 impl LabelEmbeddingParams {
-    /// What [`fit`](Self::fit) will take: the operations of its steps, at the rates of a core of 2024 and, where the rank is
+    /// What a fit will take: the operations of its steps, at the rates of a core of 2024 and, where the rank is
     /// a rule, for the most dimensions that the rule allows.
-    pub fn estimate(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> FitEstimate {
+    pub(super) fn estimate(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> FitEstimate {
         let [n, p, d] = [x.n_rows(), x.n_cols(), y.n_cols()].map(|size| size as f64);
         let (x_stored, y_stored) = (x.n_stored() as f64, y.n_stored() as f64);
         let (mut sparse, mut dense) = (0.0, 0.0);

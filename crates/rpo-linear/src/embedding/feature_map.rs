@@ -14,9 +14,12 @@ const CHUNK: usize = 128;
 /// Fourier features.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FeatureMap {
-    n_features: usize,
-    projection: Option<(Array2<f32>, Array1<f32>)>,
-    fourier: Option<RandomFeatures>,
+    /// W (p x k) and its offset (k), if there is a projection.
+    pub projection: Option<(Array2<f32>, Array1<f32>)>,
+    /// The random features of what comes out of the projection, if there are any.
+    pub fourier: Option<RandomFeatures>,
+    /// Number of features p of a sample.
+    pub(super) n_features: usize,
 }
 
 impl FeatureMap {
@@ -50,30 +53,13 @@ impl FeatureMap {
         Self::new(self.n_features, self.projection, Some(fourier))
     }
 
-    /// Number of features p of a sample.
-    pub fn n_features(&self) -> usize {
-        self.n_features
-    }
-
     /// Number of terms, s + 1.
-    pub fn n_terms(&self) -> usize {
+    pub(crate) fn n_terms(&self) -> usize {
         1 + match (&self.fourier, &self.projection) {
             (Some(fourier), _) => fourier.n_features(),
             (None, Some((weights, _))) => weights.ncols(),
             (None, None) => self.n_features,
         }
-    }
-
-    /// W (p x k) and its offset (k), if there is a projection.
-    pub fn projection(&self) -> Option<(&Array2<f32>, &Array1<f32>)> {
-        self.projection
-            .as_ref()
-            .map(|(weights, offset)| (weights, offset))
-    }
-
-    /// The random features, if there are any.
-    pub fn fourier(&self) -> Option<&RandomFeatures> {
-        self.fourier.as_ref()
     }
 
     /// Writes the terms of some rows of `x`, the last of which is 1, to `out` (rows x terms). In parallel over chunks

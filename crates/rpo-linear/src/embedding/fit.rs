@@ -2,7 +2,7 @@
 
 use ndarray::{Array1, Array2, ArrayView1, s};
 use rand::seq::SliceRandom;
-use rpo_core::{InverseLink, Matrix, MatrixView, Seed, math};
+use rpo_core::{InverseLink, Learner, Matrix, MatrixView, Seed, math};
 use rpo_projections::{LabelEmbedding, Penalty, RandomFeatures, Rank, standard_normal};
 
 use super::normal::NormalEquations;
@@ -35,12 +35,23 @@ pub struct History {
     pub kept_epoch: usize,
 }
 
-impl LabelEmbeddingParams {
-    /// [`fit`](Self::fit) with options.
+impl Learner for LabelEmbeddingParams {
+    type Model = LinkModel;
+    type Error = LinearError;
+    type Options<'a> = FitOptions<'a>;
+
+    /// Refuses parameters that the mode or the loss does not use, too.
+    fn check(&self) -> Result<(), LinearError> {
+        self.check_all()
+    }
+
+    /// Outputs are labels for the logistic and softmax losses, any numbers for the squared loss.
     ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_with(
+    /// Time: `embedding_passes + 1` times k + `oversampling` least squares solves for the embedding,
+    /// n s² + s³ + s nnz(Y) + s² d for least squares, and for the other losses n s² and, per epoch, 4 n s d more. Memory: up to
+    /// four times the weights (s d), ΦᵀΦ (s²), and the random features of a block of samples, or of all where they take at
+    /// most a quarter of the memory limit. Fails for a rank above d, weights of samples, and matrices above the memory limit.
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
@@ -49,7 +60,9 @@ impl LabelEmbeddingParams {
         // On a thread of the pool, as batches are short: none is handed over from outside.
         rayon::scope(|_| self.fit_inside(x, y, options))
     }
+}
 
+impl LabelEmbeddingParams {
     fn fit_inside(
         &self,
         x: MatrixView<'_>,
@@ -84,7 +97,7 @@ impl LabelEmbeddingParams {
         if withheld.is_empty() {
             history.losses = fitted.losses;
         }
-        history.rank = map.projection().map(|(weights, _)| weights.ncols());
+        history.rank = map.projection.as_ref().map(|(weights, _)| weights.ncols());
         history.penalty = Some(fitted.penalty);
         options.finish(history);
         LinkModel::new(map, fitted.weights, inverse_link, x.n_rows())

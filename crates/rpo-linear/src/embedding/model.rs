@@ -12,9 +12,12 @@ use crate::scores::Scorer;
 /// Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkModel {
+    /// The inverse link g: scores are probabilities with a logistic loss, estimates of the outputs with the squared loss.
+    /// Labels with scores of 0.5 or more minimize the expected Hamming loss; see [`f1_decisions`](crate::f1_decisions) for
+    /// the macro F1.
+    pub inverse_link: InverseLink,
     map: FeatureMap,
     weights: Array2<f32>,
-    inverse_link: InverseLink,
     n_train: usize,
 }
 
@@ -48,13 +51,6 @@ impl LinkModel {
     pub fn weights(&self) -> &Array2<f32> {
         &self.weights
     }
-
-    /// The inverse link g: scores are probabilities with a logistic loss, estimates of the outputs with the squared loss.
-    /// Labels with scores of 0.5 or more minimize the expected Hamming loss; see [`f1_decisions`](crate::f1_decisions) for
-    /// the macro F1.
-    pub fn inverse_link(&self) -> InverseLink {
-        self.inverse_link
-    }
 }
 
 /// Predictions are the scores. Features that are not finite ([`LinearError::Features`]) and scores beyond the range of
@@ -63,7 +59,7 @@ impl Predictor for LinkModel {
     type Error = LinearError;
 
     fn n_features(&self) -> usize {
-        self.map.n_features()
+        self.map.n_features
     }
 
     fn n_outputs(&self) -> usize {

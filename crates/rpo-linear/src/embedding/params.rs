@@ -3,15 +3,14 @@
 use std::fmt;
 
 use rpo_core::{
-    InverseLink, MatrixView, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
+    InverseLink, ParameterError, check_count, check_fraction, check_not_negative, check_positive,
 };
 use rpo_projections::{LabelEmbedding, Penalty, Rank, SpectralLaw};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::LinkModel;
 use super::sgd::SgdParams;
-use crate::{FitOptions, LinearError};
+use crate::LinearError;
 
 /// The model that a label embedding fits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -73,7 +72,7 @@ pub enum LinkLoss {
 /// via Randomized Methods*, 2015, Algorithm 3).
 ///
 /// `None` stands for the default of a parameter. A parameter that the mode or the loss does not use must be `None`;
-/// [`check`](Self::check), which [`fit`](Self::fit) calls, refuses anything else.
+/// [`check`](rpo_core::Learner::check), as a fit, refuses anything else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LabelEmbeddingParams {
@@ -192,12 +191,7 @@ impl Default for LabelEmbeddingParams {
 }
 
 impl LabelEmbeddingParams {
-    /// Checks every parameter that can be checked without data, as [`fit`](Self::fit) does.
-    ///
-    /// # Errors
-    /// [`LinearError::Parameter`] or [`LinearError::Projection`] for the first parameter that is out of range, or that the
-    /// mode or the loss does not use.
-    pub fn check(&self) -> Result<(), LinearError> {
+    pub(super) fn check_all(&self) -> Result<(), LinearError> {
         self.check_uses()?;
         let rank = self.rank.unwrap_or_default();
         rank.check()?;
@@ -231,22 +225,6 @@ impl LabelEmbeddingParams {
             below_1("withhold", sgd.withhold)?;
         }
         Ok(check_positive("lambda", self.lambda.strength())?)
-    }
-
-    /// Fits a model to features `x` (n x p) and outputs `y` (n x d): labels for the logistic and softmax losses, any
-    /// numbers for the squared loss.
-    ///
-    /// A function of data and parameters for any number of threads. Time: `embedding_passes + 1` times k + `oversampling`
-    /// least squares solves for the embedding, n s² + s³ + s nnz(Y) + s² d for least squares, and for the other losses
-    /// n s² and, per epoch, 4 n s d more. Memory: up to four times the weights (s d), ΦᵀΦ (s²), and the random features of
-    /// a block of samples, or of all where they take at most a quarter of the memory limit.
-    ///
-    /// # Errors
-    /// [`LinearError`] for parameters that [`check`](Self::check) refuses or the data make impossible (a rank above d),
-    /// sizes that do not match, values that are not finite, outputs that are no labels where the loss requires them, and
-    /// matrices above the memory limit.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinkModel, LinearError> {
-        self.fit_with(x, y, FitOptions::default())
     }
 
     /// Refuses parameters that have no effect.
@@ -358,7 +336,7 @@ mod tests {
     use rpo_projections::ProjectionError;
 
     fn name(params: &LabelEmbeddingParams) -> &'static str {
-        match params.check() {
+        match params.check_all() {
             Err(
                 LinearError::Parameter(error) | LinearError::Projection(ProjectionError::Parameter(error)),
             ) => error.name(),
@@ -370,7 +348,7 @@ mod tests {
     #[test]
     fn parameters_are_checked_at_their_bounds() {
         let base = LabelEmbeddingParams::default;
-        assert!(base().check().is_ok());
+        assert!(base().check_all().is_ok());
         let refused = |set: &dyn Fn(&mut LabelEmbeddingParams)| {
             let mut params = base();
             set(&mut params);
@@ -416,7 +394,7 @@ mod tests {
     fn parameters_without_effect_are_refused() {
         let conflict = |json: &str| {
             let params: LabelEmbeddingParams = serde_json::from_str(json).unwrap();
-            params.check().unwrap_err().to_string()
+            params.check_all().unwrap_err().to_string()
         };
         for (json, message) in [
             (

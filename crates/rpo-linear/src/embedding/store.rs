@@ -7,12 +7,12 @@ use rpo_projections::RandomFeatures;
 
 impl Store for LinkModel {
     fn store(&self, out: &mut Writer) -> Result<(), StoreError> {
-        out.field("inverse_link", self.inverse_link())?;
-        if let Some((projection, offset)) = self.map().projection() {
+        out.field("inverse_link", self.inverse_link)?;
+        if let Some((projection, offset)) = &self.map().projection {
             out.dense("link.projection", projection.view())?;
             store_vector("link.offset", offset, out)?;
         }
-        if let Some(fourier) = self.map().fourier() {
+        if let Some(fourier) = &self.map().fourier {
             out.dense("link.frequency", fourier.frequencies().view())?;
             store_vector("link.phase", fourier.phases(), out)?;
         }

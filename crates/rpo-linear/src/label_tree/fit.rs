@@ -1,7 +1,9 @@
 //! Growing label trees.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
-use rpo_core::{InverseLink, MatrixView, Seed};
+use rpo_core::{ForestLearner, InverseLink, Learner, MatrixView, Seed};
 
 use super::cluster::LabelPoints;
 use super::structure::Structure;
@@ -11,15 +13,25 @@ use crate::dual::{LANES, Numbering, Rows, SparseWeights, fit_group, label_sample
 use crate::linear::Costs;
 use crate::{FitOptions, History, LinearError, RowNorm};
 
-impl LabelTreeParams {
-    /// Fits a model to features `x` (n x p) and 0/1 labels `y` (n x d).
+impl Learner for LabelTreeParams {
+    type Model = LabelTreeModel;
+    type Error = LinearError;
+    type Options<'a> = FitOptions<'a>;
+
+    fn check(&self) -> Result<(), LinearError> {
+        self.check_ranges()?;
+        self.classifiers.check()
+    }
+
+    /// Outputs are 0/1 labels; each tree is a step.
     ///
     /// The nodes of a tree are fitted in parallel on the current rayon pool; the result does not depend on its size. Memory:
-    /// the stored values of X again, 8 bytes each, and those of the samples of each node that a thread fits.
+    /// the stored values of X again, 8 bytes each, and those of the samples of each node that a thread fits. Fails for weights
+    /// beyond the range of their precision.
     ///
     /// ```
     /// # use ndarray::array;
-    /// use rpo_linear::{LabelTreeParams, Predictor};
+    /// use rpo_linear::{LabelTreeParams, Learner, Predictor};
     /// let x = array![[1.0, 0.0, 0.2], [0.9, 0.1, 0.0], [0.0, 1.0, 0.3], [0.0, 0.8, 0.0]];
     /// let y = array![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
     /// let params = LabelTreeParams { leaf_labels: 1, ..LabelTreeParams::default() };
@@ -28,19 +40,7 @@ impl LabelTreeParams {
     /// assert_eq!(best.indices(), [0, 0, 1, 1]);
     /// # Ok::<(), rpo_linear::LinearError>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`LinearError`] for a parameter out of range, sizes that do not match, values that are not finite or no labels, or
-    /// weights beyond the range of their precision.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LabelTreeModel, LinearError> {
-        self.fit_with(x, y, FitOptions::default())
-    }
-
-    /// [`fit`](Self::fit) with options; each tree is a step.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_with(
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
@@ -74,7 +74,23 @@ impl LabelTreeParams {
             shape,
         ))
     }
+}
 
+impl ForestLearner for LabelTreeParams {
+    fn indices(&self) -> Range<usize> {
+        self.first_tree..self.first_tree.saturating_add(self.trees)
+    }
+
+    fn of_trees(&self, trees: Range<usize>) -> Self {
+        Self {
+            first_tree: trees.start,
+            trees: trees.len(),
+            ..self.clone()
+        }
+    }
+}
+
+impl LabelTreeParams {
     /// Grows a tree over the labels that some sample has.
     fn tree(
         &self,

@@ -1,7 +1,7 @@
 //! Fitted label trees.
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, MatrixView, Mismatch, Predictor, Seed, check_count, check_dense, csr_row};
+use rpo_core::{CsrMatrix, MatrixView, Merge, Mismatch, Predictor, Seed, check_count, check_dense, csr_row};
 
 use super::structure::Structure;
 use crate::checks::check_features;
@@ -11,6 +11,14 @@ use crate::{LinearError, RowNorm};
 /// A tree of linear classifiers over the labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelTree {
+    /// Number of nodes.
+    pub n_nodes: usize,
+    /// Number of leaves.
+    pub n_leaves: usize,
+    /// Depth of the deepest leaf; the root has depth 0.
+    pub depth: usize,
+    /// Number of weights that were kept.
+    pub n_weights: usize,
     pub(super) structure: Structure,
     /// The classifiers of each node.
     pub(super) weights: Vec<SparseWeights>,
@@ -20,46 +28,27 @@ pub struct LabelTree {
 impl LabelTree {
     pub(super) fn new(structure: Structure, weights: Vec<SparseWeights>, seed: Seed) -> Self {
         Self {
+            n_nodes: structure.nodes.len(),
+            n_leaves: structure.n_leaves(),
+            depth: structure.levels().count() - 1,
+            n_weights: weights.iter().map(|weights| weights.values.len()).sum(),
             structure,
             weights,
             seed,
         }
-    }
-
-    /// The origin of its randomness.
-    pub fn seed(&self) -> Seed {
-        self.seed
-    }
-
-    /// Number of nodes.
-    pub fn n_nodes(&self) -> usize {
-        self.structure.nodes.len()
-    }
-
-    /// Number of leaves.
-    pub fn n_leaves(&self) -> usize {
-        self.structure.n_leaves()
-    }
-
-    /// Depth of the deepest leaf; the root has depth 0.
-    pub fn depth(&self) -> usize {
-        self.structure.levels().count() - 1
-    }
-
-    /// Number of weights that were kept.
-    pub fn n_weights(&self) -> usize {
-        self.weights.iter().map(|weights| weights.values.len()).sum()
     }
 }
 
 /// Trees of linear classifiers over the labels; the score of a label is the mean of its probabilities. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelTreeModel {
+    /// The cost C of labels with as many samples as labels have in the mean, given or found; none in files of versions that
+    /// kept none.
+    pub cost: Option<f64>,
     pub(super) trees: Vec<LabelTree>,
     pub(super) loss: MarginLoss,
     pub(super) normalize: RowNorm,
     pub(super) beam: usize,
-    pub(super) cost: Option<f64>,
     n_train: usize,
     n_features: usize,
     n_outputs: usize,
@@ -91,24 +80,16 @@ impl LabelTreeModel {
     pub fn trees(&self) -> &[LabelTree] {
         &self.trees
     }
+}
 
-    /// Number of nodes that a prediction follows at each depth.
-    pub fn beam(&self) -> usize {
-        self.beam
+impl Merge for LabelTreeModel {
+    fn seeds(&self) -> Vec<Seed> {
+        self.trees.iter().map(|tree| tree.seed).collect()
     }
 
-    /// The cost C of labels with as many samples as labels have in the mean, given or found; none in files of versions that kept
-    /// none.
-    pub fn cost(&self) -> Option<f64> {
-        self.cost
-    }
-
-    /// The trees of this model, then those of another.
-    ///
-    /// # Errors
-    /// [`LinearError::Mismatch`] or [`LinearError::Merge`] if they were not fitted to data of the same shape with the same
-    /// loss, cost, scaling and beam.
-    pub fn merge(mut self, other: Self) -> Result<Self, LinearError> {
+    /// [`LinearError::Mismatch`] or [`LinearError::Merge`] unless the shapes of the data, the loss, the cost, the scaling and
+    /// the beam are the same.
+    fn merge(mut self, other: Self) -> Result<Self, LinearError> {
         for (what, expected, given) in [
             ("features of the other forest", self.n_features, other.n_features),
             ("outputs of the other forest", self.n_outputs, other.n_outputs),

@@ -1,12 +1,10 @@
 //! Parameters of label trees.
 
-use std::ops::Range;
-
 use rpo_core::{ParameterError, check_count};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{LinearError, OneVsRestParams};
+use crate::OneVsRestParams;
 
 /// Most children of a node, and most labels of a leaf.
 const MAX_CLASSIFIERS: usize = 65_536;
@@ -64,26 +62,8 @@ impl Default for LabelTreeParams {
 }
 
 impl LabelTreeParams {
-    /// The indices of the trees.
-    pub fn indices(&self) -> Range<usize> {
-        self.first_tree..self.first_tree.saturating_add(self.trees)
-    }
-
-    /// Returns the parameters of some of the trees, for growing a forest in parts.
-    #[must_use]
-    pub fn of_trees(&self, trees: Range<usize>) -> Self {
-        Self {
-            first_tree: trees.start,
-            trees: trees.len(),
-            ..self.clone()
-        }
-    }
-
-    /// Checks the parameters, as [`fit`](Self::fit) does.
-    ///
-    /// # Errors
-    /// [`LinearError::Parameter`].
-    pub fn check(&self) -> Result<(), LinearError> {
+    /// Checks the parameters but for those of classifiers.
+    pub(super) fn check_ranges(&self) -> Result<(), ParameterError> {
         check_count("trees", self.trees)?;
         let fits = self.first_tree.checked_add(self.trees).is_some();
         let expected = "so small that every tree has an index";
@@ -99,7 +79,6 @@ impl LabelTreeParams {
             self.feature_width,
             "1 to 16777216 components",
         )?;
-        check_count("beam", self.beam)?;
-        self.classifiers.check()
+        check_count("beam", self.beam)
     }
 }

@@ -1,7 +1,7 @@
 //! Logistic regression, label by label.
 
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, InverseLink, Matrix, MatrixView, ParameterError, Seed};
+use rpo_core::{CsrMatrix, InverseLink, Learner, Matrix, MatrixView, ParameterError, Seed};
 use rpo_core::{check_count, check_not_negative, check_positive};
 use rpo_projections::Penalty;
 use rpo_projections::least_squares::{Design, PenaltyDiagonal};
@@ -74,12 +74,12 @@ impl Default for LogisticRegressionParams {
     }
 }
 
-impl LogisticRegressionParams {
-    /// Checks the parameters, as [`fit`](Self::fit) does.
-    ///
-    /// # Errors
-    /// [`LinearError::Parameter`].
-    pub fn check(&self) -> Result<(), LinearError> {
+impl Learner for LogisticRegressionParams {
+    type Model = LinearModel;
+    type Error = LinearError;
+    type Options<'a> = FitOptions<'a>;
+
+    fn check(&self) -> Result<(), LinearError> {
         check_positive("lambda", self.lambda.strength())?;
         let fits = self.tolerance > 0.0 && self.tolerance < 1.0;
         ParameterError::unless(fits, "tolerance", self.tolerance, "in (0, 1)")?;
@@ -87,23 +87,12 @@ impl LogisticRegressionParams {
         Ok(check_not_negative("prune", self.prune)?)
     }
 
-    /// Fits a model to features `x` (n x p) and 0/1 labels `y` (n x d).
+    /// Outputs are 0/1 labels.
     ///
-    /// Memory: that of [`OneVsRestParams::fit`](crate::OneVsRestParams::fit) in coordinate descent; otherwise W (p x d), and per
-    /// thread 16 numbers per sample and feature, four times.
-    ///
-    /// # Errors
-    /// [`LinearError`] for a parameter out of range, sizes that do not match, values that are not finite or no labels, weights
-    /// beyond the range of `f32`, or a matrix above the memory limit.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
-        self.fit_with(x, y, FitOptions::default())
-    }
-
-    /// [`fit`](Self::fit) with options.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_with(
+    /// Memory: that of [`OneVsRestParams`](crate::OneVsRestParams) in coordinate descent; otherwise W (p x d), and per thread 16
+    /// numbers per sample and feature, four times. Fails for weights beyond the range of `f32`, or a matrix above the memory
+    /// limit.
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
@@ -138,7 +127,9 @@ impl LogisticRegressionParams {
             panel.fit()
         })
     }
+}
 
+impl LogisticRegressionParams {
     /// By coordinate descent.
     fn fit_sparse(
         &self,

@@ -13,14 +13,17 @@ use crate::scores::Scorer;
 /// loss was logistic and 3 for the squared hinge, whose margins are no probabilities. Immutable.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinearModel {
+    /// The largest violation of the optimality conditions, over all samples and labels, of the weights before small ones
+    /// were left out; at most the tolerance unless a fit ended by its number of passes. `None` for least squares.
+    pub residual: Option<f32>,
+    /// The cost C of labels with as many samples as labels have in the mean, given or found, of one-vs-rest.
+    pub cost: Option<f64>,
     pub(super) weights: Matrix,
     pub(super) offset: Array1<f32>,
     pub(super) inverse_link: InverseLink,
     /// a.
     pub(super) slope: f32,
     pub(super) normalize: RowNorm,
-    pub(super) residual: Option<f32>,
-    pub(super) cost: Option<f64>,
     pub(super) n_train: usize,
 }
 
@@ -33,17 +36,6 @@ impl LinearModel {
     /// The intercepts b, d.
     pub fn offset(&self) -> &Array1<f32> {
         &self.offset
-    }
-
-    /// The largest violation of the optimality conditions, over all samples and labels, of the weights before small ones
-    /// were left out; at most the tolerance unless a fit ended by its number of passes. `None` for least squares.
-    pub fn residual(&self) -> Option<f32> {
-        self.residual
-    }
-
-    /// The cost C of labels with as many samples as labels have in the mean, given or found, of one-vs-rest.
-    pub fn cost(&self) -> Option<f64> {
-        self.cost
     }
 }
 

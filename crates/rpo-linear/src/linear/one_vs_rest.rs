@@ -1,7 +1,8 @@
 //! One-vs-rest: a sparse linear classifier for each label.
 
 use rpo_core::{
-    InverseLink, Matrix, MatrixView, Propensity, Seed, check_count, check_not_negative, check_positive,
+    InverseLink, Learner, Matrix, MatrixView, Propensity, Seed, check_count, check_not_negative,
+    check_positive,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -118,12 +119,12 @@ impl Default for OneVsRestParams {
     }
 }
 
-impl OneVsRestParams {
-    /// Checks the parameters, as [`fit`](Self::fit) does.
-    ///
-    /// # Errors
-    /// [`LinearError::Parameter`].
-    pub fn check(&self) -> Result<(), LinearError> {
+impl Learner for OneVsRestParams {
+    type Model = LinearModel;
+    type Error = LinearError;
+    type Options<'a> = FitOptions<'a>;
+
+    fn check(&self) -> Result<(), LinearError> {
         if let Some(cost) = self.cost {
             check_positive("cost", cost)?;
         }
@@ -135,15 +136,16 @@ impl OneVsRestParams {
         Ok(check_not_negative("prune", self.prune)?)
     }
 
-    /// Fits a model to features `x` (n x p) and 0/1 labels `y` (n x d).
+    /// Outputs are 0/1 labels.
     ///
     /// Labels are fitted in groups of 8, in parallel on the current rayon pool; the result does not depend on its size.
     /// Memory: the stored values of X again, 8 bytes each, and 32 bytes per sample and feature for each thread. The weights
-    /// of all labels are never held dense.
+    /// of all labels are never held dense. Fails for weights beyond the range of their precision, or working memory above the
+    /// limit.
     ///
     /// ```
     /// # use ndarray::array;
-    /// use rpo_linear::{OneVsRestParams, Predictor};
+    /// use rpo_linear::{Learner, OneVsRestParams, Predictor};
     /// let x = array![[1.0, 0.0, 0.2], [0.9, 0.1, 0.0], [0.0, 1.0, 0.3], [0.0, 0.8, 0.0]];
     /// let y = array![[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]];
     /// let model = OneVsRestParams::default().fit((&x).into(), (&y).into())?;
@@ -151,19 +153,7 @@ impl OneVsRestParams {
     /// assert!(scores[[0, 0]] > 0.5 && scores[[0, 1]] < 0.5);
     /// # Ok::<(), rpo_linear::LinearError>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`LinearError`] for a parameter out of range, sizes that do not match, values that are not finite or no labels,
-    /// weights beyond the range of their precision, or working memory above the limit.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
-        self.fit_with(x, y, FitOptions::default())
-    }
-
-    /// [`fit`](Self::fit) with options.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_with(
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
@@ -194,7 +184,9 @@ impl OneVsRestParams {
             n_train: x.n_rows(),
         })
     }
+}
 
+impl OneVsRestParams {
     /// The factor of the cost of the samples with a label, `count` of all `n_train`.
     pub(crate) fn positive_weight(&self, count: usize, n_train: usize) -> Result<f32, LinearError> {
         if !self.propensity_weights {

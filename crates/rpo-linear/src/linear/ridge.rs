@@ -1,7 +1,7 @@
 //! Regularized least squares, output by output.
 
 use ndarray::Array2;
-use rpo_core::{InverseLink, MatrixView, Predictor, check_not_negative};
+use rpo_core::{InverseLink, Learner, MatrixView, Predictor, check_not_negative};
 use rpo_projections::Penalty;
 use rpo_projections::least_squares::{LANES, Lanes, Ridge, RidgeSolver};
 use schemars::JsonSchema;
@@ -37,29 +37,17 @@ impl Default for RidgeParams {
     }
 }
 
-impl RidgeParams {
-    /// Checks the parameters, as [`fit`](Self::fit) does.
-    ///
-    /// # Errors
-    /// [`LinearError::Parameter`].
-    pub fn check(&self) -> Result<(), LinearError> {
+impl Learner for RidgeParams {
+    type Model = LinearModel;
+    type Error = LinearError;
+    type Options<'a> = FitOptions<'a>;
+
+    fn check(&self) -> Result<(), LinearError> {
         Ok(check_not_negative("lambda", self.lambda.strength())?)
     }
 
-    /// Fits a model to features `x` (n x p) and outputs `y` (n x d). Memory: W (p x d).
-    ///
-    /// # Errors
-    /// [`LinearError`] for a parameter out of range, sizes that do not match, values that are not finite, or weights above
-    /// the memory limit.
-    pub fn fit(&self, x: MatrixView<'_>, y: MatrixView<'_>) -> Result<LinearModel, LinearError> {
-        self.fit_with(x, y, FitOptions::default())
-    }
-
-    /// [`fit`](Self::fit) with options.
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
-    pub fn fit_with(
+    /// Memory: W (p x d). Fails for weights above the memory limit.
+    fn fit_with(
         &self,
         x: MatrixView<'_>,
         y: MatrixView<'_>,
@@ -70,7 +58,9 @@ impl RidgeParams {
         let ridge = self.equations(&x, y, weights, roots.as_deref())?;
         solve(&ridge, x, y, roots.as_deref(), options)
     }
+}
 
+impl RidgeParams {
     /// The model, and what models that are fitted to all samples but one predict for it: exactly, for the price of one fit.
     /// `samples` are those to predict (rows of the result, m x d).
     ///
@@ -83,7 +73,7 @@ impl RidgeParams {
     /// Source: Allen, Technometrics 16, 1974.
     ///
     /// # Errors
-    /// As [`fit`](Self::fit), and predictions above the memory limit or beyond the range of `f32`.
+    /// As [`fit`](Learner::fit), and predictions above the memory limit or beyond the range of `f32`.
     ///
     /// # Panics
     /// If there is no such sample.

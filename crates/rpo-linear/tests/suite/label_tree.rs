@@ -3,11 +3,9 @@
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, array, s};
 use proptest::prelude::*;
-use rpo_core::Predictor;
 use rpo_core::store::{Reader, Restore, Sizes, Store, Stored, Writer};
-use rpo_linear::{
-    LabelTree, LabelTreeModel, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision,
-};
+use rpo_core::{ForestLearner, Learner, Merge, Predictor};
+use rpo_linear::{LabelTreeModel, LabelTreeParams, LinearError, MarginLoss, OneVsRestParams, Precision};
 
 fn small() -> LabelTreeParams {
     LabelTreeParams {
@@ -43,7 +41,7 @@ fn a_leaf_alone_is_one_vs_rest() {
         };
         let tree = fit(&params, &x, &y);
         let all = all.fit((&x).into(), (&y).into()).unwrap();
-        assert_eq!((tree.trees()[0].n_nodes(), tree.trees()[0].depth()), (1, 0));
+        assert_eq!((tree.trees()[0].n_nodes, tree.trees()[0].depth), (1, 0));
         let difference = tree.predict((&x).into()).unwrap() - all.predict((&x).into()).unwrap();
         assert!(difference.iter().all(|v| v.abs() < 1e-4), "{difference}");
     }
@@ -125,7 +123,7 @@ fn threads_storage_and_parts_change_no_bit() {
         );
         let parts = fit(&params.of_trees(0..1), &x, &y).merge(fit(&params.of_trees(1..4), &x, &y));
         assert_eq!(parts.unwrap(), model);
-        let seeds: Vec<u64> = model.trees().iter().map(|tree| tree.seed().value()).collect();
+        let seeds: Vec<u64> = model.seeds().iter().map(|seed| seed.value()).collect();
         assert!((1..4).all(|i| !seeds[..i].contains(&seeds[i])));
     }
 }
@@ -144,7 +142,7 @@ fn shapes_at_the_edges() {
     assert!(scores[[0, 0]] > scores[[2, 0]]);
     let three = array![[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0]];
     let model = fit(&many, &x, &three);
-    assert_eq!(model.trees()[0].n_leaves(), 2);
+    assert_eq!(model.trees()[0].n_leaves, 2);
     let best = model.predict_top_k((&x).into(), 1).unwrap();
     assert_eq!(best.indices()[0], 0);
     assert_eq!(best.indices()[2], 2);
@@ -281,7 +279,7 @@ proptest! {
         if let Ok(model) = LabelTreeModel::restore(&mut from, SIZES) {
             let x = features(5, 7, 0.5, 3);
             prop_assert!(model.predict((&x).into()).is_ok());
-            prop_assert_eq!(model.trees().iter().map(LabelTree::n_nodes).max().unwrap_or(0) > 0, true);
+            prop_assert_eq!(model.trees().iter().map(|tree| tree.n_nodes).max().unwrap_or(0) > 0, true);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::common::{classes, csr, features, labels, on_threads};
 use ndarray::{Array2, Axis, concatenate, s};
 use proptest::prelude::*;
-use rpo_core::{MatrixView, Mismatch, ParameterError, Predictor};
+use rpo_core::{Learner, MatrixView, Mismatch, ParameterError, Predictor};
 use rpo_linear::{
     EmbeddingMode, FitOptions, History, InverseLink, LabelEmbeddingParams, LinearError, LinkLoss, LinkModel,
     Penalty, Rank,
@@ -39,11 +39,11 @@ fn fit_logged(params: &LabelEmbeddingParams, x: &Array2<f32>, y: &Array2<f32>) -
 /// φ of all rows, from the parts of the model.
 fn terms(model: &LinkModel, x: &Array2<f32>) -> Array2<f64> {
     let map = model.map();
-    let z = match map.projection() {
+    let z = match &map.projection {
         Some((weights, offset)) => x.dot(weights) + offset,
         None => x.clone(),
     };
-    let phi = match map.fourier() {
+    let phi = match &map.fourier {
         Some(fourier) => (z.dot(fourier.frequencies()) + fourier.phases()).mapv(f32::cos),
         None => z,
     };
@@ -110,7 +110,7 @@ fn descent_keeps_the_best_epoch() {
                 ..with_loss(link_loss)
             };
             let (model, log) = fit_logged(&params, &x, y);
-            assert_eq!((log.rank, model.inverse_link()), (Some(4), inverse_link));
+            assert_eq!((log.rank, model.inverse_link), (Some(4), inverse_link));
             let best = log.losses.iter().copied().fold(f64::INFINITY, f64::min);
             assert!(log.losses[log.kept_epoch] == best && best <= log.losses[0]);
             if rate < 10.0 {
@@ -133,7 +133,7 @@ fn losses_are_those_of_the_model() {
         let loss: f64 = p
             .iter()
             .zip(y)
-            .map(|(p, y)| match (*y, model.inverse_link()) {
+            .map(|(p, y)| match (*y, model.inverse_link) {
                 (0.0, InverseLink::Softmax) => 0.0,
                 (0.0, _) => -(1.0 - p).ln(),
                 _ => -p.ln(),

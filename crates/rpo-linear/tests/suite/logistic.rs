@@ -2,7 +2,7 @@
 
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, array};
-use rpo_core::{MatrixView, Predictor};
+use rpo_core::{Learner, MatrixView, Predictor};
 use rpo_linear::{FitOptions, LinearModel, LogisticRegressionParams, Penalty};
 
 /// As exact as coordinate descent becomes in single precision, with all weights.
@@ -62,7 +62,7 @@ fn weights_are_those_of_scikit_learn() {
         ),
     ] {
         let model = fit(&exact(Penalty::Relative(lambda / mean_square)), &x, &y);
-        assert!(model.residual().is_some_and(|residual| residual <= 3e-5));
+        assert!(model.residual.is_some_and(|residual| residual <= 3e-5));
         let weights = dense(&model);
         let found = weights.column(label).to_vec().into_iter();
         let found = found.chain([f64::from(model.offset()[label])]);
@@ -162,7 +162,7 @@ fn weak_penalties_are_fitted_too() {
     };
     // The mean of ‖x‖² over λ is p / (λ n).
     let (sparse, other) = (fit(0.1 / 49.0), fit(0.1 / 51.0));
-    assert!(sparse.residual().is_some() && other.residual().is_none());
+    assert!(sparse.residual.is_some() && other.residual.is_none());
     let scores = |model: &LinearModel| model.predict((&x).into()).unwrap();
     for (a, b) in scores(&sparse).iter().zip(&scores(&other)) {
         assert!((a - b).abs() < 0.02, "{a} {b}");
@@ -171,7 +171,7 @@ fn weak_penalties_are_fitted_too() {
     let model = LogisticRegressionParams::default()
         .fit((&dense).into(), (&array![[0.0], [1.0], [0.0]]).into())
         .unwrap();
-    assert!(model.residual().is_none() && matches!(model.weights(), MatrixView::Dense(_)));
+    assert!(model.residual.is_none() && matches!(model.weights(), MatrixView::Dense(_)));
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn threads_and_storage_change_no_bit_of_sparse_regressions() {
     let y = labels(&x, 100, 10);
     let params = LogisticRegressionParams::default();
     let model = on_threads(1, || fit(&params, &x, &y));
-    assert!(model.residual().is_some_and(|residual| residual <= 0.2));
+    assert!(model.residual.is_some_and(|residual| residual <= 0.2));
     assert_eq!(on_threads(5, || fit(&params, &x, &y)), model);
     let (sparse_x, sparse_y) = (csr(&x), csr(&y));
     assert_eq!(params.fit((&sparse_x).into(), (&sparse_y).into()).unwrap(), model);

@@ -3,9 +3,9 @@
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array1, Array2, Axis, array, s};
 use proptest::prelude::*;
-use rpo_core::Predictor;
 use rpo_core::store::{Restore, Sizes, Store, Writer};
 use rpo_core::{CsrMatrix, CsrView, MatrixView, Mismatch, ParameterError};
+use rpo_core::{Learner, Predictor};
 use rpo_linear::{FitOptions, LinearError, LinearModel, MarginLoss, OneVsRestParams, Precision, RowNorm};
 
 /// As exact as the solver becomes, with all weights, at one cost of all labels.
@@ -27,7 +27,7 @@ fn fit(params: &OneVsRestParams, x: &Array2<f32>, y: &Array2<f32>) -> LinearMode
 }
 
 fn residual(model: &LinearModel) -> f32 {
-    model.residual().unwrap()
+    model.residual.unwrap()
 }
 
 fn sparse(model: &LinearModel) -> CsrView<'_> {
@@ -92,7 +92,7 @@ fn weights_are_those_of_the_primal_problem() {
                 ..exact(loss)
             };
             let model = fit(&params, &x, &y);
-            assert_eq!(model.cost(), Some(cost));
+            assert_eq!(model.cost, Some(cost));
             assert!(residual(&model) <= 1e-5, "{loss:?} {cost}: {}", residual(&model));
             for label in 0..6 {
                 let truth: Vec<bool> = y.column(label).iter().map(|&v| v == 1.0).collect();
@@ -279,7 +279,7 @@ fn the_cost_is_found_on_withheld_samples() {
     let found = |y: &Array2<f32>| {
         let params = OneVsRestParams::default();
         let model = fit(&params, &x, y);
-        let cost = model.cost();
+        let cost = model.cost;
         assert_eq!(model, fit(&OneVsRestParams { cost, ..params }, &x, y));
         assert_eq!(cost.unwrap().log2().fract(), 0.0);
         cost.unwrap()
@@ -288,11 +288,11 @@ fn the_cost_is_found_on_withheld_samples() {
     assert!(of_noise < of_labels, "{of_noise} {of_labels}");
     // Nothing to look at: no label varies.
     assert_eq!(
-        fit(&OneVsRestParams::default(), &x, &Array2::zeros((600, 2))).cost(),
+        fit(&OneVsRestParams::default(), &x, &Array2::zeros((600, 2))).cost,
         Some(0.5)
     );
     assert_eq!(
-        fit(&OneVsRestParams::default(), &x, &Array2::ones((600, 2))).cost(),
+        fit(&OneVsRestParams::default(), &x, &Array2::ones((600, 2))).cost,
         Some(0.5)
     );
 }

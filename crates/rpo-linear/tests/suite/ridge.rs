@@ -2,7 +2,7 @@
 
 use crate::common::{csr, features, labels, on_threads};
 use ndarray::{Array2, Axis};
-use rpo_core::{Matrix, MatrixView, Predictor, WeightError};
+use rpo_core::{Learner, Matrix, MatrixView, Predictor, WeightError};
 use rpo_linear::{
     FitOptions, LabelTreeParams, LinearError, LogisticRegressionParams, OneVsRestParams, Penalty, RidgeParams,
 };

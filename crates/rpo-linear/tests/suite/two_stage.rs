@@ -2,7 +2,7 @@
 
 use crate::common::{features, labels};
 use ndarray::{Array1, Array2, s};
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Predictor};
+use rpo_core::{CsrMatrix, Learner, Matrix, MatrixView, Predictor};
 use rpo_linear::{
     EmbeddingMode, LabelEmbeddingParams, LinearModel, LinkLoss, LogisticRegressionParams, Penalty, Rank,
     RidgeParams,

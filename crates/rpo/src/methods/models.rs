@@ -3,7 +3,7 @@
 use crate::predict::{OobPredictions, Stages, ranked};
 use crate::{ModelError, Predict, TreeSize};
 use ndarray::Array2;
-use rpo_core::{CsrMatrix, Matrix, MatrixView, Predictor, Seed};
+use rpo_core::{CsrMatrix, Matrix, MatrixView, Merge, Predictor, Seed};
 use rpo_ensemble::boosting::{Boosted, InverseLink};
 use rpo_ensemble::craftml::CraftmlTree;
 use rpo_ensemble::structured::StructuredForest;
@@ -238,32 +238,28 @@ impl Predict for LinearModel {
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
         let weights = ("weights", json!(self.weights().n_stored()));
-        let residual = self.residual().map(|residual| ("residual", json!(residual)));
-        let cost = self.cost().map(|cost| ("cost", json!(cost)));
+        let residual = self.residual.map(|residual| ("residual", json!(residual)));
+        let cost = self.cost.map(|cost| ("cost", json!(cost)));
         [weights].into_iter().chain(residual).chain(cost).collect()
     }
 }
 
 impl Predict for LabelTreeModel {
     delegated!("label-tree");
-    delegated!(merge, |forest| forest
-        .trees()
-        .iter()
-        .map(LabelTree::seed)
-        .collect());
+    delegated!(merge, Merge::seeds);
 
     fn tree_sizes(&self) -> Vec<TreeSize> {
         let size = |tree: &LabelTree| TreeSize {
-            nodes: tree.n_nodes(),
-            leaves: tree.n_leaves(),
-            depth: tree.depth(),
+            nodes: tree.n_nodes,
+            leaves: tree.n_leaves,
+            depth: tree.depth,
         };
         self.trees().iter().map(size).collect()
     }
 
     fn summary(&self) -> Vec<(&'static str, Value)> {
-        let weights: usize = self.trees().iter().map(LabelTree::n_weights).sum();
-        let cost = self.cost().map(|cost| ("cost", json!(cost)));
+        let weights: usize = self.trees().iter().map(|tree| tree.n_weights).sum();
+        let cost = self.cost.map(|cost| ("cost", json!(cost)));
         [("weights", json!(weights))].into_iter().chain(cost).collect()
     }
 }

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 use rpo::core::store::StoreError;
-use rpo::core::{Matrix, MatrixView, Seed};
+use rpo::core::{Learner, Matrix, MatrixView, Seed};
 use rpo::data::{Dataset, Layout, Task};
 use rpo::linear::{
     EmbeddingMode, LabelEmbeddingParams, LabelTreeParams, LinkLoss, LogisticRegressionParams,
@@ -34,15 +34,18 @@ fn models(data: &Dataset) -> Vec<Model> {
     } else {
         vec![LinkLoss::Squared]
     };
-    let mut predictors: Vec<Arc<dyn Predict>> = vec![Arc::new(RidgeParams::default().fit(x, y).unwrap())];
+    let mut predictors: Vec<Arc<dyn Predict>> =
+        vec![Arc::new(Learner::fit(&RidgeParams::default(), x, y).unwrap())];
     if data.task() == Task::MultiLabel {
-        predictors.push(Arc::new(LogisticRegressionParams::default().fit(x, y).unwrap()));
-        predictors.push(Arc::new(OneVsRestParams::default().fit(x, y).unwrap()));
+        predictors.push(Arc::new(
+            Learner::fit(&LogisticRegressionParams::default(), x, y).unwrap(),
+        ));
+        predictors.push(Arc::new(Learner::fit(&OneVsRestParams::default(), x, y).unwrap()));
         let small = LabelTreeParams {
             leaf_labels: 2,
             ..LabelTreeParams::default()
         };
-        predictors.push(Arc::new(small.fit(x, y).unwrap()));
+        predictors.push(Arc::new(Learner::fit(&small, x, y).unwrap()));
     }
     for (mode, rank, kernel) in [
         (
@@ -62,7 +65,7 @@ fn models(data: &Dataset) -> Vec<Model> {
                 link_loss,
                 ..LabelEmbeddingParams::default()
             };
-            predictors.push(Arc::new(params.fit(x, y).unwrap()));
+            predictors.push(Arc::new(Learner::fit(&params, x, y).unwrap()));
         }
     }
     predictors

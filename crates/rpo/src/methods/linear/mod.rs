@@ -4,6 +4,7 @@ use super::growing::ForestMethod;
 use crate::method::{Estimator, FitContext, MethodEntry, Needs, parameters_of};
 use crate::{Model, ModelError};
 use ndarray::Array2;
+use rpo_core::{ForestLearner, Learner};
 use rpo_data::Dataset;
 use rpo_linear::{
     FitOptions, LabelEmbeddingParams, LabelTreeModel, LabelTreeParams, LinearError, LinearModel, LinkLoss,
@@ -76,7 +77,7 @@ fn options<'a>(data: &'a Dataset, context: &FitContext<'a>) -> FitOptions<'a> {
     }
 }
 
-/// Implements [`Estimator`] for parameters with `check` and `fit_with`.
+/// Implements [`Estimator`] for a [`Learner`].
 macro_rules! estimator {
     ($params:ty, $name:literal, equal_weights: $equal:literal, |$this:ident| $labels:expr $(, $($more:tt)+)?) => {
         impl Estimator for $params {
@@ -89,7 +90,7 @@ macro_rules! estimator {
             }
 
             fn check(&self) -> Result<(), ModelError> {
-                Ok(self.check()?)
+                Ok(Learner::check(self)?)
             }
 
             fn needs(&self) -> Needs {
@@ -143,7 +144,7 @@ impl ForestMethod for LabelTreeParams {
     }
 
     fn check(&self) -> Result<(), LinearError> {
-        self.check()
+        Learner::check(self)
     }
 
     fn needs(&self) -> Needs {
@@ -151,7 +152,7 @@ impl ForestMethod for LabelTreeParams {
     }
 
     fn indices(&self) -> Range<usize> {
-        self.indices()
+        ForestLearner::indices(self)
     }
 
     fn grow(
