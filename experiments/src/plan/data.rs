@@ -5,7 +5,7 @@ use crate::plan::job::{Job, Source, hash};
 use anyhow::{Context, bail};
 use rpo::core::{Matrix, Seed};
 use rpo::data::generate::{FeatureStyle, Friedman, MultiLabelSet};
-use rpo::data::preprocess::{FeatureFilter, LabelFilter, OneHot, Scope, Standardizer, Transform};
+use rpo::data::preprocess::{Encoding, Filter, Scope, Standardizer, Steps, Transform};
 use rpo::data::split::{Split, TestSize, random_split};
 use rpo::data::{Catalogue, Dataset, LabelStatistics};
 use std::collections::BTreeSet;
@@ -24,7 +24,12 @@ pub(crate) fn load(source: &Source, n: usize) -> anyhow::Result<Dataset> {
                 data = leave_out(&data, without)?;
             }
             if *one_hot {
-                data = OneHot::fit(&data).apply(&data)?;
+                let nominal = Encoding::OneHot;
+                let steps = Steps {
+                    nominal,
+                    ..Steps::default()
+                };
+                data = steps.fit_apply(&data)?.1.into_owned();
             }
             Ok(data)
         }
@@ -64,7 +69,11 @@ fn friedman(problem: &FriedmanText, n: usize, seed: Seed) -> anyhow::Result<Data
 pub(crate) fn parts(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
     let (mut train, mut test) = divided(job)?;
     if job.preprocess.standardize {
-        let scale = Standardizer::of_features(&train)?;
+        let steps = Steps {
+            standardize: true,
+            ..Steps::default()
+        };
+        let scale = steps.fit(&train)?;
         (train, test) = (scale.apply(&train)?, scale.apply(&test)?);
     }
     if job.preprocess.standardize_outputs {
@@ -110,16 +119,18 @@ fn divided(job: &Job) -> anyhow::Result<(Dataset, Dataset)> {
 
 /// What is left out for what all samples say of it.
 fn filter(mut data: Dataset, preprocess: &Preprocess) -> anyhow::Result<Dataset> {
-    if let Some(share) = preprocess.min_presence {
+    if let Some(min_fraction) = preprocess.min_presence {
         let sparse = matches!(data.features(), Matrix::Sparse(_));
         let scope = if sparse { Scope::All } else { Scope::Nominal };
-        data = FeatureFilter::drop_rare(&data, share, scope)?.apply(&data)?;
+        data = Filter::RareFeatures { min_fraction, scope }
+            .fit(&data)?
+            .apply(&data)?;
     }
-    if let Some(ratio) = preprocess.max_imbalance {
-        data = LabelFilter::drop_imbalanced(&data, ratio)?.apply(&data)?;
+    if let Some(max_ratio) = preprocess.max_imbalance {
+        data = Filter::ImbalancedLabels { max_ratio }.fit(&data)?.apply(&data)?;
     }
-    if let Some(count) = preprocess.min_label_count {
-        data = LabelFilter::drop_rare(&data, count)?.apply(&data)?;
+    if let Some(min_count) = preprocess.min_label_count {
+        data = Filter::RareLabels { min_count }.fit(&data)?.apply(&data)?;
     }
     Ok(data)
 }

@@ -10,7 +10,9 @@ use rpo_core::{Matrix, MatrixView, Mismatch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The value that fills a numeric feature where it is missing; a nominal one always gets its most frequent value.
+/// The value that fills a numeric feature where it is missing; a nominal one always gets its most frequent value, the first
+/// declared of several. A feature that is never observed in the set it is fitted on is filled with 0
+/// ([`Pipeline::unobserved`](super::Pipeline::unobserved)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fill {
@@ -23,22 +25,16 @@ pub enum Fill {
     MostFrequent,
 }
 
-/// Fills missing features: numeric ones by the [`Fill`], nominal ones by their most frequent value (the first declared
-/// of several).
-///
-/// A feature that is never observed in the set it is fitted on is filled with 0; [`Imputer::unobserved`] lists those.
+/// Fills missing features as [`Fill`] has it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Imputer {
+pub(super) struct Imputer {
     fill: Vec<Option<f32>>,
     nominal: Nominal,
 }
 
 impl Imputer {
     /// Learns the values to fill in.
-    ///
-    /// # Errors
-    /// [`PreprocessError::NoSamples`].
-    pub fn fit(data: &Dataset, fill: Fill) -> Result<Self, PreprocessError> {
+    pub(super) fn fit(data: &Dataset, fill: Fill) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let typical = |j: usize, present: &mut [f32], n_zeros: usize| {
             if present.is_empty() && n_zeros == 0 {
@@ -95,7 +91,7 @@ impl Imputer {
     }
 
     /// Features that were never observed and are filled with 0.
-    pub fn unobserved(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn unobserved(&self) -> impl Iterator<Item = usize> {
         (0..self.fill.len()).filter(|&j| self.fill[j].is_none())
     }
 

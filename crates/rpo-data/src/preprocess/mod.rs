@@ -1,24 +1,22 @@
 //! Transforms that are fitted on one set and applied to any other with the same columns.
 //!
-//! Fit on the training set alone and apply to training and test set; only [`LabelFilter`] and [`FeatureFilter`] are, in
-//! the protocol of Daniels and Metaxas (2017, section 4), fitted on the full data.
+//! Fit on the training set alone and apply to training and test set; only a [`Filter`] is, in the protocol of Daniels and Metaxas (2017, section 4), fitted on the full data.
+//!
+//! [`Steps`] fits weights of texts, the encoding of nominal features, imputation, standardization and weights of features one
+//! after the other; the resulting [`Pipeline`] applies them to sets and to plain matrices.
 //!
 //! ```
 //! use ndarray::array;
-//! use rpo_data::preprocess::{Fill, Imputer, Standardizer, Transform};
+//! use rpo_data::preprocess::{Fill, Steps, Transform};
 //! use rpo_data::{Dataset, Task};
 //! let set = |x: [[f32; 1]; 3]| Dataset::new(array![x[0], x[1], x[2]].into(), array![[0.], [1.], [1.]].into(), Task::MultiLabel);
 //! let train = set([[1.0], [f32::NAN], [3.0]])?;
-//! let imputer = Imputer::fit(&train, Fill::Median)?;
-//! let train = imputer.apply(&train)?; // 1, 2, 3
-//! let standardizer = Standardizer::of_features(&train)?;
-//! let test = standardizer.apply(&imputer.apply(&set([[2.0], [f32::NAN], [2.0]])?)?)?;
+//! let steps = Steps { impute: Some(Fill::Median), standardize: true, ..Steps::default() };
+//! let pipeline = steps.fit(&train)?; // of 1, 2, 3
+//! let test = pipeline.apply(&set([[2.0], [f32::NAN], [2.0]])?)?;
 //! assert_eq!(test.features(), &array![[0.0], [0.0], [0.0]].into());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! [`Steps`] fits imputation, the encoding of nominal features, standardization and weights of features one after the other;
-//! the resulting [`Pipeline`] applies them to sets and to plain matrices.
 
 mod expansion;
 mod filter;
@@ -31,14 +29,13 @@ mod store;
 mod target_encoding;
 mod text_weights;
 
-pub use filter::{FeatureFilter, LabelFilter, Scope};
-pub use impute::{Fill, Imputer};
-pub use one_hot::OneHot;
+pub use filter::{ColumnFilter, Filter, Scope};
+pub use impute::Fill;
 pub use pipeline::{Encoding, Pipeline, Steps};
-pub use scale::{FeatureWeights, Idf, Normalization};
+pub use scale::{FeatureWeights, Normalization};
 pub use standardize::Standardizer;
-pub use target_encoding::{EncodingTargets, TargetEncoding};
-pub use text_weights::{TextWeighting, TextWeights};
+pub use target_encoding::EncodingTargets;
+pub use text_weights::TextWeighting;
 
 use crate::builder::MatrixBuilder;
 use crate::dataset::{Dataset, DatasetError, Task};

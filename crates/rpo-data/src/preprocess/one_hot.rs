@@ -7,38 +7,19 @@ use crate::names::Names;
 use rpo_core::{Matrix, MatrixView};
 use std::sync::Arc;
 
-/// Replaces each nominal feature of three or more values by one indicator per value, nominal `{0,1}` and named
-/// `feature=value`. One of two values is an indicator of the second already and stays, as do numeric ones.
-///
-/// A missing value is missing in all its indicators. The layout of the features is kept.
+/// The step of [`Encoding::OneHot`](super::Encoding::OneHot).
 #[derive(Debug, Clone, PartialEq)]
-pub struct OneHot {
+pub(super) struct OneHot {
     columns: Expansion,
 }
 
 impl OneHot {
-    /// Takes the nominal features and their values from a set.
-    pub fn fit(data: &Dataset) -> Self {
-        Self::of(data.n_features(), data.nominal().clone())
-    }
-
     /// The encoding of this many features, some of them nominal with these values.
     pub(super) fn new(n_features: usize, nominal: Nominal) -> Result<Self, PreprocessError> {
         check_features(&nominal, n_features)?;
-        Ok(Self::of(n_features, nominal))
-    }
-
-    fn of(n_features: usize, nominal: Nominal) -> Self {
-        Self {
+        Ok(Self {
             columns: Expansion::new(n_features, nominal, <[String]>::len),
-        }
-    }
-
-    /// Sets the memory limit of a dense result, in bytes; [`DEFAULT_MEMORY_LIMIT`](rpo_core::DEFAULT_MEMORY_LIMIT) by default.
-    #[must_use]
-    pub fn with_memory_limit(mut self, bytes: usize) -> Self {
-        self.columns.memory_limit = bytes;
-        self
+        })
     }
 
     /// Which columns take the place of which features.
@@ -103,6 +84,10 @@ mod tests {
     use ndarray::{Array2, array};
     use rpo_core::Mismatch;
 
+    fn fit(data: &Dataset) -> OneHot {
+        OneHot::new(data.n_features(), data.nominal().clone()).unwrap()
+    }
+
     #[test]
     fn dense_and_sparse_agree_with_the_hand() {
         let x = array![
@@ -128,16 +113,17 @@ mod tests {
         let names = ["w", "colour=r", "colour=g", "colour=b", "ok", "c=x", "c=y", "c=z"];
         for layout in [Layout::Dense, Layout::Sparse] {
             let data = data.clone().with_layout(layout, usize::MAX).unwrap();
-            let encoded = OneHot::fit(&data).apply(&data).unwrap();
+            let encoded = fit(&data).apply(&data).unwrap();
             let found = encoded.features().view().to_dense(usize::MAX).unwrap();
             assert_eq!(format!("{found:?}"), format!("{expected:?}"));
             assert_eq!(encoded.feature_names(), &names.into_iter().collect());
             assert!(matches!(encoded.feature_kind(7), FeatureKind::Nominal([zero, _]) if zero == "0"));
             assert!(matches!(encoded.feature_kind(4), FeatureKind::Nominal([no, _]) if no == "no"));
             assert_eq!(encoded.feature_kind(0), FeatureKind::Numeric);
-            assert_eq!(OneHot::fit(&encoded).apply(&encoded).unwrap().n_features(), 8);
+            assert_eq!(fit(&encoded).apply(&encoded).unwrap().n_features(), 8);
         }
-        let fitted = OneHot::fit(&data).with_memory_limit(95);
+        let mut fitted = fit(&data);
+        fitted.columns.memory_limit = 95;
         assert!(matches!(fitted.apply(&data), Err(PreprocessError::Memory(_))));
         let other = data.select_features(&[0, 2, 3]).unwrap();
         assert!(matches!(
@@ -148,7 +134,6 @@ mod tests {
                 ..
             }))
         ));
-        assert_eq!(OneHot::new(4, data.nominal().clone()), Ok(OneHot::fit(&data)));
         assert_eq!(
             OneHot::new(3, data.nominal().clone()),
             Err(PreprocessError::Kind(3))
@@ -163,10 +148,7 @@ mod tests {
                     value,
                     n_values: 3,
                 };
-                assert_eq!(
-                    OneHot::fit(&data).encode(x),
-                    Err(PreprocessError::Dataset(expected))
-                );
+                assert_eq!(fit(&data).encode(x), Err(PreprocessError::Dataset(expected)));
             }
         }
     }

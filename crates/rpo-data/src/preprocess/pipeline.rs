@@ -1,10 +1,14 @@
 //! The preprocessing steps before a model, fitted one after the other.
 
 use super::expansion::Expansion;
-use super::scale::{of_unit_length, unit_length};
+use super::impute::Imputer;
+use super::one_hot::OneHot;
+use super::scale::{Idf, of_unit_length, unit_length};
+use super::target_encoding::TargetEncoding;
+use super::text_weights::TextWeights;
 use super::{
-    EncodingTargets, FeatureWeights, Fill, Idf, Imputer, Nominal, Normalization, OneHot, PreprocessError,
-    Standardizer, TargetEncoding, TextWeighting, TextWeights, Transform, check_nominal, check_texts,
+    EncodingTargets, FeatureWeights, Fill, Nominal, Normalization, PreprocessError, Standardizer,
+    TextWeighting, Transform, check_nominal, check_texts,
 };
 use crate::dataset::Dataset;
 use crate::names::Names;
@@ -18,9 +22,11 @@ pub enum Encoding<'t> {
     /// They stay positions in their lists of values.
     #[default]
     Positions,
-    /// Indicators replace them ([`OneHot`]), after missing values are filled in.
+    /// Indicators replace them, after missing values are filled in: one per value, nominal `{0,1}` and named `feature=value`.
+    /// A feature of two values is an indicator of the second already. A value that is missing is missing in all its indicators.
+    /// The layout of the features is kept.
     OneHot,
-    /// Means of these targets replace them ([`TargetEncoding`]), those of missing values too: before others are filled in.
+    /// Means of these targets replace them, those of missing values too: before others are filled in. See [`EncodingTargets`].
     Target(&'t EncodingTargets),
 }
 
@@ -42,15 +48,18 @@ pub enum Encoding<'t> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Steps<'t> {
-    /// Weights the terms of texts ([`TextWeights`]), by tf-idf by default; sets without texts are left as they are.
+    /// Weights the terms of texts, by tf-idf by default; sets without texts are left as they are.
     pub texts: TextWeighting,
-    /// Fills missing features ([`Imputer`]).
+    /// Fills missing features.
     pub impute: Option<Fill>,
     /// Replaces nominal features of three or more values.
     pub nominal: Encoding<'t>,
-    /// Scales numeric features to zero mean and unit variance ([`Standardizer`]). The result is dense.
+    /// Standardizes numeric features: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
+    /// values of the set. A feature that is constant there becomes 0 everywhere. Missing values stay missing. The result is
+    /// dense, as subtracting a mean leaves no zeros, except of sets with texts, whose sparse features stay sparse; a value so
+    /// far from those of fitting that it would be infinite is an error. (Daniels and Metaxas 2017, section 4.)
     pub standardize: bool,
-    /// Multiplies features by weights ([`Idf`]); sparse features stay sparse.
+    /// Multiplies features by weights; sparse features stay sparse.
     pub weights: Option<FeatureWeights>,
     /// Scales the features of each sample; all features are numbers then, and sparse ones stay sparse.
     pub normalize: Option<Normalization>,
@@ -230,7 +239,7 @@ impl Pipeline {
         let moments = |s: &Standardizer| (s.mean().to_vec(), s.factor().to_vec());
         let texts = self.text_weights.as_ref();
         Learned {
-            texts: texts.map(|texts| (texts.weighting(), texts.weights().to_vec())),
+            texts: texts.map(|texts| (texts.weighting, texts.weights.clone())),
             target_encoding: self
                 .target_encoding
                 .as_ref()
@@ -274,11 +283,6 @@ impl Pipeline {
             && self.standardizer.is_none()
             && self.idf.is_none()
             && self.normalize.is_none()
-    }
-
-    /// Number of features p before the steps.
-    pub fn n_features(&self) -> usize {
-        self.n_features
     }
 
     /// Number of features after the steps.

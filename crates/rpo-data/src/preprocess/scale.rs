@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FeatureWeights {
-    /// log(n / nⱼ), the inverse document frequency of a feature that is not 0 in nⱼ of n samples.
+    /// log(n / nⱼ), the inverse document frequency of a feature that is observed and not 0 in nⱼ of the n samples of the set
+    /// it is fitted on. A feature that no sample has, or every one, becomes 0. Nominal features and the terms of texts, which
+    /// have weights of their own ([`TextWeighting`](super::TextWeighting)), are left as they are; missing values stay missing.
     Idf,
 }
 
@@ -26,23 +28,16 @@ pub enum Normalization {
     L2,
 }
 
-/// Multiplies features by their inverse document frequency log(n / nⱼ): feature j is observed and not 0 in nⱼ of the n
-/// samples of the set it is fitted on.
-///
-/// A feature that no sample has, or every one, becomes 0. Nominal features and the terms of texts, which have weights of
-/// their own ([`TextWeights`](super::TextWeights)), are left as they are; missing values stay missing. Sparse features stay sparse.
+/// The step of [`FeatureWeights::Idf`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Idf {
+pub(super) struct Idf {
     weights: Vec<f32>,
     nominal: Nominal,
 }
 
 impl Idf {
     /// Counts the samples of each feature.
-    ///
-    /// # Errors
-    /// [`PreprocessError::NoSamples`].
-    pub fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
+    pub(super) fn fit(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let n = data.n_samples() as f64;
         let weight = |count: usize| {
@@ -72,7 +67,7 @@ impl Idf {
     }
 
     /// The weight of each feature.
-    pub fn weights(&self) -> &[f32] {
+    pub(super) fn weights(&self) -> &[f32] {
         &self.weights
     }
 

@@ -10,12 +10,10 @@ use crate::dataset::{Dataset, DatasetError, Task};
 use ndarray::Array2;
 use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch};
 
-/// Standardizes columns: x' = (x - mean) / sd, with the mean and the standard deviation (divisor n) of the observed
-/// values of the set it is fitted on. A column that is constant there becomes 0 everywhere.
-///
-/// Nominal features and the terms of texts are left as they are. Missing values stay missing. The result is dense, as
-/// subtracting a mean leaves no zeros, except of sets with texts, whose sparse features stay sparse; a value so far from those of fitting that it would be infinite is an error. (Daniels and Metaxas 2017,
-/// section 4, for features.)
+/// Standardizes targets: y' = (y - mean) / sd, with the mean and the standard deviation (divisor n) of the observed values of
+/// the set it is fitted on. A target that is constant there becomes 0 everywhere. Missing values stay missing; a value so far
+/// from those of fitting that it would be infinite is an error. Features are standardized by
+/// [`Steps::standardize`](super::Steps::standardize).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardizer {
     of_targets: bool,
@@ -30,10 +28,7 @@ pub struct Standardizer {
 
 impl Standardizer {
     /// Fits the features.
-    ///
-    /// # Errors
-    /// [`PreprocessError::NoSamples`].
-    pub fn of_features(data: &Dataset) -> Result<Self, PreprocessError> {
+    pub(super) fn of_features(data: &Dataset) -> Result<Self, PreprocessError> {
         check_samples(data)?;
         let (mut mean, mut factor) = moments(data.features().view());
         let texts = text_features(data.texts());
@@ -96,13 +91,6 @@ impl Standardizer {
         })
     }
 
-    /// Sets the memory limit of the result, in bytes; [`DEFAULT_MEMORY_LIMIT`] by default.
-    #[must_use]
-    pub fn with_memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
-        self
-    }
-
     /// Mean of each column in the set it was fitted on; 0 where values are left alone.
     pub(super) fn mean(&self) -> &[f64] {
         &self.mean
@@ -113,7 +101,7 @@ impl Standardizer {
         &self.factor
     }
 
-    /// Reverts standardized values, such as predictions, to the scale of the columns: x = x' sd + mean.
+    /// Reverts standardized values, such as predictions (n x d), to the scale of the targets: y = y' sd + mean.
     ///
     /// # Errors
     /// [`PreprocessError::Mismatch`].
@@ -161,7 +149,7 @@ impl Standardizer {
         builder.finish()
     }
 
-    /// Values (n x columns), standardized; dense unless sparse values stay sparse.
+    /// Targets (n x d), standardized and dense.
     ///
     /// # Errors
     /// [`PreprocessError::Mismatch`], [`PreprocessError::Memory`], and [`PreprocessError::Dataset`] for a value that would
@@ -292,7 +280,7 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused() {
         let train = regression(array![[1.0, 2.0]]);
-        let fitted = Standardizer::of_features(&train).unwrap();
+        let mut fitted = Standardizer::of_features(&train).unwrap();
         assert_eq!(
             fitted.apply(&regression(array![[1.0]])),
             Err(PreprocessError::Mismatch(Mismatch {
@@ -306,10 +294,8 @@ mod tests {
             .with_nominal([(1, values)].into())
             .unwrap();
         assert_eq!(fitted.apply(&nominal), Err(PreprocessError::Kind(1)));
-        assert!(matches!(
-            fitted.with_memory_limit(7).apply(&train),
-            Err(PreprocessError::Memory(_))
-        ));
+        fitted.memory_limit = 7;
+        assert!(matches!(fitted.apply(&train), Err(PreprocessError::Memory(_))));
         let again = |mean: f64, factor: f64| {
             Standardizer::new(vec![0.0, mean], vec![0.0, factor], Nominal::new(), false)
         };

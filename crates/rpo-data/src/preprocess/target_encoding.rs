@@ -12,7 +12,46 @@ use rpo_core::{DEFAULT_MEMORY_LIMIT, Matrix, MatrixView, Mismatch, ParameterErro
 /// The folds whose samples are encoded by the means of the others.
 const FOLDS: usize = 5;
 
-/// The targets whose means a [`TargetEncoding`] takes: few numbers for each sample of a set.
+/// The targets of [`Encoding::Target`](super::Encoding::Target): few numbers for each sample of a set. Each nominal feature of
+/// three or more values becomes k columns: the means of k targets over the training samples with the value, shrunken towards
+/// the mean μ over all training samples in which the feature is observed.
+///
+/// A value v that n of them have, with the mean ȳ of a target, becomes w ȳ + (1 - w) μ with w = n τ² / (n τ² + σ²). Here
+/// σ² is the variance of the target within values and τ² that between them, both estimated for the feature from the
+/// analysis of variance of one way with random effects (Searle, Casella and McCulloch 1992, *Variance Components*,
+/// section 3.6): σ² = Σ (y - ȳᵥ)² / (N - C) and τ² = (Σ nᵥ (ȳᵥ - μ)² / (C - 1) - σ²) / n₀ for C values and N samples,
+/// where n₀ = (N - Σ nᵥ² / N) / (C - 1). This is the empirical Bayes estimate of Micci-Barreca (2001, "A preprocessing
+/// scheme for high-cardinality categorical attributes", section 3) with one σ² for all values, as a value that occurs once
+/// shows no variance, and would be taken at its word. Where τ² is not positive, or no value is repeated, all become μ. So
+/// does a missing value, and one that no training sample has.
+///
+/// *The training samples themselves* are encoded out of fold ([`Steps::fit_apply`](super::Steps::fit_apply)): each by the other four of five
+/// folds, drawn by the seed of the targets. Encoded by means that contain their own targets, a model would trust the
+/// columns far more than it may.
+///
+/// Columns are named `mean(target|feature)`. All samples count the same, whatever their weights. The layout of the features
+/// is kept; features of one or two values stay as they are.
+///
+/// ```
+/// use ndarray::array;
+/// use rpo_core::Seed;
+/// use rpo_data::preprocess::{Encoding, EncodingTargets, Steps, Transform};
+/// use rpo_data::{Dataset, Task};
+/// let cities = ["Rome", "Oslo", "Bern"].map(String::from).into();
+/// let train = Dataset::new(
+///     array![[0.0], [0.0], [1.0], [1.0], [2.0]].into(),
+///     array![[8.0], [10.0], [1.0], [3.0], [5.0]].into(),
+///     Task::Regression,
+/// )?.with_nominal([(0, cities)].into())?;
+/// let y = train.outputs().view().to_dense(usize::MAX)?;
+/// let targets = EncodingTargets::new(y, vec!["price".to_owned()], Seed::new(0))?;
+/// let steps = Steps { nominal: Encoding::Target(&targets), ..Steps::default() };
+/// let (pipeline, _for_training) = steps.fit_apply(&train)?;
+/// let found = pipeline.apply(&train)?.features().view().to_dense(usize::MAX)?;
+/// // 9, 2 and 5, nearer to the mean of all, 5.4.
+/// assert!((found[[0, 0]] - 8.76).abs() < 0.01 && (found[[2, 0]] - 2.22).abs() < 0.01);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodingTargets {
     values: Array2<f32>,
@@ -35,46 +74,9 @@ impl EncodingTargets {
     }
 }
 
-/// Replaces each nominal feature of three or more values by k columns: the means of k targets over the training samples
-/// with the value, shrunken towards the mean μ over all training samples in which the feature is observed.
-///
-/// A value v that n of them have, with the mean ȳ of a target, becomes w ȳ + (1 - w) μ with w = n τ² / (n τ² + σ²). Here
-/// σ² is the variance of the target within values and τ² that between them, both estimated for the feature from the
-/// analysis of variance of one way with random effects (Searle, Casella and McCulloch 1992, *Variance Components*,
-/// section 3.6): σ² = Σ (y - ȳᵥ)² / (N - C) and τ² = (Σ nᵥ (ȳᵥ - μ)² / (C - 1) - σ²) / n₀ for C values and N samples,
-/// where n₀ = (N - Σ nᵥ² / N) / (C - 1). This is the empirical Bayes estimate of Micci-Barreca (2001, "A preprocessing
-/// scheme for high-cardinality categorical attributes", section 3) with one σ² for all values, as a value that occurs once
-/// shows no variance, and would be taken at its word. Where τ² is not positive, or no value is repeated, all become μ. So
-/// does a missing value, and one that no training sample has.
-///
-/// *The training samples themselves* are encoded out of fold ([`fit_apply`](Self::fit_apply)): each by the other four of five
-/// folds, drawn by the seed of the targets. Encoded by means that contain their own targets, a model would trust the
-/// columns far more than it may.
-///
-/// Columns are named `mean(target|feature)`. All samples count the same, whatever their weights. The layout of the features
-/// is kept; features of one or two values stay as they are.
-///
-/// ```
-/// use ndarray::array;
-/// use rpo_core::Seed;
-/// use rpo_data::preprocess::{EncodingTargets, TargetEncoding, Transform};
-/// use rpo_data::{Dataset, Task};
-/// let cities = ["Rome", "Oslo", "Bern"].map(String::from).into();
-/// let train = Dataset::new(
-///     array![[0.0], [0.0], [1.0], [1.0], [2.0]].into(),
-///     array![[8.0], [10.0], [1.0], [3.0], [5.0]].into(),
-///     Task::Regression,
-/// )?.with_nominal([(0, cities)].into())?;
-/// let y = train.outputs().view().to_dense(usize::MAX)?;
-/// let targets = EncodingTargets::new(y, vec!["price".to_owned()], Seed::new(0))?;
-/// let (encoding, _for_training) = TargetEncoding::fit_apply(&train, &targets)?;
-/// let found = encoding.apply(&train)?.features().view().to_dense(usize::MAX)?;
-/// // 9, 2 and 5, nearer to the mean of all, 5.4.
-/// assert!((found[[0, 0]] - 8.76).abs() < 0.01 && (found[[2, 0]] - 2.22).abs() < 0.01);
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
+/// The step of [`Encoding::Target`](super::Encoding::Target).
 #[derive(Debug, Clone, PartialEq)]
-pub struct TargetEncoding {
+pub(super) struct TargetEncoding {
     columns: Expansion,
     targets: Vec<String>,
     /// Of each feature that is replaced.
@@ -88,11 +90,10 @@ struct Means(Vec<f32>);
 impl TargetEncoding {
     /// Learns the means from a set and returns with them the set encoded for training, each sample by the means of the
     /// folds that it is not in.
-    ///
-    /// # Errors
-    /// [`PreprocessError::NoSamples`], [`PreprocessError::Mismatch`] if the targets are of another number of samples,
-    /// [`PreprocessError::Memory`].
-    pub fn fit_apply(data: &Dataset, targets: &EncodingTargets) -> Result<(Self, Dataset), PreprocessError> {
+    pub(super) fn fit_apply(
+        data: &Dataset,
+        targets: &EncodingTargets,
+    ) -> Result<(Self, Dataset), PreprocessError> {
         check_samples(data)?;
         Mismatch::check("samples of the targets", data.n_samples(), targets.values.nrows())?;
         let k = targets.names.len();
@@ -164,13 +165,6 @@ impl TargetEncoding {
             targets,
             means: parts,
         })
-    }
-
-    /// Sets the memory limit of a dense result, in bytes; [`DEFAULT_MEMORY_LIMIT`] by default.
-    #[must_use]
-    pub fn with_memory_limit(mut self, bytes: usize) -> Self {
-        self.columns.memory_limit = bytes;
-        self
     }
 
     /// Which columns take the place of which features.

@@ -11,31 +11,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How often a text has each term becomes its features.
+///
+/// Of the cⱼ times that a text has term j, the feature becomes wⱼ f(cⱼ) / sqrt(Σ wₖ² f(cₖ)²), with
+/// wⱼ = log((1 + n) / (1 + nⱼ)) + 1 and f(c) = c or 1 + log c, where nⱼ of the n samples of the set it is fitted on have the
+/// term. The sum is over the terms of that text, so that each column of texts has length 1, or 0 where a text has no term that
+/// is known. These are the weights of scikit-learn's `TfidfVectorizer` (with `sublinear_tf` for 1 + log c) of the same terms.
+/// Features that are no terms are left as they are; sparse ones stay sparse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TextWeighting {
-    /// The count c of a term times log((1 + n) / (1 + nⱼ)) + 1, where nⱼ of n samples have the term; then each text is
-    /// scaled to length 1.
+    /// By tf-idf, f(c) = c.
     #[default]
     TfIdf,
-    /// The same with 1 + log c in place of c: a term that is repeated counts less.
+    /// By tf-idf, f(c) = 1 + log c: a term that is repeated counts less.
     LogTfIdf,
     /// The counts as they are.
     Counts,
 }
 
-/// Weights the terms of texts by tf-idf: of the cⱼ times that a text has term j, the feature becomes
-/// wⱼ f(cⱼ) / sqrt(Σ wₖ² f(cₖ)²), with wⱼ = log((1 + n) / (1 + nⱼ)) + 1 and f(c) = c or 1 + log c.
-///
-/// nⱼ of the n samples that it is fitted on have the term. The sum is over the terms of that text, so that each column of
-/// texts has length 1, or 0 where a text has no term that is known. These are the weights of scikit-learn's
-/// `TfidfVectorizer` (with `sublinear_tf` for 1 + log c) of the same terms. Features that are no terms are left as they
-/// are; sparse ones stay sparse.
+/// The step of a [`TextWeighting`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct TextWeights {
-    weighting: TextWeighting,
+pub(super) struct TextWeights {
+    pub(super) weighting: TextWeighting,
     /// Of all terms of the first column, those of the second, and so on.
-    weights: Vec<f32>,
+    pub(super) weights: Vec<f32>,
     texts: Texts,
     /// For each feature the position of its column among the texts, and its weight; none for other features.
     places: Vec<Option<(u32, f32)>>,
@@ -43,10 +42,7 @@ pub struct TextWeights {
 
 impl TextWeights {
     /// Counts the samples of each term; `None` if counts are left as they are.
-    ///
-    /// # Errors
-    /// [`PreprocessError::NoSamples`].
-    pub fn fit(data: &Dataset, weighting: TextWeighting) -> Result<Option<Self>, PreprocessError> {
+    pub(super) fn fit(data: &Dataset, weighting: TextWeighting) -> Result<Option<Self>, PreprocessError> {
         if weighting == TextWeighting::Counts {
             return Ok(None);
         }
@@ -84,16 +80,6 @@ impl TextWeights {
             texts,
             places,
         })
-    }
-
-    /// How counts are weighted.
-    pub fn weighting(&self) -> TextWeighting {
-        self.weighting
-    }
-
-    /// The weight of each term, column by column.
-    pub fn weights(&self) -> &[f32] {
-        &self.weights
     }
 
     /// Features (n x p), weighted.

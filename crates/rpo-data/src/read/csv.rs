@@ -13,23 +13,9 @@ use rpo_core::Mismatch;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
-/// A streaming reader of CSV: a line of column names, then a line of numbers per row, separated by commas or, where the
-/// first line has none, by the semicolons, tabs or vertical bars that it has.
-///
-/// A field may be quoted by `"`, doubled inside; it may contain line ends, which are read as LF. Blanks around the
-/// text of a field are dropped, blank lines skipped. A field that is empty or `NA` is a missing value, NaN here.
-///
-/// ```
-/// use rpo_data::read::{CsvReader, Row};
-/// let mut reader = CsvReader::new(&b"\"x, in cm\",\"y\nin cm\"\n1.5,\n"[..])?;
-/// assert_eq!(reader.columns(), ["x, in cm", "y\nin cm"]);
-/// let mut row = Row::default();
-/// assert!(reader.read_row(&mut row)?);
-/// assert!(row.values()[0] == 1.5 && row.values()[1].is_nan());
-/// # Ok::<(), rpo_data::read::ReadError>(())
-/// ```
+/// A streaming reader of [`Format::Csv`](super::Format::Csv): the names of the columns, then a row at a time.
 #[derive(Debug)]
-pub struct CsvReader<R> {
+pub(super) struct CsvReader<R> {
     records: csv::Reader<QuotedLines<R>>,
     record: ByteRecord,
     columns: Vec<String>,
@@ -37,16 +23,8 @@ pub struct CsvReader<R> {
 }
 
 impl<R: BufRead> CsvReader<R> {
-    /// Reads the names of the columns.
-    ///
-    /// # Errors
-    /// [`ReadError`] for an empty file, a name that is not closed, not UTF-8 or used twice, and a first line that does
-    /// not name columns: numbers, unless they are distinct whole numbers as column numbers are.
-    pub fn new(reader: R) -> Result<Self, ReadError> {
-        Self::from_lines(LineReader::new(reader), None)
-    }
-
-    /// Reads the names of the columns; the first line shows the delimiter unless one is given.
+    /// Reads the names of the columns; the first line shows the delimiter unless one is given. A first line that does not
+    /// name columns is refused: numbers, unless they are distinct whole numbers as column numbers are.
     pub(super) fn from_lines(mut lines: LineReader<R>, delimiter: Option<u8>) -> Result<Self, ReadError> {
         if !next_line(&mut lines, None)? {
             return Err(ReadErrorKind::Empty("a header of column names").into());
@@ -90,20 +68,17 @@ impl<R: BufRead> CsvReader<R> {
     }
 
     /// Names of the columns.
-    pub fn columns(&self) -> &[String] {
+    pub(super) fn columns(&self) -> &[String] {
         &self.columns
     }
 
     /// Number of the line last read.
-    pub fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> u64 {
         self.lines().number()
     }
 
-    /// Reads the next row; returns false at the end.
-    ///
-    /// # Errors
-    /// [`ReadError`] with the line, and where in it; the content of `row` is then unspecified.
-    pub fn read_row(&mut self, row: &mut Row) -> Result<bool, ReadError> {
+    /// Reads the next row, of numbers; returns false at the end. The content of `row` is unspecified after an error.
+    pub(super) fn read_row(&mut self, row: &mut Row) -> Result<bool, ReadError> {
         if !self.next_line()? {
             return Ok(false);
         }
@@ -368,7 +343,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<(Vec<String>, Vec<Vec<f64>>), ReadError> {
-        let mut reader = CsvReader::new(text.as_bytes())?;
+        let mut reader = CsvReader::from_lines(LineReader::new(text.as_bytes()), None)?;
         let (mut row, mut rows) = (Row::default(), Vec::new());
         while reader.read_row(&mut row)? {
             rows.push(row.values().to_vec());

@@ -15,13 +15,37 @@ pub enum Format {
     /// `.arrows`, `.feather`, `.ipc`; `.gz` stripped), else by the first bytes or the first line.
     #[default]
     Auto,
-    /// ARFF, see [`ArffReader`](super::ArffReader).
+    /// ARFF.
+    ///
+    /// * Keywords and types in any case. Types `numeric`, `real`, `integer` and `{value,...}`; string, date and
+    ///   relational attributes are refused.
+    /// * Names and values are bare or quoted by `'` or `"`. A backslash escapes inside quotes only.
+    /// * `?` is a missing value. A nominal value becomes its position in the declaration.
+    /// * Rows are dense (`1,2,3`) or sparse (`{0 1,2 3}`, indices increasing). Values that a sparse row leaves out are 0,
+    ///   which for a nominal attribute is the value declared first.
+    /// * Lines that start with `%` are comments. `@data` ends the header; `@relation` may be missing.
     Arff,
-    /// The Extreme Classification Repository's format, see [`XmlRepoReader`](super::XmlRepoReader).
+    /// The Extreme Classification Repository's text format: a line `n p d` (samples, features, labels), then a line per
+    /// sample, `label,label feature:value feature:value`, all indices from 0.
+    ///
+    /// A line without labels starts with a blank, so that one blank is a sample without labels and features; labels and
+    /// features may come in any order, but not twice. An empty line is not a sample: it is refused before the last sample
+    /// and ignored after it.
     XmlRepo,
-    /// Multi-label svmlight, see [`SvmLightReader`](super::SvmLightReader).
+    /// Multi-label svmlight: a line per sample, `label,label index:value index:value`.
+    ///
+    /// Labels are integers from 0. Features count from 1 (or 0, see [`FirstFeature`](super::FirstFeature)) and increase. A
+    /// line that starts with a blank or a pair has no labels. `qid:` and its integer are ignored, text after `#` is a
+    /// comment. Empty lines are skipped; those between two samples are counted, see [`EmptyLines`](crate::EmptyLines).
+    ///
+    /// A line of blanks alone is refused: some programs write a sample without labels and features so, others skip it, and
+    /// one sample more or less would shift the rest. `qid:0` after a blank is such a sample for all.
     SvmLight,
-    /// CSV, see [`CsvReader`](super::CsvReader).
+    /// CSV: a line of column names, then a line per row, separated by commas or, where the first line has none, by the
+    /// semicolons, tabs or vertical bars that it has.
+    ///
+    /// A field may be quoted by `"`, doubled inside; it may contain line ends, which are read as LF. Blanks around the text
+    /// of a field are dropped, blank lines skipped. A field that is empty or `NA` is a missing value.
     Csv,
     /// Parquet, with columns of numbers, booleans, texts (dictionaries too), dates and times.
     Parquet,

@@ -34,10 +34,7 @@ pub struct LabelFile {
 
 impl LabelFile {
     /// Reads a label file.
-    ///
-    /// # Errors
-    /// [`ReadError`] with path and line.
-    pub fn open(path: &Path) -> Result<Self, ReadError> {
+    pub(super) fn open(path: &Path) -> Result<Self, ReadError> {
         let read = open(path).and_then(|mut reader| {
             let mut text = Vec::new();
             std::io::Read::read_to_end(&mut reader, &mut text).map_err(|e| ReadErrorKind::from(&e))?;

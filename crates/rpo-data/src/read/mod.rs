@@ -1,8 +1,7 @@
 //! Streaming readers of ARFF, CSV, svmlight, the Extreme Classification Repository's format, Parquet and Arrow IPC.
 //!
-//! [`read`] takes a path, [`read_from`] any [`BufRead`]; both return a [`Dataset`]. The readers of the single
-//! formats return one row at a time, in `f64`, for other uses. All keep one line of the file at a time (of Parquet and Arrow
-//! one batch of rows), accept LF and CR LF line ends and a UTF-8 byte order mark, and refuse malformed input with a
+//! [`read`] takes a path, [`read_from`] any [`BufRead`]; both return a [`Dataset`]. They keep one line
+//! of the file at a time (of Parquet and Arrow one batch of rows), accept LF and CR LF line ends and a UTF-8 byte order mark, and refuse malformed input with a
 //! [`ReadError`] that names the line.
 
 mod arff;
@@ -33,21 +32,15 @@ mod text_of_samples;
 mod typed;
 mod xmlrepo;
 
-pub use arff::{ArffReader, Attribute, AttributeKind};
-pub use csv::CsvReader;
 pub use date::time_of;
 pub use error::{ReadError, ReadErrorKind};
 pub use format::{Format, UnknownFormatName};
 pub use label_file::LabelFile;
 pub use names_file::read_names;
 pub use options::{ColumnType, FirstFeature, LabelList, Missing, ReadOptions, Targets};
-pub use row::Row;
 pub use rows::{Cell, read_rows};
-pub use sample::Sample;
 pub use split_lists::read_split;
-pub use svmlight::SvmLightReader;
 pub use text_of_samples::TextOfSamples;
-pub use xmlrepo::XmlRepoReader;
 
 use crate::dataset::Dataset;
 use detect::{decompressed, format_of_content, open};
@@ -192,3 +185,7 @@ fn refuse_options_of_others(format: Format, options: &ReadOptions) -> Result<(),
     };
     Err(ReadErrorKind::Option { option, format })
 }
+
+#[cfg(test)]
+#[path = "../../tests/unit/parsing_fixtures.rs"]
+mod parsing_fixtures;

@@ -2,31 +2,31 @@
 
 /// One row of a table of numbers, reused from row to row.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row {
+pub(super) struct Row {
     sparse: bool,
     columns: Vec<u32>,
     values: Vec<f64>,
 }
 
 impl Row {
-    /// Returns true for a row that the file writes as sparse: columns left out are 0.
-    pub fn is_sparse(&self) -> bool {
+    /// True for a row that the file writes as sparse: columns left out are 0.
+    pub(super) fn is_sparse(&self) -> bool {
         self.sparse
     }
 
     /// The columns in the file, increasing; all of them in a dense row.
-    pub fn columns(&self) -> &[u32] {
+    pub(super) fn columns(&self) -> &[u32] {
         &self.columns
     }
 
     /// The value of each of [`Row::columns`], NaN where missing, the position of the value in its declaration
     /// where nominal.
-    pub fn values(&self) -> &[f64] {
+    pub(super) fn values(&self) -> &[f64] {
         &self.values
     }
 
     /// Starts a dense row of `n` values.
-    pub(crate) fn start_dense(&mut self, n: usize) {
+    pub(super) fn start_dense(&mut self, n: usize) {
         // The columns of the last dense row still stand.
         if self.sparse || self.columns.len() != n {
             self.columns.clear();
@@ -38,18 +38,18 @@ impl Row {
     }
 
     #[inline]
-    pub(crate) fn push_dense(&mut self, value: f64) {
+    pub(super) fn push_dense(&mut self, value: f64) {
         self.values.push(value);
     }
 
-    pub(crate) fn start_sparse(&mut self) {
+    pub(super) fn start_sparse(&mut self) {
         self.sparse = true;
         self.columns.clear();
         self.values.clear();
     }
 
     #[inline]
-    pub(crate) fn push_sparse(&mut self, column: u32, value: f64) {
+    pub(super) fn push_sparse(&mut self, column: u32, value: f64) {
         self.columns.push(column);
         self.values.push(value);
     }

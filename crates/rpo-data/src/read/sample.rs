@@ -8,11 +8,11 @@ use crate::message::lossy;
 
 /// A sample of a file of labels and features, reused from sample to sample.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Sample {
+pub(super) struct Sample {
     /// Labels, increasing.
-    pub labels: Vec<u32>,
+    pub(super) labels: Vec<u32>,
     /// Features and their values, indices from 0 and increasing.
-    pub features: Vec<(u32, f64)>,
+    pub(super) features: Vec<(u32, f64)>,
 }
 
 /// The syntax of a format.

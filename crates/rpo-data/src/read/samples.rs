@@ -15,7 +15,7 @@ use std::io::BufRead;
 pub(super) fn read_xmlrepo(reader: impl BufRead, options: &ReadOptions) -> Result<Dataset, ReadError> {
     refuse_table_options(Format::XmlRepo, options)?;
     let mut reader = XmlRepoReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
-    let (n_features, n_labels) = (reader.n_features(), reader.n_labels());
+    let (n_features, n_labels) = reader.sizes();
     options
         .check_columns(n_features, n_labels)
         .map_err(|e| ReadErrorKind::from(e).at(reader.line()))?;

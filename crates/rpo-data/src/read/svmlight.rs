@@ -7,25 +7,9 @@ use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use crate::dataset::EmptyLines;
 use std::io::BufRead;
 
-/// A streaming reader of multi-label svmlight: a line per sample, `label,label index:value index:value`.
-///
-/// Labels are integers from 0. Features count from 1 (or 0, see [`FirstFeature`]) and increase. A line that starts with
-/// a blank or a pair has no labels. `qid:` and its integer are ignored, text after `#` is a comment. Empty lines are
-/// skipped; those between two samples are counted, see [`EmptyLines`](crate::EmptyLines).
-///
-/// A line of blanks alone is refused: some programs write a sample without labels and features so, others skip it, and
-/// one sample more or less would shift the rest. `qid:0` after a blank is such a sample for all.
-///
-/// ```
-/// use rpo_data::read::{FirstFeature, Sample, SvmLightReader};
-/// let mut reader = SvmLightReader::new(&b"1,3 qid:7 1:0.5 4:2 # a comment\n"[..], FirstFeature::One);
-/// let mut sample = Sample::default();
-/// assert!(reader.read_sample(&mut sample)?);
-/// assert_eq!((sample.labels, sample.features), (vec![1, 3], vec![(0, 0.5), (3, 2.0)]));
-/// # Ok::<(), rpo_data::read::ReadError>(())
-/// ```
+/// A streaming reader of [`Format::SvmLight`](super::Format::SvmLight).
 #[derive(Debug)]
-pub struct SvmLightReader<R> {
+pub(super) struct SvmLightReader<R> {
     lines: LineReader<R>,
     syntax: Syntax,
     /// The empty lines between samples.
@@ -36,12 +20,7 @@ pub struct SvmLightReader<R> {
 }
 
 impl<R: BufRead> SvmLightReader<R> {
-    /// A reader of samples with any number of features and labels.
-    pub fn new(reader: R, first_feature: FirstFeature) -> Self {
-        Self::from_lines(LineReader::new(reader), first_feature, None, None)
-    }
-
-    /// A reader that refuses indices beyond the given numbers of features and labels.
+    /// A reader that refuses indices beyond numbers of features and labels, where they are given.
     pub(super) fn from_lines(
         lines: LineReader<R>,
         first_feature: FirstFeature,
@@ -71,15 +50,12 @@ impl<R: BufRead> SvmLightReader<R> {
     }
 
     /// Number of the line last read.
-    pub fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> u64 {
         self.lines.number()
     }
 
-    /// Reads the next sample; returns false at the end.
-    ///
-    /// # Errors
-    /// [`ReadError`] with the line, and where in it; the content of `sample` is then unspecified.
-    pub fn read_sample(&mut self, sample: &mut Sample) -> Result<bool, ReadError> {
+    /// Reads the next sample; returns false at the end. The content of `sample` is unspecified after an error.
+    pub(super) fn read_sample(&mut self, sample: &mut Sample) -> Result<bool, ReadError> {
         while self.lines.advance()? {
             let line = self.lines.line();
             let length = line.iter().position(|&b| b == b'#');

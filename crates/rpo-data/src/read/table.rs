@@ -29,10 +29,10 @@ pub(super) fn read_arff(reader: impl BufRead, options: &ReadOptions) -> Result<D
         return Err(ReadErrorKind::Option { option, format }.into());
     }
     let mut reader = ArffReader::from_lines(LineReader::with_longest(reader, options.longest_line))?;
-    let columns = reader.attributes().to_vec();
+    let columns = reader.header.attributes.clone();
     let is_target = target_columns(&columns, true, options)?;
     let roles = Roles::new(&columns, &is_target, true, options)?;
-    let name = reader.relation().to_owned();
+    let name = reader.header.relation.clone();
     let parts = assemble(&columns, &roles, options, |row| {
         Ok((reader.read_row(row)?, reader.line()))
     })?;

@@ -7,24 +7,9 @@ use super::sample::{MOST_COLUMNS, Sample, Syntax, parse_sample};
 use crate::message::lossy;
 use std::io::BufRead;
 
-/// A streaming reader of the Extreme Classification Repository's format: a line `n p d` (samples, features,
-/// labels), then a line per sample, `label,label feature:value feature:value`, all indices from 0.
-///
-/// A line without labels starts with a blank, so that one blank is a sample without labels and features; labels and
-/// features may come in any order, but not twice. An empty line is not a sample: it is refused before the last sample
-/// and ignored after it. Nothing is allocated by what the header promises.
-///
-/// ```
-/// use rpo_data::read::{Sample, XmlRepoReader};
-/// let mut reader = XmlRepoReader::new(&b"2 10 6\n0,5 1:1.5 9:0.5\n 2:3\n"[..])?;
-/// assert_eq!((reader.n_samples(), reader.n_features(), reader.n_labels()), (2, 10, 6));
-/// let mut sample = Sample::default();
-/// assert!(reader.read_sample(&mut sample)?);
-/// assert_eq!((sample.labels, sample.features), (vec![0, 5], vec![(1, 1.5), (9, 0.5)]));
-/// # Ok::<(), rpo_data::read::ReadError>(())
-/// ```
+/// A streaming reader of [`Format::XmlRepo`](super::Format::XmlRepo). Nothing is allocated by what the header promises.
 #[derive(Debug)]
-pub struct XmlRepoReader<R> {
+pub(super) struct XmlRepoReader<R> {
     lines: LineReader<R>,
     n_samples: u64,
     n_read: u64,
@@ -32,14 +17,7 @@ pub struct XmlRepoReader<R> {
 }
 
 impl<R: BufRead> XmlRepoReader<R> {
-    /// Reads the header.
-    ///
-    /// # Errors
-    /// [`ReadError`] if it is not three integers, or declares more features or labels than 32 bits can index.
-    pub fn new(reader: R) -> Result<Self, ReadError> {
-        Self::from_lines(LineReader::new(reader))
-    }
-
+    /// Reads the header: three integers, of which those of features and labels are such that 32 bits can index them.
     pub(super) fn from_lines(mut lines: LineReader<R>) -> Result<Self, ReadError> {
         if !lines.advance()? {
             return Err(ReadErrorKind::Empty("a header of three numbers").into());
@@ -66,32 +44,19 @@ impl<R: BufRead> XmlRepoReader<R> {
         })
     }
 
-    /// Number of samples by the header.
-    pub fn n_samples(&self) -> u64 {
-        self.n_samples
-    }
-
-    /// Number of features by the header.
-    pub fn n_features(&self) -> usize {
-        self.syntax.n_features as usize
-    }
-
-    /// Number of labels by the header.
-    pub fn n_labels(&self) -> usize {
-        self.syntax.n_labels as usize
+    /// Numbers of features and labels by the header.
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.syntax.n_features as usize, self.syntax.n_labels as usize)
     }
 
     /// Number of the line last read.
-    pub fn line(&self) -> u64 {
+    pub(super) fn line(&self) -> u64 {
         self.lines.number()
     }
 
-    /// Reads the next sample; returns false at the end.
-    ///
-    /// # Errors
-    /// [`ReadError`] with the line; also if the file does not have as many samples as the header says. The
-    /// content of `sample` is then unspecified.
-    pub fn read_sample(&mut self, sample: &mut Sample) -> Result<bool, ReadError> {
+    /// Reads the next sample; returns false at the end, which is an error if there are not as many samples as the header
+    /// says. The content of `sample` is unspecified after an error.
+    pub(super) fn read_sample(&mut self, sample: &mut Sample) -> Result<bool, ReadError> {
         while self.lines.advance()? {
             if self.n_read == self.n_samples {
                 if self.lines.line().trim_ascii().is_empty() {

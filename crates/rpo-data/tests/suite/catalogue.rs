@@ -2,7 +2,7 @@
 //! that the manifest gives.
 
 use rpo_core::Matrix;
-use rpo_data::preprocess::{FeatureFilter, LabelFilter, Scope, Transform};
+use rpo_data::preprocess::{Filter, Scope, Transform};
 use rpo_data::{Catalogue, CatalogueError, Dataset, Task};
 use serde_json::Value;
 use std::path::Path;
@@ -41,8 +41,9 @@ fn filtered_sets_are_as_published() {
             continue;
         }
         let data = catalogue.load(name).unwrap().whole().unwrap();
-        let labels = LabelFilter::drop_imbalanced(&data, 50.0).unwrap();
-        let features = FeatureFilter::drop_rare(&data, min_share, Scope::All).unwrap();
+        let (max_ratio, min_fraction, scope) = (50.0, min_share, Scope::All);
+        let labels = Filter::ImbalancedLabels { max_ratio }.fit(&data).unwrap();
+        let features = Filter::RareFeatures { min_fraction, scope }.fit(&data).unwrap();
         let kept = features.apply(&labels.apply(&data).unwrap()).unwrap();
         let ratios = kept.label_statistics().imbalance_ratios();
         let found = (

@@ -4,7 +4,6 @@ mod catalogue;
 #[cfg(feature = "arrow")]
 mod containers;
 mod label_lists;
-mod parsing_fixtures;
 mod robustness;
 mod target_encoding;
 mod texts;

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis};
 use proptest::prelude::*;
 use rpo_core::{MatrixView, Mismatch, ParameterError, Seed};
-use rpo_data::preprocess::{EncodingTargets, PreprocessError, TargetEncoding, Transform};
+use rpo_data::preprocess::{Encoding, EncodingTargets, Pipeline, PreprocessError, Steps, Transform};
 use rpo_data::split::k_fold;
 use rpo_data::{Dataset, DatasetError, Layout, Task};
 use std::collections::BTreeMap;
@@ -39,6 +39,16 @@ fn targets(data: &Dataset, seed: u64) -> Array2<f32> {
 fn named(values: Array2<f32>, seed: u64) -> EncodingTargets {
     let names = (0..values.ncols()).map(|t| format!("t{t}")).collect();
     EncodingTargets::new(values, names, Seed::new(seed)).unwrap()
+}
+
+fn fit_apply(data: &Dataset, targets: &EncodingTargets) -> Result<(Pipeline, Dataset), PreprocessError> {
+    let nominal = Encoding::Target(targets);
+    let steps = Steps {
+        nominal,
+        ..Steps::default()
+    };
+    let (pipeline, training) = steps.fit_apply(data)?;
+    Ok((pipeline, training.into_owned()))
 }
 
 fn dense(data: &Dataset) -> Array2<f32> {
@@ -102,7 +112,7 @@ proptest! {
     fn means_are_those_of_a_naive_twin(n in 1_usize..60, seed in any::<u64>(), sparse in any::<bool>()) {
         let data = data(n, seed, if sparse { Layout::Sparse } else { Layout::Dense });
         let (x, y) = (dense(&data), targets(&data, seed));
-        let (encoding, training) = TargetEncoding::fit_apply(&data, &named(y.clone(), seed)).unwrap();
+        let (encoding, training) = fit_apply(&data, &named(y.clone(), seed)).unwrap();
         let applied = encoding.apply(&data).unwrap();
         let names = ["0", "1", "mean(t0|2)", "mean(t1|2)", "mean(t2|2)", "mean(t0|3)", "mean(t1|3)", "mean(t2|3)"];
         for made in [&applied, &training] {
@@ -132,7 +142,7 @@ proptest! {
             changed.row_mut(i).mapv_inplace(|y| if y.is_nan() { 1e6 } else { -1e3 * y });
         }
         let bits = |y: &Array2<f32>| {
-            let (_, training) = TargetEncoding::fit_apply(&data, &named(y.clone(), seed)).unwrap();
+            let (_, training) = fit_apply(&data, &named(y.clone(), seed)).unwrap();
             dense(&training).select(Axis(0), own).mapv(f32::to_bits)
         };
         prop_assert_eq!(bits(&y), bits(&changed));
@@ -169,7 +179,7 @@ fn correlation(encoded: &Dataset) -> f64 {
 #[test]
 fn words_without_meaning_have_none_for_training() {
     let (data, targets) = noise();
-    let (_, training) = TargetEncoding::fit_apply(&data, &targets).unwrap();
+    let (_, training) = fit_apply(&data, &targets).unwrap();
     // Of two thousand numbers that have nothing to do with each other, within three standard deviations.
     let found = correlation(&training);
     assert!(found.abs() < 3.0 / 2000.0_f64.sqrt(), "{found}");
@@ -190,7 +200,7 @@ fn words_without_meaning_have_none_for_training() {
 fn threads_change_nothing() {
     let data = data(500, 11, Layout::Dense);
     let targets = named(targets(&data, 11), 2);
-    let fit = || TargetEncoding::fit_apply(&data, &targets).unwrap();
+    let fit = || fit_apply(&data, &targets).unwrap();
     let bits = |data: &Dataset| dense(data).mapv(f32::to_bits);
     let (encoding, training) = fit();
     for threads in [1, 3] {
@@ -224,15 +234,12 @@ fn what_does_not_fit_is_refused() {
         expected,
         given,
     };
-    assert_eq!(TargetEncoding::fit_apply(&data, &few), Err(mismatch.into()));
+    assert_eq!(fit_apply(&data, &few), Err(mismatch.into()));
     let nothing = data.select_samples(&[]).unwrap();
     let none = new(y(0, 1), 1).unwrap();
-    assert_eq!(
-        TargetEncoding::fit_apply(&nothing, &none),
-        Err(PreprocessError::NoSamples)
-    );
+    assert_eq!(fit_apply(&nothing, &none), Err(PreprocessError::NoSamples));
 
-    let (encoding, _) = TargetEncoding::fit_apply(&data, &new(y(20, 1), 1).unwrap()).unwrap();
+    let (encoding, _) = fit_apply(&data, &new(y(20, 1), 1).unwrap()).unwrap();
     let fewer = data.select_features(&[0, 2, 3]).unwrap();
     assert!(matches!(
         encoding.apply(&fewer),
@@ -240,6 +247,4 @@ fn what_does_not_fit_is_refused() {
     ));
     let numbers = data.clone().with_nominal(BTreeMap::new()).unwrap();
     assert_eq!(encoding.apply(&numbers), Err(PreprocessError::Kind(1)));
-    let limited = encoding.with_memory_limit(20 * 4 * 4 - 1);
-    assert!(matches!(limited.apply(&data), Err(PreprocessError::Memory(_))));
 }

@@ -10,16 +10,16 @@ use std::sync::Arc;
 
 /// A declared attribute: a column of the data.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Attribute {
+pub(in crate::read) struct Attribute {
     /// Its name, unquoted.
-    pub name: String,
+    pub(in crate::read) name: String,
     /// What it holds.
-    pub kind: AttributeKind,
+    pub(in crate::read) kind: AttributeKind,
 }
 
 /// What an attribute holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AttributeKind {
+pub(in crate::read) enum AttributeKind {
     /// Numbers.
     Numeric,
     /// One of these values, unquoted, in the order of the declaration.
@@ -28,7 +28,7 @@ pub enum AttributeKind {
 
 impl Attribute {
     /// The declaration, shortened, for messages.
-    pub(crate) fn declaration(&self) -> String {
+    pub(in crate::read) fn declaration(&self) -> String {
         match &self.kind {
             AttributeKind::Numeric => "numeric".to_owned(),
             AttributeKind::Nominal(values) => {
@@ -41,9 +41,9 @@ impl Attribute {
 }
 
 #[derive(Debug)]
-pub(super) struct Header {
-    pub(super) relation: String,
-    pub(super) attributes: Vec<Attribute>,
+pub(in crate::read) struct Header {
+    pub(in crate::read) relation: String,
+    pub(in crate::read) attributes: Vec<Attribute>,
 }
 
 pub(super) fn parse_header<R: BufRead>(lines: &mut LineReader<R>) -> Result<Header, ReadError> {

@@ -1,17 +1,22 @@
 //! Every file that `parsing.json` lists, in the folder that the environment variable `RPO_FIXTURES` names, is
 //! read as expected or refused with the expected error.
 
+use super::arff::{ArffReader, AttributeKind};
+use super::csv::CsvReader;
+use super::line::LineReader;
+use super::row::Row;
+use super::sample::Sample;
+use super::svmlight::SvmLightReader;
+use super::xmlrepo::XmlRepoReader;
+use super::{FirstFeature, Format, LabelFile, ReadError, ReadOptions, Targets, read};
 use rpo_core::Matrix;
-use rpo_data::read::{
-    ArffReader, AttributeKind, CsvReader, FirstFeature, Format, LabelFile, ReadError, ReadOptions, Row,
-    Sample, SvmLightReader, Targets, XmlRepoReader, read,
-};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 type Outcome = Result<Value, ReadError>;
+type Lines = LineReader<BufReader<File>>;
 
 #[test]
 fn every_file_is_read_or_refused_as_listed() {
@@ -50,7 +55,7 @@ fn every_file_is_read_or_refused_as_listed() {
 /// What reading a file gives, by the streaming reader and, where one is expected, by [`read`].
 fn outcomes(folder: &Path, file: &Value) -> Vec<(&'static str, Outcome)> {
     let path = folder.join(file["file"].as_str().unwrap());
-    let open = || BufReader::new(File::open(&path).unwrap());
+    let open = || LineReader::new(BufReader::new(File::open(&path).unwrap()));
     let whole = |format| {
         read(
             &path,
@@ -137,9 +142,9 @@ fn number(value: f64) -> Value {
     if value.is_nan() { Value::Null } else { json!(value) }
 }
 
-fn arff(reader: BufReader<File>) -> Outcome {
-    let mut reader = ArffReader::new(reader)?;
-    let attributes = reader.attributes().to_vec();
+fn arff(lines: Lines) -> Outcome {
+    let mut reader = ArffReader::from_lines(lines)?;
+    let attributes = reader.header.attributes.clone();
     let described: Vec<Value> = attributes
         .iter()
         .map(|a| match &a.kind {
@@ -162,11 +167,11 @@ fn arff(reader: BufReader<File>) -> Outcome {
         });
         rows.push(shown.collect::<Value>());
     }
-    Ok(json!({"relation": reader.relation(), "attributes": described, "rows": rows}))
+    Ok(json!({"relation": reader.header.relation, "attributes": described, "rows": rows}))
 }
 
-fn csv(reader: BufReader<File>) -> Outcome {
-    let mut reader = CsvReader::new(reader)?;
+fn csv(lines: Lines) -> Outcome {
+    let mut reader = CsvReader::from_lines(lines, None)?;
     let (mut row, mut rows) = (Row::default(), Vec::new());
     while reader.read_row(&mut row)? {
         rows.push(row.values().iter().map(|&v| number(v)).collect::<Value>());
@@ -174,18 +179,17 @@ fn csv(reader: BufReader<File>) -> Outcome {
     Ok(json!({"columns": reader.columns(), "rows": rows}))
 }
 
-fn xmlrepo(reader: BufReader<File>) -> Outcome {
-    let mut reader = XmlRepoReader::new(reader)?;
-    let header = (reader.n_samples(), reader.n_features(), reader.n_labels());
+fn xmlrepo(lines: Lines) -> Outcome {
+    let mut reader = XmlRepoReader::from_lines(lines)?;
+    let (n_features, n_labels) = reader.sizes();
     let mut found = samples(|sample| reader.read_sample(sample))?;
-    assert_eq!(found["n"], json!(header.0));
-    found["n_features"] = json!(header.1);
-    found["n_labels"] = json!(header.2);
+    found["n_features"] = json!(n_features);
+    found["n_labels"] = json!(n_labels);
     Ok(found)
 }
 
-fn svmlight(reader: BufReader<File>) -> Outcome {
-    let mut reader = SvmLightReader::new(reader, FirstFeature::One);
+fn svmlight(lines: Lines) -> Outcome {
+    let mut reader = SvmLightReader::from_lines(lines, FirstFeature::One, None, None);
     samples(|sample| reader.read_sample(sample))
 }
 
